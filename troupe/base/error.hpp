@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace troupe {
+
+/// What the receiver of an error should do about it. Supervisors switch on nothing else.
+enum class reaction : std::uint8_t {
+  caller_bug,    ///< fix the call: shape, bounds, stale buffer
+  retry_later,   ///< nothing is wrong with the call: full mailbox, out of memory, deadline missed, cancelled
+  context_lost,  ///< the worker died: upload again and go on
+  unsupported,   ///< this engine or hardware cannot; the text says what can
+  stopped,       ///< the receiver was closed or gave up
+  fatal,         ///< a defect in Troupe or its environment
+};
+
+std::string_view to_string(reaction r) noexcept;
+
+/// The request an error belongs to: its name, and its place in the mailbox (0 when it never got one).
+struct request_id {
+  std::string name;
+  std::uint64_t ticket = 0;
+  friend bool operator==(const request_id&, const request_id&) = default;
+};
+
+/// Everything known about a failure. Immutable and cheap to copy (one shared pointer).
+class error {
+ public:
+  struct details {
+    enum reaction reaction = reaction::fatal;
+    std::string domain;                 ///< who speaks: "request", "memory", "channel", "blas" ...
+    std::int64_t code = 0;              ///< the vendor's or the system's code, 0 where there is none
+    std::string text;                   ///< operation, field, value, what was expected, what to do
+    request_id request = {};            ///< the request that failed first
+    std::uint64_t generation = 0;       ///< of the device, 0 where there is none
+    std::vector<request_id> chain = {}; ///< requests the error travelled through along the data, nearest to the cause first
+    std::source_location source = {};   ///< where the error was made
+  };
+
+  explicit error(details d);
+  error(enum reaction r, std::string domain, std::string text, std::source_location at = std::source_location::current());
+  /// An error from errno, with the call that failed.
+  static error from_errno(enum reaction r, std::string domain, std::string call, int code,
+                          std::source_location at = std::source_location::current());
+
+  enum reaction reaction() const noexcept { return details_->reaction; }
+  const std::string& domain() const noexcept { return details_->domain; }
+  std::int64_t code() const noexcept { return details_->code; }
+  const std::string& text() const noexcept { return details_->text; }
+  const request_id& request() const noexcept { return details_->request; }
+  std::uint64_t generation() const noexcept { return details_->generation; }
+  const std::vector<request_id>& chain() const noexcept { return details_->chain; }
+  const std::source_location& source() const noexcept { return details_->source; }
+  const details& all() const noexcept { return *details_; }
+
+  /// The whole story on one line: reaction, domain, request, text, chain.
+  std::string to_string() const;
+
+ private:
+  std::shared_ptr<const details> details_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace troupe {
+
+/// Sleeping on a 32-bit word. `shared` words may lie in memory shared with another process.
+enum class futex_scope : std::uint8_t { process, shared };
+
+inline constexpr std::int64_t no_deadline = INT64_MAX;
+
+/// Sleeps while the word equals `expected`, at most until `deadline_ns` (monotonic clock). May wake without cause.
+/// False when the deadline has passed.
+bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, futex_scope scope,
+                std::int64_t deadline_ns = no_deadline) noexcept;
+
+/// Wakes at most `count` sleepers.
+void futex_wake(const std::atomic<std::uint32_t>& word, futex_scope scope, int count = INT32_MAX) noexcept;
+
+}  // namespace troupe

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <troupe/base/error.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace troupe {
+
+/// Thrown by `result::value()` when there is none. The only exception this library throws by itself.
+class bad_result : public std::exception {
+ public:
+  explicit bad_result(class error e) : error_(std::move(e)), what_(error_.to_string()) {}
+  const char* what() const noexcept override { return what_.c_str(); }
+  const class error& error() const noexcept { return error_; }
+
+ private:
+  class error error_;
+  std::string what_;
+};
+
+/// A value or an `error`. Returned wherever a call can fail; must not be ignored.
+template <class T>
+class [[nodiscard]] result {
+ public:
+  using value_type = T;
+
+  result(T value) noexcept(std::is_nothrow_move_constructible_v<T>) : ok_(true) { std::construct_at(&value_, std::move(value)); }
+  result(class error e) noexcept : ok_(false) { std::construct_at(&error_, std::move(e)); }
+  result(const result& o) : ok_(o.ok_) {
+    if (ok_) std::construct_at(&value_, o.value_); else std::construct_at(&error_, o.error_);
+  }
+  result(result&& o) noexcept(std::is_nothrow_move_constructible_v<T>) : ok_(o.ok_) {
+    if (ok_) std::construct_at(&value_, std::move(o.value_)); else std::construct_at(&error_, std::move(o.error_));
+  }
+  result& operator=(result o) noexcept(std::is_nothrow_move_constructible_v<T>) {
+    destroy();
+    std::construct_at(this, std::move(o));
+    return *this;
+  }
+  ~result() { destroy(); }
+
+  explicit operator bool() const noexcept { return ok_; }
+  bool has_value() const noexcept { return ok_; }
+
+  T& operator*() & noexcept { return value_; }
+  const T& operator*() const& noexcept { return value_; }
+  T&& operator*() && noexcept { return std::move(value_); }
+  T* operator->() noexcept { return &value_; }
+  const T* operator->() const noexcept { return &value_; }
+
+  /// The value; throws `bad_result` when there is none.
+  T& value() & { return need(), value_; }
+  const T& value() const& { return need(), value_; }
+  T&& value() && { return need(), std::move(value_); }
+  template <class U> T value_or(U&& other) const& { return ok_ ? value_ : static_cast<T>(std::forward<U>(other)); }
+  template <class U> T value_or(U&& other) && { return ok_ ? std::move(value_) : static_cast<T>(std::forward<U>(other)); }
+
+  /// The error; only when there is no value.
+  const class error& error() const noexcept { return error_; }
+
+ private:
+  void need() const { if (!ok_) throw bad_result(error_); }
+  void destroy() noexcept { if (ok_) std::destroy_at(&value_); else std::destroy_at(&error_); }
+
+  union {
+    T value_;
+    class error error_;
+  };
+  bool ok_;
+};
+
+template <>
+class [[nodiscard]] result<void> {
+ public:
+  using value_type = void;
+
+  result() noexcept : ok_(true), none_() {}
+  result(class error e) noexcept : ok_(false) { std::construct_at(&error_, std::move(e)); }
+  result(const result& o) : ok_(o.ok_), none_() { if (!ok_) std::construct_at(&error_, o.error_); }
+  result(result&& o) noexcept : ok_(o.ok_), none_() { if (!ok_) std::construct_at(&error_, std::move(o.error_)); }
+  result& operator=(result o) noexcept {
+    std::destroy_at(this);
+    return *std::construct_at(this, std::move(o));
+  }
+  ~result() { if (!ok_) std::destroy_at(&error_); }
+
+  explicit operator bool() const noexcept { return ok_; }
+  bool has_value() const noexcept { return ok_; }
+  void operator*() const noexcept {}
+  void value() const { if (!ok_) throw bad_result(error_); }
+  const class error& error() const noexcept { return error_; }
+
+ private:
+  bool ok_;
+  union {
+    char none_;
+    class error error_;
+  };
+};
+
+template <class T> inline constexpr bool is_result = false;
+template <class T> inline constexpr bool is_result<result<T>> = true;
+
+}  // namespace troupe

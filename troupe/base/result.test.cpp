@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <string>
+#include <troupe/base/result.hpp>
+
+namespace troupe {
+namespace {
+
+result<int> parse(bool good) {
+  if (good) return 7;
+  return error(reaction::caller_bug, "test", "field n is 0: give at least 1");
+}
+
+TEST(result, holds_a_value_or_an_error) {
+  EXPECT_EQ(*parse(true), 7);
+  const auto bad = parse(false);
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().reaction(), reaction::caller_bug);
+  EXPECT_EQ(bad.error().text(), "field n is 0: give at least 1");
+}
+
+TEST(result, value_throws_the_error_it_holds) {
+  EXPECT_EQ(parse(true).value(), 7);
+  try {
+    (void)parse(false).value();
+    FAIL() << "no exception";
+  } catch (const bad_result& e) {
+    EXPECT_STREQ(e.what(), "caller_bug [test]: field n is 0: give at least 1");
+  }
+}
+
+TEST(result, assignment_crosses_between_value_and_error) {
+  result<std::string> r = std::string("a long enough string to live on the heap");
+  r = error(reaction::stopped, "test", "closed");
+  EXPECT_FALSE(r);
+  r = std::string("back");
+  EXPECT_EQ(*r, "back");
+  const result<std::string> copy = r;
+  EXPECT_EQ(*copy, "back");
+}
+
+TEST(result, void_results_carry_errors_too) {
+  result<void> ok;
+  EXPECT_TRUE(ok);
+  ok = error(reaction::fatal, "test", "broken");
+  EXPECT_THROW(ok.value(), bad_result);
+  ok = {};
+  EXPECT_TRUE(ok);
+}
+
+TEST(error, text_names_code_request_and_the_chain_it_came_through) {
+  const error e(error::details{.reaction = reaction::unsupported, .domain = "blas", .code = 15, .text = "no",
+                               .request = {"blas.gemm<f32>", 42}, .chain = {{"blas.axpy<f32>", 43}}});
+  EXPECT_EQ(e.to_string(), "unsupported [blas 15] blas.gemm<f32> #42: no (reached through blas.axpy<f32> #43)");
+}
+
+}  // namespace
+}  // namespace troupe
