@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <stop_token>
+#include <string_view>
+#include <troupe/async/pending_core.hpp>
+#include <troupe/base/error.hpp>
+
+namespace troupe {
+
+/// Cancels a core when a stop is requested, as long as the link lives. The core outlives the link.
+class cancel_link {
+ public:
+  cancel_link(std::stop_token token, pending_core& core) : callback_(std::move(token), call{&core}) {}
+
+ private:
+  struct call {
+    pending_core* core;
+    void operator()() const noexcept { core->cancel(); }
+  };
+  std::stop_callback<call> callback_;
+};
+
+/// What a producer wants to happen when its consumer cancels. The hook is run at most once, and destroyed as soon as it
+/// cannot be run any more. Thread safe without a lock: one pointer decides who owns the hook.
+class cancel_slot {
+ public:
+  struct hook {
+    virtual void run() noexcept = 0;
+    virtual ~hook() = default;
+  };
+
+  cancel_slot() noexcept = default;
+  cancel_slot(const cancel_slot&) = delete;
+  ~cancel_slot() { close(); }
+
+  bool requested() const noexcept { return hook_.load(std::memory_order_acquire) == cancelled(); }
+  /// Runs the installed hook, or the one that is installed later. Nothing once closed.
+  void request() noexcept;
+  /// False when there is a hook already. Runs the hook at once when a request came before; drops it when closed.
+  bool install(std::unique_ptr<hook> h) noexcept;
+  /// The answer was given: drops the hook.
+  void close() noexcept;
+
+ private:
+  static hook* cancelled() noexcept { return reinterpret_cast<hook*>(alignof(hook)); }
+  static hook* closed() noexcept { return reinterpret_cast<hook*>(2 * alignof(hook)); }
+  static bool is_hook(hook* h) noexcept { return h && h != cancelled() && h != closed(); }
+
+  std::atomic<hook*> hook_{nullptr};  // null, a hook, cancelled() or closed()
+};
+
+/// The error for work that was given up because its consumer cancelled it (`retry_later`).
+error cancelled(std::string_view what);
+
+}  // namespace troupe

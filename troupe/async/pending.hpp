@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <coroutine>
+#include <troupe/async/cancellation.hpp>
+#include <troupe/async/pending_state.hpp>
+#include <troupe/base/clock.hpp>
+
+namespace troupe {
+
+template <class T>
+class pending;
+template <class T>
+class pending_awaiter;
+
+namespace detail {
+template <class T>
+struct value_of {
+  using type = T;
+};
+template <class T>
+struct value_of<result<T>> {
+  using type = T;
+};
+template <class T, class F>
+using then_value = typename value_of<std::invoke_result_t<F&, result<T>>>::type;
+
+/// The monotonic clock's nanoseconds `duration` from now, and `no_deadline` for what does not fit.
+std::int64_t deadline_in(double seconds) noexcept;
+template <class Duration>
+double seconds_of(Duration d) noexcept {
+  return static_cast<double>(d.count()) * Duration::period::num / Duration::period::den;
+}
+}  // namespace detail
+
+/// An answer that will come: the consumer's side. Move only; used by one owner at a time.
+///
+/// Take the answer in one of three ways, once: block (`get`), be called (`then`), or `co_await` it in any coroutine.
+/// Dropping a pending detaches it: the work still runs and is answered, and what it needs is kept until then.
+template <class T>
+class [[nodiscard]] pending {
+ public:
+  using value_type = T;
+
+  /// Empty: taking the answer gives a `caller_bug` error.
+  pending() noexcept = default;
+  explicit pending(ref<pending_state<T>> state) noexcept : state_(std::move(state)) {}
+  pending(pending&&) noexcept = default;
+  pending& operator=(pending o) noexcept {
+    std::swap(state_, o.state_);
+    std::swap(link_, o.link_);
+    return *this;
+  }
+
+  bool valid() const noexcept { return static_cast<bool>(state_); }
+  /// The answer is there: taking it does not block.
+  bool ready() const noexcept { return !state_ || state_->done(); }
+
+  /// Blocks until the answer comes. The second take gets a `caller_bug` error.
+  result<T> get() { return *get_until(no_deadline); }
+  /// The same, but nothing when the answer has not come in time: the pending stays as it was. Zero polls.
+  template <class Duration>
+    requires requires { typename Duration::period; }
+  std::optional<result<T>> get_for(Duration timeout) {
+    return get_until(detail::deadline_in(detail::seconds_of(timeout)));
+  }
+  /// The same with a deadline in nanoseconds of the monotonic clock, see `now_ns`.
+  std::optional<result<T>> get_until(std::int64_t deadline_ns) {
+    if (!state_) return detail::empty_pending();
+    if (!state_->wait(deadline_ns)) return std::nullopt;
+    return state_->take();
+  }
+  /// The same with a time of `std::chrono::steady_clock`, which is that clock.
+  template <class TimePoint>
+    requires(TimePoint::clock::is_steady)
+  std::optional<result<T>> get_until(TimePoint deadline) {
+    using period = typename TimePoint::period;
+    static_assert(period::num == 1 && 1'000'000'000 % period::den == 0);
+    return get_until(std::int64_t{deadline.time_since_epoch().count()} * (1'000'000'000 / period::den));
+  }
+
+  /// Calls `f(result<T>)` when the answer comes, on the executor, or on the thread that answers. What `f` returns is
+  /// the answer of the new pending (a `result<U>` as itself); an exception from `f` becomes a `fatal` error. Cancelling
+  /// the new pending cancels this one.
+  template <class F>
+  pending<detail::then_value<T, std::decay_t<F>>> then(executor& where, F&& f) &&;
+  template <class F>
+  auto then(F&& f) && {
+    return std::move(*this).then(inline_executor(), std::forward<F>(f));
+  }
+
+  /// Asks the producer to give up. The answer still comes: a result if it was too late, else an error.
+  void cancel() noexcept {
+    if (state_) state_->cancel();
+  }
+  /// Cancels when a stop is requested, as long as this pending or what it was turned into waits for the answer.
+  pending cancel_on(std::stop_token token) && {
+    if (state_ && !state_->done()) link_ = std::make_unique<cancel_link>(std::move(token), *state_);
+    return std::move(*this);
+  }
+
+  /// Says that nobody needs the answer; the same as dropping the pending.
+  void detach() && noexcept { *this = pending(); }
+
+  /// In any coroutine: suspends until the answer comes and gives `result<T>`. Resumes on the thread that answers,
+  /// except in a `task`, which goes back to its own executor.
+  pending_awaiter<T> operator co_await() && noexcept { return pending_awaiter<T>(std::move(*this)); }
+  pending_awaiter<T> operator co_await() & noexcept { return pending_awaiter<T>(pending(state_)); }
+
+  /// For adapters that attach their own `job`. Null when empty.
+  const ref<pending_state<T>>& state() const noexcept { return state_; }
+
+ private:
+  ref<pending_state<T>> state_;
+  std::unique_ptr<cancel_link> link_;  // goes before the state it points to
+};
+
+/// Waits for a pending in a coroutine.
+template <class T>
+class pending_awaiter : private job {
+ public:
+  explicit pending_awaiter(pending<T> source) noexcept : job{.run = &resume}, source_(std::move(source)) {}
+  bool await_ready() const noexcept { return source_.ready(); }
+  bool await_suspend(std::coroutine_handle<> awaiting) noexcept {
+    awaiting_ = awaiting;
+    return source_.state()->attach(inline_executor(), *this) == attach_outcome::attached;
+  }
+  result<T> await_resume() { return source_.valid() ? source_.state()->take() : detail::empty_pending(); }
+
+ private:
+  static void resume(job* self) noexcept { static_cast<pending_awaiter*>(self)->awaiting_.resume(); }
+
+  pending<T> source_;
+  std::coroutine_handle<> awaiting_;
+};
+
+/// A pending that is answered already.
+template <class T>
+pending<T> make_ready(result<T> answer) {
+  auto state = ref<pending_state<T>>::adopt(new pending_state<T>);
+  state->complete(std::move(answer));
+  return pending<T>(std::move(state));
+}
+
+}  // namespace troupe
+
+#include <troupe/async/then.hpp>

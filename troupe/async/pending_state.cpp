@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <exception>
+#include <troupe/async/pending_state.hpp>
+
+namespace troupe::detail {
+
+error not_answered_yet() {
+  return error(reaction::caller_bug, "async",
+               "the pending has no answer yet, or two consumers wait for it: await a pending from one place only");
+}
+
+error already_taken() {
+  return error(reaction::caller_bug, "async",
+               "the answer was taken before: get or await a pending once and keep its result");
+}
+
+error empty_pending() {
+  return error(reaction::caller_bug, "async",
+               "the pending is empty (moved from, or made without work): nothing will be answered");
+}
+
+error dropped_promise() { return error(reaction::fatal, "async", "the promise was dropped without an answer"); }
+
+error from_current_exception(std::string_view domain) {
+  try {
+    throw;
+  } catch (const bad_result& e) {
+    return e.error();
+  } catch (const std::exception& e) {
+    return error(reaction::fatal, std::string(domain), std::string("an exception was not caught: ") + e.what());
+  } catch (...) {
+    return error(reaction::fatal, std::string(domain), "an exception of unknown type was not caught");
+  }
+}
+
+}  // namespace troupe::detail
