@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <string_view>
 #include <troupe/async/pending_core.hpp>
+#include <troupe/async/ref.hpp>
 #include <troupe/base/error.hpp>
 
 namespace troupe {
@@ -19,7 +20,10 @@ class cancel_link {
  private:
   struct call {
     pending_core* core;
-    void operator()() const noexcept { core->cancel(); }
+    void operator()() const noexcept {
+      const auto keep = ref<pending_core>::share(core);  // the answer may come now and end the link and its owner
+      keep->cancel();
+    }
   };
   std::stop_callback<call> callback_;
 };

@@ -92,7 +92,7 @@ class [[nodiscard]] pending {
 
   /// Asks the producer to give up. The answer still comes: a result if it was too late, else an error.
   void cancel() noexcept {
-    if (state_) state_->cancel();
+    if (const auto keep = state_) keep->cancel();  // which may run a continuation that ends this pending
   }
   /// Cancels when a stop is requested, as long as this pending or what it was turned into waits for the answer.
   pending cancel_on(std::stop_token token) && {

@@ -20,6 +20,13 @@ error empty_pending() {
                "the pending is empty (moved from, or made without work): nothing will be answered");
 }
 
+error no_co_return() { return error(reaction::caller_bug, "task", "the task ended without co_return"); }
+
+error empty_task() {
+  return error(reaction::caller_bug, "task",
+               "the task is empty (moved from or awaited before): there is nothing to run");
+}
+
 error dropped_promise() { return error(reaction::fatal, "async", "the promise was dropped without an answer"); }
 
 error from_current_exception(std::string_view domain) {

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/async/task_awaiters.hpp>
+
+namespace troupe {
+
+namespace detail {
+template <class T>
+class task_promise;
+template <class X>
+struct as_result_of {
+  X source;
+};
+struct current_stop_token {};
+struct current_executor {};
+}  // namespace detail
+
+/// A lazy coroutine: nothing runs until it is awaited by another task, or started. Move only.
+///
+/// Everything that was started together, a task and the tasks it awaits, runs on one executor: after awaiting a pending
+/// a task goes on there. In a `task<result<T>>`, `co_await` of a `pending<U>`, a `task<result<U>>` or a `result<U>`
+/// gives the U, or ends the task with the error: the rest of the body does not run, its local objects are destroyed,
+/// and whoever awaits the task gets the error. `co_await as_result(x)` gives the `result<U>` itself. In any other task
+/// awaiting gives the `result<U>`.
+///
+/// An exception that leaves the body becomes a `fatal` error in a `task<result<T>>` (a `bad_result` keeps its own
+/// error), and reaches the awaiting task otherwise.
+///
+/// A coroutine keeps its parameters, not what they refer to, and a lambda's captures belong to the lambda, not to the
+/// coroutine. So a task that outlives the statement it was made in takes its parameters by value, and never
+/// is a lambda with captures.
+template <class T>
+class [[nodiscard]] task {
+  static_assert(!std::is_reference_v<T>, "a task gives a value: return a pointer or a ref instead of a reference");
+
+ public:
+  using value_type = T;
+  using promise_type = detail::task_promise<T>;
+
+  task() noexcept = default;
+  explicit task(std::coroutine_handle<promise_type> handle) noexcept : handle_(handle) {}
+  task(task&& o) noexcept : handle_(std::exchange(o.handle_, nullptr)) {}
+  task& operator=(task o) noexcept {
+    std::swap(handle_, o.handle_);
+    return *this;
+  }
+  ~task() {
+    if (handle_) handle_.destroy();
+  }
+
+  bool valid() const noexcept { return static_cast<bool>(handle_); }
+  std::coroutine_handle<promise_type> handle() const noexcept { return handle_; }
+  promise_type& promise() const noexcept { return handle_.promise(); }
+
+ private:
+  std::coroutine_handle<promise_type> handle_;
+};
+
+/// `co_await as_result(x)` gives the result of a pending or task, where `co_await x` would give its value or end the
+/// task.
+template <class U>
+detail::as_result_of<pending<U>> as_result(pending<U>&& x) noexcept {
+  return {std::move(x)};
+}
+template <class U>
+detail::as_result_of<pending<U>> as_result(pending<U>& x) noexcept {
+  return {pending<U>(x.state())};
+}
+template <class U>
+detail::as_result_of<task<result<U>>> as_result(task<result<U>> x) noexcept {
+  return {std::move(x)};
+}
+
+/// `co_await get_stop_token()` in a task: the `std::stop_token` that says whether the task is asked to give up.
+inline detail::current_stop_token get_stop_token() noexcept { return {}; }
+/// `co_await get_executor()` in a task: the executor it runs on, for work that it starts.
+inline detail::current_executor get_executor() noexcept { return {}; }
+
+namespace detail {
+
+template <class T>
+class task_promise final : public task_promise_base, public task_outcome<T> {
+  static constexpr bool unwraps = is_result<T>;
+
+ public:
+  task<T> get_return_object() noexcept { return task<T>(std::coroutine_handle<task_promise>::from_promise(*this)); }
+  task_outcome<T>& outcome() noexcept { return *this; }
+
+  template <class U>
+  auto await_transform(pending<U>&& x) noexcept {
+    return await_pending<U, task_promise, unwraps>(std::move(x));
+  }
+  template <class U>
+  auto await_transform(pending<U>& x) noexcept {
+    return await_pending<U, task_promise, unwraps>(pending<U>(x.state()));
+  }
+  template <class U>
+  auto await_transform(as_result_of<pending<U>> x) noexcept {
+    return await_pending<U, task_promise, false>(std::move(x.source));
+  }
+  template <class U>
+  auto await_transform(task<U>&& x) noexcept {
+    return await_task < U, task_promise, unwraps && is_result < U >> (std::move(x));
+  }
+  template <class U>
+  auto await_transform(as_result_of<task<U>> x) noexcept {
+    return await_task<U, task_promise, false>(std::move(x.source));
+  }
+  template <class U>
+  auto await_transform(result<U> x) noexcept {
+    static_assert(unwraps, "only a task<result<T>> can await a result: use the result as it is");
+    return await_result<U, task_promise>(std::move(x));
+  }
+  auto await_transform(current_stop_token) noexcept { return await_value{context().stop().get_token()}; }
+  auto await_transform(current_executor) noexcept { return await_value<executor&>{context().where()}; }
+};
+
+}  // namespace detail
+}  // namespace troupe
+
+#include <troupe/async/start.hpp>

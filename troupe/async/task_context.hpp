@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <coroutine>
+#include <stop_token>
+#include <troupe/async/executor.hpp>
+
+namespace troupe::detail {
+
+class task_promise_base;
+class task_context;
+
+/// What a coroutine of a task waits with for another one it has started.
+class task_parent {
+ public:
+  /// The child is suspended for the last time: says in `task_context::next` how to go on.
+  virtual void child_ended() noexcept = 0;
+
+ protected:
+  ~task_parent() = default;
+};
+
+/// What all coroutines of one started task share: where they run, how they are stopped, and which one is next.
+///
+/// A coroutine never resumes another one. It suspends, says who is next, and `drive`, the loop below it on the stack,
+/// goes on. So awaiting does not grow the stack in any build (the tail calls of symmetric transfer exist in optimised
+/// builds only), and a frame is never destroyed while it is on the stack.
+class task_context {
+ public:
+  /// The next step of the loop: resume a coroutine, or tell the parent of one that it has ended; nothing when the task
+  /// waits for a pending.
+  struct step {
+    std::coroutine_handle<> resume = nullptr;
+    task_promise_base* ended = nullptr;
+  };
+
+  explicit task_context(executor& where) noexcept : where_(where) {}
+  task_context(const task_context&) = delete;
+  task_context& operator=(const task_context&) = delete;
+
+  executor& where() const noexcept { return where_; }
+  std::stop_source& stop() noexcept { return stop_; }
+
+  /// Runs the task from here until it waits or ends. The step lives in the loop's frame, not in the context: once the
+  /// task waits, another thread may drive or end it at any time, and this one must not touch the context again.
+  void drive(step first) noexcept;
+  /// Only while a coroutine of this task runs, or its parent is told of its end.
+  step& next() noexcept { return *next_; }
+
+ protected:
+  ~task_context() = default;
+  /// The coroutine without a parent has ended. May destroy the context.
+  virtual void root_ended() noexcept = 0;
+
+ private:
+  executor& where_;
+  step* next_ = nullptr;
+  std::stop_source stop_;
+};
+
+/// The part of a task's promise that does not depend on its type.
+class task_promise_base {
+ public:
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+  auto final_suspend() noexcept {
+    struct last {
+      bool await_ready() const noexcept { return false; }
+      void await_suspend(std::coroutine_handle<>) const noexcept { self->end(); }
+      void await_resume() const noexcept {}
+      task_promise_base* self;
+    };
+    return last{.self = this};
+  }
+
+  void belongs_to(task_context& context, task_parent* parent) noexcept {
+    context_ = &context;
+    parent_ = parent;
+  }
+  task_context& context() const noexcept { return *context_; }
+  task_parent* parent() const noexcept { return parent_; }
+  /// The coroutine will not be resumed again.
+  void end() noexcept { context_->next().ended = this; }
+
+ private:
+  task_context* context_ = nullptr;
+  task_parent* parent_ = nullptr;
+};
+
+}  // namespace troupe::detail
