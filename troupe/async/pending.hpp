@@ -67,9 +67,8 @@ class [[nodiscard]] pending {
   }
   /// The same with a deadline in nanoseconds of the monotonic clock, see `now_ns`.
   std::optional<result<T>> get_until(std::int64_t deadline_ns) {
-    if (!state_) return detail::empty_pending();
-    if (!state_->wait(deadline_ns)) return std::nullopt;
-    return state_->take();
+    if (state_ && !state_->wait(deadline_ns)) return std::nullopt;
+    return take();
   }
   /// The same with a time of `std::chrono::steady_clock`, which is that clock.
   template <class TimePoint>
@@ -79,6 +78,9 @@ class [[nodiscard]] pending {
     static_assert(period::num == 1 && 1'000'000'000 % period::den == 0);
     return get_until(std::int64_t{deadline.time_since_epoch().count()} * (1'000'000'000 / period::den));
   }
+
+  /// The answer if it is there, else a `caller_bug` error: never blocks.
+  result<T> take() { return state_ ? state_->take() : detail::empty_pending(); }
 
   /// Calls `f(result<T>)` when the answer comes, on the executor, or on the thread that answers. What `f` returns is
   /// the answer of the new pending (a `result<U>` as itself); an exception from `f` becomes a `fatal` error. Cancelling
@@ -126,7 +128,7 @@ class pending_awaiter : private job {
     awaiting_ = awaiting;
     return source_.state()->attach(inline_executor(), *this) == attach_outcome::attached;
   }
-  result<T> await_resume() { return source_.valid() ? source_.state()->take() : detail::empty_pending(); }
+  result<T> await_resume() { return source_.take(); }
 
  private:
   static void resume(job* self) noexcept { static_cast<pending_awaiter*>(self)->awaiting_.resume(); }

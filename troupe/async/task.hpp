@@ -113,6 +113,13 @@ class task_promise final : public task_promise_base, public task_outcome<T> {
     static_assert(unwraps, "only a task<result<T>> can await a result: use the result as it is");
     return await_result<U, task_promise>(std::move(x));
   }
+  template <class X>
+  auto await_transform(X&&) noexcept {
+    static_assert(sizeof(X) == 0,
+                  "a task awaits pendings, tasks and results: std::move a task into co_await, and turn "
+                  "any other awaitable into a pending with a promise");
+    return std::suspend_never{};
+  }
   auto await_transform(current_stop_token) noexcept { return await_value{context().stop().get_token()}; }
   auto await_transform(current_executor) noexcept { return await_value<executor&>{context().where()}; }
 };

@@ -53,7 +53,7 @@ class await_pending final : private job {
   }
   /// False when the coroutine must not go on.
   bool take() {
-    answer_.emplace(source_.valid() ? source_.state()->take() : empty_pending());
+    answer_.emplace(source_.take());
     return !Unwrap || *answer_;
   }
   void fail([[maybe_unused]] Promise& promise) noexcept {

@@ -20,8 +20,7 @@ class then_state final : public pending_state<then_value<T, F>>, private job {
   /// Counts a reference for the job.
   void start(executor& where) noexcept {
     this->add_ref();
-    if (!source_.valid() || source_.state()->done()) return where.post(*this);
-    if (source_.state()->attach(where, *this) != attach_outcome::attached) where.post(*this);
+    if (!source_.valid() || source_.state()->attach(where, *this) != attach_outcome::attached) where.post(*this);
   }
   void cancel() noexcept override { source_.cancel(); }
 
@@ -35,16 +34,15 @@ class then_state final : public pending_state<then_value<T, F>>, private job {
     function_.reset();
     try {
       if constexpr (std::is_void_v<std::invoke_result_t<F&, result<T>>>) {
-        function(take());
+        function(source_.take());
         return {};
       } else {
-        return function(take());
+        return function(source_.take());
       }
     } catch (...) {
       return from_current_exception("async");
     }
   }
-  result<T> take() { return source_.valid() ? source_.state()->take() : empty_pending(); }
 
   pending<T> source_;
   std::optional<F> function_;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <exception>
-#include <troupe/async/pending_state.hpp>
+#include <troupe/async/when.hpp>
 
 namespace troupe::detail {
 
@@ -25,6 +25,10 @@ error no_co_return() { return error(reaction::caller_bug, "task", "the task ende
 error empty_task() {
   return error(reaction::caller_bug, "task",
                "the task is empty (moved from or awaited before): there is nothing to run");
+}
+
+error nothing_to_wait_for() {
+  return error(reaction::caller_bug, "async", "when_any was given no pendings: none can be the first to answer");
 }
 
 error dropped_promise() { return error(reaction::fatal, "async", "the promise was dropped without an answer"); }

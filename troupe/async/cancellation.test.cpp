@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stop_token>
+#include <thread>
+#include <troupe/async/promise.hpp>
+#include <troupe/async/task.hpp>
+
+namespace troupe {
+namespace {
+
+TEST(cancellation, the_hook_runs_once_when_the_consumer_cancels) {
+  promise<int> p;
+  auto q = p.get_pending();
+  int hooks = 0;
+  EXPECT_TRUE(p.on_cancel([&] {
+    ++hooks;
+    p.set(cancelled("the work"));
+  }));
+  EXPECT_FALSE(p.on_cancel([&] { hooks += 100; })) << "there is a hook already";
+  EXPECT_FALSE(p.cancel_requested());
+  q.cancel();
+  q.cancel();
+  EXPECT_TRUE(p.cancel_requested());
+  EXPECT_EQ(hooks, 1);
+  const auto answer = q.get();
+  EXPECT_EQ(answer.error().reaction(), reaction::retry_later);
+  EXPECT_EQ(answer.error().text(), "the work was cancelled before it was done");
+}
+
+TEST(cancellation, a_hook_that_comes_after_the_cancel_runs_at_once) {
+  promise<int> p;
+  auto q = p.get_pending();
+  q.cancel();
+  int hooks = 0;
+  p.on_cancel([&] { ++hooks; });
+  EXPECT_EQ(hooks, 1);
+}
+
+TEST(cancellation, a_hook_is_dropped_unrun_with_the_answer) {
+  auto held = std::make_shared<int>(0);
+  promise<int> p;
+  auto q = p.get_pending();
+  p.on_cancel([held] { ++*held; });
+  p.set(1);
+  EXPECT_EQ(held.use_count(), 1);
+  q.cancel();
+  p.on_cancel([held] { ++*held; });
+  EXPECT_EQ(*held, 0);
+}
+
+TEST(cancellation, a_stop_token_cancels_a_pending_while_it_waits) {
+  std::stop_source stop;
+  promise<int> p, dropped, late;
+  auto q = p.get_pending().cancel_on(stop.get_token());
+  {
+    auto gone = dropped.get_pending().cancel_on(stop.get_token());
+  }
+  auto chained = late.get_pending().cancel_on(stop.get_token()).then([](result<int> r) { return r; });
+  stop.request_stop();
+  EXPECT_TRUE(p.cancel_requested());
+  EXPECT_TRUE(late.cancel_requested());
+  EXPECT_FALSE(dropped.cancel_requested());
+}
+
+TEST(cancellation, a_stop_that_was_requested_before_cancels_at_once) {
+  std::stop_source stop;
+  stop.request_stop();
+  promise<int> p;
+  auto q = p.get_pending().cancel_on(stop.get_token());
+  EXPECT_TRUE(p.cancel_requested());
+}
+
+task<result<int>> stoppable(pending<int> q) {
+  const std::stop_token token = co_await get_stop_token();
+  co_return co_await std::move(q).cancel_on(token);
+}
+task<result<int>> parent_of_stoppable(pending<int> q) { co_return co_await stoppable(std::move(q)); }
+
+TEST(cancellation, cancelling_a_started_task_reaches_what_its_children_wait_for) {
+  promise<int> p;
+  p.on_cancel([&] { p.set(cancelled("the work")); });
+  auto q = start(parent_of_stoppable(p.get_pending()));
+  EXPECT_FALSE(q.ready());
+  q.cancel();
+  EXPECT_EQ(q.get().error().reaction(), reaction::retry_later);
+}
+
+TEST(cancellation, the_token_given_to_start_stops_the_task) {
+  for (bool stopped_before : {false, true}) {
+    std::stop_source stop;
+    promise<int> p;
+    p.on_cancel([&] { p.set(cancelled("the work")); });
+    if (stopped_before) stop.request_stop();
+    auto q = start(stoppable(p.get_pending()), stop.get_token());
+    EXPECT_EQ(q.ready(), stopped_before);
+    stop.request_stop();
+    EXPECT_EQ(q.get().error().reaction(), reaction::retry_later);
+  }
+}
+
+TEST(cancellation, a_stop_and_an_answer_at_the_same_time_end_the_task_once) {
+  for (int round = 0; round < 2000; ++round) {
+    std::stop_source stop;
+    promise<int> p;
+    p.on_cancel([&] { p.set(cancelled("the work")); });
+    auto q = start(stoppable(p.get_pending()), stop.get_token());
+    std::jthread other([&] { stop.request_stop(); });
+    p.set(1);
+    const auto answer = q.get();
+    ASSERT_TRUE(answer ? *answer == 1 : answer.error().reaction() == reaction::retry_later);
+  }
+}
+
+TEST(cancellation, a_stop_that_ends_the_last_owner_of_everything_is_safe) {
+  std::stop_source stop;
+  auto p = std::make_unique<promise<int>>();
+  p->on_cancel([&] { p->set(cancelled("the work")); });
+  bool ended = false;
+  start(stoppable(p->get_pending()), stop.get_token())
+      .then([&](result<int>) {
+        p.reset();
+        ended = true;
+      })
+      .detach();
+  stop.request_stop();
+  EXPECT_TRUE(ended);
+}
+
+}  // namespace
+}  // namespace troupe
