@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <troupe/memory/device_memory.hpp>
+#include <vector>
+
+namespace troupe {
+
+bool memory_quota::state::take(std::uint64_t bytes) noexcept {
+  std::uint64_t now = __atomic_load_n(&used, __ATOMIC_RELAXED);
+  do {
+    if (bytes > limit || now > limit - bytes) return false;
+  } while (!__atomic_compare_exchange_n(&used, &now, now + bytes, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  return true;
+}
+
+void memory_quota::state::give(std::uint64_t bytes) noexcept { __atomic_fetch_sub(&used, bytes, __ATOMIC_RELAXED); }
+
+struct device_memory::mark {
+  std::uint64_t begin, end, ticket;
+  error cause;
+};
+
+struct device_memory::owned_block : block {
+  memory_kind kind = memory_kind::device;
+  std::shared_ptr<memory_quota::state> quota;
+  std::vector<mark> marks;
+};
+
+struct device_memory::pool {
+  explicit pool(std::uint64_t l) : limit(l), ranges(arena::options{.payload_bytes = sizeof(owned_block), .payload_align = alignof(owned_block)}) {}
+  const std::uint64_t limit;
+  arena ranges;
+  std::vector<segment> segments;  // a segment's id is its index; an entry of 0 bytes is unused
+  std::uint64_t allocations = 0, failed = 0;
+};
+
+device_memory::device_memory(segment_source& source, limits l) : source_(&source) {
+  pools_[0] = std::make_unique<pool>(l.device_bytes);
+  pools_[1] = std::make_unique<pool>(l.host_bytes);
+}
+
+device_memory::~device_memory() = default;
+
+void device_memory::abandon() noexcept {
+  std::unique_lock guard(lock_);
+  source_ = nullptr;
+  const bool last = blocks_ == 0;
+  guard.unlock();
+  if (last) delete this;
+}
+
+bool device_memory::grow(pool& p, memory_kind kind, std::uint64_t bytes, std::optional<error>& why) {
+  constexpr std::uint64_t least = std::uint64_t{64} << 20, page = std::uint64_t{2} << 20;
+  const std::uint64_t room = p.limit - std::min(p.limit, p.ranges.reserved_bytes());
+  if (source_ == nullptr) {
+    why.emplace(reaction::stopped, "memory", "alloc: the device is closed; open another");
+    return false;
+  }
+  if (bytes > room) return false;
+  // Segments grow with what is in use, so that their number stays small.
+  std::uint64_t want = std::max({bytes, least, p.ranges.reserved_bytes() / 2});
+  want = std::min((want + page - 1) / page * page, room / 256 * 256);
+  auto made = source_->grow(kind, std::max(want, bytes));
+  if (!made) {
+    why = made.error();
+    return false;
+  }
+  auto free_entry = std::find_if(p.segments.begin(), p.segments.end(), [](const segment& s) { return s.bytes == 0; });
+  const auto id = static_cast<arena::segment_id>(free_entry - p.segments.begin());
+  if (free_entry == p.segments.end()) p.segments.push_back(*made); else *free_entry = *made;
+  if (auto added = p.ranges.add_segment(id, made->address, made->bytes); !added) {
+    why = added.error();
+    return false;
+  }
+  return true;
+}
+
+result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes, std::uint64_t alignment, const memory_quota& quota) {
+  if (bytes == 0) return error(reaction::caller_bug, "memory", "alloc: size is 0; expected at least 1 element");
+  if (alignment == 0 || (alignment & (alignment - 1)) != 0)
+    return error(reaction::caller_bug, "memory", "alloc: alignment is " + std::to_string(alignment) + "; expected a power of two");
+  const std::uint64_t charged = (bytes + 255) / 256 * 256;
+  if (charged < bytes) return error(reaction::caller_bug, "memory", "alloc: the size does not fit 64 bits");
+  if (quota.state_ && !quota.state_->take(charged)) {
+    return error(reaction::retry_later, "memory", "alloc: " + std::to_string(bytes) + " bytes exceed the quota (" + std::to_string(quota.used()) +
+                 " of " + std::to_string(quota.limit()) + " bytes used); free buffers of that quota or raise it");
+  }
+  std::unique_lock guard(lock_);
+  pool& p = *pools_[static_cast<int>(kind)];
+  arena::node* n = p.ranges.allocate(bytes, alignment);
+  if (n == nullptr) [[unlikely]] {
+    std::optional<error> why;
+    // Alignment beyond a segment's own can cost as much again; the retry may fail only when the limit is reached.
+    if (grow(p, kind, alignment > 256 ? charged + alignment : charged, why)) n = p.ranges.allocate(bytes, alignment);
+    if (n == nullptr) {
+      ++p.failed;
+      const arena_statistics s = p.ranges.statistics();
+      guard.unlock();
+      if (quota.state_) quota.state_->give(charged);
+      if (why) return *why;
+      return error(reaction::retry_later, "memory", "alloc: no room for " + std::to_string(bytes) + " bytes: " + std::to_string(s.used_bytes) +
+                   " of " + std::to_string(p.limit) + " in use, largest free range " + std::to_string(s.largest_free_bytes) +
+                   "; free buffers, ask for less, or raise the device's memory_limit");
+    }
+  }
+  auto* b = static_cast<owned_block*>(p.ranges.payload(n));
+  if (b->owner == nullptr) std::construct_at(b);  // a node's first use; later ones find the members ready
+  b->owner = this;
+  b->address = n->address();
+  b->bytes = bytes;
+  b->generation = generation_;
+  b->kind = kind;
+  if (kind == memory_kind::host) {
+    const segment& s = p.segments[n->segment()];
+    b->host = s.host + (n->address() - s.address);
+  }
+  b->quota = quota.state_;
+  b->references.store(1, std::memory_order_relaxed);
+  ++p.allocations;
+  ++blocks_;
+  return block_ref(b);
+}
+
+block_ref device_memory::stillborn(std::uint64_t bytes, error cause) {
+  auto* b = new owned_block;
+  b->owner = this;
+  b->bytes = bytes;
+  b->generation = generation_;
+  b->references.store(1, std::memory_order_relaxed);
+  b->marks.push_back({0, UINT64_MAX, 0, std::move(cause)});
+  b->stale_marks.store(1, std::memory_order_release);
+  const std::scoped_lock guard(lock_);
+  ++blocks_;
+  return block_ref(b);
+}
+
+void device_memory::recycle(block& base) noexcept {
+  auto& b = static_cast<owned_block&>(base);
+  std::unique_lock guard(lock_);
+  const bool last = --blocks_ == 0 && source_ == nullptr;
+  if (b.address == 0) {
+    delete &b;
+  } else {
+    if (b.quota) b.quota->give((b.bytes + 255) / 256 * 256);
+    b.quota.reset();
+    b.marks = {};  // also gives its memory back: nodes are never destroyed one by one
+    b.stale_marks.store(0, std::memory_order_relaxed);
+    pools_[static_cast<int>(b.kind)]->ranges.free(pools_[static_cast<int>(b.kind)]->ranges.node_of(&b));
+  }
+  guard.unlock();
+  if (last) delete this;
+}
+
+std::uint64_t device_memory::trim() {
+  const std::scoped_lock guard(lock_);
+  std::uint64_t freed = 0;
+  for (int k = 0; k < 2 && source_ != nullptr; ++k) {
+    for (const arena::segment_id id : pools_[k]->ranges.idle_segments()) {
+      if (!pools_[k]->ranges.remove_segment(id)) continue;
+      segment& s = pools_[k]->segments[id];
+      source_->shrink(static_cast<memory_kind>(k), s);
+      freed += s.bytes;
+      s = {};
+    }
+  }
+  return freed;
+}
+
+memory_statistics device_memory::statistics(memory_kind kind) const {
+  const std::scoped_lock guard(lock_);
+  const pool& p = *pools_[static_cast<int>(kind)];
+  const arena_statistics s = p.ranges.statistics();
+  return {.total_bytes = p.limit, .free_bytes = p.limit - std::min(p.limit, s.used_bytes), .used_bytes = s.used_bytes,
+          .high_water_bytes = s.high_water_bytes, .reserved_bytes = s.reserved_bytes, .live_buffers = s.live_ranges,
+          .allocations = p.allocations, .failed_allocations = p.failed, .fragmentation = s.fragmentation()};
+}
+
+void device_memory::mark_stale(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause) {
+  auto& b = static_cast<owned_block&>(base);
+  if (b.address == 0) return;
+  const std::scoped_lock guard(lock_);
+  // The newest failure of a range is the one to tell; an older mark for the very same range says nothing more.
+  std::erase_if(b.marks, [&](const mark& m) { return m.begin == begin && m.end == end && m.ticket <= ticket; });
+  b.marks.push_back({begin, end, ticket, cause});
+  b.stale_marks.store(static_cast<std::uint32_t>(b.marks.size()), std::memory_order_seq_cst);
+}
+
+void device_memory::mark_written(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket) {
+  auto& b = static_cast<owned_block&>(base);
+  if (b.address == 0) return;
+  const std::scoped_lock guard(lock_);
+  std::vector<mark> kept;
+  for (const mark& m : b.marks) {
+    if (m.ticket > ticket || m.end <= begin || m.begin >= end) {
+      kept.push_back(m);
+      continue;
+    }
+    if (m.begin < begin) kept.push_back({m.begin, begin, m.ticket, m.cause});
+    if (m.end > end) kept.push_back({end, m.end, m.ticket, m.cause});
+  }
+  b.marks = std::move(kept);
+  b.stale_marks.store(static_cast<std::uint32_t>(b.marks.size()), std::memory_order_seq_cst);
+}
+
+std::optional<error> device_memory::stale_cause(const block& base, std::uint64_t begin, std::uint64_t end) const {
+  const auto& b = static_cast<const owned_block&>(base);
+  const std::scoped_lock guard(lock_);
+  const mark* first = nullptr;
+  for (const mark& m : b.marks) {
+    const bool touches = b.address == 0 || (m.begin < end && begin < m.end);
+    if (touches && (first == nullptr || m.ticket < first->ticket)) first = &m;
+  }
+  if (first == nullptr) return {};
+  return first->cause;
+}
+
+}  // namespace troupe

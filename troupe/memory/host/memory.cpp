@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// The host engine of the memory requests: memcpy.
+#include <cstring>
+#include <troupe/base/clock.hpp>
+#include <troupe/memory/requests.hpp>
+#include <troupe/memory/staging.hpp>
+#include <troupe/worker/engine.hpp>
+
+namespace troupe::memory {
+namespace {
+
+constexpr int spins = 2000;
+
+// Waits for the other side; false when it has gone.
+template <class Ready>
+bool await(staging_header& h, Ready&& ready) {
+  for (int i = 0; i < spins && !ready(); ++i) spin_hint();
+  while (!ready()) {
+    if (h.abandoned.load() != 0) return false;
+    h.sleep([&] { return ready() || h.abandoned.load() != 0; });
+  }
+  return true;
+}
+
+error abandoned() { return error(reaction::stopped, "memory", "the application gave up this transfer"); }
+
+struct host_memory {
+  static result<std::unique_ptr<host_memory>> make(const engine_context&) { return std::make_unique<host_memory>(); }
+  const char* version() const { return "host"; }
+
+  template <class R> result<void> plain(const R& r) {
+    std::memcpy(r.target.data(), r.source.data(), static_cast<std::size_t>(r.bytes.value()));
+    return {};
+  }
+  result<void> run(const copy& r, call&) { return plain(r); }
+  result<void> run(const upload& r, call&) { return plain(r); }
+  result<void> run(const download& r, call&) { return plain(r); }
+
+  result<void> run(const copy_2d& r, call&) {
+    const auto width = static_cast<std::size_t>(r.width.value());
+    const std::int64_t from = or_tight(r.source_pitch, r.width).value(), to = or_tight(r.target_pitch, r.width).value();
+    for (std::int64_t i = 0; i < r.rows.value(); ++i) std::memcpy(r.target.data() + i * to, r.source.data() + i * from, width);
+    return {};
+  }
+
+  result<void> run(const fill& r, call&) {
+    const auto n = static_cast<std::size_t>(r.bytes.value()), step = static_cast<std::size_t>(r.pattern_bytes.value());
+    std::byte* to = r.target.data();
+    if (step == 1) {
+      std::memset(to, static_cast<int>(r.pattern[0]), n);
+      return {};
+    }
+    std::memcpy(to, r.pattern.data(), step);
+    for (std::size_t have = step; have < n; have *= 2) std::memcpy(to + have, to, std::min(have, n - have));
+    return {};
+  }
+
+  result<void> run(const stream_in& r, call& c) {
+    auto& h = *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.staging));
+    const staging_plan plan{static_cast<std::uint64_t>(r.bytes.value()), static_cast<std::uint64_t>(r.chunk_bytes.value()),
+                            static_cast<std::uint64_t>(r.chunks.value())};
+    for (std::uint64_t i = 0; i < plan.count(); ++i) {
+      if (!await(h, [&] { return h.filled.load(std::memory_order_acquire) > i; })) return abandoned();
+      std::memcpy(r.target.data() + i * plan.chunk_bytes, plan.chunk(&h, i), plan.size(i));
+      h.step(h.emptied, i + 1);
+      (void)c;
+    }
+    return {};
+  }
+
+  result<void> run(const stream_out& r, call& c) {
+    auto& h = *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.staging));
+    const staging_plan plan{static_cast<std::uint64_t>(r.bytes.value()), static_cast<std::uint64_t>(r.chunk_bytes.value()),
+                            static_cast<std::uint64_t>(r.chunks.value())};
+    for (std::uint64_t i = 0; i < plan.count(); ++i) {
+      if (!await(h, [&] { return h.emptied.load(std::memory_order_acquire) + plan.chunks > i; })) return abandoned();
+      std::memcpy(plan.chunk(&h, i), r.source.data() + i * plan.chunk_bytes, plan.size(i));
+      h.step(h.filled, i + 1);
+      c.news(c.worker);
+    }
+    return {};
+  }
+
+  result<void> run(const fence&, call&) { return {}; }
+  result<std::uint64_t> run(const ping& r, call&) { return r.value; }
+};
+
+}  // namespace
+}  // namespace troupe::memory
+
+using namespace troupe::memory;
+TROUPE_ENGINE(host_memory, "memory", "host", copy, troupe::uploads<upload>, troupe::downloads<download>, copy_2d, fill,
+              troupe::uploads<stream_in>, troupe::downloads<stream_out>, troupe::fences<fence>, ping)

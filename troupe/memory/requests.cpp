@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/memory/requests.hpp>
+
+namespace troupe::memory {
+namespace {
+
+template <class R>
+void check_copy(const R& r, checker& c) {
+  c.positive(r.bytes);
+  c.elements(r.source, r.bytes);
+  c.elements(r.target, r.bytes);
+}
+
+}  // namespace
+
+void copy::check(checker& c) const { check_copy(*this, c); }
+void upload::check(checker& c) const { check_copy(*this, c); }
+void download::check(checker& c) const { check_copy(*this, c); }
+
+void copy_2d::check(checker& c) const {
+  c.positive(width);
+  c.positive(rows);
+  c.matrix(source, width, rows, c.leading(source_pitch, width));
+  c.matrix(target, width, rows, c.leading(target_pitch, width));
+  if (target_pitch == tight || target_pitch == width) c.overwrites(target);
+}
+
+void fill::check(checker& c) const {
+  c.positive(bytes);
+  c.elements(target, bytes);
+  c.require(pattern_bytes >= 1 && pattern_bytes <= 16 && bytes.value() % pattern_bytes.value() == 0, bytes, "is not a multiple of the pattern",
+            "a whole number of patterns of 1 to 16 bytes");
+}
+
+void stream_in::check(checker& c) const {
+  c.positive(bytes);
+  c.elements(target, bytes);
+}
+
+void stream_out::check(checker& c) const {
+  c.positive(bytes);
+  c.elements(source, bytes);
+}
+
+}  // namespace troupe::memory

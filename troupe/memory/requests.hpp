@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/request/checker.hpp>
+
+/// The requests behind upload, download, copy and fill. `device` has the functions a user calls.
+namespace troupe::memory {
+
+/// Copies `bytes` from one place of the device to another.   cuMemcpyAsync / memcpy
+struct copy {
+  in<std::byte> source;
+  out<std::byte> target;
+  extent bytes;
+  using reply = void;
+  TROUPE_REQUEST("memory.copy", source, target, bytes)
+  void check(checker& c) const;
+};
+
+/// The same from or to memory that the application sees, on the lane for that direction.
+struct upload {
+  in<std::byte> source;
+  out<std::byte> target;
+  extent bytes;
+  using reply = void;
+  TROUPE_REQUEST("memory.upload", source, target, bytes)
+  void check(checker& c) const;
+};
+struct download {
+  in<std::byte> source;
+  out<std::byte> target;
+  extent bytes;
+  using reply = void;
+  TROUPE_REQUEST("memory.download", source, target, bytes)
+  void check(checker& c) const;
+};
+
+/// Copies `rows` runs of `width` bytes between places where they lie `*_pitch` bytes apart.   cuMemcpy2DAsync
+struct copy_2d {
+  in<std::byte> source;
+  inout<std::byte> target;
+  extent width, rows;
+  extent source_pitch = tight, target_pitch = tight;
+  using reply = void;
+  TROUPE_REQUEST("memory.copy_2d", source, target, width, rows, source_pitch, target_pitch)
+  void check(checker& c) const;
+};
+
+/// Repeats a pattern of 1 to 16 bytes.   cuMemsetD8Async … D32Async
+struct fill {
+  out<std::byte> target;
+  extent bytes;
+  std::array<std::byte, 16> pattern;
+  extent pattern_bytes;
+  using reply = void;
+  TROUPE_REQUEST("memory.fill", target, bytes, pattern, pattern_bytes)
+  void check(checker& c) const;
+};
+
+/// Ordinary memory of the application, through a staging block that one side fills while the other empties it.
+struct stream_in {
+  out<std::byte> target;
+  extent bytes;
+  std::uint64_t staging;  ///< address of a staging_header in host memory
+  extent chunk_bytes, chunks;
+  using reply = void;
+  TROUPE_REQUEST("memory.stream_in", target, bytes, staging, chunk_bytes, chunks)
+  void check(checker& c) const;
+};
+struct stream_out {
+  in<std::byte> source;
+  extent bytes;
+  std::uint64_t staging;
+  extent chunk_bytes, chunks;
+  using reply = void;
+  TROUPE_REQUEST("memory.stream_out", source, bytes, staging, chunk_bytes, chunks)
+  void check(checker& c) const;
+};
+
+/// Done when everything queued before it is.
+struct fence {
+  std::uint32_t unused = 0;
+  using reply = void;
+  TROUPE_REQUEST("memory.fence", unused)
+  void check(checker&) const {}
+};
+
+/// Nothing but the way there and back.
+struct ping {
+  std::uint64_t value;
+  using reply = std::uint64_t;
+  TROUPE_REQUEST("memory.ping", value)
+  void check(checker&) const {}
+};
+
+}  // namespace troupe::memory

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <troupe/base/futex.hpp>
+
+namespace troupe {
+
+/// The front of a staging block: chunks follow it. One side fills chunk after chunk, the other empties them; both counts only grow.
+/// Nobody fills more than `chunks` ahead. Each side sleeps on `turn`, which changes with every step.
+struct staging_header {
+  alignas(64) std::atomic<std::uint64_t> filled{0};
+  alignas(64) std::atomic<std::uint64_t> emptied{0};
+  alignas(64) std::atomic<std::uint32_t> turn{0};
+  std::atomic<std::uint32_t> sleepers{0};
+  std::atomic<std::uint32_t> abandoned{0};  ///< one side has gone; the other gives up
+
+  void step(std::atomic<std::uint64_t>& count, std::uint64_t value) noexcept {
+    count.store(value, std::memory_order_seq_cst);
+    wake();
+  }
+  void wake() noexcept {
+    turn.fetch_add(1, std::memory_order_seq_cst);
+    if (sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(turn, futex_scope::shared);
+  }
+  void abandon() noexcept {
+    abandoned.store(1, std::memory_order_seq_cst);
+    wake();
+  }
+  /// Sleeps until something changes, if `ready()` is still false after announcing it.
+  template <class Ready> void sleep(Ready&& ready, std::int64_t deadline_ns = no_deadline) noexcept {
+    sleepers.fetch_add(1, std::memory_order_seq_cst);
+    const std::uint32_t before = turn.load(std::memory_order_seq_cst);
+    if (!ready()) futex_wait(turn, before, futex_scope::shared, deadline_ns);
+    sleepers.fetch_sub(1, std::memory_order_seq_cst);
+  }
+};
+
+/// How a transfer is cut into chunks.
+struct staging_plan {
+  std::uint64_t bytes, chunk_bytes, chunks;
+
+  /// Chunks small enough to stay in a processor's cache between the two copies, enough of them to let both sides work.
+  static constexpr staging_plan for_bytes(std::uint64_t bytes) noexcept {
+    constexpr std::uint64_t chunk = std::uint64_t{128} << 10, most = 8;
+    return {bytes, std::min(bytes, chunk), std::min((bytes + chunk - 1) / chunk, most)};
+  }
+  constexpr std::uint64_t count() const noexcept { return (bytes + chunk_bytes - 1) / chunk_bytes; }
+  constexpr std::uint64_t size(std::uint64_t i) const noexcept { return std::min(chunk_bytes, bytes - i * chunk_bytes); }
+  constexpr std::uint64_t block_bytes() const noexcept { return sizeof(staging_header) + chunk_bytes * chunks; }
+  std::byte* chunk(void* header, std::uint64_t i) const noexcept {
+    return static_cast<std::byte*>(header) + sizeof(staging_header) + i % chunks * chunk_bytes;
+  }
+};
+
+}  // namespace troupe

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <troupe/base/error.hpp>
+#include <utility>
+
+namespace troupe {
+
+class memory_owner;
+
+/// One allocation: its place, whose it is, and how many handles and requests still use it.
+/// Made and recycled by its owner; everything else holds it through `block_ref`.
+struct block {
+  memory_owner* owner = nullptr;
+  std::uint64_t address = 0;  ///< where every worker of the device has it mapped; 0: the allocation failed, there is no memory
+  std::uint64_t bytes = 0;
+  std::uint64_t generation = 0;
+  std::byte* host = nullptr;  ///< where the application has it mapped; only host-visible memory
+  std::atomic<std::uint32_t> references{0};
+  std::atomic<std::uint32_t> stale_marks{0};  ///< 0 while every byte may be read; else ask the owner
+};
+
+/// Shared ownership of a block.
+class block_ref {
+ public:
+  block_ref() noexcept = default;
+  /// Takes over one reference that the caller owns.
+  explicit block_ref(block* adopted) noexcept : block_(adopted) {}
+  block_ref(const block_ref& o) noexcept : block_(o.block_) {
+    if (block_) block_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  block_ref(block_ref&& o) noexcept : block_(std::exchange(o.block_, nullptr)) {}
+  block_ref& operator=(block_ref o) noexcept {
+    std::swap(block_, o.block_);
+    return *this;
+  }
+  ~block_ref() { reset(); }
+
+  void reset() noexcept;
+  block* get() const noexcept { return block_; }
+  block* operator->() const noexcept { return block_; }
+  explicit operator bool() const noexcept { return block_ != nullptr; }
+
+ private:
+  block* block_ = nullptr;
+};
+
+/// Who made a block. Outlives its blocks.
+class memory_owner {
+ public:
+  /// Called when the last reference to `b` is gone.
+  virtual void recycle(block& b) noexcept = 0;
+  /// Why [begin, end) of `b` must not be read; nothing when it may be.
+  virtual std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end) const = 0;
+  /// A block without memory: every use of it is refused with `cause`. What a failed allocation or a wrong slice gives.
+  virtual block_ref stillborn(std::uint64_t bytes, error cause) = 0;
+
+ protected:
+  ~memory_owner() = default;
+};
+
+inline void block_ref::reset() noexcept {
+  block* b = std::exchange(block_, nullptr);
+  if (b && b->references.fetch_sub(1, std::memory_order_acq_rel) == 1) b->owner->recycle(*b);
+}
+
+/// A part of a block. In the worker, where no blocks exist, only the address and size are set.
+struct memory_range {
+  block_ref owner;
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// What a request does with a range of memory.
+enum class access_mode : std::uint8_t {
+  read = 0,
+  write = 1,       ///< replaces all of it, reads none of it
+  read_write = 2,  ///< also: writes only a part of it
+};
+
+struct access {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  access_mode mode = access_mode::read;
+};
+
+}  // namespace troupe

@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/request/checker.hpp>
+
+namespace troupe {
+namespace {
+
+std::string text_of(extent e) {
+  if (e.overflowed()) return "more than 64 bits hold";
+  return e == tight ? "tight" : std::to_string(e.value());
+}
+
+// Do two column-major blocks with the same pitch share an element? b starts `shift` bytes after a; both rows fit the pitch.
+bool blocks_meet(const operand_use& a, const operand_use& b) noexcept {
+  const std::uint64_t pitch = a.pitch, shift = b.touched.begin - a.touched.begin;
+  const std::uint64_t column = shift / pitch, row = shift % pitch;
+  const auto columns_of = [](const operand_use& u) { return (u.touched.end - u.touched.begin - u.row_bytes) / u.pitch + 1; };
+  const std::uint64_t columns = columns_of(a);
+  // Element rows of b start `row` into a's column; what sticks out over the pitch lies in the next column, from its top.
+  if (column < columns && row < a.row_bytes) return true;
+  return column + 1 < columns && row + b.row_bytes > pitch;
+}
+
+bool meet(const operand_use& a, const operand_use& b) noexcept {
+  if (a.touched.begin >= b.touched.end || b.touched.begin >= a.touched.end) return false;
+  if (a.pitch == 0 || a.pitch != b.pitch) return true;
+  return a.touched.begin <= b.touched.begin ? blocks_meet(a, b) : blocks_meet(b, a);
+}
+
+}  // namespace
+
+operand_use& checker::use(const void* field) noexcept {
+  std::size_t i = 0;
+  while (uses_[i].field != field) ++i;  // every operand was collected
+  return uses_[i];
+}
+
+void checker::refuse(const void* field, std::string_view value, std::string_view expected) {
+  if (error_) return;
+  std::string text(name_);
+  text.append(": ").append(field_name_(request_, field)).append(" ").append(value).append("; expected ").append(expected);
+  error_.emplace(error::details{.reaction = reaction::caller_bug, .domain = "request", .text = std::move(text), .request = {std::string(name_), 0}});
+}
+
+void checker::refuse_less(const void* field, extent value, extent low, std::string_view hint) {
+  std::string expected = "at least " + text_of(low);
+  if (low.overflowed()) expected = "a shape whose size fits 64 bits";
+  refuse(field, "is " + text_of(value), expected.append(hint));
+}
+
+void checker::refuse_range(const void* field, const memory_range& range) {
+  if (error_) return;
+  if (!range.owner) return refuse(field, "is an empty buffer (never allocated, or moved from)", "a buffer from this device's alloc()");
+  if (range.owner->owner != owner_) return refuse(field, "belongs to another device", "a buffer of the device that is asked; copy it there first");
+  if (auto cause = owner_->stale_cause(*range.owner.get(), range.address, range.address + range.bytes)) {
+    error_ = std::move(cause);
+    return;
+  }
+  refuse(field, "is of generation " + std::to_string(range.owner->generation),
+         "generation " + std::to_string(generation_) + ": the device was restarted, allocate and upload it again");
+}
+
+void checker::touch(const void* field, extent count, std::string_view shape) {
+  if (error_) return;
+  operand_use& u = use(field);
+  const std::uint64_t have = u.range->bytes / u.element_bytes;
+  if (count.value() < 0 || static_cast<std::uint64_t>(count.value()) > have) [[unlikely]] {
+    refuse(field, "holds " + std::to_string(have) + " elements", "at least " + text_of(count) + std::string(shape));
+    return;
+  }
+  u.touched.end = u.touched.begin + static_cast<std::uint64_t>(count.value()) * u.element_bytes;
+}
+
+void checker::strided(const void* field, extent n, const extent& inc) {
+  if (error_) return;
+  if (inc == extent(0)) return refuse(&inc, "is 0", "an increment that moves: 1 for neighbouring elements");
+  const extent step = inc < 0 ? extent(0) - inc : inc;
+  const extent count = n < 1 ? extent(0) : (n - 1) * step + 1;
+  touch(field, count, " ((n - 1) * |increment| + 1)");
+  use(field).gaps = step != extent(1) && n > 1;
+}
+
+void checker::columns_of(const void* field, extent rows, extent columns, extent ld) {
+  if (error_) return;
+  const extent count = rows < 1 || columns < 1 ? extent(0) : (columns - 1) * ld + rows;
+  touch(field, count, " ((columns - 1) * leading dimension + rows)");
+  if (error_) return;
+  operand_use& u = use(field);
+  if (ld == rows || columns <= 1) return;
+  u.row_bytes = static_cast<std::uint64_t>(rows.value()) * u.element_bytes;
+  u.pitch = static_cast<std::uint64_t>(ld.value()) * u.element_bytes;
+  u.gaps = true;
+}
+
+void checker::refuse_overlaps() {
+  for (std::size_t i = 0; i < count_; ++i) {
+    for (std::size_t j = i + 1; j < count_; ++j) {
+      const operand_use &a = uses_[i], &b = uses_[j];
+      if (a.touched.mode == access_mode::read && b.touched.mode == access_mode::read) continue;
+      if (!meet(a, b)) [[likely]] continue;
+      if ((allowed_.first == a.field && allowed_.second == b.field) || (allowed_.first == b.field && allowed_.second == a.field)) continue;
+      const operand_use &written = b.touched.mode == access_mode::read ? a : b, &other = b.touched.mode == access_mode::read ? b : a;
+      return refuse(written.field, "overlaps " + std::string(field_name_(request_, other.field)),
+                    "separate memory: it is written while the other is in use");
+    }
+  }
+}
+
+const std::optional<error>& checker::finish() {
+  if (error_) [[unlikely]] return error_;
+  for (operand_use& u : std::span(uses_.data(), count_)) {
+    if (u.gaps && u.touched.mode == access_mode::write) u.touched.mode = access_mode::read_write;
+    const block& b = *u.range->owner.get();
+    if (u.touched.mode == access_mode::write || b.stale_marks.load(std::memory_order_acquire) == 0) [[likely]] continue;
+    if (auto cause = owner_->stale_cause(b, u.touched.begin, u.touched.end)) {
+      error::details d = cause->all();
+      d.chain.push_back({std::string(name_), 0});
+      error_.emplace(std::move(d));
+      return error_;
+    }
+  }
+  if (count_ > 1) refuse_overlaps();
+  return error_;
+}
+
+}  // namespace troupe

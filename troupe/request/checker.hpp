@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <troupe/request/extent.hpp>
+#include <troupe/request/operand.hpp>
+#include <troupe/request/request.hpp>
+
+namespace troupe {
+
+inline constexpr std::size_t max_operands = 12;
+
+/// One operand while it is checked: what of it the request really touches.
+struct operand_use {
+  const void* field = nullptr;
+  const memory_range* range = nullptr;
+  std::uint64_t element_bytes = 0;
+  access touched;
+  /// Set by `matrix`: columns of `row_bytes`, one every `pitch` bytes. 0: one contiguous run.
+  std::uint64_t row_bytes = 0, pitch = 0;
+  /// Touches with gaps. What lies in a gap is kept, so such a write does not replace its range as a whole.
+  bool gaps = false;
+};
+
+/// Checks one request before it is queued, and learns from its `check` which parts of its operands it touches.
+/// The first refusal wins; later checks do nothing. Costs no allocation unless something is refused.
+class checker {
+ public:
+  /// `owner` and `generation` are the device's: operands of any other are refused.
+  template <request R>
+  checker(const R& r, const memory_owner* owner, std::uint64_t generation) noexcept
+      : request_(&r), name_(name_of<R>()), field_name_(&field_name<R>), owner_(owner), generation_(generation) {
+    R::visit_fields(r, [this](std::string_view, const auto&... f) { (collect(f), ...); });
+  }
+
+  /// `field` must be at least `low`.
+  void at_least(const extent& field, extent low) {
+    if (field < low) [[unlikely]] refuse_less(&field, field, low, {});
+  }
+  void positive(const extent& field) { at_least(field, 1); }
+
+  /// A leading dimension for columns of `rows`: `tight` or at least `rows`. Answers the one to use.
+  extent leading(const extent& ld, extent rows) {
+    if (ld == tight) return rows;
+    if (ld < rows) [[unlikely]] refuse_less(&ld, ld, rows, " (the rows it must hold), or leave it out");
+    return ld;
+  }
+
+  /// The request touches `count` elements from the start of `field`.
+  template <class T, access_mode M> void elements(const operand<T, M>& field, extent count) { touch(&field, count, {}); }
+  /// The request touches `n` elements, one every `inc` (which may be negative, as in BLAS, but not 0).
+  template <class T, access_mode M> void vector(const operand<T, M>& field, extent n, const extent& inc) { strided(&field, n, inc); }
+  /// The request touches a column-major matrix.
+  template <class T, access_mode M> void matrix(const operand<T, M>& field, extent rows, extent columns, extent ld) {
+    columns_of(&field, rows, columns, ld);
+  }
+
+  /// In this call the inout `field` is not read (for example beta is 0): it counts as an output, for order and for retry.
+  template <class T> void overwrites(const inout<T>& field) { use(&field).touched.mode = access_mode::write; }
+
+  /// These two may share memory. Otherwise an operand that is written may not overlap any other.
+  void may_overlap(const void* a, const void* b) noexcept { allowed_ = {a, b}; }
+
+  /// Any other condition on a field. `value` is what it is, `expected` what to give instead.
+  template <class F> void require(bool holds, const F& field, std::string_view value, std::string_view expected) {
+    if (!holds) [[unlikely]] refuse(&field, value, expected);
+  }
+  void refuse(const void* field, std::string_view value, std::string_view expected);
+
+  /// After the request's own checks: stale and overlapping operands. The error, if any of all checks refused.
+  const std::optional<error>& finish();
+
+  std::span<const operand_use> uses() const noexcept { return {uses_.data(), count_}; }
+  std::string_view request_label() const noexcept { return name_; }
+
+ private:
+  template <class F> void collect(const F& f) {
+    if constexpr (is_operand<F>) {
+      add(&f, f.range(), sizeof(typename F::element_type), F::mode);
+    }
+  }
+  void add(const void* field, const memory_range& range, std::uint64_t element_bytes, access_mode mode) noexcept {
+    if (!range.owner || range.owner->owner != owner_ || range.owner->generation != generation_ || range.owner->address == 0) [[unlikely]]
+      refuse_range(field, range);
+    uses_[count_++] = {field, &range, element_bytes, {range.address, range.address + range.bytes, mode}};
+  }
+  operand_use& use(const void* field) noexcept;
+  void touch(const void* field, extent count, std::string_view shape);
+  void strided(const void* field, extent n, const extent& inc);
+  void columns_of(const void* field, extent rows, extent columns, extent ld);
+  void refuse_range(const void* field, const memory_range& range);
+  void refuse_less(const void* field, extent value, extent low, std::string_view hint);
+  void refuse_overlaps();
+
+  const void* request_;
+  std::string_view name_;
+  std::string_view (*field_name_)(const void*, const void*) noexcept;
+  const memory_owner* owner_;
+  std::uint64_t generation_;
+  std::size_t count_ = 0;
+  std::array<operand_use, max_operands> uses_;
+  std::pair<const void*, const void*> allowed_{};
+  std::optional<error> error_;
+};
+
+/// The leading dimension or increment to use: `given`, or `otherwise` when it was left `tight`.
+constexpr extent or_tight(extent given, extent otherwise) noexcept { return given == tight ? otherwise : given; }
+
+}  // namespace troupe

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <troupe/request/extent.hpp>
+#include <troupe/request/fields.hpp>
+#include <troupe/request/operand.hpp>
+#include <vector>
+
+namespace troupe {
+
+/// Where the parts of a request go that vary in size: memory that both sides see.
+struct blob_cursor {
+  std::byte* host = nullptr;    ///< here, to write
+  std::uint64_t address = 0;    ///< there, to read
+  static constexpr std::size_t align = 16;
+  static constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + align - 1) / align * align; }
+};
+
+/// How one kind of field travels: `size` and `align` of its fixed part, what it adds to the blob, and both directions.
+/// The primary form is for plain values: numbers, enumerations, small structs.
+template <class F>
+struct field_codec {
+  static_assert(std::is_trivially_copyable_v<F>, "a request's field must be an operand, an extent, a plain value, a string or a vector of plain values");
+  static constexpr char kind = 'v';
+  static constexpr std::size_t size = sizeof(F), align = alignof(F);
+  static constexpr std::size_t blob_bytes(const F&) noexcept { return 0; }
+  static void encode(const F& f, std::byte* at, blob_cursor&) noexcept { std::memcpy(at, &f, sizeof f); }
+  static F decode(const std::byte* at) noexcept {
+    std::array<std::byte, sizeof(F)> raw;
+    std::memcpy(raw.data(), at, sizeof(F));
+    return std::bit_cast<F>(raw);
+  }
+};
+
+template <class T, access_mode M>
+struct field_codec<operand<T, M>> {
+  static constexpr char kind = "RWX"[static_cast<int>(M)];
+  static constexpr std::size_t size = 16, align = 8;
+  static constexpr std::size_t blob_bytes(const operand<T, M>&) noexcept { return 0; }
+  static void encode(const operand<T, M>& f, std::byte* at, blob_cursor&) noexcept {
+    const std::uint64_t raw[2] = {f.range().address, f.size()};
+    std::memcpy(at, raw, sizeof raw);
+  }
+  static operand<T, M> decode(const std::byte* at) noexcept {
+    std::uint64_t raw[2];
+    std::memcpy(raw, at, sizeof raw);
+    return {raw[0], raw[1]};
+  }
+};
+
+/// Text and lists: the fixed part says where in the blob and how many.
+template <class C>
+struct sequence_codec {
+  using element = typename C::value_type;
+  static_assert(std::is_trivially_copyable_v<element>, "a list in a request holds plain values");
+  static constexpr char kind = 'L';
+  static constexpr std::size_t size = 16, align = 8;
+  static std::size_t blob_bytes(const C& c) noexcept { return blob_cursor::padded(c.size() * sizeof(element)); }
+  static void encode(const C& c, std::byte* at, blob_cursor& blob) noexcept {
+    const std::uint64_t raw[2] = {blob.address, c.size()};
+    std::memcpy(at, raw, sizeof raw);
+    const std::size_t bytes = c.size() * sizeof(element);
+    if (bytes != 0) std::memcpy(blob.host, c.data(), bytes);
+    blob.host += blob_cursor::padded(bytes);
+    blob.address += blob_cursor::padded(bytes);
+  }
+  static C decode(const std::byte* at) {
+    std::uint64_t raw[2];
+    std::memcpy(raw, at, sizeof raw);
+    const auto* first = reinterpret_cast<const element*>(static_cast<std::uintptr_t>(raw[0]));
+    return C(first, first + raw[1]);
+  }
+};
+template <> struct field_codec<std::string> : sequence_codec<std::string> {};
+template <class T> struct field_codec<std::vector<T>> : sequence_codec<std::vector<T>> {};
+
+namespace detail {
+
+template <class... F>
+constexpr auto offsets(field_list<F...>) noexcept {
+  std::array<std::size_t, sizeof...(F) + 1> at{};
+  std::size_t i = 0, end = 0;
+  ((at[i++] = end = (end + field_codec<F>::align - 1) / field_codec<F>::align * field_codec<F>::align, end += field_codec<F>::size), ...);
+  at[i] = (end + 7) / 8 * 8;
+  return at;
+}
+
+template <class R> inline constexpr auto offsets_of = offsets(fields_of<R>{});
+
+template <class R, class... F, std::size_t... I>
+R decode_fields(const std::byte* payload, field_list<F...>, std::index_sequence<I...>) {
+  return R{field_codec<F>::decode(payload + offsets_of<R>[I])...};
+}
+
+}  // namespace detail
+
+/// Bytes of the fixed part.
+template <class R> inline constexpr std::size_t payload_bytes = detail::offsets_of<R>[fields_of<R>::count];
+
+/// Bytes of everything that varies in size; 0 for most requests.
+template <class R>
+std::size_t blob_bytes(const R& r) noexcept {
+  return R::visit_fields(r, [](std::string_view, const auto&... f) {
+    return (std::size_t{0} + ... + field_codec<std::remove_cvref_t<decltype(f)>>::blob_bytes(f));
+  });
+}
+
+/// Writes the fixed part to `payload` (aligned to 8) and the rest through `blob`.
+template <class R>
+void encode(const R& r, std::byte* payload, blob_cursor blob = {}) noexcept {
+  R::visit_fields(r, [&](std::string_view, const auto&... f) {
+    std::size_t i = 0;
+    (field_codec<std::remove_cvref_t<decltype(f)>>::encode(f, payload + detail::offsets_of<R>[i++], blob), ...);
+  });
+}
+
+/// The request as the worker sees it: operands are plain memory.
+template <class R>
+R decode(const std::byte* payload) {
+  using fields = fields_of<R>;
+  return detail::decode_fields<R>(payload, fields{}, std::make_index_sequence<fields::count>{});
+}
+
+}  // namespace troupe

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <troupe/request/describe.hpp>
+
+namespace troupe::detail {
+
+std::string text(extent e) {
+  if (e.overflowed()) return "overflow";
+  return e == tight ? "tight" : std::to_string(e.value());
+}
+
+std::string text(double v) {
+  char out[32];
+  std::snprintf(out, sizeof out, "%g", v);
+  return out;
+}
+
+std::string text(const std::string& s) {
+  constexpr std::size_t most = 40;
+  return s.size() <= most ? '"' + s + '"' : '"' + s.substr(0, most) + "…\" (" + std::to_string(s.size()) + " bytes)";
+}
+
+std::string text(std::string_view type, const memory_range& r, std::uint64_t elements) {
+  char where[24];
+  std::snprintf(where, sizeof where, "]@%llx", static_cast<unsigned long long>(r.address));
+  return std::string(type) + "[" + std::to_string(elements) + where;
+}
+
+}  // namespace troupe::detail

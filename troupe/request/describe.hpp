@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <troupe/request/request.hpp>
+
+namespace troupe {
+namespace detail {
+
+std::string text(extent e);
+std::string text(double v);
+std::string text(const std::string& s);
+std::string text(std::string_view type, const memory_range& r, std::uint64_t elements);
+
+template <class F>
+std::string field_text(const F& f) {
+  if constexpr (is_operand<F>) return text(element_name<typename F::element_type>(), f.range(), f.size());
+  else if constexpr (std::is_same_v<F, extent> || std::is_same_v<F, std::string>) return text(f);
+  else if constexpr (std::is_same_v<F, bool>) return f ? "true" : "false";
+  else if constexpr (std::is_enum_v<F>) {
+    if constexpr (requires { to_string(f); }) return std::string(to_string(f));
+    else return std::to_string(static_cast<long long>(f));
+  } else if constexpr (std::is_integral_v<F>) return std::to_string(f);
+  else if constexpr (std::is_floating_point_v<F>) return text(static_cast<double>(f));
+  else if constexpr (requires { f.size(); }) return "list of " + std::to_string(f.size());
+  else return std::to_string(sizeof f) + " bytes";
+}
+
+}  // namespace detail
+
+/// The request as a person reads it: blas.axpy<f32>{n=100, alpha=2, x=f32[100]@2000000000, ...}
+template <request R>
+std::string describe(const R& r) {
+  std::string out(name_of<R>());
+  out += "{";
+  R::visit_fields(r, [&out](std::string_view names, const auto&... f) {
+    std::size_t i = 0;
+    ((out.append(i == 0 ? "" : ", ").append(nth_name(names, i)).append("=").append(detail::field_text(f)), ++i), ...);
+  });
+  return out += "}";
+}
+
+}  // namespace troupe

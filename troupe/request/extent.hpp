@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+namespace troupe {
+
+/// A count of elements, rows, steps: the number type of every size in this library.
+/// Signed, so that a negative size is seen and refused instead of becoming huge; has no default value, so that a request
+/// cannot leave one out by accident; arithmetic that overflows becomes `extent::overflow()`, which every check refuses.
+class extent {
+ public:
+  template <std::integral I>
+  constexpr extent(I value) noexcept : value_(fits(value) ? static_cast<std::int64_t>(value) : overflow_value) {}
+
+  constexpr std::int64_t value() const noexcept { return value_; }
+  constexpr bool overflowed() const noexcept { return value_ == overflow_value; }
+  static constexpr extent overflow() noexcept { return extent(overflow_value); }
+
+  friend constexpr extent operator+(extent a, extent b) noexcept {
+    std::int64_t r;
+    return a.overflowed() || b.overflowed() || __builtin_add_overflow(a.value_, b.value_, &r) ? overflow() : extent(r);
+  }
+  friend constexpr extent operator-(extent a, extent b) noexcept {
+    std::int64_t r;
+    return a.overflowed() || b.overflowed() || __builtin_sub_overflow(a.value_, b.value_, &r) ? overflow() : extent(r);
+  }
+  friend constexpr extent operator*(extent a, extent b) noexcept {
+    std::int64_t r;
+    return a.overflowed() || b.overflowed() || __builtin_mul_overflow(a.value_, b.value_, &r) ? overflow() : extent(r);
+  }
+  friend constexpr bool operator==(extent a, extent b) noexcept = default;
+  friend constexpr auto operator<=>(extent a, extent b) noexcept = default;
+
+ private:
+  static constexpr std::int64_t overflow_value = INT64_MIN;
+  template <class I> static constexpr bool fits(I v) noexcept {
+    if constexpr (std::signed_integral<I>) return true;
+    else return v <= static_cast<std::uint64_t>(INT64_MAX);
+  }
+  std::int64_t value_;
+};
+
+/// "No gap": the smallest leading dimension or stride the shape allows. Written where an `extent` may be left out.
+inline constexpr extent tight{INT64_MIN + 1};
+
+}  // namespace troupe

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <troupe/base/dtype.hpp>
+#include <utility>
+
+/// The one description of a request, written once inside its struct: its name and all its fields, in order.
+///   TROUPE_REQUEST("blas.axpy", n, alpha, x, incx, y, incy)
+/// The fields are unpacked by a structured binding, so the compiler refuses a list that leaves one out.
+#define TROUPE_REQUEST(NAME, ...)                                                                       \
+  static constexpr std::string_view request_name = NAME;                                                \
+  template <class Troupe_self, class Troupe_visitor>                                                    \
+  static constexpr decltype(auto) visit_fields(Troupe_self& troupe_self, Troupe_visitor&& troupe_visit) { \
+    auto& [__VA_ARGS__] = troupe_self;                                                                  \
+    return troupe_visit(std::string_view(#__VA_ARGS__), __VA_ARGS__);                                   \
+  }
+
+namespace troupe {
+
+template <class... F> struct field_list {
+  static constexpr std::size_t count = sizeof...(F);
+};
+
+namespace detail {
+struct list_fields {
+  template <class... F> constexpr field_list<F...> operator()(std::string_view, F&...) const noexcept { return {}; }
+};
+}  // namespace detail
+
+/// The types of a request's fields.
+template <class R>
+using fields_of = decltype(R::visit_fields(std::declval<R&>(), detail::list_fields{}));
+
+/// "f32" for float and so on; "bytes" for a struct of the user's own, which travels as it is.
+template <class T>
+constexpr std::string_view element_name() noexcept {
+  if constexpr (requires { dtype_traits<T>::value; }) return to_string(dtype_traits<T>::value);
+  else return "bytes";
+}
+
+/// The i-th name in "a, b, c".
+constexpr std::string_view nth_name(std::string_view names, std::size_t i) noexcept {
+  for (; i > 0; --i) {
+    const std::size_t comma = names.find(',');
+    if (comma == std::string_view::npos) return {};
+    names.remove_prefix(comma + 1);
+  }
+  while (!names.empty() && names.front() == ' ') names.remove_prefix(1);
+  return names.substr(0, names.find(','));
+}
+
+/// The name of the field at `field`, found by its address.
+template <class R>
+std::string_view field_name(const void* request, const void* field) noexcept {
+  return R::visit_fields(*static_cast<const R*>(request), [field](std::string_view names, const auto&... f) {
+    std::size_t i = 0, found = sizeof...(f);
+    ((static_cast<const void*>(&f) == field ? void(found = i) : void(), ++i), ...);
+    return found == sizeof...(f) ? std::string_view("?") : nth_name(names, found);
+  });
+}
+
+}  // namespace troupe

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <troupe/request/block.hpp>
+#include <type_traits>
+
+namespace troupe {
+
+template <class T> class buffer;
+template <class T> class host_buffer;
+
+/// A buffer as a field of a request: who may be read or written, and what keeps it alive. The same type stands on both sides:
+/// in the application it holds the buffer, in the worker `data()` is the memory.
+/// Has no default constructor: a request cannot forget one.
+template <class T, access_mode Mode>
+class operand {
+ public:
+  using element_type = T;
+  using pointer = std::conditional_t<Mode == access_mode::read, const T*, T*>;
+  static constexpr access_mode mode = Mode;
+
+  operand(const buffer<T>& b) : range_(b.memory()) {}
+  operand(buffer<T>&& b) : range_(std::move(b).memory()) {}
+  operand(const host_buffer<T>& b) : range_(b.memory()) {}
+  /// Any bytes of a device, whatever their type.
+  explicit operand(memory_range range) noexcept : range_(std::move(range)) {}
+  /// For the worker: memory without an owner.
+  operand(std::uint64_t address, std::uint64_t elements) noexcept : range_{{}, address, elements * sizeof(T)} {}
+
+  const memory_range& range() const noexcept { return range_; }
+  std::uint64_t size() const noexcept { return range_.bytes / sizeof(T); }
+
+  /// The memory itself. Only in the worker.
+  pointer data() const noexcept { return reinterpret_cast<pointer>(static_cast<std::uintptr_t>(range_.address)); }
+
+ private:
+  memory_range range_;
+};
+
+/// Read by the request.
+template <class T> using in = operand<T, access_mode::read>;
+/// Wholly replaced by the request, never read.
+template <class T> using out = operand<T, access_mode::write>;
+/// Read and written.
+template <class T> using inout = operand<T, access_mode::read_write>;
+
+template <class F> inline constexpr bool is_operand = false;
+template <class T, access_mode M> inline constexpr bool is_operand<operand<T, M>> = true;
+
+}  // namespace troupe

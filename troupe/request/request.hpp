@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <troupe/request/codec.hpp>
+#include <troupe/request/fields.hpp>
+
+namespace troupe {
+
+class checker;
+
+/// A struct described by TROUPE_REQUEST, with `using reply = ...` (void or trivially copyable, at most `max_reply_bytes`)
+/// and `void check(checker&) const`.
+template <class R>
+concept request = requires(const R& r, checker& c) {
+  typename R::reply;
+  { R::request_name } -> std::convertible_to<std::string_view>;
+  r.check(c);
+};
+
+inline constexpr std::size_t max_reply_bytes = 64;
+/// The fixed part of an encoded request. What varies in size (text, lists) travels beside it.
+inline constexpr std::size_t max_payload_bytes = 1024;
+
+namespace detail {
+
+struct fixed_name {
+  char text[96] = {};
+  std::size_t size = 0;
+  constexpr void append(std::string_view s) { for (char c : s) text[size++] = c; }
+  constexpr std::string_view view() const { return {text, size}; }
+};
+
+template <class R> struct type_arguments {
+  static constexpr void append(fixed_name&) {}
+};
+template <template <class...> class R, class First, class... Rest> struct type_arguments<R<First, Rest...>> {
+  static constexpr void append(fixed_name& n) {
+    n.append("<");
+    n.append(element_name<First>());
+    ((n.append(","), n.append(element_name<Rest>())), ...);
+    n.append(">");
+  }
+};
+
+template <class R>
+inline constexpr fixed_name request_label = [] {
+  fixed_name n;
+  n.append(R::request_name);
+  type_arguments<R>::append(n);
+  return n;
+}();
+
+constexpr std::uint64_t fnv1a(std::uint64_t hash, std::string_view s) noexcept {
+  for (char c : s) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  return hash;
+}
+
+template <class... F>
+constexpr std::uint64_t hash_layout(std::uint64_t h, field_list<F...>) noexcept {
+  auto mix = [&h](std::uint64_t v) { h = (h ^ v) * 0x100000001b3ull; };
+  ((mix(static_cast<std::uint64_t>(field_codec<F>::kind)), mix(field_codec<F>::size), mix(field_codec<F>::align)), ...);
+  return h;
+}
+
+}  // namespace detail
+
+/// "blas.gemm<f32>": what texts, traces and journals call it.
+template <class R> constexpr std::string_view name_of() noexcept { return detail::request_label<R>.view(); }
+
+/// "blas": the library actor that serves it.
+template <class R> constexpr std::string_view library_of() noexcept {
+  return R::request_name.substr(0, R::request_name.find('.'));
+}
+
+/// What stands for the request type on the wire: its name and its layout. Two builds that disagree about a field never meet.
+template <class R>
+inline constexpr std::uint64_t opcode_of =
+    detail::hash_layout(detail::fnv1a(0xcbf29ce484222325ull, name_of<R>()), fields_of<R>{});
+
+/// What stands for a library actor on the wire.
+constexpr std::uint32_t library_code(std::string_view name) noexcept {
+  return static_cast<std::uint32_t>(detail::fnv1a(0xcbf29ce484222325ull, name));
+}
+
+}  // namespace troupe

@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <troupe/request/checker.hpp>
+#include <troupe/request/describe.hpp>
+
+namespace troupe {
+
+// The least a buffer must have to stand in a request; the real one lives in memory/.
+template <class T>
+class buffer {
+ public:
+  buffer(block& b, std::uint64_t first, std::uint64_t count) : range_{block_ref(&b), b.address + first * sizeof(T), count * sizeof(T)} {
+    b.references.fetch_add(1);
+  }
+  buffer() = default;
+  const memory_range& memory() const& { return range_; }
+  memory_range memory() && { return std::move(range_); }
+
+ private:
+  memory_range range_;
+};
+template <class T>
+class host_buffer : public buffer<T> {
+ public:
+  using buffer<T>::buffer;
+};
+
+namespace {
+
+enum class side { left, right };
+std::string_view to_string(side s) { return s == side::left ? "left" : "right"; }
+
+template <class T>
+struct multiply {
+  in<T> a, b;
+  inout<T> c;
+  extent m, n, k;
+  side where = side::left;
+  T alpha = 1, beta = 0;
+  extent lda = tight, ldb = tight, ldc = tight;
+  std::string note = {};
+  std::vector<std::int32_t> list = {};
+
+  using reply = void;
+  TROUPE_REQUEST("test.multiply", a, b, c, m, n, k, where, alpha, beta, lda, ldb, ldc, note, list)
+  void check(checker& k_) const {
+    k_.positive(m);
+    k_.positive(n);
+    k_.positive(k);
+    k_.matrix(a, m, k, k_.leading(lda, m));
+    k_.matrix(b, k, n, k_.leading(ldb, k));
+    k_.matrix(c, m, n, k_.leading(ldc, m));
+    if (beta == T(0)) k_.overwrites(c);
+  }
+};
+
+struct scale {
+  inout<float> x;
+  extent n;
+  extent inc = 1;
+  using reply = void;
+  TROUPE_REQUEST("test.scale", x, n, inc)
+  void check(checker& c) const {
+    c.positive(n);
+    c.vector(x, n, inc);
+  }
+};
+
+struct fake_owner : memory_owner {
+  void recycle(block&) noexcept override { ++recycled; }
+  std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end) const override {
+    if (b.address != 0 && (end <= stale_begin || begin >= stale_end)) return {};
+    return error(error::details{.reaction = reaction::retry_later, .domain = "test", .text = "an earlier request failed", .request = {"test.first", 1}});
+  }
+  block_ref stillborn(std::uint64_t, error) override { return {}; }
+  int recycled = 0;
+  std::uint64_t stale_begin = 0, stale_end = 0;
+};
+
+class request_checks : public testing::Test {
+ protected:
+  request_checks() {
+    mine.owner = foreign.owner = &owner;
+    foreign.owner = &stranger;
+    mine.address = 0x1000;
+    foreign.address = 0x9000;
+    mine.bytes = foreign.bytes = 4096;
+  }
+  template <class R> std::string refusal(const R& r) {
+    checker c(r, &owner, 0);
+    r.check(c);
+    const auto& e = c.finish();
+    return e ? e->to_string() : "";
+  }
+  buffer<float> at(std::uint64_t first, std::uint64_t count) { return {mine, first, count}; }
+
+  fake_owner owner, stranger;
+  block mine, foreign;
+};
+
+TEST_F(request_checks, a_good_request_passes_and_says_what_it_touches) {
+  const multiply<float> r{.a = at(0, 16), .b = at(16, 16), .c = at(32, 16), .m = 4, .n = 4, .k = 4};
+  EXPECT_EQ(refusal(r), "");
+  checker c(r, &owner, 0);
+  r.check(c);
+  ASSERT_EQ(c.uses().size(), 3u);
+  EXPECT_EQ(c.uses()[2].touched.begin, 0x1000u + 128);
+  EXPECT_EQ(c.uses()[2].touched.end, 0x1000u + 192);
+  EXPECT_EQ(c.uses()[2].touched.mode, access_mode::write) << "beta is 0";
+}
+
+TEST_F(request_checks, each_bad_size_is_refused_by_name_and_value) {
+  multiply<float> r{.a = at(0, 16), .b = at(16, 16), .c = at(32, 16), .m = 4, .n = 4, .k = 4};
+  r.m = 0;
+  EXPECT_EQ(refusal(r), "caller_bug [request] test.multiply<f32>: test.multiply<f32>: m is 0; expected at least 1");
+  r.m = -3;
+  EXPECT_NE(refusal(r).find("m is -3; expected at least 1"), std::string::npos);
+  r.m = 5;
+  EXPECT_NE(refusal(r).find("a holds 16 elements; expected at least 20"), std::string::npos) << refusal(r);
+  r.m = 4;
+  r.ldb = 3;
+  EXPECT_NE(refusal(r).find("ldb is 3; expected at least 4 (the rows it must hold)"), std::string::npos) << refusal(r);
+  r.ldb = 5;
+  EXPECT_NE(refusal(r).find("b holds 16 elements; expected at least 19"), std::string::npos) << refusal(r);
+}
+
+TEST_F(request_checks, products_that_overflow_are_refused) {
+  multiply<float> r{.a = at(0, 16), .b = at(16, 16), .c = at(32, 16), .m = 2, .n = INT64_MAX, .k = INT64_MAX};
+  EXPECT_NE(refusal(r).find("more than 64 bits hold"), std::string::npos) << refusal(r);
+  r.n = extent(INT64_MAX) * 2;
+  EXPECT_NE(refusal(r).find("n is more than 64 bits hold"), std::string::npos) << refusal(r);
+  EXPECT_NE(refusal(scale{.x = at(0, 16), .n = UINT64_MAX}).find("n is more than 64 bits hold"), std::string::npos);
+}
+
+TEST_F(request_checks, empty_foreign_and_old_buffers_are_refused) {
+  buffer<float> moved = at(0, 4);
+  (void)buffer<float>(std::move(moved));
+  EXPECT_NE(refusal(scale{.x = moved, .n = 4}).find("x is an empty buffer"), std::string::npos);
+  EXPECT_NE(refusal(scale{.x = buffer<float>{}, .n = 4}).find("x is an empty buffer"), std::string::npos);
+  EXPECT_NE(refusal(scale{.x = buffer<float>(foreign, 0, 4), .n = 4}).find("x belongs to another device"), std::string::npos);
+  mine.generation = 7;
+  EXPECT_NE(refusal(scale{.x = at(0, 4), .n = 4}).find("x is of generation 7; expected generation 0"), std::string::npos);
+}
+
+TEST_F(request_checks, a_stale_input_gives_its_cause_and_a_stale_output_does_not_matter) {
+  owner.stale_begin = 0x1000;
+  owner.stale_end = 0x1040;
+  mine.stale_marks = 1;
+  multiply<float> r{.a = at(0, 16), .b = at(16, 16), .c = at(32, 16), .m = 4, .n = 4, .k = 4};
+  EXPECT_EQ(refusal(r), "retry_later [test] test.first #1: an earlier request failed (reached through test.multiply<f32> #0)");
+  r.a = at(48, 16);
+  EXPECT_EQ(refusal(r), "");
+  r.c = at(0, 16);
+  EXPECT_EQ(refusal(r), "") << "c is replaced as a whole";
+  r.beta = 1;
+  EXPECT_NE(refusal(r), "") << "now c is read";
+}
+
+TEST_F(request_checks, a_buffer_whose_allocation_failed_is_refused_even_as_an_output) {
+  mine.address = 0;
+  EXPECT_NE(refusal(scale{.x = at(0, 4), .n = 4}).find("an earlier request failed"), std::string::npos);
+}
+
+TEST_F(request_checks, increments_are_checked_like_blas_has_them) {
+  EXPECT_EQ(refusal(scale{.x = at(0, 7), .n = 4, .inc = 2}), "");
+  EXPECT_EQ(refusal(scale{.x = at(0, 7), .n = 4, .inc = -2}), "");
+  EXPECT_NE(refusal(scale{.x = at(0, 6), .n = 4, .inc = -2}).find("expected at least 7"), std::string::npos);
+  EXPECT_NE(refusal(scale{.x = at(0, 7), .n = 4, .inc = 0}).find("inc is 0"), std::string::npos);
+  EXPECT_NE(refusal(scale{.x = at(0, 7), .n = 4, .inc = INT64_MIN + 5}).find("more than 64 bits"), std::string::npos);
+}
+
+TEST_F(request_checks, outputs_may_not_overlap_inputs) {
+  multiply<float> r{.a = at(0, 16), .b = at(16, 16), .c = at(15, 16), .m = 4, .n = 4, .k = 4};
+  EXPECT_NE(refusal(r).find("c overlaps a; expected separate memory"), std::string::npos) << refusal(r);
+  r.c = at(30, 16);
+  EXPECT_NE(refusal(r).find("c overlaps b"), std::string::npos) << refusal(r);
+}
+
+// Every placement of two blocks in one matrix, against a plain comparison of their elements.
+TEST_F(request_checks, blocks_of_one_matrix_overlap_exactly_when_they_share_an_element) {
+  constexpr int ld = 6;
+  int met = 0;
+  for (int rows = 1; rows <= 4; ++rows)
+    for (int columns = 1; columns <= 3; ++columns)
+      for (int a = 0; a < 20; ++a)
+        for (int c = 0; c < 20; ++c) {
+          bool share = false;
+          for (int i = 0; i < columns * columns; ++i)
+            for (int p = 0; p < rows; ++p)
+              for (int q = 0; q < rows; ++q) share |= a + (i / columns) * ld + p == c + (i % columns) * ld + q;
+          const multiply<float> r{.a = at(a, 60), .b = at(500, 60), .c = at(c, 60), .m = rows, .n = columns, .k = columns, .lda = ld, .ldc = ld};
+          // A block of one column has no pitch to compare, and is taken as a run: exact all the same.
+          EXPECT_EQ(!refusal(r).empty(), share) << "rows " << rows << " columns " << columns << " a " << a << " c " << c;
+          met += share;
+        }
+  EXPECT_GT(met, 100);
+}
+
+TEST(request, travels_unchanged) {
+  fake_owner owner;
+  block b;
+  b.owner = &owner;
+  b.address = 0x5000;
+  b.bytes = 4096;
+  const multiply<double> r{.a = buffer<double>(b, 1, 2), .b = buffer<double>(b, 3, 4), .c = buffer<double>(b, 7, 8), .m = 2, .n = 3, .k = 4,
+                           .where = side::right, .alpha = 2.5, .lda = 9, .note = "source text", .list = {5, 6, 7}};
+  ASSERT_EQ(blob_bytes(r), 32u);
+  alignas(16) std::byte payload[payload_bytes<multiply<double>>], blob[32];
+  encode(r, payload, {blob, reinterpret_cast<std::uintptr_t>(blob)});
+  const auto d = decode<multiply<double>>(payload);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(d.a.data()), 0x5008u);
+  EXPECT_EQ(d.c.size(), 8u);
+  EXPECT_EQ(d.n, extent(3));
+  EXPECT_EQ(d.where, side::right);
+  EXPECT_EQ(d.alpha, 2.5);
+  EXPECT_EQ(d.lda, extent(9));
+  EXPECT_EQ(d.ldb, tight);
+  EXPECT_EQ(d.note, "source text");
+  EXPECT_EQ(d.list, (std::vector<std::int32_t>{5, 6, 7}));
+}
+
+TEST(request, has_a_name_an_opcode_and_a_printable_form) {
+  EXPECT_EQ(name_of<multiply<float>>(), "test.multiply<f32>");
+  EXPECT_EQ(library_of<multiply<float>>(), "test");
+  EXPECT_NE(opcode_of<multiply<float>>, opcode_of<multiply<double>>);
+  fake_owner owner;
+  block b;
+  b.owner = &owner;
+  b.address = 0x5000;
+  const multiply<float> r{.a = buffer<float>(b, 0, 2), .b = buffer<float>(b, 0, 2), .c = buffer<float>(b, 0, 2), .m = 1, .n = 1, .k = 1, .note = "hi"};
+  EXPECT_EQ(describe(r), "test.multiply<f32>{a=f32[2]@5000, b=f32[2]@5000, c=f32[2]@5000, m=1, n=1, k=1, where=left, alpha=1, beta=0, "
+                         "lda=tight, ldb=tight, ldc=tight, note=\"hi\", list=list of 0}");
+}
+
+TEST(request, lets_go_of_its_buffers) {
+  fake_owner owner;
+  block b;
+  b.owner = &owner;
+  { const scale r{.x = buffer<float>(b, 0, 2), .n = 2}; }
+  EXPECT_EQ(owner.recycled, 1);
+}
+
+}  // namespace
+}  // namespace troupe

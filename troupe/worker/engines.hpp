@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <troupe/base/result.hpp>
+#include <troupe/worker/engine.hpp>
+#include <vector>
+
+namespace troupe {
+
+/// The engines of a worker: finds the plug-in of a library actor, loads it on first use, and knows its operations.
+class engine_set {
+ public:
+  /// `folders` are searched in order for <library>.<backend>.so.
+  engine_set(std::string backend, std::vector<std::string> folders, engine_context context);
+  engine_set(const engine_set&) = delete;
+  ~engine_set();
+
+  /// An operation, and the number of its library (in order of loading), which its lane follows.
+  struct found {
+    const troupe_engine_operation* operation = nullptr;
+    void* engine = nullptr;
+    std::uint32_t library = 0;
+  };
+
+  /// Loads a library now. The error names the file, the folders and the package to install.
+  result<void> load(const std::string& library);
+  /// The operation behind an opcode; loads the library named by `library_code` when it is not there yet.
+  /// `unsupported` says what is missing.
+  result<found> find(std::uint32_t library_code, std::uint64_t opcode);
+  /// "library backend version", one line per loaded engine.
+  std::string versions() const;
+
+ private:
+  struct loaded;
+  struct known {
+    std::uint64_t opcode;
+    found what;
+  };
+  result<void> open(const std::string& library, const std::string& path);
+  std::vector<std::string> available() const;
+  const known* lookup(std::uint64_t opcode) const noexcept;
+
+  std::string backend_;
+  std::vector<std::string> folders_;
+  engine_context context_;
+  std::vector<std::unique_ptr<loaded>> engines_;
+  std::vector<known> operations_;  // sorted by opcode
+  std::vector<std::pair<std::uint32_t, error>> missing_;  // libraries that could not be loaded are not tried again
+};
+
+}  // namespace troupe

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/clock.hpp>
+#include <troupe/base/futex.hpp>
+#include <troupe/worker/lanes.hpp>
+
+namespace troupe {
+
+lane_set::lane_set(protocol::view channel, operation* operations, reporter& reports, failure_log& failures, wait_policy policy)
+    : channel_(channel), operations_(operations), reports_(reports), failures_(failures), policy_(policy) {}
+
+lane_set::~lane_set() {
+  drain();
+  ending_.store(true);
+  for (lane& l : lanes_) {
+    l.wake.fetch_add(1);
+    futex_wake(l.wake, futex_scope::process);
+    if (l.thread.joinable()) l.thread.join();
+  }
+}
+
+void lane_set::issue(operation& op, std::uint32_t number) noexcept {
+  lane& l = lanes_[number];
+  op.at = {number, ++l.issued};
+  channel_.log(number, op.at.sequence).store(protocol::log_word(op.ticket, op.slot), std::memory_order_relaxed);
+  channel_.page().lanes[number].issued.store(op.at.sequence, std::memory_order_release);
+}
+
+void lane_set::queue(operation& op) {
+  lane& l = lanes_[op.at.lane];
+  l.queued.store(op.at.sequence, std::memory_order_seq_cst);
+  if (!l.thread.joinable()) {
+    l.thread = std::thread([this, number = op.at.lane] { serve(number); });
+  } else if (l.parked.load(std::memory_order_seq_cst)) {
+    l.wake.fetch_add(1);
+    futex_wake(l.wake, futex_scope::process);
+  }
+}
+
+void lane_set::serve(std::uint32_t number) noexcept {
+  lane& l = lanes_[number];
+  while (true) {
+    const std::uint64_t next = done(number) + 1;
+    if (l.queued.load(std::memory_order_acquire) >= next) {
+      run(operations_[protocol::slot_of(channel_.log(number, next).load(std::memory_order_relaxed))]);
+      continue;
+    }
+    if (ending_.load()) return;
+    adaptive_wait spin(policy_);
+    while (spin.again() && l.queued.load(std::memory_order_acquire) < next) {}
+    if (l.queued.load(std::memory_order_acquire) >= next) continue;
+    // Parking: announce, look again, sleep. `queue` stores first and looks at the announcement second, so one of the two sees the other.
+    const std::uint32_t before = l.wake.load();
+    l.parked.store(true, std::memory_order_seq_cst);
+    if (l.queued.load(std::memory_order_seq_cst) < done(number) + 1 && !ending_.load()) futex_wait(l.wake, before, futex_scope::process);
+    l.parked.store(false, std::memory_order_relaxed);
+  }
+}
+
+void lane_set::wait_until_done(std::uint32_t number, std::uint64_t sequence) noexcept {
+  adaptive_wait spin(policy_);
+  while (done(number) < sequence) {
+    if (spin.again()) continue;
+    step_waiters_.fetch_add(1, std::memory_order_seq_cst);
+    const std::uint32_t before = step_.load(std::memory_order_seq_cst);
+    if (channel_.page().lanes[number].done.load(std::memory_order_seq_cst) < sequence) futex_wait(step_, before, futex_scope::process);
+    step_waiters_.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+void lane_set::wait_for(const wait_list& waits) noexcept {
+  waits.for_each([this](position p) { wait_until_done(p.lane, p.sequence); });
+}
+
+void lane_set::drain() noexcept {
+  for (std::uint32_t i = 0; i < max_lanes; ++i) wait_until_done(i, lanes_[i].issued);
+}
+
+bool lane_set::all_idle() const noexcept {
+  for (std::uint32_t i = 0; i < max_lanes; ++i)
+    if (!idle(i)) return false;
+  return true;
+}
+
+failure_ptr lane_set::failed_input(const operation& op) const {
+  if (op.doomed) return op.doomed;
+  if (failures_.empty()) [[likely]] return nullptr;
+  for (const position p : op.inputs.producers())
+    if (auto cause = failures_.find(p)) return passed_on(cause, op.id());
+  return nullptr;
+}
+
+void lane_set::run(operation& op) noexcept {
+  // Waits come first, also for an operation that will not run: later ones wait for this one alone and rely on what it waited for.
+  wait_for(op.waits);
+  failure_ptr why = failed_input(op);
+  std::uint64_t expected = protocol::slot_word(op.ticket, protocol::phase::queued);
+  if (!channel_.slot(op.slot).compare_exchange_strong(expected, protocol::slot_word(op.ticket, protocol::phase::started))) {
+    why = std::make_shared<failure>(failure{.reaction = reaction::retry_later, .domain = "device", .text = "cancelled before it started", .first = op.id()});
+  } else if (!why) {
+    const troupe_engine_call c{.stream = nullptr, .lane = op.at.lane, .reserved = 0, .ticket = op.ticket, .reply = channel_.cell(op.slot).bytes,
+                                .news = [](void* r) { static_cast<reporter*>(r)->announce(); }, .worker = &reports_};
+    troupe_engine_failure f;
+    f.text[0] = '\0';
+    if (!op.what->run(op.engine, op.payload, &c, &f)) {
+      why = std::make_shared<failure>(
+          failure{.reaction = static_cast<reaction>(f.reaction), .code = f.code, .domain = f.domain, .text = f.text, .first = op.id()});
+    }
+  }
+  if (why) {
+    const std::uint64_t number = reports_.report(op, *why);
+    const auto touched = op.touched();
+    failures_.add({op.at, number, why, {touched.begin(), touched.end()}});
+  }
+  complete(op);
+}
+
+void lane_set::complete(const operation& op) noexcept {
+  channel_.page().lanes[op.at.lane].done.store(op.at.sequence, std::memory_order_seq_cst);
+  reports_.announce();
+  if (step_waiters_.load(std::memory_order_seq_cst) != 0) {
+    step_.fetch_add(1, std::memory_order_seq_cst);
+    futex_wake(step_, futex_scope::process);
+  }
+}
+
+}  // namespace troupe

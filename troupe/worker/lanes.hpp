@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <troupe/channel/wait_policy.hpp>
+#include <troupe/worker/operation.hpp>
+#include <troupe/worker/protocol.hpp>
+#include <troupe/worker/reporter.hpp>
+
+namespace troupe {
+
+/// The lanes of a host worker. Each runs its operations first in, first out; different lanes at the same time.
+/// A lane has a thread only from the moment something is queued for it: work that can run at once may run on the pump.
+class lane_set {
+ public:
+  lane_set(protocol::view channel, operation* operations, reporter& reports, failure_log& failures, wait_policy policy);
+  lane_set(const lane_set&) = delete;
+  /// Waits for what is queued, then ends the threads.
+  ~lane_set();
+
+  /// For the pump: gives `op` the next place in its lane, `op.at`, and writes the lane's log.
+  void issue(operation& op, std::uint32_t lane) noexcept;
+  /// Runs an issued operation on the calling thread: the pump, when `idle(lane)` was true and it waits for nothing.
+  void run_here(operation& op) noexcept { run(op); }
+  /// Leaves an issued operation to the lane's thread.
+  void queue(operation& op);
+
+  std::uint64_t done(std::uint32_t lane) const noexcept { return channel_.page().lanes[lane].done.load(std::memory_order_acquire); }
+  std::uint64_t issued(std::uint32_t lane) const noexcept { return lanes_[lane].issued; }
+  bool idle(std::uint32_t lane) const noexcept { return done(lane) == lanes_[lane].issued; }
+  bool all_idle() const noexcept;
+  /// Blocks until every operation issued so far is complete.
+  void drain() noexcept;
+
+ private:
+  struct lane {
+    std::uint64_t issued = 0;                ///< the pump's
+    std::atomic<std::uint64_t> queued{0};    ///< the thread may run up to here
+    std::atomic<std::uint32_t> wake{0};
+    std::atomic<bool> parked{false};
+    std::thread thread;
+  };
+  void run(operation& op) noexcept;
+  void serve(std::uint32_t number) noexcept;
+  void wait_for(const wait_list& waits) noexcept;
+  void wait_until_done(std::uint32_t lane, std::uint64_t sequence) noexcept;
+  void complete(const operation& op) noexcept;
+  failure_ptr failed_input(const operation& op) const;
+
+  protocol::view channel_;
+  operation* operations_;
+  reporter& reports_;
+  failure_log& failures_;
+  wait_policy policy_;
+  std::atomic<bool> ending_{false};
+  std::atomic<std::uint32_t> step_{0}, step_waiters_{0};  // lanes that wait for other lanes sleep on step_
+  std::array<lane, max_lanes> lanes_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <troupe/request/block.hpp>
+#include <troupe/request/request.hpp>
+#include <troupe/worker/hazards.hpp>
+
+/// What the application and a worker share: the layout of their common memory, of the records in the two rings, and of
+/// the messages on the control socket.
+namespace troupe::protocol {
+
+/// Raised by every change to anything in this file. Both sides must agree.
+inline constexpr std::uint32_t version = 1;
+
+/// The state word of a ledger slot: which request has it, and who may decide about it.
+enum class phase : std::uint64_t { empty = 0, queued = 1, started = 2, cancelled = 3 };
+constexpr std::uint64_t slot_word(std::uint64_t ticket, phase p) noexcept { return ticket << 2 | static_cast<std::uint64_t>(p); }
+constexpr phase phase_of(std::uint64_t word) noexcept { return static_cast<phase>(word & 3); }
+
+/// One entry of a lane's log: the slot of its n-th operation, and enough of the ticket to recognise a wrong one.
+constexpr std::uint64_t log_word(std::uint64_t ticket, std::uint32_t slot) noexcept { return ticket << 20 | slot; }
+constexpr std::uint32_t slot_of(std::uint64_t log) noexcept { return log & 0xfffff; }
+inline constexpr std::uint32_t max_capacity = 1u << 20;
+
+/// Result cells: one per slot.
+struct alignas(64) reply_cell {
+  std::byte bytes[max_reply_bytes];
+};
+
+struct alignas(64) lane_counters {
+  std::atomic<std::uint64_t> issued{0};  ///< log entries written; by the pump
+  alignas(64) std::atomic<std::uint64_t> done{0};  ///< operations complete; by the lane, on a GPU by the GPU
+};
+
+struct progress_page {
+  /// The word that waits for answers sleep on, and how many do. The worker adds 1 and wakes when there are sleepers.
+  std::atomic<std::uint32_t> epoch{0};
+  std::atomic<std::uint32_t> sleepers{0};
+  /// The reactor sleeps here while nobody waits for answers. The worker adds 1 and wakes when it goes idle with answers
+  /// that nobody has been woken for.
+  alignas(64) std::atomic<std::uint32_t> idle_epoch{0};
+  std::atomic<std::uint32_t> idle_sleepers{0};
+  alignas(64) std::atomic<std::uint64_t> heartbeat{0};
+  alignas(64) lane_counters lanes[max_lanes];
+};
+
+/// Before the payload of each record in the command ring.
+struct command_header {
+  std::uint64_t opcode;
+  std::uint32_t library;        ///< library_code of the actor that serves it
+  std::uint32_t slot;
+  std::uint64_t reports_seen;   ///< failures that its caller had been told of when it was checked
+  std::uint32_t segments;       ///< memory messages that must have been carried out before
+  std::uint16_t access_count;
+  std::uint16_t payload_bytes;
+};
+static_assert(sizeof(command_header) == 32 && sizeof(access) == 24);
+
+/// A failed or skipped operation, in the report ring. The texts follow: domain, text, name of the request that failed
+/// first, and the chain as (ticket, name) pairs, each text with a 16-bit length in front.
+struct report_header {
+  std::uint64_t number;         ///< 1, 2, 3 …
+  std::uint64_t ticket;         ///< of the request that is answered
+  std::uint64_t cause_ticket;   ///< of the request that failed first
+  std::int64_t code;
+  std::uint32_t slot;
+  std::uint8_t reaction;
+  std::uint8_t chain;           ///< how many entries
+  std::uint16_t reserved;
+};
+inline constexpr std::size_t max_report_bytes = 2048;
+inline constexpr std::size_t max_chain = 16;
+
+/// Where everything lies in the memory file that both map.
+struct layout {
+  std::uint32_t capacity;       ///< slots, a power of two
+  std::uint64_t command_bytes, report_bytes;
+  std::uint64_t page, slots, cells, logs, commands, reports, total;
+
+  static constexpr layout for_capacity(std::uint32_t capacity) noexcept {
+    layout l{};
+    l.capacity = capacity;
+    auto up = [](std::uint64_t v) { return (v + 4095) / 4096 * 4096; };
+    // A request of ordinary size takes 256 to 320 bytes; a full mailbox of them fits. Larger ones fill the ring first.
+    l.command_bytes = std::uint64_t{capacity < 16 ? 16 : capacity} * 512;
+    l.report_bytes = std::uint64_t{capacity < 64 ? 64 : capacity} * 512;
+    l.page = 0;
+    l.slots = up(sizeof(progress_page));
+    l.cells = up(l.slots + 8 * std::uint64_t{capacity});
+    l.logs = up(l.cells + sizeof(reply_cell) * std::uint64_t{capacity});
+    l.commands = up(l.logs + 8 * std::uint64_t{capacity} * max_lanes);
+    l.reports = up(l.commands + l.command_bytes + 4096);
+    l.total = up(l.reports + l.report_bytes + 4096);
+    return l;
+  }
+};
+
+/// The parts of the mapped channel.
+struct view {
+  layout at;
+  std::byte* base = nullptr;
+
+  progress_page& page() const noexcept { return *reinterpret_cast<progress_page*>(base + at.page); }
+  std::atomic<std::uint64_t>& slot(std::uint32_t i) const noexcept { return reinterpret_cast<std::atomic<std::uint64_t>*>(base + at.slots)[i]; }
+  reply_cell& cell(std::uint32_t i) const noexcept { return reinterpret_cast<reply_cell*>(base + at.cells)[i]; }
+  std::atomic<std::uint64_t>& log(std::uint32_t lane, std::uint64_t sequence) const noexcept {
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(base + at.logs)[std::uint64_t{lane} * at.capacity + (sequence & (at.capacity - 1))];
+  }
+  std::byte* commands() const noexcept { return base + at.commands; }
+  std::byte* reports() const noexcept { return base + at.reports; }
+};
+
+/// Messages on the control socket. Each is one packet: this header, then text where there is any.
+enum class message : std::uint32_t {
+  hello = 1,    ///< application: worker_settings and the channel's file
+  ready = 2,    ///< worker: it serves; the text lists "library backend version" lines
+  failed = 3,   ///< worker: it cannot serve and ends; the text is why
+  map = 4,      ///< application: memory to map, with its file
+  unmap = 5,    ///< application: memory that is not used any more
+  stop = 6,     ///< application: nothing is queued any more; end
+};
+
+enum class lane_policy : std::uint32_t { per_actor, pooled, single };
+
+struct worker_settings {
+  std::uint32_t version;
+  std::uint32_t capacity;
+  std::uint32_t wait;           ///< wait_policy
+  lane_policy lanes;
+  std::uint32_t pool;           ///< lanes for lane_policy::pooled
+  std::uint32_t helpers;        ///< threads for slow work
+  std::int32_t device;
+  std::uint32_t parent;         ///< process id that the worker must not outlive; 0: a thread of it
+  std::uint64_t reserve_begin, reserve_bytes;  ///< the addresses that memory will be mapped in
+  std::uint64_t inline_bytes;   ///< operations that touch at most this much run on the pump when they can run at once
+};
+
+struct control_message {
+  message kind;
+  std::uint32_t reaction;       ///< of failed
+  union {
+    worker_settings settings;   ///< of hello; the text is backend, engine folders and libraries, one per line
+    struct {
+      std::uint64_t address, bytes;
+    } memory;                   ///< of map and unmap
+  };
+};
+
+}  // namespace troupe::protocol

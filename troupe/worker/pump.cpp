@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <troupe/base/futex.hpp>
+#include <troupe/worker/pump.hpp>
+
+namespace troupe {
+namespace {
+
+constexpr std::size_t most_known_failures = 4096;
+
+failure_ptr unsupported(const error& why, const request_id& id) {
+  return std::make_shared<failure>(
+      failure{.reaction = why.reaction(), .code = why.code(), .domain = why.domain(), .text = why.text(), .first = id});
+}
+
+}  // namespace
+
+pump::pump(const parts& p)
+    : parts_(p),
+      operations_(std::make_unique<operation[]>(p.channel.at.capacity)),
+      lanes_(p.channel, operations_.get(), p.reports, failures_, p.wait) {}
+
+void pump::stop() noexcept {
+  stopping_.store(true);
+  parts_.commands.interrupt();
+}
+
+void pump::run() {
+  adaptive_wait spin(parts_.wait);
+  while (true) {
+    const ring_reader::record record = parts_.commands.peek();
+    if (record.ticket != ring_reader::none) {
+      accept(record.ticket, record.payload);
+      spin.reset();
+      continue;
+    }
+    if (spin.again()) continue;
+    parts_.channel.page().heartbeat.fetch_add(1, std::memory_order_relaxed);
+    if (stopping_.load()) break;
+    parts_.reports.announce_idle();
+    parts_.commands.park();
+    spin.reset();
+  }
+  lanes_.drain();
+  parts_.reports.announce_idle();
+}
+
+void pump::await_segments(std::uint32_t count) noexcept {
+  std::uint32_t have;
+  while (static_cast<std::int32_t>((have = parts_.segments_mapped.load(std::memory_order_acquire)) - count) < 0)
+    futex_wait(parts_.segments_mapped, have, futex_scope::process);
+}
+
+void pump::take_failures(lane_progress done) {
+  if (failures_.empty()) [[likely]] return;
+  std::array<std::uint64_t, max_lanes> issued;
+  for (std::uint32_t i = 0; i < max_lanes; ++i) issued[i] = lanes_.issued(i);
+  failures_.harvest(issued, [this](const failure_log::entry& e) {
+    hazards_.poison(e.accesses, e.at, e.number, 0);
+    known_.emplace_back(e.number, e.why);
+  });
+  if (known_.size() > 2 * most_known_failures) known_.erase(known_.begin(), known_.end() - most_known_failures);
+  failures_.prune(done);
+}
+
+failure_ptr pump::known_failure(const poison_mark& mark) const {
+  for (auto at = known_.rbegin(); at != known_.rend(); ++at)
+    if (at->first == mark.number) return at->second;
+  return std::make_shared<failure>(failure{.reaction = reaction::retry_later, .domain = "device",
+                                           .text = "an earlier request that should have written an input failed (failure " + std::to_string(mark.number) + ")"});
+}
+
+bool pump::cheap(const operation& op) const noexcept {
+  if (op.doomed) return true;
+  if (op.what->lane == troupe_lane_helper) return false;
+  std::uint64_t bytes = 0;
+  for (const access& a : op.touched()) bytes += a.end - a.begin;
+  return bytes <= parts_.inline_bytes;
+}
+
+void pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
+  protocol::command_header head;
+  std::memcpy(&head, record.data(), sizeof head);
+  operation& op = operations_[head.slot];
+  op.ticket = ticket;
+  op.slot = head.slot;
+  op.doomed.reset();
+  op.access_count = head.access_count;
+  std::memcpy(op.accesses.data(), record.data() + sizeof head, head.access_count * sizeof(access));
+  op.payload = record.data() + sizeof head + head.access_count * sizeof(access);
+
+  // Progress first, then failures, then hazards: whatever counts as complete below has told of its failure already.
+  std::array<std::uint64_t, max_lanes> done;
+  for (std::uint32_t i = 0; i < max_lanes; ++i) done[i] = lanes_.done(i);
+  take_failures(done);
+  hazards_.collect(op.touched(), done, head.reports_seen, op.waits, op.inputs);
+
+  std::uint32_t library = 0, wanted = troupe_lane_library;
+  if (auto found = parts_.engines.find(head.library, head.opcode)) [[likely]] {
+    op.what = found->operation;
+    op.engine = found->engine;
+    op.name = op.what->name;
+    library = found->library;
+    wanted = op.what->lane;
+  } else {
+    op.what = nullptr;
+    op.name = {};
+    op.doomed = unsupported(found.error(), {"", ticket});
+  }
+  if (!op.doomed && op.inputs.poison().number != 0) op.doomed = passed_on(known_failure(op.inputs.poison()), op.id());
+
+  if (wanted == troupe_lane_fence) {
+    wanted = troupe_lane_helper;
+    for (std::uint32_t l = 0; l < max_lanes; ++l)
+      if (!lanes_.idle(l)) op.waits.add({l, lanes_.issued(l)});
+  }
+  const std::uint32_t lane = parts_.lanes.choose(wanted, library, op.waits, [this](std::uint32_t l) { return lanes_.issued(l) - lanes_.done(l); });
+  hazards_.drop_implied(lane, op.waits);
+  const bool at_once = op.waits.empty() && lanes_.idle(lane);
+  lanes_.issue(op, lane);
+  hazards_.note_waited(op.at, op.waits);
+  hazards_.commit(op.touched(), op.at);
+  if (head.segments != 0) await_segments(head.segments);
+  if (at_once && cheap(op)) {
+    lanes_.run_here(op);
+    parts_.commands.pop();
+  } else {
+    std::memcpy(op.copy.data(), op.payload, head.payload_bytes);
+    op.payload = op.copy.data();
+    parts_.commands.pop();
+    lanes_.queue(op);
+  }
+}
+
+}  // namespace troupe
