@@ -462,8 +462,7 @@ void for_seeds(std::uint64_t count, F body) {
     body(seed);
     if (::testing::Test::HasFailure()) return;
   }
-  std::printf("seeds %llu to %llu\n", static_cast<unsigned long long>(first),
-              static_cast<unsigned long long>(first + count - 1));
+  std::printf("seeds from %llu\n", static_cast<unsigned long long>(first));
 }
 
 TEST(hazards, random_graphs_are_ordered_and_fail_as_if_run_one_at_a_time) {
@@ -484,7 +483,7 @@ TEST(hazards, random_graphs_are_ordered_and_fail_as_if_run_one_at_a_time) {
 }
 
 TEST(hazards, random_graphs_over_thousands_of_ranges_match_the_bytes) {
-  for_seeds(12, [](std::uint64_t seed) {
+  for_seeds(24, [](std::uint64_t seed) {
     std::mt19937_64 random(seed);
     graph g({.bytes = 20'000,
              .longest = 1 + random() % 30,
