@@ -7,7 +7,9 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <string>
 #include <troupe/memory/arena.hpp>
+#include <utility>
 
 namespace troupe {
 namespace {
@@ -36,7 +38,8 @@ error refused(arena::segment_id id, const char* why) {
 }  // namespace
 
 arena::arena(const options& o)
-    : shift_(static_cast<unsigned>(std::countr_zero(o.granule))), abort_on_misuse_(o.on_misuse == misuse::abort),
+    : shift_(static_cast<unsigned>(std::countr_zero(o.granule))),
+      abort_on_misuse_(o.on_misuse == misuse::abort),
       granule_(o.granule) {
   static_assert(sizeof(node) == 32);
 #ifndef NDEBUG
@@ -44,8 +47,8 @@ arena::arena(const options& o)
 #endif
   if (!std::has_single_bit(o.granule) || o.granule < 16 || o.granule >= size_limit)
     die("the granule must be a power of two, at least 16", this);
-  if (!std::has_single_bit(o.payload_align) || o.payload_align > 64 || o.payload_bytes > 4096)
-    die("a payload's alignment must be a power of two, at most 64; its size at most 4096", this);
+  if (!std::has_single_bit(o.payload_align) || o.payload_align > 64 || o.payload_bytes > 65536)
+    die("a payload's alignment must be a power of two, at most 64; its size at most 65536", this);
   if (o.payload_bytes != 0) {
     const std::size_t align = std::max(o.payload_align, alignof(node*));
     payload_offset_ = align;
@@ -94,7 +97,8 @@ std::uint32_t arena::find_fast(std::uint64_t bytes, std::uint64_t alignment) con
   return c == no_class ? 0 : heads_[c];
 }
 
-// Looks at the first ranges of every class that may hold one that fits. A new segment is first in its class, so it is seen.
+// Looks at the first ranges of every class that may hold one that fits. A new segment is first in its class, so it is
+// seen.
 std::uint32_t arena::find_tight(std::uint64_t bytes, std::uint64_t alignment) const noexcept {
   for (unsigned c = next_class(class_of(bytes >> shift_)); c != no_class; c = next_class(c + 1)) {
     std::uint32_t number = heads_[c];
@@ -113,17 +117,20 @@ arena::node* arena::allocate(std::uint64_t bytes, std::uint64_t alignment) noexc
   bytes = (bytes + (granule_ - 1)) & ~(granule_ - 1);
   alignment = std::max(alignment, granule_);
   std::uint32_t range = find_fast(bytes, alignment);
-  if (range == 0) [[unlikely]] range = find_tight(bytes, alignment);
+  if (range == 0) [[unlikely]]
+    range = find_tight(bytes, alignment);
   if (range == 0) return nullptr;
   const std::uint32_t number = carve(range, bytes, alignment);
-  if (number == 0) [[unlikely]] return nullptr;
+  if (number == 0) [[unlikely]]
+    return nullptr;
   ++counters_.live_ranges;
   counters_.used_bytes += bytes;
   counters_.high_water_bytes = std::max(counters_.high_water_bytes, counters_.used_bytes);
   return &at(number);
 }
 
-// Cuts from the high end, so that the lowest node of a segment stays the lowest, and a large range often stays in its class.
+// Cuts from the high end, so that the lowest node of a segment stays the lowest, and a large range often stays in its
+// class.
 std::uint32_t arena::carve(std::uint32_t range_number, std::uint64_t bytes, std::uint64_t alignment) noexcept {
   node& range = at(range_number);
   const std::uint64_t size = range.bytes();
@@ -157,7 +164,8 @@ std::uint32_t arena::carve(std::uint32_t range_number, std::uint64_t bytes, std:
 }
 
 arena::freed arena::free(node* n) noexcept {
-  if (!n || !live(n)) [[unlikely]] return refuse(n);
+  if (!n || !live(n)) [[unlikely]]
+    return refuse(n);
   std::uint64_t bytes = n->bytes();
   --counters_.live_ranges;
   counters_.used_bytes -= bytes;
@@ -191,10 +199,13 @@ arena::freed arena::free(node* n) noexcept {
 }
 
 arena::freed arena::refuse(const node* n) const noexcept {
-  const bool foreign = std::none_of(slabs_.begin(), slabs_.end(), [n](const slab& s) {
-    return std::greater_equal<>{}(n, s.nodes) && std::less<>{}(n, s.nodes + slab_nodes);
+  // Below the first node of a slab the distance wraps around and is large.
+  const auto place_of = [](const node* x) { return reinterpret_cast<std::uintptr_t>(x); };
+  const bool foreign = std::none_of(slabs_.begin(), slabs_.end(), [&](const slab& s) {
+    return place_of(n) - place_of(s.nodes) < slab_nodes * sizeof(node);
   });
-  if (abort_on_misuse_) die(foreign ? "free of a node that is not of this arena" : "free of a node that was freed before", n);
+  if (abort_on_misuse_)
+    die(foreign ? "free of a node that is not of this arena" : "free of a node that was freed before", n);
   return foreign ? freed::foreign : freed::not_live;
 }
 
@@ -209,7 +220,8 @@ result<void> arena::add_segment(segment_id id, std::uint64_t address, std::uint6
   }
   const std::uint32_t number = take_node();
   if (number == 0)
-    return error(reaction::retry_later, "memory", "arena: the host has no memory for bookkeeping; free some and try again");
+    return error(reaction::retry_later, "memory",
+                 "arena: the host has no memory for bookkeeping; free some and try again");
   segments_.push_back({id, number, address, bytes});
   node& n = at(number);
   n.address_ = address;
@@ -256,7 +268,8 @@ arena_statistics arena::statistics() const noexcept {
   return all;
 }
 
-// Nodes ------------------------------------------------------------------------------------------------------------------
+// Nodes
+// ------------------------------------------------------------------------------------------------------------------
 
 // A node of another arena, or one that is not in use, has no number that leads back to it.
 bool arena::live(const node* n) const noexcept {
@@ -266,7 +279,8 @@ bool arena::live(const node* n) const noexcept {
 // A node that is in no list. 0 when the host has no memory.
 std::uint32_t arena::take_node() noexcept {
   if (spare_ != 0) return std::exchange(spare_, at(spare_).next_);
-  if (fresh_ == fresh_end_ && !add_slab()) [[unlikely]] return 0;
+  if (fresh_ == fresh_end_ && !add_slab()) [[unlikely]]
+    return 0;
   return fresh_node();
 }
 
@@ -297,7 +311,8 @@ bool arena::add_slab() noexcept try {
     ::operator delete(payloads, slab_align);
     return false;
   }
-  slabs_.push_back({static_cast<node*>(nodes), payloads ? static_cast<std::byte*>(payloads) + payload_offset_ : nullptr});
+  slabs_.push_back(
+      {static_cast<node*>(nodes), payloads ? static_cast<std::byte*>(payloads) + payload_offset_ : nullptr});
   fresh_ = static_cast<std::uint32_t>(number);
   fresh_end_ = fresh_ + slab_nodes;
   if (number == 0) at(fresh_node()).set(node::state::used);
@@ -348,7 +363,8 @@ void arena::resize(std::uint32_t number, node& n, std::uint64_t bytes) noexcept 
 }
 
 // Puts `added` between n and its neighbour.
-void arena::put_after(std::uint32_t number, node& n, std::uint32_t added_number, node& added, std::uint64_t address) noexcept {
+void arena::put_after(std::uint32_t number, node& n, std::uint32_t added_number, node& added,
+                      std::uint64_t address) noexcept {
   added.address_ = address;
   added.before_ = number;
   added.after_ = n.after_;

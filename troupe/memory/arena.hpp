@@ -31,13 +31,15 @@ struct arena_statistics {
 /// be another device's or not mapped at all: everything it knows lies in nodes of its own.
 ///
 /// Two-level segregated fit (Masmano, Ripoll, Crespo, Real; 2004): `allocate` and `free` take constant time and free
-/// neighbours become one range at once. Free ranges are kept by size class, 32 classes per power of two, and a request takes the
-/// first range of the first class whose ranges all fit. So fragmentation is bounded this way:
+/// neighbours become one range at once. Free ranges are kept by size class, 32 classes per power of two, and a request
+/// takes the first range of the first class whose ranges all fit. So fragmentation is bounded this way:
 /// - inside a range: less than one granule is lost to rounding;
-/// - between ranges: `allocate` says no only when every free range is smaller than 33/32 of the request (plus
-///   `alignment - granule` for larger alignments). What is left over of a range stays free and is found again. No allocator that
-///   cannot move ranges can promise a ratio of reserved to used much below log2(largest / smallest request) / 2 for every
-///   sequence (Robson, 1974); at 10^5 live ranges of 256 B to 1 MiB, freed in random order, it is below 1.15.
+/// - between ranges: `allocate` says no only when every free range is smaller than 33/32 of the request (for an
+/// alignment
+///   above the granule: of request + alignment - granule). What is left over of a range stays free and is found again.
+///   No allocator that cannot move ranges can promise for every sequence that reserved / used stays below about
+///   log2(largest / smallest request) / 2 (Robson, 1974). With 10^5 live ranges of 256 B to 1 MiB, freed in random
+///   order, it is below 1.15; the tests hold it there.
 ///
 /// Not thread-safe: the owner locks.
 class arena {
@@ -52,12 +54,13 @@ class arena {
 
   struct options {
     std::uint64_t granule = 256;    ///< of addresses and sizes: a power of two, at least 16
-    std::size_t payload_bytes = 0;  ///< room beside each node for the owner's own data
+    std::size_t payload_bytes = 0;  ///< room that goes with each node for the owner's own data, at most 65536
     std::size_t payload_align = 1;  ///< a power of two, at most 64
     misuse on_misuse = misuse::by_build;
   };
 
-  /// A range. The node's address in host memory is stable and is what `free` takes; nodes come from slabs and are used again.
+  /// A range. The node's address in host memory is stable and is what `free` takes; nodes come from slabs and are used
+  /// again.
   class node {
    public:
     std::uint64_t address() const noexcept { return address_; }
@@ -73,11 +76,11 @@ class arena {
     }
     void set(state s) noexcept { word_ = (word_ & ~std::uint64_t{15}) | static_cast<std::uint64_t>(s); }
 
-    // 32 bytes, so that 10^5 nodes stay in the cache; links are numbers of nodes. Node 0 is no range: it ends lists, and stands at
-    // both ends of every segment, in use for ever.
+    // 32 bytes, so that 10^5 nodes stay in the cache; links are numbers of nodes. Node 0 is no range: it ends lists,
+    // and stands at both ends of every segment, in use for ever.
     std::uint64_t address_;
-    std::uint64_t word_;      // bytes (a multiple of 16, below 2^48), segment, state
-    std::uint32_t before_;    // neighbours by address within the segment
+    std::uint64_t word_;    // bytes (a multiple of 16, below 2^48), segment, state
+    std::uint32_t before_;  // neighbours by address within the segment
     std::uint32_t after_;
     std::uint32_t previous_;  // free: in its size class. Used: the node's own number
     std::uint32_t next_;      // free: in its size class. Spare: the next spare one
@@ -97,18 +100,18 @@ class arena {
   /// Forgets ranges that are still live.
   ~arena();
 
-  /// Adds memory. Address and size are multiples of the granule and not 0, the size is below 2^48, the end below 2^64; no two
-  /// segments overlap. A request that a new segment can hold is served, however tight the fit.
+  /// Adds memory. Address and size are multiples of the granule and not 0, the size is below 2^48, the end below 2^64;
+  /// no two segments overlap. A request that a new segment can hold is served, however tight the fit.
   result<void> add_segment(segment_id id, std::uint64_t address, std::uint64_t bytes);
   /// Takes a segment back. False, and nothing changes, while a range of it is live or when there is none of that id.
   bool remove_segment(segment_id id) noexcept;
   /// The segments that `remove_segment` would take now.
   std::vector<segment_id> idle_segments() const;
 
-  /// A range of `bytes`, rounded up to the granule, at a multiple of `alignment`. Null when nothing fits (add a segment and ask
-  /// again), for 0 bytes, for sizes that do not fit 64 bits, for an alignment that is no power of two, and when the host has no
-  /// memory for nodes. An alignment below the granule counts as the granule.
-  node* allocate(std::uint64_t bytes, std::uint64_t alignment = 1) noexcept;
+  /// A range of `bytes`, rounded up to the granule, at a multiple of `alignment`. Null when nothing fits (add a segment
+  /// and ask again), for 0 bytes, for sizes that do not fit 64 bits, for an alignment that is no power of two, and when
+  /// the host has no memory for nodes. An alignment below the granule counts as the granule.
+  [[nodiscard]] node* allocate(std::uint64_t bytes, std::uint64_t alignment = 1) noexcept;
   /// Gives a range back. A node that is not live is refused; once it has been handed out again, nobody can tell.
   freed free(node* n) noexcept;
 
@@ -119,8 +122,9 @@ class arena {
   arena_statistics statistics() const noexcept;
   double fragmentation() const noexcept { return statistics().fragmentation(); }
 
-  /// The owner's data that goes with a node: zero bytes at first, and never touched by the arena afterwards, so what the owner
-  /// leaves there is there when the node is handed out again. Stable like the node. For live nodes, with `payload_bytes` above 0.
+  /// The owner's data that goes with a node: zero bytes at first, and never touched by the arena afterwards, so what
+  /// the owner leaves there is there when the node is handed out again. Stable like the node. For live nodes, with
+  /// `payload_bytes` above 0.
   void* payload(const node* n) const noexcept {
     return slabs_[n->previous_ >> slab_bits].payloads + (n->previous_ & (slab_nodes - 1)) * payload_stride_;
   }
@@ -137,7 +141,7 @@ class arena {
 
   struct slab {
     node* nodes;
-    std::byte* payloads;  // a payload begins every payload_stride_ bytes; just in front of it lies the address of its node
+    std::byte* payloads;  // one every payload_stride_ bytes, each behind the address of its node
   };
   struct segment {
     segment_id id;
@@ -160,7 +164,8 @@ class arena {
   void link(std::uint32_t number, node& n, std::uint64_t bytes, segment_id segment) noexcept;
   void unlink(node& n) noexcept;
   void resize(std::uint32_t number, node& n, std::uint64_t bytes) noexcept;
-  void put_after(std::uint32_t number, node& n, std::uint32_t added_number, node& added, std::uint64_t address) noexcept;
+  void put_after(std::uint32_t number, node& n, std::uint32_t added_number, node& added,
+                 std::uint64_t address) noexcept;
   freed refuse(const node* n) const noexcept;
 
   std::uint64_t first_map_ = 0;  // bit i: second_map_[i] is not 0
