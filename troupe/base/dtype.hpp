@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+#include <type_traits>
+
+namespace troupe {
+
+struct half;
+struct bfloat16;
+struct float8_e4m3;
+struct float8_e5m2;
+struct float8_e8m0;
+struct float4_e2m1;
+struct float4_e2m1x2;
+template <class T>
+struct basic_complex;
+
+/// The type of a buffer's elements, as a value. The numbers travel between processes and into files: add at the end,
+/// never reorder. Zero is no type, so that forgotten memory is not taken for one.
+enum class dtype : std::uint8_t {
+  f16 = 1,   ///< half
+  bf16,      ///< bfloat16
+  f8e4m3,    ///< float8_e4m3
+  f8e5m2,    ///< float8_e5m2
+  f8e8m0,    ///< float8_e8m0
+  f4e2m1,    ///< float4_e2m1: one number in a byte
+  f4e2m1x2,  ///< float4_e2m1x2: two numbers in a byte
+  f32,
+  f64,
+  c64,   ///< complex64
+  c128,  ///< complex128
+  i8,
+  u8,
+  i16,
+  u16,
+  i32,
+  u32,
+  i64,
+  u64,
+  boolean,  ///< named "bool"
+};
+
+enum class dtype_kind : std::uint8_t { floating, scale, complex, signed_integer, unsigned_integer, boolean };
+
+struct dtype_info {
+  std::string_view name;
+  std::size_t bytes;  ///< of one element: sizeof its C++ type
+  dtype_kind kind;
+};
+
+inline constexpr dtype_info dtype_table[] = {
+    {"unknown", 0, dtype_kind::boolean},    {"f16", 2, dtype_kind::floating},
+    {"bf16", 2, dtype_kind::floating},      {"f8e4m3", 1, dtype_kind::floating},
+    {"f8e5m2", 1, dtype_kind::floating},    {"f8e8m0", 1, dtype_kind::scale},
+    {"f4e2m1", 1, dtype_kind::floating},    {"f4e2m1x2", 1, dtype_kind::floating},
+    {"f32", 4, dtype_kind::floating},       {"f64", 8, dtype_kind::floating},
+    {"c64", 8, dtype_kind::complex},        {"c128", 16, dtype_kind::complex},
+    {"i8", 1, dtype_kind::signed_integer},  {"u8", 1, dtype_kind::unsigned_integer},
+    {"i16", 2, dtype_kind::signed_integer}, {"u16", 2, dtype_kind::unsigned_integer},
+    {"i32", 4, dtype_kind::signed_integer}, {"u32", 4, dtype_kind::unsigned_integer},
+    {"i64", 8, dtype_kind::signed_integer}, {"u64", 8, dtype_kind::unsigned_integer},
+    {"bool", 1, dtype_kind::boolean},
+};
+
+/// Whether a byte from elsewhere names a type.
+constexpr bool is_known(dtype t) noexcept {
+  return t != dtype{} && static_cast<std::size_t>(t) < std::size(dtype_table);
+}
+
+/// Name, size and kind; for a value that names no type: "unknown" and 0 bytes.
+constexpr const dtype_info& info(dtype t) noexcept {
+  return dtype_table[is_known(t) ? static_cast<std::size_t>(t) : 0];
+}
+constexpr std::string_view to_string(dtype t) noexcept { return info(t).name; }
+constexpr std::size_t bytes_of(dtype t) noexcept { return info(t).bytes; }
+
+/// Specialised for every type that can be the element of a buffer. Read it through `dtype_of`.
+template <class T>
+struct dtype_traits {};
+template <dtype Value>
+struct dtype_is {
+  static constexpr dtype value = Value;
+};
+template <>
+struct dtype_traits<half> : dtype_is<dtype::f16> {};
+template <>
+struct dtype_traits<bfloat16> : dtype_is<dtype::bf16> {};
+template <>
+struct dtype_traits<float8_e4m3> : dtype_is<dtype::f8e4m3> {};
+template <>
+struct dtype_traits<float8_e5m2> : dtype_is<dtype::f8e5m2> {};
+template <>
+struct dtype_traits<float8_e8m0> : dtype_is<dtype::f8e8m0> {};
+template <>
+struct dtype_traits<float4_e2m1> : dtype_is<dtype::f4e2m1> {};
+template <>
+struct dtype_traits<float4_e2m1x2> : dtype_is<dtype::f4e2m1x2> {};
+template <>
+struct dtype_traits<float> : dtype_is<dtype::f32> {};
+template <>
+struct dtype_traits<double> : dtype_is<dtype::f64> {};
+template <>
+struct dtype_traits<basic_complex<float>> : dtype_is<dtype::c64> {};
+template <>
+struct dtype_traits<basic_complex<double>> : dtype_is<dtype::c128> {};
+template <>
+struct dtype_traits<signed char> : dtype_is<dtype::i8> {};
+template <>
+struct dtype_traits<unsigned char> : dtype_is<dtype::u8> {};
+template <>
+struct dtype_traits<std::byte> : dtype_is<dtype::u8> {};
+template <>
+struct dtype_traits<short> : dtype_is<dtype::i16> {};
+template <>
+struct dtype_traits<unsigned short> : dtype_is<dtype::u16> {};
+template <>
+struct dtype_traits<int> : dtype_is<dtype::i32> {};
+template <>
+struct dtype_traits<unsigned> : dtype_is<dtype::u32> {};
+template <>
+struct dtype_traits<long> : dtype_is<dtype::i64> {};
+template <>
+struct dtype_traits<unsigned long> : dtype_is<dtype::u64> {};
+template <>
+struct dtype_traits<long long> : dtype_is<dtype::i64> {};
+template <>
+struct dtype_traits<unsigned long long> : dtype_is<dtype::u64> {};
+template <>
+struct dtype_traits<bool> : dtype_is<dtype::boolean> {};
+
+/// A type a buffer can hold.
+template <class T>
+concept element = requires { dtype_traits<std::remove_cv_t<T>>::value; };
+
+/// The dtype of a C++ type: `dtype_of<half> == dtype::f16`.
+template <element T>
+inline constexpr dtype dtype_of = dtype_traits<std::remove_cv_t<T>>::value;
+
+}  // namespace troupe
