@@ -83,7 +83,7 @@ enum class access_mode : std::uint8_t {
   read_write = 2,  ///< also: writes only a part of it
 };
 
-struct access {
+struct memory_access {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   access_mode mode = access_mode::read;

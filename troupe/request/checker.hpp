@@ -20,7 +20,7 @@ struct operand_use {
   const void* field = nullptr;
   const memory_range* range = nullptr;
   std::uint64_t element_bytes = 0;
-  access touched;
+  memory_access touched;
   /// Set by `matrix`: columns of `row_bytes`, one every `pitch` bytes. 0: one contiguous run.
   std::uint64_t row_bytes = 0, pitch = 0;
   /// Touches with gaps. What lies in a gap is kept, so such a write does not replace its range as a whole.

@@ -32,7 +32,7 @@ class failure_log {
     position at;
     std::uint64_t number;
     failure_ptr why;
-    std::vector<access> accesses;
+    std::vector<memory_access> accesses;
   };
 
   /// Before the operation counts as complete.

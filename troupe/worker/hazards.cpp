@@ -330,14 +330,14 @@ void failure_lookup::remove_duplicates() {
 hazard_tracker::hazard_tracker() : map_(std::make_unique<interval_map>()) {}
 hazard_tracker::~hazard_tracker() = default;
 
-void hazard_tracker::collect(std::span<const access> accesses, lane_progress completed, std::uint64_t seen,
+void hazard_tracker::collect(std::span<const memory_access> accesses, lane_progress completed, std::uint64_t seen,
                              wait_list& waits, failure_lookup& failures) {
   waits.clear();
   failures.clear();
   map_->sweep(completed, forgotten_);
   const std::uint64_t known = std::max(seen, forgotten_);
   poison_mark& worst = failures.poison_;
-  for (const access& a : accesses) {
+  for (const memory_access& a : accesses) {
     if (a.begin >= a.end) continue;
     for (const interval* i = map_->first_after(a.begin); i->begin < a.end; i = i->next) {
       const bool writer_open = is_open(i->writer, completed);
@@ -389,10 +389,10 @@ void hazard_tracker::note_waited(position at, const wait_list& waits) noexcept {
   if (clock.reached != before) clock.changed = at.sequence;
 }
 
-void hazard_tracker::commit(std::span<const access> accesses, position at) {
+void hazard_tracker::commit(std::span<const memory_access> accesses, position at) {
   assert(at.lane < max_lanes && at.sequence != 0);
   const operation self = pack(at);
-  for (const access& a : accesses) {
+  for (const memory_access& a : accesses) {
     if (a.begin >= a.end) continue;
     if (a.mode != access_mode::read) {
       interval* i = map_->replace(a.begin, a.end);
@@ -412,10 +412,10 @@ void hazard_tracker::commit(std::span<const access> accesses, position at) {
   }
 }
 
-void hazard_tracker::poison(std::span<const access> written, position by, std::uint64_t number, std::uint64_t payload) {
+void hazard_tracker::poison(std::span<const memory_access> written, position by, std::uint64_t number, std::uint64_t payload) {
   assert(number != 0);
   const operation writer = pack(by);
-  for (const access& a : written) {
+  for (const memory_access& a : written) {
     if (a.mode == access_mode::read || a.begin >= a.end) continue;
     for (interval* i = map_->first_after(a.begin); i->begin < a.end; i = i->next) {
       if (i->writer != writer) continue;

@@ -115,7 +115,7 @@ class hazard_tracker {
   /// What a request with these accesses depends on, given what is complete. Replaces the content of `waits` and
   /// `failures`. Poison numbered `seen` or lower does not count: the request's caller has been told already. Also
   /// forgets a bounded amount of what is complete.
-  void collect(std::span<const access> accesses, lane_progress completed, std::uint64_t seen, wait_list& waits,
+  void collect(std::span<const memory_access> accesses, lane_progress completed, std::uint64_t seen, wait_list& waits,
                failure_lookup& failures);
 
   /// Drops waits that an operation on `lane` need not make: its own lane, what the lane has waited for before, and what
@@ -126,11 +126,11 @@ class hazard_tracker {
   void note_waited(position at, const wait_list& waits) noexcept;
 
   /// Later requests see these accesses as made by the operation at `at`.
-  void commit(std::span<const access> accesses, position at);
+  void commit(std::span<const memory_access> accesses, position at);
 
   /// The operation at `by` has failed or was skipped. What it wrote is spoiled, except where a later request overwrites
   /// it. Reads among `written` are ignored. `number` is not 0.
-  void poison(std::span<const access> written, position by, std::uint64_t number, std::uint64_t payload);
+  void poison(std::span<const memory_access> written, position by, std::uint64_t number, std::uint64_t payload);
 
   /// Nobody wants to hear of failures up to this one any more. Other poison stays until it is overwritten.
   void forget_poison_up_to(std::uint64_t number) noexcept;

@@ -45,13 +45,13 @@ struct desk {
   wait_list waits;
   failure_lookup failures;
 
-  positions collect(const std::vector<access>& accesses, std::uint64_t seen = 0) {
+  positions collect(const std::vector<memory_access>& accesses, std::uint64_t seen = 0) {
     tracker.collect(accesses, completed, seen, waits, failures);
     return listed(waits);
   }
   positions producers() const { return sorted(failures.producers()); }
-  void commit(const std::vector<access>& accesses, position at) { tracker.commit(accesses, at); }
-  void poison(const std::vector<access>& written, position by, std::uint64_t number) {
+  void commit(const std::vector<memory_access>& accesses, position at) { tracker.commit(accesses, at); }
+  void poison(const std::vector<memory_access>& written, position by, std::uint64_t number) {
     tracker.poison(written, by, number, 1000 + number);
   }
   /// Requests that touch nothing, until every interval has been looked at.
@@ -105,7 +105,7 @@ TEST(hazards, what_is_complete_is_not_waited_for) {
 TEST(hazards, a_request_may_list_the_same_bytes_in_several_ways) {
   desk d;
   for (const auto& accesses :
-       {std::vector<access>{{0, 100, read}, {50, 150, write}}, {{50, 150, write}, {0, 100, read}}}) {
+       {std::vector<memory_access>{{0, 100, read}, {50, 150, write}}, {{50, 150, write}, {0, 100, read}}}) {
     d.commit(accesses, {1, d.completed[1] + 1});
     EXPECT_EQ(d.collect({{60, 70, write}, {60, 70, read}}), (positions{{1, d.completed[1] + 1}}));
     d.completed[1] += 1;
@@ -210,7 +210,7 @@ TEST(hazards, what_is_complete_is_forgotten_however_many_ranges_were_used) {
   desk d;
   std::size_t most = 0;
   for (std::uint64_t n = 1; n <= 200'000; ++n) {
-    const std::vector<access> accesses{{n * 100, n * 100 + 50, write}, {n * 100 - 40, n * 100 - 20, read}};
+    const std::vector<memory_access> accesses{{n * 100, n * 100 + 50, write}, {n * 100 - 40, n * 100 - 20, read}};
     d.collect(accesses);
     d.commit(accesses, {0, n});
     d.completed[0] = n > 50 ? n - 50 : 0;
@@ -256,7 +256,7 @@ struct byte_history {
 };
 
 struct operation {
-  std::vector<access> accesses;
+  std::vector<memory_access> accesses;
   position at;
   wait_list waits;
   positions producers;
@@ -334,7 +334,7 @@ class graph {
     positions producers;
     poison_mark poison;
     const auto open = [&](position p) { return p.sequence > desk_.completed[p.lane]; };
-    for (const access& a : op.accesses) {
+    for (const memory_access& a : op.accesses) {
       for (std::uint64_t at = a.begin; at < a.end; ++at) {
         const byte_history& b = memory_[at];
         bool read_since = false;
@@ -354,7 +354,7 @@ class graph {
   }
 
   void write_into_bytes(const operation& op) {
-    for (const access& a : op.accesses) {
+    for (const memory_access& a : op.accesses) {
       for (std::uint64_t at = a.begin; at < a.end; ++at) {
         if (a.mode != read) {
           memory_[at] = {.writer = op.at, .reads = {}, .poison = {}};
@@ -377,7 +377,7 @@ class graph {
     for (position p : op.producers) op.failed |= operation_at(p).failed;
     if (op.failed) {
       desk_.poison(op.accesses, op.at, ++failures_);
-      for (const access& a : op.accesses) {
+      for (const memory_access& a : op.accesses) {
         for (std::uint64_t at = a.begin; a.mode != read && at < a.end; ++at) {
           if (memory_[at].writer == op.at) memory_[at].poison = {failures_, 1000 + failures_};
         }
@@ -398,9 +398,9 @@ class graph {
   std::uint64_t forgotten_ = 0;
 };
 
-bool conflict(const std::vector<access>& some, const std::vector<access>& others) {
-  return std::ranges::any_of(some, [&](const access& a) {
-    return std::ranges::any_of(others, [&](const access& b) {
+bool conflict(const std::vector<memory_access>& some, const std::vector<memory_access>& others) {
+  return std::ranges::any_of(some, [&](const memory_access& a) {
+    return std::ranges::any_of(others, [&](const memory_access& b) {
       return (a.mode != read || b.mode != read) && std::max(a.begin, b.begin) < std::min(a.end, b.end);
     });
   });
@@ -441,10 +441,10 @@ void expect_failures_as_if_serial(const graph& g, std::uint64_t bytes) {
   for (std::size_t n = 0; n < g.operations().size(); ++n) {
     const operation& op = g.operations()[n];
     bool fails = op.fails_itself;
-    for (const access& a : op.accesses) {
+    for (const memory_access& a : op.accesses) {
       for (std::uint64_t at = a.begin; a.mode != write && at < a.end; ++at) fails = fails || bad[at];
     }
-    for (const access& a : op.accesses) {
+    for (const memory_access& a : op.accesses) {
       for (std::uint64_t at = a.begin; a.mode != read && at < a.end; ++at) bad[at] = fails;
     }
     ASSERT_EQ(op.failed, fails) << "operation " << n;

@@ -39,6 +39,7 @@ void lane_set::queue(operation& op) {
 
 void lane_set::serve(std::uint32_t number) noexcept {
   lane& l = lanes_[number];
+  adaptive_wait wait(policy_);
   while (true) {
     const std::uint64_t next = done(number) + 1;
     if (l.queued.load(std::memory_order_acquire) >= next) {
@@ -46,9 +47,7 @@ void lane_set::serve(std::uint32_t number) noexcept {
       continue;
     }
     if (ending_.load()) return;
-    adaptive_wait spin(policy_);
-    while (spin.again() && l.queued.load(std::memory_order_acquire) < next) {}
-    if (l.queued.load(std::memory_order_acquire) >= next) continue;
+    if (wait.spin([&] { return l.queued.load(std::memory_order_acquire) >= next; })) continue;
     // Parking: announce, look again, sleep. `queue` stores first and looks at the announcement second, so one of the two sees the other.
     const std::uint32_t before = l.wake.load();
     l.parked.store(true, std::memory_order_seq_cst);
@@ -58,9 +57,9 @@ void lane_set::serve(std::uint32_t number) noexcept {
 }
 
 void lane_set::wait_until_done(std::uint32_t number, std::uint64_t sequence) noexcept {
-  adaptive_wait spin(policy_);
-  while (done(number) < sequence) {
-    if (spin.again()) continue;
+  if (done(number) >= sequence) return;
+  adaptive_wait wait(policy_);
+  while (!wait.spin([&] { return done(number) >= sequence; })) {
     step_waiters_.fetch_add(1, std::memory_order_seq_cst);
     const std::uint32_t before = step_.load(std::memory_order_seq_cst);
     if (channel_.page().lanes[number].done.load(std::memory_order_seq_cst) < sequence) futex_wait(step_, before, futex_scope::process);

@@ -20,12 +20,12 @@ struct operation {
   wait_list waits;
   failure_lookup inputs;
   failure_ptr doomed;  ///< set when it is known before its turn that it cannot run
-  std::array<access, 12> accesses;
+  std::array<memory_access, 12> accesses;
   std::size_t access_count = 0;
   const std::byte* payload = nullptr;  ///< in the ring while it runs on the pump, else `copy`
   alignas(16) std::array<std::byte, max_payload_bytes> copy;
 
-  std::span<const access> touched() const noexcept { return {accesses.data(), access_count}; }
+  std::span<const memory_access> touched() const noexcept { return {accesses.data(), access_count}; }
   request_id id() const { return {std::string(name), ticket}; }
 };
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <troupe/channel/ring.hpp>
 #include <troupe/request/block.hpp>
 #include <troupe/request/request.hpp>
 #include <troupe/worker/hazards.hpp>
@@ -45,6 +46,8 @@ struct progress_page {
   alignas(64) std::atomic<std::uint32_t> idle_epoch{0};
   std::atomic<std::uint32_t> idle_sleepers{0};
   alignas(64) std::atomic<std::uint64_t> heartbeat{0};
+  /// Operations the application has retired, so that the worker need not wake it for what it knows.
+  alignas(64) std::atomic<std::uint64_t> retired{0};
   alignas(64) lane_counters lanes[max_lanes];
 };
 
@@ -58,7 +61,7 @@ struct command_header {
   std::uint16_t access_count;
   std::uint16_t payload_bytes;
 };
-static_assert(sizeof(command_header) == 32 && sizeof(access) == 24);
+static_assert(sizeof(command_header) == 32 && sizeof(memory_access) == 24);
 
 /// A failed or skipped operation, in the report ring. The texts follow: domain, text, name of the request that failed
 /// first, and the chain as (ticket, name) pairs, each text with a 16-bit length in front.
@@ -81,20 +84,20 @@ struct layout {
   std::uint64_t command_bytes, report_bytes;
   std::uint64_t page, slots, cells, logs, commands, reports, total;
 
-  static constexpr layout for_capacity(std::uint32_t capacity) noexcept {
+  static layout for_capacity(std::uint32_t capacity) noexcept {
     layout l{};
     l.capacity = capacity;
     auto up = [](std::uint64_t v) { return (v + 4095) / 4096 * 4096; };
     // A request of ordinary size takes 256 to 320 bytes; a full mailbox of them fits. Larger ones fill the ring first.
-    l.command_bytes = std::uint64_t{capacity < 16 ? 16 : capacity} * 512;
+    l.command_bytes = std::uint64_t{capacity < 64 ? 64 : capacity} * 512;
     l.report_bytes = std::uint64_t{capacity < 64 ? 64 : capacity} * 512;
     l.page = 0;
     l.slots = up(sizeof(progress_page));
     l.cells = up(l.slots + 8 * std::uint64_t{capacity});
     l.logs = up(l.cells + sizeof(reply_cell) * std::uint64_t{capacity});
     l.commands = up(l.logs + 8 * std::uint64_t{capacity} * max_lanes);
-    l.reports = up(l.commands + l.command_bytes + 4096);
-    l.total = up(l.reports + l.report_bytes + 4096);
+    l.reports = up(l.commands + ring_region::bytes_for(l.command_bytes));
+    l.total = up(l.reports + ring_region::bytes_for(l.report_bytes));
     return l;
   }
 };
@@ -110,8 +113,8 @@ struct view {
   std::atomic<std::uint64_t>& log(std::uint32_t lane, std::uint64_t sequence) const noexcept {
     return reinterpret_cast<std::atomic<std::uint64_t>*>(base + at.logs)[std::uint64_t{lane} * at.capacity + (sequence & (at.capacity - 1))];
   }
-  std::byte* commands() const noexcept { return base + at.commands; }
-  std::byte* reports() const noexcept { return base + at.reports; }
+  std::span<std::byte> commands() const noexcept { return {base + at.commands, ring_region::bytes_for(at.command_bytes)}; }
+  std::span<std::byte> reports() const noexcept { return {base + at.reports, ring_region::bytes_for(at.report_bytes)}; }
 };
 
 /// Messages on the control socket. Each is one packet: this header, then text where there is any.

@@ -22,28 +22,29 @@ pump::pump(const parts& p)
       lanes_(p.channel, operations_.get(), p.reports, failures_, p.wait) {}
 
 void pump::stop() noexcept {
-  stopping_.store(true);
-  parts_.commands.interrupt();
+  stopping_.store(true, std::memory_order_seq_cst);
+  parts_.commands.parking().wake_if_sleeping();
 }
 
-void pump::run() {
-  adaptive_wait spin(parts_.wait);
+result<void> pump::run() {
+  adaptive_wait wait(parts_.wait);
   while (true) {
-    const ring_reader::record record = parts_.commands.peek();
-    if (record.ticket != ring_reader::none) {
+    const ring_record record = parts_.commands.peek();
+    if (record) {
       accept(record.ticket, record.payload);
-      spin.reset();
       continue;
     }
-    if (spin.again()) continue;
+    if (record.status == read_status::violation) return error(reaction::fatal, "worker", "the command ring is corrupt");
+    if (wait.spin([this] { return parts_.commands.peek().status != read_status::none; })) continue;
     parts_.channel.page().heartbeat.fetch_add(1, std::memory_order_relaxed);
     if (stopping_.load()) break;
     parts_.reports.announce_idle();
-    parts_.commands.park();
-    spin.reset();
+    if (!parts_.commands.prepare_park()) continue;
+    if (stopping_.load(std::memory_order_seq_cst)) parts_.commands.cancel_park(); else parts_.commands.park();
   }
   lanes_.drain();
   parts_.reports.announce_idle();
+  return {};
 }
 
 void pump::await_segments(std::uint32_t count) noexcept {
@@ -75,7 +76,7 @@ bool pump::cheap(const operation& op) const noexcept {
   if (op.doomed) return true;
   if (op.what->lane == troupe_lane_helper) return false;
   std::uint64_t bytes = 0;
-  for (const access& a : op.touched()) bytes += a.end - a.begin;
+  for (const memory_access& a : op.touched()) bytes += a.end - a.begin;
   return bytes <= parts_.inline_bytes;
 }
 
@@ -87,8 +88,8 @@ void pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
   op.slot = head.slot;
   op.doomed.reset();
   op.access_count = head.access_count;
-  std::memcpy(op.accesses.data(), record.data() + sizeof head, head.access_count * sizeof(access));
-  op.payload = record.data() + sizeof head + head.access_count * sizeof(access);
+  std::memcpy(op.accesses.data(), record.data() + sizeof head, head.access_count * sizeof(memory_access));
+  op.payload = record.data() + sizeof head + head.access_count * sizeof(memory_access);
 
   // Progress first, then failures, then hazards: whatever counts as complete below has told of its failure already.
   std::array<std::uint64_t, max_lanes> done;

@@ -25,8 +25,8 @@ class pump {
   };
   explicit pump(const parts& p);
 
-  /// Serves until `stop` was called and the ring is empty.
-  void run();
+  /// Serves until `stop` was called and the ring is empty, then waits for the lanes.
+  result<void> run();
   /// Thread safe.
   void stop() noexcept;
 

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <troupe/async/pending.hpp>
+#include <troupe/device/options.hpp>
+#include <troupe/device/receipt.hpp>
+#include <troupe/device/request_info.hpp>
+#include <troupe/device/statistics.hpp>
+#include <troupe/memory/buffer.hpp>
+#include <troupe/memory/host_buffer.hpp>
+#include <troupe/memory/quota.hpp>
+#include <troupe/request/checker.hpp>
+#include <type_traits>
+#include <vector>
+
+namespace troupe {
+
+class device_core;
+
+/// How to allocate.
+struct alloc_options {
+  std::uint64_t alignment = 256;  ///< bytes; a power of two
+  bool zeroed = false;            ///< otherwise the content is whatever was there
+  memory_quota quota = {};        ///< counts against it, when there is one
+};
+
+/// An accelerator behind an actor. A handle, cheap to copy, valid for ever: through every restart and after the device has stopped.
+///
+/// Everything asked of a device happens *as if one at a time*, in the order of the calls; it overlaps only where nobody can tell.
+/// So a computation can be queued as a whole and looked at once, at the end: an error anywhere before arrives there.
+/// All functions may be called from any thread, and none throws.
+class device {
+ public:
+  explicit device(std::shared_ptr<device_core> core) noexcept;
+
+  /// Queues a request. What it says no to, or fails at, makes its outputs stale with the reason.
+  template <request R>
+  receipt tell(const R& r, const call_options& options = {}) const {
+    checker c(r, owner(), generation());
+    r.check(c);
+    return submit(detail::info_of<R>, &r, c, nullptr, options);
+  }
+
+  /// Queues a request and gives its answer.
+  template <request R>
+  pending<typename R::reply> ask(const R& r, const call_options& options = {}) const {
+    checker c(r, owner(), generation());
+    r.check(c);
+    auto state = new_state<typename R::reply>();
+    submit(detail::info_of<R>, &r, c, state.get(), options);
+    return pending<typename R::reply>(std::move(state));
+  }
+
+  /// Memory for `count` elements. Never blocks for the device. When there is none, the buffer is stale from birth: every use is refused
+  /// with the reason (`retry_later` when memory or quota are used up).
+  template <class T> buffer<T> alloc(extent count, const alloc_options& o = {}) const {
+    return buffer<T>(alloc_bytes(count * sizeof(T), o));
+  }
+  /// Memory that the application and the worker both see.
+  template <class T> host_buffer<T> alloc_host(extent count, const alloc_options& o = {}) const {
+    return host_buffer<T>(alloc_host_bytes(count * sizeof(T), o));
+  }
+
+  /// Writes `from` to the first elements of `to`. Ordinary memory has been read when the call returns; a large one goes in chunks while
+  /// the device empties them, and the call lasts as long. Never blocks with a host_buffer, which must not change until the answer.
+  template <class T> pending<void> upload(const buffer<T>& to, std::type_identity_t<std::span<const T>> from, const call_options& o = {}) const {
+    return upload_bytes(to.memory(), std::as_bytes(from), o);
+  }
+  template <class T> pending<void> upload(const buffer<T>& to, const host_buffer<T>& from, const call_options& o = {}) const {
+    return copy_bytes(way::up, to.memory(), from.memory(), o);
+  }
+
+  /// Reads all of `from`.
+  template <class T> pending<std::vector<T>> download(const buffer<T>& from, const call_options& o = {}) const {
+    auto state = ref<detail::vector_download<T>>::adopt(new detail::vector_download<T>(wait_helper()));
+    download_bytes(from.memory(), *state, [](pending_core& s, std::size_t bytes) noexcept {
+      auto& self = static_cast<detail::vector_download<T>&>(s);
+      self.data.resize(bytes / sizeof(T));
+      return reinterpret_cast<std::byte*>(self.data.data());
+    }, &detail::vector_download<T>::finish, o);
+    return pending<std::vector<T>>(std::move(state));
+  }
+  /// Reads the first elements of `from` into `to`, which must live until the answer.
+  template <class T> pending<void> download(const buffer<T>& from, std::type_identity_t<std::span<T>> to, const call_options& o = {}) const {
+    return download_into(from.memory(), std::as_writable_bytes(to), o);
+  }
+  template <class T> pending<void> download(const buffer<T>& from, const host_buffer<T>& to, const call_options& o = {}) const {
+    return copy_bytes(way::down, to.memory(), from.memory(), o);
+  }
+
+  /// Copies all of `from` to the first elements of `to`.
+  template <class T> pending<void> copy(const buffer<T>& to, const buffer<T>& from, const call_options& o = {}) const {
+    return copy_bytes(way::across, to.memory(), from.memory(), o);
+  }
+  /// Copies `columns` columns of `rows` elements between column-major places with their own leading dimensions.
+  template <class T> pending<void> copy_2d(const buffer<T>& to, extent to_ld, const buffer<T>& from, extent from_ld, extent rows, extent columns,
+                                           const call_options& o = {}) const {
+    return copy_pitched(to.memory(), to_ld * sizeof(T), from.memory(), from_ld * sizeof(T), rows * sizeof(T), columns, o);
+  }
+  /// Sets every element to `value`.
+  template <class T> pending<void> fill(const buffer<T>& to, std::type_identity_t<T> value, const call_options& o = {}) const {
+    static_assert(sizeof(T) <= 16, "fill repeats up to 16 bytes");
+    return fill_bytes(to.memory(), std::as_bytes(std::span<const T>(&value, 1)), o);
+  }
+  /// Answered when everything queued before has been.
+  pending<void> sync() const;
+  /// There and back again, with nothing to do on the way.
+  pending<std::uint64_t> ping(std::uint64_t value = 0) const;
+
+  /// Answered when the device serves, or with the reason why it will not. Requests may be queued before.
+  pending<void> ready() const;
+  /// Answered when the device has stopped: without an error after an orderly close.
+  pending<void> stopped() const;
+  /// No new requests from now on; the answer comes when all earlier ones are answered and the worker has ended.
+  pending<void> close() const;
+  /// The same, but what has not started is answered `stopped`, and what runs for longer than close_timeout `context_lost`.
+  pending<void> close_now() const;
+
+  device_state state() const noexcept;
+  const std::string& name() const noexcept;
+  device_statistics statistics() const;
+  /// Gives memory that no buffer uses back to the system; answers the bytes.
+  std::uint64_t trim() const;
+  friend bool operator==(const device&, const device&) = default;
+
+ private:
+  enum class way : std::uint8_t { up, down, across };
+  using destination = std::byte* (*)(pending_core& state, std::size_t bytes) noexcept;
+  using finisher = void (*)(pending_core& state, const error* why) noexcept;
+
+  template <class T> ref<pending_state<T>> new_state() const;
+  const memory_owner* owner() const noexcept;
+  std::uint64_t generation() const noexcept;
+  waiter* wait_helper() const noexcept;
+  receipt submit(const request_info& info, const void* request, checker& checked, pending_core* answer, const call_options& options) const;
+  memory_range alloc_bytes(extent bytes, const alloc_options& o) const;
+  memory_range alloc_host_bytes(extent bytes, const alloc_options& o) const;
+  pending<void> upload_bytes(const memory_range& to, std::span<const std::byte> from, const call_options& o) const;
+  pending<void> copy_bytes(way w, const memory_range& to, const memory_range& from, const call_options& o) const;
+  pending<void> copy_pitched(const memory_range& to, extent to_pitch, const memory_range& from, extent from_pitch, extent width, extent rows,
+                             const call_options& o) const;
+  pending<void> fill_bytes(const memory_range& to, std::span<const std::byte> pattern, const call_options& o) const;
+  void download_bytes(const memory_range& from, pending_core& state, destination where, finisher finish, const call_options& o) const;
+  pending<void> download_into(const memory_range& from, std::span<std::byte> to, const call_options& o) const;
+
+  std::shared_ptr<device_core> core_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <troupe/base/clock.hpp>
+#include <troupe/device/internal/control_loop.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+void add(int epoll, int fd) {
+  epoll_event e{.events = EPOLLIN, .data = {.fd = fd}};
+  ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e);
+}
+
+void clear(int fd) {
+  std::uint64_t count;
+  [[maybe_unused]] const auto n = ::read(fd, &count, sizeof count);
+}
+
+}  // namespace
+
+control_loop::control_loop()
+    : epoll_(::epoll_create1(EPOLL_CLOEXEC)), event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), clock_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
+  add(epoll_.get(), event_.get());
+  add(epoll_.get(), clock_.get());
+  thread_ = std::thread([this] { run(); });
+}
+
+control_loop::~control_loop() {
+  {
+    const std::scoped_lock guard(lock_);
+    ending_ = true;
+  }
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto n = ::write(event_.get(), &one, sizeof one);
+  // The last device may be let go on the loop itself; then the thread ends by itself.
+  if (on_loop_thread()) thread_.detach(); else thread_.join();
+}
+
+void control_loop::post(job& work) noexcept {
+  work.next = nullptr;
+  {
+    const std::scoped_lock guard(lock_);
+    if (last_ != nullptr) last_->next = &work; else first_ = &work;
+    last_ = &work;
+  }
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto n = ::write(event_.get(), &one, sizeof one);
+}
+
+void control_loop::watch(int fd, handler& h) {
+  watched_.emplace_back(fd, &h);
+  add(epoll_.get(), fd);
+}
+
+void control_loop::unwatch(int fd) {
+  std::erase_if(watched_, [fd](const auto& w) { return w.first == fd; });
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+}
+
+void control_loop::arm(std::int64_t deadline_ns) noexcept {
+  const std::int64_t t = std::max<std::int64_t>(deadline_ns, 1);
+  const itimerspec spec{.it_interval = {}, .it_value = {.tv_sec = t / 1'000'000'000, .tv_nsec = t % 1'000'000'000}};
+  ::timerfd_settime(clock_.get(), TFD_TIMER_ABSTIME, &spec, nullptr);
+}
+
+void control_loop::at(std::int64_t deadline_ns, std::shared_ptr<handler> h, std::uint64_t tag) {
+  const std::scoped_lock guard(lock_);
+  timers_.push_back({deadline_ns, std::move(h), tag});
+  std::push_heap(timers_.begin(), timers_.end());
+  if (timers_.front().deadline_ns == deadline_ns) arm(deadline_ns);
+}
+
+void control_loop::run() {
+  ::pthread_setname_np(::pthread_self(), "troupe-control");
+  while (true) {
+    epoll_event events[16];
+    const int n = ::epoll_wait(epoll_.get(), events, 16, -1);
+    for (int i = 0; i < n; ++i) {
+      const int fd = events[i].data.fd;
+      if (fd == event_.get() || fd == clock_.get()) {
+        clear(fd);
+        continue;
+      }
+      // A handler may have stopped watching another file of this very batch.
+      const auto w = std::find_if(watched_.begin(), watched_.end(), [fd](const auto& e) { return e.first == fd; });
+      if (w != watched_.end()) w->second->on_readable(fd);
+    }
+    std::unique_lock guard(lock_);
+    while (first_ != nullptr) {
+      job* work = first_;
+      first_ = work->next;
+      if (first_ == nullptr) last_ = nullptr;
+      guard.unlock();
+      work->run(work);
+      guard.lock();
+    }
+    while (!timers_.empty() && timers_.front().deadline_ns <= now_ns()) {
+      std::pop_heap(timers_.begin(), timers_.end());
+      timer t = std::move(timers_.back());
+      timers_.pop_back();
+      guard.unlock();
+      t.target->on_time(t.tag);
+      t.target.reset();
+      guard.lock();
+    }
+    if (!timers_.empty()) arm(timers_.front().deadline_ns);
+    if (ending_ && first_ == nullptr) return;
+  }
+}
+
+}  // namespace troupe

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <troupe/async/executor.hpp>
+#include <troupe/base/file_descriptor.hpp>
+#include <vector>
+
+namespace troupe {
+
+/// One quiet thread for everything that is rare: workers starting and ending, messages from them, deadlines. It sleeps in epoll.
+/// Shared by the devices of a system; ends with the last of them.
+class control_loop final : public executor {
+ public:
+  /// Called on the loop's thread when a watched file becomes readable, or at a time.
+  struct handler {
+    virtual void on_readable(int fd) = 0;
+    virtual void on_time(std::uint64_t tag) = 0;
+
+   protected:
+    ~handler() = default;
+  };
+
+  control_loop();
+  ~control_loop();
+  control_loop(const control_loop&) = delete;
+
+  void post(job& work) noexcept override;
+  /// Only on the loop's thread. The handler lives until `unwatch`.
+  void watch(int fd, handler& h);
+  void unwatch(int fd);
+  /// Calls `h.on_time(tag)` at `deadline_ns`, unless forgotten before. `keep` lives until then. Thread safe.
+  void at(std::int64_t deadline_ns, std::shared_ptr<handler> h, std::uint64_t tag);
+  bool on_loop_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
+
+ private:
+  struct timer {
+    std::int64_t deadline_ns;
+    std::shared_ptr<handler> target;
+    std::uint64_t tag;
+    bool operator<(const timer& o) const noexcept { return deadline_ns > o.deadline_ns; }
+  };
+  void run();
+  void arm(std::int64_t deadline_ns) noexcept;
+
+  file_descriptor epoll_, event_, clock_;
+  std::mutex lock_;
+  job* first_ = nullptr;
+  job* last_ = nullptr;
+  std::vector<timer> timers_;  // a heap
+  std::vector<std::pair<int, handler*>> watched_;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+#include <thread>
+#include <troupe/async/promise.hpp>
+#include <troupe/channel/mapping.hpp>
+#include <troupe/device/device.hpp>
+#include <troupe/device/internal/control_loop.hpp>
+#include <troupe/device/internal/ledger.hpp>
+#include <troupe/device/internal/worker_link.hpp>
+#include <troupe/device/supervisor.hpp>
+#include <troupe/memory/device_memory.hpp>
+
+namespace troupe {
+
+class transfer;
+
+/// Everything behind a `device` handle. Four kinds of threads come here: callers (submit), whoever waits (drive), the reactor, which
+/// waits when nobody else does, and the control loop (lifecycle).
+class device_core final : public waiter, public segment_source, public control_loop::handler, public std::enable_shared_from_this<device_core> {
+ public:
+  /// Never fails: a device that cannot be opened is stopped and says why.
+  static std::shared_ptr<device_core> open(const device_options& o, std::uint32_t index, std::shared_ptr<control_loop> loop);
+  ~device_core();
+
+  // submit.cpp
+  receipt submit(const request_info& info, const void* request, checker& checked, pending_core* answer, const call_options& options,
+                 block_ref extra = {});
+
+  // drive.cpp: completions
+  void wait(pending_core& core, std::int64_t deadline_ns) noexcept override;
+  void interest_added(pending_core& core) noexcept override;
+  void answered(pending_core& core) noexcept override;
+  void drive() noexcept;
+  void cancel(std::uint64_t ticket, const char* why) noexcept;
+  void add_transfer(std::shared_ptr<transfer> t);
+  /// Sleeps until the worker has news, the deadline, or a wake without cause; `ready` is asked after announcing.
+  template <class Ready> void sleep_for_news(Ready&& ready, std::int64_t deadline_ns) noexcept;
+
+  // lifecycle.cpp
+  void start();
+  pending<void> when_ready();
+  pending<void> when_stopped();
+  void close(bool now);
+  device_state state() const noexcept { return state_.load(); }
+  /// Why requests are refused; only when they are.
+  error refusal() const;
+  void on_readable(int fd) override;
+  void on_time(std::uint64_t tag) override;
+
+  // memory
+  result<segment> grow(memory_kind kind, std::uint64_t bytes) override;
+  void shrink(memory_kind kind, const segment& s) noexcept override;
+  std::uint64_t next_ticket() const noexcept override { return last_ticket_.load(std::memory_order_relaxed) + 1; }
+  device_memory& memory() noexcept { return *memory_; }
+
+  const device_options& options() const noexcept { return options_; }
+  const std::string& name() const noexcept { return options_.name; }
+  std::string engines() const;
+  int worker_pid() const noexcept { return worker_pid_.load(); }
+  std::uint32_t depth() const noexcept { return ledger_.in_flight(); }
+
+ private:
+  struct answer_batch;
+  struct region { std::uint64_t begin, bytes, device_end, host_end; };
+
+  device_core(const device_options& o, std::uint32_t index, std::shared_ptr<control_loop> loop);
+  result<void> prepare();
+
+  // submit.cpp
+  std::uint32_t take_slot(std::int64_t deadline_ns) noexcept;
+  receipt refuse(const error& why, const checker& checked, pending_core* answer, const request_info& info);
+  receipt accept(const ring_claim& place, std::uint32_t slot, const request_info& info, const void* request, checker& checked, pending_core* answer,
+                 std::uint64_t reports_seen, blob_cursor blob, block_ref blob_block, block_ref extra);
+
+  // drive.cpp; all with drive_lock_ held
+  bool collect(answer_batch& batch);
+  bool read_reports(answer_batch& batch);
+  bool retire_lanes(answer_batch& batch);
+  void take_cancelled(answer_batch& batch);
+  void retire(std::uint32_t slot) noexcept;
+  void fail_entry(ledger_entry& e, const error& why, answer_batch& batch);
+  void spoil_outputs(const ledger_entry& e, const error& why);
+  void answer_everything(answer_batch& batch, const error& why);
+  void violated(const char* what) noexcept;
+  void wake_waiters() noexcept;
+  void pump_transfers() noexcept;
+  void react() noexcept;
+
+  // lifecycle.cpp; on the control loop
+  void feed(supervisor::event e);
+  void carry_out(const supervisor::action& a);
+  void after_drive() noexcept;
+  void finish_worker();
+
+  device_options options_;
+  std::uint32_t index_;
+  std::shared_ptr<control_loop> loop_;
+
+  // shared memory
+  std::optional<memory_file> file_;
+  mapping channel_memory_;
+  protocol::view channel_;
+  std::optional<ring_writer> commands_;
+  std::optional<ring_reader> reports_;
+
+  // requests
+  ledger ledger_;
+  std::atomic<std::uint64_t> last_ticket_{0};   // the greatest accepted, for marks of refused requests
+  std::atomic<std::uint64_t> reports_seen_{0};
+  std::atomic<std::uint32_t> segments_sent_{0};
+  std::atomic<device_state> state_{device_state::starting};
+  std::atomic<bool> refusing_{false};           // new requests are refused with refusal_
+  std::atomic<bool> dead_{false};               // no worker will answer: whoever drives answers everything with death_
+  mutable std::mutex why_lock_;
+  std::optional<error> refusal_, death_;
+
+  // completions
+  std::mutex drive_lock_;
+  std::atomic<bool> drive_again_{false};
+  std::array<std::uint64_t, max_lanes> retired_{};
+  std::uint64_t retired_total_ = 0;
+  std::atomic<bool> closing_{false};
+  std::mutex cancel_lock_;
+  std::vector<std::pair<std::uint64_t, const char*>> cancelled_;  // tickets
+  std::atomic<bool> has_cancelled_{false};
+  std::atomic<std::int64_t> interest_{0};       // answers that no blocked thread waits for
+  std::mutex transfer_lock_;
+  std::vector<std::shared_ptr<transfer>> transfers_;
+  std::atomic<bool> has_transfers_{false};
+  adaptive_wait spin_template_;
+  std::atomic<bool> reactor_ends_{false};
+  std::thread reactor_;
+
+  // memory
+  device_memory* memory_ = nullptr;
+  region region_{};
+  struct made_segment { segment s; memory_kind kind; memory_file file; mapping here; };
+  std::vector<made_segment> segments_;  // under the memory's lock
+  std::vector<segment> free_addresses_[2];
+
+  // lifecycle, on the control loop
+  supervisor supervisor_;
+  std::unique_ptr<worker_link> link_;
+  std::atomic<int> worker_pid_{0};
+  std::mutex watch_lock_;
+  std::vector<promise<void>> ready_waiters_, stop_waiters_;
+  std::optional<result<void>> ready_result_, stop_result_;
+  std::string engines_;
+};
+
+}  // namespace troupe

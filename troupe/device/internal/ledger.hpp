@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <troupe/device/request_info.hpp>
+#include <troupe/request/checker.hpp>
+
+namespace troupe {
+
+/// Everything the application remembers of a request between accepting and answering it.
+struct ledger_entry {
+  /// free → in_flight by the submitting thread, with everything below written before; → free by the thread that retires it.
+  std::atomic<bool> in_flight{false};
+  bool answered = false;         ///< under the drive lock
+  std::uint8_t access_count = 0;
+  std::uint64_t ticket = 0;
+  const request_info* info = nullptr;
+  pending_core* answer = nullptr;  ///< one reference; null for tells
+  std::array<memory_access, max_operands> accesses;
+  std::array<block_ref, max_operands + 1> keep;  ///< the accesses' blocks, and the blob's
+};
+
+/// The slots of a device's mailbox. Taking and giving back is lock-free.
+class ledger {
+ public:
+  static constexpr std::uint32_t none = UINT32_MAX;
+
+  explicit ledger(std::uint32_t capacity);
+
+  /// A free slot, or `none`: the mailbox is full. Any thread.
+  std::uint32_t take() noexcept;
+  void give_back(std::uint32_t slot) noexcept;
+
+  ledger_entry& operator[](std::uint32_t slot) noexcept { return entries_[slot]; }
+  std::uint32_t capacity() const noexcept { return capacity_; }
+  /// Requests without an answer at this moment. Looks at every slot.
+  std::uint32_t in_flight() const noexcept;
+
+ private:
+  // A stack of free slots. The upper half of the top changes with every operation, so that a slot that was taken and given back in
+  // between is not taken for the same top (ABA).
+  std::atomic<std::uint64_t> top_;
+  std::uint32_t capacity_;
+  std::unique_ptr<std::atomic<std::uint32_t>[]> below_;
+  std::unique_ptr<ledger_entry[]> entries_;
+};
+
+}  // namespace troupe

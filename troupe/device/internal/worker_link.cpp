@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <csignal>
+#include <cstring>
+#include <troupe/base/clock.hpp>
+#include <troupe/device/internal/worker_link.hpp>
+#include <troupe/worker/session.hpp>
+
+namespace troupe {
+namespace {
+
+std::vector<std::byte> packet_of(const protocol::control_message& m, const std::string& text = {}) {
+  std::vector<std::byte> out(sizeof m + text.size());
+  std::memcpy(out.data(), &m, sizeof m);
+  std::memcpy(out.data() + sizeof m, text.data(), text.size());
+  return out;
+}
+
+}  // namespace
+
+result<std::unique_ptr<worker_link>> worker_link::make(enum isolation isolation) {
+  auto pair = control_socket::make_pair();
+  if (!pair) return pair.error();
+  std::unique_ptr<worker_link> link(new worker_link);
+  link->isolation_ = isolation;
+  link->socket_ = std::move(pair->ours);
+  link->theirs_ = std::move(pair->theirs);
+  return link;
+}
+
+worker_link::~worker_link() {
+  socket_ = {};  // the worker takes this for the end of the application
+  if (thread_.joinable()) thread_.join();
+}
+
+result<void> worker_link::greet(const protocol::worker_settings& settings, const std::string& text, const memory_file& channel) {
+  protocol::control_message m{};
+  m.kind = protocol::message::hello;
+  m.settings = settings;
+  const int fd = channel.fd();
+  return socket_.send(packet_of(m, text), std::span(&fd, 1));
+}
+
+result<void> worker_link::launch(const std::string& program) {
+  if (isolation_ == isolation::thread) {
+    thread_ = std::thread([end = std::move(theirs_)]() mutable { worker_session(std::move(end), worker_session::home::thread).run(); });
+    return {};
+  }
+  auto child = process::launch({.path = program, .control_fd = theirs_.fd()});
+  theirs_ = {};
+  if (!child) return child.error();
+  process_.emplace(std::move(*child));
+  return {};
+}
+
+result<std::uint32_t> worker_link::send_memory(protocol::message kind, std::uint64_t address, std::uint64_t bytes, int fd) {
+  protocol::control_message m{};
+  m.kind = kind;
+  m.memory = {address, bytes};
+  const std::scoped_lock guard(sending_);
+  const auto sent = socket_.send(packet_of(m), fd >= 0 ? std::span<const int>(&fd, 1) : std::span<const int>(), now_ns() + 5'000'000'000);
+  if (!sent) return sent.error();
+  return ++sent_;
+}
+
+result<std::uint32_t> worker_link::send_map(std::uint64_t address, const memory_file& memory) {
+  return send_memory(protocol::message::map, address, memory.size(), memory.fd());
+}
+
+result<std::uint32_t> worker_link::send_unmap(std::uint64_t address) { return send_memory(protocol::message::unmap, address, 0, -1); }
+
+void worker_link::send_stop() noexcept {
+  protocol::control_message m{};
+  m.kind = protocol::message::stop;
+  const std::scoped_lock guard(sending_);
+  (void)socket_.send(packet_of(m), {}, now_ns() + 1'000'000'000);  // a worker that cannot take it is killed when its time is over
+}
+
+void worker_link::kill() noexcept {
+  if (process_) (void)process_->kill(SIGKILL);
+}
+
+worker_link::news worker_link::receive() {
+  std::array<std::byte, 16 << 10> packet;
+  auto got = socket_.receive(packet, 0, 0);
+  if (!got) return {news::kind::failed, "the worker sent a malformed message: " + got.error().text(), reaction::fatal};
+  if (got->outcome == control_socket::outcome::timed_out) return {};
+  if (got->outcome == control_socket::outcome::closed) return {news::kind::gone, {}, reaction::context_lost};
+  protocol::control_message m;
+  if (got->bytes < sizeof m) return {news::kind::failed, "the worker sent a message that is too short", reaction::fatal};
+  std::memcpy(&m, packet.data(), sizeof m);
+  std::string text(reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m);
+  if (m.kind == protocol::message::ready) return {news::kind::ready, std::move(text), reaction::fatal};
+  if (m.kind == protocol::message::failed) {
+    const auto how = m.reaction <= static_cast<std::uint32_t>(reaction::fatal) ? static_cast<reaction>(m.reaction) : reaction::fatal;
+    return {news::kind::failed, std::move(text), how};
+  }
+  return {news::kind::failed, "the worker sent a message of unknown kind", reaction::fatal};
+}
+
+std::optional<exit_status> worker_link::ended() noexcept {
+  if (!process_) return {};
+  const auto status = process_->wait(0);
+  if (!status || !status->ended()) return {};
+  return *status;
+}
+
+}  // namespace troupe

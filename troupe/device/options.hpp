@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <troupe/channel/wait_policy.hpp>
+#include <vector>
+
+namespace troupe {
+
+/// A span of time: any std::chrono::duration.
+class time_limit {
+ public:
+  constexpr time_limit() noexcept = default;
+  template <class D>
+    requires requires { typename D::period; }
+  constexpr time_limit(D d) noexcept : ns_(static_cast<std::int64_t>(static_cast<double>(d.count()) * 1e9 * D::period::num / D::period::den)) {}
+  constexpr std::int64_t ns() const noexcept { return ns_; }
+  constexpr bool unlimited() const noexcept { return ns_ == INT64_MAX; }
+
+ private:
+  std::int64_t ns_ = INT64_MAX;
+};
+
+enum class isolation : std::uint8_t {
+  process,  ///< the worker is a process of its own: whatever happens to it, the application goes on
+  thread,   ///< the worker is a thread of the application: for debugging, or to share a context; a crash takes the application along
+};
+
+/// What happens to a request when `mailbox_capacity` requests are unanswered.
+enum class when_full : std::uint8_t {
+  refuse,  ///< retry_later
+  wait,    ///< the calling thread waits until there is room
+};
+
+/// How work is spread over lanes, which run at the same time.
+enum class lane_policy : std::uint8_t {
+  per_actor,  ///< each library actor has its own
+  pooled,     ///< `lane_pool` lanes for everything, work goes where it waits least
+  single,     ///< one for everything but copies
+};
+
+/// How to open a device. Every field has a sensible default.
+struct device_options {
+  std::string engine = "host";  ///< which backend: the part of an engine's file name before .so
+  std::string name = {};        ///< in texts and traces; default "host:0", "host:1" …
+  enum isolation isolation = isolation::process;
+  std::uint32_t mailbox_capacity = 1024;  ///< requests accepted and not yet answered; 1 to 65536, rounded up to a power of two
+  enum when_full when_full = when_full::refuse;
+  /// Library actors that must be there: the device stops at the start, naming the one that is missing. Others load on first use.
+  std::vector<std::string> libraries = {};
+  std::uint64_t memory_limit = 0;       ///< bytes of device memory; 0: half of the machine's (host engine)
+  std::uint64_t host_memory_limit = 0;  ///< bytes of host_buffer and staging memory; 0: a quarter of the machine's
+  enum lane_policy lanes = lane_policy::per_actor;
+  std::uint32_t lane_pool = 4;          ///< for lane_policy::pooled; 1 to 10
+  std::uint32_t helpers = 2;            ///< threads for slow work such as compiling; 1 to 4
+  wait_policy wait = wait_policy::balanced;
+  std::uint64_t inline_bytes = 64 << 10;  ///< host engine: work on at most this many bytes needs no other thread
+  time_limit start_timeout = {};        ///< default 30 s
+  time_limit close_timeout = {};        ///< for the worker to end when asked to; default 5 s
+  std::string runtime_folder = {};      ///< where troupe-worker and engines/ are; default: of this installation, or TROUPE_RUNTIME
+  std::vector<std::string> engine_folders = {};  ///< searched before the installation's own
+};
+
+/// How to send one request.
+struct call_options {
+  /// A request that has not started by then is answered `retry_later` and never runs. One that has started runs to its end.
+  time_limit timeout = {};
+};
+
+}  // namespace troupe

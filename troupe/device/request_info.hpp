@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstring>
+#include <troupe/async/pending_state.hpp>
+#include <troupe/request/request.hpp>
+
+namespace troupe {
+
+/// What the device needs to know of a request type to send it: everything typed becomes bytes here.
+struct request_info {
+  std::string_view label;
+  std::uint64_t opcode;
+  std::uint32_t library;
+  std::uint32_t payload_bytes;
+  std::size_t (*blob_bytes)(const void* request) noexcept;
+  void (*encode)(const void* request, std::byte* payload, blob_cursor blob) noexcept;
+  /// Answers a pending of the request's reply: from the reply's bytes, or with the error when there is one.
+  void (*answer)(pending_core& pending, const std::byte* reply, const error* why) noexcept;
+};
+
+namespace detail {
+
+template <class Reply>
+void answer(pending_core& pending, [[maybe_unused]] const std::byte* reply, const error* why) noexcept {
+  auto& state = static_cast<pending_state<Reply>&>(pending);
+  if (why != nullptr) {
+    state.complete(*why);
+  } else if constexpr (std::is_void_v<Reply>) {
+    state.complete({});
+  } else {
+    static_assert(std::is_trivially_copyable_v<Reply> && sizeof(Reply) <= max_reply_bytes, "a reply is a small plain value; larger results go to a buffer");
+    Reply value;
+    std::memcpy(&value, reply, sizeof value);
+    state.complete(value);
+  }
+}
+
+template <class R>
+inline constexpr request_info info_of{
+    .label = name_of<R>(),
+    .opcode = opcode_of<R>,
+    .library = library_code(library_of<R>()),
+    .payload_bytes = payload_bytes<R>,
+    .blob_bytes = [](const void* r) noexcept { return troupe::blob_bytes(*static_cast<const R*>(r)); },
+    .encode = [](const void* r, std::byte* payload, blob_cursor blob) noexcept { troupe::encode(*static_cast<const R*>(r), payload, blob); },
+    .answer = &answer<typename R::reply>,
+};
+
+}  // namespace detail
+}  // namespace troupe

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/worker/session.hpp>
+
+#include <cstring>
+#include <optional>
+#include <sstream>
+#include <thread>
+#include <troupe/channel/mapping.hpp>
+#include <troupe/channel/memory_file.hpp>
+#include <troupe/channel/process.hpp>
+#include <troupe/worker/pump.hpp>
+#include <unistd.h>
+
+namespace troupe {
+namespace {
+
+constexpr std::size_t most_message_bytes = 16 << 10;
+
+struct greeting {
+  protocol::worker_settings settings;
+  std::string backend;
+  std::vector<std::string> folders, libraries;
+};
+
+error bad_greeting(std::string text) { return error(reaction::fatal, "worker", "handshake: " + std::move(text)); }
+
+// The text: backend, number of folders, folders, libraries; one per line.
+greeting parse(const protocol::worker_settings& settings, const std::string& text) {
+  greeting g{.settings = settings, .backend = {}, .folders = {}, .libraries = {}};
+  std::istringstream lines(text);
+  std::string line;
+  std::getline(lines, g.backend);
+  std::getline(lines, line);
+  const int folders = std::atoi(line.c_str());
+  while (std::getline(lines, line)) (static_cast<int>(g.folders.size()) < folders ? g.folders : g.libraries).push_back(line);
+  return g;
+}
+
+}  // namespace
+
+struct worker_session::state {
+  memory_file file;
+  mapping channel_memory;
+  address_reservation addresses;
+  std::vector<std::pair<std::uint64_t, mapping>> memory;  // the listener's
+  std::atomic<std::uint32_t> segments_mapped{0};
+  std::optional<ring_reader> commands;
+  std::optional<ring_writer> report_ring;
+  std::optional<reporter> reports;
+  std::optional<engine_set> engines;
+  std::optional<pump> work;
+  std::thread listener;
+};
+
+worker_session::worker_session(control_socket application, home where) : application_(std::move(application)), home_(where) {}
+
+worker_session::~worker_session() = default;
+
+void worker_session::tell(std::uint32_t kind, std::uint32_t reaction, const std::string& text) {
+  protocol::control_message m{};
+  m.kind = static_cast<protocol::message>(kind);
+  m.reaction = reaction;
+  std::vector<std::byte> packet(sizeof m + std::min(text.size(), most_message_bytes - sizeof m));
+  std::memcpy(packet.data(), &m, sizeof m);
+  std::memcpy(packet.data() + sizeof m, text.data(), packet.size() - sizeof m);
+  (void)application_.send(packet);  // when the application is gone, so is the one who would want to know
+}
+
+result<void> worker_session::begin() {
+  std::vector<std::byte> packet(most_message_bytes);
+  auto got = application_.receive(packet, 1);
+  if (!got) return got.error();
+  protocol::control_message m;
+  if (got->outcome != control_socket::outcome::message || got->bytes < sizeof m || got->fds.size() != 1) return bad_greeting("no greeting came");
+  std::memcpy(&m, packet.data(), sizeof m);
+  if (m.kind != protocol::message::hello) return bad_greeting("the first message was not a greeting");
+  if (m.settings.version != protocol::version) {
+    return bad_greeting("the application speaks protocol " + std::to_string(m.settings.version) + ", this worker " +
+                        std::to_string(protocol::version) + "; install application and worker from the same version of Troupe");
+  }
+  const greeting g = parse(m.settings, std::string(reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m));
+  if (home_ == home::process) {
+    if (auto tied = die_with_parent(static_cast<int>(g.settings.parent)); !tied) return tied;
+  }
+  const auto at = protocol::layout::for_capacity(g.settings.capacity);
+  auto file = memory_file::open(std::move(got->fds[0]), at.total);
+  if (!file) return file.error();
+  auto seen = mapping::map(*file, map_access::read_write);
+  if (!seen) return seen.error();
+  auto addresses = address_reservation::reserve(g.settings.reserve_bytes, g.settings.reserve_begin);
+  if (!addresses) return addresses.error();
+  state_.reset(new state{.file = std::move(*file), .channel_memory = std::move(*seen), .addresses = std::move(*addresses)});
+
+  const protocol::view channel{at, state_->channel_memory.data()};
+  auto commands = ring_region::open(channel.commands()), reports = ring_region::open(channel.reports());
+  if (!commands) return commands.error();
+  if (!reports) return reports.error();
+  state_->commands.emplace(*commands);
+  state_->report_ring.emplace(*reports);
+  state_->reports.emplace(channel, *state_->report_ring);
+  state_->engines.emplace(g.backend, g.folders,
+                          engine_context{.abi = troupe_engine_abi, .device = g.settings.device, .native_context = nullptr, .lanes = max_lanes});
+  if (auto ok = state_->engines->load("memory"); !ok) return ok;
+  for (const std::string& library : g.libraries)
+    if (auto ok = state_->engines->load(library); !ok) return ok;
+  state_->work.emplace(pump::parts{.channel = channel,
+                                   .commands = *state_->commands,
+                                   .reports = *state_->reports,
+                                   .engines = *state_->engines,
+                                   .wait = static_cast<wait_policy>(g.settings.wait),
+                                   .lanes = lane_chooser(g.settings.lanes, g.settings.pool, g.settings.helpers),
+                                   .inline_bytes = g.settings.inline_bytes,
+                                   .segments_mapped = state_->segments_mapped});
+  return {};
+}
+
+void worker_session::listen() {
+  std::vector<std::byte> packet(most_message_bytes);
+  while (true) {
+    auto got = application_.receive(packet, 1);
+    protocol::control_message m;
+    if (!got || got->outcome != control_socket::outcome::message || got->bytes < sizeof m) {
+      // The application is gone. In a process of its own nothing is worth tidying, and a lane may be stuck in an engine.
+      if (home_ == home::process) ::_exit(0);
+      return state_->work->stop();
+    }
+    std::memcpy(&m, packet.data(), sizeof m);
+    if (m.kind == protocol::message::stop) return state_->work->stop();
+    if (m.kind == protocol::message::map && got->fds.size() == 1) {
+      auto file = memory_file::open(std::move(got->fds[0]), m.memory.bytes);
+      auto placed = file ? state_->addresses.place(*file, map_access::read_write, m.memory.address) : result<mapping>(file.error());
+      if (!placed) {
+        tell(static_cast<std::uint32_t>(protocol::message::failed), static_cast<std::uint32_t>(placed.error().reaction()), placed.error().text());
+        if (home_ == home::process) ::_exit(1);
+        return state_->work->stop();
+      }
+      state_->memory.emplace_back(m.memory.address, std::move(*placed));
+    } else if (m.kind == protocol::message::unmap) {
+      std::erase_if(state_->memory, [&m](const auto& s) { return s.first == m.memory.address; });
+    }
+    state_->segments_mapped.fetch_add(1, std::memory_order_release);
+    futex_wake(state_->segments_mapped, futex_scope::process);
+  }
+}
+
+int worker_session::run() {
+  if (auto ready = begin(); !ready) {
+    tell(static_cast<std::uint32_t>(protocol::message::failed), static_cast<std::uint32_t>(ready.error().reaction()), ready.error().text());
+    return 1;
+  }
+  state_->listener = std::thread([this] { listen(); });
+  tell(static_cast<std::uint32_t>(protocol::message::ready), 0, state_->engines->versions());
+  const auto served = state_->work->run();
+  if (!served) tell(static_cast<std::uint32_t>(protocol::message::failed), static_cast<std::uint32_t>(served.error().reaction()), served.error().text());
+  if (home_ == home::process) {
+    // Engines' own threads and the listener may be anywhere: leave without destructors.
+    ::_exit(served ? 0 : 1);
+  }
+  state_->listener.join();
+  return served ? 0 : 1;
+}
+
+}  // namespace troupe

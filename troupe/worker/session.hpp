@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <troupe/channel/control_socket.hpp>
+
+namespace troupe {
+
+/// A worker from its first message to its end: handshake, memory, engines, pump. The same in a process of its own and in a thread of
+/// the application.
+class worker_session {
+ public:
+  enum class home : std::uint8_t { process, thread };
+
+  worker_session(control_socket application, home where);
+  ~worker_session();
+  worker_session(const worker_session&) = delete;
+
+  /// Serves until the application says stop or is gone. What it answers is what a process exits with.
+  int run();
+
+ private:
+  struct state;
+  result<void> begin();
+  void listen();
+  void tell(std::uint32_t kind, std::uint32_t reaction, const std::string& text);
+
+  control_socket application_;
+  home home_;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace troupe
