@@ -14,8 +14,8 @@ namespace troupe {
 
 struct control_pair;
 
-/// One end of a connection for the rare messages that carry file descriptors: whole messages, in order, between two processes.
-/// One thread sends and one receives at a time. Never raises SIGPIPE; every descriptor is close-on-exec.
+/// One end of a connection for the rare messages that carry file descriptors: whole messages, in order, between two
+/// processes. One thread sends and one receives at a time. Never raises SIGPIPE; every descriptor is close-on-exec.
 class control_socket {
  public:
   enum class outcome : std::uint8_t { message, timed_out, closed };
@@ -33,9 +33,10 @@ class control_socket {
 
   /// Sends one message of at least one byte; the descriptors stay the caller's. Waits for room until the deadline.
   /// `context_lost` when the other end is gone, `retry_later` when the deadline has passed.
-  result<void> send(std::span<const std::byte> data, std::span<const int> fds = {}, std::int64_t deadline_ns = no_deadline);
-  /// Receives one message. One that is larger than `into` or carries more than `max_fds` descriptors is an error, and the
-  /// descriptors that came with it are closed.
+  result<void> send(std::span<const std::byte> data, std::span<const int> fds = {},
+                    std::int64_t deadline_ns = no_deadline);
+  /// Receives one message. One that is larger than `into` or carries more than `max_fds` descriptors is an error, and
+  /// the descriptors that came with it are closed.
   result<received> receive(std::span<std::byte> into, std::size_t max_fds = 0, std::int64_t deadline_ns = no_deadline);
 
   int fd() const noexcept { return fd_.get(); }

@@ -31,7 +31,8 @@ struct mapped_range_traits {
 class mapping {
  public:
   mapping() noexcept = default;
-  /// Maps where the kernel likes or, given an address (of whole pages), exactly there; refused when something is there already.
+  /// Maps where the kernel likes or, given an address (of whole pages), exactly there; refused when something is there
+  /// already.
   static result<mapping> map(const memory_file& file, map_access access, std::uintptr_t address = 0);
 
   std::byte* data() const noexcept { return range_.get().data; }

@@ -13,8 +13,8 @@ namespace troupe {
 
 struct ring_header;
 
-/// The shared memory of one ring: many producers (the threads of one process), one consumer (usually in another process),
-/// records of any size up to half the capacity, delivered in the order in which they were claimed.
+/// The shared memory of one ring: many producers (the threads of one process), one consumer (usually in another
+/// process), records of any size up to half the capacity, delivered in the order in which they were claimed.
 class ring_region {
  public:
   static constexpr std::size_t granule = 64;  ///< unit of space; every record starts on one
@@ -23,7 +23,8 @@ class ring_region {
 
   /// Bytes of memory needed by a ring for `capacity` bytes of records, record headers included.
   static std::size_t bytes_for(std::size_t capacity) noexcept;
-  /// Makes an empty ring. `capacity` is a power of two; `memory` is aligned to 128 bytes. Tickets grow from `first_ticket`.
+  /// Makes an empty ring. `capacity` is a power of two; `memory` is aligned to 128 bytes. Tickets grow from
+  /// `first_ticket`.
   static result<ring_region> format(std::span<std::byte> memory, std::size_t capacity, std::uint64_t first_ticket = 1);
   /// A ring that the other side has made in this memory.
   static result<ring_region> open(std::span<std::byte> memory);
@@ -82,7 +83,8 @@ class ring_writer {
 
   const ring_region region_;
   parking_ref parking_;
-  alignas(64) std::atomic<std::uint64_t> head_;   // next position to claim. Private, so that the consumer cannot spoil it
+  alignas(
+      64) std::atomic<std::uint64_t> head_;  // next position to claim. Private, so that the consumer cannot spoil it
   alignas(64) std::atomic<std::uint64_t> freed_;  // the consumer's tail as last checked
 };
 
@@ -101,7 +103,8 @@ struct ring_record {
   explicit operator bool() const noexcept { return status == read_status::record; }
 };
 
-/// The consumer's end, for one thread. Whatever bytes the memory holds, no access leaves the ring, and sizes are read once.
+/// The consumer's end, for one thread. Whatever bytes the memory holds, no access leaves the ring, and sizes are read
+/// once.
 class ring_reader {
  public:
   explicit ring_reader(const ring_region& region) noexcept;
@@ -129,8 +132,8 @@ class ring_reader {
 
   const ring_region region_;
   parking_ref parking_;
-  std::uint64_t position_;     // the tail; the copy in shared memory is for the writer and never read back
-  std::uint64_t peeked_ = 0;   // granules of the record that peek has shown
+  std::uint64_t position_;    // the tail; the copy in shared memory is for the writer and never read back
+  std::uint64_t peeked_ = 0;  // granules of the record that peek has shown
   bool violated_ = false;
 };
 

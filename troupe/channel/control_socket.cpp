@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <troupe/channel/control_socket.hpp>
+#include <troupe/channel/internal/poll_until.hpp>
+#include <troupe/channel/internal/system_error.hpp>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+namespace troupe {
+namespace {
+
+// Keeps clear of 0, 1 and 2, which a program may have closed: a child gets its own there.
+result<file_descriptor> above_standard(file_descriptor fd) {
+  if (fd.get() > STDERR_FILENO) return fd;
+  file_descriptor moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  if (!moved) return channel_error("fcntl(F_DUPFD_CLOEXEC)", errno);
+  return moved;
+}
+
+std::vector<file_descriptor> take_fds(msghdr& header) {
+  std::vector<file_descriptor> fds;
+  for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
+    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd;
+      std::memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof fd);
+      fds.emplace_back(fd);
+    }
+  }
+  return fds;
+}
+
+error gone() {
+  return error(reaction::context_lost, "channel",
+               "control message not sent: the other end of the control socket is closed");
+}
+
+}  // namespace
+
+result<control_pair> control_socket::make_pair() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return channel_error("socketpair", errno);
+  file_descriptor first(ends[0]), second(ends[1]);
+  auto ours = above_standard(std::move(first));
+  if (!ours) return ours.error();
+  auto theirs = above_standard(std::move(second));
+  if (!theirs) return theirs.error();
+  return control_pair{control_socket(*std::move(ours)), control_socket(*std::move(theirs))};
+}
+
+result<control_socket> control_socket::adopt(file_descriptor fd) {
+  int type = 0;
+  socklen_t size = sizeof type;
+  const std::string what = "descriptor " + std::to_string(fd.get());
+  if (::getsockopt(fd.get(), SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET)
+    return error(reaction::caller_bug, "channel",
+                 what + " is no control socket: this program is meant to be started by Troupe, not by hand");
+  if (::fcntl(fd.get(), F_SETFD, FD_CLOEXEC) != 0) return channel_error("fcntl(FD_CLOEXEC) of " + what, errno);
+  return control_socket(std::move(fd));
+}
+
+result<void> control_socket::send(std::span<const std::byte> data, std::span<const int> fds, std::int64_t deadline_ns) {
+  if (data.empty())
+    return error(reaction::caller_bug, "channel",
+                 "control message has 0 bytes: expected at least 1, or it would look like the end");
+  if (fds.size() > most_fds)
+    return error(reaction::caller_bug, "channel",
+                 "control message carries " + std::to_string(fds.size()) + " descriptors: expected at most " +
+                     std::to_string(most_fds));
+  iovec io{.iov_base = const_cast<std::byte*>(data.data()), .iov_len = data.size()};
+  msghdr header{};
+  header.msg_iov = &io;
+  header.msg_iovlen = 1;
+  alignas(cmsghdr) char control[CMSG_SPACE(most_fds * sizeof(int))];
+  if (!fds.empty()) {
+    header.msg_control = control;
+    header.msg_controllen = CMSG_SPACE(fds.size_bytes());
+    std::memset(control, 0, header.msg_controllen);
+    cmsghdr* c = CMSG_FIRSTHDR(&header);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(fds.size_bytes());
+    std::memcpy(CMSG_DATA(c), fds.data(), fds.size_bytes());
+  }
+  for (;;) {
+    if (::sendmsg(fd_.get(), &header, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return {};
+    if (errno == EINTR) continue;
+    if (errno == EPIPE || errno == ECONNRESET) return gone();
+    if (errno != EAGAIN) return channel_error("sendmsg on the control socket", errno);
+    const auto room = poll_until(fd_.get(), POLLOUT, deadline_ns);
+    if (!room) return room.error();
+    if (!*room)
+      return error(reaction::retry_later, "channel",
+                   "control message not sent in time: the other end does not receive");
+  }
+}
+
+result<control_socket::received> control_socket::receive(std::span<std::byte> into, std::size_t max_fds,
+                                                         std::int64_t deadline_ns) {
+  iovec io{.iov_base = into.data(), .iov_len = into.size()};
+  alignas(cmsghdr) char control[CMSG_SPACE(most_fds * sizeof(int))];
+  for (;;) {
+    msghdr header{};
+    header.msg_iov = &io;
+    header.msg_iovlen = 1;
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+    const ssize_t got = ::recvmsg(fd_.get(), &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) {
+      const auto ready = poll_until(fd_.get(), POLLIN, deadline_ns);
+      if (!ready) return ready.error();
+      if (!*ready) return received{.outcome = outcome::timed_out};
+      continue;
+    }
+    if (got == 0 || (got < 0 && errno == ECONNRESET)) return received{.outcome = outcome::closed};
+    if (got < 0) return channel_error("recvmsg on the control socket", errno);
+    auto fds = take_fds(header);  // from here on every way out closes them
+    if (header.msg_flags & MSG_TRUNC)
+      return error(reaction::fatal, "channel",
+                   "control message is larger than the " + std::to_string(into.size()) + " bytes expected");
+    if (header.msg_flags & MSG_CTRUNC)
+      return error(reaction::fatal, "channel",
+                   "descriptors of a control message were lost: is the limit of open files (ulimit -n) reached?");
+    if (fds.size() > max_fds)
+      return error(reaction::fatal, "channel",
+                   "control message carries " + std::to_string(fds.size()) + " descriptors: expected at most " +
+                       std::to_string(max_fds));
+    return received{.outcome = outcome::message, .bytes = static_cast<std::size_t>(got), .fds = std::move(fds)};
+  }
+}
+
+}  // namespace troupe

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/mman.h>
+#include <troupe/channel/internal/system_error.hpp>
+#include <troupe/channel/mapping.hpp>
+#include <troupe/channel/memory_file.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+
+namespace troupe {
+namespace {
+
+constexpr std::size_t worth_huge_pages = std::size_t{4} << 20;
+constexpr int free_range_flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+std::string describe(std::size_t bytes, std::uintptr_t address) {
+  char at[32] = "";
+  if (address != 0) std::snprintf(at, sizeof at, " at 0x%zx", static_cast<std::size_t>(address));
+  return std::to_string(bytes) + " bytes" + at;
+}
+
+int protection(map_access access) { return access == map_access::read_only ? PROT_READ : PROT_READ | PROT_WRITE; }
+
+// mmap that, given an address, maps exactly there or not at all.
+result<std::byte*> map_memory(std::size_t bytes, std::uintptr_t address, int prot, int flags, int fd) {
+  if (address != 0) flags |= MAP_FIXED_NOREPLACE;
+  void* got = ::mmap(reinterpret_cast<void*>(address), bytes, prot, flags, fd, 0);
+  if (got == MAP_FAILED && errno == EEXIST)
+    return error(reaction::retry_later, "channel",
+                 "mapping " + describe(bytes, address) + ": something is there already; choose another address");
+  if (got == MAP_FAILED) return channel_error("mapping " + describe(bytes, address), errno);
+  return static_cast<std::byte*>(got);
+}
+
+void advise(std::byte* data, std::size_t bytes) {
+  if (bytes >= worth_huge_pages)
+    (void)::madvise(data, bytes, MADV_HUGEPAGE);  // only a wish: many kernels have it off for shared memory
+}
+
+}  // namespace
+
+void mapped_range_traits::close(const mapped_range& range) noexcept {
+  if (range.reserved) {
+    ::mmap(range.data, range.size, PROT_NONE, free_range_flags | MAP_FIXED, -1, 0);
+  } else {
+    ::munmap(range.data, range.size);
+  }
+}
+
+result<mapping> mapping::map(const memory_file& file, map_access access, std::uintptr_t address) {
+  const auto data = map_memory(file.size(), address, protection(access), MAP_SHARED, file.fd());
+  if (!data) return data.error();
+  advise(*data, file.size());
+  return mapping({.data = *data, .size = file.size()});
+}
+
+result<address_reservation> address_reservation::reserve(std::size_t bytes, std::uintptr_t base) {
+  const auto data = map_memory(bytes, base, PROT_NONE, free_range_flags, -1);
+  if (!data) return data.error();
+  return address_reservation({.data = *data, .size = bytes});
+}
+
+result<mapping> address_reservation::place(const memory_file& file, map_access access, std::uintptr_t address) const {
+  if (address < base() || file.size() > size() || address - base() > size() - file.size())
+    return error(
+        reaction::caller_bug, "channel",
+        "mapping " + describe(file.size(), address) + ": outside the reservation of " + describe(size(), base()));
+  void* got =
+      ::mmap(reinterpret_cast<void*>(address), file.size(), protection(access), MAP_SHARED | MAP_FIXED, file.fd(), 0);
+  if (got == MAP_FAILED) return channel_error("mapping " + describe(file.size(), address), errno);
+  advise(static_cast<std::byte*>(got), file.size());
+  return mapping({.data = static_cast<std::byte*>(got), .size = file.size(), .reserved = true});
+}
+
+}  // namespace troupe

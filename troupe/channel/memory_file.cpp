@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <troupe/channel/internal/system_error.hpp>
+#include <troupe/channel/memory_file.hpp>
+
+#include <cerrno>
+#include <string>
+
+namespace troupe {
+
+namespace {
+constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
+}
+
+result<memory_file> memory_file::create(const char* name, std::size_t bytes) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::string what = std::string("memory file '") + name + "' of " + std::to_string(bytes) + " bytes";
+  if (bytes == 0 || bytes > PTRDIFF_MAX - page)
+    return error(reaction::caller_bug, "channel",
+                 what + ": expected at least 1 byte and less than half the address space");
+  const std::size_t size = (bytes + page - 1) / page * page;
+  file_descriptor fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd) return channel_error("memfd_create for " + what, errno);
+  if (::ftruncate(fd.get(), static_cast<off_t>(size)) != 0) return channel_error("ftruncate for " + what, errno);
+  if (::fcntl(fd.get(), F_ADD_SEALS, size_seals | F_SEAL_SEAL) != 0) return channel_error("sealing " + what, errno);
+  return memory_file(std::move(fd), size);
+}
+
+result<memory_file> memory_file::open(file_descriptor fd, std::size_t at_least) {
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) return channel_error("fstat of a received memory file", errno);
+  const int seals = ::fcntl(fd.get(), F_GET_SEALS);
+  if (!S_ISREG(status.st_mode) || seals < 0 || (seals & size_seals) != size_seals)
+    return error(reaction::fatal, "channel", "received descriptor is not a memory file of sealed size");
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size == 0 || size < at_least)
+    return error(
+        reaction::fatal, "channel",
+        "received memory file has " + std::to_string(size) + " bytes: expected at least " + std::to_string(at_least));
+  return memory_file(std::move(fd), size);
+}
+
+}  // namespace troupe

@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <troupe/base/file_descriptor.hpp>
+#include <troupe/channel/internal/poll_until.hpp>
+#include <troupe/channel/internal/system_error.hpp>
+#include <troupe/channel/process.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+extern char** environ;
+
+namespace troupe {
+namespace {
+
+constexpr auto by_pidfd = static_cast<idtype_t>(3);  // P_PIDFD, which not every C library names
+
+// The arguments of posix_spawn, with one error code for all steps.
+class spawn_plan {
+ public:
+  spawn_plan() {
+    note(::posix_spawn_file_actions_init(&actions_));
+    note(::posix_spawnattr_init(&attributes_));
+  }
+  spawn_plan(const spawn_plan&) = delete;
+  spawn_plan& operator=(const spawn_plan&) = delete;
+  ~spawn_plan() {
+    ::posix_spawnattr_destroy(&attributes_);
+    ::posix_spawn_file_actions_destroy(&actions_);
+  }
+
+  // Order matters: 2 and 3 may name descriptors that a later step replaces.
+  void set_descriptors(int control_fd, int stderr_fd) {
+    if (stderr_fd >= 0) note(::posix_spawn_file_actions_adddup2(&actions_, stderr_fd, STDERR_FILENO));
+    if (control_fd >= 0) note(::posix_spawn_file_actions_adddup2(&actions_, control_fd, process::control_descriptor));
+    open_null(STDIN_FILENO, O_RDONLY);
+    if (::fcntl(STDOUT_FILENO, F_GETFD) < 0) open_null(STDOUT_FILENO, O_WRONLY);
+    if (stderr_fd < 0 && ::fcntl(STDERR_FILENO, F_GETFD) < 0) open_null(STDERR_FILENO, O_WRONLY);
+    const int first_unwanted = process::control_descriptor + (control_fd >= 0 ? 1 : 0);
+    note(::posix_spawn_file_actions_addclosefrom_np(&actions_, first_unwanted));
+  }
+
+  void set_signals() {
+    sigset_t none, all;
+    ::sigemptyset(&none);
+    ::sigfillset(&all);
+    note(::posix_spawnattr_setsigmask(&attributes_, &none));
+    note(::posix_spawnattr_setsigdefault(&attributes_, &all));
+    note(::posix_spawnattr_setpgroup(&attributes_, 0));
+    note(::posix_spawnattr_setflags(&attributes_,
+                                    POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP));
+  }
+
+  int spawn(pid_t& pid, const char* path, char** argv, char** envp) {
+    if (code_ == 0) note(::posix_spawn(&pid, path, &actions_, &attributes_, argv, envp));
+    return code_;
+  }
+
+ private:
+  void open_null(int fd, int flags) { note(::posix_spawn_file_actions_addopen(&actions_, fd, "/dev/null", flags, 0)); }
+  void note(int code) {
+    if (code_ == 0) code_ = code;
+  }
+
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+  int code_ = 0;
+};
+
+std::string_view name_of(std::string_view variable) { return variable.substr(0, variable.find('=')); }
+
+// This process's environment with `extra` added or in place.
+std::vector<char*> environment_with(const std::vector<std::string>& extra) {
+  std::vector<char*> all;
+  for (char** e = environ; e != nullptr && *e != nullptr; ++e)
+    if (std::none_of(extra.begin(), extra.end(), [&](const std::string& x) { return name_of(x) == name_of(*e); }))
+      all.push_back(*e);
+  for (const std::string& x : extra) all.push_back(const_cast<char*>(x.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+error launch_error(const std::string& path, int code) {
+  std::string text = "cannot start '" + path + "'";
+  if (path.empty() || path.front() != '/') {
+    char here[4096];
+    if (::getcwd(here, sizeof here) != nullptr) text += std::string(" (seen from ") + here + ")";
+  }
+  if (code == ENOENT && ::access(path.c_str(), F_OK) != 0) {
+    text += ": there is no such file. This is the only place it was looked for; install it there or give another path";
+  } else if (code == ENOENT) {
+    text += ": the file is there, but the loader or interpreter it asks for is not; was it built for another system?";
+  } else if (code == EACCES) {
+    text += ": it is not an executable file this user may run (chmod +x, or a file system mounted noexec)";
+  } else if (code == ENOEXEC) {
+    text += ": it is not a program for this machine";
+  } else {
+    text += std::string(": ") + ::strerror(code);
+  }
+  const bool passes = code == EAGAIN || code == ENOMEM || code == EMFILE || code == ENFILE;
+  return error(error::details{.reaction = passes ? reaction::retry_later : reaction::fatal,
+                              .domain = "channel",
+                              .code = code,
+                              .text = std::move(text),
+                              .source = std::source_location::current()});
+}
+
+int send_signal(int pidfd, int signal) noexcept {
+  return ::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+std::string exit_status::text() const {
+  switch (how) {
+    case ending::running:
+      return "still running";
+    case ending::exited:
+      return "exited with code " + std::to_string(value);
+    case ending::signalled: {
+      const char* name = ::sigabbrev_np(value);
+      return "killed by signal " + std::to_string(value) + (name ? std::string(" (SIG") + name + ")" : std::string());
+    }
+    case ending::unknown:
+      break;
+  }
+  return "ended; how is unknown, because something else in this program collected its status";
+}
+
+void child_traits::close(int pidfd) noexcept {
+  (void)send_signal(pidfd, SIGKILL);
+  siginfo_t info;
+  while (::waitid(by_pidfd, static_cast<id_t>(pidfd), &info, WEXITED) != 0 && errno == EINTR) {
+  }
+  ::close(pidfd);
+}
+
+result<process> process::launch(const launch_options& options) {
+  if (options.control_fd >= 0 && options.control_fd <= STDERR_FILENO)
+    return error(reaction::caller_bug, "channel",
+                 "control_fd is " + std::to_string(options.control_fd) +
+                     ": expected a descriptor above 2, as control_socket::make_pair gives");
+  std::vector<char*> argv{const_cast<char*>(options.path.c_str())};
+  for (const std::string& arg : options.args) argv.push_back(const_cast<char*>(arg.c_str()));
+  argv.push_back(nullptr);
+  std::vector<char*> envp = environment_with(options.environment);
+
+  spawn_plan plan;
+  plan.set_descriptors(options.control_fd, options.stderr_fd);
+  plan.set_signals();
+  pid_t pid = -1;
+  if (const int code = plan.spawn(pid, options.path.c_str(), argv.data(), envp.data()); code != 0)
+    return launch_error(options.path, code);
+
+  // No one else reaps our child, so the pid cannot have been given away meanwhile.
+  const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+  if (pidfd < 0) {
+    const int code = errno;
+    ::kill(pid, SIGKILL);
+    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    return channel_error("pidfd_open of '" + options.path + "'", code);
+  }
+  return process(pid, pidfd);
+}
+
+result<void> process::kill(int signal) {
+  const int code = send_signal(child_.get(), signal);
+  if (code != 0 && code != ESRCH) return channel_error("pidfd_send_signal", code);
+  return {};
+}
+
+result<exit_status> process::wait(std::int64_t deadline_ns) {
+  if (status_.ended()) return status_;
+  const auto over = poll_until(child_.get(), POLLIN, deadline_ns);
+  if (!over) return over.error();
+  if (!*over) return status_;
+  siginfo_t info{};
+  if (::waitid(by_pidfd, static_cast<id_t>(child_.get()), &info, WEXITED) != 0) {
+    if (errno != ECHILD) return channel_error("waitid", errno);
+    status_ = {.how = exit_status::ending::unknown};
+  } else {
+    status_ = {.how = info.si_code == CLD_EXITED ? exit_status::ending::exited : exit_status::ending::signalled,
+               .value = info.si_status};
+  }
+  return status_;
+}
+
+result<void> die_with_parent(int expected_parent_pid) {
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return channel_error("prctl(PR_SET_PDEATHSIG)", errno);
+  // The parent may have died before the line above; then this process has another parent by now.
+  if (::getppid() != expected_parent_pid)
+    return error(reaction::context_lost, "channel",
+                 "the parent, process " + std::to_string(expected_parent_pid) + ", is gone");
+  return {};
+}
+
+}  // namespace troupe
