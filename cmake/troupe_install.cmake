@@ -1,10 +1,25 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
-# find_package(troupe) for other projects.
+#
+# What a program needs beside itself at run time, as one target: `add_dependencies(my_program troupe_runtime)`.
+get_property(engines GLOBAL PROPERTY TROUPE_ENGINES)
+add_custom_target(troupe_runtime)
+add_dependencies(troupe_runtime troupe_worker ${engines})
+
+get_property(fuzzers GLOBAL PROPERTY TROUPE_FUZZERS)
+if(fuzzers)
+  add_custom_target(troupe_fuzzers DEPENDS ${fuzzers})
+endif()
+
+# find_package(troupe) for other projects. Components, worker and engines say themselves what they install.
 include(CMakePackageConfigHelpers)
 set(dir ${CMAKE_INSTALL_LIBDIR}/cmake/troupe)
 install(TARGETS troupe_settings EXPORT troupe_targets)
 install(EXPORT troupe_targets NAMESPACE troupe:: DESTINATION ${dir})
-configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/troupe-config.cmake.in ${PROJECT_BINARY_DIR}/troupe-config.cmake INSTALL_DESTINATION ${dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/troupe-config.cmake.in ${PROJECT_BINARY_DIR}/troupe-config.cmake
+  INSTALL_DESTINATION ${dir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/troupe-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/troupe-config.cmake ${PROJECT_BINARY_DIR}/troupe-config-version.cmake DESTINATION ${dir})
+install(FILES ${PROJECT_BINARY_DIR}/troupe-config.cmake ${PROJECT_BINARY_DIR}/troupe-config-version.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/troupe_add_engine.cmake DESTINATION ${dir})
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")

@@ -14,20 +14,36 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(TROUPE_RUNTIME_SUBDIR libexec/troupe)
 set(TROUPE_RUNTIME_OUTPUT ${PROJECT_BINARY_DIR}/${TROUPE_RUNTIME_SUBDIR})
 
-if(NOT CMAKE_BUILD_TYPE)
+if(TROUPE_CUDA)
+  message(FATAL_ERROR "TROUPE_CUDA=ON: the CUDA engine is not part of Troupe ${PROJECT_VERSION}, which has the host engine only. "
+                      "Configure without it: cmake --preset release, or -DTROUPE_CUDA=OFF.")
+endif()
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
 
 add_library(troupe_settings INTERFACE)
+add_library(troupe::settings ALIAS troupe_settings)
+set_target_properties(troupe_settings PROPERTIES EXPORT_NAME settings)
 target_compile_features(troupe_settings INTERFACE cxx_std_20)
-target_compile_options(troupe_settings INTERFACE
-  $<BUILD_INTERFACE:-Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual -Wno-missing-field-initializers>
-  $<BUILD_INTERFACE:$<$<BOOL:${TROUPE_WERROR}>:-Werror>>
+# For our own targets only: whoever uses the library brings their own warnings.
+add_compile_options(-Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual -Wno-missing-field-initializers)
+if(TROUPE_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ does not model atomic_thread_fence under -fsanitize=thread; we use none on paths it must understand.
-  $<BUILD_INTERFACE:$<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>>)
+  add_compile_options(-Wno-tsan)
+endif()
 if(TROUPE_SANITIZE)
   add_compile_options(-fsanitize=${TROUPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${TROUPE_SANITIZE})
+endif()
+if(TROUPE_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "TROUPE_FUZZ=ON needs clang, whose libFuzzer drives the targets. Use the preset: cmake --preset fuzz.")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 find_package(Threads REQUIRED)
 find_program(TROUPE_CCACHE ccache)

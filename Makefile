@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: The Troupe authors
+# SPDX-License-Identifier: Apache-2.0
+# Short names for what is in scripts/, where the work is done. Each target does all set-up it needs.
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.PHONY: help demo test asan tsan clang fuzz bench tidy format install clean
+
+help: ## explain the targets
+	@echo "Troupe. Each of these installs what is missing (Debian, Ubuntu), builds, and runs:"
+	@echo
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@echo
+	@echo "JOBS=n says how much to do at once; by default as much as cores and memory allow."
+
+demo: ## see it work
+	@scripts/demo $(ARGS)
+test: ## build everything, run all tests
+	@scripts/test release $(ARGS)
+asan: ## the tests under the address and undefined-behaviour sanitizers
+	@scripts/test asan $(ARGS)
+tsan: ## the tests under the thread sanitizer
+	@scripts/test tsan $(ARGS)
+clang: ## the tests built by clang
+	@scripts/test clang $(ARGS)
+fuzz: ## the fuzz targets, SECONDS=60 each
+	@scripts/fuzz $(or $(SECONDS),60)
+bench: ## measure against the bare calls, ARGS=--json for machines
+	@scripts/bench $(ARGS)
+tidy: ## clang-tidy over all sources
+	@scripts/tidy
+format: ## clang-format over all sources
+	@scripts/format
+install: ## install to PREFIX=/usr/local
+	@scripts/install $(or $(PREFIX),/usr/local)
+clean: ## remove build/
+	rm -rf build
