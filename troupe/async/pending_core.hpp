@@ -41,8 +41,7 @@ enum class attach_outcome : std::uint8_t {
 /// Everything is decided by the modification order of one word, `phase`: flags that are only ever set, and in the upper
 /// bits the number of threads blocked. Let D be the step that sets `done`.
 ///  - Answered once: a producer must set `claimed` first; only the one who found it clear stores a result and takes
-///  step
-///    D, which publishes the result (release) to whoever reads `done` (acquire).
+///    step D, which publishes the result (release) to whoever reads `done` (acquire).
 ///  - A continuation runs once: its slot belongs to whoever found `reserved` clear, is written, and is published by
 ///    setting `continued` in step C. C before D: D sees the flag and posts the job, and C, which saw no `done`, does
 ///    nothing more. D before C: D saw no flag and posts nothing, and C sees `done` and goes on by itself.

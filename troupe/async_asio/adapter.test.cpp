@@ -28,11 +28,13 @@ std::jthread answer_later(promise<T>& p, result<T> answer) {
   });
 }
 
+// [asio]
 asio::awaitable<void> coroutine(pending<std::string> q, std::string& out, std::thread::id& where) {
   result<std::string> answer = co_await async_get(std::move(q), asio::use_awaitable);
   out = *answer;
   where = std::this_thread::get_id();
 }
+// [asio]
 
 TEST(async_asio, a_coroutine_goes_on_in_its_context_which_does_not_run_out_of_work) {
   asio::io_context context;
