@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <dirent.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <troupe/base/clock.hpp>
+#include <troupe/channel/control_socket.hpp>
+#include <troupe/channel/testing/ring_memory.hpp>
+
+namespace troupe {
+namespace {
+
+using testing::bytes_of;
+using testing::text_of;
+using outcome = control_socket::outcome;
+
+struct control_sockets : ::testing::Test {
+  control_pair ends = control_socket::make_pair().value();
+  std::byte into[64];
+
+  file_descriptor null{::open("/dev/null", O_RDWR | O_CLOEXEC)};
+  static ino_t inode(int fd) {
+    struct stat s{};
+    return ::fstat(fd, &s) == 0 ? s.st_ino : 0;
+  }
+  static int open_descriptors() {
+    int count = 0;
+    DIR* dir = ::opendir("/proc/self/fd");
+    while (::readdir(dir) != nullptr) ++count;
+    ::closedir(dir);
+    return count;
+  }
+};
+
+TEST_F(control_sockets, messages_stay_whole_and_in_order) {
+  ASSERT_TRUE(ends.ours.send(bytes_of("first")));
+  ASSERT_TRUE(ends.ours.send(bytes_of("second")));
+  for (const std::string expected : {"first", "second"}) {
+    const auto got = ends.theirs.receive(into).value();
+    ASSERT_EQ(got.outcome, outcome::message);
+    EXPECT_EQ(text_of({into, got.bytes}), expected);
+    EXPECT_TRUE(got.fds.empty());
+  }
+}
+
+TEST_F(control_sockets, descriptors_travel_along_and_are_close_on_exec) {
+  const int both[] = {null.get(), ends.ours.fd()};
+  ASSERT_TRUE(ends.ours.send(bytes_of("two"), both));
+  const auto got = ends.theirs.receive(into, 2).value();
+  ASSERT_EQ(got.fds.size(), 2u);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(inode(got.fds[i].get()), inode(both[i]));
+    EXPECT_TRUE(::fcntl(got.fds[i].get(), F_GETFD) & FD_CLOEXEC);
+  }
+}
+
+TEST_F(control_sockets, as_many_descriptors_as_the_kernel_allows_but_no_more) {
+  std::vector<int> many(control_socket::most_fds, null.get());
+  ASSERT_TRUE(ends.ours.send(bytes_of("many"), many));
+  EXPECT_EQ(ends.theirs.receive(into, many.size()).value().fds.size(), many.size());
+  many.push_back(null.get());
+  EXPECT_EQ(ends.ours.send(bytes_of("more"), many).error().text(),
+            "control message carries 254 descriptors: expected at most 253");
+}
+
+TEST_F(control_sockets, a_message_larger_than_expected_is_an_error_and_its_descriptors_are_closed) {
+  const int fd = null.get();
+  ASSERT_TRUE(ends.ours.send(bytes_of(std::string(65, 'x')), {&fd, 1}));
+  const int before = open_descriptors();
+  const auto got = ends.theirs.receive(into, 1);
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().text(), "control message is larger than the 64 bytes expected");
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST_F(control_sockets, more_descriptors_than_expected_are_an_error_and_closed) {
+  const int three[] = {null.get(), null.get(), null.get()};
+  for (const std::size_t expected : {0, 1, 2}) {
+    ASSERT_TRUE(ends.ours.send(bytes_of("x"), three));
+    const int before = open_descriptors();
+    const auto got = ends.theirs.receive(into, expected);
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().text(),
+              "control message carries 3 descriptors: expected at most " + std::to_string(expected));
+    EXPECT_EQ(open_descriptors(), before);
+  }
+}
+
+TEST_F(control_sockets, the_end_is_told_once_all_messages_are_read) {
+  ASSERT_TRUE(ends.ours.send(bytes_of("last")));
+  ends.ours = {};
+  EXPECT_EQ(ends.theirs.receive(into).value().outcome, outcome::message);
+  EXPECT_EQ(ends.theirs.receive(into).value().outcome, outcome::closed);
+  const auto sent = ends.theirs.send(bytes_of("anyone?"));
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().reaction(), reaction::context_lost);
+}
+
+TEST_F(control_sockets, an_end_that_left_messages_unread_is_closed_all_the_same) {
+  ASSERT_TRUE(ends.ours.send(bytes_of("never read")));
+  ends.theirs = {};
+  EXPECT_EQ(ends.ours.receive(into).value().outcome, outcome::closed);
+}
+
+TEST_F(control_sockets, waiting_ends_at_the_deadline) {
+  const std::int64_t until = now_ns() + 2'000'000;
+  EXPECT_EQ(ends.ours.receive(into, 0, until).value().outcome, outcome::timed_out);
+  EXPECT_GE(now_ns(), until);
+}
+
+TEST_F(control_sockets, sending_to_one_who_does_not_receive_ends_at_the_deadline) {
+  const std::string large(60'000, 'x');
+  for (int i = 0; i < 10'000; ++i) {
+    const auto sent = ends.ours.send(bytes_of(large), {}, now_ns() + 1'000'000);
+    if (sent) continue;
+    EXPECT_EQ(sent.error().reaction(), reaction::retry_later);
+    return;
+  }
+  FAIL() << "600 MB went into a socket nobody reads";
+}
+
+TEST_F(control_sockets, an_empty_message_is_refused) {
+  EXPECT_EQ(ends.ours.send({}).error().reaction(), reaction::caller_bug);
+}
+
+TEST_F(control_sockets, only_a_control_socket_can_be_adopted) {
+  EXPECT_TRUE(control_socket::adopt(file_descriptor(::dup(ends.ours.fd()))));
+  const auto wrong = control_socket::adopt(std::move(null));
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().text().find("is no control socket"), std::string::npos) << wrong.error().text();
+  EXPECT_FALSE(control_socket::adopt(file_descriptor()));
+}
+
+TEST_F(control_sockets, both_ends_are_close_on_exec_and_clear_of_standard_descriptors) {
+  for (const int fd : {ends.ours.fd(), ends.theirs.fd()}) {
+    EXPECT_TRUE(::fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    EXPECT_GT(fd, 2);
+  }
+  // Even where the program has closed its standard input.
+  file_descriptor saved(::fcntl(0, F_DUPFD_CLOEXEC, 10));
+  ::close(0);
+  const control_pair other = control_socket::make_pair().value();
+  EXPECT_GT(other.ours.fd(), 2);
+  EXPECT_GT(other.theirs.fd(), 2);
+  ::dup2(saved.get(), 0);
+}
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <troupe/channel/mapping.hpp>
+#include <troupe/channel/memory_file.hpp>
+
+namespace troupe {
+namespace {
+
+memory_file make(std::size_t bytes) { return memory_file::create("test", bytes).value(); }
+
+file_descriptor duplicate(const memory_file& file) { return file_descriptor(::fcntl(file.fd(), F_DUPFD_CLOEXEC, 0)); }
+
+/// Addresses that nothing uses, as far as anyone can know.
+std::uintptr_t free_addresses(std::size_t bytes) { return address_reservation::reserve(bytes).value().base(); }
+
+TEST(memory_file, is_whole_pages_of_zeros_and_close_on_exec) {
+  const memory_file file = make(5000);
+  EXPECT_EQ(file.size(), 8192u);
+  EXPECT_TRUE(::fcntl(file.fd(), F_GETFD) & FD_CLOEXEC);
+  const mapping memory = mapping::map(file, map_access::read_write).value();
+  for (std::byte b : memory.bytes()) ASSERT_EQ(b, std::byte{0});
+}
+
+TEST(memory_file, nobody_can_change_its_size_or_its_seals) {
+  const memory_file file = make(4096);
+  EXPECT_EQ(::ftruncate(file.fd(), 0), -1);
+  EXPECT_EQ(errno, EPERM);
+  EXPECT_EQ(::ftruncate(file.fd(), 8192), -1);
+  EXPECT_EQ(errno, EPERM);
+  EXPECT_EQ(::fcntl(file.fd(), F_ADD_SEALS, F_SEAL_WRITE), -1);
+}
+
+TEST(memory_file, of_no_bytes_or_absurdly_many_is_refused) {
+  EXPECT_EQ(memory_file::create("test", 0).error().reaction(), reaction::caller_bug);
+  EXPECT_EQ(memory_file::create("test", SIZE_MAX).error().text(),
+            "memory file 'test' of 18446744073709551615 bytes: expected at least 1 byte and less than half the address "
+            "space");
+}
+
+TEST(memory_file, a_received_descriptor_must_be_sealed_and_large_enough) {
+  const memory_file file = make(4096);
+  EXPECT_EQ(memory_file::open(duplicate(file)).value().size(), 4096u);
+  EXPECT_EQ(memory_file::open(duplicate(file), 4097).error().text(),
+            "received memory file has 4096 bytes: expected at least 4097");
+  file_descriptor loose(::memfd_create("loose", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  EXPECT_FALSE(memory_file::open(std::move(loose)));
+  EXPECT_EQ(memory_file::open(file_descriptor(::open("/dev/zero", O_RDWR | O_CLOEXEC))).error().text(),
+            "received descriptor is not a memory file of sealed size");
+  EXPECT_FALSE(memory_file::open(file_descriptor()));
+}
+
+TEST(mapping, all_mappings_of_a_file_show_the_same_memory) {
+  const memory_file file = make(4096);
+  const mapping one = mapping::map(file, map_access::read_write).value();
+  const mapping two = mapping::map(file, map_access::read_only).value();
+  EXPECT_NE(one.data(), two.data());
+  std::strcpy(reinterpret_cast<char*>(one.data()), "seen by both");
+  EXPECT_STREQ(reinterpret_cast<const char*>(two.data()), "seen by both");
+}
+
+TEST(mapping, lands_exactly_where_asked_or_nowhere) {
+  const memory_file file = make(8192);
+  const std::uintptr_t address = free_addresses(8192);
+  const mapping there = mapping::map(file, map_access::read_write, address).value();
+  EXPECT_EQ(there.address(), address);
+  there.data()[5000] = std::byte{42};
+  const auto again = mapping::map(file, map_access::read_write, address + 4096);
+  ASSERT_FALSE(again);
+  EXPECT_NE(again.error().text().find("something is there already"), std::string::npos) << again.error().text();
+  EXPECT_EQ(there.data()[5000], std::byte{42});
+}
+
+TEST(mapping, moves_like_a_handle_and_unmaps_once) {
+  const memory_file file = make(4096);
+  mapping first = mapping::map(file, map_access::read_write).value();
+  const std::uintptr_t address = first.address();
+  mapping second = std::move(first);
+  EXPECT_FALSE(first);
+  EXPECT_EQ(second.address(), address);
+  second = {};
+  EXPECT_EQ(::msync(reinterpret_cast<void*>(address), 4096, MS_ASYNC), -1);
+  EXPECT_EQ(errno, ENOMEM) << "still mapped";
+}
+
+TEST(mapping, read_only_memory_cannot_be_written) {
+  const memory_file file = make(4096);
+  const mapping memory = mapping::map(file, map_access::read_only).value();
+  // The kernel writes on our behalf and reports the fault instead of raising it.
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ASSERT_EQ(::write(ends[1], "x", 1), 1);
+  EXPECT_EQ(::read(ends[0], memory.data(), 1), -1);
+  EXPECT_EQ(errno, EFAULT);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST(address_reservation, holds_its_addresses_while_mappings_come_and_go) {
+  constexpr std::size_t page = 4096;
+  const std::uintptr_t base = free_addresses(16 * page);
+  const address_reservation range = address_reservation::reserve(16 * page, base).value();
+  EXPECT_EQ(range.base(), base);
+  EXPECT_FALSE(address_reservation::reserve(page, base + page)) << "taken";
+  const memory_file file = make(2 * page);
+  {
+    const mapping inside = range.place(file, map_access::read_write, base + 4 * page).value();
+    EXPECT_EQ(inside.address(), base + 4 * page);
+    inside.data()[0] = std::byte{7};
+  }
+  EXPECT_FALSE(mapping::map(file, map_access::read_write, base + 4 * page))
+      << "the hole must have gone back to the reservation";
+  const mapping again = range.place(file, map_access::read_only, base + 6 * page).value();
+  EXPECT_EQ(again.data()[0], std::byte{7});
+}
+
+TEST(address_reservation, places_nothing_outside_itself) {
+  constexpr std::size_t page = 4096;
+  const address_reservation range = address_reservation::reserve(4 * page).value();
+  const memory_file file = make(2 * page);
+  EXPECT_TRUE(range.place(file, map_access::read_write, range.base() + 2 * page));
+  for (const std::uintptr_t address :
+       {range.base() - page, range.base() + 3 * page, range.base() + 100 * page, std::uintptr_t{0}})
+    EXPECT_EQ(range.place(file, map_access::read_write, address).error().reaction(), reaction::caller_bug);
+  EXPECT_FALSE(range.place(make(8 * page), map_access::read_write, range.base())) << "larger than the reservation";
+  EXPECT_FALSE(range.place(file, map_access::read_write, range.base() + 1)) << "not at a page";
+}
+
+}  // namespace
+}  // namespace troupe

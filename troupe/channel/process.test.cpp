@@ -1,0 +1,249 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <troupe/base/clock.hpp>
+#include <troupe/channel/control_socket.hpp>
+#include <troupe/channel/mapping.hpp>
+#include <troupe/channel/memory_file.hpp>
+#include <troupe/channel/process.hpp>
+#include <troupe/channel/ring.hpp>
+#include <troupe/channel/testing/ring_memory.hpp>
+
+namespace troupe {
+namespace {
+
+constexpr std::int64_t second = 1'000'000'000;
+const std::string child_path = TROUPE_CHANNEL_TEST_CHILD;
+
+// A child in one of its roles (testing/child.cpp) and our end of the socket to it.
+class launched {
+ public:
+  explicit launched(std::vector<std::string> args, std::vector<std::string> environment = {})
+      : ends_(control_socket::make_pair().value()),
+        child(process::launch({.path = child_path,
+                               .args = std::move(args),
+                               .control_fd = ends_.theirs.fd(),
+                               .environment = std::move(environment)})
+                  .value()) {
+    ends_.theirs = {};
+  }
+
+  std::string hear(std::vector<file_descriptor>* fds = nullptr) {
+    std::byte text[512];
+    auto got = ends_.ours.receive(text, 4, now_ns() + 30 * second).value();
+    if (got.outcome != control_socket::outcome::message) return "(nothing heard)";
+    if (fds) *fds = std::move(got.fds);
+    return testing::text_of({text, got.bytes});
+  }
+  void give(const memory_file& file) {
+    const int fd = file.fd();
+    ends_.ours.send(testing::bytes_of("file"), {&fd, 1}).value();
+  }
+  control_socket& control() { return ends_.ours; }
+
+ private:
+  control_pair ends_;
+
+ public:
+  process child;
+};
+
+template <class Child>
+std::string end_of(Child&& child) {
+  return child.wait(now_ns() + 30 * second).value().text();
+}
+
+TEST(process, a_child_holds_only_the_descriptors_it_is_meant_to) {
+  file_descriptor leaky(::open("/dev/zero", O_RDONLY));  // a careless program: not close-on-exec
+  file_descriptor high(::fcntl(leaky.get(), F_DUPFD, 200));
+  launched l({"list_descriptors"});
+  EXPECT_EQ(l.hear(), "0 1 2 3 /dev/null");
+  EXPECT_EQ(end_of(l.child), "exited with code 0");
+}
+
+TEST(process, a_child_starts_with_default_signals_in_a_group_of_its_own) {
+  sigset_t blocked, before;
+  ::sigemptyset(&blocked);
+  ::sigaddset(&blocked, SIGUSR1);
+  ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  const auto old = ::signal(SIGUSR2, SIG_IGN);
+  launched l({"describe_self"}, {"TROUPE_TEST_VARIABLE=given"});
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::signal(SIGUSR2, old);
+  EXPECT_EQ(l.hear(), "SigBlk: 0\nSigIgn: 0\nleads its group\ngiven\n");
+}
+
+TEST(process, extra_environment_replaces_what_is_there) {
+  ::setenv("TROUPE_TEST_VARIABLE", "inherited", 1);
+  EXPECT_NE(launched({"describe_self"}).hear().find("\ninherited\n"), std::string::npos);
+  EXPECT_NE(launched({"describe_self"}, {"TROUPE_TEST_VARIABLE=replaced"}).hear().find("\nreplaced\n"),
+            std::string::npos);
+  ::unsetenv("TROUPE_TEST_VARIABLE");
+}
+
+TEST(process, standard_error_can_be_caught) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  file_descriptor out(ends[0]), in(ends[1]);
+  process child =
+      process::launch({.path = "/bin/sh", .args = {"-c", "echo into the black box >&2"}, .stderr_fd = in.get()})
+          .value();
+  in.reset();
+  char text[64] = "";
+  ASSERT_GT(::read(out.get(), text, sizeof text - 1), 0);
+  EXPECT_STREQ(text, "into the black box\n");
+  EXPECT_EQ(end_of(child), "exited with code 0");
+}
+
+TEST(process, memory_sent_to_a_child_is_the_same_memory) {
+  launched l({"write_into_file"});
+  const memory_file file = memory_file::create("shared", 4096).value();
+  const mapping memory = mapping::map(file, map_access::read_write).value();
+  std::strcpy(reinterpret_cast<char*>(memory.data()), "written by the parent");
+  l.give(file);
+  EXPECT_EQ(l.hear(), "written by the parent");
+  EXPECT_STREQ(reinterpret_cast<const char*>(memory.data()), "written by the child");
+}
+
+TEST(process, a_child_cannot_cut_off_the_memory_it_was_sent) {
+  launched l({"try_to_resize"});
+  const memory_file file = memory_file::create("shared", 4096).value();
+  const mapping memory = mapping::map(file, map_access::read_write).value();
+  l.give(file);
+  EXPECT_EQ(l.hear(), "EPERM EPERM ");
+  EXPECT_EQ(memory.data()[4095], std::byte{0});
+}
+
+TEST(process, records_cross_to_a_child_that_sleeps_in_between) {
+  launched l({"read_ring"});
+  const memory_file file = memory_file::create("ring", ring_region::bytes_for(1024)).value();
+  const mapping memory = mapping::map(file, map_access::read_write).value();
+  ring_writer writer(ring_region::format(memory.bytes(), 1024).value());
+  l.give(file);
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 1; i <= 5000;) {
+    const ring_claim claim = writer.claim(sizeof i);
+    if (!claim) {
+      ASSERT_EQ(claim.status, claim_status::full);
+      ASSERT_FALSE(l.child.wait(0).value().ended());
+      continue;
+    }
+    std::memcpy(claim.data, &i, sizeof i);
+    writer.publish(claim);
+    writer.wake_if_sleeping();
+    sum += i++;
+  }
+  ring_claim last;
+  while (!(last = writer.claim(0))) ASSERT_FALSE(l.child.wait(0).value().ended());
+  writer.publish(last, 1);
+  writer.wake_if_sleeping();
+  EXPECT_EQ(l.hear(), std::to_string(sum));
+}
+
+TEST(process, exit_codes_and_signals_are_told_by_name) {
+  EXPECT_EQ(end_of(launched({"exit", "0"}).child), "exited with code 0");
+  EXPECT_EQ(end_of(launched({"exit", "77"}).child), "exited with code 77");
+  EXPECT_EQ(end_of(launched({"segfault"}).child), "killed by signal 11 (SIGSEGV)");
+  EXPECT_EQ((exit_status{.how = exit_status::ending::signalled, .value = 64}).text(), "killed by signal 64");
+  EXPECT_EQ(exit_status{}.text(), "still running");
+}
+
+TEST(process, a_running_child_can_be_waited_for_in_vain_then_killed_and_reaped) {
+  launched l({"hang"});
+  ASSERT_EQ(l.hear(), "here");
+  EXPECT_EQ(l.child.wait(now_ns() + 1'000'000).value().text(), "still running");
+  ASSERT_TRUE(l.child.kill(SIGTERM));
+  EXPECT_EQ(end_of(l.child), "killed by signal 15 (SIGTERM)");
+  EXPECT_EQ(end_of(l.child), "killed by signal 15 (SIGTERM)") << "the status is remembered";
+  EXPECT_TRUE(l.child.kill(SIGTERM)) << "killing the dead is no error";
+  EXPECT_EQ(::waitpid(l.child.pid(), nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
+TEST(process, destruction_kills_and_leaves_no_zombie) {
+  int pid;
+  {
+    launched l({"hang"});
+    ASSERT_EQ(l.hear(), "here");
+    pid = l.child.pid();
+  }
+  EXPECT_EQ(::kill(pid, 0), -1);
+  EXPECT_EQ(errno, ESRCH);
+}
+
+TEST(process, the_pidfd_becomes_readable_when_the_child_ends) {
+  launched l({"hang"});
+  pollfd entry{.fd = l.child.pidfd(), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&entry, 1, 0), 0);
+  ASSERT_TRUE(l.child.kill(SIGKILL));
+  EXPECT_EQ(::poll(&entry, 1, 30'000), 1);
+}
+
+TEST(process, the_death_of_a_child_closes_its_socket) {
+  launched l({"exit", "3"});
+  std::byte into[8];
+  EXPECT_EQ(l.control().receive(into, 0, now_ns() + 30 * second).value().outcome, control_socket::outcome::closed);
+}
+
+TEST(process, a_status_that_someone_else_collected_is_told_as_unknown) {
+  launched l({"exit", "3"});
+  ASSERT_EQ(::waitpid(l.child.pid(), nullptr, 0), l.child.pid());
+  EXPECT_EQ(l.child.wait(now_ns() + 30 * second).value().how, exit_status::ending::unknown);
+}
+
+TEST(process, a_child_dies_with_its_parent) {
+  launched middle({"launch_tied"});
+  std::vector<file_descriptor> fds;
+  ASSERT_EQ(middle.hear(&fds), "tied");
+  ASSERT_EQ(fds.size(), 1u);
+  pollfd grandchild{.fd = fds[0].get(), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&grandchild, 1, 0), 0) << "alive while its parent is";
+  ASSERT_TRUE(middle.child.kill(SIGKILL));
+  EXPECT_EQ(::poll(&grandchild, 1, 30'000), 1) << "must not outlive its parent";
+}
+
+TEST(process, a_child_whose_parent_is_gone_already_is_told_so) {
+  launched l({"tied_to", "1"});  // its parent is not process 1
+  EXPECT_EQ(end_of(l.child), "exited with code 9");
+}
+
+TEST(process, a_missing_program_is_named_with_the_place_it_was_looked_for) {
+  const auto missing = process::launch({.path = "/nowhere/troupe-worker"});
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().text(),
+            "cannot start '/nowhere/troupe-worker': there is no such file. This is the only place it was looked for; "
+            "install it there or give another path");
+  EXPECT_EQ(missing.error().code(), ENOENT);
+  const auto relative = process::launch({.path = "nowhere/worker"});
+  char here[4096];
+  ASSERT_NE(::getcwd(here, sizeof here), nullptr);
+  EXPECT_NE(relative.error().text().find(std::string("(seen from ") + here + ")"), std::string::npos)
+      << relative.error().text();
+}
+
+TEST(process, a_file_that_is_no_program_is_told_apart_from_a_missing_one) {
+  char path[] = "/tmp/troupe_channel_testXXXXXX";
+  file_descriptor file(::mkstemp(path));
+  EXPECT_NE(process::launch({.path = path}).error().text().find("not an executable file"), std::string::npos);
+  ASSERT_EQ(::write(file.get(), "#!/nowhere/interpreter\n", 23), 23);
+  ASSERT_EQ(::fchmod(file.get(), 0700), 0);
+  file.reset();
+  EXPECT_NE(process::launch({.path = path}).error().text().find("loader or interpreter"), std::string::npos);
+  ::unlink(path);
+}
+
+TEST(process, a_control_socket_in_the_place_of_a_standard_descriptor_is_refused) {
+  EXPECT_EQ(process::launch({.path = child_path, .control_fd = 1}).error().reaction(), reaction::caller_bug);
+}
+
+}  // namespace
+}  // namespace troupe
