@@ -5,8 +5,9 @@
 #include <span>
 #include <string>
 #include <troupe/async/pending.hpp>
+#include <troupe/device/asked.hpp>
 #include <troupe/device/options.hpp>
-#include <troupe/device/receipt.hpp>
+#include <troupe/device/submission.hpp>
 #include <troupe/device/request_info.hpp>
 #include <troupe/device/statistics.hpp>
 #include <troupe/memory/buffer.hpp>
@@ -38,10 +39,10 @@ class device {
 
   /// Queues a request. What it says no to, or fails at, makes its outputs stale with the reason.
   template <request R>
-  receipt tell(const R& r, const call_options& options = {}) const {
+  submission tell(const R& r, const call_options& options = {}) const {
     checker c(r, owner(), generation());
     r.check(c);
-    return submit(detail::info_of<R>, &r, c, nullptr, options);
+    return submit(detail::info_of<R>, &r, c, nullptr, nullptr, options);
   }
 
   /// Queues a request and gives its answer.
@@ -49,9 +50,10 @@ class device {
   pending<typename R::reply> ask(const R& r, const call_options& options = {}) const {
     checker c(r, owner(), generation());
     r.check(c);
-    auto state = new_state<typename R::reply>();
-    submit(detail::info_of<R>, &r, c, state.get(), options);
-    return pending<typename R::reply>(std::move(state));
+    using state = detail::asked<typename R::reply>;
+    auto answer = ref<state>::adopt(new state(core_));
+    submit(detail::info_of<R>, &r, c, answer.get(), &answer->link, options);
+    return pending<typename R::reply>(std::move(answer));
   }
 
   /// Memory for `count` elements. Never blocks for the device. When there is none, the buffer is stale from birth: every use is refused
@@ -75,13 +77,10 @@ class device {
 
   /// Reads all of `from`.
   template <class T> pending<std::vector<T>> download(const buffer<T>& from, const call_options& o = {}) const {
-    auto state = ref<detail::vector_download<T>>::adopt(new detail::vector_download<T>(wait_helper()));
-    download_bytes(from.memory(), *state, [](pending_core& s, std::size_t bytes) noexcept {
-      auto& self = static_cast<detail::vector_download<T>&>(s);
-      self.data.resize(bytes / sizeof(T));
-      return reinterpret_cast<std::byte*>(self.data.data());
-    }, &detail::vector_download<T>::finish, o);
-    return pending<std::vector<T>>(std::move(state));
+    using state = detail::vector_download<T>;
+    auto answer = ref<state>::adopt(new state(core_));
+    download_bytes(from.memory(), *answer, answer->link, &state::room, &state::finish, o);
+    return pending<std::vector<T>>(std::move(answer));
   }
   /// Reads the first elements of `from` into `to`, which must live until the answer.
   template <class T> pending<void> download(const buffer<T>& from, std::type_identity_t<std::span<T>> to, const call_options& o = {}) const {
@@ -131,11 +130,9 @@ class device {
   using destination = std::byte* (*)(pending_core& state, std::size_t bytes) noexcept;
   using finisher = void (*)(pending_core& state, const error* why) noexcept;
 
-  template <class T> ref<pending_state<T>> new_state() const;
   const memory_owner* owner() const noexcept;
   std::uint64_t generation() const noexcept;
-  waiter* wait_helper() const noexcept;
-  receipt submit(const request_info& info, const void* request, checker& checked, pending_core* answer, const call_options& options) const;
+  submission submit(const request_info& info, const void* request, checker& checked, pending_core* answer, request_link* link, const call_options& options) const;
   memory_range alloc_bytes(extent bytes, const alloc_options& o) const;
   memory_range alloc_host_bytes(extent bytes, const alloc_options& o) const;
   pending<void> upload_bytes(const memory_range& to, std::span<const std::byte> from, const call_options& o) const;
@@ -143,7 +140,7 @@ class device {
   pending<void> copy_pitched(const memory_range& to, extent to_pitch, const memory_range& from, extent from_pitch, extent width, extent rows,
                              const call_options& o) const;
   pending<void> fill_bytes(const memory_range& to, std::span<const std::byte> pattern, const call_options& o) const;
-  void download_bytes(const memory_range& from, pending_core& state, destination where, finisher finish, const call_options& o) const;
+  void download_bytes(const memory_range& from, pending_core& state, request_link& link, destination where, finisher finish, const call_options& o) const;
   pending<void> download_into(const memory_range& from, std::span<std::byte> to, const call_options& o) const;
 
   std::shared_ptr<device_core> core_;

@@ -5,18 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <troupe/base/error.hpp>
+#include <troupe/device/state.hpp>
 #include <vector>
 
 namespace troupe {
-
-enum class device_state : std::uint8_t {
-  starting,  ///< the worker is being made; requests queue up
-  ready,     ///< requests are served
-  closing,   ///< no new requests; what is queued is being served
-  stopped,   ///< nothing is served any more
-};
-
-std::string_view to_string(device_state s) noexcept;
 
 /// Decides what happens to a device. A pure state machine: events go in, actions come out; it knows no process, no clock and no thread.
 /// Times are nanoseconds of whatever clock the caller uses.

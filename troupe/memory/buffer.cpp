@@ -39,7 +39,6 @@ memory_range reinterpreted(const memory_range& range, std::size_t element_bytes)
 
 std::optional<error> why_stale(const memory_range& range) {
   if (!range.owner) return error(reaction::caller_bug, "memory", "an empty buffer (never allocated, or moved from)");
-  if (range.owner->stale_marks.load(std::memory_order_acquire) == 0) return {};
   return range.owner->owner->stale_cause(*range.owner.get(), range.address, range.address + range.bytes);
 }
 

@@ -147,7 +147,7 @@ void device_memory::recycle(block& base) noexcept {
     b.quota.reset();
     b.marks = {};  // also gives its memory back: nodes are never destroyed one by one
     b.stale_marks.store(0, std::memory_order_relaxed);
-    pools_[static_cast<int>(b.kind)]->ranges.free(pools_[static_cast<int>(b.kind)]->ranges.node_of(&b));
+    pools_[static_cast<int>(b.kind)]->ranges.free(arena::node_of(&b));
   }
   guard.unlock();
   if (last) delete this;
@@ -177,20 +177,34 @@ memory_statistics device_memory::statistics(memory_kind kind) const {
           .allocations = p.allocations, .failed_allocations = p.failed, .fragmentation = s.fragmentation()};
 }
 
-void device_memory::mark_stale(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause) {
+void device_memory::add_mark(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause) {
   auto& b = static_cast<owned_block&>(base);
-  if (b.address == 0) return;
-  const std::scoped_lock guard(lock_);
   // The newest failure of a range is the one to tell; an older mark for the very same range says nothing more.
   std::erase_if(b.marks, [&](const mark& m) { return m.begin == begin && m.end == end && m.ticket <= ticket; });
   b.marks.push_back({begin, end, ticket, cause});
   b.stale_marks.store(static_cast<std::uint32_t>(b.marks.size()), std::memory_order_seq_cst);
 }
 
-void device_memory::mark_written(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket) {
-  auto& b = static_cast<owned_block&>(base);
+void device_memory::mark_refused(block& b, std::uint64_t begin, std::uint64_t end, const error& cause) {
   if (b.address == 0) return;
   const std::scoped_lock guard(lock_);
+  if (source_ != nullptr) add_mark(b, begin, end, source_->next_ticket(), cause);
+}
+
+void device_memory::lose_all(const error& cause) {
+  const std::scoped_lock guard(lock_);
+  lost_ = cause;
+  generation_.fetch_add(1, std::memory_order_release);
+}
+
+void device_memory::mark_written(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket) {
+  if (base.address == 0) return;
+  const std::scoped_lock guard(lock_);
+  cut_marks(base, begin, end, ticket);
+}
+
+void device_memory::cut_marks(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket) {
+  auto& b = static_cast<owned_block&>(base);
   std::vector<mark> kept;
   for (const mark& m : b.marks) {
     if (m.ticket > ticket || m.end <= begin || m.begin >= end) {
@@ -207,6 +221,7 @@ void device_memory::mark_written(block& base, std::uint64_t begin, std::uint64_t
 std::optional<error> device_memory::stale_cause(const block& base, std::uint64_t begin, std::uint64_t end) const {
   const auto& b = static_cast<const owned_block&>(base);
   const std::scoped_lock guard(lock_);
+  if (b.generation != generation_ && b.address != 0) return lost_;
   const mark* first = nullptr;
   for (const mark& m : b.marks) {
     const bool touches = b.address == 0 || (m.begin < end && begin < m.end);

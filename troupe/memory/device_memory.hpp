@@ -5,6 +5,7 @@
 #include <mutex>
 #include <troupe/memory/arena.hpp>
 #include <troupe/memory/quota.hpp>
+#include <troupe/memory/statistics.hpp>
 #include <troupe/request/block.hpp>
 
 namespace troupe {
@@ -19,6 +20,7 @@ struct segment {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   std::byte* host = nullptr;  ///< where the application has it mapped; only memory_kind::host
+  std::shared_ptr<const void> keep;  ///< what must live as long as any of its blocks
 };
 
 /// Makes memory for a device. Called under the lock of the device's memory.
@@ -28,22 +30,11 @@ class segment_source {
   virtual result<segment> grow(memory_kind kind, std::uint64_t bytes) = 0;
   /// The segment is not used any more.
   virtual void shrink(memory_kind kind, const segment& s) noexcept = 0;
+  /// No request accepted so far has this ticket or a later one. May be called without the lock.
+  virtual std::uint64_t next_ticket() const noexcept = 0;
 
  protected:
   ~segment_source() = default;
-};
-
-/// True figures at one moment.
-struct memory_statistics {
-  std::uint64_t total_bytes = 0;       ///< what the device may hand out
-  std::uint64_t free_bytes = 0;        ///< total less used
-  std::uint64_t used_bytes = 0;        ///< in live buffers, rounded up to 256 each
-  std::uint64_t high_water_bytes = 0;  ///< the most ever used at once
-  std::uint64_t reserved_bytes = 0;    ///< taken from the system so far
-  std::uint64_t live_buffers = 0;
-  std::uint64_t allocations = 0;       ///< ever made
-  std::uint64_t failed_allocations = 0;
-  double fragmentation = 0;            ///< 0: all free reserved memory is one range
 };
 
 /// The memory of one device, kept by the application: blocks, their accounting, and which of their bytes are stale.
@@ -66,13 +57,22 @@ class device_memory final : public memory_owner {
   std::uint64_t trim();
   memory_statistics statistics(memory_kind kind) const;
 
-  /// The bytes do not hold what request `ticket` should have written.
-  void mark_stale(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause);
+  /// The bytes do not hold what request `ticket` should have written. `later(replaced)` is called under the same lock and calls
+  /// `replaced(begin, end)` for what later requests, accepted already, will replace: nobody sees those bytes stale in between.
+  template <class Later>
+  void mark_stale(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause, Later&& later) {
+    if (b.address == 0) return;
+    const std::scoped_lock guard(lock_);
+    add_mark(b, begin, end, ticket, cause);
+    later([&](std::uint64_t from, std::uint64_t to) { cut_marks(b, from, to, ticket); });
+  }
   /// Request `ticket` replaces these bytes: marks of earlier requests go.
   void mark_written(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket);
-  /// All memory made so far belongs to a generation that is gone: nothing of it may be used.
-  std::uint64_t generation() const noexcept { return generation_; }
+  /// Everything written so far is gone with the worker: all buffers made until now are stale.
+  void lose_all(const error& cause);
+  std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
 
+  void mark_refused(block& b, std::uint64_t begin, std::uint64_t end, const error& cause) override;
   void recycle(block& b) noexcept override;
   std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end) const override;
 
@@ -82,13 +82,16 @@ class device_memory final : public memory_owner {
   struct pool;
   device_memory(segment_source& source, limits l);
   ~device_memory();
+  void add_mark(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause);
+  void cut_marks(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket);
   bool grow(pool& p, memory_kind kind, std::uint64_t bytes, std::optional<error>& why);
 
   mutable std::mutex lock_;
   segment_source* source_;  // null once abandoned
   std::unique_ptr<pool> pools_[2];
   std::uint64_t blocks_ = 0;
-  std::uint64_t generation_ = 1;
+  std::atomic<std::uint64_t> generation_{1};
+  std::optional<error> lost_;
 };
 
 }  // namespace troupe

@@ -57,6 +57,8 @@ class memory_owner {
   virtual void recycle(block& b) noexcept = 0;
   /// Why [begin, end) of `b` must not be read; nothing when it may be.
   virtual std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end) const = 0;
+  /// A request that should have written [begin, end) was refused: what is there is not what was promised.
+  virtual void mark_refused(block& b, std::uint64_t begin, std::uint64_t end, const error& cause) = 0;
   /// A block without memory: every use of it is refused with `cause`. What a failed allocation or a wrong slice gives.
   virtual block_ref stillborn(std::uint64_t bytes, error cause) = 0;
 

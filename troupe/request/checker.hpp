@@ -72,6 +72,11 @@ class checker {
   }
   void refuse(const void* field, std::string_view value, std::string_view expected);
 
+  /// Something outside the request's fields makes it impossible.
+  void fail(const error& why) {
+    if (!error_) error_ = why;
+  }
+
   /// After the request's own checks: stale and overlapping operands. The error, if any of all checks refused.
   const std::optional<error>& finish();
 

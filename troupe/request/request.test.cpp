@@ -74,6 +74,7 @@ struct fake_owner : memory_owner {
     if (b.address != 0 && (end <= stale_begin || begin >= stale_end)) return {};
     return error(error::details{.reaction = reaction::retry_later, .domain = "test", .text = "an earlier request failed", .request = {"test.first", 1}});
   }
+  void mark_refused(block&, std::uint64_t, std::uint64_t, const error&) override {}
   block_ref stillborn(std::uint64_t, error) override { return {}; }
   int recycled = 0;
   std::uint64_t stale_begin = 0, stale_end = 0;

@@ -26,15 +26,16 @@ class device_core final : public waiter, public segment_source, public control_l
   ~device_core();
 
   // submit.cpp
-  receipt submit(const request_info& info, const void* request, checker& checked, pending_core* answer, const call_options& options,
-                 block_ref extra = {});
+  /// `answer` is answered in every case, `link` is set when the request can be cancelled. `extra` lives as long as the request.
+  submission submit(const request_info& info, const void* request, checker& checked, pending_core* answer, request_link* link,
+                 const call_options& options, block_ref extra = {});
 
   // drive.cpp: completions
   void wait(pending_core& core, std::int64_t deadline_ns) noexcept override;
   void interest_added(pending_core& core) noexcept override;
   void answered(pending_core& core) noexcept override;
   void drive() noexcept;
-  void cancel(std::uint64_t ticket, const char* why) noexcept;
+  void cancel(std::uint32_t slot, std::uint64_t ticket, const char* why) noexcept;
   void add_transfer(std::shared_ptr<transfer> t);
   /// Sleeps until the worker has news, the deadline, or a wake without cause; `ready` is asked after announcing.
   template <class Ready> void sleep_for_news(Ready&& ready, std::int64_t deadline_ns) noexcept;
@@ -61,39 +62,47 @@ class device_core final : public waiter, public segment_source, public control_l
   std::string engines() const;
   int worker_pid() const noexcept { return worker_pid_.load(); }
   std::uint32_t depth() const noexcept { return ledger_.in_flight(); }
+  std::uint32_t capacity() const noexcept { return ledger_.capacity(); }
+  std::uint64_t completed() const noexcept { return retired_total_.load(); }
+  std::uint64_t failed() const noexcept { return failed_total_.load(); }
 
  private:
   struct answer_batch;
-  struct region { std::uint64_t begin, bytes, device_end, host_end; };
+  struct region { std::uint64_t begin, next[2], end[2]; };  // by memory_kind
 
   device_core(const device_options& o, std::uint32_t index, std::shared_ptr<control_loop> loop);
   result<void> prepare();
 
   // submit.cpp
-  std::uint32_t take_slot(std::int64_t deadline_ns) noexcept;
-  receipt refuse(const error& why, const checker& checked, pending_core* answer, const request_info& info);
-  receipt accept(const ring_claim& place, std::uint32_t slot, const request_info& info, const void* request, checker& checked, pending_core* answer,
-                 std::uint64_t reports_seen, blob_cursor blob, block_ref blob_block, block_ref extra);
+  std::uint32_t take_slot(bool may_wait, std::int64_t deadline_ns) noexcept;
+  submission refuse(const error& why, const checker& checked, pending_core* answer, const request_info& info);
+  result<ring_claim> claim(std::size_t bytes, bool may_wait, std::int64_t deadline_ns) noexcept;
+  error mailbox_full() const;
 
   // drive.cpp; all with drive_lock_ held
   bool collect(answer_batch& batch);
   bool read_reports(answer_batch& batch);
-  bool retire_lanes(answer_batch& batch);
+  bool retire_lanes(answer_batch& batch, const std::array<std::uint64_t, max_lanes>& done);
   void take_cancelled(answer_batch& batch);
   void retire(std::uint32_t slot) noexcept;
   void fail_entry(ledger_entry& e, const error& why, answer_batch& batch);
   void spoil_outputs(const ledger_entry& e, const error& why);
-  void answer_everything(answer_batch& batch, const error& why);
+  bool answer_everything(answer_batch& batch);
   void violated(const char* what) noexcept;
+  bool news() const noexcept;
+  bool transfer_has_data() const noexcept;
   void wake_waiters() noexcept;
+  void wake_reactor() noexcept;
   void pump_transfers() noexcept;
   void react() noexcept;
 
   // lifecycle.cpp; on the control loop
   void feed(supervisor::event e);
   void carry_out(const supervisor::action& a);
-  void after_drive() noexcept;
+  void after_drive() noexcept;  // any thread
   void finish_worker();
+  void tell(std::vector<promise<void>>& waiters, std::optional<result<void>>& outcome, result<void> what);
+  pending<void> watch_for(std::vector<promise<void>>& waiters, const std::optional<result<void>>& outcome);
 
   device_options options_;
   std::uint32_t index_;
@@ -121,31 +130,34 @@ class device_core final : public waiter, public segment_source, public control_l
   std::mutex drive_lock_;
   std::atomic<bool> drive_again_{false};
   std::array<std::uint64_t, max_lanes> retired_{};
-  std::uint64_t retired_total_ = 0;
+  std::atomic<std::uint64_t> retired_total_{0}, failed_total_{0};
+  std::atomic<bool> violated_{false};
   std::atomic<bool> closing_{false};
   std::mutex cancel_lock_;
-  std::vector<std::pair<std::uint64_t, const char*>> cancelled_;  // tickets
+  struct cancellation { std::uint32_t slot; std::uint64_t ticket; const char* why; };
+  std::vector<cancellation> cancelled_;
   std::atomic<bool> has_cancelled_{false};
+  std::atomic<std::uint32_t> room_waiters_{0};  // threads that wait for a free slot
   std::atomic<std::int64_t> interest_{0};       // answers that no blocked thread waits for
-  std::mutex transfer_lock_;
+  mutable std::mutex transfer_lock_;
   std::vector<std::shared_ptr<transfer>> transfers_;
   std::atomic<bool> has_transfers_{false};
-  adaptive_wait spin_template_;
+  int cores_;
   std::atomic<bool> reactor_ends_{false};
   std::thread reactor_;
 
   // memory
   device_memory* memory_ = nullptr;
   region region_{};
-  struct made_segment { segment s; memory_kind kind; memory_file file; mapping here; };
-  std::vector<made_segment> segments_;  // under the memory's lock
-  std::vector<segment> free_addresses_[2];
+  std::vector<segment> free_addresses_[2];  // under link_lock_
 
   // lifecycle, on the control loop
   supervisor supervisor_;
   std::unique_ptr<worker_link> link_;
   std::atomic<int> worker_pid_{0};
-  std::mutex watch_lock_;
+  std::mutex link_lock_;         // link_ is made and let go on the loop; other threads send memory through it
+  std::atomic<bool> drained_told_{false};
+  mutable std::mutex watch_lock_;
   std::vector<promise<void>> ready_waiters_, stop_waiters_;
   std::optional<result<void>> ready_result_, stop_result_;
   std::string engines_;

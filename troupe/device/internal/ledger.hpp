@@ -20,7 +20,7 @@ struct ledger_entry {
   const request_info* info = nullptr;
   pending_core* answer = nullptr;  ///< one reference; null for tells
   std::array<memory_access, max_operands> accesses;
-  std::array<block_ref, max_operands + 1> keep;  ///< the accesses' blocks, and the blob's
+  std::array<block_ref, max_operands + 2> keep;  ///< the accesses' blocks, the blob, and one more
 };
 
 /// The slots of a device's mailbox. Taking and giving back is lock-free.

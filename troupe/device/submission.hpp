@@ -9,10 +9,10 @@ namespace troupe {
 
 /// What `tell` gives back: accepted, with its place in the mailbox, or refused. May be ignored: a refused request
 /// leaves its outputs stale with the reason, so whoever reads them hears of it.
-class receipt {
+class submission {
  public:
-  explicit receipt(std::uint64_t ticket) noexcept : ticket_(ticket) {}
-  receipt(class error why) noexcept : error_(std::move(why)) {}
+  explicit submission(std::uint64_t ticket) noexcept : ticket_(ticket) {}
+  submission(class error why) noexcept : error_(std::move(why)) {}
 
   explicit operator bool() const noexcept { return !error_; }
   /// Only when refused.

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <troupe/async/pending_state.hpp>
+#include <vector>
+
+namespace troupe {
+
+class device_core;
+
+/// Ties an answer to the request it waits for, and to the device that must live until then.
+struct request_link {
+  std::shared_ptr<device_core> core;
+  std::uint32_t slot = UINT32_MAX;  ///< none: not a request that can be cancelled
+  std::uint64_t ticket = 0;
+  void cancel() noexcept;
+};
+
+namespace detail {
+
+waiter* helper_of(const std::shared_ptr<device_core>& core) noexcept;
+
+/// The answer of a request.
+template <class T>
+struct asked : pending_state<T> {
+  explicit asked(std::shared_ptr<device_core> core) : pending_state<T>(helper_of(core)) { link.core = std::move(core); }
+  void cancel() noexcept override { link.cancel(); }
+  request_link link;
+};
+
+/// The answer of a download into a vector of its own.
+template <class T>
+struct vector_download final : asked<std::vector<T>> {
+  using asked<std::vector<T>>::asked;
+  std::vector<T> data;
+
+  static std::byte* room(pending_core& s, std::size_t bytes) noexcept {
+    auto& self = static_cast<vector_download&>(s);
+    self.data.resize(bytes / sizeof(T));
+    return reinterpret_cast<std::byte*>(self.data.data());
+  }
+  static void finish(pending_core& s, const error* why) noexcept {
+    auto& self = static_cast<vector_download&>(s);
+    if (why != nullptr) self.complete(*why); else self.complete(std::move(self.data));
+  }
+};
+
+}  // namespace detail
+}  // namespace troupe

@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <troupe/base/clock.hpp>
+#include <troupe/device/internal/core.hpp>
+#include <troupe/device/internal/transfer.hpp>
+#include <troupe/memory/requests.hpp>
+
+namespace troupe {
+namespace {
+
+// What is not worth a stream: it travels through a block of its own in one request.
+constexpr std::size_t small_bytes = 64 << 10;
+
+ref<detail::asked<void>> new_answer(const std::shared_ptr<device_core>& core) { return ref<detail::asked<void>>::adopt(new detail::asked<void>(core)); }
+
+pending<void> answered(error why) { return make_ready<void>(std::move(why)); }
+
+extent elements_of(const memory_range& r) { return r.bytes; }
+
+// Runs `f(answer)` when a request is answered, on the thread that drives.
+template <class F>
+struct on_answer final : job {
+  on_answer(ref<pending_state<void>> s, F f) : job{.run = &invoke}, state(std::move(s)), function(std::move(f)) {}
+  static void invoke(job* self) noexcept {
+    auto* me = static_cast<on_answer*>(self);
+    me->function(me->state->take());
+    delete me;
+  }
+  ref<pending_state<void>> state;
+  F function;
+};
+
+template <class F>
+void when_answered(ref<pending_state<void>> state, F f) {
+  auto* j = new on_answer<F>(std::move(state), std::move(f));
+  if (j->state->attach(inline_executor(), *j) == attach_outcome::already_done) on_answer<F>::invoke(j);
+}
+
+}  // namespace
+
+waiter* detail::helper_of(const std::shared_ptr<device_core>& core) noexcept { return core.get(); }
+
+void request_link::cancel() noexcept {
+  if (slot != UINT32_MAX) core->cancel(slot, ticket, "cancelled before it started");
+}
+
+device::device(std::shared_ptr<device_core> core) noexcept : core_(std::move(core)) {}
+
+const memory_owner* device::owner() const noexcept { return &core_->memory(); }
+std::uint64_t device::generation() const noexcept { return core_->memory().generation(); }
+const std::string& device::name() const noexcept { return core_->name(); }
+device_state device::state() const noexcept { return core_->state(); }
+pending<void> device::ready() const { return core_->when_ready(); }
+pending<void> device::stopped() const { return core_->when_stopped(); }
+std::uint64_t device::trim() const { return core_->memory().trim(); }
+
+pending<void> device::close() const {
+  core_->close(false);
+  return core_->when_stopped();
+}
+
+pending<void> device::close_now() const {
+  core_->close(true);
+  return core_->when_stopped();
+}
+
+submission device::submit(const request_info& info, const void* request, checker& checked, pending_core* answer, request_link* link,
+                       const call_options& options) const {
+  return core_->submit(info, request, checked, answer, link, options);
+}
+
+device_statistics device::statistics() const {
+  core_->drive();
+  device_memory& m = core_->memory();
+  return {.name = core_->name(), .engine = core_->options().engine, .state = core_->state(), .generation = m.generation(),
+          .memory = m.statistics(memory_kind::device), .host_memory = m.statistics(memory_kind::host), .depth = core_->depth(),
+          .capacity = core_->capacity(), .completed = core_->completed(), .failed = core_->failed(), .engines = core_->engines(),
+          .worker_pid = core_->worker_pid()};
+}
+
+namespace {
+
+memory_range allocate(device_core& core, memory_kind kind, extent bytes, const alloc_options& o) {
+  device_memory& memory = core.memory();
+  auto refused = [&](std::string text) {
+    return memory_range{memory.stillborn(0, error(reaction::caller_bug, "memory", std::move(text))), 0, 0};
+  };
+  if (bytes.overflowed()) return refused("alloc: the size does not fit 64 bits");
+  if (bytes < 1) return refused("alloc: size is " + std::to_string(bytes.value()) + " bytes; expected at least 1 element");
+  const auto n = static_cast<std::uint64_t>(bytes.value());
+  auto made = memory.allocate(kind, n, o.alignment, o.quota);
+  if (!made && made.error().reaction() == reaction::retry_later) {
+    core.drive();  // buffers of requests that have finished may not have come back yet
+    made = memory.allocate(kind, n, o.alignment, o.quota);
+  }
+  if (!made) return {memory.stillborn(n, made.error()), 0, n};
+  const std::uint64_t address = (*made)->address;
+  return {std::move(*made), address, n};
+}
+
+}  // namespace
+
+memory_range device::alloc_bytes(extent bytes, const alloc_options& o) const {
+  memory_range r = allocate(*core_, memory_kind::device, bytes, o);
+  if (o.zeroed && r.address != 0) {
+    // A tell: should it be refused, the buffer is stale with the reason.
+    (void)tell(memory::fill{.target = out<std::byte>(r), .bytes = bytes, .pattern = {}, .pattern_bytes = 1});
+  }
+  return r;
+}
+
+memory_range device::alloc_host_bytes(extent bytes, const alloc_options& o) const {
+  memory_range r = allocate(*core_, memory_kind::host, bytes, o);
+  if (o.zeroed && r.address != 0) std::memset(r.owner->host, 0, r.bytes);
+  return r;
+}
+
+pending<std::uint64_t> device::ping(std::uint64_t value) const { return ask(memory::ping{.value = value}); }
+pending<void> device::sync() const { return ask(memory::fence{}); }
+
+pending<void> device::copy_bytes(way w, const memory_range& to, const memory_range& from, const call_options& o) const {
+  const in<std::byte> source(from);
+  const out<std::byte> target(to);
+  switch (w) {
+    case way::up: return ask(memory::upload{.source = source, .target = target, .bytes = elements_of(from)}, o);
+    case way::down: return ask(memory::download{.source = source, .target = target, .bytes = elements_of(from)}, o);
+    case way::across: break;
+  }
+  return ask(memory::copy{.source = source, .target = target, .bytes = elements_of(from)}, o);
+}
+
+pending<void> device::copy_pitched(const memory_range& to, extent to_pitch, const memory_range& from, extent from_pitch, extent width, extent rows,
+                                   const call_options& o) const {
+  return ask(memory::copy_2d{.source = in<std::byte>(from), .target = inout<std::byte>(to), .width = width, .rows = rows, .source_pitch = from_pitch,
+                             .target_pitch = to_pitch}, o);
+}
+
+pending<void> device::fill_bytes(const memory_range& to, std::span<const std::byte> pattern, const call_options& o) const {
+  memory::fill r{.target = out<std::byte>(to), .bytes = elements_of(to), .pattern = {}, .pattern_bytes = pattern.size()};
+  std::memcpy(r.pattern.data(), pattern.data(), pattern.size());
+  return ask(r, o);
+}
+
+pending<void> device::upload_bytes(const memory_range& to, std::span<const std::byte> from, const call_options& o) const {
+  auto answer = new_answer(core_);
+  // A staging block that cannot be had is the upload's failure: its target goes stale with that cause.
+  const bool small = from.size() <= small_bytes;
+  const staging_plan plan = staging_plan::for_bytes(std::max<std::size_t>(from.size(), 1));
+  const memory_range stage = from.empty() ? memory_range{} : allocate(*core_, memory_kind::host, small ? from.size() : plan.block_bytes(), {});
+  if (small) {
+    if (stage.address != 0) std::memcpy(stage.owner->host, from.data(), from.size());
+    const memory::upload r{.source = in<std::byte>(from.empty() ? to : stage), .target = out<std::byte>(to), .bytes = from.size()};
+    checker c(r, owner(), generation());
+    r.check(c);
+    core_->submit(detail::info_of<memory::upload>, &r, c, answer.get(), &answer->link, o);
+    return pending<void>(std::move(answer));
+  }
+  const memory::stream_in r{.target = out<std::byte>(to), .bytes = from.size(), .staging = stage.address, .chunk_bytes = plan.chunk_bytes,
+                            .chunks = plan.chunks};
+  checker c(r, owner(), generation());
+  r.check(c);
+  if (stage.address == 0) {
+    c.fail(*detail::why_stale(stage));
+  } else {
+    std::construct_at(reinterpret_cast<staging_header*>(stage.owner->host));
+  }
+  if (!core_->submit(detail::info_of<memory::stream_in>, &r, c, answer.get(), &answer->link, o, stage.owner)) return pending<void>(std::move(answer));
+
+  staging_header& h = *reinterpret_cast<staging_header*>(stage.owner->host);
+  for (std::uint64_t i = 0; i < plan.count(); ++i) {
+    // Read once; whatever stands there, no more than the block's own chunks are ever filled ahead.
+    const auto room = [&] { return h.emptied.load(std::memory_order_seq_cst) + plan.chunks > i; };
+    adaptive_wait spin(core_->options().wait);
+    while (!spin.spin(room) && !answer->done()) {
+      h.sleep(room, now_ns() + 5'000'000);
+      core_->drive();
+    }
+    if (answer->done()) break;  // it failed or was cancelled: nobody empties chunks any more
+    std::memcpy(plan.chunk(&h, i), from.data() + i * plan.chunk_bytes, plan.size(i));
+    h.step(h.filled, i + 1);
+  }
+  return pending<void>(std::move(answer));
+}
+
+void device::download_bytes(const memory_range& from, pending_core& state, request_link& link, destination where, finisher finish,
+                            const call_options& o) const {
+  const extent bytes = elements_of(from);
+  auto answer = new_answer(core_);
+  auto held = ref<pending_core>::share(&state);
+  if (from.bytes <= small_bytes) {
+    const memory_range stage = from.bytes == 0 ? memory_range{} : allocate(*core_, memory_kind::host, bytes, {});
+    const memory::download r{.source = in<std::byte>(from), .target = out<std::byte>(from.bytes == 0 ? from : stage), .bytes = bytes};
+    checker c(r, owner(), generation());
+    r.check(c);
+    core_->submit(detail::info_of<memory::download>, &r, c, answer.get(), &link, o);
+    when_answered(answer, [held, where, finish, stage](const result<void>& done) {
+      if (!done) return finish(*held, &done.error());
+      std::memcpy(where(*held, stage.bytes), stage.owner->host, stage.bytes);
+      finish(*held, nullptr);
+    });
+    return;
+  }
+  const staging_plan plan = staging_plan::for_bytes(from.bytes);
+  const memory_range stage = allocate(*core_, memory_kind::host, plan.block_bytes(), {});
+  const memory::stream_out r{.source = in<std::byte>(from), .bytes = bytes, .staging = stage.address, .chunk_bytes = plan.chunk_bytes,
+                             .chunks = plan.chunks};
+  checker c(r, owner(), generation());
+  r.check(c);
+  if (stage.address == 0) c.fail(*detail::why_stale(stage)); else std::construct_at(reinterpret_cast<staging_header*>(stage.owner->host));
+  if (const auto& why = c.finish()) return finish(state, &*why);
+  auto moving = std::make_shared<transfer>(stage.owner, plan, where(state, from.bytes), std::move(held), finish);
+  core_->submit(detail::info_of<memory::stream_out>, &r, c, answer.get(), &link, o, stage.owner);
+  core_->add_transfer(moving);
+  when_answered(answer, [moving](const result<void>& done) { moving->request_answered(done); });
+  core_->drive();
+}
+
+pending<void> device::download_into(const memory_range& from, std::span<std::byte> to, const call_options& o) const {
+  struct into_span final : detail::asked<void> {
+    using asked::asked;
+    std::byte* to = nullptr;
+  };
+  if (to.size() < from.bytes) {
+    return answered(error(reaction::caller_bug, "memory", "download: the span holds " + std::to_string(to.size()) + " bytes; expected at least " +
+                                                              std::to_string(from.bytes) + ", the size of the buffer (or download a slice of it)"));
+  }
+  auto state = ref<into_span>::adopt(new into_span(core_));
+  state->to = to.data();
+  download_bytes(from, *state, state->link, [](pending_core& s, std::size_t) noexcept { return static_cast<into_span&>(s).to; },
+                 [](pending_core& s, const error* why) noexcept {
+                   auto& self = static_cast<into_span&>(s);
+                   if (why != nullptr) self.complete(*why); else self.complete({});
+                 }, o);
+  return pending<void>(std::move(state));
+}
+
+}  // namespace troupe

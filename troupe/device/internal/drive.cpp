@@ -1,0 +1,286 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Completions: how answers get from shared memory to those who wait. Everything read from shared memory is hostile: it is read once into
+// a local, checked, and only the local is used.
+#include <algorithm>
+#include <troupe/base/clock.hpp>
+#include <troupe/device/internal/answer_batch.hpp>
+#include <troupe/device/internal/report.hpp>
+#include <troupe/device/internal/sleep_for_news.hpp>
+#include <troupe/device/internal/transfer.hpp>
+
+namespace troupe {
+
+void device_core::drive() noexcept {
+  bool more = true;
+  while (more) {
+    // Whoever finds the lock taken leaves a note, and the holder looks again after unlocking: so what came in while the holder was
+    // past looking is not forgotten. The second try covers a holder that unlocked before it could see the note.
+    if (!drive_lock_.try_lock()) {
+      drive_again_.store(true, std::memory_order_seq_cst);
+      if (!drive_lock_.try_lock()) return;
+    }
+    drive_again_.store(false, std::memory_order_seq_cst);
+    answer_batch batch;
+    more = collect(batch);
+    drive_lock_.unlock();
+    if (const std::int64_t awaited = batch.deliver(); awaited != 0) interest_.fetch_sub(awaited, std::memory_order_seq_cst);
+    more = more || drive_again_.load(std::memory_order_seq_cst);
+  }
+  if (has_transfers_.load(std::memory_order_relaxed)) pump_transfers();
+  if (closing_.load(std::memory_order_relaxed)) after_drive();
+}
+
+// True when the batch is full and there may be more.
+bool device_core::collect(answer_batch& batch) {
+  if (!violated_.load(std::memory_order_relaxed)) {
+    // Counters first, then reports, then retiring. A report is published before its operation's counter moves, and an operation that
+    // depends on another completes after it: so whatever the counters below show as done, its failures and those of everything it
+    // depended on are among the reports read next.
+    std::array<std::uint64_t, max_lanes> done;
+    for (std::uint32_t i = 0; i < max_lanes; ++i) done[i] = channel_.page().lanes[i].done.load(std::memory_order_acquire);
+    if (read_reports(batch)) return true;
+    if (has_cancelled_.load(std::memory_order_relaxed)) take_cancelled(batch);
+    if (retire_lanes(batch, done)) return true;
+  }
+  if (dead_.load(std::memory_order_seq_cst)) return answer_everything(batch);
+  return false;
+}
+
+bool device_core::read_reports(answer_batch& batch) {
+  std::array<std::byte, protocol::max_report_bytes> room;
+  while (!violated_.load(std::memory_order_relaxed)) {
+    if (batch.full()) return true;
+    const ring_record record = reports_->read(room);
+    if (record.status == read_status::none) return false;
+    if (!record) return violated("the report ring"), false;
+    auto report = parse_report(record.payload);
+    if (!report) return violated("a report"), false;
+    const auto& head = report->head;
+    const std::uint64_t expected = reports_seen_.load(std::memory_order_relaxed) + 1;
+    if (head.number != expected || head.slot >= ledger_.capacity()) return violated("a report's number or slot"), false;
+    ledger_entry& e = ledger_[head.slot];
+    if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != head.ticket) return violated("a report for a request that is not there"), false;
+    if (report->what.request.name.empty()) report->what.request.name = e.info->label;
+    report->what.generation = memory_->generation();
+    fail_entry(e, error(std::move(report->what)), batch);
+    reports_seen_.store(expected, std::memory_order_release);
+  }
+  return false;
+}
+
+bool device_core::retire_lanes(answer_batch& batch, const std::array<std::uint64_t, max_lanes>& done) {
+  std::uint64_t retired = 0;
+  bool more = false;
+  for (std::uint32_t lane = 0; lane < max_lanes && !more; ++lane) {
+    std::uint64_t& seen = retired_[lane];
+    if (done[lane] == seen) [[likely]] continue;
+    if (done[lane] - seen > ledger_.capacity()) return violated("a lane's counter"), false;
+    while (seen != done[lane]) {
+      if (batch.full()) {
+        more = true;
+        break;
+      }
+      const std::uint64_t word = channel_.log(lane, seen + 1).load(std::memory_order_relaxed);
+      const std::uint32_t slot = protocol::slot_of(word);
+      if (slot >= ledger_.capacity()) return violated("a lane's log"), false;
+      ledger_entry& e = ledger_[slot];
+      if (!e.in_flight.load(std::memory_order_acquire) || protocol::log_word(e.ticket, slot) != word) return violated("a lane's log"), false;
+      if (!e.answered) batch.add(e, channel_.cell(slot).bytes, nullptr);
+      retire(slot);
+      ++seen;
+      ++retired;
+    }
+  }
+  if (retired != 0) {
+    const std::uint64_t total = retired_total_.load(std::memory_order_relaxed) + retired;
+    retired_total_.store(total, std::memory_order_relaxed);
+    channel_.page().retired.store(total, std::memory_order_relaxed);
+    if (room_waiters_.load(std::memory_order_seq_cst) != 0) wake_waiters();
+  }
+  return more;
+}
+
+void device_core::retire(std::uint32_t slot) noexcept {
+  ledger_entry& e = ledger_[slot];
+  for (std::size_t i = 0; i < e.access_count; ++i) e.keep[i].reset();
+  e.keep[max_operands].reset();
+  e.keep[max_operands + 1].reset();
+  channel_.slot(slot).store(0, std::memory_order_relaxed);
+  e.in_flight.store(false, std::memory_order_seq_cst);
+  ledger_.give_back(slot);
+}
+
+void device_core::fail_entry(ledger_entry& e, const error& why, answer_batch& batch) {
+  if (std::exchange(e.answered, true)) return;
+  failed_total_.fetch_add(1, std::memory_order_relaxed);
+  batch.add(e, nullptr, &why);
+  spoil_outputs(e, why);
+}
+
+void device_core::spoil_outputs(const ledger_entry& e, const error& why) {
+  for (std::size_t i = 0; i < e.access_count; ++i) {
+    block* b = e.keep[i].get();
+    const memory_access& a = e.accesses[i];
+    if (a.mode == access_mode::read || b == nullptr) continue;
+    memory_->mark_stale(*b, a.begin, a.end, e.ticket, why, [&](auto&& replaced) {
+      for (std::uint32_t s = 0; s < ledger_.capacity(); ++s) {
+        const ledger_entry& later = ledger_[s];
+        if (!later.in_flight.load(std::memory_order_seq_cst) || later.ticket <= e.ticket) continue;
+        for (std::size_t k = 0; k < later.access_count; ++k)
+          if (later.accesses[k].mode == access_mode::write && later.keep[k].get() == b) replaced(later.accesses[k].begin, later.accesses[k].end);
+      }
+    });
+  }
+}
+
+bool device_core::answer_everything(answer_batch& batch) {
+  error why(reaction::stopped, "device", "stopped");
+  {
+    const std::scoped_lock guard(why_lock_);
+    if (death_) why = *death_;
+  }
+  for (std::uint32_t slot = 0; slot < ledger_.capacity(); ++slot) {
+    ledger_entry& e = ledger_[slot];
+    if (!e.in_flight.load(std::memory_order_seq_cst)) continue;
+    if (batch.full()) return true;
+    if (!e.answered) {
+      error::details d = why.all();
+      d.request = {std::string(e.info->label), e.ticket};
+      d.generation = memory_->generation();
+      fail_entry(e, error(std::move(d)), batch);
+    }
+    retire(slot);
+  }
+  return false;
+}
+
+void device_core::cancel(std::uint32_t slot, std::uint64_t ticket, const char* why) noexcept {
+  if (slot >= ledger_.capacity()) return;
+  std::uint64_t expected = protocol::slot_word(ticket, protocol::phase::queued);
+  if (!channel_.slot(slot).compare_exchange_strong(expected, protocol::slot_word(ticket, protocol::phase::cancelled))) return;
+  {
+    const std::scoped_lock guard(cancel_lock_);
+    cancelled_.push_back({slot, ticket, why});
+    has_cancelled_.store(true, std::memory_order_relaxed);
+  }
+  drive();
+}
+
+void device_core::take_cancelled(answer_batch& batch) {
+  const std::scoped_lock guard(cancel_lock_);
+  while (!cancelled_.empty() && !batch.full()) {
+    const cancellation c = cancelled_.back();
+    cancelled_.pop_back();
+    ledger_entry& e = ledger_[c.slot];
+    if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != c.ticket) continue;  // its report came first
+    fail_entry(e, error(error::details{.reaction = reaction::retry_later, .domain = "device", .text = c.why,
+                                       .request = {std::string(e.info->label), e.ticket}, .generation = memory_->generation()}), batch);
+  }
+  has_cancelled_.store(!cancelled_.empty(), std::memory_order_relaxed);
+}
+
+bool device_core::news() const noexcept {
+  std::uint64_t done = 0;
+  for (const protocol::lane_counters& lane : channel_.page().lanes) done += lane.done.load(std::memory_order_relaxed);
+  return done != retired_total_.load(std::memory_order_relaxed) || (has_transfers_.load(std::memory_order_relaxed) && transfer_has_data());
+}
+
+bool device_core::transfer_has_data() const noexcept {
+  const std::scoped_lock guard(transfer_lock_);
+  return std::any_of(transfers_.begin(), transfers_.end(), [](const auto& t) { return t->has_data(); });
+}
+
+void device_core::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
+  adaptive_wait spin(options_.wait, cores_);
+  while (!core.done()) {
+    drive();
+    if (core.done() || (deadline_ns != no_deadline && now_ns() >= deadline_ns)) return;
+    if (spin.spin([&] { return core.done() || news(); })) continue;
+    sleep_for_news([&] { return core.done(); }, deadline_ns);
+  }
+}
+
+void device_core::wake_waiters() noexcept {
+  protocol::progress_page& page = channel_.page();
+  page.epoch.fetch_add(1, std::memory_order_seq_cst);
+  if (page.sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(page.epoch, futex_scope::shared);
+}
+
+void device_core::answered(pending_core& core) noexcept {
+  core.wake_sleepers();
+  wake_waiters();
+}
+
+void device_core::wake_reactor() noexcept {
+  protocol::progress_page& page = channel_.page();
+  if (page.idle_sleepers.load(std::memory_order_seq_cst) == 0) return;
+  page.idle_epoch.fetch_add(1, std::memory_order_seq_cst);
+  futex_wake(page.idle_epoch, futex_scope::shared);
+}
+
+void device_core::interest_added(pending_core&) noexcept {
+  interest_.fetch_add(1, std::memory_order_seq_cst);
+  wake_reactor();
+}
+
+// The reactor. While somebody waits without a thread, it waits like everybody else; otherwise it sleeps until the worker goes idle with
+// work that nobody has retired. It stays with the first way for a few wakes after the last interest, so that a chain of awaits does
+// not move it to and fro.
+void device_core::react() noexcept {
+  ::pthread_setname_np(::pthread_self(), "troupe-reactor");
+  protocol::progress_page& page = channel_.page();
+  adaptive_wait spin(options_.wait, cores_);
+  int attached = 0;
+  while (!reactor_ends_.load(std::memory_order_seq_cst)) {
+    const bool wanted = interest_.load(std::memory_order_seq_cst) > 0 || has_transfers_.load() || closing_.load(std::memory_order_seq_cst);
+    attached = wanted ? 8 : attached - 1;
+    if (attached > 0) {
+      drive();
+      if (wanted && spin.spin([this] { return news(); })) continue;
+      sleep_for_news([&] { return reactor_ends_.load(std::memory_order_seq_cst); }, wanted ? now_ns() + 1'000'000'000 : no_deadline);
+      continue;
+    }
+    page.idle_sleepers.fetch_add(1, std::memory_order_seq_cst);
+    const std::uint32_t before = page.idle_epoch.load(std::memory_order_seq_cst);
+    drive();
+    if (interest_.load(std::memory_order_seq_cst) <= 0 && !has_transfers_.load() && !reactor_ends_.load() && !closing_.load())
+      futex_wait(page.idle_epoch, before, futex_scope::shared);
+    page.idle_sleepers.fetch_sub(1, std::memory_order_seq_cst);
+  }
+  drive();
+}
+
+void device_core::add_transfer(std::shared_ptr<transfer> t) {
+  {
+    const std::scoped_lock guard(transfer_lock_);
+    transfers_.push_back(std::move(t));
+    has_transfers_.store(true, std::memory_order_seq_cst);
+  }
+  wake_reactor();
+}
+
+void device_core::pump_transfers() noexcept {
+  std::vector<std::shared_ptr<transfer>> now;
+  {
+    const std::scoped_lock guard(transfer_lock_);
+    now = transfers_;
+  }
+  for (const auto& t : now) {
+    if (!t->advance()) continue;
+    const std::scoped_lock guard(transfer_lock_);
+    std::erase(transfers_, t);
+    has_transfers_.store(!transfers_.empty(), std::memory_order_seq_cst);
+  }
+}
+
+void device_core::violated(const char* what) noexcept {
+  if (violated_.exchange(true)) return;
+  auto self = shared_from_this();
+  post(*loop_, [self, what] {
+    self->feed({supervisor::event_kind::misbehaved,
+                error(reaction::context_lost, "device", std::string("the worker wrote something impossible (") + what + "); it was ended")});
+  });
+}
+
+}  // namespace troupe

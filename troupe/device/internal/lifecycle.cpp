@@ -1,0 +1,365 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Opening, watching and closing a device. Everything that decides runs on the control loop.
+#include <sys/sysinfo.h>
+#include <troupe/base/clock.hpp>
+#include <troupe/device/internal/core.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+namespace troupe {
+namespace {
+
+constexpr std::uint64_t supervisor_tag = UINT64_MAX;
+constexpr std::uint64_t page_bytes = std::uint64_t{2} << 20;
+
+std::uint64_t machine_bytes() noexcept {
+  struct ::sysinfo info;
+  return ::sysinfo(&info) == 0 ? std::uint64_t{info.totalram} * info.mem_unit : std::uint64_t{4} << 30;
+}
+
+// Addresses for the memory of device `index`, the same in the application and all workers. Far from where Linux puts programs,
+// libraries and heaps; thread sanitizer allows only its own part of the address space.
+constexpr std::uint64_t region_base(std::uint32_t index) noexcept {
+#if defined(__SANITIZE_THREAD__)
+  return 0x7e90'0000'0000 + std::uint64_t{index} * (std::uint64_t{64} << 30);
+#else
+  return 0x2000'0000'0000 + std::uint64_t{index} * (std::uint64_t{1} << 40);
+#endif
+}
+
+error bad_option(const char* field, const std::string& value, const char* expected) {
+  return error(reaction::caller_bug, "device", std::string("device_options::") + field + " is " + value + "; expected " + expected);
+}
+
+std::optional<error> check(const device_options& o) {
+  if (o.mailbox_capacity < 1 || o.mailbox_capacity > 65536) return bad_option("mailbox_capacity", std::to_string(o.mailbox_capacity), "1 to 65536");
+  if (o.lane_pool < 1 || o.lane_pool > 10) return bad_option("lane_pool", std::to_string(o.lane_pool), "1 to 10");
+  if (o.helpers < 1 || o.helpers > 4) return bad_option("helpers", std::to_string(o.helpers), "1 to 4");
+  if (o.engine.empty() || o.engine.find_first_of("/\n") != std::string::npos) return bad_option("engine", '"' + o.engine + '"', "the name of a backend, such as host");
+  for (const std::string& l : o.libraries)
+    if (l.empty() || l.find_first_of("/\n") != std::string::npos) return bad_option("libraries", '"' + l + '"', "names of library actors, such as blas");
+  return {};
+}
+
+std::string runtime_folder(const device_options& o) {
+  if (!o.runtime_folder.empty()) return o.runtime_folder;
+  const char* set = std::getenv("TROUPE_RUNTIME");
+  return set != nullptr ? set : "";
+}
+
+}  // namespace
+
+std::shared_ptr<device_core> device_core::open(const device_options& o, std::uint32_t index, std::shared_ptr<control_loop> loop) {
+  device_options options = o;
+  if (options.name.empty()) options.name = options.engine + ":" + std::to_string(index);
+  std::shared_ptr<device_core> core(new device_core(options, index, std::move(loop)));
+  core->start();
+  return core;
+}
+
+device_core::device_core(const device_options& o, std::uint32_t index, std::shared_ptr<control_loop> loop)
+    : options_(o),
+      index_(index),
+      loop_(std::move(loop)),
+      ledger_(check(o) ? 1 : std::bit_ceil(o.mailbox_capacity)),
+      cores_(usable_cores()),
+      supervisor_({.start_ns = o.start_timeout.unlimited() ? 30'000'000'000 : o.start_timeout.ns(),
+                   .stop_ns = o.close_timeout.unlimited() ? 5'000'000'000 : o.close_timeout.ns()}) {
+  const std::uint64_t all = machine_bytes();
+  const auto limit = [](std::uint64_t asked, std::uint64_t otherwise) { return (asked != 0 ? asked : otherwise) / 256 * 256; };
+  memory_ = device_memory::make(*this, {.device_bytes = limit(o.memory_limit, all / 2), .host_bytes = limit(o.host_memory_limit, all / 4)});
+}
+
+device_core::~device_core() {
+  reactor_ends_.store(true);
+  if (reactor_.joinable()) {
+    if (channel_.base != nullptr) {
+      wake_reactor();
+      wake_waiters();
+    }
+    // The last handle may go on the reactor itself; then it ends by itself.
+    if (reactor_.get_id() == std::this_thread::get_id()) reactor_.detach(); else reactor_.join();
+  }
+  memory_->abandon();
+}
+
+result<void> device_core::prepare() {
+  if (auto bad = check(options_)) return *bad;
+  const auto at = protocol::layout::for_capacity(ledger_.capacity());
+  auto file = memory_file::create("troupe-channel", at.total);
+  if (!file) return file.error();
+  auto seen = mapping::map(*file, map_access::read_write);
+  if (!seen) return seen.error();
+  file_.emplace(std::move(*file));
+  channel_memory_ = std::move(*seen);
+  channel_ = {at, channel_memory_.data()};
+  auto commands = ring_region::format(channel_.commands(), at.command_bytes);
+  auto reports = ring_region::format(channel_.reports(), at.report_bytes);
+  if (!commands) return commands.error();
+  if (!reports) return reports.error();
+  commands_.emplace(*commands);
+  reports_.emplace(*reports);
+
+  const auto up = [](std::uint64_t v) { return (v + page_bytes - 1) / page_bytes * page_bytes; };
+  const memory_statistics device = memory_->statistics(memory_kind::device), host = memory_->statistics(memory_kind::host);
+  // Segments are whole pages of 2 MiB and places are used again only when they fit, so leave room.
+  region_.begin = region_base(index_);
+  region_.next[0] = region_.begin;
+  region_.end[0] = region_.next[1] = region_.begin + 2 * up(device.total_bytes) + 64 * page_bytes;
+  region_.end[1] = region_.next[1] + 2 * up(host.total_bytes) + 64 * page_bytes;
+
+  auto link = worker_link::make(options_.isolation);
+  if (!link) return link.error();
+  link_ = std::move(*link);
+  const std::string folder = runtime_folder(options_);
+  std::string text = options_.engine + "\n" + std::to_string(options_.engine_folders.size() + 1) + "\n";
+  for (const std::string& f : options_.engine_folders) text += f + "\n";
+  text += folder + "/engines\n";
+  for (const std::string& l : options_.libraries) text += l + "\n";
+  const protocol::worker_settings settings{.version = protocol::version,
+                                           .capacity = ledger_.capacity(),
+                                           .wait = static_cast<std::uint32_t>(options_.wait),
+                                           .lanes = static_cast<protocol::lane_policy>(options_.lanes),
+                                           .pool = options_.lane_pool,
+                                           .helpers = options_.helpers,
+                                           .device = static_cast<std::int32_t>(index_),
+                                           .parent = options_.isolation == isolation::process ? static_cast<std::uint32_t>(::getpid()) : 0,
+                                           .reserve_begin = region_.begin,
+                                           .reserve_bytes = region_.end[1] - region_.begin,
+                                           .inline_bytes = options_.inline_bytes};
+  return link_->greet(settings, text, *file_);
+}
+
+void device_core::start() {
+  auto self = shared_from_this();
+  if (auto ok = prepare(); !ok) {
+    refusing_.store(true);
+    post(*loop_, [self, why = ok.error()] {
+      self->feed({supervisor::event_kind::opened});
+      self->feed({supervisor::event_kind::worker_failed, why});
+    });
+    const std::scoped_lock guard(why_lock_);
+    refusal_ = error(error::details{.reaction = ok.error().reaction(), .domain = ok.error().domain(), .code = ok.error().code(), .text = ok.error().text()});
+    return;
+  }
+  reactor_ = std::thread([this] { react(); });
+  post(*loop_, [self] { self->feed({supervisor::event_kind::opened}); });
+}
+
+error device_core::refusal() const {
+  const std::scoped_lock guard(why_lock_);
+  return refusal_ ? *refusal_ : error(reaction::stopped, "device", "the device has stopped");
+}
+
+void device_core::feed(supervisor::event e) {
+  for (const supervisor::action& a : supervisor_.on(std::move(e), now_ns())) carry_out(a);
+  state_.store(supervisor_.state());
+  if (const auto due = supervisor_.next_tick()) loop_->at(*due, shared_from_this(), supervisor_tag);
+}
+
+void device_core::carry_out(const supervisor::action& a) {
+  switch (a.kind) {
+    case supervisor::action_kind::launch: {
+      if (!link_) break;
+      loop_->watch(link_->socket_fd(), *this);
+      if (auto ok = link_->launch(runtime_folder(options_) + "/troupe-worker"); !ok) {
+        auto self = shared_from_this();
+        post(*loop_, [self, why = ok.error()] { self->feed({supervisor::event_kind::worker_failed, why}); });
+        break;
+      }
+      worker_pid_.store(link_->pid());
+      if (link_->exit_fd() >= 0) loop_->watch(link_->exit_fd(), *this);
+      break;
+    }
+    case supervisor::action_kind::tell_ready: {
+      state_.store(supervisor_.state());
+      tell(ready_waiters_, ready_result_, {});
+      break;
+    }
+    case supervisor::action_kind::refuse_new: {
+      const std::scoped_lock guard(why_lock_);
+      refusal_ = a.why;
+      refusing_.store(true, std::memory_order_seq_cst);
+      break;
+    }
+    case supervisor::action_kind::cancel_queued:
+      for (std::uint32_t slot = 0; slot < ledger_.capacity(); ++slot) {
+        const ledger_entry& e = ledger_[slot];
+        if (e.in_flight.load(std::memory_order_acquire)) cancel(slot, e.ticket, "the device was closed before this request started");
+      }
+      break;
+    case supervisor::action_kind::stop_worker:
+      if (link_) link_->send_stop();
+      break;
+    case supervisor::action_kind::kill_worker:
+      if (link_) link_->kill();
+      break;
+    case supervisor::action_kind::answer_all: {
+      if (channel_.base == nullptr) break;
+      drive();  // what has finished is answered as finished
+      {
+        const std::scoped_lock guard(why_lock_);
+        death_ = a.why;
+      }
+      memory_->lose_all(*a.why);
+      dead_.store(true, std::memory_order_seq_cst);
+      drive();
+      break;
+    }
+    case supervisor::action_kind::tell_stopped: {
+      state_.store(device_state::stopped);
+      closing_.store(false);
+      const result<void> how = a.why ? result<void>(*a.why) : result<void>();
+      tell(ready_waiters_, ready_result_, a.why ? *a.why : error(reaction::stopped, "device", "the device was closed"));
+      tell(stop_waiters_, stop_result_, how);
+      reactor_ends_.store(true, std::memory_order_seq_cst);
+      if (channel_.base != nullptr) {
+        wake_waiters();
+        wake_reactor();
+      }
+      finish_worker();
+      break;
+    }
+  }
+}
+
+void device_core::tell(std::vector<promise<void>>& waiters, std::optional<result<void>>& outcome, result<void> what) {
+  std::vector<promise<void>> now;
+  {
+    const std::scoped_lock guard(watch_lock_);
+    if (!outcome) outcome = what;
+    now.swap(waiters);
+  }
+  for (promise<void>& p : now) p.set(*outcome);
+}
+
+// The worker is gone or being killed: let go of it. Its end is reaped by the link's destructor.
+void device_core::finish_worker() {
+  if (!link_) return;
+  loop_->unwatch(link_->socket_fd());
+  if (link_->exit_fd() >= 0) loop_->unwatch(link_->exit_fd());
+  // A thread cannot be killed: join it away from the loop, so that other devices go on.
+  if (options_.isolation == isolation::thread) std::thread([link = std::shared_ptr<worker_link>(std::move(link_)), self = shared_from_this()] {}).detach();
+  const std::scoped_lock guard(link_lock_);
+  link_.reset();
+}
+
+void device_core::on_readable(int fd) {
+  const auto self = shared_from_this();
+  if (!link_) return;
+  if (fd == link_->exit_fd()) {
+    if (const auto status = link_->ended()) {
+      // It may have said why before it went.
+      for (auto n = link_->receive(); n.kind == worker_link::news::kind::failed; n = link_->receive())
+        return feed({supervisor::event_kind::worker_failed, error(n.how, "device", n.text)});
+      loop_->unwatch(fd);
+      feed({supervisor::event_kind::worker_exited, error(error::details{.reaction = reaction::context_lost, .domain = "device", .code = status->value,
+            .text = "the worker of " + options_.name + " " + status->text() + "; what it held is lost"})});
+    }
+    return;
+  }
+  const worker_link::news n = link_->receive();
+  switch (n.kind) {
+    case worker_link::news::kind::none: return;
+    case worker_link::news::kind::ready: {
+      {
+        const std::scoped_lock guard(watch_lock_);
+        engines_ = n.text;
+      }
+      return feed({supervisor::event_kind::worker_ready});
+    }
+    case worker_link::news::kind::failed: return feed({supervisor::event_kind::worker_failed, error(n.how, "device", n.text)});
+    case worker_link::news::kind::gone:
+      loop_->unwatch(fd);
+      // A process tells by its exit status, which comes on its own; a thread has only this.
+      if (options_.isolation == isolation::thread) {
+        feed({supervisor::event_kind::worker_exited, error(reaction::context_lost, "device", "the worker thread of " + options_.name + " has ended")});
+      }
+      return;
+  }
+}
+
+void device_core::on_time(std::uint64_t tag) {
+  if (tag == supervisor_tag) return feed({supervisor::event_kind::tick});
+  cancel(static_cast<std::uint32_t>(tag & 0xfffff), tag >> 20, "its time-out passed before it started; the device was busy with earlier requests");
+}
+
+void device_core::after_drive() noexcept {
+  if (ledger_.in_flight() != 0 || drained_told_.exchange(true)) return;
+  auto self = shared_from_this();
+  post(*loop_, [self] { self->feed({supervisor::event_kind::drained}); });
+}
+
+void device_core::close(bool now) {
+  auto self = shared_from_this();
+  post(*loop_, [self, now] {
+    self->feed({now ? supervisor::event_kind::close_now_asked : supervisor::event_kind::close_asked});
+    if (self->state() != device_state::closing) return;
+    self->closing_.store(true, std::memory_order_seq_cst);
+    self->wake_reactor();
+    self->wake_waiters();
+    self->drive();
+  });
+}
+
+pending<void> device_core::watch_for(std::vector<promise<void>>& waiters, const std::optional<result<void>>& outcome) {
+  const std::scoped_lock guard(watch_lock_);
+  if (outcome) return make_ready<void>(*outcome);
+  return waiters.emplace_back().get_pending();
+}
+
+pending<void> device_core::when_ready() { return watch_for(ready_waiters_, ready_result_); }
+pending<void> device_core::when_stopped() { return watch_for(stop_waiters_, stop_result_); }
+
+std::string device_core::engines() const {
+  const std::scoped_lock guard(watch_lock_);
+  return engines_;
+}
+
+result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes) {
+  const int k = static_cast<int>(kind);
+  bytes = (bytes + page_bytes - 1) / page_bytes * page_bytes;
+  const std::scoped_lock guard(link_lock_);
+  if (!link_ || refusing_.load()) return refusal();
+  std::uint64_t address = 0;
+  auto& reuse = free_addresses_[k];
+  const auto fits = std::find_if(reuse.begin(), reuse.end(), [bytes](const segment& s) { return s.bytes == bytes; });
+  if (fits != reuse.end()) {
+    address = fits->address;
+    reuse.erase(fits);
+  } else {
+    if (region_.end[k] - region_.next[k] < bytes) return error(reaction::retry_later, "memory", "alloc: the device's addresses are used up; open another device");
+    address = region_.next[k];
+    region_.next[k] += bytes;
+  }
+  auto file = memory_file::create(kind == memory_kind::host ? "troupe-host-memory" : "troupe-device-memory", bytes);
+  if (!file) return file.error();
+  mapping here;
+  if (kind == memory_kind::host) {
+    auto seen = mapping::map(*file, map_access::read_write);
+    if (!seen) return seen.error();
+    here = std::move(*seen);
+  }
+  const auto sent = link_->send_map(address, *file);
+  if (!sent) return sent.error();
+  segments_sent_.store(*sent, std::memory_order_release);
+  struct backing {
+    memory_file file;
+    mapping here;
+  };
+  std::byte* host = here.data();
+  return segment{address, bytes, host, std::make_shared<backing>(backing{std::move(*file), std::move(here)})};
+}
+
+void device_core::shrink(memory_kind kind, const segment& s) noexcept {
+  const std::scoped_lock guard(link_lock_);
+  free_addresses_[static_cast<int>(kind)].push_back({s.address, s.bytes, nullptr, nullptr});
+  if (!link_) return;
+  if (const auto sent = link_->send_unmap(s.address)) segments_sent_.store(*sent, std::memory_order_release);
+}
+
+}  // namespace troupe

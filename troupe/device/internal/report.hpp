@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <troupe/base/error.hpp>
+#include <troupe/worker/protocol.hpp>
+
+namespace troupe {
+
+/// A report as it was read from the ring: copied out already, but not trusted.
+struct parsed_report {
+  protocol::report_header head;
+  error::details what;
+};
+
+/// Nothing when the bytes cannot be a report. Never reads outside them.
+std::optional<parsed_report> parse_report(std::span<const std::byte> record);
+
+}  // namespace troupe

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/device/internal/core.hpp>
+
+namespace troupe {
+
+template <class Ready>
+void device_core::sleep_for_news(Ready&& ready, std::int64_t deadline_ns) noexcept {
+  // Announce, remember the epoch, look once more, sleep. The worker publishes first and looks for sleepers second, so one of the two
+  // sees the other; a wake in between changes the epoch.
+  protocol::progress_page& page = channel_.page();
+  page.sleepers.fetch_add(1, std::memory_order_seq_cst);
+  const std::uint32_t before = page.epoch.load(std::memory_order_seq_cst);
+  drive();
+  if (!ready()) futex_wait(page.epoch, before, futex_scope::shared, deadline_ns);
+  page.sleepers.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+}  // namespace troupe

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <troupe/device/internal/transfer.hpp>
+
+namespace troupe {
+
+bool transfer::advance() noexcept {
+  std::unique_lock guard(lock_, std::try_to_lock);
+  if (!guard) return false;  // somebody is at it
+  if (over_) return true;
+  staging_header& h = header();
+  // Read once; more than is possible counts as what is possible, so nothing is read that lies outside the staging block.
+  std::uint64_t i = emptied_.load(std::memory_order_relaxed);
+  const std::uint64_t filled = std::min(h.filled.load(std::memory_order_acquire), std::min(i + plan_.chunks, plan_.count()));
+  while (i < filled) {
+    std::memcpy(to_ + i * plan_.chunk_bytes, plan_.chunk(&h, i), plan_.size(i));
+    emptied_.store(++i, std::memory_order_relaxed);
+    h.step(h.emptied, i);
+  }
+  if (!answer_ || (*answer_ && i < plan_.count())) return false;
+  over_ = true;
+  const auto state = std::move(state_);
+  guard.unlock();
+  finish_(*state, *answer_ ? nullptr : &answer_->error());
+  return true;
+}
+
+void transfer::request_answered(const result<void>& answer) noexcept {
+  const std::scoped_lock guard(lock_);
+  answer_ = answer;
+}
+
+}  // namespace troupe

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace troupe {
+
+enum class device_state : std::uint8_t {
+  starting,  ///< the worker is being made; requests queue up
+  ready,     ///< requests are served
+  closing,   ///< no new requests; what is queued is being served
+  stopped,   ///< nothing is served any more
+};
+
+std::string_view to_string(device_state s) noexcept;
+
+}  // namespace troupe

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/device/device.hpp>
+
+namespace troupe {
+
+namespace detail {
+#ifdef TROUPE_RUNTIME_DIR
+inline constexpr const char* runtime_folder = TROUPE_RUNTIME_DIR;  // set by the build: find_package(troupe) knows the installation
+#else
+inline constexpr const char* runtime_folder = "";
+#endif
+}  // namespace detail
+
+/// Owns the devices of a program. One is enough; several do not disturb each other.
+/// Its destructor closes every device orderly and waits for that: queued requests are answered. Handles stay safe to use.
+class runtime {
+ public:
+  runtime();
+  ~runtime();
+  runtime(const runtime&) = delete;
+  runtime& operator=(const runtime&) = delete;
+
+  /// Opens a device and returns at once: requests queue up until its worker is there. Never fails here: `ready()` and every request
+  /// say what is wrong. Each call makes another device with a worker of its own.
+  device open_device(device_options options = {}) {
+    if (options.runtime_folder.empty()) options.runtime_folder = default_runtime_folder(detail::runtime_folder);
+    return open(std::move(options));
+  }
+  /// The devices opened so far, in order.
+  std::vector<device> devices() const;
+
+ private:
+  struct state;
+  static std::string default_runtime_folder(const char* built_in);
+  device open(device_options options);
+
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace troupe
