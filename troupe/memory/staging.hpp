@@ -46,7 +46,7 @@ struct staging_plan {
 
   /// Chunks small enough to stay in a processor's cache between the two copies, enough of them to let both sides work.
   static constexpr staging_plan for_bytes(std::uint64_t bytes) noexcept {
-    constexpr std::uint64_t chunk = std::uint64_t{128} << 10, most = 8;
+    constexpr std::uint64_t chunk = std::uint64_t{256} << 10, most = 16;
     return {bytes, std::min(bytes, chunk), std::min((bytes + chunk - 1) / chunk, most)};
   }
   constexpr std::uint64_t count() const noexcept { return (bytes + chunk_bytes - 1) / chunk_bytes; }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstring>
 #include <troupe/device/internal/transfer.hpp>
+#include <troupe/memory/stream_copy.hpp>
 
 namespace troupe {
 
@@ -15,7 +15,7 @@ bool transfer::advance() noexcept {
   std::uint64_t i = emptied_.load(std::memory_order_relaxed);
   const std::uint64_t filled = std::min(h.filled.load(std::memory_order_acquire), std::min(i + plan_.chunks, plan_.count()));
   while (i < filled) {
-    std::memcpy(to_ + i * plan_.chunk_bytes, plan_.chunk(&h, i), plan_.size(i));
+    stream_copy(to_ + i * plan_.chunk_bytes, plan_.chunk(&h, i), plan_.size(i));
     emptied_.store(++i, std::memory_order_relaxed);
     h.step(h.emptied, i);
   }

@@ -5,6 +5,7 @@
 #include <troupe/base/clock.hpp>
 #include <troupe/memory/requests.hpp>
 #include <troupe/memory/staging.hpp>
+#include <troupe/memory/stream_copy.hpp>
 #include <troupe/worker/engine.hpp>
 
 namespace troupe::memory {
@@ -56,15 +57,14 @@ struct host_memory {
     return {};
   }
 
-  result<void> run(const stream_in& r, call& c) {
+  result<void> run(const stream_in& r, call&) {
     auto& h = *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.staging));
     const staging_plan plan{static_cast<std::uint64_t>(r.bytes.value()), static_cast<std::uint64_t>(r.chunk_bytes.value()),
                             static_cast<std::uint64_t>(r.chunks.value())};
     for (std::uint64_t i = 0; i < plan.count(); ++i) {
       if (!await(h, [&] { return h.filled.load(std::memory_order_acquire) > i; })) return abandoned();
-      std::memcpy(r.target.data() + i * plan.chunk_bytes, plan.chunk(&h, i), plan.size(i));
+      stream_copy(r.target.data() + i * plan.chunk_bytes, plan.chunk(&h, i), plan.size(i));
       h.step(h.emptied, i + 1);
-      (void)c;
     }
     return {};
   }
