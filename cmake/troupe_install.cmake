@@ -1,11 +1,5 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
-#
-# What a program needs beside itself at run time, as one target: `add_dependencies(my_program troupe_worker_and_engines)`.
-get_property(engines GLOBAL PROPERTY TROUPE_ENGINES)
-add_custom_target(troupe_worker_and_engines)
-add_dependencies(troupe_worker_and_engines troupe_worker_program ${engines})
-
 get_property(fuzzers GLOBAL PROPERTY TROUPE_FUZZERS)
 if(fuzzers)
   add_custom_target(troupe_fuzzers DEPENDS ${fuzzers})
