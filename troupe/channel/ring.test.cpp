@@ -196,16 +196,6 @@ TEST(ring, bytes_that_cannot_be_a_record_are_a_violation_for_the_reader_and_stay
   }
 }
 
-TEST(ring, a_producer_that_only_pads_cannot_hold_the_reader_longer_than_a_lap) {
-  local_ring ring(256);
-  for (std::uint64_t i = 0; i < 4; ++i) {
-    ring.memory.put_half(ring.memory.granule(i) + 8, 0);
-    ring.memory.put_half(ring.memory.granule(i) + 12, std::uint32_t{1} << 31);
-    ring.memory.put_word(ring.memory.granule(i), i + 1);
-  }
-  EXPECT_EQ(ring.reader.peek().status, read_status::none);
-}
-
 TEST(ring, format_names_what_is_wrong_with_the_memory) {
   ring_memory memory(1024);
   const auto text = [](auto made) { return made ? std::string("accepted") : made.error().text(); };
