@@ -6,6 +6,7 @@
 namespace troupe {
 
 void waiter::answered(pending_core& core) noexcept { core.wake_sleepers(); }
+void waiter::interest_met(pending_core&) noexcept {}
 
 bool pending_core::sleep(std::int64_t deadline_ns) const noexcept {
   const std::uint32_t seen = phase_.load(std::memory_order_acquire);
@@ -56,7 +57,10 @@ void pending_core::finish() noexcept {
       wake_sleepers();
     }
   }
-  if (before & continued_bit) executor_->post(*continuation_);
+  if (before & continued_bit) {
+    if (waiter_) waiter_->interest_met(*this);
+    executor_->post(*continuation_);
+  }
 }
 
 }  // namespace troupe

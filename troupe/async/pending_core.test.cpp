@@ -35,7 +35,9 @@ class driven_runtime final : public waiter {
   }
 
   ref<pending_state<int>> answer_in_wait;
-  std::atomic<int> waits = 0, interests = 0, answers = 0;
+  void interest_met(pending_core&) noexcept override { ++met; }
+
+  std::atomic<int> waits = 0, interests = 0, answers = 0, met = 0;
   bool blocked_inside = false, had_continuation = false;
 };
 
@@ -249,6 +251,24 @@ TEST(pending_race, a_timed_get_and_an_answer_agree) {
     if (!answer) answer = q.get();
     ASSERT_EQ(**answer, round);
   }
+}
+
+TEST(pending_core, every_interest_is_met_exactly_once_however_attaching_and_answering_race) {
+  driven_runtime runtime;
+  std::atomic<int> alive = 0;
+  for (int i = 0; i < 2000; ++i) {
+    auto core = ref<pending_state<int>>::adopt(new counted_state(&runtime, alive));
+    std::atomic<bool> go = false;
+    std::jthread answering([&] {
+      while (!go) {
+      }
+      core->complete(i);
+    });
+    pending<int> consumer{core};
+    go = true;
+    EXPECT_EQ(*std::move(consumer).then([](result<int> r) { return *r; }).get(), i);
+  }
+  EXPECT_EQ(runtime.interests, runtime.met);
 }
 
 }  // namespace

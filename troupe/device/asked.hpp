@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <troupe/async/pending_state.hpp>
 #include <vector>
@@ -38,7 +39,11 @@ struct vector_download final : asked<std::vector<T>> {
 
   static std::byte* room(pending_core& s, std::size_t bytes) noexcept {
     auto& self = static_cast<vector_download&>(s);
-    self.data.resize(bytes / sizeof(T));
+    try {
+      self.data.resize(bytes / sizeof(T));
+    } catch (const std::exception&) {
+      return nullptr;  // no memory
+    }
     return reinterpret_cast<std::byte*>(self.data.data());
   }
   static void finish(pending_core& s, const error* why) noexcept {

@@ -18,6 +18,10 @@ ref<detail::asked<void>> new_answer(const std::shared_ptr<device_core>& core) { 
 
 pending<void> answered(error why) { return make_ready<void>(std::move(why)); }
 
+error no_room(std::uint64_t bytes) {
+  return error(reaction::retry_later, "memory", "download: the application has no memory for a vector of " + std::to_string(bytes) + " bytes");
+}
+
 extent elements_of(const memory_range& r) { return r.bytes; }
 
 // Runs `f(answer)` when a request is answered, on the thread that drives.
@@ -198,7 +202,12 @@ void device::download_bytes(const memory_range& from, pending_core& state, reque
     core_->submit(detail::info_of<memory::download>, &r, c, answer.get(), &link, o);
     when_answered(answer, [held, where, finish, stage](const result<void>& done) {
       if (!done) return finish(*held, &done.error());
-      std::memcpy(where(*held, stage.bytes), stage.owner->host, stage.bytes);
+      std::byte* to = where(*held, stage.bytes);
+      if (to == nullptr) {
+        const error nowhere = no_room(stage.bytes);
+        return finish(*held, &nowhere);
+      }
+      std::memcpy(to, stage.owner->host, stage.bytes);
       finish(*held, nullptr);
     });
     return;
@@ -211,7 +220,12 @@ void device::download_bytes(const memory_range& from, pending_core& state, reque
   r.check(c);
   if (stage.address == 0) c.fail(*detail::why_stale(stage)); else std::construct_at(reinterpret_cast<staging_header*>(stage.owner->host));
   if (const auto& why = c.finish()) return finish(state, &*why);
-  auto moving = std::make_shared<transfer>(stage.owner, plan, where(state, from.bytes), std::move(held), finish);
+  std::byte* to = where(state, from.bytes);
+  if (to == nullptr) {
+    const error nowhere = no_room(from.bytes);
+    return finish(state, &nowhere);
+  }
+  auto moving = std::make_shared<transfer>(stage.owner, plan, to, std::move(held), finish);
   core_->submit(detail::info_of<memory::stream_out>, &r, c, answer.get(), &link, o, stage.owner);
   core_->add_transfer(moving);
   when_answered(answer, [moving](const result<void>& done) { moving->request_answered(done); });

@@ -28,16 +28,12 @@ struct device_core::answer_batch {
     one& o = answers[count++].emplace(one{std::exchange(e.answer, nullptr), e.info, {}, {}});
     if (why != nullptr) o.why = *why; else std::memcpy(o.reply.data(), reply, max_reply_bytes);
   }
-  /// Answers how many of them had somebody waiting without a thread.
-  std::int64_t deliver() noexcept {
-    std::int64_t awaited = 0;
+  void deliver() noexcept {
     for (std::size_t i = 0; i < count; ++i) {
       one& o = *answers[i];
       o.info->answer(*o.pending, o.reply.data(), o.why ? &*o.why : nullptr);
-      awaited += o.pending->has_continuation();
       o.pending->release();
     }
-    return awaited;
   }
 };
 

@@ -33,6 +33,7 @@ class device_core final : public waiter, public segment_source, public control_l
   // drive.cpp: completions
   void wait(pending_core& core, std::int64_t deadline_ns) noexcept override;
   void interest_added(pending_core& core) noexcept override;
+  void interest_met(pending_core& core) noexcept override;
   void answered(pending_core& core) noexcept override;
   void drive() noexcept;
   void cancel(std::uint32_t slot, std::uint64_t ticket, const char* why) noexcept;

@@ -12,7 +12,7 @@
 namespace troupe {
 
 void device_core::drive() noexcept {
-  bool more = true;
+  bool more = channel_.base != nullptr;
   while (more) {
     // Whoever finds the lock taken leaves a note, and the holder looks again after unlocking: so what came in while the holder was
     // past looking is not forgotten. The second try covers a holder that unlocked before it could see the note.
@@ -24,7 +24,7 @@ void device_core::drive() noexcept {
     answer_batch batch;
     more = collect(batch);
     drive_lock_.unlock();
-    if (const std::int64_t awaited = batch.deliver(); awaited != 0) interest_.fetch_sub(awaited, std::memory_order_seq_cst);
+    batch.deliver();
     more = more || drive_again_.load(std::memory_order_seq_cst);
   }
   if (has_transfers_.load(std::memory_order_relaxed)) pump_transfers();
@@ -115,7 +115,8 @@ void device_core::fail_entry(ledger_entry& e, const error& why, answer_batch& ba
   if (std::exchange(e.answered, true)) return;
   failed_total_.fetch_add(1, std::memory_order_relaxed);
   batch.add(e, nullptr, &why);
-  spoil_outputs(e, why);
+  // Once no request is accepted any more, nobody can read the outputs, and soon all memory is stale as a whole.
+  if (!refusing_.load(std::memory_order_relaxed)) spoil_outputs(e, why);
 }
 
 void device_core::spoil_outputs(const ledger_entry& e, const error& why) {
@@ -197,7 +198,8 @@ void device_core::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
     drive();
     if (core.done() || (deadline_ns != no_deadline && now_ns() >= deadline_ns)) return;
     if (spin.spin([&] { return core.done() || news(); })) continue;
-    sleep_for_news([&] { return core.done(); }, deadline_ns);
+    // In slices: a worker that has damaged the shared words must not make a wait endless.
+    sleep_for_news([&] { return core.done(); }, std::min(deadline_ns, now_ns() + 1'000'000'000));
   }
 }
 
@@ -207,10 +209,7 @@ void device_core::wake_waiters() noexcept {
   if (page.sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(page.epoch, futex_scope::shared);
 }
 
-void device_core::answered(pending_core& core) noexcept {
-  core.wake_sleepers();
-  wake_waiters();
-}
+void device_core::answered(pending_core&) noexcept { wake_waiters(); }
 
 void device_core::wake_reactor() noexcept {
   protocol::progress_page& page = channel_.page();
@@ -223,6 +222,8 @@ void device_core::interest_added(pending_core&) noexcept {
   interest_.fetch_add(1, std::memory_order_seq_cst);
   wake_reactor();
 }
+
+void device_core::interest_met(pending_core&) noexcept { interest_.fetch_sub(1, std::memory_order_seq_cst); }
 
 // The reactor. While somebody waits without a thread, it waits like everybody else; otherwise it sleeps until the worker goes idle with
 // work that nobody has retired. It stays with the first way for a few wakes after the last interest, so that a chain of awaits does

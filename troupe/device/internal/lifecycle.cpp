@@ -21,14 +21,32 @@ std::uint64_t machine_bytes() noexcept {
   return ::sysinfo(&info) == 0 ? std::uint64_t{info.totalram} * info.mem_unit : std::uint64_t{4} << 30;
 }
 
-// Addresses for the memory of device `index`, the same in the application and all workers. Far from where Linux puts programs,
-// libraries and heaps; thread sanitizer allows only its own part of the address space.
-constexpr std::uint64_t region_base(std::uint32_t index) noexcept {
+// Addresses for the memory of a device, the same in all its workers. Far from where Linux puts programs, libraries and heaps; thread
+// sanitizer allows only its own part of the address space.
 #if defined(__SANITIZE_THREAD__)
-  return 0x7e90'0000'0000 + std::uint64_t{index} * (std::uint64_t{64} << 30);
-#else
-  return 0x2000'0000'0000 + std::uint64_t{index} * (std::uint64_t{1} << 40);
+#define TROUPE_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TROUPE_THREAD_SANITIZER 1
 #endif
+#endif
+#if defined(TROUPE_THREAD_SANITIZER)
+constexpr std::uint64_t first_region = 0x7e90'0000'0000, region_stride = std::uint64_t{64} << 30;
+#else
+constexpr std::uint64_t first_region = 0x2000'0000'0000, region_stride = std::uint64_t{4} << 40;
+#endif
+constexpr std::uint32_t region_count = 16;
+
+// A worker process has an address space of its own, so every device may use the first region. Workers that are threads share this
+// process's, which is the one resource here that is global by nature.
+result<std::uint64_t> find_region(enum isolation isolation, std::uint64_t bytes) {
+  if (isolation == isolation::process) return first_region;
+  static std::atomic<std::uint32_t> turn{0};
+  for (std::uint32_t tries = 0; tries < region_count; ++tries) {
+    const std::uint64_t base = first_region + turn.fetch_add(1) % region_count * region_stride;
+    if (address_reservation::reserve(bytes, base)) return base;  // free, and released again for the worker
+  }
+  return error(reaction::retry_later, "device", "no range of " + std::to_string(bytes >> 30) + " GiB of addresses is free; close devices, or lower memory_limit");
 }
 
 error bad_option(const char* field, const std::string& value, const char* expected) {
@@ -107,10 +125,12 @@ result<void> device_core::prepare() {
   const auto up = [](std::uint64_t v) { return (v + page_bytes - 1) / page_bytes * page_bytes; };
   const memory_statistics device = memory_->statistics(memory_kind::device), host = memory_->statistics(memory_kind::host);
   // Segments are whole pages of 2 MiB and places are used again only when they fit, so leave room.
-  region_.begin = region_base(index_);
-  region_.next[0] = region_.begin;
-  region_.end[0] = region_.next[1] = region_.begin + 2 * up(device.total_bytes) + 64 * page_bytes;
-  region_.end[1] = region_.next[1] + 2 * up(host.total_bytes) + 64 * page_bytes;
+  const std::uint64_t device_bytes = 2 * up(device.total_bytes) + 64 * page_bytes, host_bytes = 2 * up(host.total_bytes) + 64 * page_bytes;
+  auto base = find_region(options_.isolation, device_bytes + host_bytes);
+  if (!base) return base.error();
+  region_.begin = region_.next[0] = *base;
+  region_.end[0] = region_.next[1] = region_.begin + device_bytes;
+  region_.end[1] = region_.next[1] + host_bytes;
 
   auto link = worker_link::make(options_.isolation);
   if (!link) return link.error();
@@ -138,6 +158,7 @@ void device_core::start() {
   auto self = shared_from_this();
   if (auto ok = prepare(); !ok) {
     refusing_.store(true);
+    link_.reset();
     post(*loop_, [self, why = ok.error()] {
       self->feed({supervisor::event_kind::opened});
       self->feed({supervisor::event_kind::worker_failed, why});
