@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <dlfcn.h>
+
+#include <stdexcept>
+#include <string>
+#include <troupe/worker/engine.hpp>
+
+namespace troupe::numerics {
+
+/// One engine plug-in, loaded from its file and called the way a worker calls it: through the C interface, with encoded
+/// requests. Its operands are plain memory of the test: `operand(address, elements)`. Throws when the plug-in cannot be
+/// used at all.
+class engine_under_test {
+ public:
+  explicit engine_under_test(const std::string& path) : file_(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    if (file_ == nullptr) throw std::runtime_error(::dlerror());
+    const auto open = reinterpret_cast<troupe_engine_open_fn>(::dlsym(file_, "troupe_engine_open"));
+    if (open == nullptr) throw std::runtime_error(path + " has no troupe_engine_open");
+    const troupe_engine_context context{troupe_engine_abi, 0, nullptr, 4};
+    troupe_engine_failure failure{};
+    engine_ = open(&context, &failure);
+    if (engine_ == nullptr) throw std::runtime_error(failure.text);
+  }
+  engine_under_test(const engine_under_test&) = delete;
+  ~engine_under_test() {
+    engine_->close(engine_);
+    ::dlclose(file_);
+  }
+
+  const troupe_engine& interface() const noexcept { return *engine_; }
+
+  /// Null when the engine does not serve it.
+  const troupe_engine_operation* find(std::uint64_t opcode) const noexcept {
+    for (std::uint32_t i = 0; i < engine_->operation_count; ++i)
+      if (engine_->operations[i].opcode == opcode) return &engine_->operations[i];
+    return nullptr;
+  }
+
+  /// Runs one request without a variable part, on lane `lane`. May be called from several threads.
+  template <request R>
+  result<typename R::reply> run(const R& r, std::uint32_t lane = 0) const {
+    const troupe_engine_operation* operation = find(opcode_of<R>);
+    if (operation == nullptr)
+      return error(reaction::unsupported, "test", "the engine does not serve " + std::string(name_of<R>()));
+    alignas(16) std::byte payload[payload_bytes<R>];
+    encode(r, payload);
+    alignas(64) std::byte reply[max_reply_bytes]{};
+    const troupe_engine_call call{nullptr, lane, 0, 1, reply, [](void*) {}, nullptr};
+    troupe_engine_failure failure{};
+    if (!operation->run(engine_->state, payload, &call, &failure))
+      return error(error::details{.reaction = static_cast<reaction>(failure.reaction),
+                                  .domain = failure.domain,
+                                  .code = failure.code,
+                                  .text = failure.text});
+    if constexpr (std::is_void_v<typename R::reply>)
+      return {};
+    else {
+      typename R::reply out;
+      std::memcpy(&out, reply, sizeof out);
+      return out;
+    }
+  }
+
+ private:
+  void* file_;
+  const troupe_engine* engine_;
+};
+
+}  // namespace troupe::numerics

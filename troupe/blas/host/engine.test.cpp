@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// The plug-in itself: what it serves, what it refuses, vectors beyond 32 bits, and several lanes at once.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstring>
+#include <tests/numerics/compare.hpp>
+#include <tests/numerics/engine_under_test.hpp>
+#include <tests/numerics/painted.hpp>
+#include <thread>
+#include <troupe/blas/blas.hpp>
+
+namespace troupe::blas {
+namespace {
+
+using namespace numerics;
+
+// Address space far larger than memory: only the pages that are touched exist.
+class wide_space {
+ public:
+  explicit wide_space(std::uint64_t bytes)
+      : bytes_(bytes),
+        start_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  wide_space(const wide_space&) = delete;
+  ~wide_space() {
+    if (start_ != MAP_FAILED) ::munmap(start_, bytes_);
+  }
+  bool ok() const { return start_ != MAP_FAILED; }
+  float* data() const { return static_cast<float*>(start_); }
+  std::uint64_t address() const { return reinterpret_cast<std::uintptr_t>(start_); }
+  std::uint64_t size() const { return bytes_ / sizeof(float); }
+
+ private:
+  std::uint64_t bytes_;
+  void* start_;
+};
+
+class blas_engine : public ::testing::Test {
+ protected:
+  // The text of the engine's refusal. It must be `unsupported`.
+  template <class R>
+  std::string refusal(const R& r) {
+    const auto done = engine.run(r);
+    if (done) return "";
+    EXPECT_EQ(done.error().reaction(), reaction::unsupported);
+    EXPECT_EQ(done.error().domain(), "blas");
+    return done.error().text();
+  }
+
+  engine_under_test engine{TROUPE_ENGINE_UNDER_TEST};
+};
+
+TEST_F(blas_engine, serves_every_request_of_the_actor_and_says_which_openblas_it_is) {
+  EXPECT_STREQ(engine.interface().library, "blas");
+  EXPECT_STREQ(engine.interface().backend, "host");
+  EXPECT_EQ(engine.interface().abi, troupe_engine_abi);
+  EXPECT_EQ(std::string(engine.interface().version).substr(0, 9), "OpenBLAS ") << engine.interface().version;
+  EXPECT_EQ(engine.interface().operation_count, 10u);
+  for (const std::uint64_t code :
+       {opcode_of<gemm<float>>, opcode_of<gemm<double>>, opcode_of<gemv<float>>, opcode_of<gemv<double>>,
+        opcode_of<axpy<float>>, opcode_of<axpy<double>>, opcode_of<scal<float>>, opcode_of<scal<double>>,
+        opcode_of<dot<float>>, opcode_of<dot<double>>}) {
+    const troupe_engine_operation* operation = engine.find(code);
+    ASSERT_NE(operation, nullptr);
+    EXPECT_EQ(operation->lane, troupe_lane_library) << operation->name;
+  }
+}
+
+// The engine refuses before it looks at memory, so there need be none.
+TEST_F(blas_engine, refuses_matrix_sizes_that_openblas_cannot_count_naming_the_field) {
+  const std::string why =
+      " is 3000000000; OpenBLAS counts in 32 bits, so the host engine takes at most 2147483647: split the request";
+  const gemm<float> product{.a = {8, 0}, .b = {8, 0}, .c = {8, 0}, .m = 1, .n = 1, .k = 1};
+  for (auto [field, name] : {std::pair{&gemm<float>::m, "m"},
+                             {&gemm<float>::n, "n"},
+                             {&gemm<float>::k, "k"},
+                             {&gemm<float>::lda, "lda"},
+                             {&gemm<float>::ldb, "ldb"},
+                             {&gemm<float>::ldc, "ldc"}}) {
+    gemm<float> r = product;
+    r.*field = 3'000'000'000;
+    EXPECT_EQ(refusal(r), std::string("blas.gemm<f32>: ") + name + why);
+  }
+  const gemv<double> applied{.a = {8, 0}, .x = {8, 0}, .y = {8, 0}, .m = 1, .n = 1};
+  for (auto [field, name] : {std::pair{&gemv<double>::m, "m"},
+                             {&gemv<double>::n, "n"},
+                             {&gemv<double>::lda, "lda"},
+                             {&gemv<double>::incx, "incx"},
+                             {&gemv<double>::incy, "incy"}}) {
+    gemv<double> r = applied;
+    r.*field = 3'000'000'000;
+    EXPECT_EQ(refusal(r), std::string("blas.gemv<f64>: ") + name + why);
+  }
+}
+
+TEST_F(blas_engine, refuses_to_walk_back_further_than_openblas_can) {
+  gemv<float> r{.a = {8, 0}, .x = {8, 0}, .y = {8, 0}, .m = 2, .n = 3, .incx = -1'500'000'000};
+  const std::string limit =
+      "; OpenBLAS counts in 32 bits, so the host engine walks back over at most 2147483647 elements: use a positive "
+      "increment";
+  EXPECT_EQ(refusal(r), "blas.gemv<f32>: incx is -1500000000" + limit);
+  r.incx = 1;
+  r.trans = op::transpose;
+  r.incy = -1'500'000'000;
+  EXPECT_EQ(refusal(r), "blas.gemv<f32>: incy is -1500000000" + limit);
+}
+
+TEST_F(blas_engine, takes_vectors_whose_elements_lie_further_apart_than_32_bits_count) {
+  for (const std::int64_t inc : {std::int64_t{1} << 29, std::int64_t{INT32_MAX}, std::int64_t{3'000'000'000}})
+    for (const int sign : {1, -1}) {
+      constexpr std::int64_t n = 5;
+      SCOPED_TRACE("increment " + std::to_string(inc * sign));
+      const vector_view<float> shape{nullptr, n, inc * sign};
+      const wide_space space(static_cast<std::uint64_t>(shape.span()) * sizeof(float));
+      ASSERT_TRUE(space.ok());
+      const vector_view<float> x{space.data(), n, inc * sign};
+      float y[n];
+      for (int i = 0; i < n; ++i) x(i) = static_cast<float>(i + 1), y[i] = static_cast<float>(10 * i);
+      const auto address = reinterpret_cast<std::uintptr_t>(y);
+
+      const auto sum =
+          engine.run(dot<float>{.x = {space.address(), space.size()}, .y = {address, n}, .n = n, .incx = inc * sign});
+      ASSERT_TRUE(sum) << sum.error().to_string();
+      EXPECT_EQ(*sum, 10 * (2 * 1 + 3 * 2 + 4 * 3 + 5 * 4));
+
+      ASSERT_TRUE(engine.run(axpy<float>{.x = {space.address(), space.size()},
+                                         .y = {address, n},
+                                         .n = n,
+                                         .alpha = 2,
+                                         .incx = inc * sign,
+                                         .incy = -1}));
+      for (int i = 0; i < n; ++i) EXPECT_EQ(y[n - 1 - i], 10 * (n - 1 - i) + 2 * (i + 1)) << i;
+
+      ASSERT_TRUE(
+          engine.run(scal<float>{.x = {space.address(), space.size()}, .n = n, .alpha = 3, .incx = inc * sign}));
+      for (int i = 0; i < n; ++i) EXPECT_EQ(x(i), 3 * (i + 1)) << i;
+    }
+}
+
+TEST_F(blas_engine, takes_vectors_longer_than_32_bits_count) {
+  const std::int64_t n = std::int64_t{INT32_MAX} + 1000;
+  const wide_space space(static_cast<std::uint64_t>(n) * sizeof(float));
+  ASSERT_TRUE(space.ok());
+  (void)::madvise(space.data(), space.size() * sizeof(float), MADV_HUGEPAGE);
+  // The few pages that hold a number are real; all others are the one page of zeros.
+  const std::int64_t places[] = {0, 1, 77, INT32_MAX - 1, INT32_MAX, std::int64_t{INT32_MAX} + 1, n - 1};
+  float want = 0, next = 1;
+  for (const std::int64_t i : places) {
+    space.data()[i] = next;
+    want += next * next;
+    next += 1;
+  }
+  const auto got =
+      engine.run(dot<float>{.x = {space.address(), space.size()}, .y = {space.address(), space.size()}, .n = n});
+  ASSERT_TRUE(got) << got.error().to_string();
+  EXPECT_EQ(*got, want);
+  // Backwards the same elements meet each other in the opposite order.
+  const auto back = engine.run(dot<float>{
+      .x = {space.address(), space.size()}, .y = {space.address(), space.size()}, .n = n, .incx = -1, .incy = -1});
+  ASSERT_TRUE(back) << back.error().to_string();
+  EXPECT_EQ(*back, want);
+}
+
+TEST_F(blas_engine, computes_right_when_several_lanes_call_it_at_once) {
+  constexpr int lanes = 4;
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    threads.emplace_back([this, lane, &wrong] {
+      random_source random(seed() + lane);
+      for (int i = 0; i < 25; ++i) {
+        const std::int64_t m = random.between(1, 150), n = random.between(1, 150), k = random.between(1, 150);
+        painted<double> a(m * k), b(k * n), c(m * n), y(m);
+        const auto va = column_major(a.data(), m, k, m), vb = column_major(b.data(), k, n, k),
+                   vc = column_major(c.data(), m, n, m);
+        const vector_view<double> vx{b.data(), k}, vy{y.data(), m};
+        a.fill(va, random);
+        b.fill(vb, random);
+        const bool ran = engine.run(gemm<double>{.a = {a.address(), a.size()},
+                                                 .b = {b.address(), b.size()},
+                                                 .c = {c.address(), c.size()},
+                                                 .m = m,
+                                                 .n = n,
+                                                 .k = k},
+                                    lane) &&
+                         engine.run(gemv<double>{.a = {a.address(), a.size()},
+                                                 .x = {b.address(), b.size()},
+                                                 .y = {y.address(), y.size()},
+                                                 .m = m,
+                                                 .n = k},
+                                    lane);
+        const auto norm =
+            engine.run(dot<double>{.x = {y.address(), y.size()}, .y = {y.address(), y.size()}, .n = m}, lane);
+        if (!ran || !norm || !all_agree(vc, reference::gemm(1, va, vb, 0, vc)) ||
+            !all_agree(vy, reference::gemv(1, va, vx, 0, vy)) || !agrees(*norm, reference::dot(vy, vy)))
+          ++wrong;
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0) << how_to_repeat();
+}
+
+}  // namespace
+}  // namespace troupe::blas

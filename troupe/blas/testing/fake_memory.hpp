@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <troupe/request/checker.hpp>
+
+namespace troupe::blas::testing {
+
+/// One block of pretended memory, to stand in requests that are only checked and never run.
+class fake_memory final : public memory_owner {
+ public:
+  explicit fake_memory(std::uint64_t bytes) {
+    block_.owner = this;
+    block_.address = 0x1000;
+    block_.bytes = bytes;
+    block_.generation = 1;
+    block_.references = 1;
+  }
+
+  /// Elements [first, first + count) of the block, as the operand of any kind that a request asks for.
+  template <class T>
+  struct elements {
+    memory_range range;
+    template <access_mode M>
+    operator operand<T, M>() const {
+      return operand<T, M>(range);
+    }
+  };
+  template <class T>
+  elements<T> at(std::uint64_t first, std::uint64_t count) {
+    ++block_.references;
+    return {{block_ref(&block_), block_.address + first * sizeof(T), count * sizeof(T)}};
+  }
+
+  /// From now on nothing of the block may be read.
+  void spoil() { block_.stale_marks = 1; }
+
+  /// Why `r` is refused; empty when it is not.
+  template <request R>
+  std::string refusal(const R& r) const {
+    checker c(r, this, block_.generation);
+    r.check(c);
+    const auto& e = c.finish();
+    return e ? e->text() : "";
+  }
+  /// What `r` does with its operand at `index`, in order of its fields.
+  template <request R>
+  memory_access touched(const R& r, std::size_t index) const {
+    checker c(r, this, block_.generation);
+    r.check(c);
+    c.finish();
+    return c.uses()[index].touched;
+  }
+
+  void recycle(block&) noexcept override {}
+  std::optional<error> stale_cause(const block&, std::uint64_t, std::uint64_t) const override {
+    return error(reaction::retry_later, "test", "the block is spoilt");
+  }
+  void mark_refused(block&, std::uint64_t, std::uint64_t, const error&) override {}
+  block_ref stillborn(std::uint64_t, error) override { return {}; }
+
+ private:
+  block block_;
+};
+
+}  // namespace troupe::blas::testing
