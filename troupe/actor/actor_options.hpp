@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <troupe/async/executor.hpp>
+
+namespace troupe {
+
+/// An executor, or none. Does not own it.
+class executor_ref {
+ public:
+  executor_ref() noexcept = default;
+  executor_ref(executor& where) noexcept : where_(&where) {}
+  executor* get() const noexcept { return where_; }
+
+ private:
+  executor* where_ = nullptr;
+};
+
+/// How to spawn an actor.
+struct actor_options {
+  std::size_t mailbox = 1024;  ///< messages taken at most, the one being handled included
+  executor_ref on =
+      {};  ///< outlives the actor; where none is named: the parent's, the stage's, else whoever sends runs the handler
+  std::string name = {};  ///< for texts; the class's name by default
+};
+
+}  // namespace troupe

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <troupe/actor/alarm_clock.hpp>
+#include <troupe/actor/internal/alarm_list.hpp>
+#include <troupe/base/clock.hpp>
+
+namespace troupe {
+
+using detail::alarm;
+
+struct system_clock::state {
+  detail::alarm_list alarms;
+  std::mutex guard;  // for the thread
+  std::thread thread;
+  std::atomic<std::uint32_t> changes{0};
+  std::atomic<bool> closing{false};
+
+  void tell_thread() noexcept {
+    changes.fetch_add(1);
+    futex_wake(changes, futex_scope::process);
+  }
+  void run() noexcept {
+    while (!closing.load()) {
+      const std::uint32_t seen = changes.load();  // before the look at the list: a later change ends the sleep
+      for (const ref<alarm>& due : alarms.take_due(troupe::now_ns())) due->complete({});
+      const std::int64_t next = alarms.earliest();
+      if (next > troupe::now_ns()) futex_wait(changes, seen, futex_scope::process, next);
+    }
+  }
+};
+
+system_clock::system_clock() : state_(std::make_unique<state>()) {}
+
+system_clock::~system_clock() {
+  state_->closing.store(true);
+  state_->tell_thread();
+  if (state_->thread.joinable()) state_->thread.join();
+  for (const ref<alarm>& left : state_->alarms.take_due(INT64_MAX)) left->cancel();
+}
+
+std::int64_t system_clock::now_ns() noexcept { return troupe::now_ns(); }
+
+pending<void> system_clock::wake_at(std::int64_t time_ns) {
+  auto a = ref<alarm>::adopt(new alarm(time_ns));
+  {
+    const std::lock_guard lock(state_->guard);
+    if (!state_->thread.joinable()) state_->thread = std::thread([s = state_.get()] { s->run(); });
+  }
+  if (state_->alarms.add(a)) state_->tell_thread();
+  return pending<void>(std::move(a));
+}
+
+}  // namespace troupe

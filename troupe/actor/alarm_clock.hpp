@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <troupe/async/pending.hpp>
+
+namespace troupe {
+
+/// Knows the time and wakes people up. Supervisors take their time from one, so that tests need not wait.
+class alarm_clock {
+ public:
+  virtual std::int64_t now_ns() noexcept = 0;
+  /// Answered when that time has come. Cancelling it answers at once.
+  virtual pending<void> wake_at(std::int64_t time_ns) = 0;
+
+ protected:
+  ~alarm_clock() = default;
+};
+
+namespace detail {
+class alarm_list;
+}
+
+/// The monotonic clock, see `now_ns`. Has a thread, which is started with the first alarm and sleeps between alarms.
+/// Its destructor cancels the alarms that are left.
+class system_clock final : public alarm_clock {
+ public:
+  system_clock();
+  ~system_clock();
+  std::int64_t now_ns() noexcept override;
+  pending<void> wake_at(std::int64_t time_ns) override;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <troupe/actor/actor_context.hpp>
+#include <troupe/actor/restart.hpp>
+#include <troupe/actor/time_span.hpp>
+
+namespace troupe {
+
+/// What a supervisor supervises: one life of a child. Implement it to have something supervised that is no C++ actor.
+/// All calls are thread safe and do not block.
+class child_handle {
+ public:
+  virtual ~child_handle() = default;
+  /// Answered when the child is ready; the next sibling is started after that. An error: the start has failed.
+  virtual pending<void> started() { return make_ready<void>({}); }
+  /// A new pending each time, answered when the child has ended.
+  virtual pending<exit_reason> watch() = 0;
+  /// Begins an orderly stop.
+  virtual void stop() noexcept = 0;
+  /// Ends it at once.
+  virtual void kill() noexcept = 0;
+};
+
+/// A message that a child may handle, with `void`, `result<void>` or a task of these: its siblings are started when
+/// it has answered, and an error means that the start has failed.
+struct await_start {};
+
+/// Where `supervised_ref` and the supervisor meet; see supervised.hpp.
+class child_slot;
+
+/// Makes the lives of one child.
+class child_starter {
+ public:
+  virtual ~child_starter() = default;
+  /// One more life. Does not block. Use `from` for actors, so that they run where the supervisor's children run.
+  virtual result<std::shared_ptr<child_handle>> start(const spawner& from) = 0;
+  /// There will be no further life unless somebody asks for one.
+  virtual void retire() noexcept {}
+  /// For lookup by id; null for children that are no actors.
+  virtual child_slot* slot() noexcept { return nullptr; }
+};
+
+namespace detail {
+
+class actor_child : public child_handle {
+ public:
+  explicit actor_child(actor_handle actor) noexcept : actor_(std::move(actor)) {}
+  pending<exit_reason> watch() override { return actor_->watch(); }
+  void stop() noexcept override { actor_->stop(exit_kind::shutdown); }
+  void kill() noexcept override { actor_->kill(); }
+
+ private:
+  actor_handle actor_;
+};
+
+template <class A>
+class typed_actor_child final : public actor_child {
+ public:
+  explicit typed_actor_child(actor_ref<A> actor) noexcept : actor_child(actor.handle()), actor_(std::move(actor)) {}
+  pending<void> started() override {
+    if constexpr (handles<A, await_start>) {
+      return actor_.ask(await_start{});
+    } else {
+      return make_ready<void>({});
+    }
+  }
+
+ private:
+  actor_ref<A> actor_;
+};
+
+template <class A>
+result<std::shared_ptr<child_handle>> as_child(actor_ref<A> actor) {
+  return std::shared_ptr<child_handle>(std::make_shared<typed_actor_child<A>>(std::move(actor)));
+}
+template <class H>
+  requires std::is_convertible_v<H, std::shared_ptr<child_handle>>
+result<std::shared_ptr<child_handle>> as_child(H handle) {
+  return std::shared_ptr<child_handle>(std::move(handle));
+}
+template <class X>
+result<std::shared_ptr<child_handle>> as_child(result<X> made) {
+  if (!made) return made.error();
+  return as_child(*std::move(made));
+}
+
+}  // namespace detail
+
+/// How a child is started: anything callable with a `const spawner&`, or with nothing, that returns an `actor_ref`, a
+/// smart pointer to a `child_handle`, or a result of these. An exception counts as an error.
+class child_start {
+ public:
+  child_start(std::shared_ptr<child_starter> starter) noexcept : starter_(std::move(starter)) {}
+  template <class F>
+    requires(std::is_invocable_v<F&, const spawner&> || std::is_invocable_v<F&>)
+  child_start(F f) : starter_(std::make_shared<callable<F>>(std::move(f))) {}
+
+  child_starter& operator*() const noexcept { return *starter_; }
+  child_starter* operator->() const noexcept { return starter_.get(); }
+  explicit operator bool() const noexcept { return static_cast<bool>(starter_); }
+
+ private:
+  template <class F>
+  struct callable final : child_starter {
+    explicit callable(F f) : function(std::move(f)) {}
+    result<std::shared_ptr<child_handle>> start(const spawner& from) override {
+      if constexpr (std::is_invocable_v<F&, const spawner&>) {
+        return detail::as_child(function(from));
+      } else {
+        return detail::as_child(function());
+      }
+    }
+    F function;
+  };
+  std::shared_ptr<child_starter> starter_;
+};
+
+/// How a supervisor stops a child.
+class shutdown_policy {
+ public:
+  enum class kind : std::uint8_t { by_type, brutal_kill, timeout, infinity };
+
+  /// 5 s for a worker, for ever for a supervisor, which has time limits for its own children.
+  constexpr shutdown_policy() noexcept = default;
+  /// An orderly stop, and a kill when that has not ended in time.
+  constexpr shutdown_policy(time_span timeout) noexcept : kind_(kind::timeout), timeout_(timeout) {}
+  template <class Duration>
+    requires requires { typename Duration::period; }
+  constexpr shutdown_policy(Duration timeout) noexcept : shutdown_policy(time_span(timeout)) {}
+  static constexpr shutdown_policy brutal_kill() noexcept { return shutdown_policy(kind::brutal_kill); }
+  /// An orderly stop, however long it takes.
+  static constexpr shutdown_policy infinity() noexcept { return shutdown_policy(kind::infinity); }
+
+  constexpr kind how() const noexcept { return kind_; }
+  constexpr time_span timeout() const noexcept { return timeout_; }
+
+ private:
+  explicit constexpr shutdown_policy(kind k) noexcept : kind_(k) {}
+  kind kind_ = kind::by_type;
+  time_span timeout_;
+};
+
+enum class child_type : std::uint8_t { worker, supervisor };
+
+/// All a supervisor needs to know about a child.
+struct child_spec {
+  std::string id;  ///< unique among the siblings
+  child_start start;
+  enum restart restart = restart::permanent;
+  shutdown_policy shutdown = {};  ///< or a duration, `brutal_kill()`, `infinity()`
+  child_type type = child_type::worker;
+};
+
+}  // namespace troupe

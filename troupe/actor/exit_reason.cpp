@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/actor/exit_reason.hpp>
+
+namespace troupe {
+
+std::string_view to_string(exit_kind k) noexcept {
+  switch (k) {
+    case exit_kind::normal:
+      return "normal";
+    case exit_kind::shutdown:
+      return "shutdown";
+    case exit_kind::killed:
+      return "killed";
+    case exit_kind::crashed:
+      return "crashed";
+  }
+  return "unknown";
+}
+
+std::string exit_reason::to_string() const {
+  std::string out = actor + " #" + std::to_string(id);
+  switch (kind) {
+    case exit_kind::normal:
+      out += " stopped";
+      break;
+    case exit_kind::shutdown:
+      out += " was shut down";
+      break;
+    case exit_kind::killed:
+      out += " was killed";
+      break;
+    case exit_kind::crashed:
+      out += " crashed";
+      break;
+  }
+  if (cause) out += ": " + cause->to_string();
+  return out;
+}
+
+}  // namespace troupe

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <troupe/base/error.hpp>
+
+namespace troupe {
+
+/// How an actor ended.
+enum class exit_kind : std::uint8_t {
+  normal,    ///< it was asked to stop, or nobody could reach it any more
+  shutdown,  ///< its supervisor, parent or stage stopped it, or a supervisor gave up
+  killed,    ///< `kill`
+  crashed,   ///< a handler failed
+};
+
+std::string_view to_string(exit_kind k) noexcept;
+
+/// What became of an actor: what its watchers and its `terminate` hook are told.
+struct exit_reason {
+  exit_kind kind = exit_kind::normal;
+  std::string actor = {};           ///< its name
+  std::uint64_t id = 0;             ///< unique among the actors of this process
+  std::optional<error> cause = {};  ///< of a crash; of a shutdown where a supervisor gave up
+
+  /// Killed or crashed: a transient child is restarted.
+  bool abnormal() const noexcept { return kind == exit_kind::killed || kind == exit_kind::crashed; }
+  /// For example: counter #7 crashed: fatal [actor]: ...
+  std::string to_string() const;
+};
+
+/// Sent to an actor that watches another one with `actor_context::watch`.
+struct down {
+  exit_reason reason;
+};
+
+}  // namespace troupe

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/actor/alarm_clock.hpp>
+#include <troupe/actor/time_span.hpp>
+
+namespace troupe {
+
+/// A clock for tests: time passes when somebody says so.
+class manual_clock final : public alarm_clock {
+ public:
+  manual_clock();
+  ~manual_clock();
+  std::int64_t now_ns() noexcept override;
+  pending<void> wake_at(std::int64_t time_ns) override;
+
+  /// Answers the alarms of the time passed, earliest first, on this thread.
+  void advance(time_span by);
+  /// Alarms that wait.
+  std::size_t alarms() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace troupe

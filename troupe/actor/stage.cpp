@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <troupe/actor/alarm_clock.hpp>
+#include <troupe/actor/stage.hpp>
+#include <troupe/async/thread_pool.hpp>
+#include <troupe/base/clock.hpp>
+#include <vector>
+
+namespace troupe {
+
+struct stage::state {
+  explicit state(stage_options o)
+      : patience(o.patience), where(o.on.get()), clock(o.clock), bodies(ref<body_count>::adopt(new body_count)) {
+    if (!where) where = &pool.emplace(o.threads);
+    if (!clock) clock = &own_clock.emplace();
+  }
+
+  const time_span patience;
+  std::optional<thread_pool> pool;
+  std::optional<system_clock> own_clock;  // goes first: its last answers may need the pool
+  executor* where;
+  alarm_clock* clock;
+  ref<body_count> bodies;
+
+  std::mutex guard;  // for what follows
+  std::vector<actor_handle> roots;
+  bool closed = false;
+
+  std::optional<actor_handle> take_last() {
+    const std::lock_guard lock(guard);
+    closed = true;
+    if (roots.empty()) return std::nullopt;
+    std::optional<actor_handle> last(std::move(roots.back()));
+    roots.pop_back();
+    return last;
+  }
+};
+
+stage::stage(stage_options options) : state_(std::make_unique<state>(std::move(options))) {}
+
+stage::~stage() { close(); }
+
+executor& stage::where() const noexcept { return *state_->where; }
+alarm_clock& stage::clock() const noexcept { return *state_->clock; }
+spawner stage::spawner() const {
+  return troupe::spawner({.where = state_->where, .clock = state_->clock, .bodies = state_->bodies});
+}
+
+void stage::own(const actor_handle& actor) {
+  std::vector<actor_handle> ended;  // released without the lock
+  {
+    const std::lock_guard lock(state_->guard);
+    auto& roots = state_->roots;
+    if (!state_->closed) {
+      if (roots.size() == roots.capacity()) {
+        const auto gone =
+            std::stable_partition(roots.begin(), roots.end(), [](const actor_handle& a) { return !a->ended(); });
+        ended.assign(std::make_move_iterator(gone), std::make_move_iterator(roots.end()));
+        roots.erase(gone, roots.end());
+      }
+      roots.push_back(actor);
+      return;
+    }
+  }
+  actor->kill();
+}
+
+void stage::close() noexcept {
+  while (const std::optional<actor_handle> actor = state_->take_last()) {
+    pending<void> stopped = (*actor)->stop_and_wait(exit_kind::shutdown);
+    if (stopped.get_until(state_->patience.after(now_ns()))) continue;
+    (*actor)->kill();
+    (void)stopped.get();
+  }
+  state_->bodies->wait_for_none();
+}
+
+}  // namespace troupe

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/actor/supervised.hpp>
+
+namespace troupe {
+
+actor_handle child_slot::current() const {
+  const std::lock_guard lock(guard_);
+  return actor_;
+}
+
+void child_slot::begin_life(const actor_handle& actor) {
+  actor_handle last = actor;  // released without the lock
+  {
+    const std::lock_guard lock(guard_);
+    std::swap(last, actor_);
+    retired_ = false;
+  }
+}
+
+void child_slot::retire() noexcept {
+  const std::lock_guard lock(guard_);
+  retired_ = true;
+}
+
+refusal child_slot::reason_for(refusal why) const noexcept {
+  if (why != refusal::stopped) return why;
+  const std::lock_guard lock(guard_);
+  return retired_ ? refusal::stopped : refusal::restarting;
+}
+
+error child_slot::explain(refusal why) const {
+  if (why == refusal::restarting)
+    return error(
+        reaction::retry_later, "supervisor",
+        "child '" + id_ + "' is not running: it has not been started yet, or is being restarted; send again later");
+  return error(
+      reaction::stopped, "supervisor",
+      "child '" + id_ +
+          "' was stopped and will not be restarted: ask its supervisor to restart_child, or watch the supervisor");
+}
+
+}  // namespace troupe

@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <troupe/actor/child.hpp>
+#include <tuple>
+
+namespace troupe {
+
+namespace detail {
+template <class A>
+inline constexpr char class_tag = 0;
+}
+
+/// The address of a supervised actor, which stays while lives come and go.
+class child_slot final : public addressee {
+ public:
+  child_slot(std::string id, const void* tag) : id_(std::move(id)), tag_(tag) {}
+
+  const std::string& id() const noexcept { return id_; }
+  /// Which class lives here.
+  const void* tag() const noexcept { return tag_; }
+  /// The present life, or the last one.
+  actor_handle current() const;
+  void begin_life(const actor_handle& actor);
+  void retire() noexcept;
+  /// What it means that the present life refuses: a stopped one comes back, unless the supervisor has given it up.
+  refusal reason_for(refusal why) const noexcept;
+
+  error explain(refusal why) const override;
+  void add_ref() const noexcept override { refs_.fetch_add(1, std::memory_order_relaxed); }
+  void release() const noexcept override {
+    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+ private:
+  const std::string id_;
+  const void* const tag_;
+  mutable std::atomic<std::uint32_t> refs_{1};
+  mutable std::mutex guard_;
+  actor_handle actor_;
+  bool retired_ = false;
+};
+
+/// Refers to a supervised child of class A through all its lives. Messages sent between two lives are refused with
+/// `retry_later`; messages that were queued when a life ended are answered with its error: no life inherits messages.
+/// Once the supervisor has ended or given the child up, messages are refused with `stopped`.
+template <class A>
+class supervised_ref {
+ public:
+  supervised_ref() noexcept = default;
+  explicit supervised_ref(ref<child_slot> slot) noexcept : slot_(std::move(slot)) {}
+
+  /// See `actor_ref::tell`.
+  template <class M>
+  receipt tell(M&& message) const {
+    static_assert(handles<A, M>, "the actor class has no handle() for this message");
+    const actor_handle actor = slot_ ? slot_->current() : actor_handle();
+    const refusal why = actor ? detail::send_tell<A>(*actor.get(), std::forward<M>(message)) : refusal::stopped;
+    return why == refusal::none ? receipt() : refused(why, actor);
+  }
+  /// See `actor_ref::ask`.
+  template <class M>
+  auto ask(M&& message) const {
+    static_assert(handles<A, M>, "the actor class has no handle() for this message");
+    using reply = reply_of<A, M>;
+    auto state = ref<detail::ask_state<reply>>::adopt(new detail::ask_state<reply>);
+    const actor_handle actor = slot_ ? slot_->current() : actor_handle();
+    const refusal why = actor ? detail::send_ask<A>(*actor.get(), state, std::forward<M>(message)) : refusal::stopped;
+    if (why != refusal::none) state->complete(refused(why, actor).reason());
+    return pending<reply>(std::move(state));
+  }
+
+  /// The present life, or the last one; for watching it. Empty before the first one.
+  actor_ref<A> current() const { return actor_ref<A>(slot_ ? slot_->current() : actor_handle()); }
+  const std::string& id() const noexcept { return slot_->id(); }
+  explicit operator bool() const noexcept { return static_cast<bool>(slot_); }
+  friend bool operator==(const supervised_ref& a, const supervised_ref& b) noexcept {
+    return a.slot_.get() == b.slot_.get();
+  }
+
+ private:
+  receipt refused(refusal why, const actor_handle& actor) const {
+    if (!slot_) return {refusal::empty, nullptr};
+    const refusal meaning = slot_->reason_for(why);
+    return meaning == refusal::restarting || !actor ? receipt(meaning, slot_.get()) : receipt(meaning, actor.get());
+  }
+
+  ref<child_slot> slot_;
+};
+
+/// A specification, and the reference that will reach the child. Set the specification's other fields as you like.
+template <class A>
+struct supervised {
+  child_spec spec;
+  supervised_ref<A> ref;
+};
+
+namespace detail {
+
+template <class A, class... Args>
+class actor_starter final : public child_starter {
+ public:
+  actor_starter(troupe::ref<child_slot> slot, actor_options options, Args... args)
+      : slot_(std::move(slot)), options_(std::move(options)), args_(std::move(args)...) {}
+
+  result<std::shared_ptr<child_handle>> start(const spawner& from) override {
+    auto actor = std::apply([&](const Args&... args) { return from.spawn<A>(options_, args...); }, args_);
+    slot_->begin_life(actor.handle());
+    return as_child(std::move(actor));
+  }
+  void retire() noexcept override { slot_->retire(); }
+  child_slot* slot() noexcept override { return slot_.get(); }
+
+ private:
+  troupe::ref<child_slot> slot_;
+  actor_options options_;
+  std::tuple<Args...> args_;
+};
+
+}  // namespace detail
+
+/// A supervised actor of class A: every life is built from copies of the same arguments. Its name is the id unless the
+/// options say otherwise.
+template <class A, class... Args>
+supervised<A> supervise(std::string id, actor_options options, Args... args) {
+  if (options.name.empty()) options.name = id;
+  auto slot = ref<child_slot>::adopt(new child_slot(id, &detail::class_tag<A>));
+  using starter = detail::actor_starter<A, Args...>;
+  return {.spec = {.id = std::move(id),
+                   .start = std::shared_ptr<child_starter>(
+                       std::make_shared<starter>(slot, std::move(options), std::move(args)...))},
+          .ref = supervised_ref<A>(slot)};
+}
+
+}  // namespace troupe

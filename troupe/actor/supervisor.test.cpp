@@ -1,0 +1,469 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <troupe/actor/internal/hand_executor.hpp>
+#include <troupe/actor/manual_clock.hpp>
+#include <troupe/actor/spawn.hpp>
+#include <troupe/actor/stage.hpp>
+#include <troupe/actor/supervisor.hpp>
+#include <troupe/async/promise.hpp>
+
+namespace troupe {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::hand_executor;
+using log = std::vector<std::string>;
+
+struct bump {};
+struct crash {};
+struct finish {};
+struct hang {
+  pending<void> until;
+};
+
+/// Writes into a diary when it begins and ends, and counts.
+struct worker {
+  worker(actor_context<worker>& c, log* d) : self(c), diary(d) { diary->push_back("+" + self.name()); }
+  ~worker() { diary->push_back("-" + self.name()); }
+  int handle(bump) { return ++count; }
+  void handle(crash) { throw std::runtime_error("boom"); }
+  void handle(finish) { self.leave(); }
+  task<void> handle(hang m) { (void)co_await as_result(m.until); }
+  actor_context<worker>& self;
+  log* diary;
+  int count = 0;
+};
+
+/// Three workers a, b and c, and a supervisor on this thread with a clock in the test's hand.
+struct trio {
+  explicit trio(strategy s, enum restart r = restart::permanent) {
+    for (const char* id : {"a", "b", "c"}) {
+      auto made = supervise<worker>(id, {}, &diary);
+      made.spec.restart = r;
+      refs.push_back(made.ref);
+      specs.push_back(made.spec);
+    }
+    top = spawn<supervisor>({.name = "top"}, supervisor_options{.strategy = s, .clock = &clock}, specs);
+  }
+  log news() { return std::exchange(diary, {}); }
+  child_counts counts() { return top.ask(count_children{}).get().value(); }
+
+  manual_clock clock;
+  log diary;
+  std::vector<supervised_ref<worker>> refs;
+  std::vector<child_spec> specs;
+  actor_ref<supervisor> top;
+};
+
+TEST(a_supervisor, starts_its_children_in_order_and_stops_them_in_reverse) {
+  trio t(strategy::one_for_one);
+  EXPECT_EQ(t.news(), (log{"+a", "+b", "+c"}));
+  EXPECT_TRUE(t.top.stop().get());
+  EXPECT_EQ(t.news(), (log{"-c", "-b", "-a"}));
+  EXPECT_EQ(t.top.watch().get().value().kind, exit_kind::normal);
+}
+
+TEST(a_permanent_child, is_restarted_afresh_and_its_reference_reaches_the_new_life) {
+  trio t(strategy::one_for_one);
+  EXPECT_EQ(t.refs[1].ask(bump{}).get().value(), 1);
+  EXPECT_EQ(t.refs[1].ask(bump{}).get().value(), 2);
+  t.news();
+  EXPECT_EQ(t.refs[1].ask(crash{}).get().error().reaction(), reaction::fatal);
+  EXPECT_EQ(t.news(), (log{"-b", "+b"}));
+  EXPECT_EQ(t.refs[1].ask(bump{}).get().value(), 1);
+  t.refs[1].tell(finish{});
+  EXPECT_EQ(t.news(), (log{"-b", "+b"})) << "after a normal end too";
+  const auto children = t.top.ask(which_children{}).get().value();
+  ASSERT_EQ(children.size(), 3u);
+  EXPECT_EQ(children[1].restarts, 2u);
+  EXPECT_EQ(children[1].last_exit->kind, exit_kind::normal);
+}
+
+TEST(a_transient_child, is_restarted_after_a_crash_or_kill_but_not_after_a_normal_end) {
+  trio t(strategy::one_for_one, restart::transient);
+  t.news();
+  t.refs[0].tell(crash{});
+  t.refs[0].current().kill();
+  EXPECT_EQ(t.news(), (log{"-a", "+a", "-a", "+a"}));
+  t.refs[0].tell(finish{});
+  EXPECT_EQ(t.news(), log{"-a"});
+  EXPECT_EQ(t.refs[0].tell(bump{}).why(), refusal::stopped);
+  EXPECT_EQ(t.counts().specs, 3u);
+  EXPECT_EQ(t.counts().active, 2u);
+}
+
+TEST(a_temporary_child, is_never_restarted_and_forgotten) {
+  trio t(strategy::one_for_all, restart::temporary);
+  t.news();
+  t.refs[1].tell(crash{});
+  EXPECT_EQ(t.news(), log{"-b"});
+  EXPECT_EQ(t.counts().specs, 2u);
+  EXPECT_EQ(t.refs[1].tell(bump{}).reason().reaction(), reaction::stopped);
+}
+
+TEST(one_for_all, restarts_everybody) {
+  trio t(strategy::one_for_all);
+  t.news();
+  t.refs[1].tell(crash{});
+  EXPECT_EQ(t.news(), (log{"-b", "-c", "-a", "+a", "+b", "+c"}));
+  EXPECT_EQ(t.counts().active, 3u);
+  t.refs[0].tell(crash{});
+  EXPECT_EQ(t.news(), (log{"-a", "-c", "-b", "+a", "+b", "+c"})) << "the ends it caused itself were not failures";
+}
+
+TEST(rest_for_one, restarts_the_child_and_those_after_it) {
+  trio t(strategy::rest_for_one);
+  t.news();
+  t.refs[1].tell(crash{});
+  EXPECT_EQ(t.news(), (log{"-b", "-c", "+b", "+c"}));
+}
+
+TEST(too_many_restarts, end_the_supervisor_with_shutdown_and_the_cause) {
+  trio t(strategy::one_for_one);
+  for (int i = 0; i < 3; ++i) t.refs[1].tell(crash{});
+  EXPECT_EQ(t.counts().active, 3u);
+  t.news();
+  t.refs[1].tell(crash{});
+  EXPECT_EQ(t.news(), (log{"-b", "-c", "-a"}));
+  const exit_reason reason = t.top.watch().get().value();
+  EXPECT_EQ(reason.kind, exit_kind::shutdown);
+  ASSERT_TRUE(reason.cause);
+  for (const char* part : {"'b'", "more than 3", "boom"})
+    EXPECT_NE(reason.cause->text().find(part), std::string::npos) << reason.cause->text();
+  EXPECT_EQ(t.refs[0].ask(bump{}).get().error().reaction(), reaction::stopped);
+}
+
+TEST(restarts, are_forgotten_after_the_period) {
+  trio t(strategy::one_for_one);
+  for (int i = 0; i < 12; ++i) {
+    t.refs[1].tell(crash{});
+    t.clock.advance(21s);
+  }
+  EXPECT_EQ(t.counts().active, 3u);
+  EXPECT_FALSE(t.top.ended());
+}
+
+TEST(a_child_between_two_lives, refuses_with_retry_later_and_what_it_had_queued_is_answered) {
+  hand_executor hand, child_hand;
+  manual_clock clock;
+  log diary;
+  auto made = supervise<worker>("w", {.on = child_hand}, &diary);
+  EXPECT_EQ(made.ref.tell(bump{}).reason().reaction(), reaction::retry_later) << "not started yet";
+  auto top = spawn<supervisor>({.on = hand}, supervisor_options{.clock = &clock}, std::vector{made.spec});
+  hand.run();
+  auto failed = made.ref.ask(crash{});
+  auto queued = made.ref.ask(bump{});
+  child_hand.run();
+  EXPECT_EQ(failed.get().error().reaction(), reaction::fatal);
+  EXPECT_EQ(queued.get().error().reaction(), reaction::fatal);
+  const receipt between = made.ref.tell(bump{});
+  EXPECT_EQ(between.reason().reaction(), reaction::retry_later);
+  EXPECT_NE(between.reason().text().find("'w'"), std::string::npos);
+  EXPECT_EQ(made.ref.ask(bump{}).get().error().reaction(), reaction::retry_later);
+  hand.run();
+  EXPECT_TRUE(made.ref.tell(bump{}));
+  child_hand.run();
+  top.kill();
+  hand.run();
+  child_hand.run();
+  EXPECT_EQ(made.ref.tell(bump{}).reason().reaction(), reaction::stopped) << "given up";
+}
+
+TEST(a_killed_supervisor, kills_its_children) {
+  trio t(strategy::one_for_one);
+  auto life = t.refs[0].current();
+  t.top.kill();
+  EXPECT_EQ(life.watch().get().value().kind, exit_kind::killed);
+  EXPECT_EQ(t.refs[0].tell(bump{}).why(), refusal::stopped);
+}
+
+// --- escalation ---
+
+TEST(a_supervisor_that_gave_up, is_restarted_by_its_own_supervisor_with_fresh_children_until_that_gives_up_too) {
+  manual_clock clock;
+  log diary;
+  auto leaf = supervise<worker>("leaf", {}, &diary);
+  auto sub = supervise_tree("sub", {.intensity = 1, .clock = &clock}, {leaf.spec});
+  auto top =
+      spawn<supervisor>({.name = "top"}, supervisor_options{.intensity = 1, .clock = &clock}, std::vector{sub.spec});
+  auto first = sub.ref.current();
+  leaf.ref.tell(crash{});
+  EXPECT_FALSE(first.ended());
+  leaf.ref.tell(crash{});
+  EXPECT_TRUE(first.ended());
+  EXPECT_EQ(first.watch().get().value().kind, exit_kind::shutdown);
+  EXPECT_FALSE(sub.ref.current() == first) << "another life";
+  EXPECT_EQ(leaf.ref.ask(bump{}).get().value(), 1);
+  leaf.ref.tell(crash{});
+  leaf.ref.tell(crash{});
+  EXPECT_EQ(top.watch().get().value().kind, exit_kind::shutdown);
+  EXPECT_EQ(leaf.ref.tell(bump{}).why(), refusal::stopped);
+}
+
+TEST(a_transient_supervisor_that_gave_up, stays_down_because_shutdown_is_no_failure) {
+  manual_clock clock;
+  log diary;
+  auto leaf = supervise<worker>("leaf", {}, &diary);
+  auto sub = supervise_tree("sub", {.intensity = 0, .clock = &clock}, {leaf.spec});
+  sub.spec.restart = restart::transient;
+  auto top = spawn<supervisor>({}, supervisor_options{.clock = &clock}, std::vector{sub.spec});
+  leaf.ref.tell(crash{});
+  const auto children = top.ask(which_children{}).get().value();
+  EXPECT_FALSE(children[0].running);
+  EXPECT_EQ(children[0].last_exit->kind, exit_kind::shutdown);
+}
+
+// --- stopping ---
+
+TEST(a_child_that_does_not_stop_in_time, is_killed) {
+  trio t(strategy::one_for_one);
+  promise<void> never;
+  t.refs[1].tell(hang{never.get_pending()});
+  auto life = t.refs[1].current();
+  auto stopped = t.top.stop();
+  EXPECT_FALSE(stopped.ready());
+  t.clock.advance(4999ms);
+  EXPECT_FALSE(stopped.ready());
+  EXPECT_EQ(t.clock.alarms(), 1u);
+  t.clock.advance(1ms);
+  EXPECT_TRUE(stopped.get());
+  EXPECT_EQ(life.watch().get().value().kind, exit_kind::killed);
+  never.set();
+}
+
+TEST(a_child_that_stops_in_time, leaves_no_alarm) {
+  trio t(strategy::one_for_one);
+  EXPECT_TRUE(t.top.ask(terminate_child{"a"}).get());
+  EXPECT_EQ(t.clock.alarms(), 0u);
+}
+
+TEST(brutal_kill, asks_for_nothing_and_infinity_waits_for_ever) {
+  manual_clock clock;
+  log diary;
+  promise<void> slowly, never;
+  auto killed = supervise<worker>("killed", {}, &diary), patient = supervise<worker>("patient", {}, &diary);
+  killed.spec.shutdown = shutdown_policy::brutal_kill();
+  patient.spec.shutdown = shutdown_policy::infinity();
+  auto top = spawn<supervisor>({}, supervisor_options{.clock = &clock}, std::vector{patient.spec, killed.spec});
+  killed.ref.tell(hang{never.get_pending()});
+  patient.ref.tell(hang{slowly.get_pending()});
+  auto k = killed.ref.current();
+  auto stopped = top.stop();
+  EXPECT_EQ(k.watch().get().value().kind, exit_kind::killed);
+  clock.advance(1h);
+  EXPECT_FALSE(stopped.ready());
+  slowly.set();
+  EXPECT_TRUE(stopped.get());
+  never.set();
+}
+
+TEST(a_supervisor, that_is_killed_while_it_stops_its_children_ends_at_once) {
+  trio t(strategy::one_for_one);
+  promise<void> never;
+  t.refs[1].tell(hang{never.get_pending()});
+  auto life = t.refs[1].current();
+  auto stopped = t.top.stop();
+  t.top.kill();
+  EXPECT_TRUE(stopped.get());
+  EXPECT_TRUE(life.ended());
+  EXPECT_EQ(t.clock.alarms(), 0u);
+  never.set();
+}
+
+// --- starting ---
+
+TEST(a_child_that_cannot_be_started_at_first, ends_the_supervisor_and_its_elder_siblings) {
+  manual_clock clock;
+  log diary;
+  auto good = supervise<worker>("good", {}, &diary);
+  child_spec bad{.id = "bad", .start = []() -> result<actor_ref<worker>> {
+                   return error(reaction::unsupported, "test", "no such library");
+                 }};
+  auto top = spawn<supervisor>({}, supervisor_options{.clock = &clock}, std::vector{good.spec, bad});
+  const exit_reason reason = top.watch().get().value();
+  EXPECT_EQ(reason.kind, exit_kind::shutdown);
+  EXPECT_NE(reason.cause->text().find("child 'bad' could not be started: no such library"), std::string::npos);
+  EXPECT_EQ(reason.cause->reaction(), reaction::unsupported);
+  EXPECT_EQ(diary, (log{"+good", "-good"}));
+}
+
+struct fragile {
+  explicit fragile(int* lives) {
+    if (++*lives > 1) throw std::runtime_error("only once");
+  }
+  void handle(crash) { throw std::runtime_error("boom"); }
+};
+
+TEST(a_restart_that_fails, is_tried_again_and_counts) {
+  manual_clock clock;
+  int lives = 0;
+  auto made = supervise<fragile>("f", {}, &lives);
+  auto top = spawn<supervisor>({}, supervisor_options{.clock = &clock}, std::vector{made.spec});
+  made.ref.tell(crash{});
+  EXPECT_EQ(lives, 4) << "the first, and three restarts";
+  EXPECT_EQ(top.watch().get().value().kind, exit_kind::shutdown);
+}
+
+struct slow_starter {
+  explicit slow_starter(pending<void>* g) : gate(std::move(*g)) {}
+  task<result<void>> handle(await_start) {
+    co_await gate;
+    co_return {};
+  }
+  pending<void> gate;
+};
+
+TEST(siblings, are_started_when_the_one_before_them_is_ready) {
+  manual_clock clock;
+  log diary;
+  promise<void> ready;
+  pending<void> gate = ready.get_pending();
+  auto slow = supervise<slow_starter>("slow", {}, &gate);
+  auto after = supervise<worker>("after", {}, &diary);
+  auto top = spawn<supervisor>({}, supervisor_options{.clock = &clock}, std::vector{slow.spec, after.spec});
+  auto counts = top.ask(count_children{});
+  EXPECT_TRUE(diary.empty());
+  EXPECT_FALSE(counts.ready());
+  ready.set();
+  EXPECT_EQ(diary, log{"+after"});
+  EXPECT_EQ(counts.get().value().active, 2u);
+}
+
+TEST(a_child_that_says_it_could_not_start, counts_as_not_started) {
+  manual_clock clock;
+  promise<void> ready;
+  pending<void> gate = ready.get_pending();
+  auto slow = supervise<slow_starter>("slow", {}, &gate);
+  auto top = spawn<supervisor>({}, supervisor_options{.clock = &clock}, std::vector{slow.spec});
+  ready.set(error(reaction::unsupported, "test", "no GPU"));
+  EXPECT_NE(top.watch().get().value().cause->text().find("no GPU"), std::string::npos);
+}
+
+/// Something that is no actor, as a device is.
+struct machine final : child_handle {
+  explicit machine(log* l) : diary(l) {}
+  pending<exit_reason> watch() override {
+    promise<exit_reason> p;
+    auto out = p.get_pending();
+    watchers.push_back(std::move(p));
+    if (end) fire();
+    return out;
+  }
+  void stop() noexcept override { finish(exit_kind::normal); }
+  void kill() noexcept override { finish(exit_kind::killed); }
+  void finish(exit_kind k) noexcept {
+    if (end) return;
+    end = exit_reason{.kind = k, .actor = "machine"};
+    diary->push_back(std::string(to_string(k)));
+    fire();
+  }
+  void fire() {
+    auto all = std::exchange(watchers, {});
+    for (auto& p : all) p.set(*end);
+  }
+  log* diary;
+  std::optional<exit_reason> end;
+  std::vector<promise<exit_reason>> watchers;
+};
+
+TEST(a_child_that_is_no_actor, is_supervised_like_any_other) {
+  manual_clock clock;
+  log diary;
+  std::vector<std::shared_ptr<machine>> lives;
+  child_spec spec{.id = "machine", .start = [&] {
+                    lives.push_back(std::make_shared<machine>(&diary));
+                    return lives.back();
+                  }};
+  auto top = spawn<supervisor>({}, supervisor_options{.clock = &clock}, std::vector{spec});
+  ASSERT_EQ(lives.size(), 1u);
+  lives[0]->finish(exit_kind::crashed);
+  ASSERT_EQ(lives.size(), 2u);
+  EXPECT_TRUE(top.stop().get());
+  EXPECT_EQ(diary, (log{"crashed", "normal"}));
+}
+
+// --- commands ---
+
+TEST(the_commands, start_terminate_restart_and_delete_children) {
+  trio t(strategy::one_for_one);
+  auto extra = supervise<worker>("d", {}, &t.diary);
+  EXPECT_TRUE(t.top.ask(start_child{extra.spec}).get());
+  EXPECT_EQ(t.news().back(), "+d");
+  EXPECT_TRUE(t.top.ask(terminate_child{"d"}).get());
+  EXPECT_EQ(t.news(), log{"-d"});
+  EXPECT_EQ(extra.ref.tell(bump{}).why(), refusal::stopped);
+  EXPECT_EQ(t.counts().specs, 4u);
+  EXPECT_EQ(t.counts().active, 3u);
+  EXPECT_TRUE(t.top.ask(restart_child{"d"}).get());
+  EXPECT_TRUE(extra.ref.tell(bump{}));
+  EXPECT_TRUE(t.top.ask(terminate_child{"d"}).get());
+  EXPECT_TRUE(t.top.ask(delete_child{"d"}).get());
+  EXPECT_EQ(t.counts().specs, 3u);
+  EXPECT_EQ(t.counts().workers, 3u);
+  EXPECT_EQ(t.counts().supervisors, 0u);
+}
+
+TEST(the_commands, refuse_what_does_not_fit) {
+  trio t(strategy::one_for_one);
+  const auto refused = [](const result<void>& r, const char* part) {
+    ASSERT_FALSE(r);
+    EXPECT_EQ(r.error().reaction(), reaction::caller_bug);
+    EXPECT_NE(r.error().text().find(part), std::string::npos) << r.error().text();
+  };
+  refused(t.top.ask(start_child{t.specs[0]}).get(), "child 'a' already");
+  refused(t.top.ask(terminate_child{"x"}).get(), "no child 'x'");
+  refused(t.top.ask(restart_child{"a"}).get(), "is running");
+  refused(t.top.ask(delete_child{"a"}).get(), "is running");
+  EXPECT_FALSE(find_child<worker>(t.top, "x").get());
+  EXPECT_FALSE(find_child<supervisor>(t.top, "a").get()) << "another class";
+  EXPECT_THROW((void)spawn<supervisor>({}, supervisor_options{}, std::vector<child_spec>{}), bad_result) << "no clock";
+  EXPECT_THROW((void)spawn<supervisor>({}, supervisor_options{.clock = &t.clock}, std::vector{t.specs[0], t.specs[0]}),
+               bad_result);
+}
+
+TEST(terminating_a_temporary_child, forgets_it) {
+  trio t(strategy::one_for_one, restart::temporary);
+  EXPECT_TRUE(t.top.ask(terminate_child{"b"}).get());
+  EXPECT_EQ(t.counts().specs, 2u);
+}
+
+TEST(a_child, is_found_by_its_id) {
+  trio t(strategy::one_for_one);
+  auto found = find_child<worker>(t.top, "b").get().value();
+  EXPECT_TRUE(found == t.refs[1]);
+  EXPECT_EQ(found.ask(bump{}).get().value(), 1);
+}
+
+TEST(a_child_that_crashes_while_its_supervisor_is_busy, is_restarted_afterwards) {
+  trio t(strategy::one_for_one);
+  promise<void> slowly;
+  t.refs[1].tell(hang{slowly.get_pending()});
+  auto terminated = t.top.ask(terminate_child{"b"});
+  t.news();
+  t.refs[0].tell(crash{});
+  EXPECT_EQ(t.news(), log{"-a"});
+  slowly.set();
+  EXPECT_EQ(t.news(), (log{"-b", "+a"}));
+  EXPECT_TRUE(terminated.get());
+}
+
+TEST(a_supervision_tree, lives_and_ends_with_its_stage) {
+  log diary;
+  exit_reason reason;
+  {
+    stage s({.threads = 2});
+    auto leaf = supervise<worker>("leaf", {}, &diary);
+    auto sub = supervise_tree("sub", {}, {leaf.spec});
+    auto top = s.spawn<supervisor>({}, supervisor_options{}, std::vector{sub.spec});
+    EXPECT_EQ(top.ask(count_children{}).get().value().supervisors, 1u);
+    EXPECT_EQ(leaf.ref.ask(bump{}).get().value(), 1);
+  }
+  EXPECT_EQ(diary, (log{"+leaf", "-leaf"}));
+}
+
+}  // namespace
+}  // namespace troupe
