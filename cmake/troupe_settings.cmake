@@ -10,7 +10,7 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
-# The worker and its engines live together, in the build tree as in an install: see system/system.hpp.
+# The worker and its engines live together, in the build tree as in an install: see runtime/runtime.hpp.
 set(TROUPE_RUNTIME_SUBDIR libexec/troupe)
 set(TROUPE_RUNTIME_OUTPUT ${PROJECT_BINARY_DIR}/${TROUPE_RUNTIME_SUBDIR})
 

@@ -68,7 +68,7 @@ struct scale {
   }
 };
 
-struct fake_owner : memory_owner {
+struct fake_owner final : memory_owner {
   void recycle(block&) noexcept override { ++recycled; }
   std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end) const override {
     if (b.address != 0 && (end <= stale_begin || begin >= stale_end)) return {};
