@@ -4,24 +4,11 @@
 
 #include <cstdint>
 #include <string>
+#include <troupe/base/time_span.hpp>
 #include <troupe/channel/wait_policy.hpp>
 #include <vector>
 
 namespace troupe {
-
-/// A span of time: any std::chrono::duration.
-class time_limit {
- public:
-  constexpr time_limit() noexcept = default;
-  template <class D>
-    requires requires { typename D::period; }
-  constexpr time_limit(D d) noexcept : ns_(static_cast<std::int64_t>(static_cast<double>(d.count()) * 1e9 * D::period::num / D::period::den)) {}
-  constexpr std::int64_t ns() const noexcept { return ns_; }
-  constexpr bool unlimited() const noexcept { return ns_ == INT64_MAX; }
-
- private:
-  std::int64_t ns_ = INT64_MAX;
-};
 
 enum class isolation : std::uint8_t {
   process,  ///< the worker is a process of its own: whatever happens to it, the application goes on
@@ -41,6 +28,8 @@ enum class lane_policy : std::uint8_t {
   single,     ///< one for everything but copies
 };
 
+inline constexpr time_span default_start = time_span::of_seconds(30), default_close = time_span::of_seconds(5);
+
 /// How to open a device. Every field has a sensible default.
 struct device_options {
   std::string engine = "host";  ///< which backend: the part of an engine's file name before .so
@@ -57,8 +46,8 @@ struct device_options {
   std::uint32_t helpers = 2;            ///< threads for slow work such as compiling; 1 to 4
   wait_policy wait = wait_policy::balanced;
   std::uint64_t inline_bytes = 64 << 10;  ///< host engine: work on at most this many bytes needs no other thread
-  time_limit start_timeout = {};        ///< default 30 s
-  time_limit close_timeout = {};        ///< for the worker to end when asked to; default 5 s
+  time_span start_timeout = default_start;  ///< from launching the worker until it is ready
+  time_span close_timeout = default_close;  ///< for the worker to end when asked to
   std::string runtime_folder = {};      ///< where troupe-worker and engines/ are; default: of this installation, or TROUPE_RUNTIME
   std::vector<std::string> engine_folders = {};  ///< searched before the installation's own
 };
@@ -66,7 +55,7 @@ struct device_options {
 /// How to send one request.
 struct call_options {
   /// A request that has not started by then is answered `retry_later` and never runs. One that has started runs to its end.
-  time_limit timeout = {};
+  time_span timeout = time_span::for_ever();
 };
 
 }  // namespace troupe

@@ -5,8 +5,8 @@
 namespace troupe {
 namespace {
 
-using action = supervisor::action;
-using kind = supervisor::action_kind;
+using action = device_supervisor::action;
+using kind = device_supervisor::action_kind;
 
 error closed() { return error(reaction::stopped, "device", "the device was closed; open another"); }
 
@@ -22,7 +22,7 @@ std::string_view to_string(device_state s) noexcept {
   return "unknown";
 }
 
-void supervisor::stop(std::vector<action>& out, error why, bool kill) {
+void device_supervisor::stop(std::vector<action>& out, error why, bool kill) {
   state_ = device_state::stopped;
   deadline_.reset();
   if (kill && worker_alive_) out.push_back({kind::kill_worker});
@@ -32,14 +32,14 @@ void supervisor::stop(std::vector<action>& out, error why, bool kill) {
   out.push_back({kind::tell_stopped, std::move(why)});
 }
 
-std::vector<action> supervisor::on(event e, std::int64_t now_ns) {
+std::vector<action> device_supervisor::on(event e, std::int64_t now_ns) {
   std::vector<action> out;
   if (e.kind == event_kind::worker_exited) worker_alive_ = false;
   if (state_ == device_state::stopped) return out;
   switch (e.kind) {
     case event_kind::opened:
       worker_alive_ = true;
-      deadline_ = now_ns + limits_.start_ns;
+      deadline_ = limits_.start.after(now_ns);
       out.push_back({kind::launch});
       break;
     case event_kind::worker_ready:
@@ -70,13 +70,13 @@ std::vector<action> supervisor::on(event e, std::int64_t now_ns) {
       }
       if (e.kind == event_kind::close_now_asked) {
         out.push_back({kind::cancel_queued, closed()});
-        deadline_ = now_ns + limits_.stop_ns;
+        deadline_ = limits_.stop.after(now_ns);
       }
       break;
     case event_kind::drained:
       if (state_ != device_state::closing || stop_sent_) break;
       stop_sent_ = true;
-      deadline_ = now_ns + limits_.stop_ns;
+      deadline_ = limits_.stop.after(now_ns);
       out.push_back({kind::stop_worker});
       break;
     case event_kind::tick:

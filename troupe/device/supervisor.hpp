@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <troupe/base/error.hpp>
+#include <troupe/base/time_span.hpp>
 #include <troupe/device/state.hpp>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace troupe {
 
 /// Decides what happens to a device. A pure state machine: events go in, actions come out; it knows no process, no clock and no thread.
 /// Times are nanoseconds of whatever clock the caller uses.
-class supervisor {
+class device_supervisor {
  public:
   enum class event_kind : std::uint8_t {
     opened,           ///< begin
@@ -46,11 +47,11 @@ class supervisor {
   };
 
   struct limits {
-    std::int64_t start_ns = 30'000'000'000;  ///< from launch to ready
-    std::int64_t stop_ns = 5'000'000'000;    ///< from being asked to end to the end
+    time_span start = time_span::of_seconds(30);  ///< from launch to ready
+    time_span stop = time_span::of_seconds(5);    ///< from being asked to end to the end
   };
 
-  explicit supervisor(limits l) noexcept : limits_(l) {}
+  explicit device_supervisor(limits l) noexcept : limits_(l) {}
 
   /// The only way in.
   std::vector<action> on(event e, std::int64_t now_ns);

@@ -98,8 +98,8 @@ class device_core final : public waiter, public segment_source, public control_l
   void react() noexcept;
 
   // lifecycle.cpp; on the control loop
-  void feed(supervisor::event e);
-  void carry_out(const supervisor::action& a);
+  void feed(device_supervisor::event e);
+  void carry_out(const device_supervisor::action& a);
   void after_drive() noexcept;  // any thread
   void finish_worker();
   void tell(std::vector<promise<void>>& waiters, std::optional<result<void>>& outcome, result<void> what);
@@ -153,7 +153,7 @@ class device_core final : public waiter, public segment_source, public control_l
   std::vector<segment> free_addresses_[2];  // under link_lock_
 
   // lifecycle, on the control loop
-  supervisor supervisor_;
+  device_supervisor supervisor_;
   std::unique_ptr<worker_link> link_;
   std::atomic<int> worker_pid_{0};
   std::mutex link_lock_;         // link_ is made and let go on the loop; other threads send memory through it

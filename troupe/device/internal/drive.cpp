@@ -279,7 +279,7 @@ void device_core::violated(const char* what) noexcept {
   if (violated_.exchange(true)) return;
   auto self = shared_from_this();
   post(*loop_, [self, what] {
-    self->feed({supervisor::event_kind::misbehaved,
+    self->feed({device_supervisor::event_kind::misbehaved,
                 error(reaction::context_lost, "device", std::string("the worker wrote something impossible (") + what + "); it was ended")});
   });
 }

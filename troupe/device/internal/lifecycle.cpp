@@ -85,8 +85,7 @@ device_core::device_core(const device_options& o, std::uint32_t index, std::shar
       loop_(std::move(loop)),
       ledger_(check(o) ? 1 : std::bit_ceil(o.mailbox_capacity)),
       cores_(usable_cores()),
-      supervisor_({.start_ns = o.start_timeout.unlimited() ? 30'000'000'000 : o.start_timeout.ns(),
-                   .stop_ns = o.close_timeout.unlimited() ? 5'000'000'000 : o.close_timeout.ns()}) {
+      supervisor_({.start = o.start_timeout, .stop = o.close_timeout}) {
   const std::uint64_t all = machine_bytes();
   const auto limit = [](std::uint64_t asked, std::uint64_t otherwise) { return (asked != 0 ? asked : otherwise) / 256 * 256; };
   memory_ = device_memory::make(*this, {.device_bytes = limit(o.memory_limit, all / 2), .host_bytes = limit(o.host_memory_limit, all / 4)});
@@ -160,15 +159,15 @@ void device_core::start() {
     refusing_.store(true);
     link_.reset();
     post(*loop_, [self, why = ok.error()] {
-      self->feed({supervisor::event_kind::opened});
-      self->feed({supervisor::event_kind::worker_failed, why});
+      self->feed({device_supervisor::event_kind::opened});
+      self->feed({device_supervisor::event_kind::worker_failed, why});
     });
     const std::scoped_lock guard(why_lock_);
     refusal_ = error(error::details{.reaction = ok.error().reaction(), .domain = ok.error().domain(), .code = ok.error().code(), .text = ok.error().text()});
     return;
   }
   reactor_ = std::thread([this] { react(); });
-  post(*loop_, [self] { self->feed({supervisor::event_kind::opened}); });
+  post(*loop_, [self] { self->feed({device_supervisor::event_kind::opened}); });
 }
 
 error device_core::refusal() const {
@@ -176,50 +175,50 @@ error device_core::refusal() const {
   return refusal_ ? *refusal_ : error(reaction::stopped, "device", "the device has stopped");
 }
 
-void device_core::feed(supervisor::event e) {
-  for (const supervisor::action& a : supervisor_.on(std::move(e), now_ns())) carry_out(a);
+void device_core::feed(device_supervisor::event e) {
+  for (const device_supervisor::action& a : supervisor_.on(std::move(e), now_ns())) carry_out(a);
   state_.store(supervisor_.state());
   if (const auto due = supervisor_.next_tick()) loop_->at(*due, shared_from_this(), supervisor_tag);
 }
 
-void device_core::carry_out(const supervisor::action& a) {
+void device_core::carry_out(const device_supervisor::action& a) {
   switch (a.kind) {
-    case supervisor::action_kind::launch: {
+    case device_supervisor::action_kind::launch: {
       if (!link_) break;
       loop_->watch(link_->socket_fd(), *this);
       if (auto ok = link_->launch(runtime_folder(options_) + "/troupe-worker"); !ok) {
         auto self = shared_from_this();
-        post(*loop_, [self, why = ok.error()] { self->feed({supervisor::event_kind::worker_failed, why}); });
+        post(*loop_, [self, why = ok.error()] { self->feed({device_supervisor::event_kind::worker_failed, why}); });
         break;
       }
       worker_pid_.store(link_->pid());
       if (link_->exit_fd() >= 0) loop_->watch(link_->exit_fd(), *this);
       break;
     }
-    case supervisor::action_kind::tell_ready: {
+    case device_supervisor::action_kind::tell_ready: {
       state_.store(supervisor_.state());
       tell(ready_waiters_, ready_result_, {});
       break;
     }
-    case supervisor::action_kind::refuse_new: {
+    case device_supervisor::action_kind::refuse_new: {
       const std::scoped_lock guard(why_lock_);
       refusal_ = a.why;
       refusing_.store(true, std::memory_order_seq_cst);
       break;
     }
-    case supervisor::action_kind::cancel_queued:
+    case device_supervisor::action_kind::cancel_queued:
       for (std::uint32_t slot = 0; slot < ledger_.capacity(); ++slot) {
         const ledger_entry& e = ledger_[slot];
         if (e.in_flight.load(std::memory_order_acquire)) cancel(slot, e.ticket, "the device was closed before this request started");
       }
       break;
-    case supervisor::action_kind::stop_worker:
+    case device_supervisor::action_kind::stop_worker:
       if (link_) link_->send_stop();
       break;
-    case supervisor::action_kind::kill_worker:
+    case device_supervisor::action_kind::kill_worker:
       if (link_) link_->kill();
       break;
-    case supervisor::action_kind::answer_all: {
+    case device_supervisor::action_kind::answer_all: {
       if (channel_.base == nullptr) break;
       drive();  // what has finished is answered as finished
       {
@@ -231,7 +230,7 @@ void device_core::carry_out(const supervisor::action& a) {
       drive();
       break;
     }
-    case supervisor::action_kind::tell_stopped: {
+    case device_supervisor::action_kind::tell_stopped: {
       state_.store(device_state::stopped);
       closing_.store(false);
       const result<void> how = a.why ? result<void>(*a.why) : result<void>();
@@ -276,9 +275,9 @@ void device_core::on_readable(int fd) {
     if (const auto status = link_->ended()) {
       // It may have said why before it went.
       for (auto n = link_->receive(); n.kind == worker_link::news::kind::failed; n = link_->receive())
-        return feed({supervisor::event_kind::worker_failed, error(n.how, "device", n.text)});
+        return feed({device_supervisor::event_kind::worker_failed, error(n.how, "device", n.text)});
       loop_->unwatch(fd);
-      feed({supervisor::event_kind::worker_exited, error(error::details{.reaction = reaction::context_lost, .domain = "device", .code = status->value,
+      feed({device_supervisor::event_kind::worker_exited, error(error::details{.reaction = reaction::context_lost, .domain = "device", .code = status->value,
             .text = "the worker of " + options_.name + " " + status->text() + "; what it held is lost"})});
     }
     return;
@@ -291,34 +290,34 @@ void device_core::on_readable(int fd) {
         const std::scoped_lock guard(watch_lock_);
         engines_ = n.text;
       }
-      return feed({supervisor::event_kind::worker_ready});
+      return feed({device_supervisor::event_kind::worker_ready});
     }
-    case worker_link::news::kind::failed: return feed({supervisor::event_kind::worker_failed, error(n.how, "device", n.text)});
+    case worker_link::news::kind::failed: return feed({device_supervisor::event_kind::worker_failed, error(n.how, "device", n.text)});
     case worker_link::news::kind::gone:
       loop_->unwatch(fd);
       // A process tells by its exit status, which comes on its own; a thread has only this.
       if (options_.isolation == isolation::thread) {
-        feed({supervisor::event_kind::worker_exited, error(reaction::context_lost, "device", "the worker thread of " + options_.name + " has ended")});
+        feed({device_supervisor::event_kind::worker_exited, error(reaction::context_lost, "device", "the worker thread of " + options_.name + " has ended")});
       }
       return;
   }
 }
 
 void device_core::on_time(std::uint64_t tag) {
-  if (tag == supervisor_tag) return feed({supervisor::event_kind::tick});
+  if (tag == supervisor_tag) return feed({device_supervisor::event_kind::tick});
   cancel(static_cast<std::uint32_t>(tag & 0xfffff), tag >> 20, "its time-out passed before it started; the device was busy with earlier requests");
 }
 
 void device_core::after_drive() noexcept {
   if (ledger_.in_flight() != 0 || drained_told_.exchange(true)) return;
   auto self = shared_from_this();
-  post(*loop_, [self] { self->feed({supervisor::event_kind::drained}); });
+  post(*loop_, [self] { self->feed({device_supervisor::event_kind::drained}); });
 }
 
 void device_core::close(bool now) {
   auto self = shared_from_this();
   post(*loop_, [self, now] {
-    self->feed({now ? supervisor::event_kind::close_now_asked : supervisor::event_kind::close_asked});
+    self->feed({now ? device_supervisor::event_kind::close_now_asked : device_supervisor::event_kind::close_asked});
     if (self->state() != device_state::closing) return;
     self->closing_.store(true, std::memory_order_seq_cst);
     self->wake_reactor();

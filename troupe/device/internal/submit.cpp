@@ -72,7 +72,7 @@ submission device_core::submit(const request_info& info, const void* request, ch
   if (refusing_.load(std::memory_order_acquire)) [[unlikely]] return refuse(refusal(), checked, answer, info);
 
   const bool may_wait = options_.when_full == when_full::wait;
-  const std::int64_t deadline = options.timeout.unlimited() ? no_deadline : now_ns() + options.timeout.ns();
+  const std::int64_t deadline = options.timeout.unlimited() ? no_deadline : options.timeout.after(now_ns());
   const std::uint32_t slot = take_slot(may_wait, deadline);
   if (slot == ledger::none) [[unlikely]] return refuse(refusing_.load() ? refusal() : mailbox_full(), checked, answer, info);
 
