@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <troupe/actor/stage.hpp>
+#include <troupe/actor/supervisor.hpp>
+#include <troupe/async/promise.hpp>
+#include <troupe/runtime/device_child.hpp>
+#include <troupe/runtime/runtime.hpp>
+
+namespace troupe {
+namespace {
+
+TEST(device_child, a_supervisor_replaces_a_device_whose_worker_was_killed) {
+  runtime rt;
+  stage actors;
+  promise<device> first, second;
+  auto got_first = first.get_pending(), got_second = second.get_pending();
+  const auto open = [&] {
+    device d = rt.open_device();
+    if (!first.set(d)) second.set(d);
+    return device_child(d);
+  };
+  auto root = actors.spawn<supervisor>({.name = "root"}, supervisor_options{}, std::vector{child_spec{.id = "gpu", .start = open}});
+  auto one = got_first.get();
+  ASSERT_TRUE(one);
+  ASSERT_TRUE(one->ready().get());
+  ASSERT_EQ(::kill(one->statistics().worker_pid, SIGKILL), 0);
+  auto two = got_second.get();
+  ASSERT_TRUE(two);
+  EXPECT_EQ(*two->ping(7).get(), 7u);
+  EXPECT_EQ(one->state(), device_state::stopped);
+  EXPECT_EQ(one->ping(7).get().error().reaction(), reaction::stopped);
+}
+
+}  // namespace
+}  // namespace troupe
