@@ -35,6 +35,7 @@ class checker {
   template <request R>
   checker(const R& r, const memory_owner* owner, std::uint64_t generation) noexcept
       : request_(&r), name_(name_of<R>()), field_name_(&field_name<R>), owner_(owner), generation_(generation) {
+    static_assert(operand_count(fields_of<R>{}) <= max_operands, "too many operands in one request");
     R::visit_fields(r, [this](std::string_view, const auto&... f) { (collect(f), ...); });
   }
 
@@ -84,6 +85,7 @@ class checker {
   std::string_view request_label() const noexcept { return name_; }
 
  private:
+  template <class... F> static constexpr std::size_t operand_count(field_list<F...>) noexcept { return (std::size_t{0} + ... + is_operand<F>); }
   template <class F> void collect(const F& f) {
     if constexpr (is_operand<F>) {
       add(&f, f.range(), sizeof(typename F::element_type), F::mode);

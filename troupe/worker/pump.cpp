@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 #include <troupe/base/futex.hpp>
+#include <troupe/worker/command.hpp>
 #include <troupe/worker/pump.hpp>
 
 namespace troupe {
@@ -30,11 +31,8 @@ result<void> pump::run() {
   adaptive_wait wait(parts_.wait);
   while (true) {
     const ring_record record = parts_.commands.peek();
-    if (record) {
-      accept(record.ticket, record.payload);
-      continue;
-    }
-    if (record.status == read_status::violation) return error(reaction::fatal, "worker", "the command ring is corrupt");
+    if (record && accept(record.ticket, record.payload)) continue;
+    if (record || record.status == read_status::violation) return error(reaction::fatal, "worker", "the command ring is corrupt");
     if (wait.spin([this] { return parts_.commands.peek().status != read_status::none; })) continue;
     parts_.channel.page().heartbeat.fetch_add(1, std::memory_order_relaxed);
     if (stopping_.load()) break;
@@ -80,16 +78,17 @@ bool pump::cheap(const operation& op) const noexcept {
   return bytes <= parts_.inline_bytes;
 }
 
-void pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
-  protocol::command_header head;
-  std::memcpy(&head, record.data(), sizeof head);
+bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
+  const auto command = parse_command(record, parts_.channel.at.capacity);
+  if (!command) [[unlikely]] return false;
+  const protocol::command_header& head = command->head;
   operation& op = operations_[head.slot];
   op.ticket = ticket;
   op.slot = head.slot;
   op.doomed.reset();
   op.access_count = head.access_count;
-  std::memcpy(op.accesses.data(), record.data() + sizeof head, head.access_count * sizeof(memory_access));
-  op.payload = record.data() + sizeof head + head.access_count * sizeof(memory_access);
+  std::memcpy(op.accesses.data(), command->accesses.data(), command->accesses.size());
+  op.payload = command->payload.data();
 
   // Progress first, then failures, then hazards: whatever counts as complete below has told of its failure already.
   std::array<std::uint64_t, max_lanes> done;
@@ -98,7 +97,7 @@ void pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
   hazards_.collect(op.touched(), done, head.reports_seen, op.waits, op.inputs);
 
   std::uint32_t library = 0, wanted = troupe_lane_library;
-  if (auto found = parts_.engines.find(head.library, head.opcode)) [[likely]] {
+  if (auto found = parts_.engines.find(head.library, head.opcode); found && found->operation->payload_bytes == head.payload_bytes) [[likely]] {
     op.what = found->operation;
     op.engine = found->engine;
     op.name = op.what->name;
@@ -107,7 +106,8 @@ void pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
   } else {
     op.what = nullptr;
     op.name = {};
-    op.doomed = unsupported(found.error(), {"", ticket});
+    const error disagree(reaction::unsupported, "worker", "the engine lays this request out in another way; build it again");
+    op.doomed = unsupported(found ? disagree : found.error(), {"", ticket});
   }
   if (!op.doomed && op.inputs.poison().number != 0) op.doomed = passed_on(known_failure(op.inputs.poison()), op.id());
 
@@ -132,6 +132,7 @@ void pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
     parts_.commands.pop();
     lanes_.queue(op);
   }
+  return true;
 }
 
 }  // namespace troupe

@@ -31,7 +31,7 @@ class pump {
   void stop() noexcept;
 
  private:
-  void accept(std::uint64_t ticket, std::span<const std::byte> record);
+  bool accept(std::uint64_t ticket, std::span<const std::byte> record);  // false: it cannot be a command
   void take_failures(lane_progress done);
   failure_ptr known_failure(const poison_mark& mark) const;
   bool cheap(const operation& op) const noexcept;

@@ -4,9 +4,12 @@
 #include <cstring>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/internal/sleep_for_news.hpp>
+#include <troupe/worker/operation.hpp>
 
 namespace troupe {
 namespace {
+
+static_assert(max_operands <= most_accesses, "the worker must have room for what the application may send");
 
 // A zeroed cell for answers that carry an error.
 const std::byte no_reply[max_reply_bytes]{};

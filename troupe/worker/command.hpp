@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <troupe/worker/operation.hpp>
+#include <troupe/worker/protocol.hpp>
+
+namespace troupe {
+
+/// A record of the command ring, taken apart.
+struct parsed_command {
+  protocol::command_header head;
+  std::span<const std::byte> accesses;
+  std::span<const std::byte> payload;
+};
+
+/// Nothing when the bytes cannot be a command for a mailbox of this capacity. Never reads outside them. The worker trusts the
+/// application, but a damaged ring must end in a clear error and not in somebody's memory.
+std::optional<parsed_command> parse_command(std::span<const std::byte> record, std::uint32_t capacity) noexcept;
+
+}  // namespace troupe

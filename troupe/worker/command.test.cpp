@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <troupe/worker/command.hpp>
+
+namespace troupe {
+namespace {
+
+std::vector<std::byte> good(std::uint16_t accesses, std::uint16_t payload) {
+  std::vector<std::byte> out(sizeof(protocol::command_header) + accesses * sizeof(memory_access) + payload);
+  const protocol::command_header head{.opcode = 1, .library = 2, .slot = 3, .reports_seen = 4, .segments = 5, .access_count = accesses, .payload_bytes = payload};
+  std::memcpy(out.data(), &head, sizeof head);
+  for (std::size_t i = 0; i < accesses; ++i) {
+    const memory_access a{100 * i, 100 * i + 50, access_mode::read_write};
+    std::memcpy(out.data() + sizeof head + i * sizeof a, &a, sizeof a);
+  }
+  return out;
+}
+
+TEST(command, a_whole_record_is_taken_apart) {
+  const auto record = good(3, 40);
+  const auto c = parse_command(record, 8);
+  ASSERT_TRUE(c);
+  EXPECT_EQ(c->head.slot, 3u);
+  EXPECT_EQ(c->accesses.size(), 3 * sizeof(memory_access));
+  EXPECT_EQ(c->payload.data(), record.data() + record.size() - 40);
+}
+
+TEST(command, a_record_that_is_cut_off_anywhere_is_refused) {
+  const auto record = good(3, 40);
+  for (std::size_t n = 0; n < record.size(); ++n) EXPECT_FALSE(parse_command(std::span(record).first(n), 8)) << n;
+}
+
+TEST(command, impossible_slots_counts_modes_and_ranges_are_refused) {
+  EXPECT_FALSE(parse_command(good(1, 8), 3)) << "slot 3 of 3";
+  auto modes = good(1, 8);
+  modes[sizeof(protocol::command_header) + offsetof(memory_access, mode)] = std::byte{3};
+  EXPECT_FALSE(parse_command(modes, 8));
+  auto ranges = good(1, 8);
+  ranges[sizeof(protocol::command_header) + offsetof(memory_access, begin)] = std::byte{200};
+  EXPECT_FALSE(parse_command(ranges, 8));
+  EXPECT_FALSE(parse_command(good(most_accesses + 1, 8), 8));
+}
+
+TEST(command, random_bytes_never_lead_outside_the_record) {
+  const char* given = std::getenv("TROUPE_SEED");
+  const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
+  SCOPED_TRACE("TROUPE_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  int accepted = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    auto record = good(static_cast<std::uint16_t>(random() % 5), static_cast<std::uint16_t>(random() % 64));
+    for (auto flips = random() % 4; flips > 0; --flips) record[random() % record.size()] = static_cast<std::byte>(random());
+    // An allocation of exactly this size: a sanitizer sees any step outside.
+    const std::vector<std::byte> exact(record.begin(), record.begin() + static_cast<std::ptrdiff_t>(random() % (record.size() + 1)));
+    if (const auto c = parse_command(exact, 8)) {
+      ++accepted;
+      ASSERT_LE(c->payload.data() + c->payload.size(), exact.data() + exact.size());
+      ASSERT_LT(c->head.slot, 8u);
+    }
+  }
+  EXPECT_GT(accepted, 0);
+}
+
+}  // namespace
+}  // namespace troupe
