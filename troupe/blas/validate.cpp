@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/blas/requests.hpp>
 #include <troupe/request/checker.hpp>
+#include <utility>
 
 namespace troupe::blas {
 namespace {
