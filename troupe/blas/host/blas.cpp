@@ -85,7 +85,8 @@ void pieces(std::int64_t n, std::int64_t incx, std::int64_t incy, F&& f) {
   }
 }
 
-// For the factors that OpenBLAS's scal gets wrong: 0 and, on some processors, NaN write zeros whatever x holds (0.3.21).
+// For the factors that OpenBLAS's scal gets wrong: 0 and, on some processors, NaN write zeros whatever x holds
+// (0.3.21).
 template <class T, class F>
 void replace(T* x, std::int64_t n, std::int64_t inc, F&& f) {
   for (std::int64_t i = 0; i < n; ++i) x[i * std::abs(inc)] = f(x[i * std::abs(inc)]);
@@ -116,7 +117,8 @@ class openblas {
     if (auto ok = reaches_back(r, ny, r.incy); !ok) return ok;
     const extent incx = or_tight(r.incx, 1), incy = or_tight(r.incy, 1);
     T beta = r.beta;
-    // OpenBLAS would scale y, and scaling goes wrong with these, as below; with 0 some versions keep the NaN that y held.
+    // OpenBLAS would scale y, and scaling goes wrong with these, as below; with 0 some versions keep the NaN that y
+    // held.
     if (beta == 0 || std::isnan(beta)) {
       replace(r.y.data(), ny, incy.value(), [beta](T) { return beta; });
       beta = 1;
