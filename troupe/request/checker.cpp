@@ -77,7 +77,11 @@ void checker::strided(const void* field, extent n, const extent& inc) {
   const extent step = inc < 0 ? extent(0) - inc : inc;
   const extent count = n < 1 ? extent(0) : (n - 1) * step + 1;
   touch(field, count, " ((n - 1) * |increment| + 1)");
-  use(field).gaps = step != extent(1) && n > 1;
+  operand_use& u = use(field);
+  if (error_ || step == extent(1) || n <= 1) return;
+  u.gaps = true;
+  u.row_bytes = u.element_bytes;
+  u.pitch = static_cast<std::uint64_t>(step.value()) * u.element_bytes;
 }
 
 void checker::columns_of(const void* field, extent rows, extent columns, extent ld) {

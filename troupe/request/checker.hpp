@@ -36,7 +36,7 @@ class checker {
   checker(const R& r, const memory_owner* owner, std::uint64_t generation) noexcept
       : request_(&r), name_(name_of<R>()), field_name_(&field_name<R>), owner_(owner), generation_(generation) {
     static_assert(operand_count(fields_of<R>{}) <= max_operands, "too many operands in one request");
-    R::visit_fields(r, [this](std::string_view, const auto&... f) { (collect(f), ...); });
+    R::visit_fields(r, [self = this](std::string_view, const auto&... f) { (self->collect(f), ...); });
   }
 
   /// `field` must be at least `low`.

@@ -29,7 +29,7 @@ std::string field_text(const F& f) {
 
 }  // namespace detail
 
-/// The request as a person reads it: blas.axpy<f32>{n=100, alpha=2, x=f32[100]@2000000000, ...}
+/// The request as a person reads it: blas.axpy<f32>{x=f32[100]@200000000000, y=f32[100]@200000001000, n=100, alpha=2, ...}
 template <request R>
 std::string describe(const R& r) {
   std::string out(name_of<R>());

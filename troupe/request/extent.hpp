@@ -11,6 +11,12 @@ namespace troupe {
 /// Signed, so that a negative size is seen and refused instead of becoming huge; has no default value, so that a request
 /// cannot leave one out by accident; arithmetic that overflows becomes `extent::overflow()`, which every check refuses.
 class extent {
+  static constexpr std::int64_t overflow_value = INT64_MIN;
+  template <class I> static constexpr bool fits(I v) noexcept {
+    if constexpr (std::signed_integral<I>) return true;
+    else return v <= static_cast<std::uint64_t>(INT64_MAX);
+  }
+
  public:
   template <std::integral I>
   constexpr extent(I value) noexcept : value_(fits(value) ? static_cast<std::int64_t>(value) : overflow_value) {}
@@ -35,11 +41,6 @@ class extent {
   friend constexpr auto operator<=>(extent a, extent b) noexcept = default;
 
  private:
-  static constexpr std::int64_t overflow_value = INT64_MIN;
-  template <class I> static constexpr bool fits(I v) noexcept {
-    if constexpr (std::signed_integral<I>) return true;
-    else return v <= static_cast<std::uint64_t>(INT64_MAX);
-  }
   std::int64_t value_;
 };
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 /// The one description of a request, written once inside its struct: its name and all its fields, in order.
-///   TROUPE_REQUEST("blas.axpy", n, alpha, x, incx, y, incy)
+///   TROUPE_REQUEST("blas.axpy", x, y, n, alpha, incx, incy)
 /// The fields are unpacked by a structured binding, so the compiler refuses a list that leaves one out.
 #define TROUPE_REQUEST(NAME, ...)                                                                       \
   static constexpr std::string_view request_name = NAME;                                                \

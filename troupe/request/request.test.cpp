@@ -68,6 +68,20 @@ struct scale {
   }
 };
 
+struct add {
+  in<float> x;
+  inout<float> y;
+  extent n;
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("test.add", x, y, n, incx, incy)
+  void check(checker& c) const {
+    c.positive(n);
+    c.vector(x, n, incx);
+    c.vector(y, n, incy);
+  }
+};
+
 struct fake_owner final : memory_owner {
   void recycle(block&) noexcept override { ++recycled; }
   std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end) const override {
@@ -197,6 +211,13 @@ TEST_F(request_checks, blocks_of_one_matrix_overlap_exactly_when_they_share_an_e
           met += share;
         }
   EXPECT_GT(met, 100);
+}
+
+TEST_F(request_checks, interleaved_vectors_are_apart) {
+  EXPECT_EQ(refusal(add{.x = at(0, 31), .y = at(1, 31), .n = 4, .incx = 10, .incy = 10}), "") << "two rows of one matrix";
+  EXPECT_EQ(refusal(add{.x = at(3, 31), .y = at(1, 31), .n = 4, .incx = 10, .incy = -10}), "");
+  EXPECT_NE(refusal(add{.x = at(0, 31), .y = at(10, 31), .n = 4, .incx = 10, .incy = 10}).find("y overlaps x"), std::string::npos);
+  EXPECT_NE(refusal(add{.x = at(0, 31), .y = at(1, 31), .n = 4, .incx = 10, .incy = 5}).find("y overlaps x"), std::string::npos);
 }
 
 TEST(request, travels_unchanged) {

@@ -21,6 +21,7 @@ inline constexpr std::uint32_t version = 1;
 enum class phase : std::uint64_t { empty = 0, queued = 1, started = 2, cancelled = 3 };
 constexpr std::uint64_t slot_word(std::uint64_t ticket, phase p) noexcept { return ticket << 2 | static_cast<std::uint64_t>(p); }
 constexpr phase phase_of(std::uint64_t word) noexcept { return static_cast<phase>(word & 3); }
+constexpr std::uint64_t ticket_of(std::uint64_t word) noexcept { return word >> 2; }
 
 /// One entry of a lane's log: the slot of its n-th operation, and enough of the ticket to recognise a wrong one.
 constexpr std::uint64_t log_word(std::uint64_t ticket, std::uint32_t slot) noexcept { return ticket << 20 | slot; }
@@ -142,14 +143,16 @@ struct worker_settings {
   std::uint64_t inline_bytes;   ///< operations that touch at most this much run on the pump when they can run at once
 };
 
+struct memory_place {
+  std::uint64_t address, bytes;
+};
+
 struct control_message {
   message kind;
   std::uint32_t reaction;       ///< of failed
   union {
     worker_settings settings;   ///< of hello; the text is backend, engine folders and libraries, one per line
-    struct {
-      std::uint64_t address, bytes;
-    } memory;                   ///< of map and unmap
+    memory_place memory;                   ///< of map and unmap
   };
 };
 
