@@ -51,9 +51,8 @@ class actor_context {
   /// Ends when what is queued now has been handled.
   void stop() noexcept { core_.stop(exit_kind::normal); }
   /// Ends after the current handler; what is queued is refused.
-  void leave(exit_kind kind = exit_kind::normal, std::optional<error> cause = {}) noexcept {
-    core_.leave(kind, std::move(cause));
-  }
+  void leave(exit_kind kind = exit_kind::normal) noexcept { core_.leave(kind, nullptr); }
+  void leave(exit_kind kind, const error& cause) noexcept { core_.leave(kind, &cause); }
 
   /// Spawns a child: when this actor ends, in whatever way, its children are stopped, youngest first, before its own
   /// end is reported. The child's end is not noticed unless it is watched; a `supervisor` restarts.
@@ -104,16 +103,15 @@ template <class A>
 class actor_of final : public actor_core {
  public:
   actor_of(std::string name, std::size_t capacity, executor& where, actor_origin origin)
-      : actor_core(&body_, std::move(name), capacity, where, std::move(origin)), context_(*this) {}
-  ~actor_of() override {}
+      : actor_core(storage_, std::move(name), capacity, where, std::move(origin)), context_(*this) {}
 
   template <class... Args>
   void build(Args&&... args) {
     try {
       if constexpr (std::is_constructible_v<A, actor_context<A>&, Args...>) {
-        std::construct_at(&body_, context_, std::forward<Args>(args)...);
+        ::new (storage_) A(context_, std::forward<Args>(args)...);
       } else {
-        std::construct_at(&body_, std::forward<Args>(args)...);
+        ::new (storage_) A(std::forward<Args>(args)...);
       }
     } catch (...) {
       begin_without_body(from_current_exception("actor"));
@@ -123,7 +121,8 @@ class actor_of final : public actor_core {
   }
 
  private:
-  void destroy_body() noexcept override { std::destroy_at(&body_); }
+  A* object() noexcept { return std::launder(reinterpret_cast<A*>(storage_)); }
+  void destroy_body() noexcept override { std::destroy_at(object()); }
   std::unique_ptr<envelope> make_farewell([[maybe_unused]] const exit_reason& reason) override {
     if constexpr (requires(A& actor) { actor.terminate(reason); }) {
       return make_call<A>(detail::farewell{reason});
@@ -133,9 +132,7 @@ class actor_of final : public actor_core {
   }
 
   actor_context<A> context_;
-  union {
-    A body_;
-  };
+  alignas(A) std::byte storage_[sizeof(A)];
 };
 
 template <class A, class... Args>

@@ -47,9 +47,9 @@ void actor_core::begin() noexcept {
   if (rest()) pass_on();
 }
 
-void actor_core::begin_without_body(error why) noexcept {
+void actor_core::begin_without_body(const error& why) noexcept {
   has_body_ = false;
-  crash(std::move(why));
+  crash(why);
   pass_on();
 }
 
@@ -167,9 +167,11 @@ void actor_core::release_message() noexcept {
   }
 }
 
-void actor_core::leave(exit_kind kind, std::optional<error> cause) noexcept {
+void actor_core::leave(exit_kind kind, const error* cause) noexcept {
   mailbox_.close();
-  if (!verdict_) verdict_ = verdict{kind, std::move(cause)};
+  if (verdict_) return;
+  verdict_.emplace(verdict{.kind = kind, .cause = {}});
+  if (cause) verdict_->cause = *cause;
 }
 
 detail::system_message* actor_core::no_more_news() noexcept {

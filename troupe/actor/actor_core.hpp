@@ -102,8 +102,8 @@ class actor_core : public addressee, private job {
   bool handler_ended() noexcept;
   void release_message() noexcept;
   /// The actor ends when the current handler has returned, and what is queued is refused. The first call decides.
-  void leave(exit_kind kind, std::optional<error> cause) noexcept;
-  void crash(error why) noexcept { leave(exit_kind::crashed, std::move(why)); }
+  void leave(exit_kind kind, const error* cause) noexcept;
+  void crash(const error& why) noexcept { leave(exit_kind::crashed, &why); }
   void go_on() noexcept { take_turn(); }
 
   // --- from the actor itself ---
@@ -117,7 +117,7 @@ class actor_core : public addressee, private job {
 
   /// The object was built, or not: from now on messages are handled or refused.
   void begin() noexcept;
-  void begin_without_body(error why) noexcept;
+  void begin_without_body(const error& why) noexcept;
 
   virtual void destroy_body() noexcept = 0;
   /// The call of the `terminate` hook; null without one.

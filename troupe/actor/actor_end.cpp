@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <troupe/actor/actor_core.hpp>
 
 // How an actor ends: orders, the steps of the end, and who is told.
@@ -254,10 +253,11 @@ void actor_core::adopt_child(actor_core& child) {
     const std::lock_guard lock(guard_);
     if (may_have_children_) {
       if (children_.size() == children_.capacity()) {
-        const auto gone =
-            std::stable_partition(children_.begin(), children_.end(), [](actor_core* c) { return !c->ended(); });
-        ended.assign(gone, children_.end());
-        children_.erase(gone, children_.end());
+        std::erase_if(children_, [&](actor_core* c) {
+          if (!c->ended()) return false;
+          ended.push_back(c);
+          return true;
+        });
       }
       children_.push_back(&child);
       child.add_handle();

@@ -38,7 +38,7 @@ struct diarist {
   void handle(crash) { throw std::runtime_error("ouch"); }
   task<void> handle(wait_for m) {
     m.begun();
-    co_await as_result(std::move(m.what).cancel_on(co_await get_stop_token()));
+    (void)co_await as_result(std::move(m.what).cancel_on(co_await get_stop_token()));
     diary.push_back(name + " waited");
   }
   void handle(call m) { m.what(); }

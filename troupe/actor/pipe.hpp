@@ -55,7 +55,7 @@ class piped_call final : public envelope, private job {
     }
     if (inner_) return inner_->deliver(to);
     if (!to.handler_ended()) return handled::lost;
-    to.crash(*std::move(why));
+    to.crash(*why);
     to.release_message();
     return handled::ended;
   }

@@ -29,7 +29,7 @@ std::string_view to_string(strategy s) noexcept {
 }
 
 bool restart_intensity::admit(std::int64_t now_ns) {
-  while (!recent_.empty() && now_ns - recent_.front() > period_ns_) recent_.pop_front();
+  std::erase_if(recent_, [&](std::int64_t then) { return now_ns - then > period_ns_; });
   recent_.push_back(now_ns);
   return recent_.size() <= restarts_;
 }

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <string_view>
 #include <troupe/actor/exit_reason.hpp>
@@ -40,7 +39,7 @@ class restart_intensity {
  private:
   unsigned restarts_;
   std::int64_t period_ns_;
-  std::deque<std::int64_t> recent_;
+  std::vector<std::int64_t> recent_;  // oldest first
 };
 
 /// A child whose exit was of this kind is started again.

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <troupe/actor/alarm_clock.hpp>
@@ -56,10 +55,11 @@ void stage::own(const actor_handle& actor) {
     auto& roots = state_->roots;
     if (!state_->closed) {
       if (roots.size() == roots.capacity()) {
-        const auto gone =
-            std::stable_partition(roots.begin(), roots.end(), [](const actor_handle& a) { return !a->ended(); });
-        ended.assign(std::make_move_iterator(gone), std::make_move_iterator(roots.end()));
-        roots.erase(gone, roots.end());
+        std::erase_if(roots, [&](const actor_handle& a) {
+          if (!a->ended()) return false;
+          ended.push_back(a);
+          return true;
+        });
       }
       roots.push_back(actor);
       return;

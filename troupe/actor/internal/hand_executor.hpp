@@ -10,6 +10,8 @@ namespace troupe::testing {
 /// Runs jobs when the test says so, on the test's thread.
 class hand_executor final : public executor {
  public:
+  hand_executor() = default;
+  ~hand_executor() { run(); }  // what is posted is run
   void post(job& work) noexcept override { jobs_.push_back(&work); }
   bool run_one() {
     if (jobs_.empty()) return false;
