@@ -95,6 +95,7 @@ memory_range allocate(device_core& core, memory_kind kind, extent bytes, const a
   if (bytes.overflowed()) return refused("alloc: the size does not fit 64 bits");
   if (bytes < 1) return refused("alloc: size is " + std::to_string(bytes.value()) + " bytes; expected at least 1 element");
   const auto n = static_cast<std::uint64_t>(bytes.value());
+  if (core.refusing()) return {memory.stillborn(n, core.refusal()), 0, n};  // nobody could ever use it
   auto made = memory.allocate(kind, n, o.alignment, o.quota);
   if (!made && made.error().reaction() == reaction::retry_later) {
     core.drive();  // buffers of requests that have finished may not have come back yet

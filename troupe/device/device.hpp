@@ -36,6 +36,9 @@ struct alloc_options {
 class device {
  public:
   explicit device(std::shared_ptr<device_core> core) noexcept;
+  // Moving copies: a handle is valid for ever.
+  device(const device&) noexcept = default;
+  device& operator=(const device&) noexcept = default;
 
   /// Queues a request. What it says no to, or fails at, makes its outputs stale with the reason.
   template <request R>
@@ -94,10 +97,11 @@ class device {
   template <class T> pending<void> copy(const buffer<T>& to, const buffer<T>& from, const call_options& o = {}) const {
     return copy_bytes(way::across, to.memory(), from.memory(), o);
   }
-  /// Copies `columns` columns of `rows` elements between column-major places with their own leading dimensions.
+  /// Copies `columns` columns of `rows` elements between column-major places with their own leading dimensions; `tight`: no gaps.
   template <class T> pending<void> copy_2d(const buffer<T>& to, extent to_ld, const buffer<T>& from, extent from_ld, extent rows, extent columns,
                                            const call_options& o = {}) const {
-    return copy_pitched(to.memory(), to_ld * sizeof(T), from.memory(), from_ld * sizeof(T), rows * sizeof(T), columns, o);
+    const auto pitch = [](extent ld) { return ld == tight ? ld : ld * sizeof(T); };
+    return copy_pitched(to.memory(), pitch(to_ld), from.memory(), pitch(from_ld), rows * sizeof(T), columns, o);
   }
   /// Sets every element to `value`.
   template <class T> pending<void> fill(const buffer<T>& to, std::type_identity_t<T> value, const call_options& o = {}) const {

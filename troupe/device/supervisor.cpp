@@ -43,9 +43,11 @@ std::vector<action> device_supervisor::on(event e, std::int64_t now_ns) {
       out.push_back({kind::launch});
       break;
     case event_kind::worker_ready:
+      if (worker_ready_) break;
+      worker_ready_ = true;
+      if (!closing_now_ && !stop_sent_) deadline_.reset();
       if (state_ != device_state::starting) break;
       state_ = device_state::ready;
-      deadline_.reset();
       out.push_back({kind::tell_ready});
       break;
     case event_kind::worker_failed:
@@ -68,9 +70,10 @@ std::vector<action> device_supervisor::on(event e, std::int64_t now_ns) {
         state_ = device_state::closing;
         out.push_back({kind::refuse_new, closed()});
       }
-      if (e.kind == event_kind::close_now_asked) {
+      if (e.kind == event_kind::close_now_asked && !closing_now_) {
+        closing_now_ = true;
         out.push_back({kind::cancel_queued, closed()});
-        deadline_ = limits_.stop.after(now_ns);
+        if (!stop_sent_) deadline_ = limits_.stop.after(now_ns);
       }
       break;
     case event_kind::drained:
@@ -81,7 +84,7 @@ std::vector<action> device_supervisor::on(event e, std::int64_t now_ns) {
       break;
     case event_kind::tick:
       if (!deadline_ || now_ns < *deadline_) break;
-      if (state_ == device_state::starting) {
+      if (!worker_ready_ && !closing_now_ && !stop_sent_) {
         stop(out, error(reaction::stopped, "device", "the worker did not become ready in time"), true);
       } else if (stop_sent_) {
         // It was told to end and had nothing left to do: nothing is lost by ending it.

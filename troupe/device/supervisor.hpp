@@ -66,6 +66,8 @@ class device_supervisor {
   limits limits_;
   device_state state_ = device_state::starting;
   bool worker_alive_ = false;
+  bool worker_ready_ = false;
+  bool closing_now_ = false;
   bool stop_sent_ = false;
   std::optional<std::int64_t> deadline_;
 };

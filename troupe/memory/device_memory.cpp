@@ -188,7 +188,7 @@ void device_memory::add_mark(block& base, std::uint64_t begin, std::uint64_t end
 void device_memory::mark_refused(block& b, std::uint64_t begin, std::uint64_t end, const error& cause) {
   if (b.address == 0) return;
   const std::scoped_lock guard(lock_);
-  if (source_ != nullptr) add_mark(b, begin, end, source_->next_ticket(), cause);
+  if (source_ != nullptr) add_mark(b, begin, end, source_->last_ticket(), cause);
 }
 
 void device_memory::lose_all(const error& cause) {
@@ -207,7 +207,7 @@ void device_memory::cut_marks(block& base, std::uint64_t begin, std::uint64_t en
   auto& b = static_cast<owned_block&>(base);
   std::vector<mark> kept;
   for (const mark& m : b.marks) {
-    if (m.ticket > ticket || m.end <= begin || m.begin >= end) {
+    if (m.ticket >= ticket || m.end <= begin || m.begin >= end) {
       kept.push_back(m);
       continue;
     }

@@ -30,8 +30,8 @@ class segment_source {
   virtual result<segment> grow(memory_kind kind, std::uint64_t bytes) = 0;
   /// The segment is not used any more.
   virtual void shrink(memory_kind kind, const segment& s) noexcept = 0;
-  /// No request accepted so far has this ticket or a later one. May be called without the lock.
-  virtual std::uint64_t next_ticket() const noexcept = 0;
+  /// The latest ticket of any request accepted so far; 0 before the first. May be called without the lock.
+  virtual std::uint64_t last_ticket() const noexcept = 0;
 
  protected:
   ~segment_source() = default;
@@ -64,9 +64,9 @@ class device_memory final : public memory_owner {
     if (b.address == 0) return;
     const std::scoped_lock guard(lock_);
     add_mark(b, begin, end, ticket, cause);
-    later([&](std::uint64_t from, std::uint64_t to) { cut_marks(b, from, to, ticket); });
+    later([&](std::uint64_t from, std::uint64_t to) { cut_marks(b, from, to, ticket + 1); });
   }
-  /// Request `ticket` replaces these bytes: marks of earlier requests go.
+  /// Request `ticket` replaces these bytes: marks of earlier requests go. Its own stays: it may have failed already.
   void mark_written(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket);
   /// Everything written so far is gone with the worker: all buffers made until now are stale.
   void lose_all(const error& cause);

@@ -38,8 +38,13 @@ control_loop::~control_loop() {
   }
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto n = ::write(event_.get(), &one, sizeof one);
-  // The last device may be let go on the loop itself; then the thread ends by itself.
-  if (on_loop_thread()) thread_.detach(); else thread_.join();
+  // The last device may be let go on the loop itself; then the thread ends by itself, without looking at the loop again.
+  if (on_loop_thread()) {
+    *gone_ = true;
+    thread_.detach();
+  } else {
+    thread_.join();
+  }
 }
 
 void control_loop::post(job& work) noexcept {
@@ -69,7 +74,7 @@ void control_loop::arm(std::int64_t deadline_ns) noexcept {
   ::timerfd_settime(clock_.get(), TFD_TIMER_ABSTIME, &spec, nullptr);
 }
 
-void control_loop::at(std::int64_t deadline_ns, std::shared_ptr<handler> h, std::uint64_t tag) {
+void control_loop::at(std::int64_t deadline_ns, std::weak_ptr<handler> h, std::uint64_t tag) {
   const std::scoped_lock guard(lock_);
   timers_.push_back({deadline_ns, std::move(h), tag});
   std::push_heap(timers_.begin(), timers_.end());
@@ -78,6 +83,8 @@ void control_loop::at(std::int64_t deadline_ns, std::shared_ptr<handler> h, std:
 
 void control_loop::run() {
   ::pthread_setname_np(::pthread_self(), "troupe-control");
+  bool gone = false;
+  gone_ = &gone;
   while (true) {
     epoll_event events[16];
     const int n = ::epoll_wait(epoll_.get(), events, 16, -1);
@@ -90,6 +97,7 @@ void control_loop::run() {
       // A handler may have stopped watching another file of this very batch.
       const auto w = std::find_if(watched_.begin(), watched_.end(), [fd](const auto& e) { return e.first == fd; });
       if (w != watched_.end()) w->second->on_readable(fd);
+      if (gone) return;
     }
     std::unique_lock guard(lock_);
     while (first_ != nullptr) {
@@ -98,6 +106,7 @@ void control_loop::run() {
       if (first_ == nullptr) last_ = nullptr;
       guard.unlock();
       work->run(work);
+      if (gone) return;
       guard.lock();
     }
     while (!timers_.empty() && timers_.front().deadline_ns <= now_ns()) {
@@ -105,8 +114,8 @@ void control_loop::run() {
       timer t = std::move(timers_.back());
       timers_.pop_back();
       guard.unlock();
-      t.target->on_time(t.tag);
-      t.target.reset();
+      if (auto target = t.target.lock()) target->on_time(t.tag);
+      if (gone) return;
       guard.lock();
     }
     if (!timers_.empty()) arm(timers_.front().deadline_ns);

@@ -33,14 +33,14 @@ class control_loop final : public executor {
   /// Only on the loop's thread. The handler lives until `unwatch`.
   void watch(int fd, handler& h);
   void unwatch(int fd);
-  /// Calls `h.on_time(tag)` at `deadline_ns`, unless forgotten before. `keep` lives until then. Thread safe.
-  void at(std::int64_t deadline_ns, std::shared_ptr<handler> h, std::uint64_t tag);
+  /// Calls `h->on_time(tag)` at `deadline_ns` if `h` still lives then. Thread safe.
+  void at(std::int64_t deadline_ns, std::weak_ptr<handler> h, std::uint64_t tag);
   bool on_loop_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
 
  private:
   struct timer {
     std::int64_t deadline_ns;
-    std::shared_ptr<handler> target;
+    std::weak_ptr<handler> target;
     std::uint64_t tag;
     bool operator<(const timer& o) const noexcept { return deadline_ns > o.deadline_ns; }
   };
@@ -54,6 +54,7 @@ class control_loop final : public executor {
   std::vector<timer> timers_;  // a heap
   std::vector<std::pair<int, handler*>> watched_;
   bool ending_ = false;
+  bool* gone_ = nullptr;  // run()'s: set when the loop was destroyed by what it called
   std::thread thread_;
 };
 

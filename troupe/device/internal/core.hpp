@@ -16,6 +16,7 @@
 namespace troupe {
 
 class transfer;
+struct parsed_report;
 
 /// Everything behind a `device` handle. Four kinds of threads come here: callers (submit), whoever waits (drive), the reactor, which
 /// waits when nobody else does, and the control loop (lifecycle).
@@ -36,7 +37,7 @@ class device_core final : public waiter, public segment_source, public control_l
   void interest_met(pending_core& core) noexcept override;
   void answered(pending_core& core) noexcept override;
   void drive() noexcept;
-  void cancel(std::uint32_t slot, std::uint64_t ticket, const char* why) noexcept;
+  void cancel(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how = reaction::retry_later) noexcept;
   void add_transfer(std::shared_ptr<transfer> t);
   /// Sleeps until the worker has news, the deadline, or a wake without cause; `ready` is asked after announcing.
   template <class Ready> void sleep_for_news(Ready&& ready, std::int64_t deadline_ns) noexcept;
@@ -49,13 +50,14 @@ class device_core final : public waiter, public segment_source, public control_l
   device_state state() const noexcept { return state_.load(); }
   /// Why requests are refused; only when they are.
   error refusal() const;
+  bool refusing() const noexcept { return refusing_.load(std::memory_order_acquire); }
   void on_readable(int fd) override;
   void on_time(std::uint64_t tag) override;
 
   // memory
   result<segment> grow(memory_kind kind, std::uint64_t bytes) override;
   void shrink(memory_kind kind, const segment& s) noexcept override;
-  std::uint64_t next_ticket() const noexcept override { return last_ticket_.load(std::memory_order_relaxed) + 1; }
+  std::uint64_t last_ticket() const noexcept override { return last_ticket_.load(std::memory_order_relaxed); }
   device_memory& memory() noexcept { return *memory_; }
 
   const device_options& options() const noexcept { return options_; }
@@ -83,6 +85,7 @@ class device_core final : public waiter, public segment_source, public control_l
   // drive.cpp; all with drive_lock_ held
   bool collect(answer_batch& batch);
   bool read_reports(answer_batch& batch);
+  void name_cause(parsed_report& report, const request_info& info);
   bool retire_lanes(answer_batch& batch, const std::array<std::uint64_t, max_lanes>& done);
   void take_cancelled(answer_batch& batch);
   void retire(std::uint32_t slot) noexcept;
@@ -130,15 +133,19 @@ class device_core final : public waiter, public segment_source, public control_l
   // completions
   std::mutex drive_lock_;
   std::atomic<bool> drive_again_{false};
+  std::array<std::pair<std::uint64_t, std::string_view>, 64> nameless_{};  // the most recent requests that no engine knew, by ticket
+  std::size_t nameless_count_ = 0;
   std::array<std::uint64_t, max_lanes> retired_{};
   std::atomic<std::uint64_t> retired_total_{0}, failed_total_{0};
   std::atomic<bool> violated_{false};
   std::atomic<bool> closing_{false};
   std::mutex cancel_lock_;
-  struct cancellation { std::uint32_t slot; std::uint64_t ticket; const char* why; };
+  struct cancellation { std::uint32_t slot; std::uint64_t ticket; const char* why; reaction how; };
   std::vector<cancellation> cancelled_;
   std::atomic<bool> has_cancelled_{false};
   std::atomic<std::uint32_t> room_waiters_{0};  // threads that wait for a free slot
+  // Our own count of who sleeps on the shared words: what the worker does to the shared one must not keep us asleep.
+  std::atomic<std::uint32_t> asleep_{0}, reactor_asleep_{0};
   std::atomic<std::int64_t> interest_{0};       // answers that no blocked thread waits for
   mutable std::mutex transfer_lock_;
   std::vector<std::shared_ptr<transfer>> transfers_;
@@ -155,6 +162,7 @@ class device_core final : public waiter, public segment_source, public control_l
   // lifecycle, on the control loop
   device_supervisor supervisor_;
   std::unique_ptr<worker_link> link_;
+  bool worker_gone_ = false;     // its end of the socket is closed
   std::atomic<int> worker_pid_{0};
   std::mutex link_lock_;         // link_ is made and let go on the loop; other threads send memory through it
   std::atomic<bool> drained_told_{false};

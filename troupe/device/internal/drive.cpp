@@ -61,12 +61,25 @@ bool device_core::read_reports(answer_batch& batch) {
     if (head.number != expected || head.slot >= ledger_.capacity()) return violated("a report's number or slot"), false;
     ledger_entry& e = ledger_[head.slot];
     if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != head.ticket) return violated("a report for a request that is not there"), false;
-    if (report->what.request.name.empty()) report->what.request.name = e.info->label;
+    name_cause(*report, *e.info);
     report->what.generation = memory_->generation();
     fail_entry(e, error(std::move(report->what)), batch);
     reports_seen_.store(expected, std::memory_order_release);
   }
   return false;
+}
+
+// The worker has no name for a request that none of its engines knows, nor have the requests that fail because of it.
+void device_core::name_cause(parsed_report& report, const request_info& info) {
+  request_id& cause = report.what.request;
+  if (!cause.name.empty()) return;
+  if (cause.ticket == report.head.ticket) {
+    cause.name = info.label;
+    nameless_[nameless_count_++ % nameless_.size()] = {cause.ticket, info.label};
+    return;
+  }
+  const auto known = std::find_if(nameless_.begin(), nameless_.end(), [&](const auto& n) { return n.first == cause.ticket; });
+  cause.name = known != nameless_.end() ? known->second : "an unknown request";
 }
 
 bool device_core::retire_lanes(answer_batch& batch, const std::array<std::uint64_t, max_lanes>& done) {
@@ -156,13 +169,13 @@ bool device_core::answer_everything(answer_batch& batch) {
   return false;
 }
 
-void device_core::cancel(std::uint32_t slot, std::uint64_t ticket, const char* why) noexcept {
+void device_core::cancel(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how) noexcept {
   if (slot >= ledger_.capacity()) return;
   std::uint64_t expected = protocol::slot_word(ticket, protocol::phase::queued);
   if (!channel_.slot(slot).compare_exchange_strong(expected, protocol::slot_word(ticket, protocol::phase::cancelled))) return;
   {
     const std::scoped_lock guard(cancel_lock_);
-    cancelled_.push_back({slot, ticket, why});
+    cancelled_.push_back({slot, ticket, why, how});
     has_cancelled_.store(true, std::memory_order_relaxed);
   }
   drive();
@@ -175,7 +188,7 @@ void device_core::take_cancelled(answer_batch& batch) {
     cancelled_.pop_back();
     ledger_entry& e = ledger_[c.slot];
     if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != c.ticket) continue;  // its report came first
-    fail_entry(e, error(error::details{.reaction = reaction::retry_later, .domain = "device", .text = c.why,
+    fail_entry(e, error(error::details{.reaction = c.how, .domain = "device", .text = c.why,
                                        .request = {std::string(e.info->label), e.ticket}, .generation = memory_->generation()}), batch);
   }
   has_cancelled_.store(!cancelled_.empty(), std::memory_order_relaxed);
@@ -206,14 +219,14 @@ void device_core::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
 void device_core::wake_waiters() noexcept {
   protocol::progress_page& page = channel_.page();
   page.epoch.fetch_add(1, std::memory_order_seq_cst);
-  if (page.sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(page.epoch, futex_scope::shared);
+  if (asleep_.load(std::memory_order_seq_cst) != 0) futex_wake(page.epoch, futex_scope::shared);
 }
 
 void device_core::answered(pending_core&) noexcept { wake_waiters(); }
 
 void device_core::wake_reactor() noexcept {
   protocol::progress_page& page = channel_.page();
-  if (page.idle_sleepers.load(std::memory_order_seq_cst) == 0) return;
+  if (reactor_asleep_.load(std::memory_order_seq_cst) == 0) return;
   page.idle_epoch.fetch_add(1, std::memory_order_seq_cst);
   futex_wake(page.idle_epoch, futex_scope::shared);
 }
@@ -243,10 +256,12 @@ void device_core::react() noexcept {
       continue;
     }
     page.idle_sleepers.fetch_add(1, std::memory_order_seq_cst);
+    reactor_asleep_.fetch_add(1, std::memory_order_seq_cst);
     const std::uint32_t before = page.idle_epoch.load(std::memory_order_seq_cst);
     drive();
     if (interest_.load(std::memory_order_seq_cst) <= 0 && !has_transfers_.load() && !reactor_ends_.load() && !closing_.load())
       futex_wait(page.idle_epoch, before, futex_scope::shared);
+    reactor_asleep_.fetch_sub(1, std::memory_order_seq_cst);
     page.idle_sleepers.fetch_sub(1, std::memory_order_seq_cst);
   }
   drive();

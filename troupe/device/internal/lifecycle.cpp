@@ -58,6 +58,8 @@ std::optional<error> check(const device_options& o) {
   if (o.lane_pool < 1 || o.lane_pool > 10) return bad_option("lane_pool", std::to_string(o.lane_pool), "1 to 10");
   if (o.helpers < 1 || o.helpers > 4) return bad_option("helpers", std::to_string(o.helpers), "1 to 4");
   if (o.engine.empty() || o.engine.find_first_of("/\n") != std::string::npos) return bad_option("engine", '"' + o.engine + '"', "the name of a backend, such as host");
+  for (const std::string& f : o.engine_folders)
+    if (f.empty() || f.find('\n') != std::string::npos) return bad_option("engine_folders", '"' + f + '"', "paths of folders");
   for (const std::string& l : o.libraries)
     if (l.empty() || l.find_first_of("/\n") != std::string::npos) return bad_option("libraries", '"' + l + '"', "names of library actors, such as blas");
   return {};
@@ -166,7 +168,8 @@ void device_core::start() {
     refusal_ = error(error::details{.reaction = ok.error().reaction(), .domain = ok.error().domain(), .code = ok.error().code(), .text = ok.error().text()});
     return;
   }
-  reactor_ = std::thread([this] { react(); });
+  // The thread holds the device until it has stopped: what it answers may let go of every other handle.
+  reactor_ = std::thread([self] { self->react(); });
   post(*loop_, [self] { self->feed({device_supervisor::event_kind::opened}); });
 }
 
@@ -208,8 +211,10 @@ void device_core::carry_out(const device_supervisor::action& a) {
     }
     case device_supervisor::action_kind::cancel_queued:
       for (std::uint32_t slot = 0; slot < ledger_.capacity(); ++slot) {
-        const ledger_entry& e = ledger_[slot];
-        if (e.in_flight.load(std::memory_order_acquire)) cancel(slot, e.ticket, "the device was closed before this request started");
+        // The ticket comes from the shared word: the ledger's own may be changing under us. A wrong one cancels nothing.
+        const std::uint64_t word = channel_.slot(slot).load(std::memory_order_acquire);
+        if (protocol::phase_of(word) == protocol::phase::queued)
+          cancel(slot, protocol::ticket_of(word), "the device was closed before this request started", reaction::stopped);
       }
       break;
     case device_supervisor::action_kind::stop_worker:
@@ -231,6 +236,7 @@ void device_core::carry_out(const device_supervisor::action& a) {
       break;
     }
     case device_supervisor::action_kind::tell_stopped: {
+      finish_worker();  // first: whoever is told may rely on its end
       state_.store(device_state::stopped);
       closing_.store(false);
       const result<void> how = a.why ? result<void>(*a.why) : result<void>();
@@ -241,7 +247,6 @@ void device_core::carry_out(const device_supervisor::action& a) {
         wake_waiters();
         wake_reactor();
       }
-      finish_worker();
       break;
     }
   }
@@ -262,10 +267,13 @@ void device_core::finish_worker() {
   if (!link_) return;
   loop_->unwatch(link_->socket_fd());
   if (link_->exit_fd() >= 0) loop_->unwatch(link_->exit_fd());
-  // A thread cannot be killed: join it away from the loop, so that other devices go on.
-  if (options_.isolation == isolation::thread) std::thread([link = std::shared_ptr<worker_link>(std::move(link_)), self = shared_from_this()] {}).detach();
-  const std::scoped_lock guard(link_lock_);
-  link_.reset();
+  std::shared_ptr<worker_link> link;
+  {
+    const std::scoped_lock guard(link_lock_);
+    link = std::move(link_);
+  }
+  // A thread cannot be killed: one that still runs is joined away from the loop, so that other devices go on.
+  if (options_.isolation == isolation::thread && !worker_gone_) std::thread([link = std::move(link), self = shared_from_this()] {}).detach();
 }
 
 void device_core::on_readable(int fd) {
@@ -295,6 +303,7 @@ void device_core::on_readable(int fd) {
     case worker_link::news::kind::failed: return feed({device_supervisor::event_kind::worker_failed, error(n.how, "device", n.text)});
     case worker_link::news::kind::gone:
       loop_->unwatch(fd);
+      worker_gone_ = true;
       // A process tells by its exit status, which comes on its own; a thread has only this.
       if (options_.isolation == isolation::thread) {
         feed({device_supervisor::event_kind::worker_exited, error(reaction::context_lost, "device", "the worker thread of " + options_.name + " has ended")});

@@ -12,9 +12,11 @@ void device_core::sleep_for_news(Ready&& ready, std::int64_t deadline_ns) noexce
   // sees the other; a wake in between changes the epoch.
   protocol::progress_page& page = channel_.page();
   page.sleepers.fetch_add(1, std::memory_order_seq_cst);
+  asleep_.fetch_add(1, std::memory_order_seq_cst);
   const std::uint32_t before = page.epoch.load(std::memory_order_seq_cst);
   drive();
   if (!ready()) futex_wait(page.epoch, before, futex_scope::shared, deadline_ns);
+  asleep_.fetch_sub(1, std::memory_order_seq_cst);
   page.sleepers.fetch_sub(1, std::memory_order_seq_cst);
 }
 

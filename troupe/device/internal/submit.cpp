@@ -62,7 +62,7 @@ result<ring_claim> device_core::claim(std::size_t bytes, bool may_wait, std::int
     if (!place && place.status == claim_status::full) place = commands_->claim(bytes);
   }
   if (place) [[likely]] return place;
-  if (place.status == claim_status::full) return mailbox_full();
+  if (place.status == claim_status::full) return refusing_.load() ? refusal() : mailbox_full();
   violated("the command ring's tail");
   return error(reaction::context_lost, "device", "the worker has damaged the command ring");
 }
