@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/memory/requests.hpp>
+
+#include "harness.hpp"
+
+/// The contract every request of every library actor keeps. A new one joins with a struct:
+///
+///   struct axpy {
+///     using request = blas::axpy<float>;
+///     static request good(const device& gpu);                        // runs well; on buffers of its own with known
+///     content static request bad(const device& gpu);                         // must be refused static constexpr const
+///     char* bad_field = "x";                  // because of this field static void expect_right(const device& gpu,
+///     const request& r, const result<reply>& a);  // after one run of good()
+///   };
+///   INSTANTIATE_TYPED_TEST_SUITE_P(blas, library_actor, testing::Types<axpy>);
+namespace troupe::whole {
+
+/// Everything a worker can be like.
+inline std::vector<device_options> every_kind_of_device() {
+  std::vector<device_options> out;
+  for (auto where : {isolation::process, isolation::thread})
+    for (auto wait : {wait_policy::latency, wait_policy::balanced, wait_policy::efficient})
+      for (auto lanes : {lane_policy::per_actor, lane_policy::pooled, lane_policy::single})
+        out.push_back(with_test_engines({.isolation = where, .lanes = lanes, .wait = wait}));
+  return out;
+}
+inline std::vector<device_options> both_isolations() {
+  return {with_test_engines({.isolation = isolation::process}), with_test_engines({.isolation = isolation::thread})};
+}
+inline std::string describe(const device_options& o) {
+  const char* const lanes[] = {"per_actor", "pooled", "single"};
+  return std::string(o.isolation == isolation::process ? "process, " : "thread, ") + std::string(to_string(o.wait)) +
+         ", " + lanes[static_cast<int>(o.lanes)];
+}
+
+/// What `operand`'s memory holds.
+template <class T, access_mode M>
+std::vector<T> content(const device& gpu, const operand<T, M>& operand) {
+  return gpu.download(buffer<T>(operand.range())).get().value();
+}
+
+/// Calls `f(operand, name)` for each operand of a request.
+template <class R, class F>
+void for_each_operand(R& r, F&& f) {
+  R::visit_fields(r, [&](std::string_view names, auto&... field) {
+    std::size_t i = 0;
+    const auto one = [&](auto& x) {
+      if constexpr (is_operand<std::remove_cvref_t<decltype(x)>>) f(x, nth_name(names, i));
+      ++i;
+    };
+    (one(field), ...);
+  });
+}
+
+template <class R>
+std::vector<std::string> operand_names(const R& r, access_mode mode) {
+  std::vector<std::string> out;
+  for_each_operand(r, [&](const auto& operand, std::string_view name) {
+    if (std::remove_cvref_t<decltype(operand)>::mode == mode) out.emplace_back(name);
+  });
+  return out;
+}
+
+template <class Actor>
+class library_actor : public testing::Test {
+ protected:
+  using request = typename Actor::request;
+  using reply = typename request::reply;
+};
+TYPED_TEST_SUITE_P(library_actor);
+
+TYPED_TEST_P(library_actor, runs_and_gives_the_right_answer_on_every_kind_of_device) {
+  for (const device_options& o : every_kind_of_device()) {
+    SCOPED_TRACE(describe(o));
+    runtime rt;
+    const device gpu = rt.open_device(o);
+    const auto r = TypeParam::good(gpu);
+    const auto answer = gpu.ask(r).get();
+    ASSERT_OK(answer);
+    TypeParam::expect_right(gpu, r, answer);
+  }
+}
+
+TYPED_TEST_P(library_actor, answers_each_request_once_when_many_threads_ask) {
+  for (const device_options& o : every_kind_of_device()) {
+    SCOPED_TRACE(describe(o));
+    constexpr int threads = 4, rounds = 20;
+    tally answers;
+    runtime rt;
+    const device gpu = rt.open_device(o);
+    std::vector<std::thread> callers;
+    for (int t = 0; t < threads; ++t) {
+      callers.emplace_back([&] {
+        const auto warm = TypeParam::good(gpu);
+        for (int i = 1; i < rounds; ++i) answers.watch(gpu.ask(warm));
+        const auto last = TypeParam::good(gpu);
+        const auto answer = gpu.ask(last).get();
+        EXPECT_OK(answer);
+        if (answer) TypeParam::expect_right(gpu, last, answer);
+      });
+    }
+    for (auto& c : callers) c.join();
+    EXPECT_OK(gpu.close().get());
+    answers.await_all();
+    EXPECT_EQ(answers.fine(), threads * (rounds - 1));
+    EXPECT_EQ(answers.answered(), answers.expected());
+    EXPECT_EQ(gpu.statistics().depth, 0u);
+  }
+}
+
+TYPED_TEST_P(library_actor, refuses_a_bad_shape_naming_the_field_and_disturbs_nobody) {
+  for (const device_options& o : both_isolations()) {
+    SCOPED_TRACE(describe(o));
+    runtime rt;
+    const device gpu = rt.open_device(o);
+    const auto bystander = TypeParam::good(gpu);
+    EXPECT_TRUE(is_error(error_of(gpu.ask(TypeParam::bad(gpu))), reaction::caller_bug,
+                         {name_of<typename TypeParam::request>().data(), TypeParam::bad_field, "expected"}));
+    const submission told = gpu.tell(TypeParam::bad(gpu));
+    EXPECT_FALSE(told);
+    const auto answer = gpu.ask(bystander).get();
+    ASSERT_OK(answer);
+    TypeParam::expect_right(gpu, bystander, answer);
+  }
+}
+
+TYPED_TEST_P(library_actor, refuses_empty_and_moved_from_buffers_naming_the_field) {
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines());
+  auto r = TypeParam::good(gpu);
+  for_each_operand(r, [&](auto& operand, std::string_view name) {
+    auto moved = std::move(operand);
+    EXPECT_TRUE(
+        is_error(error_of(gpu.ask(r)), reaction::caller_bug, {std::string(name).c_str(), "empty buffer", "alloc"}));
+    operand = std::move(moved);
+  });
+}
+
+TYPED_TEST_P(library_actor, refuses_stale_inputs_with_their_cause) {
+  for (const device_options& o : both_isolations()) {
+    SCOPED_TRACE(describe(o));
+    runtime rt;
+    const device gpu = rt.open_device(o);
+    const auto names = operand_names(TypeParam::good(gpu), access_mode::read);
+    for (const std::string& wanted : names) {
+      SCOPED_TRACE(wanted);
+      const auto r = TypeParam::good(gpu);  // afresh: a refused request spoils its outputs
+      for_each_operand(r, [&](const auto& operand, std::string_view name) {
+        if (name != wanted) return;
+        const buffer<std::byte> bytes(operand.range());
+        const memory::fill impossible{.target = bytes, .bytes = -1, .pattern = {}, .pattern_bytes = 1};
+        EXPECT_TRUE(is_error(error_of(gpu.ask(impossible)), reaction::caller_bug, {"bytes"}));
+        EXPECT_FALSE(bytes.valid());
+        EXPECT_TRUE(is_error(error_of(gpu.ask(r)), reaction::caller_bug,
+                             {"memory.fill", "bytes", name_of<typename TypeParam::request>().data()}));
+      });
+    }
+  }
+}
+
+TYPED_TEST_P(library_actor, refuses_buffers_of_another_device_and_of_a_closed_one) {
+  runtime rt;
+  const device one = rt.open_device(with_test_engines()), other = rt.open_device(with_test_engines());
+  const auto r = TypeParam::good(other);
+  bool has_operands = false;
+  for_each_operand(r, [&](auto&, std::string_view) { has_operands = true; });
+  if (has_operands) {
+    EXPECT_TRUE(is_error(error_of(one.ask(r)), reaction::caller_bug, {"belongs to another device"}));
+  }
+  const auto fresh = TypeParam::good(other);
+  EXPECT_OK(other.close().get());
+  EXPECT_TRUE(is_error(error_of(other.ask(fresh)), reaction::stopped, {"closed"}));
+  if (has_operands) {
+    EXPECT_TRUE(is_error(error_of(one.ask(fresh)), reaction::caller_bug, {"another device"}));
+  }
+}
+
+TYPED_TEST_P(library_actor, answers_every_request_once_when_the_worker_is_killed_among_them) {
+  tally answers;
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines());
+  const auto r = TypeParam::good(gpu);
+  ASSERT_OK(gpu.sync().get());
+  for (int i = 0; i < 200; ++i) answers.watch(gpu.ask(r));
+  kill_worker(gpu);
+  for (int i = 0; i < 200; ++i) answers.watch(gpu.ask(r));  // some of these find the device stopped
+  answers.await_all();
+  EXPECT_EQ(answers.answered(), 400);
+  EXPECT_EQ(answers.fine() + answers.failed(reaction::context_lost) + answers.failed(reaction::stopped), 400);
+  EXPECT_TRUE(is_error(error_of(gpu.stopped()), reaction::context_lost, {"SIGKILL"}));
+  // Another device is not concerned.
+  const device next = rt.open_device(with_test_engines());
+  const auto again = TypeParam::good(next);
+  const auto answer = next.ask(again).get();
+  ASSERT_OK(answer);
+  TypeParam::expect_right(next, again, answer);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(library_actor, runs_and_gives_the_right_answer_on_every_kind_of_device,
+                            answers_each_request_once_when_many_threads_ask,
+                            refuses_a_bad_shape_naming_the_field_and_disturbs_nobody,
+                            refuses_empty_and_moved_from_buffers_naming_the_field,
+                            refuses_stale_inputs_with_their_cause,
+                            refuses_buffers_of_another_device_and_of_a_closed_one,
+                            answers_every_request_once_when_the_worker_is_killed_among_them);
+
+}  // namespace troupe::whole

@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Errors travel along the data.
+#include "harness.hpp"
+
+namespace troupe::whole {
+namespace {
+
+using namespace testing_actor;
+
+class data_errors : public testing::TestWithParam<isolation> {
+ protected:
+  runtime rt;
+  device gpu = rt.open_device(with_test_engines({.isolation = GetParam()}));
+
+  buffer<float> zeros(int n = 10) {
+    const auto b = gpu.alloc<float>(n);
+    gpu.fill(b, 0.0f);
+    return b;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(each, data_errors, testing::Values(isolation::process, isolation::thread),
+                         [](const auto& i) { return i.param == isolation::process ? "process" : "thread"; });
+
+TEST_P(data_errors, dependents_fail_with_the_first_error_and_the_chain_and_others_run) {
+  const auto x = zeros(), y = zeros(), z = zeros(), other = zeros();
+  blockade b(gpu);
+  ASSERT_TRUE(b.entered());  // everything below is queued as a whole before anything of it runs
+  gpu.tell(spoil{.target = x, .n = 10, .text = "broken on purpose"});
+  gpu.tell(testing_actor::copy{.source = x, .target = y, .n = 10});
+  gpu.tell(increment{.x = y, .n = 10});
+  gpu.tell(testing_actor::copy{.source = y, .target = z, .n = 10});
+  auto end = gpu.download(z);
+  auto unrelated = gpu.ask(increment{.x = other, .n = 10});
+  b.lift();
+  const error e = error_of(std::move(end));
+  EXPECT_TRUE(is_error(e, reaction::unsupported, {"broken on purpose"}));
+  EXPECT_EQ(e.request().name, "testing.spoil");
+  std::vector<std::string> chain;
+  for (const request_id& step : e.chain()) chain.push_back(step.name);
+  EXPECT_EQ(chain, (std::vector<std::string>{"testing.copy", "testing.increment", "testing.copy", "memory.download"}));
+  EXPECT_OK(unrelated.get());
+  EXPECT_EQ(gpu.download(other).get().value(), std::vector<float>(10, 1.0f));
+  for (const auto& stale : {x, y, z}) {
+    EXPECT_FALSE(stale.valid());
+    EXPECT_EQ(stale.cause().value().request().name, "testing.spoil");
+  }
+  EXPECT_TRUE(other.valid());
+}
+
+TEST_P(data_errors, dependents_asked_after_the_failure_is_known_are_refused_with_the_same_error) {
+  const auto x = zeros(), y = zeros();
+  EXPECT_TRUE(
+      is_error(error_of(gpu.ask(spoil{.target = x, .n = 10, .text = "broken on purpose"})), reaction::unsupported, {}));
+  EXPECT_FALSE(x.valid());
+  const submission s = gpu.tell(testing_actor::copy{.source = x, .target = y, .n = 10});
+  ASSERT_FALSE(s);
+  EXPECT_TRUE(is_error(s.error(), reaction::unsupported, {"testing.spoil", "broken on purpose", "testing.copy"}));
+  EXPECT_FALSE(y.valid());
+  const error e = error_of(gpu.download(y));
+  ASSERT_EQ(e.chain().size(), 2u) << e.to_string();
+  EXPECT_EQ(e.chain()[0].name, "testing.copy");
+  EXPECT_EQ(e.chain()[1].name, "memory.download");
+}
+
+TEST_P(data_errors, overwriting_makes_valid_again_in_the_queue_and_afterwards) {
+  const auto x = zeros();
+  blockade b(gpu);
+  ASSERT_TRUE(b.entered());
+  gpu.tell(spoil{.target = x, .n = 10, .text = ""});
+  gpu.fill(x, 2.0f);
+  auto got = gpu.download(x);
+  b.lift();
+  EXPECT_EQ(got.get().value(), std::vector<float>(10, 2.0f));
+  EXPECT_TRUE(x.valid());
+  (void)gpu.ask(spoil{.target = x, .n = 10, .text = ""}).get();
+  EXPECT_FALSE(x.valid());
+  gpu.upload(x, counting(10));
+  EXPECT_EQ(gpu.download(x).get().value(), counting(10));
+  EXPECT_TRUE(x.valid());
+}
+
+TEST_P(data_errors, an_inout_of_a_stale_buffer_does_not_make_it_valid) {
+  const auto x = zeros();
+  (void)gpu.ask(spoil{.target = x, .n = 10, .text = ""}).get();
+  EXPECT_NE(trouble(gpu.ask(increment{.x = x, .n = 10}).get()), "");
+  EXPECT_FALSE(x.valid());
+}
+
+TEST_P(data_errors, slices_are_stale_exactly_where_the_failure_was) {
+  const auto x = gpu.alloc<float>(100);
+  gpu.upload(x, counting(100));
+  (void)gpu.ask(spoil{.target = x.slice(30, 20), .n = 20, .text = ""}).get();
+  EXPECT_TRUE(x.slice(0, 30).valid());
+  EXPECT_TRUE(x.slice(50, 50).valid());
+  EXPECT_FALSE(x.slice(29, 2).valid());
+  EXPECT_FALSE(x.slice(49, 2).valid());
+  EXPECT_FALSE(x.valid());
+  EXPECT_EQ(gpu.download(x.slice(50)).get().value(), counting(50, 50));
+  EXPECT_NE(trouble(gpu.download(x.slice(49, 1)).get()), "");
+  // Half of it overwritten: that half is valid.
+  gpu.upload(x.slice(30, 10), counting(10));
+  EXPECT_EQ(gpu.download(x.slice(0, 40)).get().value().back(), 9.0f);
+  EXPECT_NE(trouble(gpu.download(x.slice(0, 41)).get()), "");
+  gpu.upload(x.slice(40, 10), counting(10));
+  EXPECT_TRUE(x.valid());
+  EXPECT_OK(gpu.download(x).get());
+}
+
+TEST_P(data_errors, slices_are_poisoned_exactly_in_the_queue_too) {
+  const auto x = gpu.alloc<float>(100);
+  gpu.upload(x, counting(100));
+  blockade b(gpu);
+  ASSERT_TRUE(b.entered());
+  gpu.tell(spoil{.target = x.slice(30, 20), .n = 20, .text = "here"});
+  auto left = gpu.download(x.slice(0, 30)), right = gpu.download(x.slice(50)), across = gpu.download(x.slice(45, 10));
+  b.lift();
+  EXPECT_EQ(left.get().value(), counting(30));
+  EXPECT_EQ(right.get().value(), counting(50, 50));
+  EXPECT_TRUE(is_error(error_of(across.get()), reaction::unsupported, {"here"}));
+}
+
+TEST_P(data_errors, a_refused_request_spoils_its_outputs_and_not_its_inputs) {
+  const auto x = zeros(), y = zeros();
+  EXPECT_FALSE(gpu.tell(testing_actor::copy{.source = x, .target = y, .n = 11}));
+  EXPECT_TRUE(x.valid());
+  EXPECT_FALSE(y.valid());
+  EXPECT_TRUE(
+      is_error(error_of(gpu.download(y)), reaction::caller_bug, {"testing.copy", "holds 10", "memory.download"}));
+}
+
+TEST_P(data_errors, memory_that_is_freed_and_allocated_again_is_not_spoiled) {
+  for (int round = 0; round < 20; ++round) {
+    std::uint64_t address = 0;
+    {
+      const auto x = zeros();
+      address = x.memory().address;
+      gpu.tell(spoil{.target = x, .n = 10, .text = ""});
+      EXPECT_OK(gpu.sync().get());
+      EXPECT_FALSE(x.valid());
+    }
+    (void)gpu.statistics();  // drives, so the block has come back
+    const auto again = gpu.alloc<float>(10);
+    EXPECT_EQ(again.memory().address, address) << "the test must get the same memory to say anything";
+    EXPECT_TRUE(again.valid());
+    // Reading what was never written is the caller's business; it is no error.
+    EXPECT_OK(gpu.download(again).get());
+    EXPECT_OK(gpu.ask(increment{.x = again, .n = 10}).get());
+  }
+}
+
+TEST_P(data_errors, an_allocation_that_fails_is_stale_from_birth_and_its_reason_arrives_at_the_end) {
+  const auto huge = gpu.alloc<float>(extent(1) * (std::int64_t{1} << 55));
+  const auto y = zeros();
+  EXPECT_FALSE(huge.valid());
+  EXPECT_TRUE(is_error(*huge.cause(), reaction::retry_later, {"no room", "memory_limit"}));
+  gpu.tell(testing_actor::copy{.source = huge, .target = y, .n = 10});
+  EXPECT_TRUE(
+      is_error(error_of(gpu.download(y)), reaction::retry_later, {"no room", "testing.copy", "memory.download"}));
+}
+
+TEST_P(data_errors, an_unread_failure_of_a_dropped_pending_is_found_at_the_end) {
+  const auto x = zeros();
+  {
+    auto dropped = gpu.ask(spoil{.target = x, .n = 10, .text = "unread"});
+  }
+  EXPECT_TRUE(is_error(error_of(gpu.download(x)), reaction::unsupported, {"unread"}));
+}
+
+TEST_P(data_errors, the_earliest_of_several_failures_is_told) {
+  const auto x = zeros(), y = zeros(), z = zeros();
+  blockade b(gpu);
+  ASSERT_TRUE(b.entered());
+  gpu.tell(spoil{.target = x, .n = 10, .text = "first"});
+  gpu.tell(spoil{.target = y, .n = 10, .text = "second"});
+  gpu.tell(spoil{.target = x, .n = 10, .text = "third"});
+  auto end = gpu.ask(testing_actor::copy{.source = x, .target = z, .n = 10});
+  b.lift();
+  EXPECT_TRUE(is_error(error_of(end.get()), reaction::unsupported, {"third"}))
+      << "it replaced what the first had spoiled";
+}
+
+TEST_P(data_errors, thousands_of_failures_are_all_told_and_numbered_right) {
+  tally answers;
+  const auto x = zeros(), fine = zeros();
+  for (int i = 0; i < 3000; ++i) {
+    auto p = gpu.ask(spoil{.target = x, .n = 10, .text = std::string(900, 'e')});
+    if (!p.ready())
+      answers.watch(std::move(p));
+    else if (error_of(p.get()).reaction() == reaction::retry_later)
+      --i;  // full: again
+  }
+  EXPECT_OK(gpu.ask(increment{.x = fine, .n = 10}).get());
+  answers.await_all();
+  EXPECT_EQ(answers.failed(reaction::unsupported), answers.expected());
+  EXPECT_EQ(gpu.download(fine).get().value(), std::vector<float>(10, 1.0f));
+}
+
+}  // namespace
+}  // namespace troupe::whole

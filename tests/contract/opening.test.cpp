@@ -1,0 +1,267 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Devices that cannot start, or start with something missing.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "harness.hpp"
+
+namespace troupe::whole {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder for a worker that is none, removed at the end.
+class fake_runtime {
+ public:
+  fake_runtime() {
+    char name[] = "/tmp/troupe-fake-XXXXXX";
+    path_ = ::mkdtemp(name);
+  }
+  ~fake_runtime() { fs::remove_all(path_); }
+  fake_runtime(const fake_runtime&) = delete;
+
+  std::string folder() const { return path_; }
+  std::string program() const { return path_ + "/troupe-worker"; }
+  void behave(const std::string& mode) const {
+    fs::create_symlink(TROUPE_FAKE_WORKER, program());
+    std::ofstream(path_ + "/mode") << mode << "\n";
+  }
+
+ private:
+  std::string path_;
+};
+
+// The device must say why, in every way there is to ask, and never crash or hang.
+void expect_never_serves(const device& gpu, reaction how, std::initializer_list<const char*> words) {
+  tally early;
+  early.watch(gpu.ping(1));
+  EXPECT_TRUE(is_error(error_of(gpu.ready()), how, words));
+  EXPECT_TRUE(is_error(error_of(gpu.stopped()), how, words));
+  early.await_all();
+  EXPECT_EQ(early.fine(), 0);
+  const error later = error_of(gpu.ping(2));
+  for (const char* word : words) EXPECT_NE(later.text().find(word), std::string::npos) << later.to_string();
+  EXPECT_EQ(gpu.state(), device_state::stopped);
+  const auto x = gpu.alloc<float>(10);
+  EXPECT_FALSE(x.valid());
+  EXPECT_NE(trouble(gpu.download(x).get()), "");
+  EXPECT_NE(trouble(gpu.upload(x, counting(10)).get()), "");
+  const auto h = gpu.alloc_host<float>(10);
+  EXPECT_EQ(h.data(), nullptr);
+  const device_statistics s = gpu.statistics();
+  EXPECT_EQ(s.state, device_state::stopped);
+  EXPECT_EQ(s.depth, 0u);
+  EXPECT_EQ(gpu.trim(), 0u);
+  (void)gpu.close().get();
+  (void)gpu.close_now().get();
+}
+
+TEST(opening, a_missing_worker_program_is_named) {
+  const fake_runtime nothing;
+  runtime rt;
+  expect_never_serves(rt.open_device({.runtime_folder = nothing.folder()}), reaction::fatal,
+                      {"troupe-worker", nothing.folder().c_str()});
+}
+
+TEST(opening, a_worker_program_that_cannot_be_executed_is_named) {
+  const fake_runtime folder;
+  std::ofstream(folder.program()) << "not a program";
+  runtime rt;
+  expect_never_serves(rt.open_device({.runtime_folder = folder.folder()}), reaction::fatal, {"troupe-worker"});
+}
+
+TEST(opening, a_worker_of_another_version_is_refused_with_its_own_words) {
+  const fake_runtime folder;
+  folder.behave("other version");
+  runtime rt;
+  expect_never_serves(rt.open_device({.runtime_folder = folder.folder()}), reaction::fatal,
+                      {"protocol 1", "99", "same version"});
+}
+
+TEST(opening, a_worker_that_says_nothing_is_given_up_after_the_start_timeout) {
+  for (const char* mode : {"silent", "deaf"}) {
+    SCOPED_TRACE(mode);
+    const fake_runtime folder;
+    folder.behave(mode);
+    runtime rt;
+    const device gpu = rt.open_device({.start_timeout = 50ms, .runtime_folder = folder.folder()});
+    expect_never_serves(gpu, reaction::stopped, {"did not become ready in time"});
+    EXPECT_EQ(::kill(gpu.statistics().worker_pid, 0), -1) << "the worker outlived its device";
+  }
+}
+
+TEST(opening, a_worker_that_says_nonsense_is_ended) {
+  for (const char* mode : {"garbage", "short", "descriptors"}) {
+    SCOPED_TRACE(mode);
+    const fake_runtime folder;
+    folder.behave(mode);
+    runtime rt;
+    expect_never_serves(rt.open_device({.runtime_folder = folder.folder()}), reaction::fatal, {"the worker sent"});
+  }
+}
+
+TEST(opening, a_reaction_that_does_not_exist_counts_as_fatal) {
+  const fake_runtime folder;
+  folder.behave("no reaction");
+  runtime rt;
+  expect_never_serves(rt.open_device({.runtime_folder = folder.folder()}), reaction::fatal,
+                      {"a reaction that does not exist"});
+}
+
+TEST(opening, a_worker_that_exits_at_once_is_told_with_its_status) {
+  const fake_runtime folder;
+  folder.behave("exits");
+  runtime rt;
+  expect_never_serves(rt.open_device({.runtime_folder = folder.folder()}), reaction::context_lost,
+                      {"exited with code 9"});
+}
+
+TEST(opening, a_worker_that_is_ready_and_exits_stops_the_device) {
+  const fake_runtime folder;
+  folder.behave("ready and gone");
+  runtime rt;
+  const device gpu = rt.open_device({.runtime_folder = folder.folder()});
+  EXPECT_TRUE(is_error(error_of(gpu.stopped()), reaction::context_lost, {"exited with code 0"}));
+  EXPECT_TRUE(is_error(error_of(gpu.ping(1)), reaction::stopped, {"exited"}));
+}
+
+TEST(opening, a_worker_that_never_serves_is_ended_by_close_now) {
+  const fake_runtime folder;
+  folder.behave("ready and deaf");
+  runtime rt;
+  const device gpu = rt.open_device({.close_timeout = 50ms, .runtime_folder = folder.folder()});
+  ASSERT_OK(gpu.ready().get());
+  tally answers;
+  for (int i = 0; i < 100; ++i) answers.watch(gpu.ping(1));
+  const auto closed = gpu.close_now().get();
+  answers.await_all();
+  EXPECT_EQ(answers.failed(reaction::stopped), 100);  // cancelled: none had started
+  EXPECT_EQ(gpu.state(), device_state::stopped);
+  EXPECT_EQ(gpu.statistics().depth, 0u);
+}
+
+TEST(opening, a_library_that_must_be_there_and_is_not_is_named) {
+  runtime rt;
+  expect_never_serves(rt.open_device(with_test_engines({.libraries = {"testing", "quantum"}})), reaction::unsupported,
+                      {"quantum", "quantum.host.so", TROUPE_TEST_ENGINE_FOLDER, "memory"});
+}
+
+TEST(opening, a_library_that_cannot_be_loaded_is_named_with_the_package_to_install) {
+  runtime rt;
+  expect_never_serves(rt.open_device(with_test_engines({.libraries = {"broken"}})), reaction::unsupported,
+                      {"broken", "install libbroken-dev"});
+}
+
+TEST(opening, an_engine_that_cannot_start_gives_its_own_reason) {
+  runtime rt;
+  expect_never_serves(rt.open_device(with_test_engines({.libraries = {"failing"}})), reaction::unsupported,
+                      {"failing", "expected model 7"});
+}
+
+TEST(opening, libraries_that_are_there_are_loaded_before_ready) {
+  for (auto where : {isolation::process, isolation::thread}) {
+    runtime rt;
+    const device gpu = rt.open_device(with_test_engines({.isolation = where, .libraries = {"testing"}}));
+    ASSERT_OK(gpu.ready().get());
+    EXPECT_NE(gpu.statistics().engines.find("testing host 1.0"), std::string::npos) << gpu.statistics().engines;
+    EXPECT_EQ(gpu.statistics().worker_pid != 0, where == isolation::process);
+  }
+}
+
+TEST(opening, another_backend_than_there_is_is_named) {
+  runtime rt;
+  expect_never_serves(rt.open_device({.engine = "abacus"}), reaction::unsupported, {"memory.abacus.so"});
+}
+
+TEST(opening, a_thread_worker_tells_what_is_missing_as_a_process_does) {
+  runtime rt;
+  expect_never_serves(rt.open_device(with_test_engines({.isolation = isolation::thread, .libraries = {"quantum"}})),
+                      reaction::unsupported, {"quantum"});
+}
+
+TEST(opening, options_out_of_range_are_refused_naming_the_field) {
+  const auto expect_refused = [](device_options o, const char* field) {
+    SCOPED_TRACE(field);
+    runtime rt;
+    expect_never_serves(rt.open_device(std::move(o)), reaction::caller_bug, {field, "expected"});
+  };
+  expect_refused({.mailbox_capacity = 0}, "mailbox_capacity");
+  expect_refused({.mailbox_capacity = 65537}, "mailbox_capacity");
+  expect_refused({.lane_pool = 0}, "lane_pool");
+  expect_refused({.lane_pool = 11}, "lane_pool");
+  expect_refused({.helpers = 0}, "helpers");
+  expect_refused({.helpers = 5}, "helpers");
+  expect_refused({.engine = ""}, "engine");
+  expect_refused({.engine = "../../etc"}, "engine");
+  expect_refused({.libraries = {"a/b"}}, "libraries");
+  expect_refused({.libraries = {"testing\nmemory"}}, "libraries");
+  expect_refused({.engine_folders = {"/tmp\n/etc"}}, "engine_folders");
+}
+
+TEST(opening, the_smallest_and_the_largest_mailbox_work) {
+  for (const std::uint32_t capacity : {1u, 2u, 3u, 65536u}) {
+    runtime rt;
+    const device gpu = rt.open_device({.mailbox_capacity = capacity, .when_full = when_full::wait});
+    for (std::uint64_t i = 0; i < 50; ++i) EXPECT_EQ(gpu.ping(i).get().value_or(99), i);
+    EXPECT_GE(gpu.statistics().capacity, capacity);
+  }
+}
+
+TEST(opening, requests_may_be_queued_before_the_worker_is_there) {
+  runtime rt;
+  const device gpu = rt.open_device();
+  const auto x = gpu.alloc<float>(100);
+  gpu.upload(x, counting(100));
+  EXPECT_EQ(gpu.download(x).get().value(), counting(100));
+  EXPECT_OK(gpu.ready().get());
+}
+
+TEST(opening, readiness_and_the_end_can_be_awaited_before_and_after) {
+  runtime rt;
+  const device gpu = rt.open_device();
+  auto before = gpu.ready(), end = gpu.stopped();
+  EXPECT_FALSE(end.ready());
+  EXPECT_OK(before.get());
+  EXPECT_EQ(gpu.state(), device_state::ready);
+  EXPECT_OK(gpu.ready().get());
+  EXPECT_OK(gpu.close().get());
+  EXPECT_OK(end.get());
+  EXPECT_OK(gpu.stopped().get());
+  EXPECT_OK(gpu.ready().get()) << "it was ready once";
+  EXPECT_EQ(gpu.state(), device_state::stopped);
+}
+
+TEST(opening, several_devices_in_one_runtime_do_not_disturb_each_other) {
+  runtime rt;
+  std::vector<device> all;
+  for (int i = 0; i < 3; ++i)
+    all.push_back(rt.open_device(with_test_engines({.isolation = i == 2 ? isolation::thread : isolation::process})));
+  EXPECT_EQ(rt.devices(), all);
+  std::vector<buffer<float>> data;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].name(), "host:" + std::to_string(i));
+    data.push_back(all[i].alloc<float>(50));
+    all[i].upload(data.back(), counting(50, static_cast<float>(i)));
+  }
+  EXPECT_OK(all[0].sync().get());
+  kill_worker(all[0]);
+  EXPECT_TRUE(is_error(error_of(all[0].stopped()), reaction::context_lost, {"host:0"}));
+  for (std::size_t i = 1; i < all.size(); ++i)
+    EXPECT_EQ(all[i].download(data[i]).get().value(), counting(50, static_cast<float>(i)));
+}
+
+TEST(opening, a_runtime_folder_comes_from_the_environment_when_nothing_else_names_it) {
+  const fake_runtime nothing;
+  ::setenv("TROUPE_RUNTIME", nothing.folder().c_str(), 1);
+  {
+    runtime rt;
+    EXPECT_TRUE(is_error(error_of(rt.open_device().ready()), reaction::fatal, {nothing.folder().c_str()}));
+  }
+  ::unsetenv("TROUPE_RUNTIME");
+}
+
+}  // namespace
+}  // namespace troupe::whole

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A worker that is not one. The file `mode` beside the program says what it does instead of serving.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <troupe/channel/control_socket.hpp>
+#include <troupe/channel/process.hpp>
+#include <troupe/worker/protocol.hpp>
+#include <vector>
+
+namespace {
+
+using namespace troupe;
+
+void say(control_socket& to, protocol::message kind, std::uint32_t reaction, const std::string& text) {
+  protocol::control_message m{};
+  m.kind = kind;
+  m.reaction = reaction;
+  std::vector<std::byte> packet(sizeof m + text.size());
+  std::memcpy(packet.data(), &m, sizeof m);
+  std::memcpy(packet.data() + sizeof m, text.data(), text.size());
+  (void)to.send(packet);
+}
+
+int hang() {
+  while (true) ::pause();
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+  std::ifstream file{std::filesystem::path(argv[0]).parent_path() / "mode"};
+  std::string mode;
+  std::getline(file, mode);
+  auto application = control_socket::adopt(file_descriptor(process::control_descriptor));
+  if (!application) return 2;
+  std::vector<std::byte> packet(16 << 10);
+  if (mode != "deaf") {
+    if (auto hello = application->receive(packet, 1); !hello) return 3;
+  }
+  (void)die_with_parent(::getppid());
+  if (mode == "silent" || mode == "deaf") return hang();
+  if (mode == "exits") return 9;
+  if (mode == "other version") {
+    say(*application, protocol::message::failed, static_cast<std::uint32_t>(reaction::fatal),
+        "handshake: the application speaks protocol 1, this worker 99; install application and worker from the same "
+        "version of Troupe");
+    return 1;
+  }
+  if (mode == "no reaction") {
+    say(*application, protocol::message::failed, 4711, "a reaction that does not exist");
+    return hang();
+  }
+  if (mode == "garbage") {
+    for (std::size_t i = 0; i < packet.size(); ++i) packet[i] = static_cast<std::byte>(i * 31 + 7);
+    (void)application->send(packet);
+    return hang();
+  }
+  if (mode == "short") {
+    (void)application->send(std::span(packet).first(3));
+    return hang();
+  }
+  if (mode == "descriptors") {
+    const int fds[] = {0, 1, 2};
+    (void)application->send(std::span(packet).first(64), fds);
+    return hang();
+  }
+  if (mode == "ready and deaf") {
+    say(*application, protocol::message::ready, 0, "");
+    say(*application, protocol::message::ready, 0, "");
+    return hang();
+  }
+  if (mode == "ready and gone") {
+    say(*application, protocol::message::ready, 0, "");
+    return 0;
+  }
+  std::fprintf(stderr, "fake_worker: unknown mode \"%s\"\n", mode.c_str());
+  return 4;
+}

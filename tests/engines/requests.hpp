@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string>
+#include <troupe/request/checker.hpp>
+#include <vector>
+
+/// A library actor for tests, made with the public plug-in interface alone: its requests do what a test needs a worker
+/// to do.
+namespace testing_actor {
+
+using namespace troupe;
+
+/// What two sides of a `hold` tell each other, in a host_buffer<std::uint32_t> of 2.
+enum gate : std::size_t { entered, open };
+
+/// Says that it runs (gate[entered] = 1) and goes on when the test opens the gate (gate[open] = 1).
+struct hold {
+  inout<std::uint32_t> gate;
+  using reply = void;
+  TROUPE_REQUEST("testing.hold", gate)
+  void check(checker& c) const { c.elements(gate, 2); }
+};
+
+/// The same on a helper's thread; writes 1 to `result` after it.
+struct hold_slowly {
+  inout<std::uint32_t> gate;
+  out<float> result;
+  using reply = void;
+  TROUPE_REQUEST("testing.hold_slowly", gate, result)
+  void check(checker& c) const {
+    c.elements(gate, 2);
+    c.elements(result, 1);
+  }
+};
+
+struct nap {
+  extent microseconds;
+  using reply = void;
+  TROUPE_REQUEST("testing.nap", microseconds)
+  void check(checker& c) const { c.at_least(microseconds, 0); }
+};
+
+struct fail {
+  reaction how;
+  std::int64_t code;
+  std::string text;
+  using reply = void;
+  TROUPE_REQUEST("testing.fail", how, code, text)
+  void check(checker&) const {}
+};
+
+/// Should write `target`, and fails.
+struct spoil {
+  out<float> target;
+  extent n;
+  std::string text;
+  using reply = void;
+  TROUPE_REQUEST("testing.spoil", target, n, text)
+  void check(checker& c) const {
+    c.positive(n);
+    c.elements(target, n);
+  }
+};
+
+enum class thrown : std::uint8_t { exception, number };
+struct throws {
+  thrown what;
+  using reply = void;
+  TROUPE_REQUEST("testing.throws", what)
+  void check(checker&) const {}
+};
+
+enum class ending : std::uint8_t { segmentation_fault, abort, exit };
+struct crash {
+  ending how;
+  using reply = void;
+  TROUPE_REQUEST("testing.crash", how)
+  void check(checker&) const {}
+};
+
+/// Never ends.
+struct spin {
+  inout<std::uint32_t> gate;
+  using reply = void;
+  TROUPE_REQUEST("testing.spin", gate)
+  void check(checker& c) const { c.elements(gate, 2); }
+};
+
+/// x[i] += 1
+struct increment {
+  inout<float> x;
+  extent n;
+  using reply = void;
+  TROUPE_REQUEST("testing.increment", x, n)
+  void check(checker& c) const {
+    c.positive(n);
+    c.elements(x, n);
+  }
+};
+
+/// target[i] = source[i]
+struct copy {
+  in<float> source;
+  out<float> target;
+  extent n;
+  using reply = void;
+  TROUPE_REQUEST("testing.copy", source, target, n)
+  void check(checker& c) const {
+    c.positive(n);
+    c.elements(source, n);
+    c.elements(target, n);
+  }
+};
+
+/// Answers the FNV-1a hash of the text's and the list's bytes: parts that vary in size.
+struct checksum {
+  std::string text;
+  std::vector<std::uint32_t> list;
+  using reply = std::uint64_t;
+  TROUPE_REQUEST("testing.checksum", text, list)
+  void check(checker&) const {}
+};
+inline std::uint64_t checksum_of(const std::string& text, const std::vector<std::uint32_t>& list) {
+  std::uint64_t h = 0xcbf29ce484222325u;
+  const auto mix = [&h](const void* data, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i) h = (h ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3u;
+  };
+  mix(text.data(), text.size());
+  mix(list.data(), list.size() * sizeof(std::uint32_t));
+  return h;
+}
+
+/// The largest reply there is: seed, seed + 1 …
+struct widest {
+  std::uint64_t seed;
+  using reply = std::array<std::uint64_t, 8>;
+  TROUPE_REQUEST("testing.widest", seed)
+  void check(checker&) const {}
+};
+
+/// Answers the number of calls the engine has served: a lane runs one at a time, in order.
+struct count {
+  std::uint64_t unused = 0;
+  using reply = std::uint64_t;
+  TROUPE_REQUEST("testing.count", unused)
+  void check(checker&) const {}
+};
+
+/// Known to the application and to no engine.
+struct absent {
+  out<float> target;
+  using reply = void;
+  TROUPE_REQUEST("testing.absent", target)
+  void check(checker&) const {}
+};
+
+}  // namespace testing_actor
+
+/// A library that has no engine at all.
+namespace nowhere {
+struct thing {
+  std::uint64_t unused = 0;
+  using reply = void;
+  TROUPE_REQUEST("nowhere.thing", unused)
+  void check(troupe::checker&) const {}
+};
+}  // namespace nowhere
+
+/// A library whose engine is there and cannot start.
+namespace failing {
+struct thing {
+  std::uint64_t unused = 0;
+  using reply = void;
+  TROUPE_REQUEST("failing.thing", unused)
+  void check(troupe::checker&) const {}
+};
+}  // namespace failing
+
+/// A library whose engine is a file that cannot be loaded.
+namespace broken {
+struct thing {
+  std::uint64_t unused = 0;
+  using reply = void;
+  TROUPE_REQUEST("broken.thing", unused)
+  void check(troupe::checker&) const {}
+};
+}  // namespace broken

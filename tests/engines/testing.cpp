@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
+#include <thread>
+
+#include "requests.hpp"
+
+#include <troupe/worker/engine.hpp>
+
+namespace testing_actor {
+namespace {
+
+struct engine {
+  static result<std::unique_ptr<engine>> make(const engine_context&) { return std::make_unique<engine>(); }
+  const char* version() const { return "1.0"; }
+
+  static void enter(std::uint32_t* gate, bool for_ever) {
+    std::atomic_ref(gate[entered]).store(1);
+    while (for_ever || std::atomic_ref(gate[open]).load() == 0) std::this_thread::yield();
+  }
+  result<void> run(const hold& r, call&) {
+    enter(r.gate.data(), false);
+    return {};
+  }
+  result<void> run(const hold_slowly& r, call&) {
+    enter(r.gate.data(), false);
+    r.result.data()[0] = 1;
+    return {};
+  }
+  result<void> run(const spin& r, call&) {
+    enter(r.gate.data(), true);
+    return {};
+  }
+  result<void> run(const nap& r, call&) {
+    std::this_thread::sleep_for(std::chrono::microseconds(r.microseconds.value()));
+    return {};
+  }
+  result<void> run(const fail& r, call&) {
+    return error(error::details{.reaction = r.how, .domain = "testing", .code = r.code, .text = r.text});
+  }
+  result<void> run(const spoil& r, call&) { return error(reaction::unsupported, "testing", r.text); }
+  result<void> run(const throws& r, call&) {
+    if (r.what == thrown::number) throw 42;
+    throw std::runtime_error("thrown by the engine");
+  }
+  result<void> run(const crash& r, call&) {
+    // As it is without a sanitizer's handlers, which would turn the signal into an exit code.
+    std::signal(SIGSEGV, SIG_DFL);
+    std::signal(SIGABRT, SIG_DFL);
+    switch (r.how) {
+      case ending::segmentation_fault:
+        ::raise(SIGSEGV);
+        break;
+      case ending::abort:
+        std::abort();
+      case ending::exit:
+        ::_exit(7);
+    }
+    return {};
+  }
+  result<void> run(const increment& r, call&) {
+    ++served_;
+    for (std::int64_t i = 0; i < r.n.value(); ++i) r.x.data()[i] += 1;
+    return {};
+  }
+  result<void> run(const copy& r, call&) {
+    std::copy_n(r.source.data(), r.n.value(), r.target.data());
+    return {};
+  }
+  result<std::uint64_t> run(const checksum& r, call&) { return checksum_of(r.text, r.list); }
+  result<widest::reply> run(const widest& r, call&) {
+    widest::reply out;
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = r.seed + i;
+    return out;
+  }
+  result<std::uint64_t> run(const count&, call&) { return served_.load(); }
+
+  std::atomic<std::uint64_t> served_{0};
+};
+
+}  // namespace
+}  // namespace testing_actor
+
+using namespace testing_actor;
+TROUPE_ENGINE(engine, "testing", "host", hold, troupe::slow<hold_slowly>, nap, fail, spoil, throws, crash, spin,
+              increment, testing_actor::copy, checksum, widest, testing_actor::count)
