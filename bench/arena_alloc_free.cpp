@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Memory comes and goes while 10^5 buffers live, of 256 B to 8 KiB, evenly by logarithm, each replaced a few times
+// before, so that there are holes. The same sizes go to malloc and free, at the same number of live blocks.
+#include <bench/device_under_test.hpp>
+#include <bench/measures.hpp>
+#include <bench/rounds.hpp>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <troupe/base/clock.hpp>
+
+namespace troupe::bench {
+namespace {
+
+constexpr std::size_t live = 100'000, per_round = 1000;
+
+struct free_it {
+  void operator()(void* p) const noexcept { std::free(p); }
+};
+using malloced = std::unique_ptr<void, free_it>;
+
+std::vector<std::uint32_t> random_sizes(std::size_t count, std::mt19937_64& random) {
+  std::uniform_real_distribution<double> exponent(8, 13);
+  std::vector<std::uint32_t> sizes(count);
+  for (auto& s : sizes) s = static_cast<std::uint32_t>(std::exp2(exponent(random)));
+  return sizes;
+}
+
+// Optimisers may leave out a malloc whose result nobody looks at.
+void use(const void* p) noexcept { asm volatile("" : : "r"(p) : "memory"); }
+
+// As many as live, after each has been replaced three times: what a long life leaves behind.
+template <class Block, class Make>
+std::vector<Block> crowd(Make make, const std::vector<std::uint32_t>& sizes, std::mt19937_64 random) {
+  std::vector<Block> all;
+  for (std::size_t i = 0; i < live; ++i) all.push_back(make(sizes[i]));
+  for (std::size_t i = live; i < sizes.size(); ++i) {
+    Block& b = all[random() % live];
+    b = Block();
+    b = make(sizes[i]);
+  }
+  return all;
+}
+
+// Nanoseconds for making and dropping one more, and for replacing one at random.
+template <class Block, class Make>
+double make_and_drop(Make make, const std::vector<std::uint32_t>& sizes) {
+  const std::int64_t start = now_ns();
+  for (std::size_t i = 0; i < per_round; ++i) {
+    const Block one = make(sizes[i]);
+    use(&one);
+  }
+  return static_cast<double>(now_ns() - start) / per_round;
+}
+
+template <class Block, class Make>
+double replace(Make make, std::vector<Block>& blocks, const std::vector<std::uint32_t>& sizes,
+               const std::vector<std::uint32_t>& which) {
+  const std::int64_t start = now_ns();
+  for (std::size_t i = 0; i < per_round; ++i) {
+    Block& b = blocks[which[i]];
+    b = Block();
+    b = make(sizes[i]);
+  }
+  return static_cast<double>(now_ns() - start) / per_round;
+}
+
+figures run(const settings& s) {
+  const device_under_test gpu(s, {.memory_limit = std::uint64_t{4} << 30});
+  std::mt19937_64 random(20240607);
+  const auto first = random_sizes(4 * live, random);
+  const auto ours = [&](std::uint32_t bytes) { return gpu->alloc<std::byte>(bytes); };
+  const auto raw = [](std::uint32_t bytes) { return malloced(std::malloc(bytes)); };
+  auto buffers = crowd<buffer<std::byte>>(ours, first, random);
+  auto blocks = crowd<malloced>(raw, first, random);
+
+  std::vector<std::uint32_t> sizes, which;
+  const auto next_round = [&] {
+    sizes = random_sizes(per_round, random);
+    which.resize(per_round);
+    for (auto& w : which) w = static_cast<std::uint32_t>(random() % live);
+  };
+  const int rounds = s.rounds(301);
+  const pair_of_medians pair = interleaved(
+      rounds, [&] { return next_round(), make_and_drop<buffer<std::byte>>(ours, sizes); },
+      [&] { return next_round(), make_and_drop<malloced>(raw, sizes); });
+  const pair_of_medians replaced = interleaved(
+      rounds, [&] { return next_round(), replace(ours, buffers, sizes, which); },
+      [&] { return next_round(), replace(raw, blocks, sizes, which); });
+
+  const memory_statistics now = gpu->statistics().memory;
+  char note[200];
+  std::snprintf(note, sizeof note,
+                "replacing one at random, out of cache: %.0f ns, malloc %.0f; fragmentation %.2f, reserved / used %.2f",
+                replaced.ours, replaced.raw, now.fragmentation,
+                static_cast<double>(now.reserved_bytes) / static_cast<double>(now.used_bytes));
+  figures f{.ours = pair.ours, .raw = pair.raw, .note = note};
+  if (now.live_buffers != live) f.objection = std::to_string(now.live_buffers) + " buffers live, not 100000";
+  if (now.failed_allocations != 0) f.objection = std::to_string(now.failed_allocations) + " allocations failed";
+  return f;
+}
+
+}  // namespace
+
+const measure arena_alloc_free{.name = "arena.alloc_free",
+                               .unit = "ns",
+                               .ours = "alloc and drop of one more buffer while 100000 live",
+                               .raw = "malloc and free of the same sizes while as many live",
+                               .goal = {goal::kind::ours_at_most, 100},
+                               .run = run};
+
+}  // namespace troupe::bench

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What including us costs: the compiler's processor time, the least of several runs, so that it is what it takes on a
+// core of its own.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <algorithm>
+#include <bench/measures.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <troupe/base/result.hpp>
+#include <vector>
+
+namespace troupe::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* with_us = R"(#include <troupe/blas/blas.hpp>
+#include <troupe/troupe.hpp>
+int main() {
+  troupe::runtime rt;
+  troupe::device gpu = rt.open_device();
+  auto a = gpu.alloc<float>(16), b = gpu.alloc<float>(16), c = gpu.alloc<float>(16);
+  return gpu.ask(troupe::blas::gemm<float>{.a = a, .b = b, .c = c, .m = 4, .n = 4, .k = 4}).get() ? 0 : 1;
+}
+)";
+constexpr const char* without_us = R"(#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+int main() {
+  std::vector<float> a(16), b(16), c(16);
+  return std::span(c)[0] == 0 ? 0 : 1;
+}
+)";
+
+error not_here(std::string text) { return error(reaction::unsupported, "bench", std::move(text)); }
+
+class temporary_folder {
+ public:
+  temporary_folder() {
+    std::string name = (fs::temp_directory_path() / "troupe-bench-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+      throw bad_result(error::from_errno(reaction::fatal, "bench", "mkdtemp " + name, errno));
+    path_ = name;
+  }
+  ~temporary_folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  temporary_folder(const temporary_folder&) = delete;
+  temporary_folder& operator=(const temporary_folder&) = delete;
+  const fs::path& path() const noexcept { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::string compiler() {
+  const char* set = std::getenv("CXX");
+  return set != nullptr && *set != '\0' ? set : "c++";
+}
+
+// Processor seconds of one compilation. What the compiler says is for the user when it fails.
+double compile(const fs::path& source, const fs::path& headers) {
+  const fs::path said = source.parent_path() / "said";
+  const std::string include = "-I" + headers.string(), object = source.string() + ".o", cxx = compiler(),
+                    text = source.string();
+  const char* args[] = {cxx.c_str(),  "-std=c++20", "-O2",          include.c_str(), "-c",
+                        text.c_str(), "-o",         object.c_str(), nullptr};
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawn_file_actions_addopen(&files, 1, said.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  ::posix_spawn_file_actions_adddup2(&files, 1, 2);
+  pid_t pid;
+  const int failed = ::posix_spawnp(&pid, args[0], &files, nullptr, const_cast<char**>(args), environ);
+  ::posix_spawn_file_actions_destroy(&files);
+  if (failed != 0) throw bad_result(not_here("no compiler \"" + cxx + "\"; set CXX to one"));
+  int status;
+  rusage used;
+  while (::wait4(pid, &status, 0, &used) < 0 && errno == EINTR) {
+  }
+  if (status != 0) {
+    std::ifstream file(said);
+    std::string first;
+    std::getline(file, first);
+    throw bad_result(not_here(cxx + " does not compile the program: " + first));
+  }
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+// The headers of this installation, else those this program was built from.
+fs::path headers_for(const settings& s) {
+  const fs::path installed = fs::path(s.runtime_folder).parent_path().parent_path() / "include";
+  for (const fs::path& folder : {installed, fs::path(TROUPE_SOURCE_DIR)})
+    if (fs::exists(folder / "troupe/troupe.hpp")) return folder;
+  throw bad_result(not_here("no headers of ours in " + installed.string() + " or " + TROUPE_SOURCE_DIR));
+}
+
+// Every public header alone: the project's own script does it. It fails when a goal is missed, and says so in its
+// figures too.
+void every_header(const fs::path& script, figures& f) {
+  std::FILE* out = ::popen(("'" + script.string() + "' --json").c_str(), "r");
+  double umbrella = 0, slowest = 0;
+  char header[200] = "";
+  const int read = out == nullptr
+                       ? 0
+                       : std::fscanf(out, R"({"umbrella_s":%lf,"slowest_header_s":%lf,"slowest_header":"%199[^"]"})",
+                                     &umbrella, &slowest, header);
+  if (out != nullptr) ::pclose(out);
+  if (read != 3) {
+    f.objection = script.string() + " --json gives no figures";
+    return;
+  }
+  char text[300];
+  std::snprintf(text, sizeof text, "slowest header alone: %s, %.2f s (goal 0.5 s)", header, slowest);
+  f.note = text;
+  if (slowest > 0.5) f.objection = "a public header alone takes more than 0.5 s";
+}
+
+figures run(const settings& s) {
+  const fs::path headers = headers_for(s);
+  const temporary_folder work;
+  const fs::path ours = work.path() / "with.cpp", raw = work.path() / "without.cpp";
+  std::ofstream(ours) << with_us;
+  std::ofstream(raw) << without_us;
+  figures f;
+  for (int i = -1; i < s.rounds(7); ++i) {
+    const double a = compile(ours, headers), b = compile(raw, headers);
+    f.ours = i <= 0 ? a : std::min(f.ours, a);
+    f.raw = i <= 0 ? b : std::min(f.raw, b);
+  }
+  const fs::path script = headers / "scripts/compile-times";
+  if (s.quick) {
+    f.note = "headers alone: not with --quick";
+  } else if (fs::exists(script)) {
+    every_header(script, f);
+  } else {
+    f.note = "headers alone: not measured without the sources";
+  }
+  return f;
+}
+
+}  // namespace
+
+const measure compile_umbrella{.name = "compile.umbrella",
+                               .unit = "s",
+                               .ours = "compiling <troupe/troupe.hpp> and one gemm with -O2, processor time",
+                               .raw = "compiling <memory>, <span>, <string>, <vector> and no more",
+                               .goal = {goal::kind::ours_at_most, 1.5},
+                               .run = run};
+
+}  // namespace troupe::bench

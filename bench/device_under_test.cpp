@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <bench/device_under_test.hpp>
+#include <cstdlib>
+
+namespace troupe::bench {
+namespace {
+
+// The worker that was installed with this program, unless the user says otherwise.
+device_options beside_us(const settings& s, device_options options) {
+  const char* set = std::getenv("TROUPE_RUNTIME");
+  if (set == nullptr || *set == '\0') options.runtime_folder = s.runtime_folder;
+  return options;
+}
+
+}  // namespace
+
+device_under_test::device_under_test(const settings& s, device_options options)
+    : device_(runtime_.open_device(beside_us(s, std::move(options)))) {
+  device_.ready().get().value();
+}
+
+}  // namespace troupe::bench

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bench/measure.hpp>
+#include <troupe/troupe.hpp>
+
+namespace troupe::bench {
+
+/// A device of its own for one measure, ready. Throws `bad_result` when it does not get ready.
+class device_under_test {
+ public:
+  explicit device_under_test(const settings& s, device_options options = {});
+  const device* operator->() const noexcept { return &device_; }
+  const device& operator*() const noexcept { return device_; }
+
+ private:
+  runtime runtime_;
+  device device_;
+};
+
+}  // namespace troupe::bench

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Processor time of the application and the worker while nothing is asked of them, right after work; and of a process
+// asleep.
+#include <unistd.h>
+#include <algorithm>
+#include <bench/cpu_time.hpp>
+#include <bench/device_under_test.hpp>
+#include <bench/measures.hpp>
+#include <bench/ping_pong.hpp>
+#include <cstdio>
+
+namespace troupe::bench {
+namespace {
+
+constexpr std::int64_t idle_ns = 5'000'000'000;
+
+double ms_since(int pid, std::int64_t before) { return static_cast<double>(cpu_ns(pid) - before) / 1e6; }
+
+void work(const device& gpu) {
+  const auto x = gpu.alloc<float>(1 << 20);
+  for (int i = 0; i < 200; ++i) {
+    gpu.fill(x, static_cast<float>(i));
+    gpu.ping().get().value();
+  }
+  gpu.download(x).then([](result<std::vector<float>> r) { return r.has_value(); }).get().value();
+}
+
+figures run(const settings& s) {
+  const device_under_test gpu(s);
+  const ping_pong asleep(false);
+  const int worker = gpu->statistics().worker_pid, us = ::getpid(), other = asleep.peer_pid();
+  await_quiet(us);  // what an earlier measure has left behind
+  work(*gpu);
+  const std::int64_t worker_before = cpu_ns(worker), us_before = cpu_ns(us), other_before = cpu_ns(other);
+  sleep_ns(idle_ns);
+  const double worker_ms = ms_since(worker, worker_before), us_ms = ms_since(us, us_before),
+               other_ms = ms_since(other, other_before);
+  char note[100];
+  std::snprintf(note, sizeof note, "application %.3f ms, worker %.3f ms", us_ms, worker_ms);
+  return {.ours = std::max(us_ms, worker_ms), .raw = other_ms, .note = note};
+}
+
+}  // namespace
+
+const measure idle_cpu{.name = "idle.cpu",
+                       .unit = "ms",
+                       .ours = "processor time in 5 s without requests, the greater of application and worker",
+                       .raw = "a process asleep on a futex",
+                       .goal = {goal::kind::ours_at_most, 1},
+                       .run = run};
+
+}  // namespace troupe::bench

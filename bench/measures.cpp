@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <bench/measures.hpp>
+
+namespace troupe::bench {
+
+std::span<const measure> measures() noexcept {
+  static const std::array all{tell_gemm,       arena_alloc_free, ask_empty_blocked, ask_empty_spinning,
+                              blas_dgemm_1024, copy_roundtrip,   idle_cpu,          compile_umbrella};
+  return all;
+}
+
+}  // namespace troupe::bench

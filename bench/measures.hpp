@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bench/measure.hpp>
+#include <span>
+
+namespace troupe::bench {
+
+/// All there are, in the order in which they run.
+std::span<const measure> measures() noexcept;
+
+// One source file each, of the same name.
+extern const measure tell_gemm;
+extern const measure arena_alloc_free;
+extern const measure ask_empty_blocked;
+extern const measure ask_empty_spinning;
+extern const measure blas_dgemm_1024;
+extern const measure copy_roundtrip;
+extern const measure idle_cpu;
+extern const measure compile_umbrella;
+
+}  // namespace troupe::bench

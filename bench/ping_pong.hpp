@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <troupe/channel/mapping.hpp>
+#include <troupe/channel/process.hpp>
+
+namespace troupe::bench {
+
+/// The least two processes need to hand a word to and fro: one word of shared memory each way, futexes to sleep on.
+/// The other process is this program again, started with `peer_argument`.
+class ping_pong {
+ public:
+  static constexpr std::string_view peer_argument = "--ping-pong-peer";
+
+  /// Throws `bad_result` when the other process cannot be had.
+  explicit ping_pong(bool spinning);
+  ~ping_pong();
+  ping_pong(const ping_pong&) = delete;
+  ping_pong& operator=(const ping_pong&) = delete;
+
+  void round_trip() noexcept;
+  int peer_pid() const noexcept { return peer_.pid(); }
+
+  /// What the other process runs.
+  static int be_peer();
+
+ private:
+  struct page;
+  ping_pong(bool spinning, result<memory_file> file);
+
+  mapping memory_;
+  page* page_;
+  process peer_;
+};
+
+}  // namespace troupe::bench

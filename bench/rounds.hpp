@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+namespace troupe::bench {
+
+/// The middle value; the mean of the two in the middle of an even number.
+double median(std::vector<double> values);
+/// The value that `share` of all are not above; 0.99 for the 99th percentile.
+double percentile(std::vector<double> values, double share);
+
+struct pair_of_medians {
+  double ours, raw;
+};
+
+/// Measures both in turn, who goes first changing with every round, after one round that does not count; the medians of
+/// each.
+template <class Ours, class Raw>
+pair_of_medians interleaved(int rounds, Ours&& ours, Raw&& raw) {
+  std::vector<double> a, b;
+  for (int i = -1; i < rounds; ++i) {
+    double x, y;
+    if (i % 2 == 0) {
+      x = ours();
+      y = raw();
+    } else {
+      y = raw();
+      x = ours();
+    }
+    if (i < 0) continue;
+    a.push_back(x);
+    b.push_back(y);
+  }
+  return {median(std::move(a)), median(std::move(b))};
+}
+
+}  // namespace troupe::bench

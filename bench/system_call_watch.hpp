@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace troupe::bench {
+
+/// Notices system calls of the calling thread while armed, at no cost while there are none (Linux's syscall user
+/// dispatch). One at a time, on one thread.
+class system_call_watch {
+ public:
+  [[nodiscard]] system_call_watch() noexcept;
+  ~system_call_watch();
+  system_call_watch(const system_call_watch&) = delete;
+  system_call_watch& operator=(const system_call_watch&) = delete;
+
+  /// This kernel and processor can do it.
+  bool works() const noexcept { return works_; }
+  void arm() const noexcept;
+  /// The number of the first system call since `arm`, -1 when there was none. It was carried out.
+  long disarm() const noexcept;
+
+ private:
+  bool works_;
+};
+
+}  // namespace troupe::bench

@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What a tell costs its caller. Bursts onto a mailbox that never fills while the worker is awake; only the burst is
+// timed. The bare counterpart hands the same plain struct, not validated and kept by nobody, through a queue for one
+// producer and one consumer.
+#include <sys/syscall.h>
+#include <array>
+#include <atomic>
+#include <bench/allocations.hpp>
+#include <bench/device_under_test.hpp>
+#include <bench/measures.hpp>
+#include <bench/rounds.hpp>
+#include <bench/system_call_watch.hpp>
+#include <thread>
+#include <troupe/base/clock.hpp>
+#include <troupe/blas/blas.hpp>
+
+namespace troupe::bench {
+namespace {
+
+constexpr int burst = 512;
+constexpr std::uint32_t room = 4096;
+constexpr std::int64_t n = 16;
+
+struct plain_gemm {
+  std::uint64_t a, b, c;
+  std::int64_t m, n, k, lda, ldb, ldc;
+  std::uint8_t trans_a, trans_b;
+  float alpha, beta;
+};
+
+class bare_queue {
+ public:
+  bool push(const plain_gemm& r) noexcept {
+    const std::uint64_t head = head_.load(std::memory_order_relaxed);
+    if (head - tail_.load(std::memory_order_acquire) == room) return false;
+    slots_[head % room] = r;
+    head_.store(head + 1, std::memory_order_release);
+    return true;
+  }
+  void consume_until(std::uint64_t count) noexcept {
+    for (std::uint64_t tail = 0; tail != count; tail_.store(++tail, std::memory_order_release)) {
+      while (head_.load(std::memory_order_acquire) == tail) spin_hint();
+      eaten_ += slots_[tail % room].a;
+    }
+  }
+
+ private:
+  alignas(128) std::atomic<std::uint64_t> head_{0};
+  alignas(128) std::atomic<std::uint64_t> tail_{0};
+  std::uint64_t eaten_ = 0;
+  std::array<plain_gemm, room> slots_;
+};
+
+double per_operation(std::int64_t since) { return static_cast<double>(now_ns() - since) / burst; }
+
+double raw_burst(bare_queue& queue) {
+  new (&queue) bare_queue;
+  std::thread consumer([&queue] { queue.consume_until(burst + 1); });
+  queue.push({.a = 1});  // and see it awake
+  while (!queue.push({.a = 2})) spin_hint();
+  const std::int64_t start = now_ns();
+  for (int i = 0; i < burst - 1; ++i)
+    queue.push({.a = 1, .b = 2, .c = 3, .m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n, .alpha = 1, .beta = 0});
+  const double took = per_operation(start);
+  consumer.join();
+  return took;
+}
+
+/// System calls in bursts of tells.
+struct system_calls {
+  bool watched = true;
+  int bursts_without = 0;  ///< bursts without any
+  int wakes = 0;   ///< futex calls in the others: whenever the caller is off the processor for long enough, the worker
+                   ///< falls asleep
+  int others = 0;  ///< anything else, which there is no reason for
+};
+
+template <class Wake, class Tell>
+system_calls watch_bursts(Wake wake, Tell tell) {
+  system_calls found;
+  for (int round = 0; round < 30; ++round) {
+    wake();
+    const system_call_watch watch;
+    if (!watch.works()) return {.watched = false};
+    const int before = found.wakes + found.others;
+    for (int i = 0; i < burst; ++i) {
+      watch.arm();
+      tell();
+      const long call = watch.disarm();
+      if (call >= 0) ++(call == SYS_futex ? found.wakes : found.others);
+    }
+    found.bursts_without += found.wakes + found.others == before;
+  }
+  return found;
+}
+
+figures run(const settings& s) {
+  const device_under_test gpu(s, {.mailbox_capacity = room, .libraries = {"blas"}, .wait = wait_policy::latency});
+  const auto a = gpu->alloc<float>(n * n), b = gpu->alloc<float>(n * n), c = gpu->alloc<float>(n * n);
+  const std::vector<float> ones(n * n, 1.f);
+  gpu->upload(a, ones);
+  gpu->upload(b, ones);
+  const blas::gemm<float> request{.a = a, .b = b, .c = c, .m = n, .n = n, .k = n};
+
+  int refused = 0;
+  std::uint64_t allocations = 0;
+  const auto ours = [&] {
+    gpu->ping().get().value();  // the worker is awake from here on: it looks for work for half a millisecond
+    const std::uint64_t before = allocations_of_this_thread();
+    const std::int64_t start = now_ns();
+    for (int i = 0; i < burst; ++i) refused += !gpu->tell(request);
+    const double took = per_operation(start);
+    allocations += allocations_of_this_thread() - before;
+    gpu->sync().get().value();
+    return took;
+  };
+  auto queue = std::make_unique<bare_queue>();
+  const pair_of_medians found = interleaved(s.rounds(301), ours, [&] { return raw_burst(*queue); });
+
+  const system_calls calls = watch_bursts([&] { gpu->ping().get().value(); }, [&] { refused += !gpu->tell(request); });
+  const auto product = gpu->download(c).get().value();
+  figures f{.ours = found.ours, .raw = found.raw};
+  f.note = std::to_string(allocations) + " allocations; ";
+  f.note += !calls.watched ? "system calls cannot be watched here"
+                           : std::to_string(calls.bursts_without) + " of 30 bursts without a system call, " +
+                                 std::to_string(calls.wakes) + " to wake the worker in the rest";
+  if (allocations != 0) f.objection = "a tell allocates";
+  if (calls.watched && (calls.bursts_without == 0 || calls.others != 0))
+    f.objection = "a tell makes system calls though the worker is awake";
+  if (refused != 0) f.objection = std::to_string(refused) + " tells were refused";
+  if (product[0] != static_cast<float>(n)) f.objection = "the product is wrong";
+  return f;
+}
+
+}  // namespace
+
+const measure tell_gemm{.name = "tell.gemm",
+                        .unit = "ns",
+                        .ours = "caller's time for one validated tell(blas::gemm<float>), 16 x 16, the worker awake",
+                        .raw = "the same as a plain struct through a bare single-producer queue to another thread",
+                        .goal = {goal::kind::ours_at_most, 150},
+                        .run = run};
+
+}  // namespace troupe::bench
