@@ -203,11 +203,11 @@ void device_memory::mark_written(block& base, std::uint64_t begin, std::uint64_t
   cut_marks(base, begin, end, ticket);
 }
 
-void device_memory::cut_marks(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket) {
+void device_memory::cut_marks(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t before_ticket) {
   auto& b = static_cast<owned_block&>(base);
   std::vector<mark> kept;
   for (const mark& m : b.marks) {
-    if (m.ticket >= ticket || m.end <= begin || m.begin >= end) {
+    if (m.ticket >= before_ticket || m.end <= begin || m.begin >= end) {
       kept.push_back(m);
       continue;
     }

@@ -83,7 +83,7 @@ class device_memory final : public memory_owner {
   device_memory(segment_source& source, limits l);
   ~device_memory();
   void add_mark(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause);
-  void cut_marks(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket);
+  void cut_marks(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t before_ticket);
   bool grow(pool& p, memory_kind kind, std::uint64_t bytes, std::optional<error>& why);
 
   mutable std::mutex lock_;
