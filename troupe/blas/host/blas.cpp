@@ -102,7 +102,10 @@ class openblas {
     if (auto ok = fits(r, r.m, r.n, r.k, r.lda, r.ldb, r.ldc); !ok) return ok;
     const extent lda = or_tight(r.lda, r.trans_a == op::none ? r.m : r.k),
                  ldb = or_tight(r.ldb, r.trans_b == op::none ? r.k : r.n);
-    routines<T>::gemm(CblasColMajor, code(r.trans_a), code(r.trans_b), narrow(r.m), narrow(r.n), narrow(r.k), r.alpha,
+    // With alpha 0 the product is not formed, whatever a and b hold; OpenBLAS's kernels for AVX-512 read them
+    // all the same.
+    const blasint k = r.alpha == T(0) ? 0 : narrow(r.k);
+    routines<T>::gemm(CblasColMajor, code(r.trans_a), code(r.trans_b), narrow(r.m), narrow(r.n), k, r.alpha,
                       r.a.data(), narrow(lda), r.b.data(), narrow(ldb), r.beta, r.c.data(),
                       narrow(or_tight(r.ldc, r.m)));
     return {};
