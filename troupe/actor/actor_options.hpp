@@ -21,7 +21,7 @@ class executor_ref {
 
 /// How to spawn an actor.
 struct actor_options {
-  std::size_t mailbox = 1024;  ///< messages taken at most, the one being handled included
+  std::size_t mailbox = 1024;  ///< messages taken at most, the one being handled included; 64 bytes each
   executor_ref on =
       {};  ///< outlives the actor; where none is named: the parent's, the stage's, else whoever sends runs the handler
   std::string name = {};  ///< for texts; the class's name by default

@@ -6,7 +6,7 @@
 #include <string>
 #include <troupe/actor/actor_context.hpp>
 #include <troupe/actor/restart.hpp>
-#include <troupe/actor/time_span.hpp>
+#include <troupe/base/time_span.hpp>
 
 namespace troupe {
 

@@ -21,8 +21,8 @@ namespace troupe {
 ///   };
 ///
 /// A handler that throws, or returns an error with reaction `fatal`, makes the actor crash: whoever asked gets the
-/// error, and so does everybody queued; watchers are told. Other errors are ordinary answers. What a handler does to
-/// its own actor by blocking on it never ends.
+/// error, and so does everybody queued; watchers are told. Other errors are ordinary answers. A handler
+/// must not block on its own actor: that would wait for itself.
 template <class A, class... Args>
 actor_ref<A> spawn(actor_options options, Args&&... args) {
   return detail::spawn_at<A>({}, std::move(options), std::forward<Args>(args)...);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <troupe/actor/actor_context.hpp>
-#include <troupe/actor/time_span.hpp>
+#include <troupe/base/time_span.hpp>
 
 namespace troupe {
 

@@ -10,12 +10,6 @@ namespace {
 
 error misuse(std::string text) { return error(reaction::caller_bug, "supervisor", std::move(text)); }
 
-time_span seconds(std::int64_t s) {
-  time_span t;
-  t.nanoseconds = s * 1'000'000'000;
-  return t;
-}
-
 struct child {
   explicit child(child_spec s) : spec(std::move(s)) {}
 
@@ -106,7 +100,8 @@ struct supervisor::state {
     if (!handle) co_return;
     shutdown_policy how = c->spec.shutdown;
     if (how.how() == shutdown_policy::kind::by_type)
-      how = c->spec.type == child_type::supervisor ? shutdown_policy::infinity() : shutdown_policy(seconds(5));
+      how = c->spec.type == child_type::supervisor ? shutdown_policy::infinity()
+                                                   : shutdown_policy(time_span::of_seconds(5));
     c->life = 0;  // what `start` has piped is stale from here on
     const std::stop_token killed = co_await get_stop_token();
     auto ended = handle->watch().cancel_on(killed);

@@ -13,16 +13,9 @@ class alarm_clock;
 
 struct supervisor_options {
   enum strategy strategy = strategy::one_for_one;
-  unsigned intensity = 3;        ///< restarts within `period` that are put up with
-  time_span period = minute();   ///< one more and the supervisor gives up
-  alarm_clock* clock = nullptr;  ///< outlives the supervisor; by default the stage's
-
- private:
-  static constexpr time_span minute() noexcept {
-    time_span t;
-    t.nanoseconds = 60'000'000'000;
-    return t;
-  }
+  unsigned intensity = 3;                        ///< restarts within `period` that are put up with
+  time_span period = time_span::of_seconds(60);  ///< one more and the supervisor gives up
+  alarm_clock* clock = nullptr;                  ///< outlives the supervisor; by default the stage's
 };
 
 /// Asked of a supervisor. Ids that are unknown or taken, and calls that do not fit the child's state, are answered

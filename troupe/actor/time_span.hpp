@@ -1,2 +1,0 @@
-#pragma once
-#include <troupe/base/time_span.hpp>
