@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <troupe/device/options.hpp>
+#include <troupe/request/block.hpp>
+#include <vector>
+
+/// A random request graph as data: what a program would ask of a device.
+namespace graph_test {
+
+enum class kind : std::uint8_t {
+  renew,     ///< lets go of buffer b and allocates it again, maybe with another size; what follows replaces all of it
+  upload,    ///< ordinary memory to b
+  copy,      ///< a to b, by whatever function fits the two kinds of memory
+  copy_2d,   ///< columns of a to columns of b
+  download,  ///< a to ordinary memory
+  fill,      ///< b
+  affine,
+  add,
+  mix,
+  scan,
+  slide,
+  hash,
+  gather,
+  tile,     ///< see engine/requests.hpp; b is what they write
+  fail,     ///< reads a, writes b (inout) and c (out), and fails
+  unknown,  ///< reads a, writes b, in an engine that does not know it (element 1) or that does not exist (element 2)
+  outside,  ///< copies a slice that lies outside its buffer to b
+  look,     ///< looks at a from the application; everything before has been answered
+  sync,
+  ping,
+  await,   ///< takes the answer of step `target`
+  cancel,  ///< asks step `target` to give up
+};
+
+enum class sent : std::uint8_t {
+  tell,
+  keep,  ///< the answer is taken by a step `await`, or at the end
+  call,  ///< the answer is taken by a callback
+  drop,  ///< nobody takes the answer
+};
+
+struct place {
+  int buffer = -1;
+  std::uint64_t first = 0, bytes = 0;
+};
+
+struct step {
+  kind what = kind::sync;
+  sent how = sent::keep;
+  bool timed = false;        ///< with a short time-out
+  bool host = false;         ///< renew: as a host_buffer
+  std::uint8_t element = 1;  ///< bytes
+  place a, b, c;
+  std::uint64_t value = 0;   ///< from which data and factors come
+  std::uint64_t number = 0;  ///< names the step in the whole graph
+  std::uint32_t rows = 0, columns = 0, from_ld = 0,
+                to_ld = 0;  ///< elements; for affine, rows is the count and to_ld the increment
+  std::uint32_t work_us = 0;
+  int target = -1;
+};
+
+/// What a step does with memory. `pitch` is 0 for one contiguous run, else columns of `row_bytes` lie that far apart.
+struct use {
+  place where;
+  troupe::access_mode mode;
+  std::uint64_t row_bytes = 0, pitch = 0;
+};
+std::vector<use> uses_of(const step& s);
+/// Is something written that the step uses in another place as well? Such a request is refused.
+bool overlaps(const step& s);
+/// The name of the request behind it; empty when there is none.
+std::string request_name(const step& s, bool from_host, bool to_host);
+
+struct buffer_plan {
+  std::uint64_t bytes;
+  bool host;
+  int owner;  ///< the thread that uses it; -1: all, -2: all, and nobody writes
+};
+
+enum class manner : std::uint8_t { blocking, coroutine, callbacks };
+
+struct thread_plan {
+  manner how;
+  std::vector<step> steps;
+};
+
+struct graph_plan {
+  std::uint64_t seed;
+  bool shared;  ///< all threads write the same buffers
+  std::vector<buffer_plan> buffers;
+  std::vector<thread_plan> threads;
+};
+
+/// Every graph is a function of its seed, and so are the options of its device.
+graph_plan plan_of(std::uint64_t seed);
+inline constexpr std::uint64_t option_sets = 54;
+/// Of set seed % option_sets.
+troupe::device_options options_of(std::uint64_t seed);
+
+std::string describe(const step& s);
+std::string describe(const troupe::device_options& o);
+
+/// A small random generator, the same everywhere.
+class random {
+ public:
+  explicit random(std::uint64_t seed) noexcept : state_(seed) {}
+  std::uint64_t next() noexcept {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15ull;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+    return z ^ z >> 31;
+  }
+  std::uint64_t below(std::uint64_t n) noexcept { return next() % n; }
+  std::uint64_t between(std::uint64_t low, std::uint64_t high) noexcept { return low + below(high - low + 1); }
+  bool chance(unsigned percent) noexcept { return below(100) < percent; }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// The bytes that stand for `value`.
+std::vector<std::byte> pattern(std::uint64_t value, std::uint64_t bytes);
+
+}  // namespace graph_test
