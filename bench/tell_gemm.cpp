@@ -9,6 +9,7 @@
 #include <bench/allocations.hpp>
 #include <bench/device_under_test.hpp>
 #include <bench/measures.hpp>
+#include <bench/placement.hpp>
 #include <bench/rounds.hpp>
 #include <bench/system_call_watch.hpp>
 #include <thread>
@@ -56,7 +57,10 @@ double per_operation(std::int64_t since) { return static_cast<double>(now_ns() -
 
 double raw_burst(bare_queue& queue) {
   new (&queue) bare_queue;
-  std::thread consumer([&queue] { queue.consume_until(burst + 1); });
+  std::thread consumer([&queue] {
+    placement::join_others(placement::where::two_cores);
+    queue.consume_until(burst + 1);
+  });
   queue.push({.a = 1});  // and see it awake
   while (!queue.push({.a = 2})) spin_hint();
   const std::int64_t start = now_ns();
@@ -103,6 +107,7 @@ figures run(const settings& s) {
   gpu->upload(b, ones);
   const blas::gemm<float> request{.a = a, .b = b, .c = c, .m = n, .n = n, .k = n};
 
+  const placement placed(placement::where::two_cores, {gpu->statistics().worker_pid});
   int refused = 0;
   std::uint64_t allocations = 0;
   const auto ours = [&] {
