@@ -8,7 +8,8 @@
 int main() {
   auto application = troupe::control_socket::adopt(troupe::file_descriptor(troupe::process::control_descriptor));
   if (!application) {
-    std::fprintf(stderr, "troupe-worker is started by the Troupe library, not by hand: %s\n", application.error().text().c_str());
+    std::fprintf(stderr, "troupe-worker is started by the Troupe library, not by hand: %s\n",
+                 application.error().text().c_str());
     return 2;
   }
   return troupe::worker_session(std::move(*application), troupe::worker_session::home::process).run();

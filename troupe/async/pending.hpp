@@ -37,7 +37,8 @@ double seconds_of(Duration d) noexcept {
 /// An answer that will come: the consumer's side. Move only; used by one owner at a time.
 ///
 /// Take the answer in one of three ways, once: block (`get`), be called (`then`), or `co_await` it in any coroutine.
-/// May be ignored: dropping a pending detaches it. The work still runs and is answered, and what it needs is kept until then.
+/// May be ignored: dropping a pending detaches it. The work still runs and is answered, and what it needs is kept until
+/// then.
 template <class T>
 class pending {
  public:

@@ -21,8 +21,8 @@ struct waiter {
   /// Called after a continuation was attached to a core that was not done: somebody needs the answer and no thread is
   /// blocked for it. The core may have been answered in the meantime; it is alive during the call.
   virtual void interest_added(pending_core& core) noexcept = 0;
-  /// The counterpart: called by the answering thread before the continuation is posted. Exactly one for each `interest_added`, on
-  /// whatever thread and possibly before it.
+  /// The counterpart: called by the answering thread before the continuation is posted. Exactly one for each
+  /// `interest_added`, on whatever thread and possibly before it.
   virtual void interest_met(pending_core& core) noexcept;
   /// Called by the answering thread when a thread is inside `wait` for this core; it may be that very thread.
   virtual void answered(pending_core& core) noexcept;

@@ -8,12 +8,18 @@ namespace troupe {
 
 std::string_view to_string(reaction r) noexcept {
   switch (r) {
-    case reaction::caller_bug: return "caller_bug";
-    case reaction::retry_later: return "retry_later";
-    case reaction::context_lost: return "context_lost";
-    case reaction::unsupported: return "unsupported";
-    case reaction::stopped: return "stopped";
-    case reaction::fatal: return "fatal";
+    case reaction::caller_bug:
+      return "caller_bug";
+    case reaction::retry_later:
+      return "retry_later";
+    case reaction::context_lost:
+      return "context_lost";
+    case reaction::unsupported:
+      return "unsupported";
+    case reaction::stopped:
+      return "stopped";
+    case reaction::fatal:
+      return "fatal";
   }
   return "unknown";
 }
@@ -26,8 +32,11 @@ error::error(enum reaction r, std::string domain, std::string text, std::source_
 error error::from_errno(enum reaction r, std::string domain, std::string call, int code, std::source_location at) {
   char buffer[128];
   const char* message = ::strerror_r(code, buffer, sizeof buffer);  // the GNU form returns the text
-  return error(details{.reaction = r, .domain = std::move(domain), .code = code,
-                       .text = std::move(call) + " failed: " + message, .source = at});
+  return error(details{.reaction = r,
+                       .domain = std::move(domain),
+                       .code = code,
+                       .text = std::move(call) + " failed: " + message,
+                       .source = at});
 }
 
 std::string error::to_string() const {

@@ -35,17 +35,19 @@ class error {
  public:
   struct details {
     enum reaction reaction = reaction::fatal;
-    std::string domain;                 ///< who speaks: "request", "memory", "channel", "blas" ...
-    std::int64_t code = 0;              ///< the vendor's or the system's code, 0 where there is none
-    std::string text;                   ///< operation, field, value, what was expected, what to do
-    request_id request = {};            ///< the request that failed first
-    std::uint64_t generation = 0;       ///< of the device, 0 where there is none
-    std::vector<request_id> chain = {}; ///< requests the error travelled through along the data, nearest to the cause first
-    std::source_location source = {};   ///< where the error was made
+    std::string domain;            ///< who speaks: "request", "memory", "channel", "blas" ...
+    std::int64_t code = 0;         ///< the vendor's or the system's code, 0 where there is none
+    std::string text;              ///< operation, field, value, what was expected, what to do
+    request_id request = {};       ///< the request that failed first
+    std::uint64_t generation = 0;  ///< of the device, 0 where there is none
+    std::vector<request_id> chain =
+        {};  ///< requests the error travelled through along the data, nearest to the cause first
+    std::source_location source = {};  ///< where the error was made
   };
 
   explicit error(details d);
-  error(enum reaction r, std::string domain, std::string text, std::source_location at = std::source_location::current());
+  error(enum reaction r, std::string domain, std::string text,
+        std::source_location at = std::source_location::current());
   /// An error from errno, with the call that failed.
   static error from_errno(enum reaction r, std::string domain, std::string call, int code,
                           std::source_location at = std::source_location::current());

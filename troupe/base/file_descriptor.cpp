@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/file_descriptor.hpp>
 #include <unistd.h>
+#include <troupe/base/file_descriptor.hpp>
 
 namespace troupe {
 

@@ -3,15 +3,16 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
-#include <unistd.h>
 
 #include <cerrno>
 
 namespace troupe {
 
-bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, futex_scope scope, std::int64_t deadline_ns) noexcept {
+bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, futex_scope scope,
+                std::int64_t deadline_ns) noexcept {
   // FUTEX_WAIT_BITSET takes an absolute time of the monotonic clock, so a wake without cause does not extend the wait.
   const int op = FUTEX_WAIT_BITSET | (scope == futex_scope::process ? FUTEX_PRIVATE_FLAG : 0);
   timespec until{};

@@ -30,13 +30,21 @@ class [[nodiscard]] result {
  public:
   using value_type = T;
 
-  result(T value) noexcept(std::is_nothrow_move_constructible_v<T>) : ok_(true) { std::construct_at(&value_, std::move(value)); }
+  result(T value) noexcept(std::is_nothrow_move_constructible_v<T>) : ok_(true) {
+    std::construct_at(&value_, std::move(value));
+  }
   result(class error e) noexcept : ok_(false) { std::construct_at(&error_, std::move(e)); }
   result(const result& o) : ok_(o.ok_) {
-    if (ok_) std::construct_at(&value_, o.value_); else std::construct_at(&error_, o.error_);
+    if (ok_)
+      std::construct_at(&value_, o.value_);
+    else
+      std::construct_at(&error_, o.error_);
   }
   result(result&& o) noexcept(std::is_nothrow_move_constructible_v<T>) : ok_(o.ok_) {
-    if (ok_) std::construct_at(&value_, std::move(o.value_)); else std::construct_at(&error_, std::move(o.error_));
+    if (ok_)
+      std::construct_at(&value_, std::move(o.value_));
+    else
+      std::construct_at(&error_, std::move(o.error_));
   }
   result& operator=(result o) noexcept(std::is_nothrow_move_constructible_v<T>) {
     destroy();
@@ -58,15 +66,28 @@ class [[nodiscard]] result {
   T& value() & { return need(), value_; }
   const T& value() const& { return need(), value_; }
   T&& value() && { return need(), std::move(value_); }
-  template <class U> T value_or(U&& other) const& { return ok_ ? value_ : static_cast<T>(std::forward<U>(other)); }
-  template <class U> T value_or(U&& other) && { return ok_ ? std::move(value_) : static_cast<T>(std::forward<U>(other)); }
+  template <class U>
+  T value_or(U&& other) const& {
+    return ok_ ? value_ : static_cast<T>(std::forward<U>(other));
+  }
+  template <class U>
+  T value_or(U&& other) && {
+    return ok_ ? std::move(value_) : static_cast<T>(std::forward<U>(other));
+  }
 
   /// The error; only when there is no value.
   const class error& error() const noexcept { return error_; }
 
  private:
-  void need() const { if (!ok_) throw bad_result(error_); }
-  void destroy() noexcept { if (ok_) std::destroy_at(&value_); else std::destroy_at(&error_); }
+  void need() const {
+    if (!ok_) throw bad_result(error_);
+  }
+  void destroy() noexcept {
+    if (ok_)
+      std::destroy_at(&value_);
+    else
+      std::destroy_at(&error_);
+  }
 
   union {
     T value_;
@@ -82,18 +103,26 @@ class [[nodiscard]] result<void> {
 
   result() noexcept : ok_(true), none_() {}
   result(class error e) noexcept : ok_(false) { std::construct_at(&error_, std::move(e)); }
-  result(const result& o) : ok_(o.ok_), none_() { if (!ok_) std::construct_at(&error_, o.error_); }
-  result(result&& o) noexcept : ok_(o.ok_), none_() { if (!ok_) std::construct_at(&error_, std::move(o.error_)); }
+  result(const result& o) : ok_(o.ok_), none_() {
+    if (!ok_) std::construct_at(&error_, o.error_);
+  }
+  result(result&& o) noexcept : ok_(o.ok_), none_() {
+    if (!ok_) std::construct_at(&error_, std::move(o.error_));
+  }
   result& operator=(result o) noexcept {
     std::destroy_at(this);
     return *std::construct_at(this, std::move(o));
   }
-  ~result() { if (!ok_) std::destroy_at(&error_); }
+  ~result() {
+    if (!ok_) std::destroy_at(&error_);
+  }
 
   explicit operator bool() const noexcept { return ok_; }
   bool has_value() const noexcept { return ok_; }
   void operator*() const noexcept {}
-  void value() const { if (!ok_) throw bad_result(error_); }
+  void value() const {
+    if (!ok_) throw bad_result(error_);
+  }
   const class error& error() const noexcept { return error_; }
 
  private:
@@ -104,7 +133,9 @@ class [[nodiscard]] result<void> {
   };
 };
 
-template <class T> inline constexpr bool is_result = false;
-template <class T> inline constexpr bool is_result<result<T>> = true;
+template <class T>
+inline constexpr bool is_result = false;
+template <class T>
+inline constexpr bool is_result<result<T>> = true;
 
 }  // namespace troupe

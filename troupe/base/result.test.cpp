@@ -51,8 +51,12 @@ TEST(result, void_results_carry_errors_too) {
 }
 
 TEST(error, text_names_code_request_and_the_chain_it_came_through) {
-  const error e(error::details{.reaction = reaction::unsupported, .domain = "blas", .code = 15, .text = "no",
-                               .request = {"blas.gemm<f32>", 42}, .chain = {{"blas.axpy<f32>", 43}}});
+  const error e(error::details{.reaction = reaction::unsupported,
+                               .domain = "blas",
+                               .code = 15,
+                               .text = "no",
+                               .request = {"blas.gemm<f32>", 42},
+                               .chain = {{"blas.axpy<f32>", 43}}});
   EXPECT_EQ(e.to_string(), "unsupported [blas 15] blas.gemm<f32> #42: no (reached through blas.axpy<f32> #43)");
 }
 

@@ -48,7 +48,10 @@ struct vector_download final : asked<std::vector<T>> {
   }
   static void finish(pending_core& s, const error* why) noexcept {
     auto& self = static_cast<vector_download&>(s);
-    if (why != nullptr) self.complete(*why); else self.complete(std::move(self.data));
+    if (why != nullptr)
+      self.complete(*why);
+    else
+      self.complete(std::move(self.data));
   }
 };
 

@@ -7,9 +7,9 @@
 #include <troupe/async/pending.hpp>
 #include <troupe/device/asked.hpp>
 #include <troupe/device/options.hpp>
-#include <troupe/device/submission.hpp>
 #include <troupe/device/request_info.hpp>
 #include <troupe/device/statistics.hpp>
+#include <troupe/device/submission.hpp>
 #include <troupe/memory/buffer.hpp>
 #include <troupe/memory/host_buffer.hpp>
 #include <troupe/memory/quota.hpp>
@@ -28,11 +28,12 @@ struct alloc_options {
   memory_quota quota = {};        ///< counts against it, when there is one
 };
 
-/// An accelerator behind an actor. A handle, cheap to copy, valid for ever: through every restart and after the device has stopped.
+/// An accelerator behind an actor. A handle, cheap to copy, valid for ever: through every restart and after the device
+/// has stopped.
 ///
-/// Everything asked of a device happens *as if one at a time*, in the order of the calls; it overlaps only where nobody can tell.
-/// So a computation can be queued as a whole and looked at once, at the end: an error anywhere before arrives there.
-/// All functions may be called from any thread, and none throws.
+/// Everything asked of a device happens *as if one at a time*, in the order of the calls; it overlaps only where nobody
+/// can tell. So a computation can be queued as a whole and looked at once, at the end: an error anywhere before arrives
+/// there. All functions may be called from any thread, and none throws.
 class device {
  public:
   explicit device(std::shared_ptr<device_core> core) noexcept;
@@ -59,52 +60,66 @@ class device {
     return pending<typename R::reply>(std::move(answer));
   }
 
-  /// Memory for `count` elements. Never blocks for the device. When there is none, the buffer is stale from birth: every use is refused
-  /// with the reason (`retry_later` when memory or quota are used up).
-  template <class T> buffer<T> alloc(extent count, const alloc_options& o = {}) const {
+  /// Memory for `count` elements. Never blocks for the device. When there is none, the buffer is stale from birth:
+  /// every use is refused with the reason (`retry_later` when memory or quota are used up).
+  template <class T>
+  buffer<T> alloc(extent count, const alloc_options& o = {}) const {
     return buffer<T>(alloc_bytes(count * sizeof(T), o));
   }
   /// Memory that the application and the worker both see.
-  template <class T> host_buffer<T> alloc_host(extent count, const alloc_options& o = {}) const {
+  template <class T>
+  host_buffer<T> alloc_host(extent count, const alloc_options& o = {}) const {
     return host_buffer<T>(alloc_host_bytes(count * sizeof(T), o));
   }
 
-  /// Writes `from` to the first elements of `to`. Ordinary memory has been read when the call returns; a large one goes in chunks while
-  /// the device empties them, and the call lasts as long. Never blocks with a host_buffer, which must not change until the answer.
-  template <class T> pending<void> upload(const buffer<T>& to, std::type_identity_t<std::span<const T>> from, const call_options& o = {}) const {
+  /// Writes `from` to the first elements of `to`. Ordinary memory has been read when the call returns; a large one goes
+  /// in chunks while the device empties them, and the call lasts as long. Never blocks with a host_buffer, which must
+  /// not change until the answer.
+  template <class T>
+  pending<void> upload(const buffer<T>& to, std::type_identity_t<std::span<const T>> from,
+                       const call_options& o = {}) const {
     return upload_bytes(to.memory(), std::as_bytes(from), o);
   }
-  template <class T> pending<void> upload(const buffer<T>& to, const host_buffer<T>& from, const call_options& o = {}) const {
+  template <class T>
+  pending<void> upload(const buffer<T>& to, const host_buffer<T>& from, const call_options& o = {}) const {
     return copy_bytes(way::up, to.memory(), from.memory(), o);
   }
 
   /// Reads all of `from`.
-  template <class T> pending<std::vector<T>> download(const buffer<T>& from, const call_options& o = {}) const {
+  template <class T>
+  pending<std::vector<T>> download(const buffer<T>& from, const call_options& o = {}) const {
     using state = detail::vector_download<T>;
     auto answer = ref<state>::adopt(new state(core_));
     download_bytes(from.memory(), *answer, answer->link, &state::room, &state::finish, o);
     return pending<std::vector<T>>(std::move(answer));
   }
   /// Reads the first elements of `from` into `to`, which must live until the answer.
-  template <class T> pending<void> download(const buffer<T>& from, std::type_identity_t<std::span<T>> to, const call_options& o = {}) const {
+  template <class T>
+  pending<void> download(const buffer<T>& from, std::type_identity_t<std::span<T>> to,
+                         const call_options& o = {}) const {
     return download_into(from.memory(), std::as_writable_bytes(to), o);
   }
-  template <class T> pending<void> download(const buffer<T>& from, const host_buffer<T>& to, const call_options& o = {}) const {
+  template <class T>
+  pending<void> download(const buffer<T>& from, const host_buffer<T>& to, const call_options& o = {}) const {
     return copy_bytes(way::down, to.memory(), from.memory(), o);
   }
 
   /// Copies all of `from` to the first elements of `to`.
-  template <class T> pending<void> copy(const buffer<T>& to, const buffer<T>& from, const call_options& o = {}) const {
+  template <class T>
+  pending<void> copy(const buffer<T>& to, const buffer<T>& from, const call_options& o = {}) const {
     return copy_bytes(way::across, to.memory(), from.memory(), o);
   }
-  /// Copies `columns` columns of `rows` elements between column-major places with their own leading dimensions; `tight`: no gaps.
-  template <class T> pending<void> copy_2d(const buffer<T>& to, extent to_ld, const buffer<T>& from, extent from_ld, extent rows, extent columns,
-                                           const call_options& o = {}) const {
+  /// Copies `columns` columns of `rows` elements between column-major places with their own leading dimensions;
+  /// `tight`: no gaps.
+  template <class T>
+  pending<void> copy_2d(const buffer<T>& to, extent to_ld, const buffer<T>& from, extent from_ld, extent rows,
+                        extent columns, const call_options& o = {}) const {
     const auto pitch = [](extent ld) { return ld == tight ? ld : ld * sizeof(T); };
     return copy_pitched(to.memory(), pitch(to_ld), from.memory(), pitch(from_ld), rows * sizeof(T), columns, o);
   }
   /// Sets every element to `value`.
-  template <class T> pending<void> fill(const buffer<T>& to, std::type_identity_t<T> value, const call_options& o = {}) const {
+  template <class T>
+  pending<void> fill(const buffer<T>& to, std::type_identity_t<T> value, const call_options& o = {}) const {
     static_assert(sizeof(T) <= 16, "fill repeats up to 16 bytes");
     return fill_bytes(to.memory(), std::as_bytes(std::span<const T>(&value, 1)), o);
   }
@@ -119,7 +134,8 @@ class device {
   pending<void> stopped() const;
   /// No new requests from now on; the answer comes when all earlier ones are answered and the worker has ended.
   pending<void> close() const;
-  /// The same, but what has not started is answered `stopped`, and what runs for longer than close_timeout `context_lost`.
+  /// The same, but what has not started is answered `stopped`, and what runs for longer than close_timeout
+  /// `context_lost`.
   pending<void> close_now() const;
 
   device_state state() const noexcept;
@@ -136,15 +152,17 @@ class device {
 
   const memory_owner* owner() const noexcept;
   std::uint64_t generation() const noexcept;
-  submission submit(const request_info& info, const void* request, checker& checked, pending_core* answer, request_link* link, const call_options& options) const;
+  submission submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
+                    request_link* link, const call_options& options) const;
   memory_range alloc_bytes(extent bytes, const alloc_options& o) const;
   memory_range alloc_host_bytes(extent bytes, const alloc_options& o) const;
   pending<void> upload_bytes(const memory_range& to, std::span<const std::byte> from, const call_options& o) const;
   pending<void> copy_bytes(way w, const memory_range& to, const memory_range& from, const call_options& o) const;
-  pending<void> copy_pitched(const memory_range& to, extent to_pitch, const memory_range& from, extent from_pitch, extent width, extent rows,
-                             const call_options& o) const;
+  pending<void> copy_pitched(const memory_range& to, extent to_pitch, const memory_range& from, extent from_pitch,
+                             extent width, extent rows, const call_options& o) const;
   pending<void> fill_bytes(const memory_range& to, std::span<const std::byte> pattern, const call_options& o) const;
-  void download_bytes(const memory_range& from, pending_core& state, request_link& link, destination where, finisher finish, const call_options& o) const;
+  void download_bytes(const memory_range& from, pending_core& state, request_link& link, destination where,
+                      finisher finish, const call_options& o) const;
   pending<void> download_into(const memory_range& from, std::span<std::byte> to, const call_options& o) const;
 
   std::shared_ptr<device_core> core_;

@@ -12,7 +12,8 @@ namespace troupe {
 
 enum class isolation : std::uint8_t {
   process,  ///< the worker is a process of its own: whatever happens to it, the application goes on
-  thread,   ///< the worker is a thread of the application: for debugging, or to share a context; a crash takes the application along
+  thread,   ///< the worker is a thread of the application: for debugging, or to share a context; a crash takes the
+            ///< application along
 };
 
 /// What happens to a request when `mailbox_capacity` requests are unanswered.
@@ -35,26 +36,30 @@ struct device_options {
   std::string engine = "host";  ///< which backend: the part of an engine's file name before .so
   std::string name = {};        ///< in texts and traces; default "host:0", "host:1" …
   enum isolation isolation = isolation::process;
-  std::uint32_t mailbox_capacity = 1024;  ///< requests accepted and not yet answered; 1 to 65536, rounded up to a power of two
+  std::uint32_t mailbox_capacity =
+      1024;  ///< requests accepted and not yet answered; 1 to 65536, rounded up to a power of two
   enum when_full when_full = when_full::refuse;
-  /// Library actors that must be there: the device stops at the start, naming the one that is missing. Others load on first use.
+  /// Library actors that must be there: the device stops at the start, naming the one that is missing. Others load on
+  /// first use.
   std::vector<std::string> libraries = {};
   std::uint64_t memory_limit = 0;       ///< bytes of device memory; 0: half of the machine's (host engine)
   std::uint64_t host_memory_limit = 0;  ///< bytes of host_buffer and staging memory; 0: a quarter of the machine's
   enum lane_policy lanes = lane_policy::per_actor;
-  std::uint32_t lane_pool = 4;          ///< for lane_policy::pooled; 1 to 10
-  std::uint32_t helpers = 2;            ///< threads for slow work such as compiling; 1 to 4
+  std::uint32_t lane_pool = 4;  ///< for lane_policy::pooled; 1 to 10
+  std::uint32_t helpers = 2;    ///< threads for slow work such as compiling; 1 to 4
   wait_policy wait = wait_policy::balanced;
-  std::uint64_t inline_bytes = 64 << 10;  ///< host engine: work on at most this many bytes needs no other thread
+  std::uint64_t inline_bytes = 64 << 10;    ///< host engine: work on at most this many bytes needs no other thread
   time_span start_timeout = default_start;  ///< from launching the worker until it is ready
   time_span close_timeout = default_close;  ///< for the worker to end when asked to
-  std::string runtime_folder = {};      ///< where troupe-worker and engines/ are; default: of this installation, or TROUPE_RUNTIME
+  std::string runtime_folder =
+      {};  ///< where troupe-worker and engines/ are; default: of this installation, or TROUPE_RUNTIME
   std::vector<std::string> engine_folders = {};  ///< searched before the installation's own
 };
 
 /// How to send one request.
 struct call_options {
-  /// A request that has not started by then is answered `retry_later` and never runs. One that has started runs to its end.
+  /// A request that has not started by then is answered `retry_later` and never runs. One that has started runs to its
+  /// end.
   time_span timeout = time_span::for_ever();
 };
 

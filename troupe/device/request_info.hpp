@@ -30,7 +30,8 @@ void answer(pending_core& pending, [[maybe_unused]] const std::byte* reply, cons
   } else if constexpr (std::is_void_v<Reply>) {
     state.complete({});
   } else {
-    static_assert(std::is_trivially_copyable_v<Reply> && sizeof(Reply) <= max_reply_bytes, "a reply is a small plain value; larger results go to a buffer");
+    static_assert(std::is_trivially_copyable_v<Reply> && sizeof(Reply) <= max_reply_bytes,
+                  "a reply is a small plain value; larger results go to a buffer");
     Reply value;
     std::memcpy(&value, reply, sizeof value);
     state.complete(value);
@@ -44,7 +45,8 @@ inline constexpr request_info info_of{
     .library = library_code(library_of<R>()),
     .payload_bytes = payload_bytes<R>,
     .blob_bytes = [](const void* r) noexcept { return troupe::blob_bytes(*static_cast<const R*>(r)); },
-    .encode = [](const void* r, std::byte* payload, blob_cursor blob) noexcept { troupe::encode(*static_cast<const R*>(r), payload, blob); },
+    .encode = [](const void* r, std::byte* payload,
+                 blob_cursor blob) noexcept { troupe::encode(*static_cast<const R*>(r), payload, blob); },
     .answer = &answer<typename R::reply>,
 };
 

@@ -14,10 +14,14 @@ error closed() { return error(reaction::stopped, "device", "the device was close
 
 std::string_view to_string(device_state s) noexcept {
   switch (s) {
-    case device_state::starting: return "starting";
-    case device_state::ready: return "ready";
-    case device_state::closing: return "closing";
-    case device_state::stopped: return "stopped";
+    case device_state::starting:
+      return "starting";
+    case device_state::ready:
+      return "ready";
+    case device_state::closing:
+      return "closing";
+    case device_state::stopped:
+      return "stopped";
   }
   return "unknown";
 }
@@ -26,8 +30,11 @@ void device_supervisor::stop(std::vector<action>& out, error why, bool kill) {
   state_ = device_state::stopped;
   deadline_.reset();
   if (kill && worker_alive_) out.push_back({kind::kill_worker});
-  out.push_back({kind::refuse_new, error(error::details{.reaction = reaction::stopped, .domain = "device", .code = why.code(),
-                                                        .text = "the device has stopped: " + why.text() + "; open another"})});
+  out.push_back(
+      {kind::refuse_new, error(error::details{.reaction = reaction::stopped,
+                                              .domain = "device",
+                                              .code = why.code(),
+                                              .text = "the device has stopped: " + why.text() + "; open another"})});
   out.push_back({kind::answer_all, why});
   out.push_back({kind::tell_stopped, std::move(why)});
 }

@@ -11,8 +11,8 @@
 
 namespace troupe {
 
-/// Decides what happens to a device. A pure state machine: events go in, actions come out; it knows no process, no clock and no thread.
-/// Times are nanoseconds of whatever clock the caller uses.
+/// Decides what happens to a device. A pure state machine: events go in, actions come out; it knows no process, no
+/// clock and no thread. Times are nanoseconds of whatever clock the caller uses.
 class device_supervisor {
  public:
   enum class event_kind : std::uint8_t {

@@ -21,8 +21,8 @@ memory_range slice_of(const memory_range& range, extent first, extent count, std
   const extent have = size_of(range, element_bytes), end = first + count;
   if (first < 0 || count < 1 || end > have || end.overflowed()) {
     return refused(range, count < 1 ? 0 : static_cast<std::uint64_t>(count.value()),
-                   "slice: first " + number(first) + ", count " + number(count) + "; expected at least 1 element within the " +
-                       number(have) + " of the buffer");
+                   "slice: first " + number(first) + ", count " + number(count) +
+                       "; expected at least 1 element within the " + number(have) + " of the buffer");
   }
   const auto bytes = static_cast<std::uint64_t>(first.value()) * element_bytes;
   return {range.owner, range.address + bytes, static_cast<std::uint64_t>(count.value()) * element_bytes};
@@ -31,8 +31,9 @@ memory_range slice_of(const memory_range& range, extent first, extent count, std
 memory_range reinterpreted(const memory_range& range, std::size_t element_bytes) {
   if (!range.owner) return {};
   if (range.bytes % element_bytes != 0 || range.address % element_bytes != 0) {
-    return refused(range, range.bytes, "as: " + std::to_string(range.bytes) + " bytes at an offset that is not a multiple of " +
-                                           std::to_string(element_bytes) + "; expected size and offset that the new element type divides");
+    return refused(range, range.bytes,
+                   "as: " + std::to_string(range.bytes) + " bytes at an offset that is not a multiple of " +
+                       std::to_string(element_bytes) + "; expected size and offset that the new element type divides");
   }
   return range;
 }

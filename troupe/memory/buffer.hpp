@@ -18,10 +18,10 @@ extent size_of(const memory_range& range, std::size_t element_bytes) noexcept;
 
 }  // namespace detail
 
-/// Elements in the memory of a device. A handle: copies share the memory, which goes back to the device when the last handle and
-/// the last request that uses it are done. The application cannot read it directly: see `device::download`.
-/// A buffer can be *stale*: its content is not what was promised (the allocation, the slice or the request that should have written it
-/// failed). Using it as an input is refused with that cause; writing all of it makes it valid again.
+/// Elements in the memory of a device. A handle: copies share the memory, which goes back to the device when the last
+/// handle and the last request that uses it are done. The application cannot read it directly: see `device::download`.
+/// A buffer can be *stale*: its content is not what was promised (the allocation, the slice or the request that should
+/// have written it failed). Using it as an input is refused with that cause; writing all of it makes it valid again.
 template <class T>
 class buffer {
   static_assert(std::is_trivially_copyable_v<T>, "device memory holds plain values");
@@ -37,12 +37,16 @@ class buffer {
   std::uint64_t bytes() const noexcept { return range_.bytes; }
   explicit operator bool() const noexcept { return static_cast<bool>(range_.owner); }
 
-  /// The elements [first, first + count). Shares the memory. Outside the buffer: a buffer whose every use is refused, saying so.
+  /// The elements [first, first + count). Shares the memory. Outside the buffer: a buffer whose every use is refused,
+  /// saying so.
   buffer slice(extent first, extent count) const { return buffer(detail::slice_of(range_, first, count, sizeof(T))); }
   /// From `first` to the end.
   buffer slice(extent first) const { return slice(first, size() - first); }
   /// The same memory seen as elements of another type.
-  template <class U> buffer<U> as() const { return buffer<U>(detail::reinterpreted(range_, sizeof(U))); }
+  template <class U>
+  buffer<U> as() const {
+    return buffer<U>(detail::reinterpreted(range_, sizeof(U)));
+  }
 
   /// May it be read now? `cause` says why not. A request still under way can change the answer: await it first.
   bool valid() const { return range_.owner && !cause(); }

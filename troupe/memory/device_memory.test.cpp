@@ -8,7 +8,9 @@ namespace troupe {
 namespace {
 
 struct fake_source final : segment_source {
-  result<segment> grow(memory_kind, std::uint64_t bytes) override { return segment{std::uint64_t{1} << 40, bytes, nullptr, nullptr}; }
+  result<segment> grow(memory_kind, std::uint64_t bytes) override {
+    return segment{std::uint64_t{1} << 40, bytes, nullptr, nullptr};
+  }
   void shrink(memory_kind, const segment&) noexcept override {}
   std::uint64_t last_ticket() const noexcept override { return last; }
   std::uint64_t last = 0;
@@ -21,9 +23,12 @@ class stale_marks : public testing::Test {
     memory_->abandon();
   }
   void fails(std::uint64_t ticket, std::uint64_t from = 0, std::uint64_t to = 256) {
-    memory_->mark_stale(*block_.get(), at(from), at(to), ticket, error(reaction::fatal, "test", "request " + std::to_string(ticket)), [](auto&&) {});
+    memory_->mark_stale(*block_.get(), at(from), at(to), ticket,
+                        error(reaction::fatal, "test", "request " + std::to_string(ticket)), [](auto&&) {});
   }
-  void writes(std::uint64_t ticket, std::uint64_t from = 0, std::uint64_t to = 256) { memory_->mark_written(*block_.get(), at(from), at(to), ticket); }
+  void writes(std::uint64_t ticket, std::uint64_t from = 0, std::uint64_t to = 256) {
+    memory_->mark_written(*block_.get(), at(from), at(to), ticket);
+  }
   std::string cause(std::uint64_t from = 0, std::uint64_t to = 256) {
     const auto why = memory_->stale_cause(*block_.get(), at(from), at(to));
     return why ? why->text() : "";
@@ -43,7 +48,8 @@ TEST_F(stale_marks, go_where_a_later_request_writes) {
   EXPECT_EQ(cause(128, 256), "request 5");
 }
 
-// The worker may have failed a request, and its report may have been read, before the thread that submitted it gets to note what it replaces.
+// The worker may have failed a request, and its report may have been read, before the thread that submitted it gets to
+// note what it replaces.
 TEST_F(stale_marks, of_a_request_that_has_failed_already_outlive_the_note_that_it_writes) {
   fails(4);
   fails(5, 0, 128);
@@ -62,7 +68,8 @@ TEST_F(stale_marks, of_a_refused_request_go_with_the_next_one_that_is_accepted) 
 }
 
 TEST_F(stale_marks, give_way_to_what_is_accepted_already_when_they_are_made) {
-  memory_->mark_stale(*block_.get(), at(0), at(256), 5, error(reaction::fatal, "test", "request 5"), [this](auto&& replaced) { replaced(at(0), at(64)); });
+  memory_->mark_stale(*block_.get(), at(0), at(256), 5, error(reaction::fatal, "test", "request 5"),
+                      [this](auto&& replaced) { replaced(at(0), at(64)); });
   EXPECT_EQ(cause(0, 64), "");
   EXPECT_EQ(cause(64, 256), "request 5");
 }

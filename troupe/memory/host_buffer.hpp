@@ -8,7 +8,8 @@
 namespace troupe {
 
 /// Memory of the application that the worker sees too (pinned on a GPU): copies to and from it need no staging.
-/// A handle like `buffer`. The library does not order the application's own reads and writes against requests: await them.
+/// A handle like `buffer`. The library does not order the application's own reads and writes against requests: await
+/// them.
 template <class T>
 class host_buffer {
   static_assert(std::is_trivially_copyable_v<T>, "memory that is shared with a worker holds plain values");
@@ -28,12 +29,16 @@ class host_buffer {
     if (!range_.owner || range_.owner->host == nullptr) return nullptr;
     return reinterpret_cast<T*>(range_.owner->host + (range_.address - range_.owner->address));
   }
-  std::span<T> span() const noexcept { return data() ? std::span<T>(data(), range_.bytes / sizeof(T)) : std::span<T>(); }
+  std::span<T> span() const noexcept {
+    return data() ? std::span<T>(data(), range_.bytes / sizeof(T)) : std::span<T>();
+  }
   T& operator[](std::size_t i) const noexcept { return data()[i]; }
   T* begin() const noexcept { return data(); }
   T* end() const noexcept { return data() + span().size(); }
 
-  host_buffer slice(extent first, extent count) const { return host_buffer(detail::slice_of(range_, first, count, sizeof(T))); }
+  host_buffer slice(extent first, extent count) const {
+    return host_buffer(detail::slice_of(range_, first, count, sizeof(T)));
+  }
 
   bool valid() const { return range_.owner && !cause(); }
   std::optional<error> cause() const { return detail::why_stale(range_); }

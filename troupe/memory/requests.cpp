@@ -29,8 +29,8 @@ void copy_2d::check(checker& c) const {
 void fill::check(checker& c) const {
   c.positive(bytes);
   c.elements(target, bytes);
-  c.require(pattern_bytes >= 1 && pattern_bytes <= 16 && bytes.value() % pattern_bytes.value() == 0, bytes, "is not a multiple of the pattern",
-            "a whole number of patterns of 1 to 16 bytes");
+  c.require(pattern_bytes >= 1 && pattern_bytes <= 16 && bytes.value() % pattern_bytes.value() == 0, bytes,
+            "is not a multiple of the pattern", "a whole number of patterns of 1 to 16 bytes");
 }
 
 void stream_in::check(checker& c) const {

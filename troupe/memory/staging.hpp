@@ -10,8 +10,8 @@
 
 namespace troupe {
 
-/// The front of a staging block: chunks follow it. One side fills chunk after chunk, the other empties them; both counts only grow.
-/// Nobody fills more than `chunks` ahead. Each side sleeps on `turn`, which changes with every step.
+/// The front of a staging block: chunks follow it. One side fills chunk after chunk, the other empties them; both
+/// counts only grow. Nobody fills more than `chunks` ahead. Each side sleeps on `turn`, which changes with every step.
 struct staging_header {
   alignas(64) std::atomic<std::uint64_t> filled{0};
   alignas(64) std::atomic<std::uint64_t> emptied{0};
@@ -32,7 +32,8 @@ struct staging_header {
     wake();
   }
   /// Sleeps until something changes, if `ready()` is still false after announcing it.
-  template <class Ready> void sleep(Ready&& ready, std::int64_t deadline_ns = no_deadline) noexcept {
+  template <class Ready>
+  void sleep(Ready&& ready, std::int64_t deadline_ns = no_deadline) noexcept {
     sleepers.fetch_add(1, std::memory_order_seq_cst);
     const std::uint32_t before = turn.load(std::memory_order_seq_cst);
     if (!ready()) futex_wait(turn, before, futex_scope::shared, deadline_ns);
@@ -50,7 +51,9 @@ struct staging_plan {
     return {bytes, std::min(bytes, chunk), std::min((bytes + chunk - 1) / chunk, most)};
   }
   constexpr std::uint64_t count() const noexcept { return (bytes + chunk_bytes - 1) / chunk_bytes; }
-  constexpr std::uint64_t size(std::uint64_t i) const noexcept { return std::min(chunk_bytes, bytes - i * chunk_bytes); }
+  constexpr std::uint64_t size(std::uint64_t i) const noexcept {
+    return std::min(chunk_bytes, bytes - i * chunk_bytes);
+  }
   constexpr std::uint64_t block_bytes() const noexcept { return sizeof(staging_header) + chunk_bytes * chunks; }
   std::byte* chunk(void* header, std::uint64_t i) const noexcept {
     return static_cast<std::byte*>(header) + sizeof(staging_header) + i % chunks * chunk_bytes;

@@ -17,7 +17,8 @@ class memory_owner;
 /// Made and recycled by its owner; everything else holds it through `block_ref`.
 struct block {
   memory_owner* owner = nullptr;
-  std::uint64_t address = 0;  ///< where every worker of the device has it mapped; 0: the allocation failed, there is no memory
+  std::uint64_t address =
+      0;  ///< where every worker of the device has it mapped; 0: the allocation failed, there is no memory
   std::uint64_t bytes = 0;
   std::uint64_t generation = 0;
   std::byte* host = nullptr;  ///< where the application has it mapped; only host-visible memory

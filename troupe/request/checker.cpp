@@ -10,13 +10,17 @@ std::string text_of(extent e) {
   return e == tight ? "tight" : std::to_string(e.value());
 }
 
-// Do two column-major blocks with the same pitch share an element? b starts `shift` bytes after a; both rows fit the pitch.
+// Do two column-major blocks with the same pitch share an element? b starts `shift` bytes after a; both rows fit the
+// pitch.
 bool blocks_meet(const operand_use& a, const operand_use& b) noexcept {
   const std::uint64_t pitch = a.pitch, shift = b.touched.begin - a.touched.begin;
   const std::uint64_t column = shift / pitch, row = shift % pitch;
-  const auto columns_of = [](const operand_use& u) { return (u.touched.end - u.touched.begin - u.row_bytes) / u.pitch + 1; };
+  const auto columns_of = [](const operand_use& u) {
+    return (u.touched.end - u.touched.begin - u.row_bytes) / u.pitch + 1;
+  };
   const std::uint64_t columns = columns_of(a);
-  // Element rows of b start `row` into a's column; what sticks out over the pitch lies in the next column, from its top.
+  // Element rows of b start `row` into a's column; what sticks out over the pitch lies in the next column, from its
+  // top.
   if (column < columns && row < a.row_bytes) return true;
   return column + 1 < columns && row + b.row_bytes > pitch;
 }
@@ -38,8 +42,16 @@ operand_use& checker::use(const void* field) noexcept {
 void checker::refuse(const void* field, std::string_view value, std::string_view expected) {
   if (error_) return;
   std::string text(name_);
-  text.append(": ").append(field_name_(request_, field)).append(" ").append(value).append("; expected ").append(expected);
-  error_.emplace(error::details{.reaction = reaction::caller_bug, .domain = "request", .text = std::move(text), .request = {std::string(name_), 0}});
+  text.append(": ")
+      .append(field_name_(request_, field))
+      .append(" ")
+      .append(value)
+      .append("; expected ")
+      .append(expected);
+  error_.emplace(error::details{.reaction = reaction::caller_bug,
+                                .domain = "request",
+                                .text = std::move(text),
+                                .request = {std::string(name_), 0}});
 }
 
 void checker::refuse_less(const void* field, extent value, extent low, std::string_view hint) {
@@ -50,8 +62,10 @@ void checker::refuse_less(const void* field, extent value, extent low, std::stri
 
 void checker::refuse_range(const void* field, const memory_range& range) {
   if (error_) return;
-  if (!range.owner) return refuse(field, "is an empty buffer (never allocated, or moved from)", "a buffer from this device's alloc()");
-  if (range.owner->owner != owner_) return refuse(field, "belongs to another device", "a buffer of the device that is asked; copy it there first");
+  if (!range.owner)
+    return refuse(field, "is an empty buffer (never allocated, or moved from)", "a buffer from this device's alloc()");
+  if (range.owner->owner != owner_)
+    return refuse(field, "belongs to another device", "a buffer of the device that is asked; copy it there first");
   if (auto cause = owner_->stale_cause(*range.owner.get(), range.address, range.address + range.bytes)) {
     error_ = std::move(cause);
     return;
@@ -101,9 +115,13 @@ void checker::refuse_overlaps() {
     for (std::size_t j = i + 1; j < count_; ++j) {
       const operand_use &a = uses_[i], &b = uses_[j];
       if (a.touched.mode == access_mode::read && b.touched.mode == access_mode::read) continue;
-      if (!meet(a, b)) [[likely]] continue;
-      if ((allowed_.first == a.field && allowed_.second == b.field) || (allowed_.first == b.field && allowed_.second == a.field)) continue;
-      const operand_use &written = b.touched.mode == access_mode::read ? a : b, &other = b.touched.mode == access_mode::read ? b : a;
+      if (!meet(a, b)) [[likely]]
+        continue;
+      if ((allowed_.first == a.field && allowed_.second == b.field) ||
+          (allowed_.first == b.field && allowed_.second == a.field))
+        continue;
+      const operand_use &written = b.touched.mode == access_mode::read ? a : b,
+                        &other = b.touched.mode == access_mode::read ? b : a;
       return refuse(written.field, "overlaps " + std::string(field_name_(request_, other.field)),
                     "separate memory: it is written while the other is in use");
     }
@@ -111,11 +129,13 @@ void checker::refuse_overlaps() {
 }
 
 const std::optional<error>& checker::finish() {
-  if (error_) [[unlikely]] return error_;
+  if (error_) [[unlikely]]
+    return error_;
   for (operand_use& u : std::span(uses_.data(), count_)) {
     if (u.gaps && u.touched.mode == access_mode::write) u.touched.mode = access_mode::read_write;
     const block& b = *u.range->owner.get();
-    if (u.touched.mode == access_mode::write || b.stale_marks.load(std::memory_order_acquire) == 0) [[likely]] continue;
+    if (u.touched.mode == access_mode::write || b.stale_marks.load(std::memory_order_acquire) == 0) [[likely]]
+      continue;
     if (auto cause = owner_->stale_cause(b, u.touched.begin, u.touched.end)) {
       error::details d = cause->all();
       d.chain.push_back({std::string(name_), 0});

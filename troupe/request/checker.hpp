@@ -41,35 +41,50 @@ class checker {
 
   /// `field` must be at least `low`.
   void at_least(const extent& field, extent low) {
-    if (field < low) [[unlikely]] refuse_less(&field, field, low, {});
+    if (field < low) [[unlikely]]
+      refuse_less(&field, field, low, {});
   }
   void positive(const extent& field) { at_least(field, 1); }
 
   /// A leading dimension for columns of `rows`: `tight` or at least `rows`. Answers the one to use.
   extent leading(const extent& ld, extent rows) {
     if (ld == tight) return rows;
-    if (ld < rows) [[unlikely]] refuse_less(&ld, ld, rows, " (the rows it must hold), or leave it out");
+    if (ld < rows) [[unlikely]]
+      refuse_less(&ld, ld, rows, " (the rows it must hold), or leave it out");
     return ld;
   }
 
   /// The request touches `count` elements from the start of `field`.
-  template <class T, access_mode M> void elements(const operand<T, M>& field, extent count) { touch(&field, count, {}); }
+  template <class T, access_mode M>
+  void elements(const operand<T, M>& field, extent count) {
+    touch(&field, count, {});
+  }
   /// The request touches `n` elements, one every `inc` (which may be negative, as in BLAS, but not 0).
-  template <class T, access_mode M> void vector(const operand<T, M>& field, extent n, const extent& inc) { strided(&field, n, inc); }
+  template <class T, access_mode M>
+  void vector(const operand<T, M>& field, extent n, const extent& inc) {
+    strided(&field, n, inc);
+  }
   /// The request touches a column-major matrix.
-  template <class T, access_mode M> void matrix(const operand<T, M>& field, extent rows, extent columns, extent ld) {
+  template <class T, access_mode M>
+  void matrix(const operand<T, M>& field, extent rows, extent columns, extent ld) {
     columns_of(&field, rows, columns, ld);
   }
 
-  /// In this call the inout `field` is not read (for example beta is 0): it counts as an output, for order and for retry.
-  template <class T> void overwrites(const inout<T>& field) { use(&field).touched.mode = access_mode::write; }
+  /// In this call the inout `field` is not read (for example beta is 0): it counts as an output, for order and for
+  /// retry.
+  template <class T>
+  void overwrites(const inout<T>& field) {
+    use(&field).touched.mode = access_mode::write;
+  }
 
   /// These two may share memory. Otherwise an operand that is written may not overlap any other.
   void may_overlap(const void* a, const void* b) noexcept { allowed_ = {a, b}; }
 
   /// Any other condition on a field. `value` is what it is, `expected` what to give instead.
-  template <class F> void require(bool holds, const F& field, std::string_view value, std::string_view expected) {
-    if (!holds) [[unlikely]] refuse(&field, value, expected);
+  template <class F>
+  void require(bool holds, const F& field, std::string_view value, std::string_view expected) {
+    if (!holds) [[unlikely]]
+      refuse(&field, value, expected);
   }
   void refuse(const void* field, std::string_view value, std::string_view expected);
 
@@ -85,14 +100,19 @@ class checker {
   std::string_view request_label() const noexcept { return name_; }
 
  private:
-  template <class... F> static constexpr std::size_t operand_count(field_list<F...>) noexcept { return (std::size_t{0} + ... + is_operand<F>); }
-  template <class F> void collect(const F& f) {
+  template <class... F>
+  static constexpr std::size_t operand_count(field_list<F...>) noexcept {
+    return (std::size_t{0} + ... + is_operand<F>);
+  }
+  template <class F>
+  void collect(const F& f) {
     if constexpr (is_operand<F>) {
       add(&f, f.range(), sizeof(typename F::element_type), F::mode);
     }
   }
   void add(const void* field, const memory_range& range, std::uint64_t element_bytes, access_mode mode) noexcept {
-    if (!range.owner || range.owner->owner != owner_ || range.owner->generation != generation_ || range.owner->address == 0) [[unlikely]]
+    if (!range.owner || range.owner->owner != owner_ || range.owner->generation != generation_ ||
+        range.owner->address == 0) [[unlikely]]
       refuse_range(field, range);
     uses_[count_++] = {field, &range, element_bytes, {range.address, range.address + range.bytes, mode}};
   }

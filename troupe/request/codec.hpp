@@ -17,8 +17,8 @@ namespace troupe {
 
 /// Where the parts of a request go that vary in size: memory that both sides see.
 struct blob_cursor {
-  std::byte* host = nullptr;    ///< here, to write
-  std::uint64_t address = 0;    ///< there, to read
+  std::byte* host = nullptr;  ///< here, to write
+  std::uint64_t address = 0;  ///< there, to read
   static constexpr std::size_t align = 16;
   static constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + align - 1) / align * align; }
 };
@@ -27,7 +27,8 @@ struct blob_cursor {
 /// The primary form is for plain values: numbers, enumerations, small structs.
 template <class F>
 struct field_codec {
-  static_assert(std::is_trivially_copyable_v<F>, "a request's field must be an operand, an extent, a plain value, a string or a vector of plain values");
+  static_assert(std::is_trivially_copyable_v<F>,
+                "a request's field must be an operand, an extent, a plain value, a string or a vector of plain values");
   static constexpr char kind = 'v';
   static constexpr std::size_t size = sizeof(F), align = alignof(F);
   static constexpr std::size_t blob_bytes(const F&) noexcept { return 0; }
@@ -78,8 +79,10 @@ struct sequence_codec {
     return C(first, first + raw[1]);
   }
 };
-template <> struct field_codec<std::string> : sequence_codec<std::string> {};
-template <class T> struct field_codec<std::vector<T>> : sequence_codec<std::vector<T>> {};
+template <>
+struct field_codec<std::string> : sequence_codec<std::string> {};
+template <class T>
+struct field_codec<std::vector<T>> : sequence_codec<std::vector<T>> {};
 
 namespace detail {
 
@@ -87,12 +90,15 @@ template <class... F>
 constexpr auto offsets(field_list<F...>) noexcept {
   std::array<std::size_t, sizeof...(F) + 1> at{};
   std::size_t i = 0, end = 0;
-  ((at[i++] = end = (end + field_codec<F>::align - 1) / field_codec<F>::align * field_codec<F>::align, end += field_codec<F>::size), ...);
+  ((at[i++] = end = (end + field_codec<F>::align - 1) / field_codec<F>::align * field_codec<F>::align,
+    end += field_codec<F>::size),
+   ...);
   at[i] = (end + 7) / 8 * 8;
   return at;
 }
 
-template <class R> inline constexpr auto offsets_of = offsets(fields_of<R>{});
+template <class R>
+inline constexpr auto offsets_of = offsets(fields_of<R>{});
 
 template <class R, class... F, std::size_t... I>
 R decode_fields(const std::byte* payload, field_list<F...>, std::index_sequence<I...>) {
@@ -102,7 +108,8 @@ R decode_fields(const std::byte* payload, field_list<F...>, std::index_sequence<
 }  // namespace detail
 
 /// Bytes of the fixed part.
-template <class R> inline constexpr std::size_t payload_bytes = detail::offsets_of<R>[fields_of<R>::count];
+template <class R>
+inline constexpr std::size_t payload_bytes = detail::offsets_of<R>[fields_of<R>::count];
 
 /// Bytes of everything that varies in size; 0 for most requests.
 template <class R>

@@ -15,21 +15,31 @@ std::string text(std::string_view type, const memory_range& r, std::uint64_t ele
 
 template <class F>
 std::string field_text(const F& f) {
-  if constexpr (is_operand<F>) return text(element_name<typename F::element_type>(), f.range(), f.size());
-  else if constexpr (std::is_same_v<F, extent> || std::is_same_v<F, std::string>) return text(f);
-  else if constexpr (std::is_same_v<F, bool>) return f ? "true" : "false";
+  if constexpr (is_operand<F>)
+    return text(element_name<typename F::element_type>(), f.range(), f.size());
+  else if constexpr (std::is_same_v<F, extent> || std::is_same_v<F, std::string>)
+    return text(f);
+  else if constexpr (std::is_same_v<F, bool>)
+    return f ? "true" : "false";
   else if constexpr (std::is_enum_v<F>) {
-    if constexpr (requires { to_string(f); }) return std::string(to_string(f));
-    else return std::to_string(static_cast<long long>(f));
-  } else if constexpr (std::is_integral_v<F>) return std::to_string(f);
-  else if constexpr (std::is_floating_point_v<F>) return text(static_cast<double>(f));
-  else if constexpr (requires { f.size(); }) return "list of " + std::to_string(f.size());
-  else return std::to_string(sizeof f) + " bytes";
+    if constexpr (requires { to_string(f); })
+      return std::string(to_string(f));
+    else
+      return std::to_string(static_cast<long long>(f));
+  } else if constexpr (std::is_integral_v<F>)
+    return std::to_string(f);
+  else if constexpr (std::is_floating_point_v<F>)
+    return text(static_cast<double>(f));
+  else if constexpr (requires { f.size(); })
+    return "list of " + std::to_string(f.size());
+  else
+    return std::to_string(sizeof f) + " bytes";
 }
 
 }  // namespace detail
 
-/// The request as a person reads it: blas.axpy<f32>{x=f32[100]@200000000000, y=f32[100]@200000001000, n=100, alpha=2, ...}
+/// The request as a person reads it: blas.axpy<f32>{x=f32[100]@200000000000, y=f32[100]@200000001000, n=100, alpha=2,
+/// ...}
 template <request R>
 std::string describe(const R& r) {
   std::string out(name_of<R>());

@@ -8,13 +8,17 @@
 namespace troupe {
 
 /// A count of elements, rows, steps: the number type of every size in this library.
-/// Signed, so that a negative size is seen and refused instead of becoming huge; has no default value, so that a request
-/// cannot leave one out by accident; arithmetic that overflows becomes `extent::overflow()`, which every check refuses.
+/// Signed, so that a negative size is seen and refused instead of becoming huge; has no default value, so that a
+/// request cannot leave one out by accident; arithmetic that overflows becomes `extent::overflow()`, which every check
+/// refuses.
 class extent {
   static constexpr std::int64_t overflow_value = INT64_MIN;
-  template <class I> static constexpr bool fits(I v) noexcept {
-    if constexpr (std::signed_integral<I>) return true;
-    else return v <= static_cast<std::uint64_t>(INT64_MAX);
+  template <class I>
+  static constexpr bool fits(I v) noexcept {
+    if constexpr (std::signed_integral<I>)
+      return true;
+    else
+      return v <= static_cast<std::uint64_t>(INT64_MAX);
   }
 
  public:

@@ -11,23 +11,27 @@
 /// The one description of a request, written once inside its struct: its name and all its fields, in order.
 ///   TROUPE_REQUEST("blas.axpy", x, y, n, alpha, incx, incy)
 /// The fields are unpacked by a structured binding, so the compiler refuses a list that leaves one out.
-#define TROUPE_REQUEST(NAME, ...)                                                                       \
-  static constexpr std::string_view request_name = NAME;                                                \
-  template <class Troupe_self, class Troupe_visitor>                                                    \
+#define TROUPE_REQUEST(NAME, ...)                                                                         \
+  static constexpr std::string_view request_name = NAME;                                                  \
+  template <class Troupe_self, class Troupe_visitor>                                                      \
   static constexpr decltype(auto) visit_fields(Troupe_self& troupe_self, Troupe_visitor&& troupe_visit) { \
-    auto& [__VA_ARGS__] = troupe_self;                                                                  \
-    return troupe_visit(std::string_view(#__VA_ARGS__), __VA_ARGS__);                                   \
+    auto& [__VA_ARGS__] = troupe_self;                                                                    \
+    return troupe_visit(std::string_view(#__VA_ARGS__), __VA_ARGS__);                                     \
   }
 
 namespace troupe {
 
-template <class... F> struct field_list {
+template <class... F>
+struct field_list {
   static constexpr std::size_t count = sizeof...(F);
 };
 
 namespace detail {
 struct list_fields {
-  template <class... F> constexpr field_list<F...> operator()(std::string_view, F&...) const noexcept { return {}; }
+  template <class... F>
+  constexpr field_list<F...> operator()(std::string_view, F&...) const noexcept {
+    return {};
+  }
 };
 }  // namespace detail
 
@@ -38,8 +42,10 @@ using fields_of = decltype(R::visit_fields(std::declval<R&>(), detail::list_fiel
 /// "f32" for float and so on; "bytes" for a struct of the user's own, which travels as it is.
 template <class T>
 constexpr std::string_view element_name() noexcept {
-  if constexpr (requires { dtype_traits<T>::value; }) return to_string(dtype_traits<T>::value);
-  else return "bytes";
+  if constexpr (requires { dtype_traits<T>::value; })
+    return to_string(dtype_traits<T>::value);
+  else
+    return "bytes";
 }
 
 /// The i-th name in "a, b, c".

@@ -8,12 +8,14 @@
 
 namespace troupe {
 
-template <class T> class buffer;
-template <class T> class host_buffer;
+template <class T>
+class buffer;
+template <class T>
+class host_buffer;
 
-/// A buffer as a field of a request: who may be read or written, and what keeps it alive. The same type stands on both sides:
-/// in the application it holds the buffer, in the worker `data()` is the memory.
-/// Has no default constructor: a request cannot forget one.
+/// A buffer as a field of a request: who may be read or written, and what keeps it alive. The same type stands on both
+/// sides: in the application it holds the buffer, in the worker `data()` is the memory. Has no default constructor: a
+/// request cannot forget one.
 template <class T, access_mode Mode>
 class operand {
  public:
@@ -40,13 +42,18 @@ class operand {
 };
 
 /// Read by the request.
-template <class T> using in = operand<T, access_mode::read>;
+template <class T>
+using in = operand<T, access_mode::read>;
 /// Wholly replaced by the request, never read.
-template <class T> using out = operand<T, access_mode::write>;
+template <class T>
+using out = operand<T, access_mode::write>;
 /// Read and written.
-template <class T> using inout = operand<T, access_mode::read_write>;
+template <class T>
+using inout = operand<T, access_mode::read_write>;
 
-template <class F> inline constexpr bool is_operand = false;
-template <class T, access_mode M> inline constexpr bool is_operand<operand<T, M>> = true;
+template <class F>
+inline constexpr bool is_operand = false;
+template <class T, access_mode M>
+inline constexpr bool is_operand<operand<T, M>> = true;
 
 }  // namespace troupe

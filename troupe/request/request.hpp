@@ -10,8 +10,8 @@ namespace troupe {
 
 class checker;
 
-/// A struct described by TROUPE_REQUEST, with `using reply = ...` (void or trivially copyable, at most `max_reply_bytes`)
-/// and `void check(checker&) const`.
+/// A struct described by TROUPE_REQUEST, with `using reply = ...` (void or trivially copyable, at most
+/// `max_reply_bytes`) and `void check(checker&) const`.
 template <class R>
 concept request = requires(const R& r, checker& c) {
   typename R::reply;
@@ -28,14 +28,18 @@ namespace detail {
 struct fixed_name {
   char text[96] = {};
   std::size_t size = 0;
-  constexpr void append(std::string_view s) { for (char c : s) text[size++] = c; }
+  constexpr void append(std::string_view s) {
+    for (char c : s) text[size++] = c;
+  }
   constexpr std::string_view view() const { return {text, size}; }
 };
 
-template <class R> struct type_arguments {
+template <class R>
+struct type_arguments {
   static constexpr void append(fixed_name&) {}
 };
-template <template <class...> class R, class First, class... Rest> struct type_arguments<R<First, Rest...>> {
+template <template <class...> class R, class First, class... Rest>
+struct type_arguments<R<First, Rest...>> {
   static constexpr void append(fixed_name& n) {
     n.append("<");
     n.append(element_name<First>());
@@ -67,14 +71,19 @@ constexpr std::uint64_t hash_layout(std::uint64_t h, field_list<F...>) noexcept 
 }  // namespace detail
 
 /// "blas.gemm<f32>": what texts, traces and journals call it.
-template <class R> constexpr std::string_view name_of() noexcept { return detail::request_label<R>.view(); }
+template <class R>
+constexpr std::string_view name_of() noexcept {
+  return detail::request_label<R>.view();
+}
 
 /// "blas": the library actor that serves it.
-template <class R> constexpr std::string_view library_of() noexcept {
+template <class R>
+constexpr std::string_view library_of() noexcept {
   return R::request_name.substr(0, R::request_name.find('.'));
 }
 
-/// What stands for the request type on the wire: its name and its layout. Two builds that disagree about a field never meet.
+/// What stands for the request type on the wire: its name and its layout. Two builds that disagree about a field never
+/// meet.
 template <class R>
 inline constexpr std::uint64_t opcode_of =
     detail::hash_layout(detail::fnv1a(0xcbf29ce484222325ull, name_of<R>()), fields_of<R>{});

@@ -11,7 +11,8 @@ namespace troupe {
 template <class T>
 class buffer {
  public:
-  buffer(block& b, std::uint64_t first, std::uint64_t count) : range_{block_ref(&b), b.address + first * sizeof(T), count * sizeof(T)} {
+  buffer(block& b, std::uint64_t first, std::uint64_t count)
+      : range_{block_ref(&b), b.address + first * sizeof(T), count * sizeof(T)} {
     b.references.fetch_add(1);
   }
   buffer() = default;
@@ -86,7 +87,10 @@ struct fake_owner final : memory_owner {
   void recycle(block&) noexcept override { ++recycled; }
   std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end) const override {
     if (b.address != 0 && (end <= stale_begin || begin >= stale_end)) return {};
-    return error(error::details{.reaction = reaction::retry_later, .domain = "test", .text = "an earlier request failed", .request = {"test.first", 1}});
+    return error(error::details{.reaction = reaction::retry_later,
+                                .domain = "test",
+                                .text = "an earlier request failed",
+                                .request = {"test.first", 1}});
   }
   void mark_refused(block&, std::uint64_t, std::uint64_t, const error&) override {}
   block_ref stillborn(std::uint64_t, error) override { return {}; }
@@ -103,7 +107,8 @@ class request_checks : public testing::Test {
     foreign.address = 0x9000;
     mine.bytes = foreign.bytes = 4096;
   }
-  template <class R> std::string refusal(const R& r) {
+  template <class R>
+  std::string refusal(const R& r) {
     checker c(r, &owner, 0);
     r.check(c);
     const auto& e = c.finish();
@@ -154,9 +159,11 @@ TEST_F(request_checks, empty_foreign_and_old_buffers_are_refused) {
   (void)buffer<float>(std::move(moved));
   EXPECT_NE(refusal(scale{.x = moved, .n = 4}).find("x is an empty buffer"), std::string::npos);
   EXPECT_NE(refusal(scale{.x = buffer<float>{}, .n = 4}).find("x is an empty buffer"), std::string::npos);
-  EXPECT_NE(refusal(scale{.x = buffer<float>(foreign, 0, 4), .n = 4}).find("x belongs to another device"), std::string::npos);
+  EXPECT_NE(refusal(scale{.x = buffer<float>(foreign, 0, 4), .n = 4}).find("x belongs to another device"),
+            std::string::npos);
   mine.generation = 7;
-  EXPECT_NE(refusal(scale{.x = at(0, 4), .n = 4}).find("x is of generation 7; expected generation 0"), std::string::npos);
+  EXPECT_NE(refusal(scale{.x = at(0, 4), .n = 4}).find("x is of generation 7; expected generation 0"),
+            std::string::npos);
 }
 
 TEST_F(request_checks, a_stale_input_gives_its_cause_and_a_stale_output_does_not_matter) {
@@ -164,7 +171,8 @@ TEST_F(request_checks, a_stale_input_gives_its_cause_and_a_stale_output_does_not
   owner.stale_end = 0x1040;
   mine.stale_marks = 1;
   multiply<float> r{.a = at(0, 16), .b = at(16, 16), .c = at(32, 16), .m = 4, .n = 4, .k = 4};
-  EXPECT_EQ(refusal(r), "retry_later [test] test.first #1: an earlier request failed (reached through test.multiply<f32> #0)");
+  EXPECT_EQ(refusal(r),
+            "retry_later [test] test.first #1: an earlier request failed (reached through test.multiply<f32> #0)");
   r.a = at(48, 16);
   EXPECT_EQ(refusal(r), "");
   r.c = at(0, 16);
@@ -205,19 +213,30 @@ TEST_F(request_checks, blocks_of_one_matrix_overlap_exactly_when_they_share_an_e
           for (int i = 0; i < columns * columns; ++i)
             for (int p = 0; p < rows; ++p)
               for (int q = 0; q < rows; ++q) share |= a + (i / columns) * ld + p == c + (i % columns) * ld + q;
-          const multiply<float> r{.a = at(a, 60), .b = at(500, 60), .c = at(c, 60), .m = rows, .n = columns, .k = columns, .lda = ld, .ldc = ld};
+          const multiply<float> r{.a = at(a, 60),
+                                  .b = at(500, 60),
+                                  .c = at(c, 60),
+                                  .m = rows,
+                                  .n = columns,
+                                  .k = columns,
+                                  .lda = ld,
+                                  .ldc = ld};
           // A block of one column has no pitch to compare, and is taken as a run: exact all the same.
-          EXPECT_EQ(!refusal(r).empty(), share) << "rows " << rows << " columns " << columns << " a " << a << " c " << c;
+          EXPECT_EQ(!refusal(r).empty(), share)
+              << "rows " << rows << " columns " << columns << " a " << a << " c " << c;
           met += share;
         }
   EXPECT_GT(met, 100);
 }
 
 TEST_F(request_checks, interleaved_vectors_are_apart) {
-  EXPECT_EQ(refusal(add{.x = at(0, 31), .y = at(1, 31), .n = 4, .incx = 10, .incy = 10}), "") << "two rows of one matrix";
+  EXPECT_EQ(refusal(add{.x = at(0, 31), .y = at(1, 31), .n = 4, .incx = 10, .incy = 10}), "")
+      << "two rows of one matrix";
   EXPECT_EQ(refusal(add{.x = at(3, 31), .y = at(1, 31), .n = 4, .incx = 10, .incy = -10}), "");
-  EXPECT_NE(refusal(add{.x = at(0, 31), .y = at(10, 31), .n = 4, .incx = 10, .incy = 10}).find("y overlaps x"), std::string::npos);
-  EXPECT_NE(refusal(add{.x = at(0, 31), .y = at(1, 31), .n = 4, .incx = 10, .incy = 5}).find("y overlaps x"), std::string::npos);
+  EXPECT_NE(refusal(add{.x = at(0, 31), .y = at(10, 31), .n = 4, .incx = 10, .incy = 10}).find("y overlaps x"),
+            std::string::npos);
+  EXPECT_NE(refusal(add{.x = at(0, 31), .y = at(1, 31), .n = 4, .incx = 10, .incy = 5}).find("y overlaps x"),
+            std::string::npos);
 }
 
 TEST(request, travels_unchanged) {
@@ -226,8 +245,17 @@ TEST(request, travels_unchanged) {
   b.owner = &owner;
   b.address = 0x5000;
   b.bytes = 4096;
-  const multiply<double> r{.a = buffer<double>(b, 1, 2), .b = buffer<double>(b, 3, 4), .c = buffer<double>(b, 7, 8), .m = 2, .n = 3, .k = 4,
-                           .where = side::right, .alpha = 2.5, .lda = 9, .note = "source text", .list = {5, 6, 7}};
+  const multiply<double> r{.a = buffer<double>(b, 1, 2),
+                           .b = buffer<double>(b, 3, 4),
+                           .c = buffer<double>(b, 7, 8),
+                           .m = 2,
+                           .n = 3,
+                           .k = 4,
+                           .where = side::right,
+                           .alpha = 2.5,
+                           .lda = 9,
+                           .note = "source text",
+                           .list = {5, 6, 7}};
   ASSERT_EQ(blob_bytes(r), 32u);
   alignas(16) std::byte payload[payload_bytes<multiply<double>>], blob[32];
   encode(r, payload, {blob, reinterpret_cast<std::uintptr_t>(blob)});
@@ -251,16 +279,26 @@ TEST(request, has_a_name_an_opcode_and_a_printable_form) {
   block b;
   b.owner = &owner;
   b.address = 0x5000;
-  const multiply<float> r{.a = buffer<float>(b, 0, 2), .b = buffer<float>(b, 0, 2), .c = buffer<float>(b, 0, 2), .m = 1, .n = 1, .k = 1, .note = "hi"};
-  EXPECT_EQ(describe(r), "test.multiply<f32>{a=f32[2]@5000, b=f32[2]@5000, c=f32[2]@5000, m=1, n=1, k=1, where=left, alpha=1, beta=0, "
-                         "lda=tight, ldb=tight, ldc=tight, note=\"hi\", list=list of 0}");
+  const multiply<float> r{.a = buffer<float>(b, 0, 2),
+                          .b = buffer<float>(b, 0, 2),
+                          .c = buffer<float>(b, 0, 2),
+                          .m = 1,
+                          .n = 1,
+                          .k = 1,
+                          .note = "hi"};
+  EXPECT_EQ(
+      describe(r),
+      "test.multiply<f32>{a=f32[2]@5000, b=f32[2]@5000, c=f32[2]@5000, m=1, n=1, k=1, where=left, alpha=1, beta=0, "
+      "lda=tight, ldb=tight, ldc=tight, note=\"hi\", list=list of 0}");
 }
 
 TEST(request, lets_go_of_its_buffers) {
   fake_owner owner;
   block b;
   b.owner = &owner;
-  { const scale r{.x = buffer<float>(b, 0, 2), .n = 2}; }
+  {
+    const scale r{.x = buffer<float>(b, 0, 2), .n = 2};
+  }
   EXPECT_EQ(owner.recycled, 1);
 }
 

@@ -22,7 +22,8 @@ TEST(device_child, a_supervisor_replaces_a_device_whose_worker_was_killed) {
     if (!first.set(d)) second.set(d);
     return device_child(d);
   };
-  auto root = actors.spawn<supervisor>({.name = "root"}, supervisor_options{}, std::vector{child_spec{.id = "gpu", .start = open}});
+  auto root = actors.spawn<supervisor>({.name = "root"}, supervisor_options{},
+                                       std::vector{child_spec{.id = "gpu", .start = open}});
   auto one = got_first.get();
   ASSERT_TRUE(one);
   ASSERT_TRUE(one->ready().get());

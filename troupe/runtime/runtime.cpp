@@ -29,7 +29,8 @@ std::string runtime::default_runtime_folder(const char* built_in) {
 device runtime::open(device_options options) {
   const std::scoped_lock guard(state_->lock);
   if (!state_->loop) state_->loop = std::make_shared<control_loop>();
-  state_->devices.emplace_back(device_core::open(options, static_cast<std::uint32_t>(state_->devices.size()), state_->loop));
+  state_->devices.emplace_back(
+      device_core::open(options, static_cast<std::uint32_t>(state_->devices.size()), state_->loop));
   return state_->devices.back();
 }
 

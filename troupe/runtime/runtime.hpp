@@ -8,14 +8,16 @@ namespace troupe {
 
 namespace detail {
 #ifdef TROUPE_RUNTIME_DIR
-inline constexpr const char* runtime_folder = TROUPE_RUNTIME_DIR;  // set by the build: find_package(troupe) knows the installation
+inline constexpr const char* runtime_folder =
+    TROUPE_RUNTIME_DIR;  // set by the build: find_package(troupe) knows the installation
 #else
 inline constexpr const char* runtime_folder = "";
 #endif
 }  // namespace detail
 
 /// Owns the devices of a program. One is enough; several do not disturb each other.
-/// Its destructor closes every device orderly and waits for that: queued requests are answered. Handles stay safe to use.
+/// Its destructor closes every device orderly and waits for that: queued requests are answered. Handles stay safe to
+/// use.
 class runtime {
  public:
   runtime();
@@ -23,8 +25,8 @@ class runtime {
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
-  /// Opens a device and returns at once: requests queue up until its worker is there. Never fails here: `ready()` and every request
-  /// say what is wrong. Each call makes another device with a worker of its own.
+  /// Opens a device and returns at once: requests queue up until its worker is there. Never fails here: `ready()` and
+  /// every request say what is wrong. Each call makes another device with a worker of its own.
   device open_device(device_options options = {}) {
     if (options.runtime_folder.empty()) options.runtime_folder = default_runtime_folder(detail::runtime_folder);
     return open(std::move(options));

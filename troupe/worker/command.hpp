@@ -16,8 +16,8 @@ struct parsed_command {
   std::span<const std::byte> payload;
 };
 
-/// Nothing when the bytes cannot be a command for a mailbox of this capacity. Never reads outside them. The worker trusts the
-/// application, but a damaged ring must end in a clear error and not in somebody's memory.
+/// Nothing when the bytes cannot be a command for a mailbox of this capacity. Never reads outside them. The worker
+/// trusts the application, but a damaged ring must end in a clear error and not in somebody's memory.
 std::optional<parsed_command> parse_command(std::span<const std::byte> record, std::uint32_t capacity) noexcept;
 
 }  // namespace troupe

@@ -12,7 +12,13 @@ namespace {
 
 std::vector<std::byte> good(std::uint16_t accesses, std::uint16_t payload) {
   std::vector<std::byte> out(sizeof(protocol::command_header) + accesses * sizeof(memory_access) + payload);
-  const protocol::command_header head{.opcode = 1, .library = 2, .slot = 3, .reports_seen = 4, .segments = 5, .access_count = accesses, .payload_bytes = payload};
+  const protocol::command_header head{.opcode = 1,
+                                      .library = 2,
+                                      .slot = 3,
+                                      .reports_seen = 4,
+                                      .segments = 5,
+                                      .access_count = accesses,
+                                      .payload_bytes = payload};
   std::memcpy(out.data(), &head, sizeof head);
   for (std::size_t i = 0; i < accesses; ++i) {
     const memory_access a{100 * i, 100 * i + 50, access_mode::read_write};
@@ -54,9 +60,11 @@ TEST(command, random_bytes_never_lead_outside_the_record) {
   int accepted = 0;
   for (int i = 0; i < 200'000; ++i) {
     auto record = good(static_cast<std::uint16_t>(random() % 5), static_cast<std::uint16_t>(random() % 64));
-    for (auto flips = random() % 4; flips > 0; --flips) record[random() % record.size()] = static_cast<std::byte>(random());
+    for (auto flips = random() % 4; flips > 0; --flips)
+      record[random() % record.size()] = static_cast<std::byte>(random());
     // An allocation of exactly this size: a sanitizer sees any step outside.
-    const std::vector<std::byte> exact(record.begin(), record.begin() + static_cast<std::ptrdiff_t>(random() % (record.size() + 1)));
+    const std::vector<std::byte> exact(record.begin(),
+                                       record.begin() + static_cast<std::ptrdiff_t>(random() % (record.size() + 1)));
     if (const auto c = parse_command(exact, 8)) {
       ++accepted;
       ASSERT_LE(c->payload.data() + c->payload.size(), exact.data() + exact.size());

@@ -27,7 +27,9 @@ struct engine_set::loaded {
   std::string library;
   shared_library file;
   const troupe_engine* engine = nullptr;
-  ~loaded() { if (engine != nullptr) engine->close(engine); }
+  ~loaded() {
+    if (engine != nullptr) engine->close(engine);
+  }
 };
 
 engine_set::engine_set(std::string backend, std::vector<std::string> folders, engine_context context)
@@ -43,7 +45,8 @@ std::vector<std::string> engine_set::available() const {
     if (dir == nullptr) continue;
     while (const dirent* e = ::readdir(dir)) {
       std::string name = e->d_name;
-      if (name.size() > suffix.size() && name.ends_with(suffix)) out.push_back(name.substr(0, name.size() - suffix.size()));
+      if (name.size() > suffix.size() && name.ends_with(suffix))
+        out.push_back(name.substr(0, name.size() - suffix.size()));
     }
     ::closedir(dir);
   }
@@ -73,7 +76,8 @@ result<void> engine_set::load(const std::string& library) {
   if (!found) {
     std::string have;
     for (const std::string& name : available()) have += (have.empty() ? "" : ", ") + name;
-    out = missing("library " + library + ": no engine " + file + " in " + searched + "; this worker has: " + (have.empty() ? "none" : have));
+    out = missing("library " + library + ": no engine " + file + " in " + searched +
+                  "; this worker has: " + (have.empty() ? "none" : have));
   }
   if (!out) missing_.emplace_back(code, out.error());
   return out;
@@ -86,21 +90,27 @@ result<void> engine_set::open(const std::string& library, const std::string& pat
   e->file.reset(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!e->file) {
     std::string text = "library " + library + ": cannot load its engine: " + ::dlerror(), package;
-    if (std::ifstream needs(path.substr(0, path.size() - 3) + ".needs"); std::getline(needs, package) && !package.empty()) text += "; install " + package;
+    if (std::ifstream needs(path.substr(0, path.size() - 3) + ".needs");
+        std::getline(needs, package) && !package.empty())
+      text += "; install " + package;
     return missing(std::move(text));
   }
   auto open_engine = reinterpret_cast<troupe_engine_open_fn>(::dlsym(e->file.get(), "troupe_engine_open"));
-  if (open_engine == nullptr) return missing("library " + library + ": " + path + " is not an engine (no troupe_engine_open); build it with TROUPE_ENGINE");
+  if (open_engine == nullptr)
+    return missing("library " + library + ": " + path +
+                   " is not an engine (no troupe_engine_open); build it with TROUPE_ENGINE");
   troupe_engine_failure failure{};
   e->engine = open_engine(&context_, &failure);
   if (e->engine == nullptr) {
-    return error(error::details{.reaction = static_cast<reaction>(failure.reaction), .domain = failure.domain, .code = failure.code,
+    return error(error::details{.reaction = static_cast<reaction>(failure.reaction),
+                                .domain = failure.domain,
+                                .code = failure.code,
                                 .text = "library " + library + ": " + failure.text});
   }
   if (e->engine->abi != troupe_engine_abi) {
     const std::uint32_t theirs = e->engine->abi;
-    return missing("library " + library + ": " + path + " was built for engine interface " + std::to_string(theirs) + ", this worker has " +
-                   std::to_string(troupe_engine_abi) + "; build it again");
+    return missing("library " + library + ": " + path + " was built for engine interface " + std::to_string(theirs) +
+                   ", this worker has " + std::to_string(troupe_engine_abi) + "; build it again");
   }
   const auto number = static_cast<std::uint32_t>(engines_.size());
   for (std::uint32_t i = 0; i < e->engine->operation_count; ++i) {
@@ -113,23 +123,28 @@ result<void> engine_set::open(const std::string& library, const std::string& pat
 }
 
 const engine_set::known* engine_set::lookup(std::uint64_t opcode) const noexcept {
-  const auto at = std::lower_bound(operations_.begin(), operations_.end(), opcode, [](const known& k, std::uint64_t o) { return k.opcode < o; });
+  const auto at = std::lower_bound(operations_.begin(), operations_.end(), opcode,
+                                   [](const known& k, std::uint64_t o) { return k.opcode < o; });
   return at != operations_.end() && at->opcode == opcode ? &*at : nullptr;
 }
 
 result<engine_set::found> engine_set::find(std::uint32_t code, std::uint64_t opcode) {
-  if (const known* k = lookup(opcode)) [[likely]] return k->what;
+  if (const known* k = lookup(opcode)) [[likely]]
+    return k->what;
   const auto have = available();
-  const auto named = std::find_if(have.begin(), have.end(), [code](const std::string& name) { return library_code(name) == code; });
+  const auto named =
+      std::find_if(have.begin(), have.end(), [code](const std::string& name) { return library_code(name) == code; });
   if (named == have.end()) {
     std::string list;
     for (const std::string& name : have) list += (list.empty() ? "" : ", ") + name;
-    return missing("the " + backend_ + " backend has no engine for this library; it has: " + (list.empty() ? "none" : list) +
+    return missing("the " + backend_ +
+                   " backend has no engine for this library; it has: " + (list.empty() ? "none" : list) +
                    ". Install the engine, or name its folder in device_options::engine_folders");
   }
   if (auto ok = load(*named); !ok) return ok.error();
   if (const known* k = lookup(opcode)) return k->what;
-  return missing("the " + backend_ + " engine of " + *named + " does not know this request; it was built from another version, or this type is not supported by it");
+  return missing("the " + backend_ + " engine of " + *named +
+                 " does not know this request; it was built from another version, or this type is not supported by it");
 }
 
 std::string engine_set::versions() const {

@@ -47,7 +47,7 @@ class engine_set {
   std::vector<std::string> folders_;
   engine_context context_;
   std::vector<std::unique_ptr<loaded>> engines_;
-  std::vector<known> operations_;  // sorted by opcode
+  std::vector<known> operations_;                         // sorted by opcode
   std::vector<std::pair<std::uint32_t, error>> missing_;  // libraries that could not be loaded are not tried again
 };
 

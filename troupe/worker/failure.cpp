@@ -41,7 +41,8 @@ void failure_log::prune(lane_progress done) {
   if (empty()) return;
   const std::scoped_lock guard(lock_);
   std::erase_if(entries_, [done](const kept& k) {
-    return k.harvested && std::equal(k.issued.begin(), k.issued.end(), done.begin(), [](std::uint64_t i, std::uint64_t d) { return i <= d; });
+    return k.harvested && std::equal(k.issued.begin(), k.issued.end(), done.begin(),
+                                     [](std::uint64_t i, std::uint64_t d) { return i <= d; });
   });
   live_.store(entries_.size(), std::memory_order_release);
 }

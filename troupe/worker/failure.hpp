@@ -25,7 +25,8 @@ using failure_ptr = std::shared_ptr<const failure>;
 /// The same failure, one request further along the data.
 failure_ptr passed_on(const failure_ptr& cause, const request_id& to);
 
-/// Failed operations, for those that depend on them. Lanes add, lanes and the pump look up; all of it is off the normal path.
+/// Failed operations, for those that depend on them. Lanes add, lanes and the pump look up; all of it is off the normal
+/// path.
 class failure_log {
  public:
   struct entry {
@@ -40,9 +41,10 @@ class failure_log {
   bool empty() const noexcept { return live_.load(std::memory_order_acquire) == 0; }
   failure_ptr find(position at) const;
 
-  /// For the pump: calls `f(entry)` for each failure that it has not seen. `issued` is how many operations each lane has been
-  /// given so far: none of the later ones can ask `find` for these.
-  template <class F> void harvest(lane_progress issued, F&& f) {
+  /// For the pump: calls `f(entry)` for each failure that it has not seen. `issued` is how many operations each lane
+  /// has been given so far: none of the later ones can ask `find` for these.
+  template <class F>
+  void harvest(lane_progress issued, F&& f) {
     if (fresh_.load(std::memory_order_acquire) == 0) return;
     for (const entry& e : take_fresh(issued)) f(e);
   }

@@ -412,7 +412,8 @@ void hazard_tracker::commit(std::span<const memory_access> accesses, position at
   }
 }
 
-void hazard_tracker::poison(std::span<const memory_access> written, position by, std::uint64_t number, std::uint64_t payload) {
+void hazard_tracker::poison(std::span<const memory_access> written, position by, std::uint64_t number,
+                            std::uint64_t payload) {
   assert(number != 0);
   const operation writer = pack(by);
   for (const memory_access& a : written) {

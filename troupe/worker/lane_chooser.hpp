@@ -9,7 +9,8 @@
 
 namespace troupe {
 
-/// Which lane an operation gets. Lane 0 uploads, lane 1 downloads, the last ones are the helpers', those between compute.
+/// Which lane an operation gets. Lane 0 uploads, lane 1 downloads, the last ones are the helpers', those between
+/// compute.
 class lane_chooser {
  public:
   lane_chooser(protocol::lane_policy policy, std::uint32_t pool, std::uint32_t helpers) noexcept;
@@ -17,14 +18,20 @@ class lane_chooser {
   static constexpr std::uint32_t upload = 0, download = 1, first_compute = 2;
   std::uint32_t first_helper() const noexcept { return first_helper_; }
 
-  /// `library` counts engines in order of loading; `waits` is what the operation must wait for; `backlog(lane)` how much a lane has to do.
+  /// `library` counts engines in order of loading; `waits` is what the operation must wait for; `backlog(lane)` how
+  /// much a lane has to do.
   template <class Backlog>
-  std::uint32_t choose(std::uint32_t wanted, std::uint32_t library, const wait_list& waits, Backlog&& backlog) noexcept {
+  std::uint32_t choose(std::uint32_t wanted, std::uint32_t library, const wait_list& waits,
+                       Backlog&& backlog) noexcept {
     switch (wanted) {
-      case troupe_lane_upload: return upload;
-      case troupe_lane_download: return download;
-      case troupe_lane_helper: return least(first_helper_, max_lanes, backlog);
-      default: break;
+      case troupe_lane_upload:
+        return upload;
+      case troupe_lane_download:
+        return download;
+      case troupe_lane_helper:
+        return least(first_helper_, max_lanes, backlog);
+      default:
+        break;
     }
     if (computes_ == 1) return first_compute;
     if (policy_ == protocol::lane_policy::per_actor) return first_compute + library % computes_;
@@ -35,7 +42,8 @@ class lane_chooser {
   }
 
  private:
-  template <class Backlog> static std::uint32_t least(std::uint32_t begin, std::uint32_t end, Backlog&& backlog) noexcept {
+  template <class Backlog>
+  static std::uint32_t least(std::uint32_t begin, std::uint32_t end, Backlog&& backlog) noexcept {
     std::uint32_t best = begin;
     for (std::uint32_t l = begin; l < end; ++l) {
       if (backlog(l) == 0) return l;

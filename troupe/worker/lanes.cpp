@@ -6,7 +6,8 @@
 
 namespace troupe {
 
-lane_set::lane_set(protocol::view channel, operation* operations, reporter& reports, failure_log& failures, wait_policy policy)
+lane_set::lane_set(protocol::view channel, operation* operations, reporter& reports, failure_log& failures,
+                   wait_policy policy)
     : channel_(channel), operations_(operations), reports_(reports), failures_(failures), policy_(policy) {}
 
 lane_set::~lane_set() {
@@ -48,10 +49,12 @@ void lane_set::serve(std::uint32_t number) noexcept {
     }
     if (ending_.load()) return;
     if (wait.spin([&] { return l.queued.load(std::memory_order_acquire) >= next; })) continue;
-    // Parking: announce, look again, sleep. `queue` stores first and looks at the announcement second, so one of the two sees the other.
+    // Parking: announce, look again, sleep. `queue` stores first and looks at the announcement second, so one of the
+    // two sees the other.
     const std::uint32_t before = l.wake.load();
     l.parked.store(true, std::memory_order_seq_cst);
-    if (l.queued.load(std::memory_order_seq_cst) < done(number) + 1 && !ending_.load()) futex_wait(l.wake, before, futex_scope::process);
+    if (l.queued.load(std::memory_order_seq_cst) < done(number) + 1 && !ending_.load())
+      futex_wait(l.wake, before, futex_scope::process);
     l.parked.store(false, std::memory_order_relaxed);
   }
 }
@@ -62,7 +65,8 @@ void lane_set::wait_until_done(std::uint32_t number, std::uint64_t sequence) noe
   while (!wait.spin([&] { return done(number) >= sequence; })) {
     step_waiters_.fetch_add(1, std::memory_order_seq_cst);
     const std::uint32_t before = step_.load(std::memory_order_seq_cst);
-    if (channel_.page().lanes[number].done.load(std::memory_order_seq_cst) < sequence) futex_wait(step_, before, futex_scope::process);
+    if (channel_.page().lanes[number].done.load(std::memory_order_seq_cst) < sequence)
+      futex_wait(step_, before, futex_scope::process);
     step_waiters_.fetch_sub(1, std::memory_order_relaxed);
   }
 }
@@ -83,27 +87,41 @@ bool lane_set::all_idle() const noexcept {
 
 failure_ptr lane_set::failed_input(const operation& op) const {
   if (op.doomed) return op.doomed;
-  if (failures_.empty()) [[likely]] return nullptr;
+  if (failures_.empty()) [[likely]]
+    return nullptr;
   for (const position p : op.inputs.producers())
     if (auto cause = failures_.find(p)) return passed_on(cause, op.id());
   return nullptr;
 }
 
 void lane_set::run(operation& op) noexcept {
-  // Waits come first, also for an operation that will not run: later ones wait for this one alone and rely on what it waited for.
+  // Waits come first, also for an operation that will not run: later ones wait for this one alone and rely on what it
+  // waited for.
   wait_for(op.waits);
   failure_ptr why = failed_input(op);
   std::uint64_t expected = protocol::slot_word(op.ticket, protocol::phase::queued);
-  if (!channel_.slot(op.slot).compare_exchange_strong(expected, protocol::slot_word(op.ticket, protocol::phase::started))) {
-    why = std::make_shared<failure>(failure{.reaction = reaction::retry_later, .domain = "device", .text = "cancelled before it started", .first = op.id()});
+  if (!channel_.slot(op.slot).compare_exchange_strong(expected,
+                                                      protocol::slot_word(op.ticket, protocol::phase::started))) {
+    why = std::make_shared<failure>(failure{.reaction = reaction::retry_later,
+                                            .domain = "device",
+                                            .text = "cancelled before it started",
+                                            .first = op.id()});
   } else if (!why) {
-    const troupe_engine_call c{.stream = nullptr, .lane = op.at.lane, .reserved = 0, .ticket = op.ticket, .reply = channel_.cell(op.slot).bytes,
-                                .news = [](void* r) { static_cast<reporter*>(r)->announce(); }, .worker = &reports_};
+    const troupe_engine_call c{.stream = nullptr,
+                               .lane = op.at.lane,
+                               .reserved = 0,
+                               .ticket = op.ticket,
+                               .reply = channel_.cell(op.slot).bytes,
+                               .news = [](void* r) { static_cast<reporter*>(r)->announce(); },
+                               .worker = &reports_};
     troupe_engine_failure f;
     f.text[0] = '\0';
     if (!op.what->run(op.engine, op.payload, &c, &f)) {
-      why = std::make_shared<failure>(
-          failure{.reaction = static_cast<reaction>(f.reaction), .code = f.code, .domain = f.domain, .text = f.text, .first = op.id()});
+      why = std::make_shared<failure>(failure{.reaction = static_cast<reaction>(f.reaction),
+                                              .code = f.code,
+                                              .domain = f.domain,
+                                              .text = f.text,
+                                              .first = op.id()});
     }
   }
   if (why) {

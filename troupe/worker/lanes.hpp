@@ -29,7 +29,9 @@ class lane_set {
   /// Leaves an issued operation to the lane's thread.
   void queue(operation& op);
 
-  std::uint64_t done(std::uint32_t lane) const noexcept { return channel_.page().lanes[lane].done.load(std::memory_order_acquire); }
+  std::uint64_t done(std::uint32_t lane) const noexcept {
+    return channel_.page().lanes[lane].done.load(std::memory_order_acquire);
+  }
   std::uint64_t issued(std::uint32_t lane) const noexcept { return lanes_[lane].issued; }
   bool idle(std::uint32_t lane) const noexcept { return done(lane) == lanes_[lane].issued; }
   bool all_idle() const noexcept;
@@ -38,8 +40,8 @@ class lane_set {
 
  private:
   struct lane {
-    std::uint64_t issued = 0;                ///< the pump's
-    std::atomic<std::uint64_t> queued{0};    ///< the thread may run up to here
+    std::uint64_t issued = 0;              ///< the pump's
+    std::atomic<std::uint64_t> queued{0};  ///< the thread may run up to here
     std::atomic<std::uint32_t> wake{0};
     std::atomic<bool> parked{false};
     std::thread thread;

@@ -12,7 +12,8 @@ namespace troupe {
 /// As many operands as a request may have.
 inline constexpr std::size_t most_accesses = 12;
 
-/// One request inside the worker, from the pump's decision to its end. Lives in an array by ledger slot, so none is ever allocated.
+/// One request inside the worker, from the pump's decision to its end. Lives in an array by ledger slot, so none is
+/// ever allocated.
 struct operation {
   std::uint64_t ticket = 0;
   std::uint32_t slot = 0;

@@ -19,7 +19,9 @@ inline constexpr std::uint32_t version = 1;
 
 /// The state word of a ledger slot: which request has it, and who may decide about it.
 enum class phase : std::uint64_t { empty = 0, queued = 1, started = 2, cancelled = 3 };
-constexpr std::uint64_t slot_word(std::uint64_t ticket, phase p) noexcept { return ticket << 2 | static_cast<std::uint64_t>(p); }
+constexpr std::uint64_t slot_word(std::uint64_t ticket, phase p) noexcept {
+  return ticket << 2 | static_cast<std::uint64_t>(p);
+}
 constexpr phase phase_of(std::uint64_t word) noexcept { return static_cast<phase>(word & 3); }
 constexpr std::uint64_t ticket_of(std::uint64_t word) noexcept { return word >> 2; }
 
@@ -34,7 +36,7 @@ struct alignas(64) reply_cell {
 };
 
 struct alignas(64) lane_counters {
-  std::atomic<std::uint64_t> issued{0};  ///< log entries written; by the pump
+  std::atomic<std::uint64_t> issued{0};            ///< log entries written; by the pump
   alignas(64) std::atomic<std::uint64_t> done{0};  ///< operations complete; by the lane, on a GPU by the GPU
 };
 
@@ -55,10 +57,10 @@ struct progress_page {
 /// Before the payload of each record in the command ring.
 struct command_header {
   std::uint64_t opcode;
-  std::uint32_t library;        ///< library_code of the actor that serves it
+  std::uint32_t library;  ///< library_code of the actor that serves it
   std::uint32_t slot;
-  std::uint64_t reports_seen;   ///< failures that its caller had been told of when it was checked
-  std::uint32_t segments;       ///< memory messages that must have been carried out before
+  std::uint64_t reports_seen;  ///< failures that its caller had been told of when it was checked
+  std::uint32_t segments;      ///< memory messages that must have been carried out before
   std::uint16_t access_count;
   std::uint16_t payload_bytes;
 };
@@ -67,13 +69,13 @@ static_assert(sizeof(command_header) == 32 && sizeof(memory_access) == 24);
 /// A failed or skipped operation, in the report ring. The texts follow: domain, text, name of the request that failed
 /// first, and the chain as (ticket, name) pairs, each text with a 16-bit length in front.
 struct report_header {
-  std::uint64_t number;         ///< 1, 2, 3 …
-  std::uint64_t ticket;         ///< of the request that is answered
-  std::uint64_t cause_ticket;   ///< of the request that failed first
+  std::uint64_t number;        ///< 1, 2, 3 …
+  std::uint64_t ticket;        ///< of the request that is answered
+  std::uint64_t cause_ticket;  ///< of the request that failed first
   std::int64_t code;
   std::uint32_t slot;
   std::uint8_t reaction;
-  std::uint8_t chain;           ///< how many entries
+  std::uint8_t chain;  ///< how many entries
   std::uint16_t reserved;
 };
 inline constexpr std::size_t max_report_bytes = 2048;
@@ -81,7 +83,7 @@ inline constexpr std::size_t max_chain = 16;
 
 /// Where everything lies in the memory file that both map.
 struct layout {
-  std::uint32_t capacity;       ///< slots, a power of two
+  std::uint32_t capacity;  ///< slots, a power of two
   std::uint64_t command_bytes, report_bytes;
   std::uint64_t page, slots, cells, logs, commands, reports, total;
 
@@ -109,23 +111,28 @@ struct view {
   std::byte* base = nullptr;
 
   progress_page& page() const noexcept { return *reinterpret_cast<progress_page*>(base + at.page); }
-  std::atomic<std::uint64_t>& slot(std::uint32_t i) const noexcept { return reinterpret_cast<std::atomic<std::uint64_t>*>(base + at.slots)[i]; }
+  std::atomic<std::uint64_t>& slot(std::uint32_t i) const noexcept {
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(base + at.slots)[i];
+  }
   reply_cell& cell(std::uint32_t i) const noexcept { return reinterpret_cast<reply_cell*>(base + at.cells)[i]; }
   std::atomic<std::uint64_t>& log(std::uint32_t lane, std::uint64_t sequence) const noexcept {
-    return reinterpret_cast<std::atomic<std::uint64_t>*>(base + at.logs)[std::uint64_t{lane} * at.capacity + (sequence & (at.capacity - 1))];
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(
+        base + at.logs)[std::uint64_t{lane} * at.capacity + (sequence & (at.capacity - 1))];
   }
-  std::span<std::byte> commands() const noexcept { return {base + at.commands, ring_region::bytes_for(at.command_bytes)}; }
+  std::span<std::byte> commands() const noexcept {
+    return {base + at.commands, ring_region::bytes_for(at.command_bytes)};
+  }
   std::span<std::byte> reports() const noexcept { return {base + at.reports, ring_region::bytes_for(at.report_bytes)}; }
 };
 
 /// Messages on the control socket. Each is one packet: this header, then text where there is any.
 enum class message : std::uint32_t {
-  hello = 1,    ///< application: worker_settings and the channel's file
-  ready = 2,    ///< worker: it serves; the text lists "library backend version" lines
-  failed = 3,   ///< worker: it cannot serve and ends; the text is why
-  map = 4,      ///< application: memory to map, with its file
-  unmap = 5,    ///< application: memory that is not used any more
-  stop = 6,     ///< application: nothing is queued any more; end
+  hello = 1,   ///< application: worker_settings and the channel's file
+  ready = 2,   ///< worker: it serves; the text lists "library backend version" lines
+  failed = 3,  ///< worker: it cannot serve and ends; the text is why
+  map = 4,     ///< application: memory to map, with its file
+  unmap = 5,   ///< application: memory that is not used any more
+  stop = 6,    ///< application: nothing is queued any more; end
 };
 
 enum class lane_policy : std::uint32_t { per_actor, pooled, single };
@@ -133,14 +140,14 @@ enum class lane_policy : std::uint32_t { per_actor, pooled, single };
 struct worker_settings {
   std::uint32_t version;
   std::uint32_t capacity;
-  std::uint32_t wait;           ///< wait_policy
+  std::uint32_t wait;  ///< wait_policy
   lane_policy lanes;
-  std::uint32_t pool;           ///< lanes for lane_policy::pooled
-  std::uint32_t helpers;        ///< threads for slow work
+  std::uint32_t pool;     ///< lanes for lane_policy::pooled
+  std::uint32_t helpers;  ///< threads for slow work
   std::int32_t device;
-  std::uint32_t parent;         ///< process id that the worker must not outlive; 0: a thread of it
+  std::uint32_t parent;                        ///< process id that the worker must not outlive; 0: a thread of it
   std::uint64_t reserve_begin, reserve_bytes;  ///< the addresses that memory will be mapped in
-  std::uint64_t inline_bytes;   ///< operations that touch at most this much run on the pump when they can run at once
+  std::uint64_t inline_bytes;  ///< operations that touch at most this much run on the pump when they can run at once
 };
 
 struct memory_place {
@@ -149,10 +156,10 @@ struct memory_place {
 
 struct control_message {
   message kind;
-  std::uint32_t reaction;       ///< of failed
+  std::uint32_t reaction;  ///< of failed
   union {
-    worker_settings settings;   ///< of hello; the text is backend, engine folders and libraries, one per line
-    memory_place memory;                   ///< of map and unmap
+    worker_settings settings;  ///< of hello; the text is backend, engine folders and libraries, one per line
+    memory_place memory;       ///< of map and unmap
   };
 };
 

@@ -32,13 +32,17 @@ result<void> pump::run() {
   while (true) {
     const ring_record record = parts_.commands.peek();
     if (record && accept(record.ticket, record.payload)) continue;
-    if (record || record.status == read_status::violation) return error(reaction::fatal, "worker", "the command ring is corrupt");
+    if (record || record.status == read_status::violation)
+      return error(reaction::fatal, "worker", "the command ring is corrupt");
     if (wait.spin([this] { return parts_.commands.peek().status != read_status::none; })) continue;
     parts_.channel.page().heartbeat.fetch_add(1, std::memory_order_relaxed);
     if (stopping_.load()) break;
     parts_.reports.announce_idle();
     if (!parts_.commands.prepare_park()) continue;
-    if (stopping_.load(std::memory_order_seq_cst)) parts_.commands.cancel_park(); else parts_.commands.park();
+    if (stopping_.load(std::memory_order_seq_cst))
+      parts_.commands.cancel_park();
+    else
+      parts_.commands.park();
   }
   lanes_.drain();
   parts_.reports.announce_idle();
@@ -52,7 +56,8 @@ void pump::await_segments(std::uint32_t count) noexcept {
 }
 
 void pump::take_failures(lane_progress done) {
-  if (failures_.empty()) [[likely]] return;
+  if (failures_.empty()) [[likely]]
+    return;
   std::array<std::uint64_t, max_lanes> issued;
   for (std::uint32_t i = 0; i < max_lanes; ++i) issued[i] = lanes_.issued(i);
   failures_.harvest(issued, [this](const failure_log::entry& e) {
@@ -66,8 +71,11 @@ void pump::take_failures(lane_progress done) {
 failure_ptr pump::known_failure(const poison_mark& mark) const {
   for (auto at = known_.rbegin(); at != known_.rend(); ++at)
     if (at->first == mark.number) return at->second;
-  return std::make_shared<failure>(failure{.reaction = reaction::retry_later, .domain = "device",
-                                           .text = "an earlier request that should have written an input failed (failure " + std::to_string(mark.number) + ")"});
+  return std::make_shared<failure>(failure{
+      .reaction = reaction::retry_later,
+      .domain = "device",
+      .text =
+          "an earlier request that should have written an input failed (failure " + std::to_string(mark.number) + ")"});
 }
 
 bool pump::cheap(const operation& op) const noexcept {
@@ -80,7 +88,8 @@ bool pump::cheap(const operation& op) const noexcept {
 
 bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
   const auto command = parse_command(record, parts_.channel.at.capacity);
-  if (!command) [[unlikely]] return false;
+  if (!command) [[unlikely]]
+    return false;
   const protocol::command_header& head = command->head;
   operation& op = operations_[head.slot];
   op.ticket = ticket;
@@ -97,7 +106,8 @@ bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
   hazards_.collect(op.touched(), done, head.reports_seen, op.waits, op.inputs);
 
   std::uint32_t library = 0, wanted = troupe_lane_library;
-  if (auto found = parts_.engines.find(head.library, head.opcode); found && found->operation->payload_bytes == head.payload_bytes) [[likely]] {
+  if (auto found = parts_.engines.find(head.library, head.opcode);
+      found && found->operation->payload_bytes == head.payload_bytes) [[likely]] {
     op.what = found->operation;
     op.engine = found->engine;
     op.name = op.what->name;
@@ -106,7 +116,8 @@ bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
   } else {
     op.what = nullptr;
     op.name = {};
-    const error disagree(reaction::unsupported, "worker", "the engine lays this request out in another way; build it again");
+    const error disagree(reaction::unsupported, "worker",
+                         "the engine lays this request out in another way; build it again");
     op.doomed = unsupported(found ? disagree : found.error(), {"", ticket});
   }
   if (!op.doomed && op.inputs.poison().number != 0) op.doomed = passed_on(known_failure(op.inputs.poison()), op.id());
@@ -116,7 +127,8 @@ bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
     for (std::uint32_t l = 0; l < max_lanes; ++l)
       if (!lanes_.idle(l)) op.waits.add({l, lanes_.issued(l)});
   }
-  const std::uint32_t lane = parts_.lanes.choose(wanted, library, op.waits, [this](std::uint32_t l) { return lanes_.issued(l) - lanes_.done(l); });
+  const std::uint32_t lane = parts_.lanes.choose(wanted, library, op.waits,
+                                                 [this](std::uint32_t l) { return lanes_.issued(l) - lanes_.done(l); });
   hazards_.drop_implied(lane, op.waits);
   const bool at_once = op.waits.empty() && lanes_.idle(lane);
   lanes_.issue(op, lane);

@@ -9,8 +9,8 @@
 
 namespace troupe {
 
-/// The heart of a worker: takes requests from the command ring in mailbox order, asks the hazard tracker what each must wait for,
-/// and gives it to a lane. One thread.
+/// The heart of a worker: takes requests from the command ring in mailbox order, asks the hazard tracker what each must
+/// wait for, and gives it to a lane. One thread.
 class pump {
  public:
   struct parts {

@@ -41,8 +41,14 @@ std::uint64_t reporter::report(const operation& op, const failure& why) {
   std::array<std::byte, protocol::max_report_bytes> room;
   const std::scoped_lock guard(lock_);
   record_builder record(room);
-  protocol::report_header head{.number = ++last_, .ticket = op.ticket, .cause_ticket = why.first.ticket, .code = why.code, .slot = op.slot,
-                               .reaction = static_cast<std::uint8_t>(why.reaction), .chain = 0, .reserved = 0};
+  protocol::report_header head{.number = ++last_,
+                               .ticket = op.ticket,
+                               .cause_ticket = why.first.ticket,
+                               .code = why.code,
+                               .slot = op.slot,
+                               .reaction = static_cast<std::uint8_t>(why.reaction),
+                               .chain = 0,
+                               .reserved = 0};
   record.put(&head, sizeof head);
   record.text(why.domain);
   record.text(why.text);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/worker/session.hpp>
 
+#include <unistd.h>
 #include <cstring>
 #include <optional>
 #include <sstream>
@@ -10,7 +11,6 @@
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/process.hpp>
 #include <troupe/worker/pump.hpp>
-#include <unistd.h>
 
 namespace troupe {
 namespace {
@@ -33,7 +33,8 @@ greeting parse(const protocol::worker_settings& settings, const std::string& tex
   std::getline(lines, g.backend);
   std::getline(lines, line);
   const int folders = std::atoi(line.c_str());
-  while (std::getline(lines, line)) (static_cast<int>(g.folders.size()) < folders ? g.folders : g.libraries).push_back(line);
+  while (std::getline(lines, line))
+    (static_cast<int>(g.folders.size()) < folders ? g.folders : g.libraries).push_back(line);
   return g;
 }
 
@@ -53,7 +54,8 @@ struct worker_session::state {
   std::thread listener;
 };
 
-worker_session::worker_session(control_socket application, home where) : application_(std::move(application)), home_(where) {}
+worker_session::worker_session(control_socket application, home where)
+    : application_(std::move(application)), home_(where) {}
 
 worker_session::~worker_session() = default;
 
@@ -72,14 +74,17 @@ result<void> worker_session::begin() {
   auto got = application_.receive(packet, 1);
   if (!got) return got.error();
   protocol::control_message m;
-  if (got->outcome != control_socket::outcome::message || got->bytes < sizeof m || got->fds.size() != 1) return bad_greeting("no greeting came");
+  if (got->outcome != control_socket::outcome::message || got->bytes < sizeof m || got->fds.size() != 1)
+    return bad_greeting("no greeting came");
   std::memcpy(&m, packet.data(), sizeof m);
   if (m.kind != protocol::message::hello) return bad_greeting("the first message was not a greeting");
   if (m.settings.version != protocol::version) {
     return bad_greeting("the application speaks protocol " + std::to_string(m.settings.version) + ", this worker " +
-                        std::to_string(protocol::version) + "; install application and worker from the same version of Troupe");
+                        std::to_string(protocol::version) +
+                        "; install application and worker from the same version of Troupe");
   }
-  const greeting g = parse(m.settings, std::string(reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m));
+  const greeting g =
+      parse(m.settings, std::string(reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m));
   if (home_ == home::process) {
     if (auto tied = die_with_parent(static_cast<int>(g.settings.parent)); !tied) return tied;
   }
@@ -90,7 +95,8 @@ result<void> worker_session::begin() {
   if (!seen) return seen.error();
   auto addresses = address_reservation::reserve(g.settings.reserve_bytes, g.settings.reserve_begin);
   if (!addresses) return addresses.error();
-  state_.reset(new state{.file = std::move(*file), .channel_memory = std::move(*seen), .addresses = std::move(*addresses)});
+  state_.reset(
+      new state{.file = std::move(*file), .channel_memory = std::move(*seen), .addresses = std::move(*addresses)});
 
   const protocol::view channel{at, state_->channel_memory.data()};
   auto commands = ring_region::open(channel.commands()), reports = ring_region::open(channel.reports());
@@ -99,8 +105,10 @@ result<void> worker_session::begin() {
   state_->commands.emplace(*commands);
   state_->report_ring.emplace(*reports);
   state_->reports.emplace(channel, *state_->report_ring);
-  state_->engines.emplace(g.backend, g.folders,
-                          engine_context{.abi = troupe_engine_abi, .device = g.settings.device, .native_context = nullptr, .lanes = max_lanes});
+  state_->engines.emplace(
+      g.backend, g.folders,
+      engine_context{
+          .abi = troupe_engine_abi, .device = g.settings.device, .native_context = nullptr, .lanes = max_lanes});
   if (auto ok = state_->engines->load("memory"); !ok) return ok;
   for (const std::string& library : g.libraries)
     if (auto ok = state_->engines->load(library); !ok) return ok;
@@ -121,7 +129,8 @@ void worker_session::listen() {
     auto got = application_.receive(packet, 1);
     protocol::control_message m;
     if (!got || got->outcome != control_socket::outcome::message || got->bytes < sizeof m) {
-      // The application is gone. In a process of its own nothing is worth tidying, and a lane may be stuck in an engine.
+      // The application is gone. In a process of its own nothing is worth tidying, and a lane may be stuck in an
+      // engine.
       if (home_ == home::process) ::_exit(0);
       return state_->work->stop();
     }
@@ -129,9 +138,11 @@ void worker_session::listen() {
     if (m.kind == protocol::message::stop) return state_->work->stop();
     if (m.kind == protocol::message::map && got->fds.size() == 1) {
       auto file = memory_file::open(std::move(got->fds[0]), m.memory.bytes);
-      auto placed = file ? state_->addresses.place(*file, map_access::read_write, m.memory.address) : result<mapping>(file.error());
+      auto placed = file ? state_->addresses.place(*file, map_access::read_write, m.memory.address)
+                         : result<mapping>(file.error());
       if (!placed) {
-        tell(static_cast<std::uint32_t>(protocol::message::failed), static_cast<std::uint32_t>(placed.error().reaction()), placed.error().text());
+        tell(static_cast<std::uint32_t>(protocol::message::failed),
+             static_cast<std::uint32_t>(placed.error().reaction()), placed.error().text());
         if (home_ == home::process) ::_exit(1);
         return state_->work->stop();
       }
@@ -146,13 +157,16 @@ void worker_session::listen() {
 
 int worker_session::run() {
   if (auto ready = begin(); !ready) {
-    tell(static_cast<std::uint32_t>(protocol::message::failed), static_cast<std::uint32_t>(ready.error().reaction()), ready.error().text());
+    tell(static_cast<std::uint32_t>(protocol::message::failed), static_cast<std::uint32_t>(ready.error().reaction()),
+         ready.error().text());
     return 1;
   }
   state_->listener = std::thread([this] { listen(); });
   tell(static_cast<std::uint32_t>(protocol::message::ready), 0, state_->engines->versions());
   const auto served = state_->work->run();
-  if (!served) tell(static_cast<std::uint32_t>(protocol::message::failed), static_cast<std::uint32_t>(served.error().reaction()), served.error().text());
+  if (!served)
+    tell(static_cast<std::uint32_t>(protocol::message::failed), static_cast<std::uint32_t>(served.error().reaction()),
+         served.error().text());
   if (home_ == home::process) {
     // Engines' own threads and the listener may be anywhere: leave without destructors.
     ::_exit(served ? 0 : 1);

@@ -8,8 +8,8 @@
 
 namespace troupe {
 
-/// A worker from its first message to its end: handshake, memory, engines, pump. The same in a process of its own and in a thread of
-/// the application.
+/// A worker from its first message to its end: handshake, memory, engines, pump. The same in a process of its own and
+/// in a thread of the application.
 class worker_session {
  public:
   enum class home : std::uint8_t { process, thread };

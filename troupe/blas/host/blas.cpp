@@ -105,9 +105,8 @@ class openblas {
     // With alpha 0 the product is not formed, whatever a and b hold; OpenBLAS's kernels for AVX-512 read them
     // all the same.
     const blasint k = r.alpha == T(0) ? 0 : narrow(r.k);
-    routines<T>::gemm(CblasColMajor, code(r.trans_a), code(r.trans_b), narrow(r.m), narrow(r.n), k, r.alpha,
-                      r.a.data(), narrow(lda), r.b.data(), narrow(ldb), r.beta, r.c.data(),
-                      narrow(or_tight(r.ldc, r.m)));
+    routines<T>::gemm(CblasColMajor, code(r.trans_a), code(r.trans_b), narrow(r.m), narrow(r.n), k, r.alpha, r.a.data(),
+                      narrow(lda), r.b.data(), narrow(ldb), r.beta, r.c.data(), narrow(or_tight(r.ldc, r.m)));
     return {};
   }
 

@@ -26,7 +26,10 @@ struct device_core::answer_batch {
   void add(ledger_entry& e, const std::byte* reply, const error* why) {
     if (e.answer == nullptr) return;
     one& o = answers[count++].emplace(one{std::exchange(e.answer, nullptr), e.info, {}, {}});
-    if (why != nullptr) o.why = *why; else std::memcpy(o.reply.data(), reply, max_reply_bytes);
+    if (why != nullptr)
+      o.why = *why;
+    else
+      std::memcpy(o.reply.data(), reply, max_reply_bytes);
   }
   void deliver() noexcept {
     for (std::size_t i = 0; i < count; ++i) {

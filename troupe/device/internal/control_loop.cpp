@@ -3,9 +3,9 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
+#include <unistd.h>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/internal/control_loop.hpp>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -25,7 +25,9 @@ void clear(int fd) {
 }  // namespace
 
 control_loop::control_loop()
-    : epoll_(::epoll_create1(EPOLL_CLOEXEC)), event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), clock_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
+    : epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      clock_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
   add(epoll_.get(), event_.get());
   add(epoll_.get(), clock_.get());
   thread_ = std::thread([this] { run(); });
@@ -38,7 +40,8 @@ control_loop::~control_loop() {
   }
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto n = ::write(event_.get(), &one, sizeof one);
-  // The last device may be let go on the loop itself; then the thread ends by itself, without looking at the loop again.
+  // The last device may be let go on the loop itself; then the thread ends by itself, without looking at the loop
+  // again.
   if (on_loop_thread()) {
     *gone_ = true;
     thread_.detach();
@@ -51,7 +54,10 @@ void control_loop::post(job& work) noexcept {
   work.next = nullptr;
   {
     const std::scoped_lock guard(lock_);
-    if (last_ != nullptr) last_->next = &work; else first_ = &work;
+    if (last_ != nullptr)
+      last_->next = &work;
+    else
+      first_ = &work;
     last_ = &work;
   }
   const std::uint64_t one = 1;

@@ -12,8 +12,8 @@
 
 namespace troupe {
 
-/// One quiet thread for everything that is rare: workers starting and ending, messages from them, deadlines. It sleeps in epoll.
-/// Shared by the devices of a system; ends with the last of them.
+/// One quiet thread for everything that is rare: workers starting and ending, messages from them, deadlines. It sleeps
+/// in epoll. Shared by the devices of a system; ends with the last of them.
 class control_loop final : public executor {
  public:
   /// Called on the loop's thread when a watched file becomes readable, or at a time.

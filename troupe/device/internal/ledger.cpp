@@ -5,8 +5,12 @@
 namespace troupe {
 
 ledger::ledger(std::uint32_t capacity)
-    : top_(0), capacity_(capacity), below_(std::make_unique<std::atomic<std::uint32_t>[]>(capacity)), entries_(std::make_unique<ledger_entry[]>(capacity)) {
-  for (std::uint32_t i = 0; i < capacity; ++i) below_[i].store(i + 1 < capacity ? i + 1 : none, std::memory_order_relaxed);
+    : top_(0),
+      capacity_(capacity),
+      below_(std::make_unique<std::atomic<std::uint32_t>[]>(capacity)),
+      entries_(std::make_unique<ledger_entry[]>(capacity)) {
+  for (std::uint32_t i = 0; i < capacity; ++i)
+    below_[i].store(i + 1 < capacity ? i + 1 : none, std::memory_order_relaxed);
 }
 
 std::uint32_t ledger::take() noexcept {
@@ -23,7 +27,8 @@ void ledger::give_back(std::uint32_t slot) noexcept {
   std::uint64_t top = top_.load(std::memory_order_relaxed);
   do {
     below_[slot].store(static_cast<std::uint32_t>(top), std::memory_order_relaxed);
-  } while (!top_.compare_exchange_weak(top, ((top >> 32) + 1) << 32 | slot, std::memory_order_acq_rel, std::memory_order_relaxed));
+  } while (!top_.compare_exchange_weak(top, ((top >> 32) + 1) << 32 | slot, std::memory_order_acq_rel,
+                                       std::memory_order_relaxed));
 }
 
 std::uint32_t ledger::in_flight() const noexcept {

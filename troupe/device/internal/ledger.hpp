@@ -12,9 +12,10 @@ namespace troupe {
 
 /// Everything the application remembers of a request between accepting and answering it.
 struct ledger_entry {
-  /// free → in_flight by the submitting thread, with everything below written before; → free by the thread that retires it.
+  /// free → in_flight by the submitting thread, with everything below written before; → free by the thread that retires
+  /// it.
   std::atomic<bool> in_flight{false};
-  bool answered = false;         ///< under the drive lock
+  bool answered = false;  ///< under the drive lock
   std::uint8_t access_count = 0;
   std::uint64_t ticket = 0;
   const request_info* info = nullptr;
@@ -40,8 +41,8 @@ class ledger {
   std::uint32_t in_flight() const noexcept;
 
  private:
-  // A stack of free slots. The upper half of the top changes with every operation, so that a slot that was taken and given back in
-  // between is not taken for the same top (ABA).
+  // A stack of free slots. The upper half of the top changes with every operation, so that a slot that was taken and
+  // given back in between is not taken for the same top (ABA).
   std::atomic<std::uint64_t> top_;
   std::uint32_t capacity_;
   std::unique_ptr<std::atomic<std::uint32_t>[]> below_;

@@ -8,8 +8,8 @@ namespace troupe {
 
 template <class Ready>
 void device_core::sleep_for_news(Ready&& ready, std::int64_t deadline_ns) noexcept {
-  // Announce, remember the epoch, look once more, sleep. The worker publishes first and looks for sleepers second, so one of the two
-  // sees the other; a wake in between changes the epoch.
+  // Announce, remember the epoch, look once more, sleep. The worker publishes first and looks for sleepers second, so
+  // one of the two sees the other; a wake in between changes the epoch.
   protocol::progress_page& page = channel_.page();
   page.sleepers.fetch_add(1, std::memory_order_seq_cst);
   asleep_.fetch_add(1, std::memory_order_seq_cst);

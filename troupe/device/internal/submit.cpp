@@ -24,15 +24,19 @@ error named(const error& why, const request_info& info) {
 }  // namespace
 
 error device_core::mailbox_full() const {
-  return error(reaction::retry_later, "device", "the mailbox of " + options_.name + " is full (" + std::to_string(ledger_.capacity()) +
-               " requests without an answer); await earlier ones, raise device_options::mailbox_capacity, or set when_full to wait");
+  return error(reaction::retry_later, "device",
+               "the mailbox of " + options_.name + " is full (" + std::to_string(ledger_.capacity()) +
+                   " requests without an answer); await earlier ones, raise device_options::mailbox_capacity, or set "
+                   "when_full to wait");
 }
 
-submission device_core::refuse(const error& why, const checker& checked, pending_core* answer, const request_info& info) {
+submission device_core::refuse(const error& why, const checker& checked, pending_core* answer,
+                               const request_info& info) {
   const error full = named(why, info);
   for (const operand_use& u : checked.uses()) {
     block* b = u.range->owner.get();
-    if (b != nullptr && u.touched.mode != access_mode::read) b->owner->mark_refused(*b, u.touched.begin, u.touched.end, full);
+    if (b != nullptr && u.touched.mode != access_mode::read)
+      b->owner->mark_refused(*b, u.touched.begin, u.touched.end, full);
   }
   if (answer != nullptr) info.answer(*answer, no_reply, &full);
   return submission(full);
@@ -40,7 +44,8 @@ submission device_core::refuse(const error& why, const checker& checked, pending
 
 std::uint32_t device_core::take_slot(bool may_wait, std::int64_t deadline_ns) noexcept {
   std::uint32_t slot = ledger_.take();
-  if (slot != ledger::none) [[likely]] return slot;
+  if (slot != ledger::none) [[likely]]
+    return slot;
   drive();
   slot = ledger_.take();
   if (slot != ledger::none || !may_wait) return slot;
@@ -58,26 +63,32 @@ result<ring_claim> device_core::claim(std::size_t bytes, bool may_wait, std::int
   while (place.status == claim_status::full && may_wait && !refusing_.load() && now_ns() < deadline_ns) {
     // The ring empties as the pump reads it, which is no news to wake for: look again soon.
     commands_->wake_if_sleeping();
-    sleep_for_news([&] { return (place = commands_->claim(bytes)).status != claim_status::full; }, std::min(deadline_ns, now_ns() + 200'000));
+    sleep_for_news([&] { return (place = commands_->claim(bytes)).status != claim_status::full; },
+                   std::min(deadline_ns, now_ns() + 200'000));
     if (!place && place.status == claim_status::full) place = commands_->claim(bytes);
   }
-  if (place) [[likely]] return place;
+  if (place) [[likely]]
+    return place;
   if (place.status == claim_status::full) return refusing_.load() ? refusal() : mailbox_full();
   violated("the command ring's tail");
   return error(reaction::context_lost, "device", "the worker has damaged the command ring");
 }
 
-submission device_core::submit(const request_info& info, const void* request, checker& checked, pending_core* answer, request_link* link,
-                            const call_options& options, block_ref extra) {
-  // Before the check: what is marked stale up to here, the check sees; what fails later, the worker still holds against this request.
+submission device_core::submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
+                               request_link* link, const call_options& options, block_ref extra) {
+  // Before the check: what is marked stale up to here, the check sees; what fails later, the worker still holds against
+  // this request.
   const std::uint64_t seen = reports_seen_.load(std::memory_order_acquire);
-  if (const auto& why = checked.finish()) [[unlikely]] return refuse(*why, checked, answer, info);
-  if (refusing_.load(std::memory_order_acquire)) [[unlikely]] return refuse(refusal(), checked, answer, info);
+  if (const auto& why = checked.finish()) [[unlikely]]
+    return refuse(*why, checked, answer, info);
+  if (refusing_.load(std::memory_order_acquire)) [[unlikely]]
+    return refuse(refusal(), checked, answer, info);
 
   const bool may_wait = options_.when_full == when_full::wait;
   const std::int64_t deadline = options.timeout.unlimited() ? no_deadline : options.timeout.after(now_ns());
   const std::uint32_t slot = take_slot(may_wait, deadline);
-  if (slot == ledger::none) [[unlikely]] return refuse(refusing_.load() ? refusal() : mailbox_full(), checked, answer, info);
+  if (slot == ledger::none) [[unlikely]]
+    return refuse(refusing_.load() ? refusal() : mailbox_full(), checked, answer, info);
 
   const auto uses = checked.uses();
   block_ref blob;
@@ -106,8 +117,12 @@ submission device_core::submit(const request_info& info, const void* request, ch
   if (answer != nullptr) answer->add_ref();
   if (link != nullptr) link->slot = slot, link->ticket = place->ticket;
   e.access_count = static_cast<std::uint8_t>(uses.size());
-  const protocol::command_header head{.opcode = info.opcode, .library = info.library, .slot = slot, .reports_seen = seen,
-                                      .segments = segments_sent_.load(std::memory_order_acquire), .access_count = e.access_count,
+  const protocol::command_header head{.opcode = info.opcode,
+                                      .library = info.library,
+                                      .slot = slot,
+                                      .reports_seen = seen,
+                                      .segments = segments_sent_.load(std::memory_order_acquire),
+                                      .access_count = e.access_count,
                                       .payload_bytes = static_cast<std::uint16_t>(info.payload_bytes)};
   std::memcpy(place->data, &head, sizeof head);
   bool replaces_stale = false;
@@ -116,8 +131,10 @@ submission device_core::submit(const request_info& info, const void* request, ch
     e.keep[i] = uses[i].range->owner;
     std::memcpy(place->data + sizeof head + i * sizeof(memory_access), &uses[i].touched, sizeof(memory_access));
   }
-  if (blob) [[unlikely]] e.keep[max_operands] = std::move(blob);
-  if (extra) [[unlikely]] e.keep[max_operands + 1] = std::move(extra);
+  if (blob) [[unlikely]]
+    e.keep[max_operands] = std::move(blob);
+  if (extra) [[unlikely]]
+    e.keep[max_operands + 1] = std::move(extra);
   info.encode(request, place->data + head_bytes, cursor);
   channel_.slot(slot).store(protocol::slot_word(e.ticket, protocol::phase::queued), std::memory_order_relaxed);
   e.in_flight.store(true, std::memory_order_seq_cst);
@@ -127,15 +144,21 @@ submission device_core::submit(const request_info& info, const void* request, ch
   // From here on the request may be answered and its slot reused at any moment: only locals and `checked` may be used.
   const std::uint64_t ticket = place->ticket;
   std::uint64_t last = last_ticket_.load(std::memory_order_relaxed);
-  while (last < ticket && !last_ticket_.compare_exchange_weak(last, ticket, std::memory_order_relaxed)) {}
-  for (const operand_use& u : uses) replaces_stale |= u.touched.mode == access_mode::write && u.range->owner->stale_marks.load(std::memory_order_seq_cst) != 0;
+  while (last < ticket && !last_ticket_.compare_exchange_weak(last, ticket, std::memory_order_relaxed)) {
+  }
+  for (const operand_use& u : uses)
+    replaces_stale |=
+        u.touched.mode == access_mode::write && u.range->owner->stale_marks.load(std::memory_order_seq_cst) != 0;
   if (replaces_stale) [[unlikely]] {
     for (const operand_use& u : uses)
-      if (u.touched.mode == access_mode::write) memory_->mark_written(*u.range->owner.get(), u.touched.begin, u.touched.end, ticket);
+      if (u.touched.mode == access_mode::write)
+        memory_->mark_written(*u.range->owner.get(), u.touched.begin, u.touched.end, ticket);
   }
-  if (!options.timeout.unlimited()) [[unlikely]] loop_->at(deadline, shared_from_this(), ticket << 20 | slot);
+  if (!options.timeout.unlimited()) [[unlikely]]
+    loop_->at(deadline, shared_from_this(), ticket << 20 | slot);
   // The worker may have died between the look at the top and the publishing: then nobody else would answer.
-  if (dead_.load(std::memory_order_seq_cst)) [[unlikely]] drive();
+  if (dead_.load(std::memory_order_seq_cst)) [[unlikely]]
+    drive();
   return submission(ticket);
 }
 

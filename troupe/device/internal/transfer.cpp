@@ -11,9 +11,11 @@ bool transfer::advance() noexcept {
   if (!guard) return false;  // somebody is at it
   if (over_) return true;
   staging_header& h = header();
-  // Read once; more than is possible counts as what is possible, so nothing is read that lies outside the staging block.
+  // Read once; more than is possible counts as what is possible, so nothing is read that lies outside the staging
+  // block.
   std::uint64_t i = emptied_.load(std::memory_order_relaxed);
-  const std::uint64_t filled = std::min(h.filled.load(std::memory_order_acquire), std::min(i + plan_.chunks, plan_.count()));
+  const std::uint64_t filled =
+      std::min(h.filled.load(std::memory_order_acquire), std::min(i + plan_.chunks, plan_.count()));
   while (i < filled) {
     stream_copy(to_ + i * plan_.chunk_bytes, plan_.chunk(&h, i), plan_.size(i));
     emptied_.store(++i, std::memory_order_relaxed);

@@ -10,8 +10,8 @@
 
 namespace troupe {
 
-/// A download of ordinary memory on its way: the worker fills chunks of a staging block, whoever drives the device empties them.
-/// Answers the caller when the request is answered and the last byte has been copied.
+/// A download of ordinary memory on its way: the worker fills chunks of a staging block, whoever drives the device
+/// empties them. Answers the caller when the request is answered and the last byte has been copied.
 class transfer {
  public:
   using finisher = void (*)(pending_core& state, const error* why) noexcept;
@@ -23,7 +23,9 @@ class transfer {
   /// Copies what is there. True when the transfer is over and may be forgotten.
   bool advance() noexcept;
   /// Is there anything for `advance`? A hint, without the lock.
-  bool has_data() const noexcept { return header().filled.load(std::memory_order_relaxed) != emptied_.load(std::memory_order_relaxed); }
+  bool has_data() const noexcept {
+    return header().filled.load(std::memory_order_relaxed) != emptied_.load(std::memory_order_relaxed);
+  }
   /// The request's own answer.
   void request_answered(const result<void>& answer) noexcept;
 

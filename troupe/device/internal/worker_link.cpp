@@ -33,7 +33,8 @@ worker_link::~worker_link() {
   if (thread_.joinable()) thread_.join();
 }
 
-result<void> worker_link::greet(const protocol::worker_settings& settings, const std::string& text, const memory_file& channel) {
+result<void> worker_link::greet(const protocol::worker_settings& settings, const std::string& text,
+                                const memory_file& channel) {
   protocol::control_message m{};
   m.kind = protocol::message::hello;
   m.settings = settings;
@@ -43,7 +44,8 @@ result<void> worker_link::greet(const protocol::worker_settings& settings, const
 
 result<void> worker_link::launch(const std::string& program) {
   if (isolation_ == isolation::thread) {
-    thread_ = std::thread([end = std::move(theirs_)]() mutable { worker_session(std::move(end), worker_session::home::thread).run(); });
+    thread_ = std::thread(
+        [end = std::move(theirs_)]() mutable { worker_session(std::move(end), worker_session::home::thread).run(); });
     return {};
   }
   auto child = process::launch({.path = program, .control_fd = theirs_.fd()});
@@ -53,12 +55,14 @@ result<void> worker_link::launch(const std::string& program) {
   return {};
 }
 
-result<std::uint32_t> worker_link::send_memory(protocol::message kind, std::uint64_t address, std::uint64_t bytes, int fd) {
+result<std::uint32_t> worker_link::send_memory(protocol::message kind, std::uint64_t address, std::uint64_t bytes,
+                                               int fd) {
   protocol::control_message m{};
   m.kind = kind;
   m.memory = {address, bytes};
   const std::scoped_lock guard(sending_);
-  const auto sent = socket_.send(packet_of(m), fd >= 0 ? std::span<const int>(&fd, 1) : std::span<const int>(), now_ns() + 5'000'000'000);
+  const auto sent = socket_.send(packet_of(m), fd >= 0 ? std::span<const int>(&fd, 1) : std::span<const int>(),
+                                 now_ns() + 5'000'000'000);
   if (!sent) return sent.error();
   return ++sent_;
 }
@@ -67,13 +71,16 @@ result<std::uint32_t> worker_link::send_map(std::uint64_t address, const memory_
   return send_memory(protocol::message::map, address, memory.size(), memory.fd());
 }
 
-result<std::uint32_t> worker_link::send_unmap(std::uint64_t address) { return send_memory(protocol::message::unmap, address, 0, -1); }
+result<std::uint32_t> worker_link::send_unmap(std::uint64_t address) {
+  return send_memory(protocol::message::unmap, address, 0, -1);
+}
 
 void worker_link::send_stop() noexcept {
   protocol::control_message m{};
   m.kind = protocol::message::stop;
   const std::scoped_lock guard(sending_);
-  (void)socket_.send(packet_of(m), {}, now_ns() + 1'000'000'000);  // a worker that cannot take it is killed when its time is over
+  (void)socket_.send(packet_of(m), {},
+                     now_ns() + 1'000'000'000);  // a worker that cannot take it is killed when its time is over
 }
 
 void worker_link::kill() noexcept {
@@ -87,12 +94,14 @@ worker_link::news worker_link::receive() {
   if (got->outcome == control_socket::outcome::timed_out) return {};
   if (got->outcome == control_socket::outcome::closed) return {news::kind::gone, {}, reaction::context_lost};
   protocol::control_message m;
-  if (got->bytes < sizeof m) return {news::kind::failed, "the worker sent a message that is too short", reaction::fatal};
+  if (got->bytes < sizeof m)
+    return {news::kind::failed, "the worker sent a message that is too short", reaction::fatal};
   std::memcpy(&m, packet.data(), sizeof m);
   std::string text(reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m);
   if (m.kind == protocol::message::ready) return {news::kind::ready, std::move(text), reaction::fatal};
   if (m.kind == protocol::message::failed) {
-    const auto how = m.reaction <= static_cast<std::uint32_t>(reaction::fatal) ? static_cast<reaction>(m.reaction) : reaction::fatal;
+    const auto how =
+        m.reaction <= static_cast<std::uint32_t>(reaction::fatal) ? static_cast<reaction>(m.reaction) : reaction::fatal;
     return {news::kind::failed, std::move(text), how};
   }
   return {news::kind::failed, "the worker sent a message of unknown kind", reaction::fatal};

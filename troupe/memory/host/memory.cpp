@@ -30,7 +30,8 @@ struct host_memory {
   static result<std::unique_ptr<host_memory>> make(const engine_context&) { return std::make_unique<host_memory>(); }
   const char* version() const { return "host"; }
 
-  template <class R> result<void> plain(const R& r) {
+  template <class R>
+  result<void> plain(const R& r) {
     std::memcpy(r.target.data(), r.source.data(), static_cast<std::size_t>(r.bytes.value()));
     return {};
   }
@@ -41,7 +42,8 @@ struct host_memory {
   result<void> run(const copy_2d& r, call&) {
     const auto width = static_cast<std::size_t>(r.width.value());
     const std::int64_t from = or_tight(r.source_pitch, r.width).value(), to = or_tight(r.target_pitch, r.width).value();
-    for (std::int64_t i = 0; i < r.rows.value(); ++i) std::memcpy(r.target.data() + i * to, r.source.data() + i * from, width);
+    for (std::int64_t i = 0; i < r.rows.value(); ++i)
+      std::memcpy(r.target.data() + i * to, r.source.data() + i * from, width);
     return {};
   }
 
@@ -59,7 +61,8 @@ struct host_memory {
 
   result<void> run(const stream_in& r, call&) {
     auto& h = *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.staging));
-    const staging_plan plan{static_cast<std::uint64_t>(r.bytes.value()), static_cast<std::uint64_t>(r.chunk_bytes.value()),
+    const staging_plan plan{static_cast<std::uint64_t>(r.bytes.value()),
+                            static_cast<std::uint64_t>(r.chunk_bytes.value()),
                             static_cast<std::uint64_t>(r.chunks.value())};
     for (std::uint64_t i = 0; i < plan.count(); ++i) {
       if (!await(h, [&] { return h.filled.load(std::memory_order_acquire) > i; })) return abandoned();
@@ -71,7 +74,8 @@ struct host_memory {
 
   result<void> run(const stream_out& r, call& c) {
     auto& h = *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.staging));
-    const staging_plan plan{static_cast<std::uint64_t>(r.bytes.value()), static_cast<std::uint64_t>(r.chunk_bytes.value()),
+    const staging_plan plan{static_cast<std::uint64_t>(r.bytes.value()),
+                            static_cast<std::uint64_t>(r.chunk_bytes.value()),
                             static_cast<std::uint64_t>(r.chunks.value())};
     for (std::uint64_t i = 0; i < plan.count(); ++i) {
       if (!await(h, [&] { return h.emptied.load(std::memory_order_acquire) + plan.chunks > i; })) return abandoned();
