@@ -220,7 +220,10 @@ void device::download_bytes(const memory_range& from, pending_core& state, reque
   checker c(r, owner(), generation());
   r.check(c);
   if (stage.address == 0) c.fail(*detail::why_stale(stage)); else std::construct_at(reinterpret_cast<staging_header*>(stage.owner->host));
-  if (const auto& why = c.finish()) return finish(state, &*why);
+  if (c.finish()) {
+    core_->submit(detail::info_of<memory::stream_out>, &r, c, answer.get(), &link, o);  // which refuses it, as any other
+    return finish(state, &answer->take().error());
+  }
   std::byte* to = where(state, from.bytes);
   if (to == nullptr) {
     const error nowhere = no_room(from.bytes);

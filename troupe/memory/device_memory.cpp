@@ -52,12 +52,14 @@ void device_memory::abandon() noexcept {
 }
 
 bool device_memory::grow(pool& p, memory_kind kind, std::uint64_t bytes, std::optional<error>& why) {
-  constexpr std::uint64_t least = std::uint64_t{64} << 20, page = std::uint64_t{2} << 20;
-  const std::uint64_t room = p.limit - std::min(p.limit, p.ranges.reserved_bytes());
+  constexpr std::uint64_t least = std::uint64_t{64} << 20, page = segment_alignment;
   if (source_ == nullptr) {
     why.emplace(reaction::stopped, "memory", "alloc: the device is closed; open another");
     return false;
   }
+  const auto unreserved = [&p] { return p.limit - std::min(p.limit, p.ranges.reserved_bytes()); };
+  if (bytes > unreserved()) release_idle(kind);  // what is free lies in several segments, or in too small ones
+  const std::uint64_t room = unreserved();
   if (bytes > room) return false;
   // Segments grow with what is in use, so that their number stays small.
   std::uint64_t want = std::max({bytes, least, p.ranges.reserved_bytes() / 2});
@@ -89,11 +91,13 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
   }
   std::unique_lock guard(lock_);
   pool& p = *pools_[static_cast<int>(kind)];
-  arena::node* n = p.ranges.allocate(bytes, alignment);
+  const bool within_limit = charged <= p.limit - std::min(p.limit, p.ranges.used_bytes());
+  arena::node* n = within_limit ? p.ranges.allocate(bytes, alignment) : nullptr;
   if (n == nullptr) [[unlikely]] {
     std::optional<error> why;
     // Alignment beyond a segment's own can cost as much again; the retry may fail only when the limit is reached.
-    if (grow(p, kind, alignment > 256 ? charged + alignment : charged, why)) n = p.ranges.allocate(bytes, alignment);
+    const std::uint64_t need = alignment > segment_alignment ? charged + std::min(alignment, UINT64_MAX - charged) : charged;
+    if (within_limit && grow(p, kind, need, why)) n = p.ranges.allocate(bytes, alignment);
     if (n == nullptr) {
       ++p.failed;
       const arena_statistics s = p.ranges.statistics();
@@ -153,19 +157,22 @@ void device_memory::recycle(block& base) noexcept {
   if (last) delete this;
 }
 
-std::uint64_t device_memory::trim() {
-  const std::scoped_lock guard(lock_);
+std::uint64_t device_memory::release_idle(memory_kind kind) {
+  pool& p = *pools_[static_cast<int>(kind)];
   std::uint64_t freed = 0;
-  for (int k = 0; k < 2 && source_ != nullptr; ++k) {
-    for (const arena::segment_id id : pools_[k]->ranges.idle_segments()) {
-      if (!pools_[k]->ranges.remove_segment(id)) continue;
-      segment& s = pools_[k]->segments[id];
-      source_->shrink(static_cast<memory_kind>(k), s);
-      freed += s.bytes;
-      s = {};
-    }
+  for (const arena::segment_id id : p.ranges.idle_segments()) {
+    if (!p.ranges.remove_segment(id)) continue;
+    segment& s = p.segments[id];
+    source_->shrink(kind, s);
+    freed += s.bytes;
+    s = {};
   }
   return freed;
+}
+
+std::uint64_t device_memory::trim() {
+  const std::scoped_lock guard(lock_);
+  return source_ == nullptr ? 0 : release_idle(memory_kind::device) + release_idle(memory_kind::host);
 }
 
 memory_statistics device_memory::statistics(memory_kind kind) const {

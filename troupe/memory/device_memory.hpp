@@ -15,6 +15,9 @@ enum class memory_kind : std::uint8_t {
   host,    ///< seen by the application too
 };
 
+/// The address of a segment is a multiple of this, and so is its size.
+inline constexpr std::uint64_t segment_alignment = std::uint64_t{2} << 20;
+
 /// Memory that has been made and that the worker maps, or will before it needs it.
 struct segment {
   std::uint64_t address = 0;
@@ -85,6 +88,7 @@ class device_memory final : public memory_owner {
   void add_mark(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause);
   void cut_marks(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t before_ticket);
   bool grow(pool& p, memory_kind kind, std::uint64_t bytes, std::optional<error>& why);
+  std::uint64_t release_idle(memory_kind kind);
 
   mutable std::mutex lock_;
   segment_source* source_;  // null once abandoned

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <thread>
 #include <troupe/memory/device_memory.hpp>
+#include <vector>
 
 namespace troupe {
 namespace {
@@ -72,6 +74,173 @@ TEST_F(stale_marks, give_way_to_what_is_accepted_already_when_they_are_made) {
                       [this](auto&& replaced) { replaced(at(0), at(64)); });
   EXPECT_EQ(cause(0, 64), "");
   EXPECT_EQ(cause(64, 256), "request 5");
+}
+
+// Makes segments and remembers which are there.
+struct counting_source final : segment_source {
+  result<segment> grow(memory_kind kind, std::uint64_t bytes) override {
+    if (refuses) return error(reaction::stopped, "test", "no more segments");
+    bytes = (bytes + segment_alignment - 1) / segment_alignment * segment_alignment;
+    const std::uint64_t address = next;
+    next += bytes;
+    live.emplace_back(address, bytes);
+    return segment{address, bytes, kind == memory_kind::host ? reinterpret_cast<std::byte*>(address) : nullptr,
+                   nullptr};
+  }
+  void shrink(memory_kind, const segment& s) noexcept override {
+    EXPECT_EQ(std::erase(live, std::pair(s.address, s.bytes)), 1u) << "not ours, or given back before";
+  }
+  std::uint64_t last_ticket() const noexcept override { return 0; }
+  std::uint64_t next = std::uint64_t{1} << 40;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> live;
+  bool refuses = false;
+};
+
+constexpr std::uint64_t mib = 1 << 20;
+
+class device_blocks : public testing::Test {
+ protected:
+  ~device_blocks() override { memory_->abandon(); }
+  block_ref take(std::uint64_t bytes, std::uint64_t alignment = 256, const memory_quota& quota = {}) {
+    auto got = memory_->allocate(memory_kind::device, bytes, alignment, quota);
+    why_ = got ? "" : got.error().to_string();
+    return got ? *got : block_ref();
+  }
+  memory_statistics now() const { return memory_->statistics(memory_kind::device); }
+
+  counting_source source_;
+  device_memory* memory_ = device_memory::make(source_, {.device_bytes = 256 * mib, .host_bytes = 10 * 256});
+  std::string why_;
+};
+
+TEST_F(device_blocks, come_from_few_segments_and_go_back_with_them) {
+  {
+    std::vector<block_ref> all;
+    for (int i = 0; i < 100; ++i) all.push_back(take(2 * mib));
+    EXPECT_TRUE(all.back()) << why_;
+    EXPECT_LE(source_.live.size(), 4u);
+    EXPECT_EQ(memory_->trim(), 0u) << "all segments are in use, but for what is left of the last";
+    EXPECT_EQ(now().used_bytes, 200 * mib);
+  }
+  EXPECT_EQ(now().used_bytes, 0u);
+  EXPECT_EQ(now().live_buffers, 0u);
+  EXPECT_EQ(memory_->trim(), now().high_water_bytes / (64 * mib) * (64 * mib) + 64 * mib);
+  EXPECT_TRUE(source_.live.empty());
+  EXPECT_EQ(now().reserved_bytes, 0u);
+}
+
+TEST_F(device_blocks, never_exceed_the_limit_though_segments_are_whole_pages) {
+  std::vector<block_ref> all;
+  for (int i = 0; i < 10; ++i) all.push_back(*memory_->allocate(memory_kind::host, 256, 256, {}));
+  const auto more = memory_->allocate(memory_kind::host, 1, 256, {});
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().reaction(), reaction::retry_later);
+  all.pop_back();
+  EXPECT_TRUE(memory_->allocate(memory_kind::host, 1, 256, {}));
+  EXPECT_EQ(memory_->statistics(memory_kind::host).failed_allocations, 1u);
+}
+
+TEST_F(device_blocks, get_the_room_of_segments_that_nobody_uses) {
+  {
+    std::vector<block_ref> four;
+    for (int i = 0; i < 4; ++i) four.push_back(take(64 * mib));
+    EXPECT_EQ(source_.live.size(), 4u);
+  }
+  EXPECT_TRUE(take(256 * mib)) << why_;
+  const block_ref one = take(1);
+  EXPECT_TRUE(one) << why_;
+  EXPECT_FALSE(take(256 * mib));
+}
+
+TEST_F(device_blocks, are_aligned_as_asked_however_large_that_is) {
+  std::vector<block_ref> all;
+  for (std::uint64_t a = 1; a <= 64 * mib; a *= 2) {
+    all.push_back(take(1, a));
+    ASSERT_TRUE(all.back()) << a << ": " << why_;
+    EXPECT_EQ(all.back()->address % a, 0u);
+  }
+  all.clear();
+  EXPECT_TRUE(take(256 * mib, segment_alignment)) << "an alignment that segments have anyway costs nothing: " << why_;
+  EXPECT_FALSE(take(1, std::uint64_t{1} << 63));
+}
+
+TEST_F(device_blocks, of_impossible_sizes_are_refused) {
+  EXPECT_FALSE(take(0));
+  EXPECT_FALSE(take(UINT64_MAX));
+  EXPECT_FALSE(take(UINT64_MAX - 255));
+  EXPECT_FALSE(take(std::uint64_t{1} << 62));
+  EXPECT_FALSE(take(1, 0));
+  EXPECT_FALSE(take(1, 48));
+  EXPECT_TRUE(source_.live.empty());
+}
+
+TEST_F(device_blocks, give_their_quota_back_in_every_case) {
+  const memory_quota quota(300 * mib);
+  {
+    const block_ref a = take(100 * mib, 256, quota), b = take(100 * mib, 256, quota);
+    EXPECT_EQ(quota.used(), 200 * mib);
+    EXPECT_FALSE(take(101 * mib, 256, quota)) << "over the quota";
+    EXPECT_NE(why_.find("quota"), std::string::npos);
+    EXPECT_FALSE(take(100 * mib, 256, quota)) << "within the quota, over the limit";
+    EXPECT_NE(why_.find("memory_limit"), std::string::npos);
+    source_.refuses = true;
+    EXPECT_FALSE(take(57 * mib, 256, quota));
+    EXPECT_EQ(quota.used(), 200 * mib);
+  }
+  EXPECT_EQ(quota.used(), 0u);
+}
+
+TEST_F(device_blocks, outlive_their_device) {
+  counting_source source;
+  device_memory* memory = device_memory::make(source, {.device_bytes = mib, .host_bytes = mib});
+  block_ref kept = *memory->allocate(memory_kind::device, 100, 256, {});
+  block_ref stillborn = memory->stillborn(5, error(reaction::caller_bug, "test", "never was"));
+  memory->lose_all(error(reaction::stopped, "test", "closed"));
+  memory->abandon();
+  EXPECT_EQ(memory->stale_cause(*kept.get(), kept->address, kept->address + 1)->text(), "closed");
+  EXPECT_EQ(memory->stale_cause(*stillborn.get(), 0, 5)->text(), "never was");
+  EXPECT_FALSE(memory->allocate(memory_kind::device, mib, 256, {}));
+  EXPECT_EQ(memory->trim(), 0u);
+  memory->mark_refused(*kept.get(), kept->address, kept->address + 1, error(reaction::caller_bug, "test", "late"));
+  kept.reset();
+  stillborn.reset();  // the last: the memory goes now
+}
+
+TEST_F(device_blocks, start_without_the_marks_of_whoever_had_the_place_before) {
+  std::uint64_t address = 0;
+  {
+    const block_ref b = take(256);
+    address = b->address;
+    memory_->mark_stale(*b.get(), address, address + 256, 7, error(reaction::fatal, "test", "failed"), [](auto&&) {});
+  }
+  const block_ref again = take(256);
+  ASSERT_EQ(again->address, address);
+  EXPECT_FALSE(memory_->stale_cause(*again.get(), address, address + 256));
+  EXPECT_EQ(again->stale_marks.load(), 0u);
+}
+
+TEST_F(device_blocks, are_taken_and_given_back_by_many_threads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([this, t] {
+      std::vector<block_ref> mine;
+      for (std::uint64_t i = 0; i < 3000; ++i) {
+        auto b = memory_->allocate(memory_kind::device, 1 + i * 37 % 5000, 256, {});
+        ASSERT_TRUE(b);
+        // stale marks are per block: nobody else may see ours.
+        if (i % 7 == 0)
+          memory_->mark_stale(*b->get(), (*b)->address, (*b)->address + 1, i,
+                              error(reaction::fatal, "test", std::to_string(t)), [](auto&&) {});
+        mine.push_back(std::move(*b));
+        if (mine.size() > 50) mine.erase(mine.begin());
+        const auto why = memory_->stale_cause(*mine.front().get(), mine.front()->address, mine.front()->address + 1);
+        ASSERT_TRUE(!why || why->text() == std::to_string(t)) << why->text();
+        if (i % 500 == 0) memory_->trim();
+      }
+    });
+  }
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(now().live_buffers, 0u);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <troupe/async/promise.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/device/device.hpp>
+#include <troupe/device/internal/address_space.hpp>
 #include <troupe/device/internal/control_loop.hpp>
 #include <troupe/device/internal/ledger.hpp>
 #include <troupe/device/internal/worker_link.hpp>
@@ -71,7 +72,6 @@ class device_core final : public waiter, public segment_source, public control_l
 
  private:
   struct answer_batch;
-  struct region { std::uint64_t begin, next[2], end[2]; };  // by memory_kind
 
   device_core(const device_options& o, std::uint32_t index, std::shared_ptr<control_loop> loop);
   result<void> prepare();
@@ -156,8 +156,7 @@ class device_core final : public waiter, public segment_source, public control_l
 
   // memory
   device_memory* memory_ = nullptr;
-  region region_{};
-  std::vector<segment> free_addresses_[2];  // under link_lock_
+  address_space addresses_[2];  // by memory_kind; under link_lock_
 
   // lifecycle, on the control loop
   device_supervisor supervisor_;

@@ -41,7 +41,7 @@ bool device_core::collect(answer_batch& batch) {
     for (std::uint32_t i = 0; i < max_lanes; ++i) done[i] = channel_.page().lanes[i].done.load(std::memory_order_acquire);
     if (read_reports(batch)) return true;
     if (has_cancelled_.load(std::memory_order_relaxed)) take_cancelled(batch);
-    if (retire_lanes(batch, done)) return true;
+    if (!violated_.load(std::memory_order_relaxed) && retire_lanes(batch, done)) return true;
   }
   if (dead_.load(std::memory_order_seq_cst)) return answer_everything(batch);
   return false;
@@ -261,8 +261,14 @@ void device_core::react() noexcept {
     drive();
     if (interest_.load(std::memory_order_seq_cst) <= 0 && !has_transfers_.load() && !reactor_ends_.load() && !closing_.load())
       futex_wait(page.idle_epoch, before, futex_scope::shared);
-    reactor_asleep_.fetch_sub(1, std::memory_order_seq_cst);
     page.idle_sleepers.fetch_sub(1, std::memory_order_seq_cst);
+    // Not again for a millisecond, for the worker's sake: where both share a core it goes idle before the caller it answered could say
+    // that it waits, and would wake us each time for nothing. Those in this process who need us still can.
+    const std::uint32_t pause = page.idle_epoch.load(std::memory_order_seq_cst);
+    if (interest_.load(std::memory_order_seq_cst) <= 0 && !has_transfers_.load() && !reactor_ends_.load() &&
+        !closing_.load())
+      futex_wait(page.idle_epoch, pause, futex_scope::shared, now_ns() + 1'000'000);
+    reactor_asleep_.fetch_sub(1, std::memory_order_seq_cst);
   }
   drive();
 }

@@ -14,7 +14,7 @@ namespace troupe {
 namespace {
 
 constexpr std::uint64_t supervisor_tag = UINT64_MAX;
-constexpr std::uint64_t page_bytes = std::uint64_t{2} << 20;
+constexpr std::uint64_t page_bytes = segment_alignment;
 
 std::uint64_t machine_bytes() noexcept {
   struct ::sysinfo info;
@@ -125,13 +125,12 @@ result<void> device_core::prepare() {
 
   const auto up = [](std::uint64_t v) { return (v + page_bytes - 1) / page_bytes * page_bytes; };
   const memory_statistics device = memory_->statistics(memory_kind::device), host = memory_->statistics(memory_kind::host);
-  // Segments are whole pages of 2 MiB and places are used again only when they fit, so leave room.
+  // Segments come and go in different sizes, so leave room.
   const std::uint64_t device_bytes = 2 * up(device.total_bytes) + 64 * page_bytes, host_bytes = 2 * up(host.total_bytes) + 64 * page_bytes;
   auto base = find_region(options_.isolation, device_bytes + host_bytes);
   if (!base) return base.error();
-  region_.begin = region_.next[0] = *base;
-  region_.end[0] = region_.next[1] = region_.begin + device_bytes;
-  region_.end[1] = region_.next[1] + host_bytes;
+  addresses_[static_cast<int>(memory_kind::device)] = {*base, device_bytes};
+  addresses_[static_cast<int>(memory_kind::host)] = {*base + device_bytes, host_bytes};
 
   auto link = worker_link::make(options_.isolation);
   if (!link) return link.error();
@@ -149,8 +148,8 @@ result<void> device_core::prepare() {
                                            .helpers = options_.helpers,
                                            .device = static_cast<std::int32_t>(index_),
                                            .parent = options_.isolation == isolation::process ? static_cast<std::uint32_t>(::getpid()) : 0,
-                                           .reserve_begin = region_.begin,
-                                           .reserve_bytes = region_.end[1] - region_.begin,
+                                           .reserve_begin = *base,
+                                           .reserve_bytes = device_bytes + host_bytes,
                                            .inline_bytes = options_.inline_bytes};
   return link_->greet(settings, text, *file_);
 }
@@ -286,7 +285,7 @@ void device_core::on_readable(int fd) {
         return feed({device_supervisor::event_kind::worker_failed, error(n.how, "device", n.text)});
       loop_->unwatch(fd);
       feed({device_supervisor::event_kind::worker_exited, error(error::details{.reaction = reaction::context_lost, .domain = "device", .code = status->value,
-            .text = "the worker of " + options_.name + " " + status->text() + "; what it held is lost"})});
+            .text = "the worker of " + options_.name + " ended: " + status->text() + "; what it held is lost"})});
     }
     return;
   }
@@ -350,21 +349,9 @@ std::string device_core::engines() const {
 }
 
 result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes) {
-  const int k = static_cast<int>(kind);
   bytes = (bytes + page_bytes - 1) / page_bytes * page_bytes;
   const std::scoped_lock guard(link_lock_);
   if (!link_ || refusing_.load()) return refusal();
-  std::uint64_t address = 0;
-  auto& reuse = free_addresses_[k];
-  const auto fits = std::find_if(reuse.begin(), reuse.end(), [bytes](const segment& s) { return s.bytes == bytes; });
-  if (fits != reuse.end()) {
-    address = fits->address;
-    reuse.erase(fits);
-  } else {
-    if (region_.end[k] - region_.next[k] < bytes) return error(reaction::retry_later, "memory", "alloc: the device's addresses are used up; open another device");
-    address = region_.next[k];
-    region_.next[k] += bytes;
-  }
   auto file = memory_file::create(kind == memory_kind::host ? "troupe-host-memory" : "troupe-device-memory", bytes);
   if (!file) return file.error();
   mapping here;
@@ -373,20 +360,26 @@ result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes) {
     if (!seen) return seen.error();
     here = std::move(*seen);
   }
-  const auto sent = link_->send_map(address, *file);
-  if (!sent) return sent.error();
+  address_space& addresses = addresses_[static_cast<int>(kind)];
+  const auto address = addresses.take(bytes);
+  if (!address) return error(reaction::retry_later, "memory", "alloc: the device's addresses are too fragmented; free buffers, or open another device");
+  const auto sent = link_->send_map(*address, *file);
+  if (!sent) {
+    addresses.give_back(*address, bytes);
+    return sent.error();
+  }
   segments_sent_.store(*sent, std::memory_order_release);
   struct backing {
     memory_file file;
     mapping here;
   };
   std::byte* host = here.data();
-  return segment{address, bytes, host, std::make_shared<backing>(backing{std::move(*file), std::move(here)})};
+  return segment{*address, bytes, host, std::make_shared<backing>(backing{std::move(*file), std::move(here)})};
 }
 
 void device_core::shrink(memory_kind kind, const segment& s) noexcept {
   const std::scoped_lock guard(link_lock_);
-  free_addresses_[static_cast<int>(kind)].push_back({s.address, s.bytes, nullptr, nullptr});
+  addresses_[static_cast<int>(kind)].give_back(s.address, s.bytes);
   if (!link_) return;
   if (const auto sent = link_->send_unmap(s.address)) segments_sent_.store(*sent, std::memory_order_release);
 }

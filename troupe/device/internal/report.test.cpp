@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <troupe/device/fuzz/hostile_report.hpp>
+#include <vector>
+
+namespace troupe {
+namespace {
+
+// A record as the worker writes it.
+class record {
+ public:
+  explicit record(protocol::report_header head = sound()) { put(&head, sizeof head); }
+  static protocol::report_header sound() {
+    return {.number = 1,
+            .ticket = 9,
+            .cause_ticket = 5,
+            .code = -7,
+            .slot = 3,
+            .reaction = static_cast<std::uint8_t>(reaction::unsupported),
+            .chain = 0,
+            .reserved = 0};
+  }
+  record& text(std::string_view t) {
+    const auto n = static_cast<std::uint16_t>(t.size());
+    put(&n, sizeof n);
+    return put(t.data(), t.size());
+  }
+  record& step(std::uint64_t ticket, std::string_view name) {
+    put(&ticket, sizeof ticket);
+    return text(name);
+  }
+  record& put(const void* data, std::size_t n) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + n);
+    if (n != 0) std::memcpy(bytes.data() + before, data, n);
+    return *this;
+  }
+  std::optional<parsed_report> parse() const { return parse_report(std::as_bytes(std::span(bytes))); }
+
+  std::vector<std::uint8_t> bytes;
+};
+
+TEST(report, a_sound_one_arrives_whole) {
+  auto head = record::sound();
+  head.chain = 2;
+  const auto got = record(head)
+                       .text("blas")
+                       .text("it broke")
+                       .text("blas.gemm")
+                       .step(6, "blas.axpy")
+                       .step(9, "memory.download")
+                       .parse();
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->head.slot, 3u);
+  EXPECT_EQ(got->head.ticket, 9u);
+  EXPECT_EQ(got->what.reaction, reaction::unsupported);
+  EXPECT_EQ(got->what.domain, "blas");
+  EXPECT_EQ(got->what.code, -7);
+  EXPECT_EQ(got->what.text, "it broke");
+  EXPECT_EQ(got->what.request, (request_id{"blas.gemm", 5}));
+  EXPECT_EQ(got->what.chain, (std::vector<request_id>{{"blas.axpy", 6}, {"memory.download", 9}}));
+}
+
+TEST(report, every_shorter_one_is_refused) {
+  auto head = record::sound();
+  head.chain = 1;
+  const record whole = record(head).text("blas").text("it broke").text("blas.gemm").step(6, "blas.axpy");
+  ASSERT_TRUE(whole.parse());
+  for (std::size_t n = 0; n < whole.bytes.size(); ++n)
+    EXPECT_FALSE(parse_report(std::as_bytes(std::span(whole.bytes).first(n)))) << n << " bytes";
+}
+
+TEST(report, a_reaction_or_a_chain_that_cannot_be_is_refused) {
+  auto head = record::sound();
+  head.reaction = static_cast<std::uint8_t>(reaction::fatal) + 1;
+  EXPECT_FALSE(record(head).text("").text("").text("").parse());
+  head = record::sound();
+  head.chain = protocol::max_chain + 1;
+  record r(head);
+  r.text("").text("").text("");
+  for (std::size_t i = 0; i <= protocol::max_chain; ++i) r.step(1, "");
+  EXPECT_FALSE(r.parse());
+}
+
+TEST(report, control_characters_are_made_harmless) {
+  const auto got = record().text("a\x1b[31mb").text(std::string_view("line\nwith\ttab\0", 14)).text("\x7f").parse();
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->what.domain, "a?[31mb");
+  EXPECT_EQ(got->what.text, "line\nwith\ttab?");
+}
+
+TEST(report, random_bytes_and_random_damage_never_lead_outside) {
+  const char* set = std::getenv("TROUPE_SEED");
+  const std::uint64_t seed = set != nullptr ? std::strtoull(set, nullptr, 0) : 20261123;
+  std::printf("again with TROUPE_SEED=%llu\n", static_cast<unsigned long long>(seed));
+  std::fflush(stdout);  // a defect aborts
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < 100'000; ++i) {
+    std::vector<std::uint8_t> input;
+    if (random() % 2 == 0) {
+      input.resize(random() % 300);
+      for (auto& b : input) b = static_cast<std::uint8_t>(random());
+    } else {
+      auto head = record::sound();
+      head.chain = static_cast<std::uint8_t>(random() % 4);
+      record r(head);
+      r.text("blas").text("it broke").text("blas.gemm");
+      for (int k = 0; k < head.chain; ++k) r.step(random(), "blas.axpy");
+      input = std::move(r.bytes);
+      for (std::uint64_t hits = random() % 4; hits > 0; --hits)
+        input[random() % input.size()] = static_cast<std::uint8_t>(random());
+    }
+    testing::parse_hostile_report(input);
+  }
+}
+
+}  // namespace
+}  // namespace troupe
