@@ -1,0 +1,325 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// A worker that writes whatever it likes into the memory it shares with the application. The application must answer
+// everything exactly once, with typed errors, and must neither crash nor hang.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <random>
+#include <troupe/channel/mapping.hpp>
+#include <troupe/channel/memory_file.hpp>
+#include <troupe/worker/protocol.hpp>
+
+#include "harness.hpp"
+
+namespace troupe::whole {
+namespace {
+
+using namespace testing_actor;
+
+// The channel of a worker, opened as the worker itself could write it.
+class channel_of_worker {
+ public:
+  channel_of_worker(const device& gpu, std::uint32_t capacity) {
+    (void)gpu.ready().get();  // only then is the number certain to be known
+    const std::string folder = "/proc/" + std::to_string(gpu.statistics().worker_pid) + "/fd";
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      std::error_code gone;
+      if (std::filesystem::read_symlink(entry.path(), gone).string().find("troupe-channel") == std::string::npos)
+        continue;
+      auto file = memory_file::open(file_descriptor(::open(entry.path().c_str(), O_RDWR | O_CLOEXEC)));
+      if (file) memory_ = mapping::map(*file, map_access::read_write).value();
+    }
+    view_ = {protocol::layout::for_capacity(capacity), memory_.data()};
+  }
+  bool found() const { return static_cast<bool>(memory_); }
+  const protocol::view& operator*() const { return view_; }
+  const protocol::view* operator->() const { return &view_; }
+  std::span<std::byte> bytes() const { return memory_.bytes(); }
+
+ private:
+  mapping memory_;
+  protocol::view view_;
+};
+
+class hostile : public testing::Test {
+ protected:
+  static constexpr std::uint32_t capacity = 256;
+  runtime rt;
+  device gpu = rt.open_device(with_test_engines({.mailbox_capacity = capacity, .close_timeout = 100ms}));
+  buffer<float> x = gpu.alloc<float>(1000);
+
+  // A worker with a hundred requests queued, of which none moves by itself; `damage` does something to the shared
+  // memory.
+  void with_damage(const std::function<void(const protocol::view&)>& damage, const char* what, int lies = 0) {
+    EXPECT_OK(gpu.upload(x, counting(1000)).get());
+    const channel_of_worker channel(gpu, capacity);
+    ASSERT_TRUE(channel.found());
+    tally answers;
+    blockade b(gpu);
+    ASSERT_TRUE(b.entered());
+    for (int i = 0; i < 50; ++i) answers.watch(gpu.ask(increment{.x = x, .n = 1000}));
+    for (int i = 0; i < 50; ++i) answers.watch(gpu.download(x));
+    damage(*channel);
+    answers.await_all();
+    EXPECT_EQ(answers.answered(), 100);
+    EXPECT_EQ(answers.fine(), lies);
+    EXPECT_EQ(answers.failed(reaction::context_lost), 100 - lies);
+    EXPECT_TRUE(is_error(error_of(b.answer().get()), reaction::context_lost, {"testing.hold", "impossible", what}));
+    EXPECT_TRUE(is_error(error_of(gpu.stopped()), reaction::context_lost, {"impossible", what}));
+    EXPECT_TRUE(is_error(error_of(gpu.ping()), reaction::stopped, {"impossible", what}));
+    EXPECT_EQ(::kill(gpu.statistics().worker_pid, 0), -1) << "the worker was not ended";
+    EXPECT_EQ(gpu.statistics().depth, 0u);
+  }
+
+  // Tells the application's sleepers that there is news, as a worker does.
+  static void announce(const protocol::view& channel) {
+    channel.page().epoch.fetch_add(1);
+    futex_wake(channel.page().epoch, futex_scope::shared);
+    channel.page().idle_epoch.fetch_add(1);
+    futex_wake(channel.page().idle_epoch, futex_scope::shared);
+  }
+  static std::uint64_t waiting_ticket(const protocol::view& channel, std::uint32_t slot) {
+    return protocol::ticket_of(channel.slot(slot).load());
+  }
+  static void report(const protocol::view& channel, const protocol::report_header& head, std::size_t extra = 6) {
+    auto region = ring_region::open(channel.reports());
+    ASSERT_TRUE(region);
+    ring_writer writer(*region);
+    const ring_claim c = writer.claim(sizeof head + extra);
+    ASSERT_TRUE(c);
+    std::memset(c.data, 0, c.bytes);
+    std::memcpy(c.data, &head, sizeof head);
+    writer.publish(c);
+  }
+};
+
+TEST_F(hostile, a_progress_counter_that_leaps_is_found) {
+  with_damage([](const protocol::view& c) { c.page().lanes[3].done.store(1'000'000), announce(c); }, "counter");
+}
+TEST_F(hostile, a_progress_counter_that_goes_back_is_found) {
+  with_damage([](const protocol::view& c) { c.page().lanes[0].done.store(UINT64_MAX), announce(c); }, "counter");
+}
+TEST_F(hostile, a_lane_log_with_a_slot_that_does_not_exist_is_found) {
+  with_damage(
+      [](const protocol::view& c) {
+        c.log(5, 1).store(0xfffff);
+        c.page().lanes[5].done.store(1);
+        announce(c);
+      },
+      "log");
+}
+TEST_F(hostile, a_lane_log_with_a_request_that_is_not_there_is_found) {
+  with_damage(
+      [](const protocol::view& c) {
+        c.log(5, 1).store(protocol::log_word(999'999, 3));
+        c.page().lanes[5].done.store(1);
+        announce(c);
+      },
+      "log");
+}
+TEST_F(hostile, a_lane_log_that_completes_a_request_twice_is_found) {
+  with_damage(
+      [](const protocol::view& c) {
+        // Once is a lie that nobody can see; twice is impossible.
+        for (std::uint32_t slot = 0; slot < capacity; ++slot) {
+          const std::uint64_t word = c.slot(slot).load();
+          if (protocol::phase_of(word) != protocol::phase::queued) continue;
+          c.log(5, 1).store(protocol::log_word(protocol::ticket_of(word), slot));
+          c.log(5, 2).store(protocol::log_word(protocol::ticket_of(word), slot));
+        }
+        c.page().lanes[5].done.store(2);
+        announce(c);
+      },
+      "log", 1);
+}
+TEST_F(hostile, a_report_of_nothing_is_found) {
+  with_damage(
+      [](const protocol::view& c) {
+        report(c, {.number = 77,
+                   .ticket = 1,
+                   .cause_ticket = 1,
+                   .code = 0,
+                   .slot = 0,
+                   .reaction = 0,
+                   .chain = 0,
+                   .reserved = 0}),
+            c.page().lanes[9].done.store(1), announce(c);
+      },
+      "report");
+}
+TEST_F(hostile, a_report_for_a_slot_outside_the_mailbox_is_found) {
+  with_damage(
+      [](const protocol::view& c) {
+        report(c, {.number = 1,
+                   .ticket = 1,
+                   .cause_ticket = 1,
+                   .code = 0,
+                   .slot = UINT32_MAX,
+                   .reaction = 0,
+                   .chain = 0,
+                   .reserved = 0}),
+            c.page().lanes[9].done.store(1), announce(c);
+      },
+      "report");
+}
+TEST_F(hostile, a_report_for_another_request_than_is_there_is_found) {
+  with_damage(
+      [](const protocol::view& c) {
+        report(c, {.number = 1,
+                   .ticket = waiting_ticket(c, 1) + 5,
+                   .cause_ticket = 1,
+                   .code = 0,
+                   .slot = 1,
+                   .reaction = 0,
+                   .chain = 0,
+                   .reserved = 0});
+        c.page().lanes[9].done.store(1);
+        announce(c);
+      },
+      "report");
+}
+TEST_F(hostile, a_report_with_a_reaction_or_texts_that_cannot_be_is_found) {
+  with_damage(
+      [](const protocol::view& c) {
+        report(c,
+               {.number = 1,
+                .ticket = 1,
+                .cause_ticket = 1,
+                .code = 0,
+                .slot = 1,
+                .reaction = 200,
+                .chain = 255,
+                .reserved = 0},
+               0);
+        c.page().lanes[9].done.store(1);
+        announce(c);
+      },
+      "report");
+}
+TEST_F(hostile, a_report_ring_full_of_rubbish_is_found) {
+  with_damage(
+      [](const protocol::view& c) {
+        std::mt19937_64 random(seed_or(5));
+        for (std::byte& b : c.reports().subspan(384)) b = static_cast<std::byte>(random());
+        c.page().lanes[9].done.store(1);
+        announce(c);
+      },
+      "report ring");
+}
+
+TEST_F(hostile, a_command_ring_whose_tail_runs_away_is_found_by_the_next_request) {
+  EXPECT_OK(gpu.sync().get());
+  const channel_of_worker channel(gpu, capacity);
+  ASSERT_TRUE(channel.found());
+  std::uint64_t nonsense = UINT64_MAX / 2;
+  std::memcpy(channel->commands().data() + 128, &nonsense, sizeof nonsense);
+  // Found when the ring has gone round once and looks for room.
+  tally answers;
+  for (int i = 0; i < 5000 && gpu.state() == device_state::ready; ++i) answers.watch(gpu.ping());
+  answers.await_all();
+  EXPECT_EQ(answers.answered(), answers.expected());
+}
+
+TEST_F(hostile, replies_and_slots_full_of_rubbish_give_wrong_numbers_and_nothing_worse) {
+  EXPECT_OK(gpu.sync().get());
+  const channel_of_worker seen(gpu, capacity);
+  ASSERT_TRUE(seen.found());
+  std::mt19937_64 random(seed_or(6));
+  std::vector<pending<widest::reply>> answers;
+  blockade b(gpu);
+  ASSERT_TRUE(b.entered());
+  for (std::uint64_t i = 0; i < 50; ++i) answers.push_back(gpu.ask(widest{.seed = i}));
+  for (std::uint32_t slot = 0; slot < capacity; ++slot) {
+    for (std::byte& byte : seen->cell(slot).bytes) byte = static_cast<std::byte>(random());
+    if (protocol::phase_of(seen->slot(slot).load()) == protocol::phase::queued) seen->slot(slot).store(random());
+  }
+  b.lift();
+  // The worker takes the damaged slot words for cancelled requests.
+  for (auto& a : answers) EXPECT_TRUE(is_error(error_of(a.get()), reaction::retry_later, {"cancelled"}));
+  EXPECT_EQ(gpu.ping(5).get().value_or(0), 5u);
+}
+
+TEST_F(hostile, a_worker_that_hides_the_sleepers_cannot_keep_them_asleep_over_its_end) {
+  EXPECT_OK(gpu.sync().get());
+  const channel_of_worker channel(gpu, capacity);
+  ASSERT_TRUE(channel.found());
+  blockade b(gpu);
+  ASSERT_TRUE(b.entered());
+  tally awaited;
+  for (int i = 0; i < 20; ++i) awaited.watch(gpu.ask(increment{.x = x, .n = 10}));
+  std::atomic<int> blocked{0};
+  std::vector<std::thread> waiting;
+  for (int i = 0; i < 3; ++i) {
+    waiting.emplace_back([&] {
+      auto answer = gpu.sync();
+      blocked.fetch_add(1);
+      EXPECT_TRUE(is_error(error_of(answer.get()), reaction::context_lost, {"SIGKILL"}));
+    });
+  }
+  while (blocked != 3) std::this_thread::yield();
+  for (int i = 0; i < 1000; ++i) {
+    channel->page().sleepers.store(0);
+    channel->page().idle_sleepers.store(0);
+    std::this_thread::yield();
+  }
+  kill_worker(gpu);
+  for (auto& w : waiting) w.join();
+  awaited.await_all();
+  EXPECT_EQ(awaited.failed(reaction::context_lost), 20);
+}
+
+// Random damage to everything but the request ring's content, which is ours to write, with work under way.
+TEST(hostile_storm, random_damage_ends_in_one_answer_for_each_request) {
+  const std::uint64_t first_seed = seed_or(20260101);
+  for (std::uint64_t round = 0; round < 12; ++round) {
+    const std::uint64_t seed = first_seed + round;
+    SCOPED_TRACE("TROUPE_SEED=" + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    constexpr std::uint32_t capacity = 64;
+    tally answers;
+    runtime rt;
+    const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = capacity, .close_timeout = 50ms}));
+    const auto x = gpu.alloc<float>(50'000);
+    EXPECT_OK(gpu.fill(x, 0.0f).get());
+    const channel_of_worker channel(gpu, capacity);
+    ASSERT_TRUE(channel.found());
+    const protocol::layout at = channel->at;
+    std::vector<std::uint64_t> places;
+    for (std::uint64_t a = at.page; a + 8 <= at.page + sizeof(protocol::progress_page); a += 8) places.push_back(a);
+    for (std::uint64_t a = at.cells; a < at.cells + 64 * capacity; a += 64) places.push_back(a);
+    for (std::uint64_t a = at.logs; a < at.logs + 8 * capacity * max_lanes; a += 8) places.push_back(a);
+    for (std::uint64_t a = at.reports; a < at.reports + 4096; a += 8) places.push_back(a);
+    for (int i = 0; i < 400; ++i) {
+      switch (random() % 4) {
+        case 0:
+          answers.watch(gpu.ask(increment{.x = x, .n = 50'000}));
+          break;
+        case 1:
+          answers.watch(gpu.download(x));
+          break;
+        case 2:
+          answers.watch(gpu.ask(widest{.seed = random()}));
+          break;
+        case 3:
+          answers.watch(gpu.ask(spoil{.target = gpu.alloc<float>(10), .n = 10, .text = "storm"}));
+          break;
+      }
+      if (random() % 8 != 0) continue;
+      const std::uint64_t value = random() % 2 != 0 ? random() : random() % 200;
+      std::atomic_ref(*reinterpret_cast<std::uint64_t*>(channel.bytes().data() + places[random() % places.size()]))
+          .store(value);
+    }
+    (void)gpu.close_now().get();
+    answers.await_all();
+    EXPECT_EQ(answers.answered(), answers.expected());
+    EXPECT_EQ(gpu.state(), device_state::stopped);
+    EXPECT_EQ(gpu.statistics().depth, 0u);
+  }
+}
+
+}  // namespace
+}  // namespace troupe::whole

@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Letting go of things in any order.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <random>
+
+#include "harness.hpp"
+
+namespace troupe::whole {
+namespace {
+
+using namespace testing_actor;
+
+class lifetimes : public testing::TestWithParam<isolation> {
+ protected:
+  device_options options() const { return with_test_engines({.isolation = GetParam()}); }
+};
+INSTANTIATE_TEST_SUITE_P(each, lifetimes, testing::Values(isolation::process, isolation::thread),
+                         [](const auto& i) { return i.param == isolation::process ? "process" : "thread"; });
+
+TEST_P(lifetimes, runtime_device_buffers_and_answers_go_in_any_order) {
+  std::vector<int> order{0, 1, 2, 3, 4, 5};
+  std::mt19937_64 random(seed_or(11));
+  for (int round = 0; round < 25; ++round) {
+    std::shuffle(order.begin(), order.end(), random);
+    SCOPED_TRACE(testing::PrintToString(order));
+    auto rt = std::make_optional<runtime>();
+    std::optional<device> gpu = rt->open_device(options());
+    std::optional<buffer<float>> x = gpu->alloc<float>(100'000);
+    std::optional<host_buffer<float>> h = gpu->alloc_host<float>(100'000, {.zeroed = true});
+    gpu->upload(*x, *h);
+    std::optional<pending<std::vector<float>>> down = gpu->download(*x);
+    std::optional<pending<void>> into = gpu->download(*x, *h);
+    for (const int what : order) {
+      switch (what) {
+        case 0:
+          rt.reset();
+          break;
+        case 1:
+          gpu.reset();
+          break;
+        case 2:
+          x.reset();
+          break;
+        case 3:
+          h.reset();
+          break;
+        case 4:
+          down.reset();
+          break;
+        case 5:
+          into.reset();
+          break;
+      }
+    }
+  }
+}
+
+TEST_P(lifetimes, handles_that_outlive_the_runtime_say_that_the_device_is_closed) {
+  std::optional<device> gpu;
+  buffer<float> x;
+  host_buffer<float> h;
+  pending<std::vector<float>> down;
+  pending<void> stopped;
+  {
+    runtime rt;
+    gpu = rt.open_device(options());
+    x = gpu->alloc<float>(100);
+    h = gpu->alloc_host<float>(100);
+    gpu->fill(x, 2.0f);
+    down = gpu->download(x);
+    stopped = gpu->stopped();
+  }
+  EXPECT_EQ(down.get().value(), std::vector<float>(100, 2.0f)) << "the runtime waits for what is queued";
+  EXPECT_OK(stopped.get());
+  EXPECT_EQ(gpu->state(), device_state::stopped);
+  EXPECT_FALSE(x.valid());
+  EXPECT_TRUE(is_error(error_of(gpu->download(x)), reaction::stopped, {"closed"}));
+  EXPECT_TRUE(is_error(error_of(gpu->upload(x, h)), reaction::stopped, {"closed"}));
+  EXPECT_FALSE(gpu->alloc<float>(1).valid());
+  gpu.reset();
+  EXPECT_FALSE(x.valid());
+  EXPECT_TRUE(is_error(*x.cause(), reaction::stopped, {"closed"}));
+  EXPECT_FALSE(x.slice(0, 5).valid());
+  ASSERT_NE(h.data(), nullptr);
+  h[99] = 1.0f;  // still ours
+}
+
+TEST_P(lifetimes, a_dropped_pending_is_answered_and_its_memory_kept_until_then) {
+  runtime rt;
+  const device gpu = rt.open_device(options());
+  const auto before = gpu.statistics();
+  const auto y = gpu.alloc<float>(100'000);
+  {
+    const auto x = gpu.alloc<float>(100'000);
+    gpu.fill(x, 4.0f);
+    gpu.ask(testing_actor::copy{.source = x, .target = y, .n = 100'000});  // dropped; x too, before it has run
+    gpu.download(x);
+  }
+  EXPECT_EQ(gpu.download(y).get().value(), std::vector<float>(100'000, 4.0f));
+  EXPECT_OK(gpu.sync().get());
+  EXPECT_EQ(gpu.statistics().memory.live_buffers, before.memory.live_buffers + 1);
+}
+
+TEST_P(lifetimes, the_last_handle_may_go_where_the_device_tells_of_its_end) {
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<bool> told{false};
+    {
+      runtime rt;
+      auto gpu = std::make_shared<device>(rt.open_device(options()));
+      gpu->stopped().then([gpu, &told](const result<void>&) mutable {
+        gpu.reset();
+        told = true;
+        told.notify_all();
+      });
+      gpu->tell(nap{.microseconds = 10});
+    }
+    told.wait(false);
+  }
+}
+
+TEST_P(lifetimes, the_last_handle_may_go_in_the_continuation_of_an_answer) {
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<bool> done{false};
+    {
+      runtime rt;
+      auto gpu = std::make_shared<device>(rt.open_device(options()));
+      auto x = gpu->alloc<float>(50'000);
+      gpu->fill(x, 1.0f);
+      auto down = gpu->download(x);
+      std::move(down).then(
+          [gpu = std::move(gpu), x = std::move(x), &done](const result<std::vector<float>>& r) mutable {
+            EXPECT_OK(r);
+            x = {};
+            gpu.reset();
+            done = true;
+          });
+    }
+    EXPECT_TRUE(done) << "answered before the runtime was gone";
+  }
+}
+
+TEST_P(lifetimes, a_far_time_out_does_not_keep_the_memory_of_a_closed_device) {
+  const auto mapped = [] {
+    std::ifstream maps("/proc/self/maps");
+    std::string line;
+    int n = 0;
+    while (std::getline(maps, line)) n += line.find("troupe-") != std::string::npos;
+    return n;
+  };
+  const int before = mapped();
+  {
+    runtime rt;
+    const device gpu = rt.open_device(options());
+    const auto h = gpu.alloc_host<float>(10, {.zeroed = true});
+    const auto x = gpu.alloc<float>(10);
+    EXPECT_OK(gpu.upload(x, h, {.timeout = 1h}).get());
+  }
+  // The last hold is let go by the library's own threads, soon after.
+  for (int i = 0; i < 5000 && mapped() != before; ++i) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(mapped(), before);
+}
+
+TEST_P(lifetimes, no_descriptors_and_no_processes_are_left) {
+  const auto descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  };
+  const auto once = [&] {
+    runtime rt;
+    const device gpu = rt.open_device(options());
+    EXPECT_OK(gpu.sync().get());
+    const auto x = gpu.alloc<float>(1000);
+    EXPECT_OK(gpu.fill(x, 1.0f).get());
+  };
+  const auto before = descriptors();
+  for (int i = 0; i < 10; ++i) once();
+  // The last hold is let go by the library's own threads, soon after.
+  for (int i = 0; i < 5000 && descriptors() > before; ++i) std::this_thread::sleep_for(1ms);
+  EXPECT_LE(descriptors(), before);
+}
+
+TEST_P(lifetimes, runtimes_of_several_threads_come_and_go) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 5; ++i) {
+        runtime rt;
+        const device gpu = rt.open_device(options());
+        EXPECT_EQ(gpu.ping(9).get().value_or(0), 9u);
+      }
+    });
+  }
+  for (auto& t : threads) t.join();
+}
+
+TEST_P(lifetimes, a_device_opened_and_left_alone_closes_at_once) {
+  for (int i = 0; i < 10; ++i) {
+    runtime rt;
+    rt.open_device(options());
+  }
+  runtime never_used;
+}
+
+}  // namespace
+}  // namespace troupe::whole
