@@ -14,12 +14,15 @@ namespace {
 // What is not worth a stream: it travels through a block of its own in one request.
 constexpr std::size_t small_bytes = 64 << 10;
 
-ref<detail::asked<void>> new_answer(const std::shared_ptr<device_core>& core) { return ref<detail::asked<void>>::adopt(new detail::asked<void>(core)); }
+ref<detail::asked<void>> new_answer(const std::shared_ptr<device_core>& core) {
+  return ref<detail::asked<void>>::adopt(new detail::asked<void>(core));
+}
 
 pending<void> answered(error why) { return make_ready<void>(std::move(why)); }
 
 error no_room(std::uint64_t bytes) {
-  return error(reaction::retry_later, "memory", "download: the application has no memory for a vector of " + std::to_string(bytes) + " bytes");
+  return error(reaction::retry_later, "memory",
+               "download: the application has no memory for a vector of " + std::to_string(bytes) + " bytes");
 }
 
 extent elements_of(const memory_range& r) { return r.bytes; }
@@ -71,17 +74,25 @@ pending<void> device::close_now() const {
   return core_->when_stopped();
 }
 
-submission device::submit(const request_info& info, const void* request, checker& checked, pending_core* answer, request_link* link,
-                       const call_options& options) const {
+submission device::submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
+                          request_link* link, const call_options& options) const {
   return core_->submit(info, request, checked, answer, link, options);
 }
 
 device_statistics device::statistics() const {
   core_->drive();
   device_memory& m = core_->memory();
-  return {.name = core_->name(), .engine = core_->options().engine, .state = core_->state(), .generation = m.generation(),
-          .memory = m.statistics(memory_kind::device), .host_memory = m.statistics(memory_kind::host), .depth = core_->depth(),
-          .capacity = core_->capacity(), .completed = core_->completed(), .failed = core_->failed(), .engines = core_->engines(),
+  return {.name = core_->name(),
+          .engine = core_->options().engine,
+          .state = core_->state(),
+          .generation = m.generation(),
+          .memory = m.statistics(memory_kind::device),
+          .host_memory = m.statistics(memory_kind::host),
+          .depth = core_->depth(),
+          .capacity = core_->capacity(),
+          .completed = core_->completed(),
+          .failed = core_->failed(),
+          .engines = core_->engines(),
           .worker_pid = core_->worker_pid()};
 }
 
@@ -93,7 +104,8 @@ memory_range allocate(device_core& core, memory_kind kind, extent bytes, const a
     return memory_range{memory.stillborn(0, error(reaction::caller_bug, "memory", std::move(text))), 0, 0};
   };
   if (bytes.overflowed()) return refused("alloc: the size does not fit 64 bits");
-  if (bytes < 1) return refused("alloc: size is " + std::to_string(bytes.value()) + " bytes; expected at least 1 element");
+  if (bytes < 1)
+    return refused("alloc: size is " + std::to_string(bytes.value()) + " bytes; expected at least 1 element");
   const auto n = static_cast<std::uint64_t>(bytes.value());
   if (core.refusing()) return {memory.stillborn(n, core.refusal()), 0, n};  // nobody could ever use it
   auto made = memory.allocate(kind, n, o.alignment, o.quota);
@@ -130,40 +142,56 @@ pending<void> device::copy_bytes(way w, const memory_range& to, const memory_ran
   const in<std::byte> source(from);
   const out<std::byte> target(to);
   switch (w) {
-    case way::up: return ask(memory::upload{.source = source, .target = target, .bytes = elements_of(from)}, o);
-    case way::down: return ask(memory::download{.source = source, .target = target, .bytes = elements_of(from)}, o);
-    case way::across: break;
+    case way::up:
+      return ask(memory::upload{.source = source, .target = target, .bytes = elements_of(from)}, o);
+    case way::down:
+      return ask(memory::download{.source = source, .target = target, .bytes = elements_of(from)}, o);
+    case way::across:
+      break;
   }
   return ask(memory::copy{.source = source, .target = target, .bytes = elements_of(from)}, o);
 }
 
-pending<void> device::copy_pitched(const memory_range& to, extent to_pitch, const memory_range& from, extent from_pitch, extent width, extent rows,
-                                   const call_options& o) const {
-  return ask(memory::copy_2d{.source = in<std::byte>(from), .target = inout<std::byte>(to), .width = width, .rows = rows, .source_pitch = from_pitch,
-                             .target_pitch = to_pitch}, o);
+pending<void> device::copy_pitched(const memory_range& to, extent to_pitch, const memory_range& from, extent from_pitch,
+                                   extent width, extent rows, const call_options& o) const {
+  return ask(memory::copy_2d{.source = in<std::byte>(from),
+                             .target = inout<std::byte>(to),
+                             .width = width,
+                             .rows = rows,
+                             .source_pitch = from_pitch,
+                             .target_pitch = to_pitch},
+             o);
 }
 
-pending<void> device::fill_bytes(const memory_range& to, std::span<const std::byte> pattern, const call_options& o) const {
-  memory::fill r{.target = out<std::byte>(to), .bytes = elements_of(to), .pattern = {}, .pattern_bytes = pattern.size()};
+pending<void> device::fill_bytes(const memory_range& to, std::span<const std::byte> pattern,
+                                 const call_options& o) const {
+  memory::fill r{
+      .target = out<std::byte>(to), .bytes = elements_of(to), .pattern = {}, .pattern_bytes = pattern.size()};
   std::memcpy(r.pattern.data(), pattern.data(), pattern.size());
   return ask(r, o);
 }
 
-pending<void> device::upload_bytes(const memory_range& to, std::span<const std::byte> from, const call_options& o) const {
+pending<void> device::upload_bytes(const memory_range& to, std::span<const std::byte> from,
+                                   const call_options& o) const {
   auto answer = new_answer(core_);
   // A staging block that cannot be had is the upload's failure: its target goes stale with that cause.
   const bool small = from.size() <= small_bytes;
   const staging_plan plan = staging_plan::for_bytes(std::max<std::size_t>(from.size(), 1));
-  const memory_range stage = from.empty() ? memory_range{} : allocate(*core_, memory_kind::host, small ? from.size() : plan.block_bytes(), {});
+  const memory_range stage =
+      from.empty() ? memory_range{} : allocate(*core_, memory_kind::host, small ? from.size() : plan.block_bytes(), {});
   if (small) {
     if (stage.address != 0) std::memcpy(stage.owner->host, from.data(), from.size());
-    const memory::upload r{.source = in<std::byte>(from.empty() ? to : stage), .target = out<std::byte>(to), .bytes = from.size()};
+    const memory::upload r{
+        .source = in<std::byte>(from.empty() ? to : stage), .target = out<std::byte>(to), .bytes = from.size()};
     checker c(r, owner(), generation());
     r.check(c);
     core_->submit(detail::info_of<memory::upload>, &r, c, answer.get(), &answer->link, o);
     return pending<void>(std::move(answer));
   }
-  const memory::stream_in r{.target = out<std::byte>(to), .bytes = from.size(), .staging = stage.address, .chunk_bytes = plan.chunk_bytes,
+  const memory::stream_in r{.target = out<std::byte>(to),
+                            .bytes = from.size(),
+                            .staging = stage.address,
+                            .chunk_bytes = plan.chunk_bytes,
                             .chunks = plan.chunks};
   checker c(r, owner(), generation());
   r.check(c);
@@ -172,7 +200,8 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
   } else {
     std::construct_at(reinterpret_cast<staging_header*>(stage.owner->host));
   }
-  if (!core_->submit(detail::info_of<memory::stream_in>, &r, c, answer.get(), &answer->link, o, stage.owner)) return pending<void>(std::move(answer));
+  if (!core_->submit(detail::info_of<memory::stream_in>, &r, c, answer.get(), &answer->link, o, stage.owner))
+    return pending<void>(std::move(answer));
 
   staging_header& h = *reinterpret_cast<staging_header*>(stage.owner->host);
   for (std::uint64_t i = 0; i < plan.count(); ++i) {
@@ -190,14 +219,15 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
   return pending<void>(std::move(answer));
 }
 
-void device::download_bytes(const memory_range& from, pending_core& state, request_link& link, destination where, finisher finish,
-                            const call_options& o) const {
+void device::download_bytes(const memory_range& from, pending_core& state, request_link& link, destination where,
+                            finisher finish, const call_options& o) const {
   const extent bytes = elements_of(from);
   auto answer = new_answer(core_);
   auto held = ref<pending_core>::share(&state);
   if (from.bytes <= small_bytes) {
     const memory_range stage = from.bytes == 0 ? memory_range{} : allocate(*core_, memory_kind::host, bytes, {});
-    const memory::download r{.source = in<std::byte>(from), .target = out<std::byte>(from.bytes == 0 ? from : stage), .bytes = bytes};
+    const memory::download r{
+        .source = in<std::byte>(from), .target = out<std::byte>(from.bytes == 0 ? from : stage), .bytes = bytes};
     checker c(r, owner(), generation());
     r.check(c);
     core_->submit(detail::info_of<memory::download>, &r, c, answer.get(), &link, o);
@@ -215,13 +245,20 @@ void device::download_bytes(const memory_range& from, pending_core& state, reque
   }
   const staging_plan plan = staging_plan::for_bytes(from.bytes);
   const memory_range stage = allocate(*core_, memory_kind::host, plan.block_bytes(), {});
-  const memory::stream_out r{.source = in<std::byte>(from), .bytes = bytes, .staging = stage.address, .chunk_bytes = plan.chunk_bytes,
+  const memory::stream_out r{.source = in<std::byte>(from),
+                             .bytes = bytes,
+                             .staging = stage.address,
+                             .chunk_bytes = plan.chunk_bytes,
                              .chunks = plan.chunks};
   checker c(r, owner(), generation());
   r.check(c);
-  if (stage.address == 0) c.fail(*detail::why_stale(stage)); else std::construct_at(reinterpret_cast<staging_header*>(stage.owner->host));
+  if (stage.address == 0)
+    c.fail(*detail::why_stale(stage));
+  else
+    std::construct_at(reinterpret_cast<staging_header*>(stage.owner->host));
   if (c.finish()) {
-    core_->submit(detail::info_of<memory::stream_out>, &r, c, answer.get(), &link, o);  // which refuses it, as any other
+    core_->submit(detail::info_of<memory::stream_out>, &r, c, answer.get(), &link,
+                  o);  // which refuses it, as any other
     return finish(state, &answer->take().error());
   }
   std::byte* to = where(state, from.bytes);
@@ -242,16 +279,22 @@ pending<void> device::download_into(const memory_range& from, std::span<std::byt
     std::byte* to = nullptr;
   };
   if (to.size() < from.bytes) {
-    return answered(error(reaction::caller_bug, "memory", "download: the span holds " + std::to_string(to.size()) + " bytes; expected at least " +
-                                                              std::to_string(from.bytes) + ", the size of the buffer (or download a slice of it)"));
+    return answered(error(reaction::caller_bug, "memory",
+                          "download: the span holds " + std::to_string(to.size()) + " bytes; expected at least " +
+                              std::to_string(from.bytes) + ", the size of the buffer (or download a slice of it)"));
   }
   auto state = ref<into_span>::adopt(new into_span(core_));
   state->to = to.data();
-  download_bytes(from, *state, state->link, [](pending_core& s, std::size_t) noexcept { return static_cast<into_span&>(s).to; },
-                 [](pending_core& s, const error* why) noexcept {
-                   auto& self = static_cast<into_span&>(s);
-                   if (why != nullptr) self.complete(*why); else self.complete({});
-                 }, o);
+  download_bytes(
+      from, *state, state->link, [](pending_core& s, std::size_t) noexcept { return static_cast<into_span&>(s).to; },
+      [](pending_core& s, const error* why) noexcept {
+        auto& self = static_cast<into_span&>(s);
+        if (why != nullptr)
+          self.complete(*why);
+        else
+          self.complete({});
+      },
+      o);
   return pending<void>(std::move(state));
 }
 

@@ -29,7 +29,8 @@ struct device_memory::owned_block : block {
 };
 
 struct device_memory::pool {
-  explicit pool(std::uint64_t l) : limit(l), ranges(arena::options{.payload_bytes = sizeof(owned_block), .payload_align = alignof(owned_block)}) {}
+  explicit pool(std::uint64_t l)
+      : limit(l), ranges(arena::options{.payload_bytes = sizeof(owned_block), .payload_align = alignof(owned_block)}) {}
   const std::uint64_t limit;
   arena ranges;
   std::vector<segment> segments;  // a segment's id is its index; an entry of 0 bytes is unused
@@ -71,7 +72,10 @@ bool device_memory::grow(pool& p, memory_kind kind, std::uint64_t bytes, std::op
   }
   auto free_entry = std::find_if(p.segments.begin(), p.segments.end(), [](const segment& s) { return s.bytes == 0; });
   const auto id = static_cast<arena::segment_id>(free_entry - p.segments.begin());
-  if (free_entry == p.segments.end()) p.segments.push_back(*made); else *free_entry = *made;
+  if (free_entry == p.segments.end())
+    p.segments.push_back(*made);
+  else
+    *free_entry = *made;
   if (auto added = p.ranges.add_segment(id, made->address, made->bytes); !added) {
     why = added.error();
     return false;
@@ -79,15 +83,18 @@ bool device_memory::grow(pool& p, memory_kind kind, std::uint64_t bytes, std::op
   return true;
 }
 
-result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes, std::uint64_t alignment, const memory_quota& quota) {
+result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes, std::uint64_t alignment,
+                                          const memory_quota& quota) {
   if (bytes == 0) return error(reaction::caller_bug, "memory", "alloc: size is 0; expected at least 1 element");
   if (alignment == 0 || (alignment & (alignment - 1)) != 0)
-    return error(reaction::caller_bug, "memory", "alloc: alignment is " + std::to_string(alignment) + "; expected a power of two");
+    return error(reaction::caller_bug, "memory",
+                 "alloc: alignment is " + std::to_string(alignment) + "; expected a power of two");
   const std::uint64_t charged = (bytes + 255) / 256 * 256;
   if (charged < bytes) return error(reaction::caller_bug, "memory", "alloc: the size does not fit 64 bits");
   if (quota.state_ && !quota.state_->take(charged)) {
-    return error(reaction::retry_later, "memory", "alloc: " + std::to_string(bytes) + " bytes exceed the quota (" + std::to_string(quota.used()) +
-                 " of " + std::to_string(quota.limit()) + " bytes used); free buffers of that quota or raise it");
+    return error(reaction::retry_later, "memory",
+                 "alloc: " + std::to_string(bytes) + " bytes exceed the quota (" + std::to_string(quota.used()) +
+                     " of " + std::to_string(quota.limit()) + " bytes used); free buffers of that quota or raise it");
   }
   std::unique_lock guard(lock_);
   pool& p = *pools_[static_cast<int>(kind)];
@@ -96,7 +103,8 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
   if (n == nullptr) [[unlikely]] {
     std::optional<error> why;
     // Alignment beyond a segment's own can cost as much again; the retry may fail only when the limit is reached.
-    const std::uint64_t need = alignment > segment_alignment ? charged + std::min(alignment, UINT64_MAX - charged) : charged;
+    const std::uint64_t need =
+        alignment > segment_alignment ? charged + std::min(alignment, UINT64_MAX - charged) : charged;
     if (within_limit && grow(p, kind, need, why)) n = p.ranges.allocate(bytes, alignment);
     if (n == nullptr) {
       ++p.failed;
@@ -104,9 +112,10 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
       guard.unlock();
       if (quota.state_) quota.state_->give(charged);
       if (why) return *why;
-      return error(reaction::retry_later, "memory", "alloc: no room for " + std::to_string(bytes) + " bytes: " + std::to_string(s.used_bytes) +
-                   " of " + std::to_string(p.limit) + " in use, largest free range " + std::to_string(s.largest_free_bytes) +
-                   "; free buffers, ask for less, or raise the device's memory_limit");
+      return error(reaction::retry_later, "memory",
+                   "alloc: no room for " + std::to_string(bytes) + " bytes: " + std::to_string(s.used_bytes) + " of " +
+                       std::to_string(p.limit) + " in use, largest free range " + std::to_string(s.largest_free_bytes) +
+                       "; free buffers, ask for less, or raise the device's memory_limit");
     }
   }
   auto* b = static_cast<owned_block*>(p.ranges.payload(n));
@@ -179,12 +188,19 @@ memory_statistics device_memory::statistics(memory_kind kind) const {
   const std::scoped_lock guard(lock_);
   const pool& p = *pools_[static_cast<int>(kind)];
   const arena_statistics s = p.ranges.statistics();
-  return {.total_bytes = p.limit, .free_bytes = p.limit - std::min(p.limit, s.used_bytes), .used_bytes = s.used_bytes,
-          .high_water_bytes = s.high_water_bytes, .reserved_bytes = s.reserved_bytes, .live_buffers = s.live_ranges,
-          .allocations = p.allocations, .failed_allocations = p.failed, .fragmentation = s.fragmentation()};
+  return {.total_bytes = p.limit,
+          .free_bytes = p.limit - std::min(p.limit, s.used_bytes),
+          .used_bytes = s.used_bytes,
+          .high_water_bytes = s.high_water_bytes,
+          .reserved_bytes = s.reserved_bytes,
+          .live_buffers = s.live_ranges,
+          .allocations = p.allocations,
+          .failed_allocations = p.failed,
+          .fragmentation = s.fragmentation()};
 }
 
-void device_memory::add_mark(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause) {
+void device_memory::add_mark(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket,
+                             const error& cause) {
   auto& b = static_cast<owned_block&>(base);
   // The newest failure of a range is the one to tell; an older mark for the very same range says nothing more.
   std::erase_if(b.marks, [&](const mark& m) { return m.begin == begin && m.end == end && m.ticket <= ticket; });

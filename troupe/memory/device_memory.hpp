@@ -22,7 +22,7 @@ inline constexpr std::uint64_t segment_alignment = std::uint64_t{2} << 20;
 struct segment {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
-  std::byte* host = nullptr;  ///< where the application has it mapped; only memory_kind::host
+  std::byte* host = nullptr;         ///< where the application has it mapped; only memory_kind::host
   std::shared_ptr<const void> keep;  ///< what must live as long as any of its blocks
 };
 
@@ -60,10 +60,12 @@ class device_memory final : public memory_owner {
   std::uint64_t trim();
   memory_statistics statistics(memory_kind kind) const;
 
-  /// The bytes do not hold what request `ticket` should have written. `later(replaced)` is called under the same lock and calls
-  /// `replaced(begin, end)` for what later requests, accepted already, will replace: nobody sees those bytes stale in between.
+  /// The bytes do not hold what request `ticket` should have written. `later(replaced)` is called under the same lock
+  /// and calls `replaced(begin, end)` for what later requests, accepted already, will replace: nobody sees those bytes
+  /// stale in between.
   template <class Later>
-  void mark_stale(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause, Later&& later) {
+  void mark_stale(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause,
+                  Later&& later) {
     if (b.address == 0) return;
     const std::scoped_lock guard(lock_);
     add_mark(b, begin, end, ticket, cause);

@@ -19,18 +19,23 @@ namespace troupe {
 class transfer;
 struct parsed_report;
 
-/// Everything behind a `device` handle. Four kinds of threads come here: callers (submit), whoever waits (drive), the reactor, which
-/// waits when nobody else does, and the control loop (lifecycle).
-class device_core final : public waiter, public segment_source, public control_loop::handler, public std::enable_shared_from_this<device_core> {
+/// Everything behind a `device` handle. Four kinds of threads come here: callers (submit), whoever waits (drive), the
+/// reactor, which waits when nobody else does, and the control loop (lifecycle).
+class device_core final : public waiter,
+                          public segment_source,
+                          public control_loop::handler,
+                          public std::enable_shared_from_this<device_core> {
  public:
   /// Never fails: a device that cannot be opened is stopped and says why.
-  static std::shared_ptr<device_core> open(const device_options& o, std::uint32_t index, std::shared_ptr<control_loop> loop);
+  static std::shared_ptr<device_core> open(const device_options& o, std::uint32_t index,
+                                           std::shared_ptr<control_loop> loop);
   ~device_core();
 
   // submit.cpp
-  /// `answer` is answered in every case, `link` is set when the request can be cancelled. `extra` lives as long as the request.
-  submission submit(const request_info& info, const void* request, checker& checked, pending_core* answer, request_link* link,
-                 const call_options& options, block_ref extra = {});
+  /// `answer` is answered in every case, `link` is set when the request can be cancelled. `extra` lives as long as the
+  /// request.
+  submission submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
+                    request_link* link, const call_options& options, block_ref extra = {});
 
   // drive.cpp: completions
   void wait(pending_core& core, std::int64_t deadline_ns) noexcept override;
@@ -41,7 +46,8 @@ class device_core final : public waiter, public segment_source, public control_l
   void cancel(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how = reaction::retry_later) noexcept;
   void add_transfer(std::shared_ptr<transfer> t);
   /// Sleeps until the worker has news, the deadline, or a wake without cause; `ready` is asked after announcing.
-  template <class Ready> void sleep_for_news(Ready&& ready, std::int64_t deadline_ns) noexcept;
+  template <class Ready>
+  void sleep_for_news(Ready&& ready, std::int64_t deadline_ns) noexcept;
 
   // lifecycle.cpp
   void start();
@@ -121,32 +127,38 @@ class device_core final : public waiter, public segment_source, public control_l
 
   // requests
   ledger ledger_;
-  std::atomic<std::uint64_t> last_ticket_{0};   // the greatest accepted, for marks of refused requests
+  std::atomic<std::uint64_t> last_ticket_{0};  // the greatest accepted, for marks of refused requests
   std::atomic<std::uint64_t> reports_seen_{0};
   std::atomic<std::uint32_t> segments_sent_{0};
   std::atomic<device_state> state_{device_state::starting};
-  std::atomic<bool> refusing_{false};           // new requests are refused with refusal_
-  std::atomic<bool> dead_{false};               // no worker will answer: whoever drives answers everything with death_
+  std::atomic<bool> refusing_{false};  // new requests are refused with refusal_
+  std::atomic<bool> dead_{false};      // no worker will answer: whoever drives answers everything with death_
   mutable std::mutex why_lock_;
   std::optional<error> refusal_, death_;
 
   // completions
   std::mutex drive_lock_;
   std::atomic<bool> drive_again_{false};
-  std::array<std::pair<std::uint64_t, std::string_view>, 64> nameless_{};  // the most recent requests that no engine knew, by ticket
+  std::array<std::pair<std::uint64_t, std::string_view>, 64>
+      nameless_{};  // the most recent requests that no engine knew, by ticket
   std::size_t nameless_count_ = 0;
   std::array<std::uint64_t, max_lanes> retired_{};
   std::atomic<std::uint64_t> retired_total_{0}, failed_total_{0};
   std::atomic<bool> violated_{false};
   std::atomic<bool> closing_{false};
   std::mutex cancel_lock_;
-  struct cancellation { std::uint32_t slot; std::uint64_t ticket; const char* why; reaction how; };
+  struct cancellation {
+    std::uint32_t slot;
+    std::uint64_t ticket;
+    const char* why;
+    reaction how;
+  };
   std::vector<cancellation> cancelled_;
   std::atomic<bool> has_cancelled_{false};
   std::atomic<std::uint32_t> room_waiters_{0};  // threads that wait for a free slot
   // Our own count of who sleeps on the shared words: what the worker does to the shared one must not keep us asleep.
   std::atomic<std::uint32_t> asleep_{0}, reactor_asleep_{0};
-  std::atomic<std::int64_t> interest_{0};       // answers that no blocked thread waits for
+  std::atomic<std::int64_t> interest_{0};  // answers that no blocked thread waits for
   mutable std::mutex transfer_lock_;
   std::vector<std::shared_ptr<transfer>> transfers_;
   std::atomic<bool> has_transfers_{false};
@@ -161,9 +173,9 @@ class device_core final : public waiter, public segment_source, public control_l
   // lifecycle, on the control loop
   device_supervisor supervisor_;
   std::unique_ptr<worker_link> link_;
-  bool worker_gone_ = false;     // its end of the socket is closed
+  bool worker_gone_ = false;  // its end of the socket is closed
   std::atomic<int> worker_pid_{0};
-  std::mutex link_lock_;         // link_ is made and let go on the loop; other threads send memory through it
+  std::mutex link_lock_;  // link_ is made and let go on the loop; other threads send memory through it
   std::atomic<bool> drained_told_{false};
   mutable std::mutex watch_lock_;
   std::vector<promise<void>> ready_waiters_, stop_waiters_;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Completions: how answers get from shared memory to those who wait. Everything read from shared memory is hostile: it is read once into
-// a local, checked, and only the local is used.
+// Completions: how answers get from shared memory to those who wait. Everything read from shared memory is hostile: it
+// is read once into a local, checked, and only the local is used.
 #include <algorithm>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/internal/answer_batch.hpp>
@@ -14,8 +14,9 @@ namespace troupe {
 void device_core::drive() noexcept {
   bool more = channel_.base != nullptr;
   while (more) {
-    // Whoever finds the lock taken leaves a note, and the holder looks again after unlocking: so what came in while the holder was
-    // past looking is not forgotten. The second try covers a holder that unlocked before it could see the note.
+    // Whoever finds the lock taken leaves a note, and the holder looks again after unlocking: so what came in while the
+    // holder was past looking is not forgotten. The second try covers a holder that unlocked before it could see the
+    // note.
     if (!drive_lock_.try_lock()) {
       drive_again_.store(true, std::memory_order_seq_cst);
       if (!drive_lock_.try_lock()) return;
@@ -34,11 +35,12 @@ void device_core::drive() noexcept {
 // True when the batch is full and there may be more.
 bool device_core::collect(answer_batch& batch) {
   if (!violated_.load(std::memory_order_relaxed)) {
-    // Counters first, then reports, then retiring. A report is published before its operation's counter moves, and an operation that
-    // depends on another completes after it: so whatever the counters below show as done, its failures and those of everything it
-    // depended on are among the reports read next.
+    // Counters first, then reports, then retiring. A report is published before its operation's counter moves, and an
+    // operation that depends on another completes after it: so whatever the counters below show as done, its failures
+    // and those of everything it depended on are among the reports read next.
     std::array<std::uint64_t, max_lanes> done;
-    for (std::uint32_t i = 0; i < max_lanes; ++i) done[i] = channel_.page().lanes[i].done.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < max_lanes; ++i)
+      done[i] = channel_.page().lanes[i].done.load(std::memory_order_acquire);
     if (read_reports(batch)) return true;
     if (has_cancelled_.load(std::memory_order_relaxed)) take_cancelled(batch);
     if (!violated_.load(std::memory_order_relaxed) && retire_lanes(batch, done)) return true;
@@ -60,7 +62,8 @@ bool device_core::read_reports(answer_batch& batch) {
     const std::uint64_t expected = reports_seen_.load(std::memory_order_relaxed) + 1;
     if (head.number != expected || head.slot >= ledger_.capacity()) return violated("a report's number or slot"), false;
     ledger_entry& e = ledger_[head.slot];
-    if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != head.ticket) return violated("a report for a request that is not there"), false;
+    if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != head.ticket)
+      return violated("a report for a request that is not there"), false;
     name_cause(*report, *e.info);
     report->what.generation = memory_->generation();
     fail_entry(e, error(std::move(report->what)), batch);
@@ -78,7 +81,8 @@ void device_core::name_cause(parsed_report& report, const request_info& info) {
     nameless_[nameless_count_++ % nameless_.size()] = {cause.ticket, info.label};
     return;
   }
-  const auto known = std::find_if(nameless_.begin(), nameless_.end(), [&](const auto& n) { return n.first == cause.ticket; });
+  const auto known =
+      std::find_if(nameless_.begin(), nameless_.end(), [&](const auto& n) { return n.first == cause.ticket; });
   cause.name = known != nameless_.end() ? known->second : "an unknown request";
 }
 
@@ -87,7 +91,8 @@ bool device_core::retire_lanes(answer_batch& batch, const std::array<std::uint64
   bool more = false;
   for (std::uint32_t lane = 0; lane < max_lanes && !more; ++lane) {
     std::uint64_t& seen = retired_[lane];
-    if (done[lane] == seen) [[likely]] continue;
+    if (done[lane] == seen) [[likely]]
+      continue;
     if (done[lane] - seen > ledger_.capacity()) return violated("a lane's counter"), false;
     while (seen != done[lane]) {
       if (batch.full()) {
@@ -98,7 +103,8 @@ bool device_core::retire_lanes(answer_batch& batch, const std::array<std::uint64
       const std::uint32_t slot = protocol::slot_of(word);
       if (slot >= ledger_.capacity()) return violated("a lane's log"), false;
       ledger_entry& e = ledger_[slot];
-      if (!e.in_flight.load(std::memory_order_acquire) || protocol::log_word(e.ticket, slot) != word) return violated("a lane's log"), false;
+      if (!e.in_flight.load(std::memory_order_acquire) || protocol::log_word(e.ticket, slot) != word)
+        return violated("a lane's log"), false;
       if (!e.answered) batch.add(e, channel_.cell(slot).bytes, nullptr);
       retire(slot);
       ++seen;
@@ -142,7 +148,8 @@ void device_core::spoil_outputs(const ledger_entry& e, const error& why) {
         const ledger_entry& later = ledger_[s];
         if (!later.in_flight.load(std::memory_order_seq_cst) || later.ticket <= e.ticket) continue;
         for (std::size_t k = 0; k < later.access_count; ++k)
-          if (later.accesses[k].mode == access_mode::write && later.keep[k].get() == b) replaced(later.accesses[k].begin, later.accesses[k].end);
+          if (later.accesses[k].mode == access_mode::write && later.keep[k].get() == b)
+            replaced(later.accesses[k].begin, later.accesses[k].end);
       }
     });
   }
@@ -172,7 +179,8 @@ bool device_core::answer_everything(answer_batch& batch) {
 void device_core::cancel(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how) noexcept {
   if (slot >= ledger_.capacity()) return;
   std::uint64_t expected = protocol::slot_word(ticket, protocol::phase::queued);
-  if (!channel_.slot(slot).compare_exchange_strong(expected, protocol::slot_word(ticket, protocol::phase::cancelled))) return;
+  if (!channel_.slot(slot).compare_exchange_strong(expected, protocol::slot_word(ticket, protocol::phase::cancelled)))
+    return;
   {
     const std::scoped_lock guard(cancel_lock_);
     cancelled_.push_back({slot, ticket, why, how});
@@ -188,8 +196,13 @@ void device_core::take_cancelled(answer_batch& batch) {
     cancelled_.pop_back();
     ledger_entry& e = ledger_[c.slot];
     if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != c.ticket) continue;  // its report came first
-    fail_entry(e, error(error::details{.reaction = c.how, .domain = "device", .text = c.why,
-                                       .request = {std::string(e.info->label), e.ticket}, .generation = memory_->generation()}), batch);
+    fail_entry(e,
+               error(error::details{.reaction = c.how,
+                                    .domain = "device",
+                                    .text = c.why,
+                                    .request = {std::string(e.info->label), e.ticket},
+                                    .generation = memory_->generation()}),
+               batch);
   }
   has_cancelled_.store(!cancelled_.empty(), std::memory_order_relaxed);
 }
@@ -197,7 +210,8 @@ void device_core::take_cancelled(answer_batch& batch) {
 bool device_core::news() const noexcept {
   std::uint64_t done = 0;
   for (const protocol::lane_counters& lane : channel_.page().lanes) done += lane.done.load(std::memory_order_relaxed);
-  return done != retired_total_.load(std::memory_order_relaxed) || (has_transfers_.load(std::memory_order_relaxed) && transfer_has_data());
+  return done != retired_total_.load(std::memory_order_relaxed) ||
+         (has_transfers_.load(std::memory_order_relaxed) && transfer_has_data());
 }
 
 bool device_core::transfer_has_data() const noexcept {
@@ -238,32 +252,36 @@ void device_core::interest_added(pending_core&) noexcept {
 
 void device_core::interest_met(pending_core&) noexcept { interest_.fetch_sub(1, std::memory_order_seq_cst); }
 
-// The reactor. While somebody waits without a thread, it waits like everybody else; otherwise it sleeps until the worker goes idle with
-// work that nobody has retired. It stays with the first way for a few wakes after the last interest, so that a chain of awaits does
-// not move it to and fro.
+// The reactor. While somebody waits without a thread, it waits like everybody else; otherwise it sleeps until the
+// worker goes idle with work that nobody has retired. It stays with the first way for a few wakes after the last
+// interest, so that a chain of awaits does not move it to and fro.
 void device_core::react() noexcept {
   ::pthread_setname_np(::pthread_self(), "troupe-reactor");
   protocol::progress_page& page = channel_.page();
   adaptive_wait spin(options_.wait, cores_);
   int attached = 0;
   while (!reactor_ends_.load(std::memory_order_seq_cst)) {
-    const bool wanted = interest_.load(std::memory_order_seq_cst) > 0 || has_transfers_.load() || closing_.load(std::memory_order_seq_cst);
+    const bool wanted = interest_.load(std::memory_order_seq_cst) > 0 || has_transfers_.load() ||
+                        closing_.load(std::memory_order_seq_cst);
     attached = wanted ? 8 : attached - 1;
     if (attached > 0) {
       drive();
       if (wanted && spin.spin([this] { return news(); })) continue;
-      sleep_for_news([&] { return reactor_ends_.load(std::memory_order_seq_cst); }, wanted ? now_ns() + 1'000'000'000 : no_deadline);
+      sleep_for_news([&] { return reactor_ends_.load(std::memory_order_seq_cst); },
+                     wanted ? now_ns() + 1'000'000'000 : no_deadline);
       continue;
     }
     page.idle_sleepers.fetch_add(1, std::memory_order_seq_cst);
     reactor_asleep_.fetch_add(1, std::memory_order_seq_cst);
     const std::uint32_t before = page.idle_epoch.load(std::memory_order_seq_cst);
     drive();
-    if (interest_.load(std::memory_order_seq_cst) <= 0 && !has_transfers_.load() && !reactor_ends_.load() && !closing_.load())
+    if (interest_.load(std::memory_order_seq_cst) <= 0 && !has_transfers_.load() && !reactor_ends_.load() &&
+        !closing_.load())
       futex_wait(page.idle_epoch, before, futex_scope::shared);
     page.idle_sleepers.fetch_sub(1, std::memory_order_seq_cst);
-    // Not again for a millisecond, for the worker's sake: where both share a core it goes idle before the caller it answered could say
-    // that it waits, and would wake us each time for nothing. Those in this process who need us still can.
+    // Not again for a millisecond, for the worker's sake: where both share a core it goes idle before the caller it
+    // answered could say that it waits, and would wake us each time for nothing. Those in this process who need us
+    // still can.
     const std::uint32_t pause = page.idle_epoch.load(std::memory_order_seq_cst);
     if (interest_.load(std::memory_order_seq_cst) <= 0 && !has_transfers_.load() && !reactor_ends_.load() &&
         !closing_.load())
@@ -301,7 +319,8 @@ void device_core::violated(const char* what) noexcept {
   auto self = shared_from_this();
   post(*loop_, [self, what] {
     self->feed({device_supervisor::event_kind::misbehaved,
-                error(reaction::context_lost, "device", std::string("the worker wrote something impossible (") + what + "); it was ended")});
+                error(reaction::context_lost, "device",
+                      std::string("the worker wrote something impossible (") + what + "); it was ended")});
   });
 }
 

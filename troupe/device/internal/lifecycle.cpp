@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening, watching and closing a device. Everything that decides runs on the control loop.
 #include <sys/sysinfo.h>
+#include <unistd.h>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/internal/core.hpp>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -21,8 +21,8 @@ std::uint64_t machine_bytes() noexcept {
   return ::sysinfo(&info) == 0 ? std::uint64_t{info.totalram} * info.mem_unit : std::uint64_t{4} << 30;
 }
 
-// Addresses for the memory of a device, the same in all its workers. Far from where Linux puts programs, libraries and heaps; thread
-// sanitizer allows only its own part of the address space.
+// Addresses for the memory of a device, the same in all its workers. Far from where Linux puts programs, libraries and
+// heaps; thread sanitizer allows only its own part of the address space.
 #if defined(__SANITIZE_THREAD__)
 #define TROUPE_THREAD_SANITIZER 1
 #elif defined(__has_feature)
@@ -37,8 +37,8 @@ constexpr std::uint64_t first_region = 0x2000'0000'0000, region_stride = std::ui
 #endif
 constexpr std::uint32_t region_count = 16;
 
-// A worker process has an address space of its own, so every device may use the first region. Workers that are threads share this
-// process's, which is the one resource here that is global by nature.
+// A worker process has an address space of its own, so every device may use the first region. Workers that are threads
+// share this process's, which is the one resource here that is global by nature.
 result<std::uint64_t> find_region(enum isolation isolation, std::uint64_t bytes) {
   if (isolation == isolation::process) return first_region;
   static std::atomic<std::uint32_t> turn{0};
@@ -46,22 +46,29 @@ result<std::uint64_t> find_region(enum isolation isolation, std::uint64_t bytes)
     const std::uint64_t base = first_region + turn.fetch_add(1) % region_count * region_stride;
     if (address_reservation::reserve(bytes, base)) return base;  // free, and released again for the worker
   }
-  return error(reaction::retry_later, "device", "no range of " + std::to_string(bytes >> 30) + " GiB of addresses is free; close devices, or lower memory_limit");
+  return error(
+      reaction::retry_later, "device",
+      "no range of " + std::to_string(bytes >> 30) + " GiB of addresses is free; close devices, or lower memory_limit");
 }
 
 error bad_option(const char* field, const std::string& value, const char* expected) {
-  return error(reaction::caller_bug, "device", std::string("device_options::") + field + " is " + value + "; expected " + expected);
+  return error(reaction::caller_bug, "device",
+               std::string("device_options::") + field + " is " + value + "; expected " + expected);
 }
 
 std::optional<error> check(const device_options& o) {
-  if (o.mailbox_capacity < 1 || o.mailbox_capacity > 65536) return bad_option("mailbox_capacity", std::to_string(o.mailbox_capacity), "1 to 65536");
+  if (o.mailbox_capacity < 1 || o.mailbox_capacity > 65536)
+    return bad_option("mailbox_capacity", std::to_string(o.mailbox_capacity), "1 to 65536");
   if (o.lane_pool < 1 || o.lane_pool > 10) return bad_option("lane_pool", std::to_string(o.lane_pool), "1 to 10");
   if (o.helpers < 1 || o.helpers > 4) return bad_option("helpers", std::to_string(o.helpers), "1 to 4");
-  if (o.engine.empty() || o.engine.find_first_of("/\n") != std::string::npos) return bad_option("engine", '"' + o.engine + '"', "the name of a backend, such as host");
+  if (o.engine.empty() || o.engine.find_first_of("/\n") != std::string::npos)
+    return bad_option("engine", '"' + o.engine + '"', "the name of a backend, such as host");
   for (const std::string& f : o.engine_folders)
-    if (f.empty() || f.find('\n') != std::string::npos) return bad_option("engine_folders", '"' + f + '"', "paths of folders");
+    if (f.empty() || f.find('\n') != std::string::npos)
+      return bad_option("engine_folders", '"' + f + '"', "paths of folders");
   for (const std::string& l : o.libraries)
-    if (l.empty() || l.find_first_of("/\n") != std::string::npos) return bad_option("libraries", '"' + l + '"', "names of library actors, such as blas");
+    if (l.empty() || l.find_first_of("/\n") != std::string::npos)
+      return bad_option("libraries", '"' + l + '"', "names of library actors, such as blas");
   return {};
 }
 
@@ -73,7 +80,8 @@ std::string runtime_folder(const device_options& o) {
 
 }  // namespace
 
-std::shared_ptr<device_core> device_core::open(const device_options& o, std::uint32_t index, std::shared_ptr<control_loop> loop) {
+std::shared_ptr<device_core> device_core::open(const device_options& o, std::uint32_t index,
+                                               std::shared_ptr<control_loop> loop) {
   device_options options = o;
   if (options.name.empty()) options.name = options.engine + ":" + std::to_string(index);
   std::shared_ptr<device_core> core(new device_core(options, index, std::move(loop)));
@@ -89,8 +97,11 @@ device_core::device_core(const device_options& o, std::uint32_t index, std::shar
       cores_(usable_cores()),
       supervisor_({.start = o.start_timeout, .stop = o.close_timeout}) {
   const std::uint64_t all = machine_bytes();
-  const auto limit = [](std::uint64_t asked, std::uint64_t otherwise) { return (asked != 0 ? asked : otherwise) / 256 * 256; };
-  memory_ = device_memory::make(*this, {.device_bytes = limit(o.memory_limit, all / 2), .host_bytes = limit(o.host_memory_limit, all / 4)});
+  const auto limit = [](std::uint64_t asked, std::uint64_t otherwise) {
+    return (asked != 0 ? asked : otherwise) / 256 * 256;
+  };
+  memory_ = device_memory::make(
+      *this, {.device_bytes = limit(o.memory_limit, all / 2), .host_bytes = limit(o.host_memory_limit, all / 4)});
 }
 
 device_core::~device_core() {
@@ -101,7 +112,10 @@ device_core::~device_core() {
       wake_waiters();
     }
     // The last handle may go on the reactor itself; then it ends by itself.
-    if (reactor_.get_id() == std::this_thread::get_id()) reactor_.detach(); else reactor_.join();
+    if (reactor_.get_id() == std::this_thread::get_id())
+      reactor_.detach();
+    else
+      reactor_.join();
   }
   memory_->abandon();
 }
@@ -124,9 +138,11 @@ result<void> device_core::prepare() {
   reports_.emplace(*reports);
 
   const auto up = [](std::uint64_t v) { return (v + page_bytes - 1) / page_bytes * page_bytes; };
-  const memory_statistics device = memory_->statistics(memory_kind::device), host = memory_->statistics(memory_kind::host);
+  const memory_statistics device = memory_->statistics(memory_kind::device),
+                          host = memory_->statistics(memory_kind::host);
   // Segments come and go in different sizes, so leave room.
-  const std::uint64_t device_bytes = 2 * up(device.total_bytes) + 64 * page_bytes, host_bytes = 2 * up(host.total_bytes) + 64 * page_bytes;
+  const std::uint64_t device_bytes = 2 * up(device.total_bytes) + 64 * page_bytes,
+                      host_bytes = 2 * up(host.total_bytes) + 64 * page_bytes;
   auto base = find_region(options_.isolation, device_bytes + host_bytes);
   if (!base) return base.error();
   addresses_[static_cast<int>(memory_kind::device)] = {*base, device_bytes};
@@ -140,17 +156,18 @@ result<void> device_core::prepare() {
   for (const std::string& f : options_.engine_folders) text += f + "\n";
   text += folder + "/engines\n";
   for (const std::string& l : options_.libraries) text += l + "\n";
-  const protocol::worker_settings settings{.version = protocol::version,
-                                           .capacity = ledger_.capacity(),
-                                           .wait = static_cast<std::uint32_t>(options_.wait),
-                                           .lanes = static_cast<protocol::lane_policy>(options_.lanes),
-                                           .pool = options_.lane_pool,
-                                           .helpers = options_.helpers,
-                                           .device = static_cast<std::int32_t>(index_),
-                                           .parent = options_.isolation == isolation::process ? static_cast<std::uint32_t>(::getpid()) : 0,
-                                           .reserve_begin = *base,
-                                           .reserve_bytes = device_bytes + host_bytes,
-                                           .inline_bytes = options_.inline_bytes};
+  const protocol::worker_settings settings{
+      .version = protocol::version,
+      .capacity = ledger_.capacity(),
+      .wait = static_cast<std::uint32_t>(options_.wait),
+      .lanes = static_cast<protocol::lane_policy>(options_.lanes),
+      .pool = options_.lane_pool,
+      .helpers = options_.helpers,
+      .device = static_cast<std::int32_t>(index_),
+      .parent = options_.isolation == isolation::process ? static_cast<std::uint32_t>(::getpid()) : 0,
+      .reserve_begin = *base,
+      .reserve_bytes = device_bytes + host_bytes,
+      .inline_bytes = options_.inline_bytes};
   return link_->greet(settings, text, *file_);
 }
 
@@ -164,7 +181,10 @@ void device_core::start() {
       self->feed({device_supervisor::event_kind::worker_failed, why});
     });
     const std::scoped_lock guard(why_lock_);
-    refusal_ = error(error::details{.reaction = ok.error().reaction(), .domain = ok.error().domain(), .code = ok.error().code(), .text = ok.error().text()});
+    refusal_ = error(error::details{.reaction = ok.error().reaction(),
+                                    .domain = ok.error().domain(),
+                                    .code = ok.error().code(),
+                                    .text = ok.error().text()});
     return;
   }
   // The thread holds the device until it has stopped: what it answers may let go of every other handle.
@@ -210,10 +230,12 @@ void device_core::carry_out(const device_supervisor::action& a) {
     }
     case device_supervisor::action_kind::cancel_queued:
       for (std::uint32_t slot = 0; slot < ledger_.capacity(); ++slot) {
-        // The ticket comes from the shared word: the ledger's own may be changing under us. A wrong one cancels nothing.
+        // The ticket comes from the shared word: the ledger's own may be changing under us. A wrong one cancels
+        // nothing.
         const std::uint64_t word = channel_.slot(slot).load(std::memory_order_acquire);
         if (protocol::phase_of(word) == protocol::phase::queued)
-          cancel(slot, protocol::ticket_of(word), "the device was closed before this request started", reaction::stopped);
+          cancel(slot, protocol::ticket_of(word), "the device was closed before this request started",
+                 reaction::stopped);
       }
       break;
     case device_supervisor::action_kind::stop_worker:
@@ -272,7 +294,8 @@ void device_core::finish_worker() {
     link = std::move(link_);
   }
   // A thread cannot be killed: one that still runs is joined away from the loop, so that other devices go on.
-  if (options_.isolation == isolation::thread && !worker_gone_) std::thread([link = std::move(link), self = shared_from_this()] {}).detach();
+  if (options_.isolation == isolation::thread && !worker_gone_)
+    std::thread([link = std::move(link), self = shared_from_this()] {}).detach();
 }
 
 void device_core::on_readable(int fd) {
@@ -284,14 +307,19 @@ void device_core::on_readable(int fd) {
       for (auto n = link_->receive(); n.kind == worker_link::news::kind::failed; n = link_->receive())
         return feed({device_supervisor::event_kind::worker_failed, error(n.how, "device", n.text)});
       loop_->unwatch(fd);
-      feed({device_supervisor::event_kind::worker_exited, error(error::details{.reaction = reaction::context_lost, .domain = "device", .code = status->value,
-            .text = "the worker of " + options_.name + " ended: " + status->text() + "; what it held is lost"})});
+      feed({device_supervisor::event_kind::worker_exited,
+            error(error::details{
+                .reaction = reaction::context_lost,
+                .domain = "device",
+                .code = status->value,
+                .text = "the worker of " + options_.name + " ended: " + status->text() + "; what it held is lost"})});
     }
     return;
   }
   const worker_link::news n = link_->receive();
   switch (n.kind) {
-    case worker_link::news::kind::none: return;
+    case worker_link::news::kind::none:
+      return;
     case worker_link::news::kind::ready: {
       {
         const std::scoped_lock guard(watch_lock_);
@@ -299,13 +327,15 @@ void device_core::on_readable(int fd) {
       }
       return feed({device_supervisor::event_kind::worker_ready});
     }
-    case worker_link::news::kind::failed: return feed({device_supervisor::event_kind::worker_failed, error(n.how, "device", n.text)});
+    case worker_link::news::kind::failed:
+      return feed({device_supervisor::event_kind::worker_failed, error(n.how, "device", n.text)});
     case worker_link::news::kind::gone:
       loop_->unwatch(fd);
       worker_gone_ = true;
       // A process tells by its exit status, which comes on its own; a thread has only this.
       if (options_.isolation == isolation::thread) {
-        feed({device_supervisor::event_kind::worker_exited, error(reaction::context_lost, "device", "the worker thread of " + options_.name + " has ended")});
+        feed({device_supervisor::event_kind::worker_exited,
+              error(reaction::context_lost, "device", "the worker thread of " + options_.name + " has ended")});
       }
       return;
   }
@@ -313,7 +343,8 @@ void device_core::on_readable(int fd) {
 
 void device_core::on_time(std::uint64_t tag) {
   if (tag == supervisor_tag) return feed({device_supervisor::event_kind::tick});
-  cancel(static_cast<std::uint32_t>(tag & 0xfffff), tag >> 20, "its time-out passed before it started; the device was busy with earlier requests");
+  cancel(static_cast<std::uint32_t>(tag & 0xfffff), tag >> 20,
+         "its time-out passed before it started; the device was busy with earlier requests");
 }
 
 void device_core::after_drive() noexcept {
@@ -362,7 +393,9 @@ result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes) {
   }
   address_space& addresses = addresses_[static_cast<int>(kind)];
   const auto address = addresses.take(bytes);
-  if (!address) return error(reaction::retry_later, "memory", "alloc: the device's addresses are too fragmented; free buffers, or open another device");
+  if (!address)
+    return error(reaction::retry_later, "memory",
+                 "alloc: the device's addresses are too fragmented; free buffers, or open another device");
   const auto sent = link_->send_map(*address, *file);
   if (!sent) {
     addresses.give_back(*address, bytes);
