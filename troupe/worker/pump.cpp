@@ -91,6 +91,10 @@ bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
   if (!command) [[unlikely]]
     return false;
   const protocol::command_header& head = command->head;
+  // Progress first, then failures, then hazards: whatever counts as complete below has told of its failure already.
+  // Before the slot's operation is touched, too: its last one is among what is complete, so its lane has done with it.
+  std::array<std::uint64_t, max_lanes> done;
+  for (std::uint32_t i = 0; i < max_lanes; ++i) done[i] = lanes_.done(i);
   operation& op = operations_[head.slot];
   op.ticket = ticket;
   op.slot = head.slot;
@@ -99,9 +103,6 @@ bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
   std::memcpy(op.accesses.data(), command->accesses.data(), command->accesses.size());
   op.payload = command->payload.data();
 
-  // Progress first, then failures, then hazards: whatever counts as complete below has told of its failure already.
-  std::array<std::uint64_t, max_lanes> done;
-  for (std::uint32_t i = 0; i < max_lanes; ++i) done[i] = lanes_.done(i);
   take_failures(done);
   hazards_.collect(op.touched(), done, head.reports_seen, op.waits, op.inputs);
 

@@ -169,6 +169,7 @@ int worker_session::run() {
          served.error().text());
   if (home_ == home::process) {
     // Engines' own threads and the listener may be anywhere: leave without destructors.
+    state_->listener.detach();
     ::_exit(served ? 0 : 1);
   }
   state_->listener.join();
