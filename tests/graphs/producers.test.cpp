@@ -11,10 +11,12 @@
 #include <troupe/runtime/runtime.hpp>
 
 #include "engine/requests.hpp"
+#include "patiently.hpp"
 
 namespace {
 
 using namespace troupe;
+using graph_test::patiently;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int rounds = 400;
@@ -43,8 +45,10 @@ void produce(const device& gpu, int thread, counts& c, std::vector<std::uint64_t
   const std::uint32_t words = 16;
   auto x = gpu.alloc<std::uint32_t>(words), scratch = gpu.alloc<std::uint32_t>(words),
        spoiled = gpu.alloc<std::uint32_t>(words);
-  while (!gpu.fill(x, 0u).get() || !gpu.fill(scratch, 7u).get() || !gpu.fill(spoiled, 7u).get()) {
-  }
+  const auto set = [&gpu](const buffer<std::uint32_t>& b, std::uint32_t value) {
+    EXPECT_TRUE(patiently([&] { return gpu.fill(b, value); }));
+  };
+  set(x, 0), set(scratch, 7), set(spoiled, 7);
   std::uint32_t expected = 0;
   std::vector<std::atomic<int>> called(rounds);
   std::vector<pending<std::uint64_t>> kept;
@@ -60,8 +64,7 @@ void produce(const device& gpu, int thread, counts& c, std::vector<std::uint64_t
           tickets.push_back(s.ticket()), expected = expected + 1;
         else {
           ++c.refused;
-          while (!gpu.fill(x, expected).get()) {
-          }
+          set(x, expected);
         }
         break;
       }
@@ -83,16 +86,14 @@ void produce(const device& gpu, int thread, counts& c, std::vector<std::uint64_t
         break;
       }
       case 4: {
-        while (!gpu.fill(spoiled, 7u).get()) {
-        }
+        set(spoiled, 7);
         result<void> failed =
             gpu.ask(graph::fail<std::uint32_t>{
                         .x = scratch, .y = spoiled, .z = spoiled, .step = value, .throws = false, .work_us = 0})
                 .get();
         if (failed || failed.error().reaction() != reaction::caller_bug) ++c.failures_wrong;  // y and z overlap
         auto z = gpu.alloc<std::uint32_t>(words);
-        while (!gpu.fill(spoiled, 7u).get()) {
-        }
+        set(spoiled, 7);
         gpu.ask(graph::fail<std::uint32_t>{
                     .x = scratch, .y = spoiled, .z = z, .step = value, .throws = false, .work_us = 0})
             .detach();
@@ -111,10 +112,8 @@ void produce(const device& gpu, int thread, counts& c, std::vector<std::uint64_t
     ++c.answers;
   }
   for (auto& p : calls) (void)p.get();
-  std::optional<result<std::vector<std::uint32_t>>> last;
-  do last = gpu.download(x).get();
-  while (!*last && last->error().reaction() == reaction::retry_later);
-  if (!*last || **last != std::vector<std::uint32_t>(words, expected)) ++c.values_wrong;
+  const auto last = patiently([&] { return gpu.download(x); });
+  if (!last || *last != std::vector<std::uint32_t>(words, expected)) ++c.values_wrong;
 }
 
 void many_producers(const device_options& o) {
@@ -147,8 +146,7 @@ void many_producers(const device_options& o) {
   if (o.when_full == when_full::wait) {
     EXPECT_EQ(c.refused, 0u);
   }
-  while (!gpu.sync().get()) {
-  }
+  EXPECT_TRUE(patiently([&] { return gpu.sync(); }));
   EXPECT_EQ(gpu.statistics().depth, 0u);
   EXPECT_EQ(gpu.statistics().memory.live_buffers, 0u) << "a request that was answered still holds memory";
 }

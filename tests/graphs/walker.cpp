@@ -37,9 +37,9 @@ void walker::walk() {
       (void)start(walk_as_coroutine(this)).get();
       return;
     case manner::callbacks: {
-      promise<void> end;
-      pending<void> all = end.get_pending();
-      walk_by_callbacks(&end);
+      auto end = std::make_shared<promise<void>>();
+      pending<void> all = end->get_pending();
+      walk_by_callbacks(std::move(end));
       (void)all.get();
       return;
     }
@@ -58,7 +58,7 @@ task<void> walker::walk_as_coroutine(walker* self) {
   }
 }
 
-void walker::walk_by_callbacks(promise<void>* end) {
+void walker::walk_by_callbacks(std::shared_ptr<promise<void>> end) {
   const int i = next_wait();
   if (i < 0) return void(end->set(result<void>()));
   std::visit(

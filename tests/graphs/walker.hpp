@@ -42,7 +42,7 @@ class walker {
 
   int next_wait();
   static troupe::task<void> walk_as_coroutine(walker* self);
-  void walk_by_callbacks(troupe::promise<void>* end);
+  void walk_by_callbacks(std::shared_ptr<troupe::promise<void>> end);
   template <class T>
   void settle(int i, troupe::result<T> answer);
 

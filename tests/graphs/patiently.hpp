@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <thread>
+#include <troupe/base/error.hpp>
+
+namespace graph_test {
+
+/// Asks again for as long as the answer is that there is no room yet.
+template <class Ask>
+auto patiently(Ask&& ask) {
+  auto answer = ask().get();
+  for (; !answer && answer.error().reaction() == troupe::reaction::retry_later; answer = ask().get())
+    std::this_thread::yield();
+  return answer;
+}
+
+}  // namespace graph_test
