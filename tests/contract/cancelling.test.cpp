@@ -213,6 +213,7 @@ TEST(closing, a_second_close_can_be_the_harder_one) {
   const device gpu = rt.open_device(with_test_engines({.close_timeout = 50ms}));
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
   auto never = gpu.ask(spin{.gate = gate});
+  while (std::atomic_ref(gate[entered]).load() == 0 && !never.ready()) std::this_thread::yield();
   auto orderly = gpu.close();
   EXPECT_FALSE(orderly.get_for(20ms));
   (void)gpu.close_now().get();

@@ -158,7 +158,7 @@ void device_memory::recycle(block& base) noexcept {
   } else {
     if (b.quota) b.quota->give((b.bytes + 255) / 256 * 256);
     b.quota.reset();
-    b.marks = {};  // also gives its memory back: nodes are never destroyed one by one
+    std::vector<mark>().swap(b.marks);  // also gives its memory back: nodes are never destroyed one by one
     b.stale_marks.store(0, std::memory_order_relaxed);
     pools_[static_cast<int>(b.kind)]->ranges.free(arena::node_of(&b));
   }
