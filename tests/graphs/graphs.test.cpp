@@ -3,6 +3,7 @@
 //
 // Random request graphs against a naive serial interpreter.
 //   TROUPE_GRAPHS=10000   how many
+//   TROUPE_GRAPHS_FROM=n  the graphs of that run again
 //   TROUPE_SEED=n         only the graph of this seed, TROUPE_GRAPHS times (once by default)
 #include <gtest/gtest.h>
 
@@ -237,7 +238,8 @@ TEST(request_graphs, leave_the_same_memory_as_a_serial_interpreter) {
   const auto replayed = number_from("TROUPE_SEED");
   const std::uint64_t count = number_from("TROUPE_GRAPHS").value_or(replayed ? 1 : usual_count);
   const std::uint64_t base =
-      replayed ? *replayed : std::random_device()() * std::uint64_t{0x100000001} ^ std::random_device()();
+      replayed.value_or(number_from("TROUPE_GRAPHS_FROM")
+                            .value_or(std::random_device()() * std::uint64_t{0x100000001} ^ std::random_device()()));
   std::cout << count << (replayed ? " times the graph of seed " : " graphs from seed ") << base << std::endl;
 
   const auto began = std::chrono::steady_clock::now();
