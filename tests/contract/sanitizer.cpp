@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What thread sanitizer must know to judge whole devices. Nothing in other builds.
+#if defined(__SANITIZE_THREAD__)
+#define TROUPE_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TROUPE_THREAD_SANITIZER 1
+#endif
+#endif
+
+#if defined(TROUPE_THREAD_SANITIZER)
+#include <cstdlib>
+#include <string>
+
+// Neither OpenBLAS nor the loader is built with the sanitizer, so it does not see their locks.
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions();
+extern "C" const char* __tsan_default_suppressions() {
+  return "race:libopenblas\nrace:_dl_close_worker\nrace:_dl_open\n";
+}
+
+// A process waits for a second before it ends, to see races then. These tests start thousands of them.
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options();
+extern "C" const char* __tsan_default_options() { return "atexit_sleep_ms=0"; }
+
+namespace {
+[[maybe_unused]] const bool workers_do_not_wait_either = [] {
+  const char* set = std::getenv("TSAN_OPTIONS");
+  return ::setenv("TSAN_OPTIONS", ((set != nullptr ? std::string(set) + ":" : "") + "atexit_sleep_ms=0").c_str(), 1) ==
+         0;
+}();
+}  // namespace
+#endif
