@@ -272,6 +272,25 @@ TEST_F(hostile, a_worker_that_hides_the_sleepers_cannot_keep_them_asleep_over_it
   EXPECT_EQ(awaited.failed(reaction::context_lost), 20);
 }
 
+TEST_F(hostile, a_download_said_to_be_done_before_its_content_has_come_is_an_error) {
+  const auto big = gpu.alloc<float>(1 << 20);
+  EXPECT_OK(gpu.fill(big, 1.0f).get());
+  const channel_of_worker channel(gpu, capacity);
+  ASSERT_TRUE(channel.found());
+  const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
+  auto holding = gpu.ask(hold_slowly{.gate = gate, .result = big.slice(0, 1)});
+  auto down = gpu.download(big);  // waits behind it
+  for (std::uint32_t slot = 0; slot < capacity; ++slot) {
+    const std::uint64_t word = channel->slot(slot).load();
+    if (protocol::phase_of(word) != protocol::phase::queued || protocol::ticket_of(word) <= 3) continue;
+    channel->log(9, 1).store(protocol::log_word(protocol::ticket_of(word), slot));
+  }
+  channel->page().lanes[9].done.store(1);
+  announce(*channel);
+  EXPECT_TRUE(is_error(error_of(down.get()), reaction::context_lost, {"filled 0 of 16"}));
+  kill_worker(gpu);
+}
+
 // Random damage to everything but the request ring's content, which is ours to write, with work under way.
 TEST(hostile_storm, random_damage_ends_in_one_answer_for_each_request) {
   const std::uint64_t first_seed = seed_or(20260101);

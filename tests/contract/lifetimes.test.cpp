@@ -164,6 +164,55 @@ TEST_P(lifetimes, a_far_time_out_does_not_keep_the_memory_of_a_closed_device) {
   EXPECT_EQ(mapped(), before);
 }
 
+TEST_P(lifetimes, no_threads_of_ours_outlive_the_runtime_unless_a_handle_does) {
+  const auto threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
+  };
+  auto before = threads();
+  for (int i = 0; i < 10; ++i) {
+    if (i == 1) before = threads();  // a sanitizer may have started one of its own
+    std::optional<device> kept;
+    {
+      runtime rt;
+      kept = rt.open_device(options());
+      EXPECT_OK(kept->sync().get());
+    }
+    if (i > 0) {
+      EXPECT_LE(threads(), before);
+    }
+    EXPECT_OK(kept->close().get());  // nobody is left to do it, nor need be
+    EXPECT_EQ(kept->state(), device_state::stopped);
+    (void)kept->statistics();
+  }
+}
+
+TEST_P(lifetimes, a_runtime_may_end_where_its_device_tells_of_its_end) {
+  std::atomic<bool> gone{false};
+  auto rt = std::make_shared<runtime>();
+  const device gpu = rt->open_device(options());
+  EXPECT_OK(gpu.sync().get());
+  gpu.stopped().then([&gone, rt = std::move(rt)](const result<void>&) mutable {
+    rt.reset();
+    gone = true;
+    gone.notify_all();
+  });
+  (void)gpu.close();
+  gone.wait(false);
+}
+
+TEST_P(lifetimes, a_runtime_may_end_in_the_continuation_of_an_answer) {
+  std::atomic<bool> gone{false};
+  auto rt = std::make_shared<runtime>();
+  const device gpu = rt->open_device(options());
+  gpu.ping(1).then([&gone, rt = std::move(rt)](const result<std::uint64_t>&) mutable {
+    rt.reset();
+    gone = true;
+    gone.notify_all();
+  });
+  gone.wait(false);
+  EXPECT_EQ(gpu.state(), device_state::stopped);
+}
+
 TEST_P(lifetimes, no_descriptors_and_no_processes_are_left) {
   const auto descriptors = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());

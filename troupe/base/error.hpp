@@ -30,6 +30,9 @@ struct request_id {
   friend bool operator==(const request_id&, const request_id&) = default;
 };
 
+template <class T>
+class result;
+
 /// Everything known about a failure. Immutable and cheap to copy (one shared pointer).
 class error {
  public:
@@ -66,6 +69,10 @@ class error {
   std::string to_string() const;
 
  private:
+  template <class T>
+  friend class result;
+  error() noexcept = default;  // no error: what a result with a value holds
+
   std::shared_ptr<const details> details_;
 };
 

@@ -33,25 +33,24 @@ class [[nodiscard]] result {
   result(T value) noexcept(std::is_nothrow_move_constructible_v<T>) : ok_(true) {
     std::construct_at(&value_, std::move(value));
   }
-  result(class error e) noexcept : ok_(false) { std::construct_at(&error_, std::move(e)); }
-  result(const result& o) : ok_(o.ok_) {
-    if (ok_)
-      std::construct_at(&value_, o.value_);
-    else
-      std::construct_at(&error_, o.error_);
+  result(class error e) noexcept : error_(std::move(e)), ok_(false) {}
+  result(const result& o) : error_(o.error_), ok_(o.ok_) {
+    if (ok_) std::construct_at(&value_, o.value_);
   }
-  result(result&& o) noexcept(std::is_nothrow_move_constructible_v<T>) : ok_(o.ok_) {
-    if (ok_)
-      std::construct_at(&value_, std::move(o.value_));
-    else
-      std::construct_at(&error_, std::move(o.error_));
+  result(result&& o) noexcept(std::is_nothrow_move_constructible_v<T>) : error_(std::move(o.error_)), ok_(o.ok_) {
+    if (ok_) std::construct_at(&value_, std::move(o.value_));
   }
   result& operator=(result o) noexcept(std::is_nothrow_move_constructible_v<T>) {
-    destroy();
-    std::construct_at(this, std::move(o));
+    if (ok_) std::destroy_at(&value_);
+    ok_ = false;  // should the move throw
+    if (o.ok_) std::construct_at(&value_, std::move(o.value_));
+    ok_ = o.ok_;
+    error_ = std::move(o.error_);
     return *this;
   }
-  ~result() { destroy(); }
+  ~result() {
+    if (ok_) std::destroy_at(&value_);
+  }
 
   explicit operator bool() const noexcept { return ok_; }
   bool has_value() const noexcept { return ok_; }
@@ -82,17 +81,11 @@ class [[nodiscard]] result {
   void need() const {
     if (!ok_) throw bad_result(error_);
   }
-  void destroy() noexcept {
-    if (ok_)
-      std::destroy_at(&value_);
-    else
-      std::destroy_at(&error_);
-  }
 
   union {
     T value_;
-    class error error_;
   };
+  class error error_;  // beside the value, not in its place: g++ 12 warns of uninitialised use otherwise
   bool ok_;
 };
 
@@ -101,21 +94,8 @@ class [[nodiscard]] result<void> {
  public:
   using value_type = void;
 
-  result() noexcept : ok_(true), none_() {}
-  result(class error e) noexcept : ok_(false) { std::construct_at(&error_, std::move(e)); }
-  result(const result& o) : ok_(o.ok_), none_() {
-    if (!ok_) std::construct_at(&error_, o.error_);
-  }
-  result(result&& o) noexcept : ok_(o.ok_), none_() {
-    if (!ok_) std::construct_at(&error_, std::move(o.error_));
-  }
-  result& operator=(result o) noexcept {
-    std::destroy_at(this);
-    return *std::construct_at(this, std::move(o));
-  }
-  ~result() {
-    if (!ok_) std::destroy_at(&error_);
-  }
+  result() noexcept = default;
+  result(class error e) noexcept : error_(std::move(e)), ok_(false) {}
 
   explicit operator bool() const noexcept { return ok_; }
   bool has_value() const noexcept { return ok_; }
@@ -126,11 +106,8 @@ class [[nodiscard]] result<void> {
   const class error& error() const noexcept { return error_; }
 
  private:
-  bool ok_;
-  union {
-    char none_;
-    class error error_;
-  };
+  class error error_;
+  bool ok_ = true;
 };
 
 template <class T>

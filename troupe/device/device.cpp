@@ -136,7 +136,18 @@ memory_range device::alloc_host_bytes(extent bytes, const alloc_options& o) cons
 }
 
 pending<std::uint64_t> device::ping(std::uint64_t value) const { return ask(memory::ping{.value = value}); }
-pending<void> device::sync() const { return ask(memory::fence{}); }
+pending<void> device::sync() const {
+  if (!core_->downloads_under_way()) [[likely]]
+    return ask(memory::fence{});
+  auto all = new_answer(core_), fence = new_answer(core_);
+  const memory::fence r;
+  checker c(r, owner(), generation());
+  core_->submit(detail::info_of<memory::fence>, &r, c, fence.get(), &all->link, {});
+  when_answered(fence, [core = core_, all](const result<void>& done) {
+    core->answer_after_downloads(all->link.ticket, done, all);
+  });
+  return pending<void>(std::move(all));
+}
 
 pending<void> device::copy_bytes(way w, const memory_range& to, const memory_range& from, const call_options& o) const {
   const in<std::byte> source(from);
@@ -231,16 +242,16 @@ void device::download_bytes(const memory_range& from, pending_core& state, reque
     checker c(r, owner(), generation());
     r.check(c);
     core_->submit(detail::info_of<memory::download>, &r, c, answer.get(), &link, o);
-    when_answered(answer, [held, where, finish, stage](const result<void>& done) {
-      if (!done) return finish(*held, &done.error());
-      std::byte* to = where(*held, stage.bytes);
-      if (to == nullptr) {
-        const error nowhere = no_room(stage.bytes);
-        return finish(*held, &nowhere);
-      }
-      std::memcpy(to, stage.owner->host, stage.bytes);
-      finish(*held, nullptr);
-    });
+    if (link.ticket != 0) core_->download_begins(link.ticket);
+    when_answered(answer,
+                  [core = core_.get(), ticket = link.ticket, held, where, finish, stage](const result<void>& done) {
+                    std::byte* to = done ? where(*held, stage.bytes) : nullptr;
+                    if (to != nullptr) std::memcpy(to, stage.owner->host, stage.bytes);
+                    core->download_ends(ticket);
+                    if (to != nullptr) return finish(*held, nullptr);
+                    const error why = done ? no_room(stage.bytes) : done.error();
+                    finish(*held, &why);
+                  });
     return;
   }
   const staging_plan plan = staging_plan::for_bytes(from.bytes);
@@ -268,6 +279,8 @@ void device::download_bytes(const memory_range& from, pending_core& state, reque
   }
   auto moving = std::make_shared<transfer>(stage.owner, plan, to, std::move(held), finish);
   core_->submit(detail::info_of<memory::stream_out>, &r, c, answer.get(), &link, o, stage.owner);
+  moving->ticket = link.ticket;
+  if (link.ticket != 0) core_->download_begins(link.ticket);
   core_->add_transfer(moving);
   when_answered(answer, [moving](const result<void>& done) { moving->request_answered(done); });
   core_->drive();

@@ -10,6 +10,7 @@ namespace troupe {
 struct runtime::state {
   std::mutex lock;
   std::shared_ptr<control_loop> loop;  // made with the first device
+  std::vector<std::shared_ptr<device_core>> cores;
   std::vector<device> devices;
 };
 
@@ -19,6 +20,9 @@ runtime::~runtime() {
   std::vector<pending<void>> closing;
   for (const device& d : state_->devices) closing.push_back(d.close());
   for (auto& c : closing) (void)c.get();
+  // No thread of ours outlives the runtime: a program may end, or unload us, right after.
+  for (const auto& core : state_->cores) core->join();
+  if (state_->loop) state_->loop->end();
 }
 
 std::string runtime::default_runtime_folder(const char* built_in) {
@@ -29,9 +33,8 @@ std::string runtime::default_runtime_folder(const char* built_in) {
 device runtime::open(device_options options) {
   const std::scoped_lock guard(state_->lock);
   if (!state_->loop) state_->loop = std::make_shared<control_loop>();
-  state_->devices.emplace_back(
-      device_core::open(options, static_cast<std::uint32_t>(state_->devices.size()), state_->loop));
-  return state_->devices.back();
+  state_->cores.push_back(device_core::open(options, static_cast<std::uint32_t>(state_->devices.size()), state_->loop));
+  return state_->devices.emplace_back(state_->cores.back());
 }
 
 std::vector<device> runtime::devices() const {

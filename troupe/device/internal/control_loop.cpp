@@ -34,34 +34,41 @@ control_loop::control_loop()
 }
 
 control_loop::~control_loop() {
+  end();
+  if (!thread_.joinable()) return;
+  // Destroyed by what it called: then the thread ends by itself, without looking at the loop again.
+  *gone_ = true;
+  thread_.detach();
+}
+
+void control_loop::end() noexcept {
   {
     const std::scoped_lock guard(lock_);
     ending_ = true;
   }
+  wake();
+  if (thread_.joinable() && !on_loop_thread()) thread_.join();
+}
+
+void control_loop::wake() noexcept {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto n = ::write(event_.get(), &one, sizeof one);
-  // The last device may be let go on the loop itself; then the thread ends by itself, without looking at the loop
-  // again.
-  if (on_loop_thread()) {
-    *gone_ = true;
-    thread_.detach();
-  } else {
-    thread_.join();
-  }
 }
 
 void control_loop::post(job& work) noexcept {
   work.next = nullptr;
-  {
-    const std::scoped_lock guard(lock_);
-    if (last_ != nullptr)
-      last_->next = &work;
-    else
-      first_ = &work;
-    last_ = &work;
+  std::unique_lock guard(lock_);
+  if (ended_) {
+    guard.unlock();
+    return work.run(&work);
   }
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto n = ::write(event_.get(), &one, sizeof one);
+  if (last_ != nullptr)
+    last_->next = &work;
+  else
+    first_ = &work;
+  last_ = &work;
+  guard.unlock();
+  wake();
 }
 
 void control_loop::watch(int fd, handler& h) {
@@ -125,7 +132,10 @@ void control_loop::run() {
       guard.lock();
     }
     if (!timers_.empty()) arm(timers_.front().deadline_ns);
-    if (ending_ && first_ == nullptr) return;
+    if (ending_ && first_ == nullptr) {
+      ended_ = true;
+      return;
+    }
   }
 }
 

@@ -29,6 +29,10 @@ class control_loop final : public executor {
   ~control_loop();
   control_loop(const control_loop&) = delete;
 
+  /// Runs what was posted and ends the thread; waits for that, except on the loop itself. Nothing may be watched any
+  /// more. What is posted later runs on the thread that posts it, and no time comes any more.
+  void end() noexcept;
+
   void post(job& work) noexcept override;
   /// Only on the loop's thread. The handler lives until `unwatch`.
   void watch(int fd, handler& h);
@@ -45,6 +49,7 @@ class control_loop final : public executor {
     bool operator<(const timer& o) const noexcept { return deadline_ns > o.deadline_ns; }
   };
   void run();
+  void wake() noexcept;
   void arm(std::int64_t deadline_ns) noexcept;
 
   file_descriptor epoll_, event_, clock_;
@@ -53,7 +58,7 @@ class control_loop final : public executor {
   job* last_ = nullptr;
   std::vector<timer> timers_;  // a heap
   std::vector<std::pair<int, handler*>> watched_;
-  bool ending_ = false;
+  bool ending_ = false, ended_ = false;
   bool* gone_ = nullptr;  // run()'s: set when the loop was destroyed by what it called
   std::thread thread_;
 };

@@ -45,12 +45,24 @@ class device_core final : public waiter,
   void drive() noexcept;
   void cancel(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how = reaction::retry_later) noexcept;
   void add_transfer(std::shared_ptr<transfer> t);
+  /// A download is complete for the worker before the application has copied the data to its place: these say where
+  /// that is still to be done. It ends before its caller is answered, who may wait for others at once.
+  void download_begins(std::uint64_t ticket);
+  void download_ends(std::uint64_t ticket) noexcept;
+  bool downloads_under_way() const noexcept { return downloads_count_.load(std::memory_order_seq_cst) != 0; }
+  /// Answers when the downloads that were queued before `ticket` have ended, well or not: only then is nothing written
+  /// to their places any more.
+  void answer_after_downloads(std::uint64_t ticket, const result<void>& with, ref<pending_state<void>> answer);
   /// Sleeps until the worker has news, the deadline, or a wake without cause; `ready` is asked after announcing.
   template <class Ready>
   void sleep_for_news(Ready&& ready, std::int64_t deadline_ns) noexcept;
 
   // lifecycle.cpp
   void start();
+  /// After the device has stopped: waits for its thread to end, unless it is the caller.
+  void join() noexcept {
+    if (reactor_.joinable() && reactor_.get_id() != std::this_thread::get_id()) reactor_.join();
+  }
   pending<void> when_ready();
   pending<void> when_stopped();
   void close(bool now);
@@ -104,6 +116,7 @@ class device_core final : public waiter,
   void wake_waiters() noexcept;
   void wake_reactor() noexcept;
   void pump_transfers() noexcept;
+  bool downloads_before(std::uint64_t ticket) const noexcept;
   void react() noexcept;
 
   // lifecycle.cpp; on the control loop
@@ -162,6 +175,15 @@ class device_core final : public waiter,
   mutable std::mutex transfer_lock_;
   std::vector<std::shared_ptr<transfer>> transfers_;
   std::atomic<bool> has_transfers_{false};
+  struct after_downloads {
+    std::uint64_t ticket;
+    result<void> with;
+    ref<pending_state<void>> answer;
+  };
+  mutable std::mutex downloads_lock_;
+  std::vector<std::uint64_t> downloads_;  // tickets
+  std::vector<after_downloads> after_downloads_;
+  std::atomic<std::size_t> downloads_count_{0};
   int cores_;
   std::atomic<bool> reactor_ends_{false};
   std::thread reactor_;

@@ -260,14 +260,14 @@ void device_core::carry_out(const device_supervisor::action& a) {
       finish_worker();  // first: whoever is told may rely on its end
       state_.store(device_state::stopped);
       closing_.store(false);
-      const result<void> how = a.why ? result<void>(*a.why) : result<void>();
-      tell(ready_waiters_, ready_result_, a.why ? *a.why : error(reaction::stopped, "device", "the device was closed"));
-      tell(stop_waiters_, stop_result_, how);
       reactor_ends_.store(true, std::memory_order_seq_cst);
       if (channel_.base != nullptr) {
         wake_waiters();
         wake_reactor();
       }
+      const result<void> how = a.why ? result<void>(*a.why) : result<void>();
+      tell(ready_waiters_, ready_result_, a.why ? *a.why : error(reaction::stopped, "device", "the device was closed"));
+      tell(stop_waiters_, stop_result_, how);
       break;
     }
   }

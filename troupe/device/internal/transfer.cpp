@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <string>
 #include <troupe/device/internal/transfer.hpp>
 #include <troupe/memory/stream_copy.hpp>
 
@@ -9,7 +10,7 @@ namespace troupe {
 bool transfer::advance() noexcept {
   std::unique_lock guard(lock_, std::try_to_lock);
   if (!guard) return false;  // somebody is at it
-  if (over_) return true;
+  if (over_) return false;
   staging_header& h = header();
   // Read once; more than is possible counts as what is possible, so nothing is read that lies outside the staging
   // block.
@@ -21,11 +22,13 @@ bool transfer::advance() noexcept {
     emptied_.store(++i, std::memory_order_relaxed);
     h.step(h.emptied, i);
   }
-  if (!answer_ || (*answer_ && i < plan_.count())) return false;
+  if (!answer_) return false;
+  // A request that went well has filled every chunk before it was answered: this worker lies.
+  if (*answer_ && i < plan_.count())
+    answer_ = error(reaction::context_lost, "memory",
+                    "download: the worker has filled " + std::to_string(i) + " of " + std::to_string(plan_.count()) +
+                        " parts and says that it is done");
   over_ = true;
-  const auto state = std::move(state_);
-  guard.unlock();
-  finish_(*state, *answer_ ? nullptr : &answer_->error());
   return true;
 }
 

@@ -20,8 +20,13 @@ class transfer {
   transfer(block_ref staging, staging_plan plan, std::byte* to, ref<pending_core> state, finisher finish) noexcept
       : staging_(std::move(staging)), plan_(plan), to_(to), state_(std::move(state)), finish_(finish) {}
 
-  /// Copies what is there. True when the transfer is over and may be forgotten.
+  /// Its request's place in the mailbox. Set before anybody calls `advance`.
+  std::uint64_t ticket = 0;
+
+  /// Copies what is there. True for the one call that finds that there is nothing left to do but `tell`.
   bool advance() noexcept;
+  /// Answers the caller.
+  void tell() noexcept { finish_(*state_, *answer_ ? nullptr : &answer_->error()); }
   /// Is there anything for `advance`? A hint, without the lock.
   bool has_data() const noexcept {
     return header().filled.load(std::memory_order_relaxed) != emptied_.load(std::memory_order_relaxed);
