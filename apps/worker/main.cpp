@@ -3,7 +3,7 @@
 // The worker program. It is launched by the library, never by hand: descriptor 3 is the way to the application.
 #include <cstdio>
 #include <troupe/channel/process.hpp>
-#include <troupe/worker/session.hpp>
+#include <troupe/worker/internal/session.hpp>
 
 int main() {
   auto application = troupe::control_socket::adopt(troupe::file_descriptor(troupe::process::control_descriptor));

@@ -11,7 +11,7 @@
 #include <random>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
-#include <troupe/worker/protocol.hpp>
+#include <troupe/worker/internal/protocol.hpp>
 
 #include "harness.hpp"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <troupe/channel/control_socket.hpp>
 #include <troupe/channel/process.hpp>
-#include <troupe/worker/protocol.hpp>
+#include <troupe/worker/internal/protocol.hpp>
 #include <vector>
 
 namespace {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <troupe/base/clock.hpp>
@@ -45,8 +44,8 @@ class adaptive_wait {
  private:
   static constexpr int looks_between_clock_reads = 16;
 
-  void paid() noexcept { budget_ns_ = std::min(budget_ns_ * 2, most_ns_); }
-  void wasted() noexcept { budget_ns_ = std::max(budget_ns_ / 2, least_ns_); }
+  void paid() noexcept { budget_ns_ = 2 * budget_ns_ < most_ns_ ? 2 * budget_ns_ : most_ns_; }
+  void wasted() noexcept { budget_ns_ = budget_ns_ / 2 > least_ns_ ? budget_ns_ / 2 : least_ns_; }
 
   std::int64_t most_ns_ = 0;
   std::int64_t least_ns_ = 0;

@@ -70,16 +70,15 @@ bool device_memory::grow(pool& p, memory_kind kind, std::uint64_t bytes, std::op
     why = made.error();
     return false;
   }
-  auto free_entry = std::find_if(p.segments.begin(), p.segments.end(), [](const segment& s) { return s.bytes == 0; });
-  const auto id = static_cast<arena::segment_id>(free_entry - p.segments.begin());
-  if (free_entry == p.segments.end())
-    p.segments.push_back(*made);
-  else
-    *free_entry = *made;
+  auto entry = std::find_if(p.segments.begin(), p.segments.end(), [](const segment& s) { return s.bytes == 0; });
+  if (entry == p.segments.end()) entry = p.segments.insert(entry, segment());
+  const auto id = static_cast<arena::segment_id>(entry - p.segments.begin());
   if (auto added = p.ranges.add_segment(id, made->address, made->bytes); !added) {
+    source_->shrink(kind, *made);
     why = added.error();
     return false;
   }
+  *entry = std::move(*made);
   return true;
 }
 

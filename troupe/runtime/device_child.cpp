@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/actor/child.hpp>
 #include <troupe/runtime/device_child.hpp>
 
 namespace troupe {

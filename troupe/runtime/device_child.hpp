@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/actor/child.hpp>
 #include <troupe/device/device.hpp>
 
 namespace troupe {
+
+class child_handle;
 
 /// A device as the child of a supervisor, beside actors. It is started when it serves; its worker's death is a crash,
 /// so the strategy decides what happens next. In a child_spec:

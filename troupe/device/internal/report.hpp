@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 #include <troupe/base/error.hpp>
-#include <troupe/worker/protocol.hpp>
+#include <troupe/worker/internal/protocol.hpp>
 
 namespace troupe {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/internal/sleep_for_news.hpp>
-#include <troupe/worker/operation.hpp>
+#include <troupe/worker/internal/operation.hpp>
 
 namespace troupe {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/internal/worker_link.hpp>
-#include <troupe/worker/session.hpp>
+#include <troupe/worker/internal/session.hpp>
 
 namespace troupe {
 namespace {

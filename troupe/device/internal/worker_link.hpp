@@ -10,7 +10,7 @@
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/process.hpp>
 #include <troupe/device/options.hpp>
-#include <troupe/worker/protocol.hpp>
+#include <troupe/worker/internal/protocol.hpp>
 
 namespace troupe {
 

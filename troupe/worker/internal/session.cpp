@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/worker/session.hpp>
+#include <troupe/worker/internal/session.hpp>
 
 #include <unistd.h>
 #include <cstring>
@@ -10,7 +10,7 @@
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/process.hpp>
-#include <troupe/worker/pump.hpp>
+#include <troupe/worker/internal/pump.hpp>
 
 namespace troupe {
 namespace {

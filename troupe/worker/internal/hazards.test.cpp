@@ -9,7 +9,7 @@
 #include <ostream>
 #include <random>
 #include <string>
-#include <troupe/worker/hazards.hpp>
+#include <troupe/worker/internal/hazards.hpp>
 #include <tuple>
 #include <vector>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 #include <troupe/base/futex.hpp>
-#include <troupe/worker/command.hpp>
-#include <troupe/worker/pump.hpp>
+#include <troupe/worker/internal/command.hpp>
+#include <troupe/worker/internal/pump.hpp>
 
 namespace troupe {
 namespace {

@@ -8,7 +8,7 @@
 #include <troupe/channel/ring.hpp>
 #include <troupe/request/block.hpp>
 #include <troupe/request/request.hpp>
-#include <troupe/worker/hazards.hpp>
+#include <troupe/worker/internal/hazards.hpp>
 
 /// What the application and a worker share: the layout of their common memory, of the records in the two rings, and of
 /// the messages on the control socket.

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <troupe/worker/engine.hpp>
-#include <troupe/worker/hazards.hpp>
-#include <troupe/worker/protocol.hpp>
+#include <troupe/worker/internal/hazards.hpp>
+#include <troupe/worker/internal/protocol.hpp>
 
 namespace troupe {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/worker/failure.hpp>
+#include <troupe/worker/internal/failure.hpp>
 
 namespace troupe {
 

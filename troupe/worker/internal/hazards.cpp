@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cassert>
-#include <troupe/worker/hazards.hpp>
+#include <troupe/worker/internal/hazards.hpp>
 #include <tuple>
 
 namespace troupe {

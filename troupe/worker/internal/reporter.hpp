@@ -4,9 +4,9 @@
 
 #include <mutex>
 #include <troupe/channel/ring.hpp>
-#include <troupe/worker/failure.hpp>
-#include <troupe/worker/operation.hpp>
-#include <troupe/worker/protocol.hpp>
+#include <troupe/worker/internal/failure.hpp>
+#include <troupe/worker/internal/operation.hpp>
+#include <troupe/worker/internal/protocol.hpp>
 
 namespace troupe {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 #include <troupe/base/error.hpp>
-#include <troupe/worker/hazards.hpp>
+#include <troupe/worker/internal/hazards.hpp>
 #include <vector>
 
 namespace troupe {

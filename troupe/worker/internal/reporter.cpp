@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <time.h>
-#include <troupe/worker/reporter.hpp>
+#include <troupe/worker/internal/reporter.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
-#include <troupe/worker/lanes.hpp>
+#include <troupe/worker/internal/lanes.hpp>
 
 namespace troupe {
 

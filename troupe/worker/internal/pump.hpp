@@ -3,9 +3,9 @@
 #pragma once
 
 #include <troupe/channel/ring.hpp>
-#include <troupe/worker/engines.hpp>
-#include <troupe/worker/lane_chooser.hpp>
-#include <troupe/worker/lanes.hpp>
+#include <troupe/worker/internal/engines.hpp>
+#include <troupe/worker/internal/lane_chooser.hpp>
+#include <troupe/worker/internal/lanes.hpp>
 
 namespace troupe {
 

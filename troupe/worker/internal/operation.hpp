@@ -4,8 +4,8 @@
 
 #include <array>
 #include <cstddef>
-#include <troupe/worker/engines.hpp>
-#include <troupe/worker/failure.hpp>
+#include <troupe/worker/internal/engines.hpp>
+#include <troupe/worker/internal/failure.hpp>
 
 namespace troupe {
 

@@ -7,9 +7,9 @@
 #include <memory>
 #include <thread>
 #include <troupe/channel/wait_policy.hpp>
-#include <troupe/worker/operation.hpp>
-#include <troupe/worker/protocol.hpp>
-#include <troupe/worker/reporter.hpp>
+#include <troupe/worker/internal/operation.hpp>
+#include <troupe/worker/internal/protocol.hpp>
+#include <troupe/worker/internal/reporter.hpp>
 
 namespace troupe {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <troupe/base/unique_handle.hpp>
-#include <troupe/worker/engines.hpp>
+#include <troupe/worker/internal/engines.hpp>
 
 namespace troupe {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <random>
-#include <troupe/worker/command.hpp>
+#include <troupe/worker/internal/command.hpp>
 
 namespace troupe {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <optional>
 #include <span>
-#include <troupe/worker/operation.hpp>
-#include <troupe/worker/protocol.hpp>
+#include <troupe/worker/internal/operation.hpp>
+#include <troupe/worker/internal/protocol.hpp>
 
 namespace troupe {
 

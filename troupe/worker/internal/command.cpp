@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
-#include <troupe/worker/command.hpp>
+#include <troupe/worker/internal/command.hpp>
 
 namespace troupe {
 
