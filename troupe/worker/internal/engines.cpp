@@ -99,9 +99,10 @@ result<void> engine_set::open(const std::string& library, const std::string& pat
   if (open_engine == nullptr)
     return missing("library " + library + ": " + path +
                    " is not an engine (no troupe_engine_open); build it with TROUPE_ENGINE");
-  troupe_engine_failure failure{};
+  engine_failure failure;
   e->engine = open_engine(&context_, &failure);
   if (e->engine == nullptr) {
+    failure.make_sound();
     return error(error::details{.reaction = static_cast<reaction>(failure.reaction),
                                 .domain = failure.domain,
                                 .code = failure.code,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <troupe/base/result.hpp>
@@ -9,6 +10,19 @@
 #include <vector>
 
 namespace troupe {
+
+/// Where an engine says why it failed; not every engine does, or does it well.
+struct engine_failure : troupe_engine_failure {
+  engine_failure() noexcept {
+    reaction = static_cast<std::uint8_t>(troupe::reaction::fatal);
+    code = 0;
+    domain[0] = text[0] = '\0';
+  }
+  void make_sound() noexcept {
+    reaction = std::min(reaction, static_cast<std::uint8_t>(troupe::reaction::fatal));
+    domain[sizeof domain - 1] = text[sizeof text - 1] = '\0';
+  }
+};
 
 /// The engines of a worker: finds the plug-in of a library actor, loads it on first use, and knows its operations.
 class engine_set {

@@ -42,13 +42,16 @@ void lane_set::serve(std::uint32_t number) noexcept {
   lane& l = lanes_[number];
   adaptive_wait wait(policy_);
   while (true) {
-    const std::uint64_t next = done(number) + 1;
-    if (l.queued.load(std::memory_order_acquire) >= next) {
+    // What is queued first, what is done second: while more is queued than done the pump runs nothing here, so `next`
+    // is this thread's. The other way round the pump could run `next` itself and queue the one after it in between.
+    const std::uint64_t queued = l.queued.load(std::memory_order_acquire), next = done(number) + 1;
+    if (queued >= next) {
       run(operations_[protocol::slot_of(channel_.log(number, next).load(std::memory_order_relaxed))]);
       continue;
     }
     if (ending_.load()) return;
     if (wait.spin([&] { return l.queued.load(std::memory_order_acquire) >= next; })) continue;
+    reports_.announce_idle();
     // Parking: announce, look again, sleep. `queue` stores first and looks at the announcement second, so one of the
     // two sees the other.
     const std::uint32_t before = l.wake.load();
@@ -114,9 +117,9 @@ void lane_set::run(operation& op) noexcept {
                                .reply = channel_.cell(op.slot).bytes,
                                .news = [](void* r) { static_cast<reporter*>(r)->announce(); },
                                .worker = &reports_};
-    troupe_engine_failure f;
-    f.text[0] = '\0';
+    engine_failure f;
     if (!op.what->run(op.engine, op.payload, &c, &f)) {
+      f.make_sound();
       why = std::make_shared<failure>(failure{.reaction = static_cast<reaction>(f.reaction),
                                               .code = f.code,
                                               .domain = f.domain,

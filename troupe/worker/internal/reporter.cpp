@@ -80,7 +80,7 @@ std::uint64_t reporter::report(const operation& op, const failure& why) {
 void reporter::announce() noexcept {
   protocol::progress_page& page = channel_.page();
   if (page.sleepers.load(std::memory_order_seq_cst) == 0) {
-    if (!unannounced_.load(std::memory_order_relaxed)) unannounced_.store(true, std::memory_order_relaxed);
+    if (!unannounced_.load(std::memory_order_seq_cst)) unannounced_.store(true, std::memory_order_relaxed);
     return;
   }
   page.epoch.fetch_add(1, std::memory_order_seq_cst);
@@ -88,10 +88,12 @@ void reporter::announce() noexcept {
 }
 
 void reporter::announce_idle() noexcept {
+  // Several lanes and the pump may be here at once. Who found the flag set in `announce` had counted its operation
+  // before, so whoever takes the flag down sees it counted.
   if (!unannounced_.load(std::memory_order_relaxed) || !unannounced_.exchange(false)) return;
   protocol::progress_page& page = channel_.page();
   std::uint64_t done = 0;
-  for (const protocol::lane_counters& lane : page.lanes) done += lane.done.load(std::memory_order_relaxed);
+  for (const protocol::lane_counters& lane : page.lanes) done += lane.done.load(std::memory_order_seq_cst);
   if (page.retired.load(std::memory_order_relaxed) == done) return;
   page.idle_epoch.fetch_add(1, std::memory_order_seq_cst);
   if (page.idle_sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(page.idle_epoch, futex_scope::shared);

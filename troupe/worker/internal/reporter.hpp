@@ -20,7 +20,7 @@ class reporter {
 
   /// After operations became complete: wakes whoever waits for answers.
   void announce() noexcept;
-  /// Before the pump sleeps: answers that nobody was woken for are the reactor's now.
+  /// Before the pump or a lane sleeps: answers that nobody was woken for are the reactor's now.
   void announce_idle() noexcept;
 
  private:

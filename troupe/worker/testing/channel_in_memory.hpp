@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <new>
+#include <troupe/worker/internal/protocol.hpp>
+
+namespace troupe::testing_worker {
+
+/// What an application and a worker share, in ordinary memory of this program.
+class channel_in_memory {
+ public:
+  explicit channel_in_memory(std::uint32_t capacity)
+      : at_(protocol::layout::for_capacity(capacity)), memory_(new(alignment) std::byte[at_.total]{}) {}
+
+  protocol::view view() const noexcept { return {at_, memory_.get()}; }
+  ring_region commands() const { return ring_region::format(view().commands(), at_.command_bytes).value(); }
+  ring_region reports() const { return ring_region::format(view().reports(), at_.report_bytes).value(); }
+
+ private:
+  static constexpr std::align_val_t alignment{4096};
+  struct deleter {
+    void operator()(std::byte* p) const noexcept { ::operator delete[](p, alignment); }
+  };
+  protocol::layout at_;
+  std::unique_ptr<std::byte[], deleter> memory_;
+};
+
+}  // namespace troupe::testing_worker
