@@ -77,7 +77,11 @@ constexpr number_parts take_apart(Float x) noexcept {
       .negative = negative, .magnitude = mantissa | std::uint64_t{1} << mantissa_bits, .exponent = unit + exponent - 1};
 }
 
-template <std::integral Integer>
+/// An integer whose magnitude fits; `__int128`, which GNU modes count among the integers, does not.
+template <class T>
+concept small_integer = std::integral<T> && sizeof(T) <= sizeof(std::uint64_t);
+
+template <small_integer Integer>
 constexpr number_parts take_apart(Integer x) noexcept {
   const bool negative = std::is_signed_v<Integer> && x < Integer{};
   const auto wide = static_cast<std::uint64_t>(x);

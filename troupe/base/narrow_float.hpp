@@ -22,7 +22,7 @@ concept narrow_float = requires(T x) {
 /// What a narrow float can be made from. Each source is rounded exactly once; `long double` is left out because it
 /// could not be.
 template <class T>
-concept convertible_number = std::integral<T> || std::same_as<T, float> || std::same_as<T, double> || narrow_float<T>;
+concept convertible_number = small_integer<T> || std::same_as<T, float> || std::same_as<T, double> || narrow_float<T>;
 
 /// `x` in the narrow type `To`, to nearest even; values out of range and infinities become the largest finite value of
 /// their sign.

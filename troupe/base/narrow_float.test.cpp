@@ -15,6 +15,11 @@
 namespace troupe {
 namespace {
 
+// This file is compiled in GNU mode, as CMake has it by default: there std::integral holds for __int128.
+__extension__ using int128 = __int128;
+static_assert(std::integral<int128> && !convertible_number<int128>);
+static_assert(convertible_number<std::int64_t> && convertible_number<std::uint64_t>);
+
 using reference::converter;
 using reference::definition;
 using reference::exact;

@@ -34,7 +34,9 @@ class [[nodiscard]] result {
     std::construct_at(&value_, std::move(value));
   }
   result(class error e) noexcept : error_(std::move(e)), ok_(false) {}
-  result(const result& o) : error_(o.error_), ok_(o.ok_) {
+  result(const result& o)
+    requires std::is_copy_constructible_v<T>
+      : error_(o.error_), ok_(o.ok_) {
     if (ok_) std::construct_at(&value_, o.value_);
   }
   result(result&& o) noexcept(std::is_nothrow_move_constructible_v<T>) : error_(std::move(o.error_)), ok_(o.ok_) {

@@ -21,6 +21,11 @@ TEST(result, holds_a_value_or_an_error) {
   EXPECT_EQ(bad.error().text(), "field n is 0: give at least 1");
 }
 
+static_assert(std::is_copy_constructible_v<result<int>> && std::is_copy_assignable_v<result<int>>);
+static_assert(!std::is_copy_constructible_v<result<std::unique_ptr<int>>>);
+static_assert(!std::is_copy_assignable_v<result<std::unique_ptr<int>>>);
+static_assert(std::is_move_assignable_v<result<std::unique_ptr<int>>>);
+
 TEST(result, value_throws_the_error_it_holds) {
   EXPECT_EQ(parse(true).value(), 7);
   try {
