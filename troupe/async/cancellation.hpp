@@ -15,7 +15,9 @@ namespace troupe {
 /// Cancels a core when a stop is requested, as long as the link lives. The core outlives the link.
 class cancel_link {
  public:
-  cancel_link(std::stop_token token, pending_core& core) : callback_(std::move(token), call{&core}) {}
+  /// `other`: a link that lives as long as this one.
+  cancel_link(std::stop_token token, pending_core& core, std::unique_ptr<cancel_link> other = nullptr)
+      : other_(std::move(other)), callback_(std::move(token), call{&core}) {}
 
  private:
   struct call {
@@ -25,11 +27,13 @@ class cancel_link {
       keep->cancel();
     }
   };
+  std::unique_ptr<cancel_link> other_;
   std::stop_callback<call> callback_;
 };
 
 /// What a producer wants to happen when its consumer cancels. The hook is run at most once, and destroyed as soon as it
-/// cannot be run any more. Thread safe without a lock: one pointer decides who owns the hook.
+/// cannot be run any more; one that runs may outlast `close` and the slot. Thread safe without a lock: one pointer
+/// decides who owns the hook.
 class cancel_slot {
  public:
   struct hook {

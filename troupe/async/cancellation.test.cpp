@@ -51,6 +51,17 @@ TEST(cancellation, a_hook_is_dropped_unrun_with_the_answer) {
   EXPECT_EQ(*held, 0);
 }
 
+TEST(cancellation, each_of_several_stop_tokens_cancels) {
+  for (const bool first : {true, false}) {
+    std::stop_source one, other;
+    promise<int> p;
+    auto q = p.get_pending().cancel_on(one.get_token()).cancel_on(other.get_token());
+    EXPECT_FALSE(p.cancel_requested());
+    (first ? one : other).request_stop();
+    EXPECT_TRUE(p.cancel_requested());
+  }
+}
+
 TEST(cancellation, a_stop_token_cancels_a_pending_while_it_waits) {
   std::stop_source stop;
   promise<int> p, dropped, late;

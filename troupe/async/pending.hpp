@@ -6,6 +6,7 @@
 #include <troupe/async/cancellation.hpp>
 #include <troupe/async/pending_state.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/time_span.hpp>
 
 namespace troupe {
 
@@ -25,13 +26,6 @@ struct value_of<result<T>> {
 };
 template <class T, class F>
 using then_value = typename value_of<std::invoke_result_t<F&, result<T>>>::type;
-
-/// The monotonic clock's nanoseconds `duration` from now, and `no_deadline` for what does not fit.
-std::int64_t deadline_in(double seconds) noexcept;
-template <class Duration>
-double seconds_of(Duration d) noexcept {
-  return static_cast<double>(d.count()) * Duration::period::num / Duration::period::den;
-}
 }  // namespace detail
 
 /// An answer that will come: the consumer's side. Move only; used by one owner at a time.
@@ -64,7 +58,7 @@ class pending {
   template <class Duration>
     requires requires { typename Duration::period; }
   std::optional<result<T>> get_for(Duration timeout) {
-    return get_until(detail::deadline_in(detail::seconds_of(timeout)));
+    return get_until(time_span(timeout).after(now_ns()));
   }
   /// The same with a deadline in nanoseconds of the monotonic clock, see `now_ns`.
   std::optional<result<T>> get_until(std::int64_t deadline_ns) {
@@ -83,9 +77,10 @@ class pending {
   /// The answer if it is there, else a `caller_bug` error: never blocks.
   result<T> take() { return state_ ? state_->take() : detail::empty_pending(); }
 
-  /// Calls `f(result<T>)` when the answer comes, on the executor, or on the thread that answers. What `f` returns is
-  /// the answer of the new pending (a `result<U>` as itself); an exception from `f` becomes a `fatal` error. Cancelling
-  /// the new pending cancels this one.
+  /// Calls `f(result<T>)` when the answer comes, on the executor, or without one on the thread that answers; when it
+  /// has come already, on this thread, before `then` returns: hold no lock that `f` takes. What `f` returns is the
+  /// answer of the new pending (a `result<U>` as itself); an exception from `f` becomes a `fatal` error. Cancelling the
+  /// new pending cancels this one.
   template <class F>
   pending<detail::then_value<T, std::decay_t<F>>> then(executor& where, F&& f) &&;
   template <class F>
@@ -97,9 +92,10 @@ class pending {
   void cancel() noexcept {
     if (const auto keep = state_) keep->cancel();  // which may run a continuation that ends this pending
   }
-  /// Cancels when a stop is requested, as long as this pending or what it was turned into waits for the answer.
+  /// Cancels when a stop is requested, as long as this pending or what it was turned into waits for the answer. May be
+  /// called with several tokens: each of them cancels.
   pending cancel_on(std::stop_token token) && {
-    if (state_ && !state_->done()) link_ = std::make_unique<cancel_link>(std::move(token), *state_);
+    if (state_ && !state_->done()) link_ = std::make_unique<cancel_link>(std::move(token), *state_, std::move(link_));
     return std::move(*this);
   }
 

@@ -48,8 +48,9 @@ class promise {
 
   /// The consumer has cancelled: better answer soon, usually with `cancelled(what)`.
   bool cancel_requested() const noexcept { return state_ && state_->hook.requested(); }
-  /// Calls `hook()` once if the consumer cancels, on its thread, at once if it did already; never after the promise was
-  /// answered, except when both happen at the same time. False when there is a hook already.
+  /// Calls `hook()` once if the consumer cancels, on its thread, at once if it did already; not when the promise was
+  /// answered before. When both happen at the same time the hook may still be running after `set` has returned, and
+  /// after the promise is gone: let it own what it touches. False when there is a hook already.
   template <class F>
   bool on_cancel(F&& hook) {
     struct call final : cancel_slot::hook {

@@ -49,6 +49,7 @@ struct gathered : job {
 template <class... Ts>
 class all_of final : public pending_state<std::tuple<result<Ts>...>> {
  public:
+  using answer = std::tuple<result<Ts>...>;
   explicit all_of(pending<Ts>... sources) noexcept : sources_(std::move(sources)...) {}
 
   void start() noexcept {
@@ -57,7 +58,7 @@ class all_of final : public pending_state<std::tuple<result<Ts>...>> {
   }
   void answered(std::size_t) noexcept {
     if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    std::apply([this](auto&... s) { this->complete(std::tuple<result<Ts>...>(s.take()...)); }, sources_);
+    std::apply([this](auto&... s) { this->complete(answer(s.take()...)); }, sources_);
   }
   void cancel() noexcept override {
     each([](auto& source, std::size_t) { source.cancel(); });
@@ -122,17 +123,15 @@ class all_of_vector final : public vector_state<T, std::vector<result<T>>, all_o
 
 }  // namespace detail
 
-/// Waits for all; answers what each of them answered, in order, errors included. Tasks are started at once on this
-/// thread; use `start(executor, task)` for another place. Cancelling cancels all.
+/// Waits for all; answers what each of them answered, in order, errors included. Tasks are started at once, in
+/// order, on this thread; use `start(executor, task)` for another place. Cancelling cancels all.
 template <detail::pending_or_task... Xs>
   requires(sizeof...(Xs) > 0)
 auto when_all(Xs... sources) {
-  return []<class... Ts>(pending<Ts>... s) {
-    using state = detail::all_of<Ts...>;
-    auto all = ref<state>::adopt(new state(std::move(s)...));
-    all->start();
-    return pending<std::tuple<result<Ts>...>>(std::move(all));
-  }(detail::as_pending(std::move(sources))...);
+  using state = detail::all_of<typename detail::pending_of<Xs>::value_type...>;
+  auto all = ref<state>::adopt(new state{detail::as_pending(std::move(sources))...});  // braces: in this order
+  all->start();
+  return pending<typename state::answer>(std::move(all));
 }
 template <class T>
 pending<std::vector<result<T>>> when_all(std::vector<pending<T>> sources) {

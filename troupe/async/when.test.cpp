@@ -11,6 +11,17 @@
 namespace troupe {
 namespace {
 
+task<int> note_down(std::vector<int>* order, int i) {
+  order->push_back(i);
+  co_return i;
+}
+
+TEST(when_all, starts_tasks_in_order) {
+  std::vector<int> order;
+  (void)when_all(note_down(&order, 1), note_down(&order, 2), note_down(&order, 3)).get();
+  EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
+}
+
 const error closed(reaction::stopped, "test", "closed");
 
 task<result<std::string>> text() { co_return "text"; }
