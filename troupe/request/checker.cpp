@@ -138,7 +138,7 @@ const std::optional<error>& checker::finish() {
       continue;
     if (auto cause = owner_->stale_cause(b, u.touched.begin, u.touched.end)) {
       error::details d = cause->all();
-      d.chain.push_back({std::string(name_), 0});
+      if (d.chain.size() < max_chain) d.chain.push_back({std::string(name_), 0});
       error_.emplace(std::move(d));
       return error_;
     }

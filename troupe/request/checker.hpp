@@ -13,8 +13,6 @@
 
 namespace troupe {
 
-inline constexpr std::size_t max_operands = 12;
-
 /// One operand while it is checked: what of it the request really touches.
 struct operand_use {
   const void* field = nullptr;
@@ -97,7 +95,6 @@ class checker {
   const std::optional<error>& finish();
 
   std::span<const operand_use> uses() const noexcept { return {uses_.data(), count_}; }
-  std::string_view request_label() const noexcept { return name_; }
 
  private:
   template <class... F>

@@ -22,6 +22,10 @@ concept request = requires(const R& r, checker& c) {
 inline constexpr std::size_t max_reply_bytes = 64;
 /// The fixed part of an encoded request. What varies in size (text, lists) travels beside it.
 inline constexpr std::size_t max_payload_bytes = 1024;
+/// As many operands as a request may have.
+inline constexpr std::size_t max_operands = 12;
+/// As many requests as an error names that it reached along the data; it goes on travelling without growing.
+inline constexpr std::size_t max_chain = 16;
 
 namespace detail {
 

@@ -10,7 +10,7 @@ std::optional<parsed_command> parse_command(std::span<const std::byte> record, s
   if (record.size() < sizeof out.head) return {};
   std::memcpy(&out.head, record.data(), sizeof out.head);
   const std::size_t access_bytes = out.head.access_count * sizeof(memory_access);
-  if (out.head.slot >= capacity || out.head.access_count > most_accesses || out.head.payload_bytes > max_payload_bytes)
+  if (out.head.slot >= capacity || out.head.access_count > max_operands || out.head.payload_bytes > max_payload_bytes)
     return {};
   if (record.size() < sizeof out.head + access_bytes + out.head.payload_bytes) return {};
   out.accesses = record.subspan(sizeof out.head, access_bytes);

@@ -49,7 +49,7 @@ TEST(command, impossible_slots_counts_modes_and_ranges_are_refused) {
   auto ranges = good(1, 8);
   ranges[sizeof(protocol::command_header) + offsetof(memory_access, begin)] = std::byte{200};
   EXPECT_FALSE(parse_command(ranges, 8));
-  EXPECT_FALSE(parse_command(good(most_accesses + 1, 8), 8));
+  EXPECT_FALSE(parse_command(good(max_operands + 1, 8), 8));
 }
 
 TEST(command, random_bytes_never_lead_outside_the_record) {

@@ -109,16 +109,28 @@ result<void> engine_set::open(const std::string& library, const std::string& pat
                                 .text = "library " + library + ": " + failure.text});
   }
   if (e->engine->abi != troupe_engine_abi) {
-    const std::uint32_t theirs = e->engine->abi;
+    // `abi` comes first in every layout; nothing else of this one can be relied on. So it is not closed, and its code
+    // stays.
+    const std::uint32_t theirs = std::exchange(e->engine, nullptr)->abi;
+    (void)e->file.release();
     return missing("library " + library + ": " + path + " was built for engine interface " + std::to_string(theirs) +
                    ", this worker has " + std::to_string(troupe_engine_abi) + "; build it again");
   }
   const auto number = static_cast<std::uint32_t>(engines_.size());
+  std::vector<known> all = operations_;
   for (std::uint32_t i = 0; i < e->engine->operation_count; ++i) {
     const troupe_engine_operation& op = e->engine->operations[i];
-    operations_.push_back({op.opcode, {&op, e->engine->state, number}});
+    all.push_back({op.opcode, {&op, e->engine->state, number}});
   }
-  std::sort(operations_.begin(), operations_.end(), [](const known& a, const known& b) { return a.opcode < b.opcode; });
+  std::sort(all.begin(), all.end(), [](const known& a, const known& b) { return a.opcode < b.opcode; });
+  const auto same =
+      std::adjacent_find(all.begin(), all.end(), [](const known& a, const known& b) { return a.opcode == b.opcode; });
+  if (same != all.end()) {
+    return missing("library " + library + ": " + path + " serves two requests that cannot be told apart, " +
+                   same->what.operation->name + " and " + (same + 1)->what.operation->name +
+                   "; give one of them another name, or its fields other names");
+  }
+  operations_ = std::move(all);
   engines_.push_back(std::move(e));
   return {};
 }
@@ -132,19 +144,29 @@ const engine_set::known* engine_set::lookup(std::uint64_t opcode) const noexcept
 result<engine_set::found> engine_set::find(std::uint32_t code, std::uint64_t opcode) {
   if (const known* k = lookup(opcode)) [[likely]]
     return k->what;
+  for (const auto& e : engines_)
+    if (library_code(e->library) == code) return unknown_request(e->library);
+  for (const auto& [c, why] : missing_)
+    if (c == code) return why;
   const auto have = available();
   const auto named =
       std::find_if(have.begin(), have.end(), [code](const std::string& name) { return library_code(name) == code; });
   if (named == have.end()) {
     std::string list;
     for (const std::string& name : have) list += (list.empty() ? "" : ", ") + name;
-    return missing("the " + backend_ +
-                   " backend has no engine for this library; it has: " + (list.empty() ? "none" : list) +
-                   ". Install the engine, or name its folder in device_options::engine_folders");
+    return missing_
+        .emplace_back(code, missing("the " + backend_ + " backend has no engine for this library; it has: " +
+                                    (list.empty() ? "none" : list) +
+                                    ". Install the engine, or name its folder in device_options::engine_folders"))
+        .second;
   }
   if (auto ok = load(*named); !ok) return ok.error();
   if (const known* k = lookup(opcode)) return k->what;
-  return missing("the " + backend_ + " engine of " + *named +
+  return unknown_request(*named);
+}
+
+error engine_set::unknown_request(const std::string& library) const {
+  return missing("the " + backend_ + " engine of " + library +
                  " does not know this request; it was built from another version, or this type is not supported by it");
 }
 

@@ -56,13 +56,15 @@ class engine_set {
   result<void> open(const std::string& library, const std::string& path);
   std::vector<std::string> available() const;
   const known* lookup(std::uint64_t opcode) const noexcept;
+  error unknown_request(const std::string& library) const;
 
   std::string backend_;
   std::vector<std::string> folders_;
   engine_context context_;
   std::vector<std::unique_ptr<loaded>> engines_;
-  std::vector<known> operations_;                         // sorted by opcode
-  std::vector<std::pair<std::uint32_t, error>> missing_;  // libraries that could not be loaded are not tried again
+  std::vector<known> operations_;  // sorted by opcode
+  std::vector<std::pair<std::uint32_t, error>>
+      missing_;  // libraries that could not be loaded or found are not tried again
 };
 
 }  // namespace troupe

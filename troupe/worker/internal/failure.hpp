@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -18,7 +19,7 @@ struct failure {
   std::int64_t code = 0;
   std::string domain, text;
   request_id first;               ///< the request that failed first
-  std::vector<request_id> chain;  ///< the requests it reached through their inputs, nearest first
+  std::vector<request_id> chain;  ///< the first `max_chain` requests it reached through their inputs, nearest first
 };
 using failure_ptr = std::shared_ptr<const failure>;
 
@@ -48,19 +49,21 @@ class failure_log {
     if (fresh_.load(std::memory_order_acquire) == 0) return;
     for (const entry& e : take_fresh(issued)) f(e);
   }
-  /// Forgets failures that no unfinished operation can ask for.
+  /// For the pump: forgets failures that no unfinished operation can ask for.
   void prune(lane_progress done);
 
  private:
-  struct kept {
-    entry e;
-    bool harvested = false;
-    std::array<std::uint64_t, max_lanes> issued{};
+  /// What one harvest found. Counts only grow from batch to batch, so batches are forgotten in order.
+  struct batch {
+    std::array<std::uint64_t, max_lanes> issued;
+    std::size_t entries;
   };
   std::vector<entry> take_fresh(lane_progress issued);
 
   mutable std::mutex lock_;
-  std::vector<kept> entries_;
+  std::deque<entry> entries_;  // first those of batches_, then the fresh ones
+  std::deque<batch> batches_;  // the pump's
+  std::size_t harvested_ = 0;  // the pump's: entries of all batches
   std::atomic<std::size_t> live_{0}, fresh_{0};
 };
 

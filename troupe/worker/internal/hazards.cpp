@@ -23,7 +23,7 @@ struct alignas(64) interval {
   interval* previous = nullptr;
   interval* next = nullptr;
   operation writer = 0;
-  poison_mark poison;
+  std::uint64_t poison = 0;
   std::uint32_t readers = 0;                     ///< lanes that have read since the write
   std::array<std::uint64_t, max_lanes> reads{};  ///< their last sequences; others are meaningless
 
@@ -48,8 +48,8 @@ struct alignas(64) interval {
       if (p.sequence <= completed[p.lane]) readers &= ~(1u << p.lane);
     });
     if (!is_open(writer, completed)) writer = 0;
-    if (poison.number <= forgotten) poison = {};
-    return writer != 0 || readers != 0 || poison.number != 0;
+    if (poison <= forgotten) poison = 0;
+    return writer != 0 || readers != 0 || poison != 0;
   }
 };
 
@@ -191,7 +191,7 @@ class hazard_tracker::interval_map {
     added->begin = begin;
     added->end = end;
     added->writer = 0;
-    added->poison = {};
+    added->poison = 0;
     added->readers = 0;
     link_before(next, added);
     return added;
@@ -305,7 +305,7 @@ class hazard_tracker::interval_map {
 void failure_lookup::clear() noexcept {
   few_count_ = 0;
   spilled_.clear();
-  poison_ = {};
+  poison_ = 0;
 }
 
 void failure_lookup::add(position producer) {
@@ -336,7 +336,7 @@ void hazard_tracker::collect(std::span<const memory_access> accesses, lane_progr
   failures.clear();
   map_->sweep(completed, forgotten_);
   const std::uint64_t known = std::max(seen, forgotten_);
-  poison_mark& worst = failures.poison_;
+  std::uint64_t& first = failures.poison_;
   for (const memory_access& a : accesses) {
     if (a.begin >= a.end) continue;
     for (const interval* i = map_->first_after(a.begin); i->begin < a.end; i = i->next) {
@@ -350,7 +350,7 @@ void hazard_tracker::collect(std::span<const memory_access> accesses, lane_progr
       }
       if (a.mode == access_mode::write) continue;
       if (writer_open) failures.add(unpack(i->writer));
-      if (i->poison.number > known && (worst.number == 0 || i->poison.number < worst.number)) worst = i->poison;
+      if (i->poison > known && (first == 0 || i->poison < first)) first = i->poison;
     }
   }
   failures.remove_duplicates();
@@ -397,7 +397,7 @@ void hazard_tracker::commit(std::span<const memory_access> accesses, position at
     if (a.mode != access_mode::read) {
       interval* i = map_->replace(a.begin, a.end);
       i->writer = self;
-      i->poison = {};
+      i->poison = 0;
       i->readers = 0;
       continue;
     }
@@ -412,8 +412,7 @@ void hazard_tracker::commit(std::span<const memory_access> accesses, position at
   }
 }
 
-void hazard_tracker::poison(std::span<const memory_access> written, position by, std::uint64_t number,
-                            std::uint64_t payload) {
+void hazard_tracker::poison(std::span<const memory_access> written, position by, std::uint64_t number) {
   assert(number != 0);
   const operation writer = pack(by);
   for (const memory_access& a : written) {
@@ -421,7 +420,7 @@ void hazard_tracker::poison(std::span<const memory_access> written, position by,
     for (interval* i = map_->first_after(a.begin); i->begin < a.end; i = i->next) {
       if (i->writer != writer) continue;
       i = map_->clip(i, a.begin, a.end);
-      i->poison = {number, payload};
+      i->poison = number;
     }
   }
 }

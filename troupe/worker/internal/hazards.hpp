@@ -59,13 +59,6 @@ class wait_list {
   std::uint32_t lanes_ = 0;
 };
 
-/// The failure that spoiled a range: its number, and whatever the caller needs to find it again.
-struct poison_mark {
-  std::uint64_t number = 0;  ///< failures are numbered from 1 in the order they became known; 0: none
-  std::uint64_t payload = 0;
-  friend bool operator==(const poison_mark&, const poison_mark&) = default;
-};
-
 /// Through what a request's inputs may fail it.
 class failure_lookup {
  public:
@@ -73,9 +66,9 @@ class failure_lookup {
   std::span<const position> producers() const noexcept {
     return spilled_.empty() ? std::span(few_).first(few_count_) : std::span<const position>(spilled_);
   }
-  /// The first failure among those that have spoiled what the request reads and that its caller has not seen; number 0:
-  /// none.
-  const poison_mark& poison() const noexcept { return poison_; }
+  /// The number of the first failure among those that have spoiled what the request reads and that its caller has not
+  /// seen; 0: none.
+  std::uint64_t poison() const noexcept { return poison_; }
 
   void clear() noexcept;
 
@@ -87,7 +80,7 @@ class failure_lookup {
   std::array<position, 8> few_;
   std::size_t few_count_ = 0;
   std::vector<position> spilled_;
-  poison_mark poison_;
+  std::uint64_t poison_ = 0;
 };
 
 /// Keeps a device "as if one at a time": says which earlier operations a request must wait for, and which failures
@@ -129,11 +122,12 @@ class hazard_tracker {
   void commit(std::span<const memory_access> accesses, position at);
 
   /// The operation at `by` has failed or was skipped. What it wrote is spoiled, except where a later request overwrites
-  /// it. Reads among `written` are ignored. `number` is not 0.
-  void poison(std::span<const memory_access> written, position by, std::uint64_t number, std::uint64_t payload);
+  /// it. Reads among `written` are ignored. Failures are numbered from 1 in the order they became known.
+  void poison(std::span<const memory_access> written, position by, std::uint64_t number);
 
   /// Nobody wants to hear of failures up to this one any more. Other poison stays until it is overwritten.
   void forget_poison_up_to(std::uint64_t number) noexcept;
+  std::uint64_t forgotten() const noexcept { return forgotten_; }
 
   /// Ranges kept at present.
   std::size_t intervals() const noexcept;

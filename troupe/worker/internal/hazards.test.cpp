@@ -16,9 +16,6 @@
 namespace troupe {
 
 static void PrintTo(const position& p, std::ostream* out) { *out << p.lane << ":" << p.sequence; }
-static void PrintTo(const poison_mark& p, std::ostream* out) {
-  *out << "failure " << p.number << " payload " << p.payload;
-}
 
 namespace {
 
@@ -52,7 +49,7 @@ struct desk {
   positions producers() const { return sorted(failures.producers()); }
   void commit(const std::vector<memory_access>& accesses, position at) { tracker.commit(accesses, at); }
   void poison(const std::vector<memory_access>& written, position by, std::uint64_t number) {
-    tracker.poison(written, by, number, 1000 + number);
+    tracker.poison(written, by, number);
   }
   /// Requests that touch nothing, until every interval has been looked at.
   void rest() {
@@ -153,20 +150,20 @@ TEST(hazards, poison_is_read_until_it_is_overwritten_seen_or_forgotten) {
   d.poison({{0, 100, write}, {200, 300, read}}, {1, 1}, 5);
   d.completed[1] = 1;
   d.collect({{99, 150, read}});
-  EXPECT_EQ(d.failures.poison(), (poison_mark{5, 1005}));
+  EXPECT_EQ(d.failures.poison(), 5u);
   EXPECT_TRUE(d.waits.empty());
   d.collect({{0, 100, write}});
-  EXPECT_EQ(d.failures.poison(), poison_mark{}) << "an overwrite does not read";
+  EXPECT_EQ(d.failures.poison(), 0u) << "an overwrite does not read";
   d.collect({{0, 100, read_write}}, 5);
-  EXPECT_EQ(d.failures.poison(), poison_mark{}) << "the caller has seen it";
+  EXPECT_EQ(d.failures.poison(), 0u) << "the caller has seen it";
   d.commit({{0, 40, write}}, {1, 2});
   d.collect({{0, 40, read}});
-  EXPECT_EQ(d.failures.poison(), poison_mark{}) << "overwritten";
+  EXPECT_EQ(d.failures.poison(), 0u) << "overwritten";
   d.collect({{0, 41, read}}, 4);
-  EXPECT_EQ(d.failures.poison(), (poison_mark{5, 1005})) << "one byte is not overwritten";
+  EXPECT_EQ(d.failures.poison(), 5u) << "one byte is not overwritten";
   d.tracker.forget_poison_up_to(5);
   d.collect({{0, 100, read}});
-  EXPECT_EQ(d.failures.poison(), poison_mark{}) << "forgotten";
+  EXPECT_EQ(d.failures.poison(), 0u) << "forgotten";
 }
 
 TEST(hazards, a_failure_that_comes_late_spoils_only_what_nobody_has_overwritten_since) {
@@ -175,10 +172,10 @@ TEST(hazards, a_failure_that_comes_late_spoils_only_what_nobody_has_overwritten_
   d.commit({{25, 75, write}}, {2, 1});
   d.poison({{0, 100, write}}, {1, 1}, 1);
   d.collect({{25, 75, read}});
-  EXPECT_EQ(d.failures.poison(), poison_mark{});
+  EXPECT_EQ(d.failures.poison(), 0u);
   EXPECT_EQ(d.producers(), (positions{{2, 1}}));
   d.collect({{0, 26, read}});
-  EXPECT_EQ(d.failures.poison(), (poison_mark{1, 1001}));
+  EXPECT_EQ(d.failures.poison(), 1u);
 }
 
 TEST(hazards, of_several_failures_the_first_unseen_one_is_told) {
@@ -188,9 +185,9 @@ TEST(hazards, of_several_failures_the_first_unseen_one_is_told) {
     d.poison({{n * 10, n * 10 + 10, write}}, {1, n}, n);
   }
   d.collect({{0, 100, read}});
-  EXPECT_EQ(d.failures.poison().number, 1u);
+  EXPECT_EQ(d.failures.poison(), 1u);
   d.collect({{0, 100, read}}, 1);
-  EXPECT_EQ(d.failures.poison().number, 2u);
+  EXPECT_EQ(d.failures.poison(), 2u);
 }
 
 TEST(hazards, any_number_of_producers_is_listed_once_each) {
@@ -252,7 +249,7 @@ TEST(hazards, poison_stays_until_it_is_forgotten) {
 struct byte_history {
   position writer;
   std::array<std::uint64_t, max_lanes> reads{};  // since the write
-  poison_mark poison;
+  std::uint64_t poison = 0;
 };
 
 struct operation {
@@ -315,7 +312,7 @@ class graph {
     op.producers = desk_.producers();
     op.completed = desk_.completed;
     op.fails_itself = chance(5);
-    op.reads_poison = desk_.failures.poison().number != 0;
+    op.reads_poison = desk_.failures.poison() != 0;
 
     op.at.lane = static_cast<std::uint32_t>(below(plan_.lanes));
     op.at.sequence = lanes_[op.at.lane].size() + 1;
@@ -332,7 +329,7 @@ class graph {
   void expect_what_the_bytes_say(const operation& op, std::uint64_t known) {
     wait_list waits;
     positions producers;
-    poison_mark poison;
+    std::uint64_t poison = 0;
     const auto open = [&](position p) { return p.sequence > desk_.completed[p.lane]; };
     for (const memory_access& a : op.accesses) {
       for (std::uint64_t at = a.begin; at < a.end; ++at) {
@@ -345,7 +342,7 @@ class graph {
         if ((a.mode == read || !read_since) && open(b.writer)) waits.add(b.writer);
         if (a.mode == write) continue;
         if (open(b.writer) && std::ranges::count(producers, b.writer) == 0) producers.push_back(b.writer);
-        if (b.poison.number > known && (poison.number == 0 || b.poison.number < poison.number)) poison = b.poison;
+        if (b.poison > known && (poison == 0 || b.poison < poison)) poison = b.poison;
       }
     }
     ASSERT_EQ(listed(desk_.waits), listed(waits)) << "operation " << all_.size();
@@ -357,7 +354,7 @@ class graph {
     for (const memory_access& a : op.accesses) {
       for (std::uint64_t at = a.begin; at < a.end; ++at) {
         if (a.mode != read) {
-          memory_[at] = {.writer = op.at, .reads = {}, .poison = {}};
+          memory_[at] = {.writer = op.at, .reads = {}, .poison = 0};
         } else if (memory_[at].writer != op.at) {
           memory_[at].reads[op.at.lane] = op.at.sequence;
         }
@@ -379,7 +376,7 @@ class graph {
       desk_.poison(op.accesses, op.at, ++failures_);
       for (const memory_access& a : op.accesses) {
         for (std::uint64_t at = a.begin; a.mode != read && at < a.end; ++at) {
-          if (memory_[at].writer == op.at) memory_[at].poison = {failures_, 1000 + failures_};
+          if (memory_[at].writer == op.at) memory_[at].poison = failures_;
         }
       }
     }

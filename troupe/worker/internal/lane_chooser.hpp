@@ -16,7 +16,6 @@ class lane_chooser {
   lane_chooser(protocol::lane_policy policy, std::uint32_t pool, std::uint32_t helpers) noexcept;
 
   static constexpr std::uint32_t upload = 0, download = 1, first_compute = 2;
-  std::uint32_t first_helper() const noexcept { return first_helper_; }
 
   /// `library` counts engines in order of loading; `waits` is what the operation must wait for; `backlog(lane)` how
   /// much a lane has to do.

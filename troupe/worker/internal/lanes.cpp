@@ -24,7 +24,6 @@ void lane_set::issue(operation& op, std::uint32_t number) noexcept {
   lane& l = lanes_[number];
   op.at = {number, ++l.issued};
   channel_.log(number, op.at.sequence).store(protocol::log_word(op.ticket, op.slot), std::memory_order_relaxed);
-  channel_.page().lanes[number].issued.store(op.at.sequence, std::memory_order_release);
 }
 
 void lane_set::queue(operation& op) {
@@ -80,12 +79,6 @@ void lane_set::wait_for(const wait_list& waits) noexcept {
 
 void lane_set::drain() noexcept {
   for (std::uint32_t i = 0; i < max_lanes; ++i) wait_until_done(i, lanes_[i].issued);
-}
-
-bool lane_set::all_idle() const noexcept {
-  for (std::uint32_t i = 0; i < max_lanes; ++i)
-    if (!idle(i)) return false;
-  return true;
 }
 
 failure_ptr lane_set::failed_input(const operation& op) const {

@@ -34,7 +34,6 @@ class lane_set {
   }
   std::uint64_t issued(std::uint32_t lane) const noexcept { return lanes_[lane].issued; }
   bool idle(std::uint32_t lane) const noexcept { return done(lane) == lanes_[lane].issued; }
-  bool all_idle() const noexcept;
   /// Blocks until every operation issued so far is complete.
   void drain() noexcept;
 

@@ -9,8 +9,8 @@
 
 namespace troupe {
 
-/// As many operands as a request may have.
-inline constexpr std::size_t most_accesses = 12;
+/// Another name for it, which is going.
+inline constexpr std::size_t most_accesses = max_operands;
 
 /// One request inside the worker, from the pump's decision to its end. Lives in an array by ledger slot, so none is
 /// ever allocated.
@@ -24,7 +24,7 @@ struct operation {
   wait_list waits;
   failure_lookup inputs;
   failure_ptr doomed;  ///< set when it is known before its turn that it cannot run
-  std::array<memory_access, most_accesses> accesses;
+  std::array<memory_access, max_operands> accesses;
   std::size_t access_count = 0;
   const std::byte* payload = nullptr;  ///< in the ring while it runs on the pump, else `copy`
   alignas(16) std::array<std::byte, max_payload_bytes> copy;

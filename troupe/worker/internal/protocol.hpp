@@ -15,7 +15,7 @@
 namespace troupe::protocol {
 
 /// Raised by every change to anything in this file. Both sides must agree.
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 
 /// The state word of a ledger slot: which request has it, and who may decide about it.
 enum class phase : std::uint64_t { empty = 0, queued = 1, started = 2, cancelled = 3 };
@@ -28,7 +28,6 @@ constexpr std::uint64_t ticket_of(std::uint64_t word) noexcept { return word >> 
 /// One entry of a lane's log: the slot of its n-th operation, and enough of the ticket to recognise a wrong one.
 constexpr std::uint64_t log_word(std::uint64_t ticket, std::uint32_t slot) noexcept { return ticket << 20 | slot; }
 constexpr std::uint32_t slot_of(std::uint64_t log) noexcept { return log & 0xfffff; }
-inline constexpr std::uint32_t max_capacity = 1u << 20;
 
 /// Result cells: one per slot.
 struct alignas(64) reply_cell {
@@ -36,8 +35,7 @@ struct alignas(64) reply_cell {
 };
 
 struct alignas(64) lane_counters {
-  std::atomic<std::uint64_t> issued{0};            ///< log entries written; by the pump
-  alignas(64) std::atomic<std::uint64_t> done{0};  ///< operations complete; by the lane, on a GPU by the GPU
+  std::atomic<std::uint64_t> done{0};  ///< operations complete; by the lane, on a GPU by the GPU
 };
 
 struct progress_page {
@@ -48,7 +46,6 @@ struct progress_page {
   /// that nobody has been woken for.
   alignas(64) std::atomic<std::uint32_t> idle_epoch{0};
   std::atomic<std::uint32_t> idle_sleepers{0};
-  alignas(64) std::atomic<std::uint64_t> heartbeat{0};
   /// Operations the application has retired, so that the worker need not wake it for what it knows.
   alignas(64) std::atomic<std::uint64_t> retired{0};
   alignas(64) lane_counters lanes[max_lanes];
@@ -79,7 +76,7 @@ struct report_header {
   std::uint16_t reserved;
 };
 inline constexpr std::size_t max_report_bytes = 2048;
-inline constexpr std::size_t max_chain = 16;
+using troupe::max_chain;
 
 /// Where everything lies in the memory file that both map.
 struct layout {

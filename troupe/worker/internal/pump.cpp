@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
 #include <troupe/base/futex.hpp>
 #include <troupe/worker/internal/command.hpp>
@@ -10,9 +11,19 @@ namespace {
 
 constexpr std::size_t most_known_failures = 4096;
 
-failure_ptr unsupported(const error& why, const request_id& id) {
+failure_ptr failed_here(const error& why, const request_id& id) {
   return std::make_shared<failure>(
       failure{.reaction = why.reaction(), .code = why.code(), .domain = why.domain(), .text = why.text(), .first = id});
+}
+
+error checked_too_long_ago() {
+  return error(reaction::retry_later, "worker",
+               "so many requests have failed since this one was checked that nobody knows whether one of them should "
+               "have written an input; ask again");
+}
+
+error memory_never_came() {
+  return error(reaction::context_lost, "worker", "the worker ends and could not map the memory of this request");
 }
 
 }  // namespace
@@ -25,6 +36,14 @@ pump::pump(const parts& p)
 void pump::stop() noexcept {
   stopping_.store(true, std::memory_order_seq_cst);
   parts_.commands.parking().wake_if_sleeping();
+  turn_.fetch_add(1, std::memory_order_seq_cst);
+  futex_wake(turn_, futex_scope::process);
+}
+
+void pump::segments_changed() noexcept {
+  segments_.fetch_add(1, std::memory_order_release);
+  turn_.fetch_add(1, std::memory_order_seq_cst);
+  futex_wake(turn_, futex_scope::process);
 }
 
 result<void> pump::run() {
@@ -35,7 +54,6 @@ result<void> pump::run() {
     if (record || record.status == read_status::violation)
       return error(reaction::fatal, "worker", "the command ring is corrupt");
     if (wait.spin([this] { return parts_.commands.peek().status != read_status::none; })) continue;
-    parts_.channel.page().heartbeat.fetch_add(1, std::memory_order_relaxed);
     if (stopping_.load()) break;
     parts_.reports.announce_idle();
     if (!parts_.commands.prepare_park()) continue;
@@ -49,10 +67,14 @@ result<void> pump::run() {
   return {};
 }
 
-void pump::await_segments(std::uint32_t count) noexcept {
-  std::uint32_t have;
-  while (static_cast<std::int32_t>((have = parts_.segments_mapped.load(std::memory_order_acquire)) - count) < 0)
-    futex_wait(parts_.segments_mapped, have, futex_scope::process);
+bool pump::await_segments(std::uint32_t count) noexcept {
+  while (true) {
+    const std::uint32_t before = turn_.load(std::memory_order_seq_cst);
+    if (static_cast<std::int32_t>(segments_.load(std::memory_order_acquire) - count) >= 0) [[likely]]
+      return true;
+    if (stopping_.load(std::memory_order_seq_cst)) return false;
+    futex_wait(turn_, before, futex_scope::process);
+  }
 }
 
 void pump::take_failures(lane_progress done) {
@@ -61,21 +83,21 @@ void pump::take_failures(lane_progress done) {
   std::array<std::uint64_t, max_lanes> issued;
   for (std::uint32_t i = 0; i < max_lanes; ++i) issued[i] = lanes_.issued(i);
   failures_.harvest(issued, [this](const failure_log::entry& e) {
-    hazards_.poison(e.accesses, e.at, e.number, 0);
+    hazards_.poison(e.accesses, e.at, e.number);
+    if (e.number > parts_.most_poison) hazards_.forget_poison_up_to(e.number - parts_.most_poison);
     known_.emplace_back(e.number, e.why);
   });
   if (known_.size() > 2 * most_known_failures) known_.erase(known_.begin(), known_.end() - most_known_failures);
   failures_.prune(done);
 }
 
-failure_ptr pump::known_failure(const poison_mark& mark) const {
+failure_ptr pump::known_failure(std::uint64_t number) const {
   for (auto at = known_.rbegin(); at != known_.rend(); ++at)
-    if (at->first == mark.number) return at->second;
+    if (at->first == number) return at->second;
   return std::make_shared<failure>(failure{
       .reaction = reaction::retry_later,
       .domain = "device",
-      .text =
-          "an earlier request that should have written an input failed (failure " + std::to_string(mark.number) + ")"});
+      .text = "an earlier request that should have written an input failed (failure " + std::to_string(number) + ")"});
 }
 
 bool pump::cheap(const operation& op) const noexcept {
@@ -119,9 +141,14 @@ bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
     op.name = {};
     const error disagree(reaction::unsupported, "worker",
                          "the engine lays this request out in another way; build it again");
-    op.doomed = unsupported(found ? disagree : found.error(), {"", ticket});
+    op.doomed = failed_here(found ? disagree : found.error(), {"", ticket});
   }
-  if (!op.doomed && op.inputs.poison().number != 0) op.doomed = passed_on(known_failure(op.inputs.poison()), op.id());
+  if (!op.doomed && op.inputs.poison() != 0) op.doomed = passed_on(known_failure(op.inputs.poison()), op.id());
+  if (head.reports_seen < hazards_.forgotten()) [[unlikely]] {
+    const auto touched = op.touched();
+    if (std::any_of(touched.begin(), touched.end(), [](const auto& a) { return a.mode != access_mode::write; }))
+      op.doomed = failed_here(checked_too_long_ago(), op.id());
+  }
 
   if (wanted == troupe_lane_fence) {
     wanted = troupe_lane_helper;
@@ -135,7 +162,8 @@ bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
   lanes_.issue(op, lane);
   hazards_.note_waited(op.at, op.waits);
   hazards_.commit(op.touched(), op.at);
-  if (head.segments != 0) await_segments(head.segments);
+  if (head.segments != 0 && !await_segments(head.segments) && !op.doomed) [[unlikely]]
+    op.doomed = failed_here(memory_never_came(), op.id());
   if (at_once && cheap(op)) {
     lanes_.run_here(op);
     parts_.commands.pop();

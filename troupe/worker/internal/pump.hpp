@@ -21,7 +21,10 @@ class pump {
     wait_policy wait;
     lane_chooser lanes;
     std::uint64_t inline_bytes;
-    const std::atomic<std::uint32_t>& segments_mapped;  ///< memory messages carried out so far; woken through it
+    /// How many failures may spoil memory at a time, so that memory nobody writes again costs nothing for ever. By
+    /// default four times the largest mailbox: a request comes here before so many others have failed since it was
+    /// checked, unless its caller waited very long for room, and then it is refused.
+    std::uint64_t most_poison = 4 * 65536;
   };
   explicit pump(const parts& p);
 
@@ -29,13 +32,15 @@ class pump {
   result<void> run();
   /// Thread safe.
   void stop() noexcept;
+  /// Another memory message has been carried out. For one thread.
+  void segments_changed() noexcept;
 
  private:
   bool accept(std::uint64_t ticket, std::span<const std::byte> record);  // false: it cannot be a command
   void take_failures(lane_progress done);
-  failure_ptr known_failure(const poison_mark& mark) const;
+  failure_ptr known_failure(std::uint64_t number) const;
   bool cheap(const operation& op) const noexcept;
-  void await_segments(std::uint32_t count) noexcept;
+  bool await_segments(std::uint32_t count) noexcept;  // false: they will never come
 
   parts parts_;
   std::unique_ptr<operation[]> operations_;
@@ -43,6 +48,8 @@ class pump {
   lane_set lanes_;
   hazard_tracker hazards_;
   std::vector<std::pair<std::uint64_t, failure_ptr>> known_;  // by number; the most recent ones
+  std::atomic<std::uint32_t> segments_{0};                    // memory messages carried out so far
+  std::atomic<std::uint32_t> turn_{0};  // changes with each of them and with `stop`: await_segments sleeps on it
   std::atomic<bool> stopping_{false};
 };
 

@@ -45,7 +45,6 @@ struct worker_session::state {
   mapping channel_memory;
   address_reservation addresses;
   std::vector<std::pair<std::uint64_t, mapping>> memory;  // the listener's
-  std::atomic<std::uint32_t> segments_mapped{0};
   std::optional<ring_reader> commands;
   std::optional<ring_writer> report_ring;
   std::optional<reporter> reports;
@@ -59,15 +58,17 @@ worker_session::worker_session(control_socket application, home where)
 
 worker_session::~worker_session() = default;
 
-void worker_session::tell(std::uint32_t kind, std::uint32_t reaction, const std::string& text) {
+void worker_session::tell(protocol::message kind, const std::string& text, reaction how) {
   protocol::control_message m{};
-  m.kind = static_cast<protocol::message>(kind);
-  m.reaction = reaction;
+  m.kind = kind;
+  m.reaction = static_cast<std::uint32_t>(how);
   std::vector<std::byte> packet(sizeof m + std::min(text.size(), most_message_bytes - sizeof m));
   std::memcpy(packet.data(), &m, sizeof m);
   std::memcpy(packet.data() + sizeof m, text.data(), packet.size() - sizeof m);
   (void)application_.send(packet);  // when the application is gone, so is the one who would want to know
 }
+
+void worker_session::tell(const error& why) { tell(protocol::message::failed, why.text(), why.reaction()); }
 
 result<void> worker_session::begin() {
   std::vector<std::byte> packet(most_message_bytes);
@@ -118,8 +119,7 @@ result<void> worker_session::begin() {
                                    .engines = *state_->engines,
                                    .wait = static_cast<wait_policy>(g.settings.wait),
                                    .lanes = lane_chooser(g.settings.lanes, g.settings.pool, g.settings.helpers),
-                                   .inline_bytes = g.settings.inline_bytes,
-                                   .segments_mapped = state_->segments_mapped});
+                                   .inline_bytes = g.settings.inline_bytes});
   return {};
 }
 
@@ -127,8 +127,13 @@ void worker_session::listen() {
   std::vector<std::byte> packet(most_message_bytes);
   while (true) {
     auto got = application_.receive(packet, 1);
+    if (!got) {  // this process has no descriptor left for the memory, say
+      tell(got.error());
+      if (home_ == home::process) ::_exit(1);
+      return state_->work->stop();
+    }
     protocol::control_message m;
-    if (!got || got->outcome != control_socket::outcome::message || got->bytes < sizeof m) {
+    if (got->outcome != control_socket::outcome::message || got->bytes < sizeof m) {
       // The application is gone. In a process of its own nothing is worth tidying, and a lane may be stuck in an
       // engine.
       if (home_ == home::process) ::_exit(0);
@@ -141,8 +146,7 @@ void worker_session::listen() {
       auto placed = file ? state_->addresses.place(*file, map_access::read_write, m.memory.address)
                          : result<mapping>(file.error());
       if (!placed) {
-        tell(static_cast<std::uint32_t>(protocol::message::failed),
-             static_cast<std::uint32_t>(placed.error().reaction()), placed.error().text());
+        tell(placed.error());
         if (home_ == home::process) ::_exit(1);
         return state_->work->stop();
       }
@@ -150,23 +154,19 @@ void worker_session::listen() {
     } else if (m.kind == protocol::message::unmap) {
       std::erase_if(state_->memory, [&m](const auto& s) { return s.first == m.memory.address; });
     }
-    state_->segments_mapped.fetch_add(1, std::memory_order_release);
-    futex_wake(state_->segments_mapped, futex_scope::process);
+    state_->work->segments_changed();
   }
 }
 
 int worker_session::run() {
   if (auto ready = begin(); !ready) {
-    tell(static_cast<std::uint32_t>(protocol::message::failed), static_cast<std::uint32_t>(ready.error().reaction()),
-         ready.error().text());
+    tell(ready.error());
     return 1;
   }
   state_->listener = std::thread([this] { listen(); });
-  tell(static_cast<std::uint32_t>(protocol::message::ready), 0, state_->engines->versions());
+  tell(protocol::message::ready, state_->engines->versions());
   const auto served = state_->work->run();
-  if (!served)
-    tell(static_cast<std::uint32_t>(protocol::message::failed), static_cast<std::uint32_t>(served.error().reaction()),
-         served.error().text());
+  if (!served) tell(served.error());
   if (home_ == home::process) {
     // Engines' own threads and the listener may be anywhere: leave without destructors.
     state_->listener.detach();

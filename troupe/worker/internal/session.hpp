@@ -7,6 +7,9 @@
 #include <troupe/channel/control_socket.hpp>
 
 namespace troupe {
+namespace protocol {
+enum class message : std::uint32_t;
+}
 
 /// A worker from its first message to its end: handshake, memory, engines, pump. The same in a process of its own and
 /// in a thread of the application.
@@ -25,7 +28,8 @@ class worker_session {
   struct state;
   result<void> begin();
   void listen();
-  void tell(std::uint32_t kind, std::uint32_t reaction, const std::string& text);
+  void tell(protocol::message kind, const std::string& text, reaction how = {});
+  void tell(const error& why);
 
   control_socket application_;
   home home_;

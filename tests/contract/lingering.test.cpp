@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What comes back without being asked for.
+#include <thread>
+
+#include "harness.hpp"
+
+namespace troupe::whole {
+namespace {
+
+using namespace testing_actor;
+
+class lingering : public testing::TestWithParam<isolation> {
+ protected:
+  runtime rt;
+  device gpu = rt.open_device(with_test_engines({.isolation = GetParam()}));
+};
+INSTANTIATE_TEST_SUITE_P(each, lingering, testing::Values(isolation::process, isolation::thread),
+                         [](const auto& i) { return i.param == isolation::process ? "process" : "thread"; });
+
+// The request ends on a lane's thread long after the pump has gone to sleep, and nobody calls the device again.
+TEST_P(lingering, memory_of_a_told_request_comes_back_by_itself) {
+  ASSERT_OK(gpu.ready().get());
+  const memory_quota ours(1 << 20);
+  const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
+  ASSERT_OK(gpu.ping().get());
+  {
+    const auto result = gpu.alloc<float>(1, {.quota = ours});
+    ASSERT_TRUE(gpu.tell(hold_slowly{.gate = gate, .result = result}));
+  }
+  const auto word = [&gate](std::size_t i) { return std::atomic_ref(gate.data()[i]); };
+  while (word(entered).load() == 0) std::this_thread::yield();
+  std::this_thread::sleep_for(20ms);  // the pump sleeps by now; without this the test could only pass too easily
+  EXPECT_NE(ours.used(), 0u);
+  word(open).store(1);
+  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  while (ours.used() != 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  EXPECT_EQ(ours.used(), 0u);
+}
+
+}  // namespace
+}  // namespace troupe::whole

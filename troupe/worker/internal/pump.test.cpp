@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// A pump without engines: every request fails, which is all these tests need.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <troupe/worker/internal/pump.hpp>
+#include <troupe/worker/testing/channel_in_memory.hpp>
+
+namespace troupe {
+namespace {
+
+constexpr std::uint32_t capacity = 64;
+
+class pumps : public testing::Test {
+ protected:
+  struct request {
+    std::uint64_t reports_seen = 0;
+    std::uint32_t segments = 0;
+    memory_access access{};
+  };
+  void send(const request& r) {
+    const protocol::command_header head{.opcode = 1,
+                                        .library = 2,
+                                        .slot = static_cast<std::uint32_t>(sent_++ % capacity),
+                                        .reports_seen = r.reports_seen,
+                                        .segments = r.segments,
+                                        .access_count = 1,
+                                        .payload_bytes = 0};
+    const ring_claim place = commands_out_.claim(sizeof head + sizeof r.access);
+    ASSERT_TRUE(place);
+    std::memcpy(place.data, &head, sizeof head);
+    std::memcpy(place.data + sizeof head, &r.access, sizeof r.access);
+    channel_.view().slot(head.slot).store(protocol::slot_word(place.ticket, protocol::phase::queued));
+    commands_out_.publish(place);
+    commands_out_.wake_if_sleeping();
+  }
+  // Blocks until the next report comes.
+  protocol::report_header next_report() {
+    std::array<std::byte, protocol::max_report_bytes> room;
+    ring_record record;
+    while (!(record = reports_in_.read(room))) std::this_thread::yield();
+    protocol::report_header head;
+    std::memcpy(&head, record.payload.data(), sizeof head);
+    return head;
+  }
+
+  testing_worker::channel_in_memory channel_{capacity};
+  ring_region command_memory_ = channel_.commands(), report_memory_ = channel_.reports();
+  ring_writer commands_out_{command_memory_}, reports_out_{report_memory_};
+  ring_reader commands_in_{command_memory_}, reports_in_{report_memory_};
+  reporter reports_{channel_.view(), reports_out_};
+  engine_set engines_{"host", {}, {}};
+  pump pump_{{.channel = channel_.view(),
+              .commands = commands_in_,
+              .reports = reports_,
+              .engines = engines_,
+              .wait = wait_policy::balanced,
+              .lanes = lane_chooser(protocol::lane_policy::single, 1, 1),
+              .inline_bytes = UINT64_MAX,
+              .most_poison = 10}};
+  std::uint64_t sent_ = 0;
+};
+
+TEST_F(pumps, one_that_is_stopped_fails_requests_whose_memory_will_never_come) {
+  send({.segments = 1});
+  std::thread ends([this] { pump_.stop(); });
+  EXPECT_TRUE(pump_.run());
+  ends.join();
+  EXPECT_EQ(next_report().ticket, 1u);
+}
+
+TEST_F(pumps, one_that_is_stopped_serves_requests_whose_memory_has_come) {
+  std::thread pumping([this] { EXPECT_TRUE(pump_.run()); });
+  send({.segments = 2});
+  pump_.segments_changed();
+  EXPECT_FALSE(reports_in_.peek());
+  pump_.segments_changed();
+  pump_.stop();
+  pumping.join();
+  EXPECT_EQ(next_report().reaction, static_cast<std::uint8_t>(reaction::unsupported)) << "it has no engines";
+}
+
+// Poison of which nothing is left must not make wrong data look right.
+TEST_F(pumps, one_that_has_forgotten_failures_refuses_to_read_for_callers_who_have_not_seen_them) {
+  std::thread pumping([this] { EXPECT_TRUE(pump_.run()); });
+  const auto spoil = [this](int times) {
+    for (int i = 0; i < times; ++i) {
+      send({.access = {100, 200, access_mode::write}});
+      EXPECT_EQ(next_report().reaction, static_cast<std::uint8_t>(reaction::unsupported));
+    }
+  };
+  const auto cause_for = [this](std::uint64_t seen, access_mode mode) {
+    send({.reports_seen = seen, .access = {300, 400, mode}});
+    return next_report().reaction;
+  };
+  spoil(10);
+  EXPECT_EQ(cause_for(0, access_mode::read), static_cast<std::uint8_t>(reaction::unsupported));  // the 11th failure
+  spoil(10);                                                                                     // of 21
+  EXPECT_EQ(cause_for(10, access_mode::read), static_cast<std::uint8_t>(reaction::retry_later));
+  EXPECT_EQ(cause_for(10, access_mode::write), static_cast<std::uint8_t>(reaction::unsupported));
+  EXPECT_EQ(cause_for(20, access_mode::read), static_cast<std::uint8_t>(reaction::unsupported));
+  pump_.stop();
+  pumping.join();
+}
+
+}  // namespace
+}  // namespace troupe
