@@ -275,6 +275,26 @@ TEST(a_handler_that_is_a_task, crashes_the_actor_when_it_throws) {
   EXPECT_EQ(told.watch().get().value().kind, exit_kind::crashed);
 }
 
+struct unlucky {
+  task<void> handle(fail) {
+    throw bad_result(error(reaction::retry_later, "test", "not now"));
+    co_return;
+  }
+  task<int> handle(get) {
+    throw bad_result(error(reaction::retry_later, "test", "not now"));
+    co_return 1;
+  }
+};
+
+TEST(a_handler_that_is_a_task, of_no_result_crashes_the_actor_whatever_it_throws) {
+  auto told = spawn<unlucky>({});
+  told.tell(fail{});
+  EXPECT_TRUE(told.ended());
+  auto asked = spawn<unlucky>({});
+  EXPECT_EQ(asked.ask(get{}).get().error().reaction(), reaction::retry_later);
+  EXPECT_EQ(asked.watch().get().value().kind, exit_kind::crashed);
+}
+
 TEST(a_handler_that_is_a_task, is_asked_to_stop_when_the_ask_is_cancelled) {
   promise<int> door;
   auto ref = spawn<waiting_room>({}, door.get_pending());
@@ -314,6 +334,14 @@ TEST(watching_inside_an_actor, delivers_the_end_as_a_message) {
   EXPECT_EQ(downs[0], "patient #" + std::to_string(patient.id()) + " was killed");
   ref.tell(patient);  // dead already
   EXPECT_EQ(ref.ask(get{}).get().value().size(), 2u);
+}
+
+TEST(watching_inside_an_actor, an_empty_reference_is_answered_with_a_crash_and_its_cause) {
+  auto ref = spawn<nurse>({});
+  ref.tell(actor_ref<counter>());
+  const auto downs = ref.ask(get{}).get().value();
+  ASSERT_EQ(downs.size(), 1u);
+  EXPECT_EQ(downs[0].find("nobody #0 crashed: caller_bug"), 0u) << downs[0];
 }
 
 TEST(a_piped_answer, comes_as_a_message_even_when_the_mailbox_is_full) {

@@ -50,7 +50,10 @@ class actor_context {
 
   /// Ends when what is queued now has been handled.
   void stop() noexcept { core_.stop(exit_kind::normal); }
-  /// Ends after the current handler; what is queued is refused.
+  /// A stop or kill was ordered.
+  bool stopping() const noexcept { return core_.stopping(); }
+  /// Ends after the current handler, which may be a task; what is queued is refused. For the constructor and handlers:
+  /// a task that the actor has merely started runs beside them, and tells the actor instead.
   void leave(exit_kind kind = exit_kind::normal) noexcept { core_.leave(kind, nullptr); }
   void leave(exit_kind kind, const error& cause) noexcept { core_.leave(kind, &cause); }
 
@@ -69,12 +72,14 @@ class actor_context {
     return troupe::spawner(std::move(origin));
   }
 
-  /// Sends `down` to this actor when the other one has ended. Cannot be refused.
+  /// Sends `down` to this actor when the other one has ended. Cannot be refused. Of an empty reference it says
+  /// `crashed`, with the cause.
   template <class B>
   void watch(const actor_ref<B>& other) {
     static_assert(handles<A, down>, "the actor class needs a handle(down) to watch others");
-    pipe(other.watch(),
-         [](result<exit_reason> r) { return down{r ? *std::move(r) : exit_reason{.cause = r.error()}}; });
+    pipe(other.watch(), [](result<exit_reason> r) {
+      return down{r ? *std::move(r) : exit_reason{.kind = exit_kind::crashed, .actor = "nobody", .cause = r.error()}};
+    });
   }
 
   /// Sends `f(result<T>)` to this actor when the answer comes, ahead of the mailbox; never refused. This is how an
@@ -114,19 +119,22 @@ class actor_of final : public actor_core {
         ::new (storage_) A(std::forward<Args>(args)...);
       }
     } catch (...) {
-      begin_without_body(from_current_exception("actor"));
+      begin_without_body(exit_kind::crashed, from_current_exception("actor"));
       throw;
     }
     begin();
   }
+  /// Instead of `build`: an actor that has ended.
+  void build_nothing(const error& why) noexcept { begin_without_body(exit_kind::shutdown, why); }
 
  private:
   A* object() noexcept { return std::launder(reinterpret_cast<A*>(storage_)); }
   void destroy_body() noexcept override { std::destroy_at(object()); }
   std::unique_ptr<envelope> make_farewell([[maybe_unused]] const exit_reason& reason) override {
-    if constexpr (requires(A& actor) { actor.terminate(reason); }) {
+    if constexpr (has_terminate<A>) {
       return make_call<A>(detail::farewell{reason});
     } else {
+      static_assert(!has_other_terminate<A>, "terminate takes an exit_reason, and nothing else");
       return nullptr;
     }
   }
@@ -142,7 +150,11 @@ actor_ref<A> spawn_at(actor_origin origin, actor_options options, Args&&... args
   if (options.name.empty()) options.name = class_name<A>();
   auto* const core = new actor_of<A>(std::move(options.name), options.mailbox, *where, std::move(origin));
   actor_ref<A> handle{actor_handle(core)};
-  core->build(std::forward<Args>(args)...);
+  if (core->origin().closed) {
+    core->build_nothing(closed_stage());
+  } else {
+    core->build(std::forward<Args>(args)...);
+  }
   return handle;
 }
 

@@ -44,12 +44,12 @@ actor_core::actor_core(void* body, std::string name, std::size_t capacity, execu
 actor_core::~actor_core() = default;
 
 void actor_core::begin() noexcept {
-  if (rest()) pass_on();
+  if (verdict_ || rest()) pass_on();
 }
 
-void actor_core::begin_without_body(const error& why) noexcept {
+void actor_core::begin_without_body(exit_kind kind, const error& why) noexcept {
   has_body_ = false;
-  crash(why);
+  leave(kind, &why);
   pass_on();
 }
 

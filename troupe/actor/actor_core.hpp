@@ -61,6 +61,7 @@ class actor_core : public addressee, private job {
   std::size_t queued() const noexcept { return mailbox_.size(); }
   /// The object; its type is known to whoever sends.
   void* body() const noexcept { return body_; }
+  bool stopping() const noexcept { return (orders_.load() & (stop_bit | kill_bit)) != 0; }
   bool ended() const noexcept { return (orders_.load() & dead_bit) != 0; }
 
   template <class Envelope, class... Args>
@@ -117,7 +118,7 @@ class actor_core : public addressee, private job {
 
   /// The object was built, or not: from now on messages are handled or refused.
   void begin() noexcept;
-  void begin_without_body(const error& why) noexcept;
+  void begin_without_body(exit_kind kind, const error& why) noexcept;
 
   virtual void destroy_body() noexcept = 0;
   /// The call of the `terminate` hook; null without one.

@@ -116,7 +116,6 @@ error actor_core::left_queued() const {
   error::details d{.reaction = reaction::stopped, .domain = "actor"};
   if (reason_.kind == exit_kind::crashed && reason_.cause) d = reason_.cause->all();
   d.text = reason_.to_string() + " before it had handled this message";
-  if (reason_.kind != exit_kind::crashed) d.reaction = reaction::stopped;
   return error(std::move(d));
 }
 

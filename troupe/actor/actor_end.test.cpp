@@ -122,6 +122,21 @@ TEST(a_kill, from_inside_a_handler_ends_the_actor_before_the_handler_returns) {
   EXPECT_EQ(diary, (log{"ended", "a destroyed"}));
 }
 
+struct suicidal {
+  explicit suicidal(actor_context<suicidal>& c) : self(c) {}
+  task<void> handle(bool* told) {
+    self.self().kill();
+    *told = (co_await get_stop_token()).stop_requested();
+  }
+  actor_context<suicidal>& self;
+};
+
+TEST(a_kill, asks_a_task_to_stop_that_has_not_waited_yet) {
+  bool told = false;
+  spawn<suicidal>({}).tell(&told);
+  EXPECT_TRUE(told);
+}
+
 TEST(a_kill, of_a_handler_that_hangs_on_another_thread_reports_the_end_and_the_object_goes_later) {
   log diary;
   promise<void> entered, go_on;
@@ -154,6 +169,17 @@ TEST(an_actor_that_leaves, refuses_what_is_queued) {
   hand.run();
   EXPECT_EQ(answer.get().error().reaction(), reaction::stopped);
   EXPECT_EQ(diary, (log{"a says normal", "a destroyed"}));
+}
+
+struct quitter {
+  explicit quitter(actor_context<quitter>& self) { self.leave(); }
+  void handle(crash) {}
+};
+
+TEST(an_actor_that_leaves, in_its_constructor_ends_by_itself) {
+  auto ref = spawn<quitter>({});
+  EXPECT_TRUE(ref.ended());
+  EXPECT_EQ(ref.tell(crash{}).why(), refusal::stopped);
 }
 
 TEST(a_crash, calls_the_hook_with_the_reason) {
@@ -249,6 +275,27 @@ struct bad_goodbye {
   void handle(crash) {}
 };
 
+struct moving_goodbye {
+  void terminate(exit_reason&& r) { *out = std::move(r); }
+  exit_reason* out;
+};
+struct goodbye_to_nobody {
+  void terminate() {}
+};
+struct goodbye_by_reference {
+  void terminate(exit_reason&) {}
+};
+struct tight_lipped {};
+static_assert(detail::has_terminate<moving_goodbye> && !detail::has_other_terminate<moving_goodbye>);
+static_assert(detail::has_other_terminate<goodbye_to_nobody> && detail::has_other_terminate<goodbye_by_reference>);
+static_assert(!detail::has_terminate<tight_lipped> && !detail::has_other_terminate<tight_lipped>);
+
+TEST(a_goodbye, may_take_the_reason_as_its_own) {
+  exit_reason reason{.kind = exit_kind::killed};
+  EXPECT_TRUE(spawn<moving_goodbye>({}, &reason).stop().get());
+  EXPECT_EQ(reason.kind, exit_kind::normal);
+}
+
 TEST(a_goodbye_that_throws, turns_the_end_into_a_crash) {
   auto ref = spawn<bad_goodbye>({});
   EXPECT_TRUE(ref.stop().get());
@@ -343,7 +390,10 @@ TEST(an_actor_spawned_on_a_closed_stage, is_gone_at_once) {
   s.close();
   auto ref = s.spawn<diarist>({}, diary, "a");
   EXPECT_EQ(ref.tell(note{"x"}).why(), refusal::stopped);
+  EXPECT_EQ(ref.watch().get().value().kind, exit_kind::shutdown);
+  EXPECT_NE(ref.tell(note{"x"}).reason().text().find("stage was closed"), std::string::npos);
   s.close();
+  EXPECT_TRUE(diary.empty()) << "it was not built";
 }
 
 }  // namespace

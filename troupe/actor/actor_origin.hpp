@@ -33,6 +33,7 @@ struct actor_origin {
   executor* where = nullptr;     ///< for actors that name none; null: the thread that sends
   alarm_clock* clock = nullptr;  ///< null: none
   ref<body_count> bodies = {};   ///< null: nobody waits for this actor's object to be gone
+  bool closed = false;           ///< too late: the actor has ended before it is built
 };
 
 }  // namespace troupe

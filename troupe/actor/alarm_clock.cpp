@@ -11,9 +11,9 @@ namespace troupe {
 
 using detail::alarm;
 
-struct system_clock::state {
+struct monotonic_clock::state {
   detail::alarm_list alarms;
-  std::mutex guard;  // for the thread
+  std::mutex guard;  // for the thread, and for what is added
   std::thread thread;
   std::atomic<std::uint32_t> changes{0};
   std::atomic<bool> closing{false};
@@ -32,24 +32,31 @@ struct system_clock::state {
   }
 };
 
-system_clock::system_clock() : state_(std::make_unique<state>()) {}
+monotonic_clock::monotonic_clock() : state_(std::make_unique<state>()) {}
 
-system_clock::~system_clock() {
-  state_->closing.store(true);
+monotonic_clock::~monotonic_clock() {
+  {
+    const std::lock_guard lock(state_->guard);
+    state_->closing.store(true);
+  }
   state_->tell_thread();
   if (state_->thread.joinable()) state_->thread.join();
   for (const ref<alarm>& left : state_->alarms.take_due(INT64_MAX)) left->cancel();
 }
 
-std::int64_t system_clock::now_ns() noexcept { return troupe::now_ns(); }
+std::int64_t monotonic_clock::now_ns() noexcept { return troupe::now_ns(); }
 
-pending<void> system_clock::wake_at(std::int64_t time_ns) {
+pending<void> monotonic_clock::wake_at(std::int64_t time_ns) {
   auto a = ref<alarm>::adopt(new alarm(time_ns));
   {
     const std::lock_guard lock(state_->guard);
-    if (!state_->thread.joinable()) state_->thread = std::thread([s = state_.get()] { s->run(); });
+    if (state_->closing.load()) {  // somebody whose alarm the destructor has cancelled wants another one
+      a->cancel();
+    } else {
+      if (!state_->thread.joinable()) state_->thread = std::thread([s = state_.get()] { s->run(); });
+      if (state_->alarms.add(a)) state_->tell_thread();
+    }
   }
-  if (state_->alarms.add(a)) state_->tell_thread();
   return pending<void>(std::move(a));
 }
 

@@ -24,11 +24,11 @@ class alarm_list;
 }
 
 /// The monotonic clock, see `now_ns`. Has a thread, which is started with the first alarm and sleeps between alarms.
-/// Its destructor cancels the alarms that are left.
-class system_clock final : public alarm_clock {
+/// Its destructor cancels the alarms that are left, and those that are asked for meanwhile.
+class monotonic_clock final : public alarm_clock {
  public:
-  system_clock();
-  ~system_clock();
+  monotonic_clock();
+  ~monotonic_clock();
   std::int64_t now_ns() noexcept override;
   pending<void> wake_at(std::int64_t time_ns) override;
 

@@ -90,6 +90,8 @@ class ask_call final : public answered_call<reply_of<A, M>> {
 template <class A, class M>
 class task_call final : public answered_call<reply_of<A, M>>, private job {
   using reply = reply_of<A, M>;
+  using returned = typename handler_return<A, M>::value_type;
+  using state = started_task<returned>;
 
  public:
   template <class U>
@@ -100,8 +102,10 @@ class task_call final : public answered_call<reply_of<A, M>>, private job {
     if (!this->reply_->begin()) return this->drop_cancelled(to);
     core_ = &to;
     try {
-      running_ = start(to.where(), dispatch(body_of<A>(to), std::move(message_)));
-      this->reply_->forward_cancel_to(running_.state());
+      auto running = ref<state>::adopt(new state(to.where(), dispatch(body_of<A>(to), std::move(message_))));
+      this->reply_->forward_cancel_to(running);  // first: a kill may come while the task runs on this thread
+      running->start({});
+      running_ = pending<reply>(std::move(running));
     } catch (...) {
       return this->settle(to, from_current_exception("actor"), true);
     }
@@ -117,7 +121,8 @@ class task_call final : public answered_call<reply_of<A, M>>, private job {
   }
   handled finish() noexcept {
     result<reply> answer = running_.get();
-    const bool failed = !answer && answer.error().reaction() == reaction::fatal;
+    // Of a task of another type than result every error was an exception.
+    const bool failed = !answer && (!is_result<returned> || answer.error().reaction() == reaction::fatal);
     return this->settle(*core_, std::move(answer), failed);
   }
 

@@ -35,6 +35,12 @@ template <class A>
 decltype(auto) dispatch(A& actor, farewell&& message) {
   return actor.terminate(std::move(message.reason));
 }
+/// The class has a `terminate` hook, or something of that name that cannot be one.
+template <class A>
+concept has_terminate = requires(A& actor, exit_reason reason) { actor.terminate(std::move(reason)); };
+template <class A>
+concept has_other_terminate = !has_terminate<A> && (requires { &A::terminate; } || requires(A& a) { a.terminate(); });
+
 template <class A, class M>
 using handler_return = decltype(dispatch(std::declval<A&>(), std::declval<M>()));
 }  // namespace detail

@@ -15,7 +15,7 @@ mailbox::mailbox(std::size_t capacity) : capacity_(std::clamp<std::size_t>(capac
   const std::size_t cells = std::bit_ceil(capacity_);
   mask_ = cells - 1;
   shift_ = static_cast<unsigned>(std::countr_zero(cells));
-  // Zero means free for lap 0, and memory the system gives is zero: pages that hold no message are never touched.
+  // Zero means free for lap 0. Large memory comes from the system, which gives zeros without touching the pages.
   memory_.reset(std::calloc(cells + 1, sizeof(mailbox_cell)));
   if (!memory_) throw std::bad_alloc();
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.get());

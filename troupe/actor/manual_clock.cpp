@@ -11,6 +11,7 @@ using detail::alarm;
 struct manual_clock::state {
   detail::alarm_list alarms;
   std::atomic<std::int64_t> now{0};
+  std::atomic<bool> closing{false};
 
   void ring() {
     for (const ref<alarm>& due : alarms.take_due(now.load())) due->complete({});
@@ -20,6 +21,7 @@ struct manual_clock::state {
 manual_clock::manual_clock() : state_(std::make_unique<state>()) {}
 
 manual_clock::~manual_clock() {
+  state_->closing = true;
   for (const ref<alarm>& left : state_->alarms.take_due(INT64_MAX)) left->cancel();
 }
 
@@ -27,8 +29,12 @@ std::int64_t manual_clock::now_ns() noexcept { return state_->now.load(); }
 
 pending<void> manual_clock::wake_at(std::int64_t time_ns) {
   auto a = ref<alarm>::adopt(new alarm(time_ns));
-  state_->alarms.add(a);
-  state_->ring();  // it may lie in the past
+  if (state_->closing) {
+    a->cancel();
+  } else {
+    state_->alarms.add(a);
+    state_->ring();  // it may lie in the past
+  }
   return pending<void>(std::move(a));
 }
 

@@ -9,4 +9,8 @@ error empty_reference() {
                "the reference refers to no actor: it was made without one or moved from");
 }
 
+error closed_stage() {
+  return error(reaction::stopped, "actor", "its stage was closed before it was spawned: nothing was built");
+}
+
 }  // namespace troupe

@@ -30,6 +30,8 @@ class addressee {
 
 /// The error for a reference that refers to no actor.
 error empty_reference();
+/// Why an actor has ended that was spawned too late.
+error closed_stage();
 
 /// What `tell` gives back: true when the message was taken. May be ignored. Cheap either way: the error is only made
 /// when it is asked for.

@@ -4,18 +4,6 @@
 
 namespace troupe {
 
-std::string_view to_string(restart r) noexcept {
-  switch (r) {
-    case restart::permanent:
-      return "permanent";
-    case restart::transient:
-      return "transient";
-    case restart::temporary:
-      return "temporary";
-  }
-  return "unknown";
-}
-
 std::string_view to_string(strategy s) noexcept {
   switch (s) {
     case strategy::one_for_one:

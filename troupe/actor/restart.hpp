@@ -26,7 +26,6 @@ enum class strategy : std::uint8_t {
   rest_for_one,  ///< that child and those started after it
 };
 
-std::string_view to_string(restart r) noexcept;
 std::string_view to_string(strategy s) noexcept;
 
 /// Says when there were too many restarts: more than `restarts` within `period`.

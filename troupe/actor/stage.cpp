@@ -19,7 +19,7 @@ struct stage::state {
 
   const time_span patience;
   std::optional<thread_pool> pool;
-  std::optional<system_clock> own_clock;  // goes first: its last answers may need the pool
+  std::optional<monotonic_clock> own_clock;  // goes first: its last answers may need the pool
   executor* where;
   alarm_clock* clock;
   ref<body_count> bodies;
@@ -45,7 +45,9 @@ stage::~stage() { close(); }
 executor& stage::where() const noexcept { return *state_->where; }
 alarm_clock& stage::clock() const noexcept { return *state_->clock; }
 spawner stage::spawner() const {
-  return troupe::spawner({.where = state_->where, .clock = state_->clock, .bodies = state_->bodies});
+  const std::lock_guard lock(state_->guard);
+  return troupe::spawner(
+      {.where = state_->where, .clock = state_->clock, .bodies = state_->bodies, .closed = state_->closed});
 }
 
 void stage::own(const actor_handle& actor) {
@@ -65,7 +67,7 @@ void stage::own(const actor_handle& actor) {
       return;
     }
   }
-  actor->kill();
+  if (!actor->origin().closed) actor->kill();  // closed between the look and now
 }
 
 void stage::close() noexcept {

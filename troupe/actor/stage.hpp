@@ -24,14 +24,15 @@ class stage {
   stage(const stage&) = delete;
   stage& operator=(const stage&) = delete;
 
-  /// See the free `spawn`. On a closed stage the actor is stopped before it has handled anything.
+  /// See the free `spawn`. On a closed stage nothing is built: the reference is to an actor that has ended.
   template <class A, class... Args>
   actor_ref<A> spawn(actor_options options, Args&&... args) {
     auto actor = spawner().spawn<A>(std::move(options), std::forward<Args>(args)...);
     own(actor.handle());
     return actor;
   }
-  /// For actors that somebody else keeps and stops. The stage still waits for their objects to be gone.
+  /// For actors that somebody else keeps and stops. The stage still waits for their objects to be gone. One that was
+  /// taken from a closed stage builds nothing.
   troupe::spawner spawner() const;
 
   executor& where() const noexcept;
