@@ -36,10 +36,11 @@ class child_slot;
 class child_starter {
  public:
   virtual ~child_starter() = default;
-  /// One more life. Does not block. Use `from` for actors, so that they run where the supervisor's children run.
-  virtual result<std::shared_ptr<child_handle>> start(const spawner& from) = 0;
-  /// There will be no further life unless somebody asks for one.
-  virtual void retire() noexcept {}
+  /// One more life, for the supervisor whose actor id is `owner`. Does not block. Use `from` for actors, so that they
+  /// run where the supervisor's children run.
+  virtual result<std::shared_ptr<child_handle>> start(const spawner& from, std::uint64_t owner) = 0;
+  /// From `owner` there will be no further life unless somebody asks for one.
+  virtual void retire([[maybe_unused]] std::uint64_t owner) noexcept {}
   /// For lookup by id; null for children that are no actors.
   virtual child_slot* slot() noexcept { return nullptr; }
 };
@@ -107,7 +108,7 @@ class child_start {
   template <class F>
   struct callable final : child_starter {
     explicit callable(F f) : function(std::move(f)) {}
-    result<std::shared_ptr<child_handle>> start(const spawner& from) override {
+    result<std::shared_ptr<child_handle>> start(const spawner& from, std::uint64_t) override {
       if constexpr (std::is_invocable_v<F&, const spawner&>) {
         return detail::as_child(function(from));
       } else {

@@ -9,17 +9,21 @@ actor_handle child_slot::current() const {
   return actor_;
 }
 
-void child_slot::begin_life(const actor_handle& actor) {
+void child_slot::begin_life(const actor_handle& actor, std::uint64_t owner) {
   actor_handle last = actor;  // released without the lock
   {
     const std::lock_guard lock(guard_);
+    if (owner < owner_ && !retired_) return;
     std::swap(last, actor_);
+    owner_ = owner;
     retired_ = false;
   }
 }
 
-void child_slot::retire() noexcept {
+void child_slot::retire(std::uint64_t owner) noexcept {
   const std::lock_guard lock(guard_);
+  if (owner < owner_) return;
+  owner_ = owner;
   retired_ = true;
 }
 

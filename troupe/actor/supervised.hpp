@@ -9,6 +9,8 @@
 
 namespace troupe {
 
+class supervisor;
+
 namespace detail {
 template <class A>
 inline constexpr char class_tag = 0;
@@ -24,8 +26,10 @@ class child_slot final : public addressee {
   const void* tag() const noexcept { return tag_; }
   /// The present life, or the last one.
   actor_handle current() const;
-  void begin_life(const actor_handle& actor);
-  void retire() noexcept;
+  /// `owner` is the actor id of the supervisor that has started it. When a supervisor is restarted, its old life may
+  /// still be at work: it has the smaller id, and what it says here is ignored.
+  void begin_life(const actor_handle& actor, std::uint64_t owner);
+  void retire(std::uint64_t owner) noexcept;
   /// What it means that the present life refuses: a stopped one comes back, unless the supervisor has given it up.
   refusal reason_for(refusal why) const noexcept;
 
@@ -41,6 +45,7 @@ class child_slot final : public addressee {
   mutable std::atomic<std::uint32_t> refs_{1};
   mutable std::mutex guard_;
   actor_handle actor_;
+  std::uint64_t owner_ = 0;
   bool retired_ = false;
 };
 
@@ -106,12 +111,12 @@ class actor_starter final : public child_starter {
   actor_starter(troupe::ref<child_slot> slot, actor_options options, Args... args)
       : slot_(std::move(slot)), options_(std::move(options)), args_(std::move(args)...) {}
 
-  result<std::shared_ptr<child_handle>> start(const spawner& from) override {
+  result<std::shared_ptr<child_handle>> start(const spawner& from, std::uint64_t owner) override {
     auto actor = std::apply([&](const Args&... args) { return from.spawn<A>(options_, args...); }, args_);
-    slot_->begin_life(actor.handle());
+    slot_->begin_life(actor.handle(), owner);
     return as_child(std::move(actor));
   }
-  void retire() noexcept override { slot_->retire(); }
+  void retire(std::uint64_t owner) noexcept override { slot_->retire(owner); }
   child_slot* slot() noexcept override { return slot_.get(); }
 
  private:
@@ -131,7 +136,8 @@ supervised<A> supervise(std::string id, actor_options options, Args... args) {
   using starter = detail::actor_starter<A, Args...>;
   return {.spec = {.id = std::move(id),
                    .start = std::shared_ptr<child_starter>(
-                       std::make_shared<starter>(slot, std::move(options), std::move(args)...))},
+                       std::make_shared<starter>(slot, std::move(options), std::move(args)...)),
+                   .type = std::is_same_v<A, supervisor> ? child_type::supervisor : child_type::worker},
           .ref = supervised_ref<A>(slot)};
 }
 

@@ -15,7 +15,7 @@ struct child {
 
   child_spec spec;
   std::shared_ptr<child_handle> handle = nullptr;  // null: not running
-  std::uint64_t life = 0;
+  std::uint64_t life = 0;                          // which end, or which repeated start, is meant; 0: none
   std::uint64_t restarts = 0;
   std::optional<exit_reason> last_exit = std::nullopt;
 };
@@ -54,7 +54,7 @@ struct supervisor::state {
     return {};
   }
   void forget(child* gone) {
-    gone->spec.start->retire();
+    gone->spec.start->retire(self.id());
     std::erase_if(children, [&](const auto& c) { return c.get() == gone; });
   }
   std::vector<child_state> states() const {
@@ -64,7 +64,7 @@ struct supervisor::state {
   }
 
   result<std::shared_ptr<child_handle>> make(child& c) noexcept try {
-    auto made = c.spec.start->start(from);
+    auto made = c.spec.start->start(from, self.id());
     if (made && !*made) return misuse("the start function of child '" + c.spec.id + "' returned nothing");
     return made;
   } catch (...) {
@@ -72,11 +72,12 @@ struct supervisor::state {
   }
 
   task<result<void>> start(child* c) {
+    const std::stop_token killed = co_await get_stop_token();
+    if (killed.stop_requested()) co_return failed_start(*c, cancelled("the start"));
     auto made = make(*c);
     if (!made) co_return failed_start(*c, made.error());
     c->handle = *made;
     c->life = ++lives;
-    const std::stop_token killed = co_await get_stop_token();
     const auto ready = co_await as_result(c->handle->started().cancel_on(killed));
     if (!ready) {
       c->handle->kill();
@@ -96,13 +97,13 @@ struct supervisor::state {
   }
 
   task<void> stop(child* c) {
+    c->life = 0;  // what `start` has piped, or `restart` told, is stale from here on
     const std::shared_ptr<child_handle> handle = c->handle;
     if (!handle) co_return;
     shutdown_policy how = c->spec.shutdown;
     if (how.how() == shutdown_policy::kind::by_type)
       how = c->spec.type == child_type::supervisor ? shutdown_policy::infinity()
                                                    : shutdown_policy(time_span::of_seconds(5));
-    c->life = 0;  // what `start` has piped is stale from here on
     const std::stop_token killed = co_await get_stop_token();
     auto ended = handle->watch().cancel_on(killed);
     pending<void> alarm;
@@ -130,9 +131,13 @@ struct supervisor::state {
   task<child*> carry_out(restart_plan plan, std::optional<error>& why) {
     std::vector<child*> to_stop, to_start, to_forget;
     for (const std::size_t i : plan.stop) to_stop.push_back(children[i].get());
-    for (const std::size_t i : plan.start) to_start.push_back(children[i].get());
+    for (const std::size_t i : plan.start) {
+      to_start.push_back(children[i].get());
+      to_start.back()->life = 0;  // a start of it that was to be repeated is this one
+    }
     for (const std::size_t i : plan.forget) to_forget.push_back(children[i].get());
     for (child* const c : to_stop) co_await stop(c);
+    if ((co_await get_stop_token()).stop_requested()) co_return nullptr;  // killed: ~supervisor needs them all
     for (child* const c : to_forget) forget(c);
     for (child* const c : to_start) {
       if (c->handle) continue;
@@ -146,14 +151,16 @@ struct supervisor::state {
     co_return nullptr;
   }
 
+  /// When a start fails it is tried again by a message, so that commands are handled in between.
   task<void> restart(child* failed, std::optional<error> why) {
-    const std::stop_token killed = co_await get_stop_token();
-    while (failed && !killed.stop_requested()) {
+    while (!self.stopping()) {
       if (!intensity.admit(clock.now_ns())) co_return give_up(*failed, why);
       const auto at = std::find_if(children.begin(), children.end(), [&](const auto& c) { return c.get() == failed; });
       const auto index = static_cast<std::size_t>(at - children.begin());
-      auto next = co_await carry_out(plan_restart(options.strategy, states(), index), why);
-      failed = next;
+      failed = co_await carry_out(plan_restart(options.strategy, states(), index), why);
+      if (!failed) co_return;
+      failed->life = ++lives;
+      if (self.self().tell(try_again{failed->life, why}).why() != refusal::full) co_return;
     }
   }
   void give_up(const child& last, const std::optional<error>& why) {
@@ -180,7 +187,7 @@ supervisor::supervisor(actor_context<supervisor>& self, supervisor_options optio
 supervisor::~supervisor() {
   for (auto c = state_->children.rbegin(); c != state_->children.rend(); ++c) {
     if ((*c)->handle) (*c)->handle->kill();
-    (*c)->spec.start->retire();
+    (*c)->spec.start->retire(state_->self.id());
   }
 }
 
@@ -203,8 +210,14 @@ task<void> supervisor::handle(child_ended m) {
   } else if (c.spec.restart == restart::temporary) {
     state_->forget(&c);
   } else {
-    c.spec.start->retire();
+    c.spec.start->retire(state_->self.id());
   }
+}
+
+task<void> supervisor::handle(try_again m) {
+  const auto at = std::find_if(state_->children.begin(), state_->children.end(),
+                               [&](const auto& c) { return !c->handle && c->life == m.life; });
+  if (at != state_->children.end()) co_await state_->restart(at->get(), m.why);  // else a command has come before it
 }
 
 task<result<void>> supervisor::handle(start_child m) {
@@ -223,7 +236,7 @@ task<result<void>> supervisor::handle(terminate_child m) {
   if (c->spec.restart == restart::temporary) {
     state_->forget(c);
   } else {
-    c->spec.start->retire();
+    c->spec.start->retire(state_->self.id());
   }
   co_return {};
 }
@@ -273,14 +286,12 @@ result<ref<child_slot>> supervisor::handle(look_up_child m) const {
 }
 
 task<void> supervisor::terminate(exit_reason) {
-  for (const auto& c : state_->children) c->spec.start->retire();
+  for (const auto& c : state_->children) c->spec.start->retire(state_->self.id());
   co_await state_->stop_all();
 }
 
 supervised<supervisor> supervise_tree(std::string id, supervisor_options options, std::vector<child_spec> children) {
-  auto made = supervise<supervisor>(std::move(id), actor_options{}, options, std::move(children));
-  made.spec.type = child_type::supervisor;
-  return made;
+  return supervise<supervisor>(std::move(id), actor_options{}, options, std::move(children));
 }
 
 }  // namespace troupe

@@ -64,9 +64,8 @@ struct child_counts {
 ///
 ///  - Which children are concerned when one ends: `strategy`; whether at all: `child_spec::restart`.
 ///  - More than `intensity` restarts within `period`: it ends with `shutdown` and the cause, stopping its children on
-///  the
-///    way. Its own supervisor sees that and decides, and so on upwards. A restart whose start fails is tried again, and
-///    counts.
+///    the way. Its own supervisor sees that and decides, and so on upwards. A restart whose start fails is tried again,
+///    after the commands that wait, and counts.
 ///  - When a child cannot be started at the beginning, it ends in the same way.
 ///
 /// While it starts and stops children it handles no messages: commands wait in its mailbox. Killed, it kills its
@@ -93,8 +92,13 @@ class supervisor {
     std::uint64_t life;
     exit_reason reason;
   };
+  struct try_again {
+    std::uint64_t life;
+    std::optional<error> why;
+  };
   task<void> handle(begin);
   task<void> handle(child_ended m);
+  task<void> handle(try_again m);
   task<void> terminate(exit_reason reason);
 
  private:

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <stdexcept>
 #include <troupe/actor/internal/hand_executor.hpp>
 #include <troupe/actor/manual_clock.hpp>
@@ -181,6 +182,40 @@ TEST(a_killed_supervisor, kills_its_children) {
   EXPECT_EQ(t.refs[0].tell(bump{}).why(), refusal::stopped);
 }
 
+TEST(a_killed_supervisor, starts_nobody_and_forgets_nobody_any_more) {
+  manual_clock clock;
+  log diary;
+  promise<void> never;
+  auto a = supervise<worker>("a", {}, &diary), temporary = supervise<worker>("temporary", {}, &diary);
+  temporary.spec.restart = restart::temporary;
+  auto top = spawn<supervisor>({}, supervisor_options{.strategy = strategy::one_for_all, .clock = &clock},
+                               std::vector{a.spec, temporary.spec});
+  temporary.ref.tell(hang{never.get_pending()});
+  auto life = temporary.ref.current();
+  a.ref.tell(crash{});  // and the supervisor waits for the other one
+  top.kill();
+  EXPECT_TRUE(life.ended());
+  never.set();
+  EXPECT_EQ(diary, (log{"+a", "+temporary", "-a", "-temporary"}));
+}
+
+TEST(a_killed_supervisor, does_not_start_the_next_child) {
+  hand_executor hand;
+  manual_clock clock;
+  actor_ref<supervisor> top;
+  log diary;
+  int started = 0;
+  const auto start = [&](const spawner& from) {
+    ++started;
+    top.kill();
+    return from.spawn<worker>({}, &diary);
+  };
+  top = spawn<supervisor>({.on = hand}, supervisor_options{.clock = &clock},
+                          std::vector{child_spec{.id = "a", .start = start}, child_spec{.id = "b", .start = start}});
+  hand.run();
+  EXPECT_EQ(started, 1);
+}
+
 // --- escalation ---
 
 TEST(a_supervisor_that_gave_up, is_restarted_by_its_own_supervisor_with_fresh_children_until_that_gives_up_too) {
@@ -215,6 +250,40 @@ TEST(a_transient_supervisor_that_gave_up, stays_down_because_shutdown_is_no_fail
   const auto children = top.ask(which_children{}).get().value();
   EXPECT_FALSE(children[0].running);
   EXPECT_EQ(children[0].last_exit->kind, exit_kind::shutdown);
+}
+
+struct deadly {
+  explicit deadly(std::function<void(int)>* b) { (*b)(++lives); }
+  void handle(crash) { throw std::runtime_error("boom"); }
+  int handle(bump) { return 1; }
+  static inline int lives = 0;
+};
+
+TEST(a_supervisor_that_was_killed, does_not_take_its_childrens_references_from_its_next_life) {
+  manual_clock clock;
+  std::function<void(int)> at_birth = [](int) {};
+  auto leaf = supervise<deadly>("leaf", {}, &at_birth);
+  auto sub = supervise_tree("sub", {.clock = &clock}, {leaf.spec});
+  auto top = spawn<supervisor>({}, supervisor_options{.clock = &clock}, std::vector{sub.spec});
+  at_birth = [&](int n) {
+    if (n == 2) sub.ref.current().kill();  // and the next life starts its own leaf, while this one is being built
+  };
+  leaf.ref.tell(crash{});
+  EXPECT_EQ(deadly::lives, 3);
+  EXPECT_TRUE(leaf.ref.ask(bump{}).get());
+  EXPECT_FALSE(leaf.ref.current().watch().ready());
+}
+
+TEST(a_child_that_moves_to_an_older_supervisor, is_reached_there) {
+  manual_clock clock;
+  log diary;
+  auto a = supervise<worker>("a", {}, &diary);
+  auto older = spawn<supervisor>({}, supervisor_options{.clock = &clock}, std::vector<child_spec>{});
+  auto younger = spawn<supervisor>({}, supervisor_options{.clock = &clock}, std::vector{a.spec});
+  EXPECT_TRUE(younger.ask(terminate_child{"a"}).get());
+  EXPECT_TRUE(younger.ask(delete_child{"a"}).get());
+  EXPECT_TRUE(older.ask(start_child{a.spec}).get());
+  EXPECT_TRUE(a.ref.tell(bump{}));
 }
 
 // --- stopping ---
@@ -306,6 +375,45 @@ TEST(a_restart_that_fails, is_tried_again_and_counts) {
   made.ref.tell(crash{});
   EXPECT_EQ(lives, 4) << "the first, and three restarts";
   EXPECT_EQ(top.watch().get().value().kind, exit_kind::shutdown);
+}
+
+TEST(a_restart_that_fails, lets_commands_through_and_ends_with_a_stop) {
+  manual_clock clock;
+  log diary;
+  int starts = 0, counted_after = 0;
+  actor_ref<supervisor> top;
+  actor_ref<worker> life;
+  pending<void> stopped;
+  child_spec spec{.id = "w", .start = [&](const spawner& from) -> result<actor_ref<worker>> {
+                    if (++starts == 1 || starts == 100) return life = from.spawn<worker>({}, &diary);
+                    clock.advance(61s);  // never too many
+                    if (starts == 3)
+                      top.ask(count_children{}).then([&](const result<child_counts>&) { counted_after = starts; });
+                    if (starts == 6) stopped = top.stop();
+                    return error(reaction::unsupported, "test", "no such library");
+                  }};
+  top = spawn<supervisor>({}, supervisor_options{.clock = &clock}, std::vector{spec});
+  life.tell(crash{});
+  EXPECT_EQ(starts, 6);
+  EXPECT_EQ(counted_after, 3);
+  EXPECT_TRUE(stopped.valid() && stopped.ready());
+}
+
+TEST(a_restart_that_fails, is_not_repeated_once_the_child_was_terminated) {
+  manual_clock clock;
+  log diary;
+  int starts = 0;
+  actor_ref<supervisor> top;
+  actor_ref<worker> life;
+  child_spec spec{.id = "w", .start = [&](const spawner& from) -> result<actor_ref<worker>> {
+                    if (++starts == 1) return life = from.spawn<worker>({}, &diary);
+                    if (starts == 2) top.ask(terminate_child{"w"}).detach();
+                    return error(reaction::unsupported, "test", "no such library");
+                  }};
+  top = spawn<supervisor>({}, supervisor_options{.clock = &clock}, std::vector{spec});
+  life.tell(crash{});
+  EXPECT_EQ(starts, 2);
+  EXPECT_FALSE(top.ended());
 }
 
 struct slow_starter {
@@ -449,6 +557,12 @@ TEST(a_child_that_crashes_while_its_supervisor_is_busy, is_restarted_afterwards)
   slowly.set();
   EXPECT_EQ(t.news(), (log{"-b", "+a"}));
   EXPECT_TRUE(terminated.get());
+}
+
+TEST(a_supervisor, is_a_child_of_the_type_supervisor_however_it_was_specified) {
+  EXPECT_EQ(supervise<supervisor>("s", {}, supervisor_options{}, std::vector<child_spec>{}).spec.type,
+            child_type::supervisor);
+  EXPECT_EQ(supervise_tree("s", {}, {}).spec.type, child_type::supervisor);
 }
 
 TEST(a_supervision_tree, lives_and_ends_with_its_stage) {
