@@ -141,6 +141,7 @@ std::uint32_t arena::carve(std::uint32_t range_number, std::uint64_t bytes, std:
   const std::uint32_t rest_number = tail != 0 ? take_node() : 0;
   if (number == 0 || (tail != 0 && rest_number == 0)) [[unlikely]] {
     if (number != 0 && head != 0) retire(number, at(number));
+    if (rest_number != 0) retire(rest_number, at(rest_number));
     return 0;
   }
   node& n = at(number);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <troupe/memory/buffer.hpp>
+#include <troupe/request/describe.hpp>
 
 namespace troupe::detail {
 namespace {
@@ -10,7 +11,12 @@ memory_range refused(const memory_range& range, std::uint64_t bytes, std::string
   return {range.owner->owner->stillborn(bytes, error(reaction::caller_bug, "memory", std::move(text))), 0, bytes};
 }
 
-std::string number(extent e) { return e.overflowed() ? "(overflow)" : std::to_string(e.value()); }
+// What a slice of this many elements calls its size, whether it can be had or not.
+std::uint64_t bytes_of(extent count, std::size_t element_bytes) noexcept {
+  if (count < 1) return 0;
+  const extent bytes = count * element_bytes;
+  return static_cast<std::uint64_t>(bytes.overflowed() ? INT64_MAX : bytes.value());
+}
 
 }  // namespace
 
@@ -18,22 +24,25 @@ extent size_of(const memory_range& range, std::size_t element_bytes) noexcept { 
 
 memory_range slice_of(const memory_range& range, extent first, extent count, std::size_t element_bytes) {
   if (!range.owner) return {};
+  const std::uint64_t bytes = bytes_of(count, element_bytes);
+  if (range.owner->address == 0) return {range.owner, 0, bytes};  // its cause came first
   const extent have = size_of(range, element_bytes), end = first + count;
   if (first < 0 || count < 1 || end > have || end.overflowed()) {
-    return refused(range, count < 1 ? 0 : static_cast<std::uint64_t>(count.value()),
-                   "slice: first " + number(first) + ", count " + number(count) +
-                       "; expected at least 1 element within the " + number(have) + " of the buffer");
+    return refused(range, bytes,
+                   "slice: first " + text(first) + ", count " + text(count) +
+                       "; expected at least 1 element within the " + text(have) + " of the buffer");
   }
-  const auto bytes = static_cast<std::uint64_t>(first.value()) * element_bytes;
-  return {range.owner, range.address + bytes, static_cast<std::uint64_t>(count.value()) * element_bytes};
+  return {range.owner, range.address + static_cast<std::uint64_t>(first.value()) * element_bytes, bytes};
 }
 
-memory_range reinterpreted(const memory_range& range, std::size_t element_bytes) {
-  if (!range.owner) return {};
-  if (range.bytes % element_bytes != 0 || range.address % element_bytes != 0) {
+memory_range reinterpreted(const memory_range& range, std::size_t element_bytes, std::size_t alignment) {
+  if (!range.owner || range.owner->address == 0) return range;
+  const std::uint64_t offset = range.address - range.owner->address;
+  if (range.bytes % element_bytes != 0 || offset % element_bytes != 0 || range.address % alignment != 0) {
     return refused(range, range.bytes,
-                   "as: " + std::to_string(range.bytes) + " bytes at an offset that is not a multiple of " +
-                       std::to_string(element_bytes) + "; expected size and offset that the new element type divides");
+                   "as: " + std::to_string(range.bytes) + " bytes at offset " + std::to_string(offset) +
+                       "; expected size and offset in whole elements of " + std::to_string(element_bytes) +
+                       " bytes, at a multiple of " + std::to_string(alignment));
   }
   return range;
 }

@@ -11,8 +11,8 @@ namespace detail {
 
 /// [first, first + count) elements of `range`; a range that is refused on use, with the reason, when that lies outside.
 memory_range slice_of(const memory_range& range, extent first, extent count, std::size_t element_bytes);
-/// The same bytes as elements of another size; refused on use when they do not divide or align.
-memory_range reinterpreted(const memory_range& range, std::size_t element_bytes);
+/// The same bytes as elements of another type; refused on use when they do not divide or align.
+memory_range reinterpreted(const memory_range& range, std::size_t element_bytes, std::size_t alignment);
 std::optional<error> why_stale(const memory_range& range);
 extent size_of(const memory_range& range, std::size_t element_bytes) noexcept;
 
@@ -45,7 +45,7 @@ class buffer {
   /// The same memory seen as elements of another type.
   template <class U>
   buffer<U> as() const {
-    return buffer<U>(detail::reinterpreted(range_, sizeof(U)));
+    return buffer<U>(detail::reinterpreted(range_, sizeof(U), alignof(U)));
   }
 
   /// May it be read now? `cause` says why not. A request still under way can change the answer: await it first.

@@ -8,14 +8,20 @@
 namespace troupe {
 
 bool memory_quota::state::take(std::uint64_t bytes) noexcept {
-  std::uint64_t now = __atomic_load_n(&used, __ATOMIC_RELAXED);
+  std::uint64_t now = used.load(std::memory_order_relaxed);
   do {
     if (bytes > limit || now > limit - bytes) return false;
-  } while (!__atomic_compare_exchange_n(&used, &now, now + bytes, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  } while (!used.compare_exchange_weak(now, now + bytes, std::memory_order_relaxed));
   return true;
 }
 
-void memory_quota::state::give(std::uint64_t bytes) noexcept { __atomic_fetch_sub(&used, bytes, __ATOMIC_RELAXED); }
+void memory_quota::state::give(std::uint64_t bytes) noexcept { used.fetch_sub(bytes, std::memory_order_relaxed); }
+
+// What an allocation takes of its arena, and counts against a limit and a quota. Less than `bytes`: it does not fit.
+static constexpr std::uint64_t charged_for(std::uint64_t bytes) noexcept {
+  constexpr std::uint64_t granule = arena::options{}.granule;
+  return (bytes + granule - 1) / granule * granule;
+}
 
 struct device_memory::mark {
   std::uint64_t begin, end, ticket;
@@ -30,7 +36,11 @@ struct device_memory::owned_block : block {
 
 struct device_memory::pool {
   explicit pool(std::uint64_t l)
-      : limit(l), ranges(arena::options{.payload_bytes = sizeof(owned_block), .payload_align = alignof(owned_block)}) {}
+      : limit(l),
+        // Memory that is freed twice soon belongs to two: better no program than a wrong one.
+        ranges(arena::options{.payload_bytes = sizeof(owned_block),
+                              .payload_align = alignof(owned_block),
+                              .on_misuse = arena::misuse::abort}) {}
   const std::uint64_t limit;
   arena ranges;
   std::vector<segment> segments;  // a segment's id is its index; an entry of 0 bytes is unused
@@ -88,7 +98,7 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
   if (alignment == 0 || (alignment & (alignment - 1)) != 0)
     return error(reaction::caller_bug, "memory",
                  "alloc: alignment is " + std::to_string(alignment) + "; expected a power of two");
-  const std::uint64_t charged = (bytes + 255) / 256 * 256;
+  const std::uint64_t charged = charged_for(bytes);
   if (charged < bytes) return error(reaction::caller_bug, "memory", "alloc: the size does not fit 64 bits");
   if (quota.state_ && !quota.state_->take(charged)) {
     return error(reaction::retry_later, "memory",
@@ -155,7 +165,7 @@ void device_memory::recycle(block& base) noexcept {
   if (b.address == 0) {
     delete &b;
   } else {
-    if (b.quota) b.quota->give((b.bytes + 255) / 256 * 256);
+    if (b.quota) b.quota->give(charged_for(b.bytes));
     b.quota.reset();
     std::vector<mark>().swap(b.marks);  // also gives its memory back: nodes are never destroyed one by one
     b.stale_marks.store(0, std::memory_order_relaxed);
@@ -201,8 +211,8 @@ memory_statistics device_memory::statistics(memory_kind kind) const {
 void device_memory::add_mark(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket,
                              const error& cause) {
   auto& b = static_cast<owned_block&>(base);
-  // The newest failure of a range is the one to tell; an older mark for the very same range says nothing more.
-  std::erase_if(b.marks, [&](const mark& m) { return m.begin == begin && m.end == end && m.ticket <= ticket; });
+  // The newest failure of a range is the one to tell; an older one says nothing more.
+  cut_marks(b, begin, end, ticket + 1);
   b.marks.push_back({begin, end, ticket, cause});
   b.stale_marks.store(static_cast<std::uint32_t>(b.marks.size()), std::memory_order_seq_cst);
 }

@@ -50,6 +50,15 @@ TEST_F(stale_marks, go_where_a_later_request_writes) {
   EXPECT_EQ(cause(128, 256), "request 5");
 }
 
+TEST_F(stale_marks, say_nothing_that_a_newer_one_says) {
+  for (std::uint64_t i = 0; i < 100; ++i) fails(i + 1, i, i + 50);
+  EXPECT_EQ(cause(0, 1), "request 1");
+  EXPECT_EQ(cause(60, 61), "request 61");
+  fails(101);
+  EXPECT_EQ(cause(), "request 101");
+  EXPECT_EQ(block_->stale_marks.load(), 1u);
+}
+
 // The worker may have failed a request, and its report may have been read, before the thread that submitted it gets to
 // note what it replaces.
 TEST_F(stale_marks, of_a_request_that_has_failed_already_outlive_the_note_that_it_writes) {
@@ -127,6 +136,16 @@ TEST_F(device_blocks, come_from_few_segments_and_go_back_with_them) {
   EXPECT_EQ(memory_->trim(), now().high_water_bytes / (64 * mib) * (64 * mib) + 64 * mib);
   EXPECT_TRUE(source_.live.empty());
   EXPECT_EQ(now().reserved_bytes, 0u);
+}
+
+TEST_F(device_blocks, that_come_back_twice_end_the_program) {
+  const block_ref b = take(256);
+  EXPECT_DEATH(
+      {
+        memory_->recycle(*b.get());
+        memory_->recycle(*b.get());
+      },
+      "freed before");
 }
 
 TEST_F(device_blocks, never_exceed_the_limit_though_segments_are_whole_pages) {

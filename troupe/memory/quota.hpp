@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -17,14 +18,14 @@ class memory_quota {
   explicit memory_quota(std::uint64_t limit_bytes) : state_(std::make_shared<state>(limit_bytes)) {}
 
   std::uint64_t limit() const noexcept { return state_ ? state_->limit : UINT64_MAX; }
-  std::uint64_t used() const noexcept { return state_ ? __atomic_load_n(&state_->used, __ATOMIC_RELAXED) : 0; }
+  std::uint64_t used() const noexcept { return state_ ? state_->used.load(std::memory_order_relaxed) : 0; }
 
  private:
   friend class device_memory;
   struct state {
     explicit state(std::uint64_t l) noexcept : limit(l) {}
     const std::uint64_t limit;
-    std::uint64_t used = 0;  // changed atomically: one quota may serve several devices
+    std::atomic<std::uint64_t> used{0};  // one quota may serve several devices
     bool take(std::uint64_t bytes) noexcept;
     void give(std::uint64_t bytes) noexcept;
   };

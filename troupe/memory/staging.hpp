@@ -17,19 +17,11 @@ struct staging_header {
   alignas(64) std::atomic<std::uint64_t> emptied{0};
   alignas(64) std::atomic<std::uint32_t> turn{0};
   std::atomic<std::uint32_t> sleepers{0};
-  std::atomic<std::uint32_t> abandoned{0};  ///< one side has gone; the other gives up
 
   void step(std::atomic<std::uint64_t>& count, std::uint64_t value) noexcept {
     count.store(value, std::memory_order_seq_cst);
-    wake();
-  }
-  void wake() noexcept {
     turn.fetch_add(1, std::memory_order_seq_cst);
     if (sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(turn, futex_scope::shared);
-  }
-  void abandon() noexcept {
-    abandoned.store(1, std::memory_order_seq_cst);
-    wake();
   }
   /// Sleeps until something changes, if `ready()` is still false after announcing it.
   template <class Ready>

@@ -1,14 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/request/checker.hpp>
+#include <troupe/request/describe.hpp>
 
 namespace troupe {
 namespace {
-
-std::string text_of(extent e) {
-  if (e.overflowed()) return "more than 64 bits hold";
-  return e == tight ? "tight" : std::to_string(e.value());
-}
 
 // Do two column-major blocks with the same pitch share an element? b starts `shift` bytes after a; both rows fit the
 // pitch.
@@ -25,8 +21,18 @@ bool blocks_meet(const operand_use& a, const operand_use& b) noexcept {
   return column + 1 < columns && row + b.row_bytes > pitch;
 }
 
-bool meet(const operand_use& a, const operand_use& b) noexcept {
-  if (a.touched.begin >= b.touched.end || b.touched.begin >= a.touched.end) return false;
+// One contiguous run that is no longer than the pitch of `other` is a block of a single column with that pitch.
+void match(operand_use& run, const operand_use& other) noexcept {
+  const std::uint64_t bytes = run.touched.end - run.touched.begin;
+  if (run.pitch != 0 || bytes > other.pitch) return;
+  run.pitch = other.pitch;
+  run.row_bytes = bytes;
+}
+
+// Do two operands whose ranges overlap share an element?
+bool meet(operand_use a, operand_use b) noexcept {
+  match(a, b);
+  match(b, a);
   if (a.pitch == 0 || a.pitch != b.pitch) return true;
   return a.touched.begin <= b.touched.begin ? blocks_meet(a, b) : blocks_meet(b, a);
 }
@@ -55,9 +61,9 @@ void checker::refuse(const void* field, std::string_view value, std::string_view
 }
 
 void checker::refuse_less(const void* field, extent value, extent low, std::string_view hint) {
-  std::string expected = "at least " + text_of(low);
+  std::string expected = "at least " + detail::text(low);
   if (low.overflowed()) expected = "a shape whose size fits 64 bits";
-  refuse(field, "is " + text_of(value), expected.append(hint));
+  refuse(field, "is " + detail::text(value), expected.append(hint));
 }
 
 void checker::refuse_range(const void* field, const memory_range& range) {
@@ -79,7 +85,8 @@ void checker::touch(const void* field, extent count, std::string_view shape) {
   operand_use& u = use(field);
   const std::uint64_t have = u.range->bytes / u.element_bytes;
   if (count.value() < 0 || static_cast<std::uint64_t>(count.value()) > have) [[unlikely]] {
-    refuse(field, "holds " + std::to_string(have) + " elements", "at least " + text_of(count) + std::string(shape));
+    refuse(field, "holds " + std::to_string(have) + " elements",
+           "at least " + detail::text(count) + std::string(shape));
     return;
   }
   u.touched.end = u.touched.begin + static_cast<std::uint64_t>(count.value()) * u.element_bytes;
@@ -115,8 +122,9 @@ void checker::refuse_overlaps() {
     for (std::size_t j = i + 1; j < count_; ++j) {
       const operand_use &a = uses_[i], &b = uses_[j];
       if (a.touched.mode == access_mode::read && b.touched.mode == access_mode::read) continue;
-      if (!meet(a, b)) [[likely]]
+      if (a.touched.begin >= b.touched.end || b.touched.begin >= a.touched.end) [[likely]]
         continue;
+      if (!meet(a, b)) continue;
       if ((allowed_.first == a.field && allowed_.second == b.field) ||
           (allowed_.first == b.field && allowed_.second == a.field))
         continue;
@@ -131,7 +139,7 @@ void checker::refuse_overlaps() {
 const std::optional<error>& checker::finish() {
   if (error_) [[unlikely]]
     return error_;
-  for (operand_use& u : std::span(uses_.data(), count_)) {
+  for (operand_use& u : std::span(uses_, count_)) {
     if (u.gaps && u.touched.mode == access_mode::write) u.touched.mode = access_mode::read_write;
     const block& b = *u.range->owner.get();
     if (u.touched.mode == access_mode::write || b.stale_marks.load(std::memory_order_acquire) == 0) [[likely]]

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -94,7 +94,7 @@ class checker {
   /// After the request's own checks: stale and overlapping operands. The error, if any of all checks refused.
   const std::optional<error>& finish();
 
-  std::span<const operand_use> uses() const noexcept { return {uses_.data(), count_}; }
+  std::span<const operand_use> uses() const noexcept { return {uses_, count_}; }
 
  private:
   template <class... F>
@@ -111,7 +111,8 @@ class checker {
     if (!range.owner || range.owner->owner != owner_ || range.owner->generation != generation_ ||
         range.owner->address == 0) [[unlikely]]
       refuse_range(field, range);
-    uses_[count_++] = {field, &range, element_bytes, {range.address, range.address + range.bytes, mode}};
+    new (uses_ + count_++)
+        operand_use{field, &range, element_bytes, {range.address, range.address + range.bytes, mode}};
   }
   operand_use& use(const void* field) noexcept;
   void touch(const void* field, extent count, std::string_view shape);
@@ -127,7 +128,9 @@ class checker {
   const memory_owner* owner_;
   std::uint64_t generation_;
   std::size_t count_ = 0;
-  std::array<operand_use, max_operands> uses_;
+  union {
+    operand_use uses_[max_operands];  // as many as there are operands; the others are never made
+  };
   std::pair<const void*, const void*> allowed_{};
   std::optional<error> error_;
 };

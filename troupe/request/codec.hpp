@@ -23,12 +23,14 @@ struct blob_cursor {
   static constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + align - 1) / align * align; }
 };
 
-/// How one kind of field travels: `size` and `align` of its fixed part, what it adds to the blob, and both directions.
+/// How one kind of field travels: `size` and `align` of its fixed part, what it adds to the blob, and both directions;
+/// `element` is what it holds, one or many of.
 /// The primary form is for plain values: numbers, enumerations, small structs.
 template <class F>
 struct field_codec {
   static_assert(std::is_trivially_copyable_v<F>,
                 "a request's field must be an operand, an extent, a plain value, a string or a vector of plain values");
+  using element = F;
   static constexpr char kind = 'v';
   static constexpr std::size_t size = sizeof(F), align = alignof(F);
   static constexpr std::size_t blob_bytes(const F&) noexcept { return 0; }
@@ -42,6 +44,7 @@ struct field_codec {
 
 template <class T, access_mode M>
 struct field_codec<operand<T, M>> {
+  using element = T;
   static constexpr char kind = "RWX"[static_cast<int>(M)];
   static constexpr std::size_t size = 16, align = 8;
   static constexpr std::size_t blob_bytes(const operand<T, M>&) noexcept { return 0; }

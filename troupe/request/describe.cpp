@@ -6,7 +6,7 @@
 namespace troupe::detail {
 
 std::string text(extent e) {
-  if (e.overflowed()) return "overflow";
+  if (e.overflowed()) return "more than 64 bits hold";
   return e == tight ? "tight" : std::to_string(e.value());
 }
 

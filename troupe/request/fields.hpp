@@ -13,10 +13,11 @@
 /// The fields are unpacked by a structured binding, so the compiler refuses a list that leaves one out.
 #define TROUPE_REQUEST(NAME, ...)                                                                         \
   static constexpr std::string_view request_name = NAME;                                                  \
+  static constexpr std::string_view request_fields = #__VA_ARGS__;                                        \
   template <class Troupe_self, class Troupe_visitor>                                                      \
   static constexpr decltype(auto) visit_fields(Troupe_self& troupe_self, Troupe_visitor&& troupe_visit) { \
     auto& [__VA_ARGS__] = troupe_self;                                                                    \
-    return troupe_visit(std::string_view(#__VA_ARGS__), __VA_ARGS__);                                     \
+    return troupe_visit(request_fields, __VA_ARGS__);                                                     \
   }
 
 namespace troupe {

@@ -65,10 +65,21 @@ constexpr std::uint64_t fnv1a(std::uint64_t hash, std::string_view s) noexcept {
   return hash;
 }
 
-template <class... F>
-constexpr std::uint64_t hash_layout(std::uint64_t h, field_list<F...>) noexcept {
-  auto mix = [&h](std::uint64_t v) { h = (h ^ v) * 0x100000001b3ull; };
-  ((mix(static_cast<std::uint64_t>(field_codec<F>::kind)), mix(field_codec<F>::size), mix(field_codec<F>::align)), ...);
+template <class F>
+constexpr std::uint64_t hash_field(std::uint64_t h, std::string_view name) noexcept {
+  using codec = field_codec<F>;
+  h = fnv1a(fnv1a(h, name), element_name<typename codec::element>());
+  for (const std::uint64_t v : {static_cast<std::uint64_t>(codec::kind), std::uint64_t{codec::size},
+                                std::uint64_t{codec::align}, std::uint64_t{sizeof(typename codec::element)}})
+    h = (h ^ v) * 0x100000001b3ull;
+  return h;
+}
+
+template <class R, class... F>
+constexpr std::uint64_t hash_request(field_list<F...>) noexcept {
+  std::uint64_t h = fnv1a(0xcbf29ce484222325ull, request_label<R>.view());
+  std::size_t i = 0;
+  ((h = hash_field<F>(h, nth_name(R::request_fields, i++))), ...);
   return h;
 }
 
@@ -86,11 +97,10 @@ constexpr std::string_view library_of() noexcept {
   return R::request_name.substr(0, R::request_name.find('.'));
 }
 
-/// What stands for the request type on the wire: its name and its layout. Two builds that disagree about a field never
-/// meet.
+/// What stands for the request type on the wire: its name, its fields' names and layout, and the size and type of their
+/// elements. Two builds that disagree about a field never meet.
 template <class R>
-inline constexpr std::uint64_t opcode_of =
-    detail::hash_layout(detail::fnv1a(0xcbf29ce484222325ull, name_of<R>()), fields_of<R>{});
+inline constexpr std::uint64_t opcode_of = detail::hash_request<R>(fields_of<R>{});
 
 /// What stands for a library actor on the wire.
 constexpr std::uint32_t library_code(std::string_view name) noexcept {

@@ -87,6 +87,7 @@ struct fake_owner final : memory_owner {
   void recycle(block&) noexcept override { ++recycled; }
   std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end) const override {
     if (b.address != 0 && (end <= stale_begin || begin >= stale_end)) return {};
+    if (last) return last;
     return error(error::details{.reaction = reaction::retry_later,
                                 .domain = "test",
                                 .text = "an earlier request failed",
@@ -96,6 +97,7 @@ struct fake_owner final : memory_owner {
   block_ref stillborn(std::uint64_t, error) override { return {}; }
   int recycled = 0;
   std::uint64_t stale_begin = 0, stale_end = 0;
+  std::optional<error> last;
 };
 
 class request_checks : public testing::Test {
@@ -206,27 +208,35 @@ TEST_F(request_checks, blocks_of_one_matrix_overlap_exactly_when_they_share_an_e
   constexpr int ld = 6;
   int met = 0;
   for (int rows = 1; rows <= 4; ++rows)
-    for (int columns = 1; columns <= 3; ++columns)
+    for (int columns = 0; columns < 9; ++columns)
       for (int a = 0; a < 20; ++a)
         for (int c = 0; c < 20; ++c) {
+          const int n = 1 + columns / 3, k = 1 + columns % 3;
           bool share = false;
-          for (int i = 0; i < columns * columns; ++i)
+          for (int i = 0; i < n * k; ++i)
             for (int p = 0; p < rows; ++p)
-              for (int q = 0; q < rows; ++q) share |= a + (i / columns) * ld + p == c + (i % columns) * ld + q;
-          const multiply<float> r{.a = at(a, 60),
-                                  .b = at(500, 60),
-                                  .c = at(c, 60),
-                                  .m = rows,
-                                  .n = columns,
-                                  .k = columns,
-                                  .lda = ld,
-                                  .ldc = ld};
-          // A block of one column has no pitch to compare, and is taken as a run: exact all the same.
+              for (int q = 0; q < rows; ++q) share |= a + (i / n) * ld + p == c + (i % n) * ld + q;
+          const multiply<float> r{
+              .a = at(a, 60), .b = at(500, 60), .c = at(c, 60), .m = rows, .n = n, .k = k, .lda = ld, .ldc = ld};
           EXPECT_EQ(!refusal(r).empty(), share)
-              << "rows " << rows << " columns " << columns << " a " << a << " c " << c;
+              << "rows " << rows << " columns " << k << " and " << n << " a " << a << " c " << c;
           met += share;
         }
   EXPECT_GT(met, 100);
+}
+
+TEST_F(request_checks, an_error_names_the_nearest_requests_it_reached_and_no_more) {
+  mine.stale_marks = 1;
+  owner.stale_begin = 0x1000;
+  owner.stale_end = 0x1040;
+  for (int i = 0; i < 100; ++i) {
+    const scale r{.x = at(0, 4), .n = 4};
+    checker c(r, &owner, 0);
+    r.check(c);
+    ASSERT_TRUE(c.finish());
+    owner.last = c.finish();  // as a refused request leaves it behind
+  }
+  EXPECT_EQ(owner.last->chain().size(), max_chain);
 }
 
 TEST_F(request_checks, interleaved_vectors_are_apart) {
@@ -290,6 +300,89 @@ TEST(request, has_a_name_an_opcode_and_a_printable_form) {
       describe(r),
       "test.multiply<f32>{a=f32[2]@5000, b=f32[2]@5000, c=f32[2]@5000, m=1, n=1, k=1, where=left, alpha=1, beta=0, "
       "lda=tight, ldb=tight, ldc=tight, note=\"hi\", list=list of 0}");
+}
+
+// Requests that differ in one thing each.
+struct pair {
+  float first, second;
+};
+struct triple {
+  float first, second, third;
+};
+template <class T>
+struct map {
+  in<float> x;
+  extent m, n;
+  std::vector<float> weights;
+  std::uint32_t count;
+  using reply = void;
+  TROUPE_REQUEST("test.map", x, m, n, weights, count)
+  void check(checker&) const {}
+};
+namespace swapped {
+template <class T>
+struct map {
+  in<float> x;
+  extent n, m;
+  std::vector<float> weights;
+  std::uint32_t count;
+  using reply = void;
+  TROUPE_REQUEST("test.map", x, n, m, weights, count)
+  void check(checker&) const {}
+};
+}  // namespace swapped
+namespace wider {
+template <class T>
+struct map {
+  in<double> x;
+  extent m, n;
+  std::vector<float> weights;
+  std::uint32_t count;
+  using reply = void;
+  TROUPE_REQUEST("test.map", x, m, n, weights, count)
+  void check(checker&) const {}
+};
+}  // namespace wider
+namespace heavier {
+template <class T>
+struct map {
+  in<float> x;
+  extent m, n;
+  std::vector<double> weights;
+  std::uint32_t count;
+  using reply = void;
+  TROUPE_REQUEST("test.map", x, m, n, weights, count)
+  void check(checker&) const {}
+};
+}  // namespace heavier
+namespace retyped {
+template <class T>
+struct map {
+  in<float> x;
+  extent m, n;
+  std::vector<float> weights;
+  float count;
+  using reply = void;
+  TROUPE_REQUEST("test.map", x, m, n, weights, count)
+  void check(checker&) const {}
+};
+}  // namespace retyped
+template <class T>
+struct structs {
+  in<T> x;
+  using reply = void;
+  TROUPE_REQUEST("test.structs", x)
+  void check(checker&) const {}
+};
+
+TEST(request, that_differs_in_any_field_has_an_opcode_of_its_own) {
+  EXPECT_EQ(name_of<map<float>>(), name_of<swapped::map<float>>());
+  EXPECT_NE(opcode_of<map<float>>, opcode_of<swapped::map<float>>) << "m and n would change places";
+  EXPECT_NE(opcode_of<map<float>>, opcode_of<wider::map<float>>);
+  EXPECT_NE(opcode_of<map<float>>, opcode_of<heavier::map<float>>);
+  EXPECT_NE(opcode_of<map<float>>, opcode_of<retyped::map<float>>);
+  EXPECT_EQ(name_of<structs<pair>>(), name_of<structs<triple>>());
+  EXPECT_NE(opcode_of<structs<pair>>, opcode_of<structs<triple>>) << "its bounds are checked in other elements";
 }
 
 TEST(request, lets_go_of_its_buffers) {

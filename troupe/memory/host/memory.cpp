@@ -13,18 +13,12 @@ namespace {
 
 constexpr int spins = 2000;
 
-// Waits for the other side; false when it has gone.
+// Waits for the other side.
 template <class Ready>
-bool await(staging_header& h, Ready&& ready) {
+void await(staging_header& h, Ready&& ready) {
   for (int i = 0; i < spins && !ready(); ++i) spin_hint();
-  while (!ready()) {
-    if (h.abandoned.load() != 0) return false;
-    h.sleep([&] { return ready() || h.abandoned.load() != 0; });
-  }
-  return true;
+  while (!ready()) h.sleep(ready);
 }
-
-error abandoned() { return error(reaction::stopped, "memory", "the application gave up this transfer"); }
 
 struct host_memory {
   static result<std::unique_ptr<host_memory>> make(const engine_context&) { return std::make_unique<host_memory>(); }
@@ -65,7 +59,7 @@ struct host_memory {
                             static_cast<std::uint64_t>(r.chunk_bytes.value()),
                             static_cast<std::uint64_t>(r.chunks.value())};
     for (std::uint64_t i = 0; i < plan.count(); ++i) {
-      if (!await(h, [&] { return h.filled.load(std::memory_order_acquire) > i; })) return abandoned();
+      await(h, [&] { return h.filled.load(std::memory_order_acquire) > i; });
       stream_copy(r.target.data() + i * plan.chunk_bytes, plan.chunk(&h, i), plan.size(i));
       h.step(h.emptied, i + 1);
     }
@@ -78,7 +72,7 @@ struct host_memory {
                             static_cast<std::uint64_t>(r.chunk_bytes.value()),
                             static_cast<std::uint64_t>(r.chunks.value())};
     for (std::uint64_t i = 0; i < plan.count(); ++i) {
-      if (!await(h, [&] { return h.emptied.load(std::memory_order_acquire) + plan.chunks > i; })) return abandoned();
+      await(h, [&] { return h.emptied.load(std::memory_order_acquire) + plan.chunks > i; });
       std::memcpy(plan.chunk(&h, i), r.source.data() + i * plan.chunk_bytes, plan.size(i));
       h.step(h.filled, i + 1);
       c.news(c.worker);

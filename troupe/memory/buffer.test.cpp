@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <troupe/memory/buffer.hpp>
+#include <troupe/memory/device_memory.hpp>
+
+namespace troupe {
+namespace {
+
+struct float3 {
+  float x, y, z;
+};
+struct alignas(512) page {
+  std::byte bytes[512];
+};
+
+struct fake_source final : segment_source {
+  result<segment> grow(memory_kind, std::uint64_t bytes) override {
+    return segment{std::uint64_t{1} << 40, bytes, nullptr, nullptr};
+  }
+  void shrink(memory_kind, const segment&) noexcept override {}
+  std::uint64_t last_ticket() const noexcept override { return 0; }
+};
+
+class buffers : public testing::Test {
+ protected:
+  ~buffers() override { memory_->abandon(); }
+  template <class T>
+  buffer<T> alloc(std::uint64_t count) {
+    auto got = memory_->allocate(memory_kind::device, count * sizeof(T), alignof(T), {});
+    EXPECT_TRUE(got);
+    const std::uint64_t address = (*got)->address;
+    return buffer<T>(memory_range{std::move(*got), address, count * sizeof(T)});
+  }
+  template <class T>
+  static std::string cause(const buffer<T>& b) {
+    const auto why = b.cause();
+    return why ? why->text() : "";
+  }
+
+  fake_source source_;
+  device_memory* memory_ = device_memory::make(source_, {.device_bytes = 1 << 20, .host_bytes = 1 << 20});
+};
+
+TEST_F(buffers, are_seen_as_another_type_wherever_they_lie) {
+  for (int i = 0; i < 3; ++i) {  // addresses are multiples of 256, which leaves each remainder of 3 once
+    const auto floats = alloc<float>(12);
+    const auto threes = floats.as<float3>();
+    EXPECT_EQ(cause(threes), "") << std::hex << floats.memory().address;
+    EXPECT_EQ(threes.size(), extent(4));
+    EXPECT_EQ(cause(floats.slice(3, 6).as<float3>()), "");
+    EXPECT_NE(cause(floats.slice(1, 6).as<float3>()), "") << "begins within an element";
+    EXPECT_NE(cause(floats.slice(0, 4).as<float3>()), "") << "ends within an element";
+  }
+}
+
+TEST_F(buffers, are_not_seen_as_a_type_that_needs_more_alignment) {
+  const auto bytes = alloc<page>(2).as<std::byte>();
+  EXPECT_EQ(cause(bytes.as<page>()), "");
+  const auto first = alloc<float>(128), second = alloc<float>(192), third = alloc<float>(128);
+  const auto odd = second.memory().address % 512 != 0 ? second : third;
+  ASSERT_NE(odd.memory().address % 512, 0u);
+  EXPECT_NE(cause(odd.slice(0, 128).as<page>()), "");
+}
+
+TEST_F(buffers, that_are_refused_have_the_size_that_was_asked_for) {
+  const auto floats = alloc<float>(10);
+  EXPECT_EQ(floats.slice(5, 100).size(), extent(100));
+  EXPECT_EQ(floats.slice(5, -1).size(), extent(0));
+  const auto huge = floats.slice(0, INT64_MAX);
+  EXPECT_NE(cause(huge), "");
+  EXPECT_FALSE(huge.size().overflowed());
+}
+
+TEST_F(buffers, keep_the_first_cause_through_slices_and_types) {
+  const auto wrong = alloc<float>(10).slice(5, 100);
+  const std::string first = cause(wrong);
+  EXPECT_NE(first.find("slice: first 5, count 100"), std::string::npos) << first;
+  EXPECT_EQ(cause(wrong.slice(0, 50)), first);
+  EXPECT_EQ(wrong.slice(0, 50).size(), extent(50));
+  EXPECT_EQ(cause(wrong.slice(90, 20)), first);
+  EXPECT_EQ(cause(wrong.slice(1, 99).as<float3>()), first);
+  EXPECT_EQ(cause(wrong.slice(1, 98).as<float3>()), first);
+}
+
+}  // namespace
+}  // namespace troupe
