@@ -9,10 +9,11 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+# $<1:> keeps generators for several configurations from adding a folder of their own.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin$<1:>)
 # The worker and its engines live together, in the build tree as in an install: see runtime/runtime.hpp.
 set(TROUPE_RUNTIME_SUBDIR libexec/troupe)
-set(TROUPE_RUNTIME_OUTPUT ${PROJECT_BINARY_DIR}/${TROUPE_RUNTIME_SUBDIR})
+set(TROUPE_RUNTIME_OUTPUT ${PROJECT_BINARY_DIR}/${TROUPE_RUNTIME_SUBDIR}$<1:>)
 
 if(TROUPE_CUDA)
   message(FATAL_ERROR "TROUPE_CUDA=ON: the CUDA engine is not part of Troupe ${PROJECT_VERSION}, which has the host engine only. "
@@ -38,6 +39,9 @@ endif()
 if(TROUPE_SANITIZE)
   add_compile_options(-fsanitize=${TROUPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${TROUPE_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-Wno-maybe-uninitialized)  # g++ 12 sees some in what the sanitizers insert
+  endif()
 endif()
 if(TROUPE_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
