@@ -132,7 +132,7 @@ class actor_of final : public actor_core {
   void destroy_body() noexcept override { std::destroy_at(object()); }
   std::unique_ptr<envelope> make_farewell([[maybe_unused]] const exit_reason& reason) override {
     if constexpr (has_terminate<A>) {
-      return make_call<A>(detail::farewell{reason});
+      return std::make_unique<telling<A, farewell>>(farewell{reason});
     } else {
       static_assert(!has_other_terminate<A>, "terminate takes an exit_reason, and nothing else");
       return nullptr;

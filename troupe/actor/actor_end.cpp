@@ -86,18 +86,10 @@ void actor_core::kill() noexcept {
 }
 
 void actor_core::destroy_abandoned() noexcept {
-  switch (source_) {
-    case source::nothing:
-      break;
-    case source::mailbox:
-      std::destroy_at(current_);
-      break;
-    case source::system:
-      current_news_ = nullptr;
-      break;
-    case source::farewell:
-      farewell_ = nullptr;
-      break;
+  if (source_ == source::mailbox) {
+    std::destroy_at(current_);  // its place was passed by `kill`
+  } else {
+    release_message();
   }
   destroy_body();
   const ref<body_count> bodies = origin_.bodies;

@@ -46,22 +46,14 @@ class actor_ref {
   /// untouched in the caller's hands. No allocation for messages of up to 48 bytes, unless their handler is a task.
   template <class M>
   receipt tell(M&& message) const {
-    static_assert(handles<A, M>, "the actor class has no handle() for this message");
-    if (!handle_) return {refusal::empty, nullptr};
-    const refusal why = detail::send_tell<A>(*handle_.get(), std::forward<M>(message));
-    return why == refusal::none ? receipt() : receipt(why, handle_.get());
+    return detail::tell_to<A>(handle_.get(), std::forward<M>(message), refused());
   }
 
   /// The same, and what the handler returns comes back. Answered exactly once whatever happens: with the error of a
   /// receipt when it was refused, with `stopped` or the error of the crash when the actor ends before.
   template <class M>
   auto ask(M&& message) const {
-    static_assert(handles<A, M>, "the actor class has no handle() for this message");
-    using reply = reply_of<A, M>;
-    auto state = ref<detail::ask_state<reply>>::adopt(new detail::ask_state<reply>);
-    const refusal why = handle_ ? detail::send_ask<A>(*handle_.get(), state, std::forward<M>(message)) : refusal::empty;
-    if (why != refusal::none) state->complete(receipt(why, handle_.get()).reason());
-    return pending<reply>(std::move(state));
+    return detail::ask_of<A>(handle_.get(), std::forward<M>(message), refused());
   }
 
   /// Orderly: later messages are refused, earlier ones handled, then `terminate` is called, children are stopped, the
@@ -91,6 +83,10 @@ class actor_ref {
   const actor_handle& handle() const noexcept { return handle_; }
 
  private:
+  auto refused() const noexcept {
+    return [this](refusal why) { return receipt(why, handle_.get()); };
+  }
+
   actor_handle handle_;
 };
 

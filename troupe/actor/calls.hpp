@@ -94,6 +94,10 @@ class task_call final : public answered_call<reply_of<A, M>>, private job {
   using state = started_task<returned>;
 
  public:
+  /// Told: nobody reads the answer.
+  template <class U>
+  explicit task_call(U&& message)
+      : task_call(ref<ask_state<reply>>::adopt(new ask_state<reply>), std::forward<U>(message)) {}
   template <class U>
   task_call(ref<ask_state<reply>> to, U&& message)
       : answered_call<reply>(std::move(to)), job{.run = &task_ended}, message_(std::forward<U>(message)) {}
@@ -131,38 +135,31 @@ class task_call final : public answered_call<reply_of<A, M>>, private job {
   pending<reply> running_;
 };
 
-/// How an M is told to an A: a task is always an ask, if need be one whose answer nobody reads.
+/// How an M is told to an A, and asked. A task is always an ask, if need be one whose answer nobody reads.
 template <class A, class M>
 inline constexpr bool handled_by_task = is_task<handler_return<A, M>>;
 template <class A, class M>
+using telling = std::conditional_t<handled_by_task<A, M>, task_call<A, M>, tell_call<A, M>>;
+template <class A, class M>
 using asking = std::conditional_t<handled_by_task<A, M>, task_call<A, M>, ask_call<A, M>>;
 
-/// A message that waits outside of the mailbox.
-template <class A, class M>
-std::unique_ptr<envelope> make_call(M&& message) {
-  using plain = std::remove_cvref_t<M>;
-  if constexpr (handled_by_task<A, plain>) {
-    using state = ask_state<reply_of<A, plain>>;
-    return std::make_unique<task_call<A, plain>>(ref<state>::adopt(new state), std::forward<M>(message));
-  } else {
-    return std::make_unique<tell_call<A, plain>>(std::forward<M>(message));
-  }
+/// Sends a message to the actor, if there is one; what refuses it makes the receipt.
+template <class A, class M, class Refused>
+receipt tell_to(actor_core* to, M&& message, Refused refused) {
+  static_assert(handles<A, M>, "the actor class has no handle() for this message");
+  using call = telling<A, std::remove_cvref_t<M>>;
+  const refusal why = to ? to->push<call>(std::forward<M>(message)) : refusal::empty;
+  return why == refusal::none ? receipt() : refused(why);
 }
-
-template <class A, class M>
-refusal send_tell(actor_core& to, M&& message) {
-  using plain = std::remove_cvref_t<M>;
-  if constexpr (handled_by_task<A, plain>) {
-    using state = ask_state<reply_of<A, plain>>;
-    return to.push<task_call<A, plain>>(ref<state>::adopt(new state), std::forward<M>(message));
-  } else {
-    return to.push<tell_call<A, plain>>(std::forward<M>(message));
-  }
-}
-
-template <class A, class M>
-refusal send_ask(actor_core& to, const ref<ask_state<reply_of<A, M>>>& reply, M&& message) {
-  return to.push<asking<A, std::remove_cvref_t<M>>>(reply, std::forward<M>(message));
+template <class A, class M, class Refused>
+auto ask_of(actor_core* to, M&& message, Refused refused) {
+  static_assert(handles<A, M>, "the actor class has no handle() for this message");
+  using call = asking<A, std::remove_cvref_t<M>>;
+  using reply = reply_of<A, M>;
+  auto state = ref<ask_state<reply>>::adopt(new ask_state<reply>);
+  const refusal why = to ? to->push<call>(state, std::forward<M>(message)) : refusal::empty;
+  if (why != refusal::none) state->complete(refused(why).reason());
+  return pending<reply>(std::move(state));
 }
 
 }  // namespace troupe::detail

@@ -28,7 +28,7 @@ void child_slot::retire(std::uint64_t owner) noexcept {
 }
 
 refusal child_slot::reason_for(refusal why) const noexcept {
-  if (why != refusal::stopped) return why;
+  if (why != refusal::stopped && why != refusal::empty) return why;
   const std::lock_guard lock(guard_);
   return retired_ ? refusal::stopped : refusal::restarting;
 }

@@ -30,7 +30,8 @@ class child_slot final : public addressee {
   /// still be at work: it has the smaller id, and what it says here is ignored.
   void begin_life(const actor_handle& actor, std::uint64_t owner);
   void retire(std::uint64_t owner) noexcept;
-  /// What it means that the present life refuses: a stopped one comes back, unless the supervisor has given it up.
+  /// What it means that the present life refuses, or that there is none: it comes back, unless the supervisor has given
+  /// it up.
   refusal reason_for(refusal why) const noexcept;
 
   error explain(refusal why) const override;
@@ -61,21 +62,14 @@ class supervised_ref {
   /// See `actor_ref::tell`.
   template <class M>
   receipt tell(M&& message) const {
-    static_assert(handles<A, M>, "the actor class has no handle() for this message");
     const actor_handle actor = slot_ ? slot_->current() : actor_handle();
-    const refusal why = actor ? detail::send_tell<A>(*actor.get(), std::forward<M>(message)) : refusal::stopped;
-    return why == refusal::none ? receipt() : refused(why, actor);
+    return detail::tell_to<A>(actor.get(), std::forward<M>(message), refused(actor));
   }
   /// See `actor_ref::ask`.
   template <class M>
   auto ask(M&& message) const {
-    static_assert(handles<A, M>, "the actor class has no handle() for this message");
-    using reply = reply_of<A, M>;
-    auto state = ref<detail::ask_state<reply>>::adopt(new detail::ask_state<reply>);
     const actor_handle actor = slot_ ? slot_->current() : actor_handle();
-    const refusal why = actor ? detail::send_ask<A>(*actor.get(), state, std::forward<M>(message)) : refusal::stopped;
-    if (why != refusal::none) state->complete(refused(why, actor).reason());
-    return pending<reply>(std::move(state));
+    return detail::ask_of<A>(actor.get(), std::forward<M>(message), refused(actor));
   }
 
   /// The present life, or the last one; for watching it. Empty before the first one.
@@ -87,10 +81,12 @@ class supervised_ref {
   }
 
  private:
-  receipt refused(refusal why, const actor_handle& actor) const {
-    if (!slot_) return {refusal::empty, nullptr};
-    const refusal meaning = slot_->reason_for(why);
-    return meaning == refusal::restarting || !actor ? receipt(meaning, slot_.get()) : receipt(meaning, actor.get());
+  auto refused(const actor_handle& actor) const noexcept {
+    return [this, &actor](refusal why) {
+      if (!slot_) return receipt(why, nullptr);
+      const refusal meaning = slot_->reason_for(why);
+      return meaning == refusal::restarting || !actor ? receipt(meaning, slot_.get()) : receipt(meaning, actor.get());
+    };
   }
 
   ref<child_slot> slot_;

@@ -12,20 +12,31 @@ error no_co_return();
 error empty_task();
 
 /// What the body of a `task<T>` left behind: a value or an exception.
+class task_exception {
+ public:
+  void unhandled_exception() noexcept { exception_ = std::current_exception(); }
+  /// Instead of a body that never ran.
+  void abandon(error e) noexcept { exception_ = std::make_exception_ptr(bad_result(std::move(e))); }
+
+ protected:
+  void rethrow() const {
+    if (exception_) std::rethrow_exception(exception_);
+  }
+
+ private:
+  std::exception_ptr exception_;
+};
+
 template <class T>
-class task_outcome {
+class task_outcome : public task_exception {
  public:
   template <class U = T>
     requires std::is_convertible_v<U&&, T>
   void return_value(U&& value) {
     value_.emplace(std::forward<U>(value));
   }
-  void unhandled_exception() noexcept { exception_ = std::current_exception(); }
-  /// Instead of a body that never ran.
-  void abandon(error e) noexcept { exception_ = std::make_exception_ptr(bad_result(std::move(e))); }
-
   T get() && {
-    if (exception_) std::rethrow_exception(exception_);
+    rethrow();
     return std::move(*value_);
   }
   result<T> to_result() && noexcept try { return std::move(*this).get(); } catch (...) {
@@ -34,29 +45,19 @@ class task_outcome {
 
  private:
   std::optional<T> value_;
-  std::exception_ptr exception_;
 };
 
 template <>
-class task_outcome<void> {
+class task_outcome<void> : public task_exception {
  public:
   void return_void() const noexcept {}
-  void unhandled_exception() noexcept { exception_ = std::current_exception(); }
-  /// Instead of a body that never ran.
-  void abandon(error e) noexcept { exception_ = std::make_exception_ptr(bad_result(std::move(e))); }
-
-  void get() && {
-    if (exception_) std::rethrow_exception(exception_);
-  }
+  void get() && { rethrow(); }
   result<void> to_result() && noexcept try {
-    std::move(*this).get();
+    rethrow();
     return {};
   } catch (...) {
     return from_current_exception("task");
   }
-
- private:
-  std::exception_ptr exception_;
 };
 
 /// A task of a result turns exceptions into errors, and can be ended with an error from outside.
