@@ -155,6 +155,18 @@ TEST(opening, a_library_that_cannot_be_loaded_is_named_with_the_package_to_insta
                       {"broken", "install libbroken-dev"});
 }
 
+TEST(opening, an_engine_of_another_interface_version_is_refused_and_left_alone) {
+  runtime rt;
+  expect_never_serves(rt.open_device(with_test_engines({.libraries = {"outdated"}})), reaction::unsupported,
+                      {"outdated", "interface 999999", "build it again"});
+}
+
+TEST(opening, an_engine_with_requests_that_cannot_be_told_apart_is_refused) {
+  runtime rt;
+  expect_never_serves(rt.open_device(with_test_engines({.libraries = {"twins"}})), reaction::unsupported,
+                      {"twins", "cannot be told apart", "twins.look<bytes>"});
+}
+
 TEST(opening, an_engine_that_cannot_start_gives_its_own_reason) {
   runtime rt;
   expect_never_serves(rt.open_device(with_test_engines({.libraries = {"failing"}})), reaction::unsupported,
