@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t idle_ns = 5'000'000'000;
 
-double ms_since(int pid, std::int64_t before) { return static_cast<double>(cpu_ns(pid) - before) / 1e6; }
+double ms_between(std::int64_t before, std::int64_t after) { return static_cast<double>(after - before) / 1e6; }
 
 void work(const device& gpu) {
   const auto x = gpu.alloc<float>(1 << 20);
@@ -34,11 +34,13 @@ figures run(const settings& s) {
   work(*gpu);
   const std::int64_t worker_before = cpu_ns(worker), us_before = cpu_ns(us), other_before = cpu_ns(other);
   sleep_ns(idle_ns);
-  const double worker_ms = ms_since(worker, worker_before), us_ms = ms_since(us, us_before),
-               other_ms = ms_since(other, other_before);
+  const std::int64_t worker_after = cpu_ns(worker), us_after = cpu_ns(us), other_after = cpu_ns(other);
+  if (std::min({worker_before, us_before, other_before, worker_after, us_after, other_after}) < 0)
+    return {.objection = "a process that should have slept has ended"};
+  const double worker_ms = ms_between(worker_before, worker_after), us_ms = ms_between(us_before, us_after);
   char note[100];
   std::snprintf(note, sizeof note, "application %.3f ms, worker %.3f ms", us_ms, worker_ms);
-  return {.ours = std::max(us_ms, worker_ms), .raw = other_ms, .note = note};
+  return {.ours = std::max(us_ms, worker_ms), .raw = ms_between(other_before, other_after), .note = note};
 }
 
 }  // namespace
