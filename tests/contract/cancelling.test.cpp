@@ -47,6 +47,16 @@ TEST_P(cancelling, a_time_out_does_not_stop_what_has_started) {
   }
 }
 
+TEST_P(cancelling, a_short_time_out_is_kept_after_a_long_one) {
+  const blockade wall(gpu);
+  auto longer = gpu.ask(nap{.microseconds = 0}, {.timeout = 1h});
+  for (int i = 0; i < 3; ++i) {
+    auto shorter = gpu.ask(nap{.microseconds = 0}, {.timeout = 20ms});
+    EXPECT_TRUE(is_error(error_of(shorter.get()), reaction::retry_later, {"time-out"}));
+  }
+  EXPECT_FALSE(longer.ready());
+}
+
 TEST_P(cancelling, time_outs_of_any_length_are_understood) {
   EXPECT_EQ(gpu.ask(widest{.seed = 5}, {.timeout = std::chrono::hours::max()}).get().value()[0], 5u);
   EXPECT_EQ(gpu.ask(widest{.seed = 5}, {.timeout = std::chrono::nanoseconds::max()}).get().value()[0], 5u);
@@ -172,6 +182,23 @@ TEST(closing, orderly_answers_everything_queued_before_and_refuses_everything_af
     EXPECT_OK(gpu.close_now().get()) << "and again";
     if (where == isolation::process) {
       EXPECT_EQ(::kill(gpu.statistics().worker_pid, 0), -1) << "the worker has ended by then";
+    }
+  }
+}
+
+TEST(closing, now_always_gives_its_own_reason) {
+  for (int round = 0; round < 30; ++round) {
+    runtime rt;
+    const device gpu = rt.open_device(with_test_engines());
+    EXPECT_OK(gpu.ready().get());
+    std::vector<pending<void>> all;
+    for (int i = 0; i < 300; ++i) all.push_back(gpu.ask(nap{.microseconds = 1}));
+    (void)gpu.close_now().get();
+    for (auto& p : all) {
+      const auto r = p.get();
+      if (!r) {
+        EXPECT_TRUE(is_error(r.error(), reaction::stopped, {"closed before"}));
+      }
     }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/async/kept_continuations.hpp>
 #include <troupe/async/pending_core.hpp>
 #include <troupe/base/clock.hpp>
 
@@ -35,7 +36,7 @@ bool pending_core::wait(std::int64_t deadline_ns) noexcept {
 attach_outcome pending_core::attach(executor& where, job& continuation) noexcept {
   if (done()) return attach_outcome::already_done;
   if (phase_.fetch_or(reserved_bit, std::memory_order_acq_rel) & reserved_bit) return attach_outcome::refused;
-  executor_ = &where;
+  continuation.home = &where;
   continuation_ = &continuation;
   // From step C on the continuation may run and drop the caller's reference; the waiter needs the core a little longer.
   waiter* const helper = waiter_;
@@ -59,7 +60,7 @@ void pending_core::finish() noexcept {
   }
   if (before & continued_bit) {
     if (waiter_) waiter_->interest_met(*this);
-    executor_->post(*continuation_);
+    kept_continuations::post(*continuation_);
   }
 }
 

@@ -81,6 +81,8 @@ class pending_core {
   void wake_sleepers() const noexcept { futex_wake(phase_, futex_scope::process); }
 
   void add_ref() noexcept { refs_.fetch_add(1, std::memory_order_relaxed); }
+  /// Nobody but the caller has a reference.
+  bool unshared() const noexcept { return refs_.load(std::memory_order_acquire) == 1; }
   void release() noexcept {
     if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
   }
@@ -103,7 +105,6 @@ class pending_core {
 
   std::atomic<std::uint32_t> phase_{0};
   std::atomic<std::uint32_t> refs_{1};
-  executor* executor_ = nullptr;
   job* continuation_ = nullptr;
   waiter* const waiter_;
 };

@@ -120,9 +120,10 @@ result<control_socket::received> control_socket::receive(std::span<std::byte> in
       if (!*ready) return received{.outcome = outcome::timed_out};
       continue;
     }
-    if (got == 0 || (got < 0 && errno == ECONNRESET)) return received{.outcome = outcome::closed};
+    if (got < 0 && errno == ECONNRESET) return received{.outcome = outcome::closed};
     if (got < 0) return channel_error("recvmsg on the control socket", errno);
-    auto fds = take_fds(header);  // from here on every way out closes them
+    auto fds = take_fds(header);  // from here on every way out closes them; an empty message may carry some, too
+    if (got == 0) return received{.outcome = outcome::closed};
     if (header.msg_flags & MSG_TRUNC)
       return error(reaction::fatal, "channel",
                    "control message is larger than the " + std::to_string(into.size()) + " bytes expected");

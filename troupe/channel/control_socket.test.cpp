@@ -3,8 +3,11 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cstring>
 
 #include <troupe/base/clock.hpp>
 #include <troupe/channel/control_socket.hpp>
@@ -44,6 +47,20 @@ TEST_F(control_sockets, messages_stay_whole_and_in_order) {
     EXPECT_EQ(text_of({into, got.bytes}), expected);
     EXPECT_TRUE(got.fds.empty());
   }
+}
+
+TEST_F(control_sockets, descriptors_of_an_empty_message_do_not_stay_open) {
+  const int before = open_descriptors(), fd = null.get();
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)]{};
+  msghdr header{};
+  header.msg_control = control;
+  header.msg_controllen = sizeof control;
+  cmsghdr* c = CMSG_FIRSTHDR(&header);
+  *c = {.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+  std::memcpy(CMSG_DATA(c), &fd, sizeof fd);
+  ASSERT_EQ(::sendmsg(ends.theirs.fd(), &header, 0), 0);
+  EXPECT_EQ(ends.ours.receive(into, 4).value().outcome, outcome::closed);
+  EXPECT_EQ(open_descriptors(), before);
 }
 
 TEST_F(control_sockets, descriptors_travel_along_and_are_close_on_exec) {

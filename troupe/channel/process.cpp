@@ -77,19 +77,6 @@ class spawn_plan {
   int code_ = 0;
 };
 
-std::string_view name_of(std::string_view variable) { return variable.substr(0, variable.find('=')); }
-
-// This process's environment with `extra` added or in place.
-std::vector<char*> environment_with(const std::vector<std::string>& extra) {
-  std::vector<char*> all;
-  for (char** e = environ; e != nullptr && *e != nullptr; ++e)
-    if (std::none_of(extra.begin(), extra.end(), [&](const std::string& x) { return name_of(x) == name_of(*e); }))
-      all.push_back(*e);
-  for (const std::string& x : extra) all.push_back(const_cast<char*>(x.c_str()));
-  all.push_back(nullptr);
-  return all;
-}
-
 error launch_error(const std::string& path, int code) {
   std::string text = "cannot start '" + path + "'";
   if (path.empty() || path.front() != '/') {
@@ -120,6 +107,12 @@ int send_signal(int pidfd, int signal) noexcept {
 }
 
 }  // namespace
+
+std::vector<std::string> current_environment() {
+  std::vector<std::string> all;
+  for (char** e = environ; e != nullptr && *e != nullptr; ++e) all.emplace_back(*e);
+  return all;
+}
 
 std::string exit_status::text() const {
   switch (how) {
@@ -153,7 +146,9 @@ result<process> process::launch(const launch_options& options) {
   std::vector<char*> argv{const_cast<char*>(options.path.c_str())};
   for (const std::string& arg : options.args) argv.push_back(const_cast<char*>(arg.c_str()));
   argv.push_back(nullptr);
-  std::vector<char*> envp = environment_with(options.environment);
+  std::vector<char*> envp;
+  for (const std::string& e : options.environment) envp.push_back(const_cast<char*>(e.c_str()));
+  envp.push_back(nullptr);
 
   spawn_plan plan;
   plan.set_descriptors(options.control_fd, options.stderr_fd);
@@ -162,11 +157,11 @@ result<process> process::launch(const launch_options& options) {
   if (const int code = plan.spawn(pid, options.path.c_str(), argv.data(), envp.data()); code != 0)
     return launch_error(options.path, code);
 
-  // No one else reaps our child, so the pid cannot have been given away meanwhile.
   const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
   if (pidfd < 0) {
     const int code = errno;
-    ::kill(pid, SIGKILL);
+    // ESRCH: it has ended, and a program that ignores SIGCHLD has had it reaped; the number may be another's by now.
+    if (code != ESRCH) ::kill(pid, SIGKILL);
     while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
     }
     return channel_error("pidfd_open of '" + options.path + "'", code);

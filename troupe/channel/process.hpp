@@ -35,12 +35,16 @@ struct child_traits {
   static void close(int pidfd) noexcept;
 };
 
+/// This process's environment, each "NAME=value". A thread that changes it meanwhile is undefined behaviour, as with
+/// getenv.
+std::vector<std::string> current_environment();
+
 struct launch_options {
-  std::string path;                           ///< the program; never looked up in PATH
-  std::vector<std::string> args = {};         ///< after the program's name
-  int control_fd = -1;                        ///< becomes descriptor 3 of the child; stays the caller's
-  std::vector<std::string> environment = {};  ///< "NAME=value", added to this process's own or replacing it there
-  int stderr_fd = -1;                         ///< becomes descriptor 2 of the child; -1: this process's own
+  std::string path;                    ///< the program; never looked up in PATH
+  std::vector<std::string> args = {};  ///< after the program's name
+  int control_fd = -1;                 ///< becomes descriptor 3 of the child; stays the caller's
+  std::vector<std::string> environment = current_environment();  ///< all of the child's
+  int stderr_fd = -1;  ///< becomes descriptor 2 of the child; -1: this process's own
 };
 
 /// A child process. Destruction kills and reaps it: never an orphan, never a zombie. One thread at a time.

@@ -27,7 +27,7 @@ const std::string child_path = TROUPE_CHANNEL_TEST_CHILD;
 // A child in one of its roles (testing/child.cpp) and our end of the socket to it.
 class launched {
  public:
-  explicit launched(std::vector<std::string> args, std::vector<std::string> environment = {})
+  explicit launched(std::vector<std::string> args, std::vector<std::string> environment = current_environment())
       : ends_(control_socket::make_pair().value()),
         child(process::launch({.path = child_path,
                                .args = std::move(args),
@@ -82,7 +82,7 @@ TEST(process, a_child_starts_with_default_signals_in_a_group_of_its_own) {
   EXPECT_EQ(l.hear(), "SigBlk: 0\nSigIgn: 0\nleads its group\ngiven\n");
 }
 
-TEST(process, extra_environment_replaces_what_is_there) {
+TEST(process, an_environment_of_its_own_replaces_what_is_there) {
   ::setenv("TROUPE_TEST_VARIABLE", "inherited", 1);
   EXPECT_NE(launched({"describe_self"}).hear().find("\ninherited\n"), std::string::npos);
   EXPECT_NE(launched({"describe_self"}, {"TROUPE_TEST_VARIABLE=replaced"}).hear().find("\nreplaced\n"),

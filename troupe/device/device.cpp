@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <troupe/async/kept_continuations.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/internal/core.hpp>
 #include <troupe/device/internal/transfer.hpp>
@@ -25,9 +26,8 @@ error no_room(std::uint64_t bytes) {
                "download: the application has no memory for a vector of " + std::to_string(bytes) + " bytes");
 }
 
-extent elements_of(const memory_range& r) { return r.bytes; }
-
-// Runs `f(answer)` when a request is answered, on the thread that drives.
+// Runs `f(answer)` as a part of answering the request, with the device's lock held: short, never blocks, asks the
+// device for nothing.
 template <class F>
 struct on_answer final : job {
   on_answer(ref<pending_state<void>> s, F f) : job{.run = &invoke}, state(std::move(s)), function(std::move(f)) {}
@@ -43,7 +43,7 @@ struct on_answer final : job {
 template <class F>
 void when_answered(ref<pending_state<void>> state, F f) {
   auto* j = new on_answer<F>(std::move(state), std::move(f));
-  if (j->state->attach(inline_executor(), *j) == attach_outcome::already_done) on_answer<F>::invoke(j);
+  if (j->state->attach(immediate_executor(), *j) == attach_outcome::already_done) on_answer<F>::invoke(j);
 }
 
 }  // namespace
@@ -154,13 +154,13 @@ pending<void> device::copy_bytes(way w, const memory_range& to, const memory_ran
   const out<std::byte> target(to);
   switch (w) {
     case way::up:
-      return ask(memory::upload{.source = source, .target = target, .bytes = elements_of(from)}, o);
+      return ask(memory::upload{.source = source, .target = target, .bytes = from.bytes}, o);
     case way::down:
-      return ask(memory::download{.source = source, .target = target, .bytes = elements_of(from)}, o);
+      return ask(memory::download{.source = source, .target = target, .bytes = from.bytes}, o);
     case way::across:
       break;
   }
-  return ask(memory::copy{.source = source, .target = target, .bytes = elements_of(from)}, o);
+  return ask(memory::copy{.source = source, .target = target, .bytes = from.bytes}, o);
 }
 
 pending<void> device::copy_pitched(const memory_range& to, extent to_pitch, const memory_range& from, extent from_pitch,
@@ -176,8 +176,7 @@ pending<void> device::copy_pitched(const memory_range& to, extent to_pitch, cons
 
 pending<void> device::fill_bytes(const memory_range& to, std::span<const std::byte> pattern,
                                  const call_options& o) const {
-  memory::fill r{
-      .target = out<std::byte>(to), .bytes = elements_of(to), .pattern = {}, .pattern_bytes = pattern.size()};
+  memory::fill r{.target = out<std::byte>(to), .bytes = to.bytes, .pattern = {}, .pattern_bytes = pattern.size()};
   std::memcpy(r.pattern.data(), pattern.data(), pattern.size());
   return ask(r, o);
 }
@@ -215,10 +214,10 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
     return pending<void>(std::move(answer));
 
   staging_header& h = *reinterpret_cast<staging_header*>(stage.owner->host);
+  adaptive_wait spin(core_->options().wait);
   for (std::uint64_t i = 0; i < plan.count(); ++i) {
-    // Read once; whatever stands there, no more than the block's own chunks are ever filled ahead.
+    // A worker that counts too far gets chunks overwritten that it has not read: its loss.
     const auto room = [&] { return h.emptied.load(std::memory_order_seq_cst) + plan.chunks > i; };
-    adaptive_wait spin(core_->options().wait);
     while (!spin.spin(room) && !answer->done()) {
       h.sleep(room, now_ns() + 5'000'000);
       core_->drive();
@@ -232,7 +231,7 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
 
 void device::download_bytes(const memory_range& from, pending_core& state, request_link& link, destination where,
                             finisher finish, const call_options& o) const {
-  const extent bytes = elements_of(from);
+  const extent bytes = from.bytes;
   auto answer = new_answer(core_);
   auto held = ref<pending_core>::share(&state);
   if (from.bytes <= small_bytes) {
@@ -247,10 +246,13 @@ void device::download_bytes(const memory_range& from, pending_core& state, reque
                   [core = core_.get(), ticket = link.ticket, held, where, finish, stage](const result<void>& done) {
                     std::byte* to = done ? where(*held, stage.bytes) : nullptr;
                     if (to != nullptr) std::memcpy(to, stage.owner->host, stage.bytes);
+                    if (to != nullptr) {
+                      finish(*held, nullptr);
+                    } else {
+                      const error why = done ? no_room(stage.bytes) : done.error();
+                      finish(*held, &why);
+                    }
                     core->download_ends(ticket);
-                    if (to != nullptr) return finish(*held, nullptr);
-                    const error why = done ? no_room(stage.bytes) : done.error();
-                    finish(*held, &why);
                   });
     return;
   }

@@ -123,7 +123,8 @@ class device {
     static_assert(sizeof(T) <= 16, "fill repeats up to 16 bytes");
     return fill_bytes(to.memory(), std::as_bytes(std::span<const T>(&value, 1)), o);
   }
-  /// Answered when everything queued before has been.
+  /// Answered when everything queued before is done and the data of downloads has arrived: whatever they read from or
+  /// wrote to may be let go. Continuations of earlier answers may still be running.
   pending<void> sync() const;
   /// There and back again, with nothing to do on the way.
   pending<std::uint64_t> ping(std::uint64_t value = 0) const;

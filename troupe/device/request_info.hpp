@@ -39,11 +39,18 @@ void answer(pending_core& pending, [[maybe_unused]] const std::byte* reply, cons
 }
 
 template <class R>
+constexpr std::uint32_t sendable_bytes() {
+  static_assert(payload_bytes<R> <= max_payload_bytes,
+                "a request is a small record; what is larger goes into a buffer, or into a vector field");
+  return payload_bytes<R>;
+}
+
+template <class R>
 inline constexpr request_info info_of{
     .label = name_of<R>(),
     .opcode = opcode_of<R>,
     .library = library_code(library_of<R>()),
-    .payload_bytes = payload_bytes<R>,
+    .payload_bytes = sendable_bytes<R>(),
     .blob_bytes = [](const void* r) noexcept { return troupe::blob_bytes(*static_cast<const R*>(r)); },
     .encode = [](const void* r, std::byte* payload,
                  blob_cursor blob) noexcept { troupe::encode(*static_cast<const R*>(r), payload, blob); },

@@ -93,10 +93,16 @@ std::vector<action> device_supervisor::on(event e, std::int64_t now_ns) {
       if (!deadline_ || now_ns < *deadline_) break;
       if (!worker_ready_ && !closing_now_ && !stop_sent_) {
         stop(out, error(reaction::stopped, "device", "the worker did not become ready in time"), true);
-      } else if (stop_sent_) {
+      } else if (stop_sent_ && !kill_sent_) {
         // It was told to end and had nothing left to do: nothing is lost by ending it.
-        deadline_.reset();
+        kill_sent_ = true;
+        deadline_ = limits_.stop.after(now_ns);
         out.push_back({kind::kill_worker});
+      } else if (kill_sent_) {
+        stop(out,
+             error(reaction::fatal, "device",
+                   "the worker cannot be ended: it is a thread that does not return, or a process the kernel holds"),
+             false);
       } else {
         stop(out, error(reaction::context_lost, "device", "closed at once while this request was running"), true);
       }

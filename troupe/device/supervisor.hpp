@@ -68,7 +68,7 @@ class device_supervisor {
   bool worker_alive_ = false;
   bool worker_ready_ = false;
   bool closing_now_ = false;
-  bool stop_sent_ = false;
+  bool stop_sent_ = false, kill_sent_ = false;
   std::optional<std::int64_t> deadline_;
 };
 

@@ -139,8 +139,19 @@ TEST(device_supervisor, a_worker_that_does_not_end_when_asked_is_killed_and_noth
   d.on(event::close_asked);
   d.on(event::drained);
   EXPECT_EQ(d.later(5), "kill_worker");
-  EXPECT_EQ(d.later(5), "");
   EXPECT_EQ(d.on(event::worker_exited), "answer_all,tell_stopped(fine)");
+}
+
+TEST(device_supervisor, a_worker_that_cannot_be_ended_is_given_up) {
+  supervised d;
+  d.on(event::opened);
+  d.on(event::worker_ready);
+  d.on(event::close_asked);
+  d.on(event::drained);
+  EXPECT_EQ(d.later(5), "kill_worker");
+  EXPECT_EQ(d.later(4), "");
+  EXPECT_EQ(d.later(1), "refuse_new,answer_all,tell_stopped(error)");
+  EXPECT_EQ(d.s.state(), device_state::stopped);
 }
 
 TEST(device_supervisor, close_now_cancels_and_ends_what_runs_too_long) {

@@ -9,19 +9,31 @@ namespace troupe {
 
 struct runtime::state {
   std::mutex lock;
-  std::shared_ptr<control_loop> loop;  // made with the first device
-  std::vector<std::shared_ptr<device_core>> cores;
-  std::vector<device> devices;
+  std::shared_ptr<control_loop> loop;             // made with the first device
+  std::vector<std::weak_ptr<device_core>> cores;  // a device that has not stopped keeps itself alive
+  std::uint32_t opened = 0;
+
+  std::vector<std::shared_ptr<device_core>> alive() {
+    const std::scoped_lock guard(lock);
+    std::vector<std::shared_ptr<device_core>> all;
+    for (const auto& c : cores)
+      if (auto core = c.lock()) all.push_back(std::move(core));
+    return all;
+  }
 };
 
 runtime::runtime() : state_(std::make_unique<state>()) {}
 
 runtime::~runtime() {
+  const auto cores = state_->alive();
   std::vector<pending<void>> closing;
-  for (const device& d : state_->devices) closing.push_back(d.close());
+  for (const auto& core : cores) {
+    core->close(false);
+    closing.push_back(core->when_stopped());
+  }
   for (auto& c : closing) (void)c.get();
   // No thread of ours outlives the runtime: a program may end, or unload us, right after.
-  for (const auto& core : state_->cores) core->join();
+  for (const auto& core : cores) core->join();
   if (state_->loop) state_->loop->end();
 }
 
@@ -32,14 +44,19 @@ std::string runtime::default_runtime_folder(const char* built_in) {
 
 device runtime::open(device_options options) {
   const std::scoped_lock guard(state_->lock);
-  if (!state_->loop) state_->loop = std::make_shared<control_loop>();
-  state_->cores.push_back(device_core::open(options, static_cast<std::uint32_t>(state_->devices.size()), state_->loop));
-  return state_->devices.emplace_back(state_->cores.back());
+  auto loop = state_->loop ? result(state_->loop) : control_loop::make();
+  if (loop) state_->loop = *loop;
+  auto core = device_core::open(options, state_->opened++, loop);
+  std::erase_if(state_->cores, [](const auto& c) { return c.expired(); });
+  state_->cores.push_back(core);
+  return device(std::move(core));
 }
 
 std::vector<device> runtime::devices() const {
-  const std::scoped_lock guard(state_->lock);
-  return state_->devices;
+  std::vector<device> all;
+  for (auto& core : state_->alive())
+    if (core->state() != device_state::stopped) all.emplace_back(std::move(core));
+  return all;
 }
 
 }  // namespace troupe

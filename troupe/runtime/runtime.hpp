@@ -17,7 +17,7 @@ inline constexpr const char* runtime_folder = "";
 
 /// Owns the devices of a program. One is enough; several do not disturb each other.
 /// Its destructor closes every device orderly and waits for that: queued requests are answered. Handles stay safe to
-/// use.
+/// use. It may run anywhere, also in the continuation of an answer.
 class runtime {
  public:
   runtime();
@@ -31,7 +31,7 @@ class runtime {
     if (options.runtime_folder.empty()) options.runtime_folder = default_runtime_folder(detail::runtime_folder);
     return open(std::move(options));
   }
-  /// The devices opened so far, in order.
+  /// The devices that have not stopped, in the order in which they were opened.
   std::vector<device> devices() const;
 
  private:

@@ -8,13 +8,21 @@
 #include <troupe/device/internal/control_loop.hpp>
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 
 namespace troupe {
 namespace {
 
-void add(int epoll, int fd) {
+error failed(const char* call, int code = errno) {
+  return error::from_errno(code == EMFILE || code == ENFILE || code == EAGAIN ? reaction::retry_later : reaction::fatal,
+                           "device", call, code);
+}
+
+result<void> add(int epoll, int fd) {
   epoll_event e{.events = EPOLLIN, .data = {.fd = fd}};
-  ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e);
+  if (::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) != 0) return failed("epoll_ctl");
+  return {};
 }
 
 void clear(int fd) {
@@ -24,13 +32,22 @@ void clear(int fd) {
 
 }  // namespace
 
-control_loop::control_loop()
-    : epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      clock_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
-  add(epoll_.get(), event_.get());
-  add(epoll_.get(), clock_.get());
-  thread_ = std::thread([this] { run(); });
+result<std::shared_ptr<control_loop>> control_loop::make() {
+  std::shared_ptr<control_loop> loop(new control_loop);
+  loop->epoll_ = file_descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  if (!loop->epoll_) return failed("epoll_create1");
+  loop->event_ = file_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!loop->event_) return failed("eventfd");
+  loop->clock_ = file_descriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!loop->clock_) return failed("timerfd_create");
+  for (const int fd : {loop->event_.get(), loop->clock_.get()})
+    if (auto ok = add(loop->epoll_.get(), fd); !ok) return ok.error();
+  try {
+    loop->thread_ = std::thread([l = loop.get()] { l->run(); });
+  } catch (const std::system_error& e) {
+    return failed("starting a thread", e.code().value());
+  }
+  return loop;
 }
 
 control_loop::~control_loop() {
@@ -71,9 +88,10 @@ void control_loop::post(job& work) noexcept {
   wake();
 }
 
-void control_loop::watch(int fd, handler& h) {
-  watched_.emplace_back(fd, &h);
-  add(epoll_.get(), fd);
+result<void> control_loop::watch(int fd, handler& h) {
+  auto ok = add(epoll_.get(), fd);
+  if (ok) watched_.emplace_back(fd, &h);
+  return ok;
 }
 
 void control_loop::unwatch(int fd) {

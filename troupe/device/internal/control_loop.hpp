@@ -8,12 +8,14 @@
 #include <thread>
 #include <troupe/async/executor.hpp>
 #include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/result.hpp>
 #include <vector>
 
 namespace troupe {
 
 /// One quiet thread for everything that is rare: workers starting and ending, messages from them, deadlines. It sleeps
-/// in epoll. Shared by the devices of a system; ends with the last of them.
+/// in epoll. Shared by the devices of a runtime, which ends it; devices that outlive the runtime have it finish on the
+/// threads that call them.
 class control_loop final : public executor {
  public:
   /// Called on the loop's thread when a watched file becomes readable, or at a time.
@@ -25,7 +27,7 @@ class control_loop final : public executor {
     ~handler() = default;
   };
 
-  control_loop();
+  static result<std::shared_ptr<control_loop>> make();
   ~control_loop();
   control_loop(const control_loop&) = delete;
 
@@ -35,13 +37,14 @@ class control_loop final : public executor {
 
   void post(job& work) noexcept override;
   /// Only on the loop's thread. The handler lives until `unwatch`.
-  void watch(int fd, handler& h);
+  result<void> watch(int fd, handler& h);
   void unwatch(int fd);
   /// Calls `h->on_time(tag)` at `deadline_ns` if `h` still lives then. Thread safe.
   void at(std::int64_t deadline_ns, std::weak_ptr<handler> h, std::uint64_t tag);
   bool on_loop_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
 
  private:
+  control_loop() = default;
   struct timer {
     std::int64_t deadline_ns;
     std::weak_ptr<handler> target;

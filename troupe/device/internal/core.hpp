@@ -4,7 +4,6 @@
 
 #include <mutex>
 #include <thread>
-#include <troupe/async/promise.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/device/device.hpp>
 #include <troupe/device/internal/address_space.hpp>
@@ -20,7 +19,8 @@ class transfer;
 struct parsed_report;
 
 /// Everything behind a `device` handle. Four kinds of threads come here: callers (submit), whoever waits (drive), the
-/// reactor, which waits when nobody else does, and the control loop (lifecycle).
+/// reactor, which waits when nobody else does and posts all continuations, and the control loop (lifecycle), which
+/// never runs anybody else's code.
 class device_core final : public waiter,
                           public segment_source,
                           public control_loop::handler,
@@ -28,7 +28,7 @@ class device_core final : public waiter,
  public:
   /// Never fails: a device that cannot be opened is stopped and says why.
   static std::shared_ptr<device_core> open(const device_options& o, std::uint32_t index,
-                                           std::shared_ptr<control_loop> loop);
+                                           const result<std::shared_ptr<control_loop>>& loop);
   ~device_core();
 
   // submit.cpp
@@ -46,7 +46,7 @@ class device_core final : public waiter,
   void cancel(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how = reaction::retry_later) noexcept;
   void add_transfer(std::shared_ptr<transfer> t);
   /// A download is complete for the worker before the application has copied the data to its place: these say where
-  /// that is still to be done. It ends before its caller is answered, who may wait for others at once.
+  /// that is still to be done.
   void download_begins(std::uint64_t ticket);
   void download_ends(std::uint64_t ticket) noexcept;
   bool downloads_under_way() const noexcept { return downloads_count_.load(std::memory_order_seq_cst) != 0; }
@@ -85,32 +85,39 @@ class device_core final : public waiter,
   int worker_pid() const noexcept { return worker_pid_.load(); }
   std::uint32_t depth() const noexcept { return ledger_.in_flight(); }
   std::uint32_t capacity() const noexcept { return ledger_.capacity(); }
-  std::uint64_t completed() const noexcept { return retired_total_.load(); }
-  std::uint64_t failed() const noexcept { return failed_total_.load(); }
+  std::uint64_t completed() const noexcept { return completed_.load(); }
+  std::uint64_t failed() const noexcept { return failed_.load(); }
 
  private:
-  struct answer_batch;
-
   device_core(const device_options& o, std::uint32_t index, std::shared_ptr<control_loop> loop);
   result<void> prepare();
+  void give_up(const error& why);
 
   // submit.cpp
   std::uint32_t take_slot(bool may_wait, std::int64_t deadline_ns) noexcept;
   submission refuse(const error& why, const checker& checked, pending_core* answer, const request_info& info);
   result<ring_claim> claim(std::size_t bytes, bool may_wait, std::int64_t deadline_ns) noexcept;
   error mailbox_full() const;
+  void watch_deadline(std::int64_t deadline_ns);
+  void cancel_overdue();
 
-  // drive.cpp; all with drive_lock_ held
-  bool collect(answer_batch& batch);
-  bool read_reports(answer_batch& batch);
+  // drive.cpp; with drive_lock_ held
+  void collect();
+  void read_reports();
   void name_cause(parsed_report& report, const request_info& info);
-  bool retire_lanes(answer_batch& batch, const std::array<std::uint64_t, max_lanes>& done);
-  void take_cancelled(answer_batch& batch);
+  void retire_lanes(const std::array<std::uint64_t, max_lanes>& done);
+  void take_cancelled();
   void retire(std::uint32_t slot) noexcept;
-  void fail_entry(ledger_entry& e, const error& why, answer_batch& batch);
+  void answer(ledger_entry& e, const std::byte* reply, const error* why) noexcept;
+  void fail_entry(ledger_entry& e, const error& why);
   void spoil_outputs(const ledger_entry& e, const error& why);
-  bool answer_everything(answer_batch& batch);
+  void answer_everything();
+
+  // drive.cpp
   void violated(const char* what) noexcept;
+  void hand_over(job* first) noexcept;
+  void run_handed() noexcept;
+  bool on_reactor() const noexcept { return reacting_ == this; }
   bool news() const noexcept;
   bool transfer_has_data() const noexcept;
   void wake_waiters() noexcept;
@@ -124,15 +131,20 @@ class device_core final : public waiter,
   void carry_out(const device_supervisor::action& a);
   void after_drive() noexcept;  // any thread
   void finish_worker();
-  void tell(std::vector<promise<void>>& waiters, std::optional<result<void>>& outcome, result<void> what);
-  pending<void> watch_for(std::vector<promise<void>>& waiters, const std::optional<result<void>>& outcome);
+  struct milestone {
+    std::optional<result<void>> outcome;
+    std::vector<ref<pending_state<void>>> waiters;
+    std::size_t prune_at = 16;
+  };
+  void reach(milestone& m, result<void> what);
+  pending<void> watch_for(milestone& m);
 
   device_options options_;
+  std::vector<std::string> environment_;  // the worker's
   std::uint32_t index_;
   std::shared_ptr<control_loop> loop_;
 
   // shared memory
-  std::optional<memory_file> file_;
   mapping channel_memory_;
   protocol::view channel_;
   std::optional<ring_writer> commands_;
@@ -156,7 +168,8 @@ class device_core final : public waiter,
       nameless_{};  // the most recent requests that no engine knew, by ticket
   std::size_t nameless_count_ = 0;
   std::array<std::uint64_t, max_lanes> retired_{};
-  std::atomic<std::uint64_t> retired_total_{0}, failed_total_{0};
+  std::atomic<std::uint64_t> retired_total_{0};          // by lanes, whose counters are compared with it
+  std::atomic<std::uint64_t> completed_{0}, failed_{0};  // answered, however; failed of those
   std::atomic<bool> violated_{false};
   std::atomic<bool> closing_{false};
   std::mutex cancel_lock_;
@@ -166,9 +179,10 @@ class device_core final : public waiter,
     const char* why;
     reaction how;
   };
-  std::vector<cancellation> cancelled_;
+  std::vector<cancellation> cancelled_, cancelled_now_;
   std::atomic<bool> has_cancelled_{false};
-  std::atomic<std::uint32_t> room_waiters_{0};  // threads that wait for a free slot
+  std::atomic<std::int64_t> next_deadline_{no_deadline};  // of a request's time-out: the loop looks then
+  std::atomic<std::uint32_t> room_waiters_{0};            // threads that wait for a free slot
   // Our own count of who sleeps on the shared words: what the worker does to the shared one must not keep us asleep.
   std::atomic<std::uint32_t> asleep_{0}, reactor_asleep_{0};
   std::atomic<std::int64_t> interest_{0};  // answers that no blocked thread waits for
@@ -187,6 +201,12 @@ class device_core final : public waiter,
   int cores_;
   std::atomic<bool> reactor_ends_{false};
   std::thread reactor_;
+  static thread_local const device_core* reacting_;  // whose reactor this thread is
+  std::mutex handed_lock_;
+  job* handed_ = nullptr;  // continuations to be posted
+  job** handed_end_ = &handed_;
+  std::atomic<bool> has_handed_{false};
+  bool reactor_gone_ = true;  // there is none yet
 
   // memory
   device_memory* memory_ = nullptr;
@@ -199,9 +219,9 @@ class device_core final : public waiter,
   std::atomic<int> worker_pid_{0};
   std::mutex link_lock_;  // link_ is made and let go on the loop; other threads send memory through it
   std::atomic<bool> drained_told_{false};
+  std::optional<std::int64_t> armed_tick_;
   mutable std::mutex watch_lock_;
-  std::vector<promise<void>> ready_waiters_, stop_waiters_;
-  std::optional<result<void>> ready_result_, stop_result_;
+  milestone ready_, stopped_;
   std::string engines_;
 };
 

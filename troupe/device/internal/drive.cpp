@@ -3,73 +3,125 @@
 // Completions: how answers get from shared memory to those who wait. Everything read from shared memory is hostile: it
 // is read once into a local, checked, and only the local is used.
 #include <algorithm>
+#include <troupe/async/kept_continuations.hpp>
 #include <troupe/base/clock.hpp>
-#include <troupe/device/internal/answer_batch.hpp>
 #include <troupe/device/internal/report.hpp>
 #include <troupe/device/internal/sleep_for_news.hpp>
 #include <troupe/device/internal/transfer.hpp>
 
 namespace troupe {
+namespace {
+
+// A worker that has damaged the words others sleep on must not keep them asleep for ever.
+constexpr std::int64_t longest_idle_ns = 10'000'000'000;
+
+}  // namespace
+
+thread_local constinit const device_core* device_core::reacting_ = nullptr;
 
 void device_core::drive() noexcept {
-  bool more = channel_.base != nullptr;
-  while (more) {
-    // Whoever finds the lock taken leaves a note, and the holder looks again after unlocking: so what came in while the
-    // holder was past looking is not forgotten. The second try covers a holder that unlocked before it could see the
-    // note.
-    if (!drive_lock_.try_lock()) {
-      drive_again_.store(true, std::memory_order_seq_cst);
-      if (!drive_lock_.try_lock()) return;
-    }
-    drive_again_.store(false, std::memory_order_seq_cst);
-    answer_batch batch;
-    more = collect(batch);
-    drive_lock_.unlock();
-    batch.deliver();
-    more = more || drive_again_.load(std::memory_order_seq_cst);
+  if (channel_.base == nullptr) return;
+  job* continuations;
+  {
+    kept_continuations kept;
+    do {
+      // Whoever finds the lock taken leaves a note, and the holder looks again after unlocking: so what came in while
+      // the holder was past looking is not forgotten. The second try covers a holder that unlocked before it could see
+      // the note.
+      if (!drive_lock_.try_lock()) {
+        drive_again_.store(true, std::memory_order_seq_cst);
+        if (!drive_lock_.try_lock()) break;
+      }
+      drive_again_.exchange(false, std::memory_order_seq_cst);
+      collect();
+      drive_lock_.unlock();
+    } while (drive_again_.load(std::memory_order_seq_cst));
+    if (has_transfers_.load(std::memory_order_relaxed)) pump_transfers();
+    if (closing_.load(std::memory_order_relaxed)) after_drive();
+    continuations = kept.take();
   }
-  if (has_transfers_.load(std::memory_order_relaxed)) pump_transfers();
-  if (closing_.load(std::memory_order_relaxed)) after_drive();
+  hand_over(continuations);
 }
 
-// True when the batch is full and there may be more.
-bool device_core::collect(answer_batch& batch) {
+// Continuations are the reactor's: a thread that waits for an answer of its own may hold locks that they need.
+void device_core::hand_over(job* first) noexcept {
+  if (first == nullptr) return;
+  {
+    std::unique_lock guard(handed_lock_);
+    if (reactor_gone_) {
+      guard.unlock();
+      return post_all(first);
+    }
+    *handed_end_ = first;
+    while (*handed_end_ != nullptr) handed_end_ = &(*handed_end_)->next;
+    has_handed_.store(true, std::memory_order_seq_cst);
+  }
+  if (on_reactor()) return;  // which looks before it sleeps
+  wake_waiters();
+  wake_reactor();
+}
+
+void device_core::run_handed() noexcept {
+  while (has_handed_.load(std::memory_order_relaxed)) {
+    job* first;
+    {
+      const std::scoped_lock guard(handed_lock_);
+      first = std::exchange(handed_, nullptr);
+      handed_end_ = &handed_;
+      has_handed_.store(false, std::memory_order_relaxed);
+    }
+    post_all(first);
+  }
+}
+
+void device_core::collect() {
   if (!violated_.load(std::memory_order_relaxed)) {
     // Counters first, then reports, then retiring. A report is published before its operation's counter moves, and an
     // operation that depends on another completes after it: so whatever the counters below show as done, its failures
     // and those of everything it depended on are among the reports read next.
     std::array<std::uint64_t, max_lanes> done;
     for (std::uint32_t i = 0; i < max_lanes; ++i)
-      done[i] = channel_.page().lanes[i].done.load(std::memory_order_acquire);
-    if (read_reports(batch)) return true;
-    if (has_cancelled_.load(std::memory_order_relaxed)) take_cancelled(batch);
-    if (!violated_.load(std::memory_order_relaxed) && retire_lanes(batch, done)) return true;
+      done[i] = channel_.page().lanes[i].done.load(std::memory_order_seq_cst);
+    read_reports();
+    if (has_cancelled_.load(std::memory_order_relaxed)) take_cancelled();
+    if (!violated_.load(std::memory_order_relaxed)) retire_lanes(done);
   }
-  if (dead_.load(std::memory_order_seq_cst)) return answer_everything(batch);
-  return false;
+  if (dead_.load(std::memory_order_seq_cst)) answer_everything();
 }
 
-bool device_core::read_reports(answer_batch& batch) {
+void device_core::answer(ledger_entry& e, const std::byte* reply, const error* why) noexcept {
+  e.answered = true;
+  completed_.fetch_add(1, std::memory_order_relaxed);
+  if (why != nullptr) failed_.fetch_add(1, std::memory_order_relaxed);
+  pending_core* const to = std::exchange(e.answer, nullptr);
+  if (to == nullptr) return;
+  e.info->answer(*to, reply, why);
+  to->release();
+}
+
+void device_core::read_reports() {
   std::array<std::byte, protocol::max_report_bytes> room;
   while (!violated_.load(std::memory_order_relaxed)) {
-    if (batch.full()) return true;
     const ring_record record = reports_->read(room);
-    if (record.status == read_status::none) return false;
-    if (!record) return violated("the report ring"), false;
+    if (record.status == read_status::none) return;
+    if (!record) return violated("the report ring");
     auto report = parse_report(record.payload);
-    if (!report) return violated("a report"), false;
+    if (!report) return violated("a report");
     const auto& head = report->head;
     const std::uint64_t expected = reports_seen_.load(std::memory_order_relaxed) + 1;
-    if (head.number != expected || head.slot >= ledger_.capacity()) return violated("a report's number or slot"), false;
+    if (head.number != expected || head.slot >= ledger_.capacity()) return violated("a report's number or slot");
     ledger_entry& e = ledger_[head.slot];
     if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != head.ticket)
-      return violated("a report for a request that is not there"), false;
+      return violated("a report for a request that is not there");
+    // Cancelled by us, which the lane reports in words of its own: ours say why.
+    if (channel_.slot(head.slot).load(std::memory_order_acquire) ==
+        protocol::slot_word(head.ticket, protocol::phase::cancelled))
+      take_cancelled();
     name_cause(*report, *e.info);
     report->what.generation = memory_->generation();
-    fail_entry(e, error(std::move(report->what)), batch);
+    fail_entry(e, error(std::move(report->what)));
     reports_seen_.store(expected, std::memory_order_release);
   }
-  return false;
 }
 
 // The worker has no name for a request that none of its engines knows, nor have the requests that fail because of it.
@@ -86,38 +138,29 @@ void device_core::name_cause(parsed_report& report, const request_info& info) {
   cause.name = known != nameless_.end() ? known->second : "an unknown request";
 }
 
-bool device_core::retire_lanes(answer_batch& batch, const std::array<std::uint64_t, max_lanes>& done) {
+void device_core::retire_lanes(const std::array<std::uint64_t, max_lanes>& done) {
   std::uint64_t retired = 0;
-  bool more = false;
-  for (std::uint32_t lane = 0; lane < max_lanes && !more; ++lane) {
+  for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
     std::uint64_t& seen = retired_[lane];
     if (done[lane] == seen) [[likely]]
       continue;
-    if (done[lane] - seen > ledger_.capacity()) return violated("a lane's counter"), false;
-    while (seen != done[lane]) {
-      if (batch.full()) {
-        more = true;
-        break;
-      }
+    if (done[lane] - seen > ledger_.capacity()) return violated("a lane's counter");
+    for (; seen != done[lane]; ++seen, ++retired) {
       const std::uint64_t word = channel_.log(lane, seen + 1).load(std::memory_order_relaxed);
       const std::uint32_t slot = protocol::slot_of(word);
-      if (slot >= ledger_.capacity()) return violated("a lane's log"), false;
+      if (slot >= ledger_.capacity()) return violated("a lane's log");
       ledger_entry& e = ledger_[slot];
       if (!e.in_flight.load(std::memory_order_acquire) || protocol::log_word(e.ticket, slot) != word)
-        return violated("a lane's log"), false;
-      if (!e.answered) batch.add(e, channel_.cell(slot).bytes, nullptr);
+        return violated("a lane's log");
+      if (!e.answered) answer(e, channel_.cell(slot).bytes, nullptr);
       retire(slot);
-      ++seen;
-      ++retired;
     }
   }
-  if (retired != 0) {
-    const std::uint64_t total = retired_total_.load(std::memory_order_relaxed) + retired;
-    retired_total_.store(total, std::memory_order_relaxed);
-    channel_.page().retired.store(total, std::memory_order_relaxed);
-    if (room_waiters_.load(std::memory_order_seq_cst) != 0) wake_waiters();
-  }
-  return more;
+  if (retired == 0) return;
+  const std::uint64_t total = retired_total_.load(std::memory_order_relaxed) + retired;
+  retired_total_.store(total, std::memory_order_relaxed);
+  channel_.page().retired.store(total, std::memory_order_relaxed);
+  if (room_waiters_.load(std::memory_order_seq_cst) != 0) wake_waiters();
 }
 
 void device_core::retire(std::uint32_t slot) noexcept {
@@ -130,12 +173,12 @@ void device_core::retire(std::uint32_t slot) noexcept {
   ledger_.give_back(slot);
 }
 
-void device_core::fail_entry(ledger_entry& e, const error& why, answer_batch& batch) {
-  if (std::exchange(e.answered, true)) return;
-  failed_total_.fetch_add(1, std::memory_order_relaxed);
-  batch.add(e, nullptr, &why);
-  // Once no request is accepted any more, nobody can read the outputs, and soon all memory is stale as a whole.
+void device_core::fail_entry(ledger_entry& e, const error& why) {
+  if (e.answered) return;
+  // Before the answer: whoever has it finds the outputs stale. Once no request is accepted any more, nobody can read
+  // them, and soon all memory is stale as a whole.
   if (!refusing_.load(std::memory_order_relaxed)) spoil_outputs(e, why);
+  answer(e, nullptr, &why);
 }
 
 void device_core::spoil_outputs(const ledger_entry& e, const error& why) {
@@ -155,7 +198,7 @@ void device_core::spoil_outputs(const ledger_entry& e, const error& why) {
   }
 }
 
-bool device_core::answer_everything(answer_batch& batch) {
+void device_core::answer_everything() {
   error why(reaction::stopped, "device", "stopped");
   {
     const std::scoped_lock guard(why_lock_);
@@ -164,47 +207,46 @@ bool device_core::answer_everything(answer_batch& batch) {
   for (std::uint32_t slot = 0; slot < ledger_.capacity(); ++slot) {
     ledger_entry& e = ledger_[slot];
     if (!e.in_flight.load(std::memory_order_seq_cst)) continue;
-    if (batch.full()) return true;
     if (!e.answered) {
       error::details d = why.all();
       d.request = {std::string(e.info->label), e.ticket};
       d.generation = memory_->generation();
-      fail_entry(e, error(std::move(d)), batch);
+      fail_entry(e, error(std::move(d)));
     }
     retire(slot);
   }
-  return false;
 }
 
 void device_core::cancel(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how) noexcept {
   if (slot >= ledger_.capacity()) return;
-  std::uint64_t expected = protocol::slot_word(ticket, protocol::phase::queued);
-  if (!channel_.slot(slot).compare_exchange_strong(expected, protocol::slot_word(ticket, protocol::phase::cancelled)))
-    return;
   {
+    // One step for whoever takes the lock: a slot that is marked is also on the list.
     const std::scoped_lock guard(cancel_lock_);
+    std::uint64_t expected = protocol::slot_word(ticket, protocol::phase::queued);
+    if (!channel_.slot(slot).compare_exchange_strong(expected, protocol::slot_word(ticket, protocol::phase::cancelled)))
+      return;
     cancelled_.push_back({slot, ticket, why, how});
     has_cancelled_.store(true, std::memory_order_relaxed);
   }
   drive();
 }
 
-void device_core::take_cancelled(answer_batch& batch) {
-  const std::scoped_lock guard(cancel_lock_);
-  while (!cancelled_.empty() && !batch.full()) {
-    const cancellation c = cancelled_.back();
-    cancelled_.pop_back();
-    ledger_entry& e = ledger_[c.slot];
-    if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != c.ticket) continue;  // its report came first
-    fail_entry(e,
-               error(error::details{.reaction = c.how,
-                                    .domain = "device",
-                                    .text = c.why,
-                                    .request = {std::string(e.info->label), e.ticket},
-                                    .generation = memory_->generation()}),
-               batch);
+void device_core::take_cancelled() {
+  {
+    const std::scoped_lock guard(cancel_lock_);
+    cancelled_.swap(cancelled_now_);
+    has_cancelled_.store(false, std::memory_order_relaxed);
   }
-  has_cancelled_.store(!cancelled_.empty(), std::memory_order_relaxed);
+  for (const cancellation& c : cancelled_now_) {
+    ledger_entry& e = ledger_[c.slot];
+    if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != c.ticket) continue;
+    fail_entry(e, error(error::details{.reaction = c.how,
+                                       .domain = "device",
+                                       .text = c.why,
+                                       .request = {std::string(e.info->label), e.ticket},
+                                       .generation = memory_->generation()}));
+  }
+  cancelled_now_.clear();
 }
 
 bool device_core::news() const noexcept {
@@ -220,13 +262,16 @@ bool device_core::transfer_has_data() const noexcept {
 }
 
 void device_core::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
+  if (channel_.base == nullptr) return void(core.sleep(deadline_ns));
+  const bool reacts = on_reactor();  // blocked inside a continuation: the others go on
+  const auto ready = [&] { return core.done() || (reacts && has_handed_.load(std::memory_order_seq_cst)); };
   adaptive_wait spin(options_.wait, cores_);
   while (!core.done()) {
     drive();
+    if (reacts) run_handed();
     if (core.done() || (deadline_ns != no_deadline && now_ns() >= deadline_ns)) return;
-    if (spin.spin([&] { return core.done() || news(); })) continue;
-    // In slices: a worker that has damaged the shared words must not make a wait endless.
-    sleep_for_news([&] { return core.done(); }, std::min(deadline_ns, now_ns() + 1'000'000'000));
+    if (spin.spin([&] { return ready() || news(); })) continue;
+    sleep_for_news(ready, deadline_ns);
   }
 }
 
@@ -252,43 +297,50 @@ void device_core::interest_added(pending_core&) noexcept {
 
 void device_core::interest_met(pending_core&) noexcept { interest_.fetch_sub(1, std::memory_order_seq_cst); }
 
-// The reactor. While somebody waits without a thread, it waits like everybody else; otherwise it sleeps until the
-// worker goes idle with work that nobody has retired. It stays with the first way for a few wakes after the last
-// interest, so that a chain of awaits does not move it to and fro.
+// The reactor: it posts all continuations. While somebody waits without a thread, it waits like everybody else;
+// otherwise it sleeps until the worker goes idle with work that nobody has retired. It stays with the first way for a
+// few wakes after the last interest, so that a chain of awaits does not move it to and fro.
 void device_core::react() noexcept {
   ::pthread_setname_np(::pthread_self(), "troupe-reactor");
+  reacting_ = this;
   protocol::progress_page& page = channel_.page();
   adaptive_wait spin(options_.wait, cores_);
+  const auto needed = [this] {
+    return interest_.load(std::memory_order_seq_cst) > 0 || has_transfers_.load(std::memory_order_seq_cst) ||
+           has_handed_.load(std::memory_order_seq_cst) || closing_.load(std::memory_order_seq_cst);
+  };
+  const auto ends = [this] { return reactor_ends_.load(std::memory_order_seq_cst); };
   int attached = 0;
-  while (!reactor_ends_.load(std::memory_order_seq_cst)) {
-    const bool wanted = interest_.load(std::memory_order_seq_cst) > 0 || has_transfers_.load() ||
-                        closing_.load(std::memory_order_seq_cst);
-    attached = wanted ? 8 : attached - 1;
+  while (!ends()) {
+    if (needed()) attached = 8;
     if (attached > 0) {
+      --attached;
       drive();
-      if (wanted && spin.spin([this] { return news(); })) continue;
-      sleep_for_news([&] { return reactor_ends_.load(std::memory_order_seq_cst); },
-                     wanted ? now_ns() + 1'000'000'000 : no_deadline);
+      run_handed();
+      if (needed() && spin.spin([this] { return news() || has_handed_.load(std::memory_order_relaxed); })) continue;
+      sleep_for_news([&] { return ends() || has_handed_.load(std::memory_order_seq_cst); }, no_deadline);
       continue;
     }
     page.idle_sleepers.fetch_add(1, std::memory_order_seq_cst);
     reactor_asleep_.fetch_add(1, std::memory_order_seq_cst);
     const std::uint32_t before = page.idle_epoch.load(std::memory_order_seq_cst);
     drive();
-    if (interest_.load(std::memory_order_seq_cst) <= 0 && !has_transfers_.load() && !reactor_ends_.load() &&
-        !closing_.load())
-      futex_wait(page.idle_epoch, before, futex_scope::shared);
+    if (!needed() && !ends()) futex_wait(page.idle_epoch, before, futex_scope::shared, now_ns() + longest_idle_ns);
     page.idle_sleepers.fetch_sub(1, std::memory_order_seq_cst);
     // Not again for a millisecond, for the worker's sake: where both share a core it goes idle before the caller it
     // answered could say that it waits, and would wake us each time for nothing. Those in this process who need us
     // still can.
     const std::uint32_t pause = page.idle_epoch.load(std::memory_order_seq_cst);
-    if (interest_.load(std::memory_order_seq_cst) <= 0 && !has_transfers_.load() && !reactor_ends_.load() &&
-        !closing_.load())
-      futex_wait(page.idle_epoch, pause, futex_scope::shared, now_ns() + 1'000'000);
+    if (!needed() && !ends()) futex_wait(page.idle_epoch, pause, futex_scope::shared, now_ns() + 1'000'000);
     reactor_asleep_.fetch_sub(1, std::memory_order_seq_cst);
   }
-  drive();
+  // What still comes is posted by whoever brings it.
+  for (bool gone = false; !gone;) {
+    drive();
+    run_handed();
+    const std::scoped_lock guard(handed_lock_);
+    gone = reactor_gone_ = handed_ == nullptr;
+  }
 }
 
 void device_core::add_transfer(std::shared_ptr<transfer> t) {
@@ -307,14 +359,14 @@ void device_core::pump_transfers() noexcept {
     now = transfers_;
   }
   for (const auto& t : now) {
-    if (!t->advance()) continue;
-    {
-      const std::scoped_lock guard(transfer_lock_);
-      std::erase(transfers_, t);
-      has_transfers_.store(!transfers_.empty(), std::memory_order_seq_cst);
-    }
-    download_ends(t->ticket);
+    const transfer::progress how = t->advance();
+    if (how == transfer::progress::impossible) violated("a download's counter");
+    if (how != transfer::progress::over) continue;
     t->tell();
+    download_ends(t->ticket);
+    const std::scoped_lock guard(transfer_lock_);
+    std::erase(transfers_, t);
+    has_transfers_.store(!transfers_.empty(), std::memory_order_seq_cst);
   }
 }
 

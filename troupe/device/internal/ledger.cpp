@@ -14,12 +14,14 @@ ledger::ledger(std::uint32_t capacity)
 }
 
 std::uint32_t ledger::take() noexcept {
-  std::uint64_t top = top_.load(std::memory_order_acquire);
+  // seq_cst, as in give_back: whoever has announced that it waits for a slot and sees none is seen by whoever gives one
+  // back.
+  std::uint64_t top = top_.load(std::memory_order_seq_cst);
   while (true) {
     const auto slot = static_cast<std::uint32_t>(top);
     if (slot == none) return none;
     const std::uint64_t next = ((top >> 32) + 1) << 32 | below_[slot].load(std::memory_order_relaxed);
-    if (top_.compare_exchange_weak(top, next, std::memory_order_acq_rel, std::memory_order_acquire)) return slot;
+    if (top_.compare_exchange_weak(top, next, std::memory_order_seq_cst)) return slot;
   }
 }
 
@@ -27,7 +29,7 @@ void ledger::give_back(std::uint32_t slot) noexcept {
   std::uint64_t top = top_.load(std::memory_order_relaxed);
   do {
     below_[slot].store(static_cast<std::uint32_t>(top), std::memory_order_relaxed);
-  } while (!top_.compare_exchange_weak(top, ((top >> 32) + 1) << 32 | slot, std::memory_order_acq_rel,
+  } while (!top_.compare_exchange_weak(top, ((top >> 32) + 1) << 32 | slot, std::memory_order_seq_cst,
                                        std::memory_order_relaxed));
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <troupe/base/futex.hpp>
 #include <troupe/device/request_info.hpp>
 #include <troupe/request/checker.hpp>
 
@@ -18,6 +19,7 @@ struct ledger_entry {
   bool answered = false;  ///< under the drive lock
   std::uint8_t access_count = 0;
   std::uint64_t ticket = 0;
+  std::atomic<std::int64_t> deadline_ns{no_deadline};  ///< for its start
   const request_info* info = nullptr;
   pending_core* answer = nullptr;  ///< one reference; null for tells
   std::array<memory_access, max_operands> accesses;

@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Opening, watching and closing a device. Everything that decides runs on the control loop.
+// Opening, watching and closing a device. Everything that decides runs on the control loop, which never runs anybody
+// else's code: continuations go to the reactor.
 #include <sys/sysinfo.h>
 #include <unistd.h>
+#include <troupe/async/kept_continuations.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/internal/core.hpp>
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
+#include <system_error>
 
 namespace troupe {
 namespace {
@@ -56,10 +58,15 @@ error bad_option(const char* field, const std::string& value, const char* expect
                std::string("device_options::") + field + " is " + value + "; expected " + expected);
 }
 
+constexpr std::uint64_t most_memory = std::uint64_t{16} << 40;  // so that the addresses for it stay in range
+
 std::optional<error> check(const device_options& o) {
   if (o.mailbox_capacity < 1 || o.mailbox_capacity > 65536)
     return bad_option("mailbox_capacity", std::to_string(o.mailbox_capacity), "1 to 65536");
   if (o.lane_pool < 1 || o.lane_pool > 10) return bad_option("lane_pool", std::to_string(o.lane_pool), "1 to 10");
+  for (const auto& [field, bytes] :
+       {std::pair("memory_limit", o.memory_limit), {"host_memory_limit", o.host_memory_limit}})
+    if (bytes > most_memory) return bad_option(field, std::to_string(bytes), "at most 2^44 bytes (16 TiB)");
   if (o.helpers < 1 || o.helpers > 4) return bad_option("helpers", std::to_string(o.helpers), "1 to 4");
   if (o.engine.empty() || o.engine.find_first_of("/\n") != std::string::npos)
     return bad_option("engine", '"' + o.engine + '"', "the name of a backend, such as host");
@@ -72,25 +79,23 @@ std::optional<error> check(const device_options& o) {
   return {};
 }
 
-std::string runtime_folder(const device_options& o) {
-  if (!o.runtime_folder.empty()) return o.runtime_folder;
-  const char* set = std::getenv("TROUPE_RUNTIME");
-  return set != nullptr ? set : "";
-}
-
 }  // namespace
 
 std::shared_ptr<device_core> device_core::open(const device_options& o, std::uint32_t index,
-                                               std::shared_ptr<control_loop> loop) {
+                                               const result<std::shared_ptr<control_loop>>& loop) {
   device_options options = o;
   if (options.name.empty()) options.name = options.engine + ":" + std::to_string(index);
-  std::shared_ptr<device_core> core(new device_core(options, index, std::move(loop)));
-  core->start();
+  std::shared_ptr<device_core> core(new device_core(options, index, loop ? *loop : nullptr));
+  if (loop)
+    core->start();
+  else
+    core->give_up(loop.error());
   return core;
 }
 
 device_core::device_core(const device_options& o, std::uint32_t index, std::shared_ptr<control_loop> loop)
     : options_(o),
+      environment_(current_environment()),  // here, not on the loop's thread, where it could race with a setenv
       index_(index),
       loop_(std::move(loop)),
       ledger_(check(o) ? 1 : std::bit_ceil(o.mailbox_capacity)),
@@ -127,7 +132,6 @@ result<void> device_core::prepare() {
   if (!file) return file.error();
   auto seen = mapping::map(*file, map_access::read_write);
   if (!seen) return seen.error();
-  file_.emplace(std::move(*file));
   channel_memory_ = std::move(*seen);
   channel_ = {at, channel_memory_.data()};
   auto commands = ring_region::format(channel_.commands(), at.command_bytes);
@@ -151,10 +155,9 @@ result<void> device_core::prepare() {
   auto link = worker_link::make(options_.isolation);
   if (!link) return link.error();
   link_ = std::move(*link);
-  const std::string folder = runtime_folder(options_);
   std::string text = options_.engine + "\n" + std::to_string(options_.engine_folders.size() + 1) + "\n";
   for (const std::string& f : options_.engine_folders) text += f + "\n";
-  text += folder + "/engines\n";
+  text += options_.runtime_folder + "/engines\n";
   for (const std::string& l : options_.libraries) text += l + "\n";
   const protocol::worker_settings settings{
       .version = protocol::version,
@@ -168,28 +171,33 @@ result<void> device_core::prepare() {
       .reserve_begin = *base,
       .reserve_bytes = device_bytes + host_bytes,
       .inline_bytes = options_.inline_bytes};
-  return link_->greet(settings, text, *file_);
+  return link_->greet(settings, text, *file);
 }
 
 void device_core::start() {
+  if (auto ok = prepare(); !ok) return give_up(ok.error());
   auto self = shared_from_this();
-  if (auto ok = prepare(); !ok) {
-    refusing_.store(true);
-    link_.reset();
-    post(*loop_, [self, why = ok.error()] {
-      self->feed({device_supervisor::event_kind::opened});
-      self->feed({device_supervisor::event_kind::worker_failed, why});
-    });
-    const std::scoped_lock guard(why_lock_);
-    refusal_ = error(error::details{.reaction = ok.error().reaction(),
-                                    .domain = ok.error().domain(),
-                                    .code = ok.error().code(),
-                                    .text = ok.error().text()});
-    return;
-  }
+  reactor_gone_ = false;
   // The thread holds the device until it has stopped: what it answers may let go of every other handle.
-  reactor_ = std::thread([self] { self->react(); });
+  try {
+    reactor_ = std::thread([self] { self->react(); });
+  } catch (const std::system_error& e) {
+    reactor_gone_ = true;
+    return give_up(error::from_errno(reaction::retry_later, "device", "starting a thread", e.code().value()));
+  }
   post(*loop_, [self] { self->feed({device_supervisor::event_kind::opened}); });
+}
+
+// There never was a worker: the device is stopped from the start.
+void device_core::give_up(const error& why) {
+  link_.reset();
+  {
+    const std::scoped_lock guard(why_lock_);
+    refusal_ = why;
+  }
+  refusing_.store(true);
+  state_.store(device_state::stopped);
+  ready_.outcome = stopped_.outcome = why;
 }
 
 error device_core::refusal() const {
@@ -200,26 +208,30 @@ error device_core::refusal() const {
 void device_core::feed(device_supervisor::event e) {
   for (const device_supervisor::action& a : supervisor_.on(std::move(e), now_ns())) carry_out(a);
   state_.store(supervisor_.state());
-  if (const auto due = supervisor_.next_tick()) loop_->at(*due, shared_from_this(), supervisor_tag);
+  if (const auto due = supervisor_.next_tick(); due != armed_tick_) {
+    armed_tick_ = due;
+    if (due) loop_->at(*due, shared_from_this(), supervisor_tag);
+  }
 }
 
 void device_core::carry_out(const device_supervisor::action& a) {
   switch (a.kind) {
     case device_supervisor::action_kind::launch: {
-      if (!link_) break;
-      loop_->watch(link_->socket_fd(), *this);
-      if (auto ok = link_->launch(runtime_folder(options_) + "/troupe-worker"); !ok) {
-        auto self = shared_from_this();
-        post(*loop_, [self, why = ok.error()] { self->feed({device_supervisor::event_kind::worker_failed, why}); });
-        break;
+      auto ok = loop_->watch(link_->socket_fd(), *this);
+      if (ok) ok = link_->launch(options_.runtime_folder + "/troupe-worker", environment_);
+      if (ok) {
+        worker_pid_.store(link_->pid());
+        if (link_->exit_fd() >= 0) ok = loop_->watch(link_->exit_fd(), *this);
       }
-      worker_pid_.store(link_->pid());
-      if (link_->exit_fd() >= 0) loop_->watch(link_->exit_fd(), *this);
+      if (!ok)
+        post(*loop_, [self = shared_from_this(), why = ok.error()] {
+          self->feed({device_supervisor::event_kind::worker_failed, why});
+        });
       break;
     }
     case device_supervisor::action_kind::tell_ready: {
       state_.store(supervisor_.state());
-      tell(ready_waiters_, ready_result_, {});
+      reach(ready_, {});
       break;
     }
     case device_supervisor::action_kind::refuse_new: {
@@ -245,7 +257,6 @@ void device_core::carry_out(const device_supervisor::action& a) {
       if (link_) link_->kill();
       break;
     case device_supervisor::action_kind::answer_all: {
-      if (channel_.base == nullptr) break;
       drive();  // what has finished is answered as finished
       {
         const std::scoped_lock guard(why_lock_);
@@ -260,28 +271,49 @@ void device_core::carry_out(const device_supervisor::action& a) {
       finish_worker();  // first: whoever is told may rely on its end
       state_.store(device_state::stopped);
       closing_.store(false);
+      reach(ready_, a.why ? *a.why : error(reaction::stopped, "device", "the device was closed"));
+      reach(stopped_, a.why ? result<void>(*a.why) : result<void>());
       reactor_ends_.store(true, std::memory_order_seq_cst);
-      if (channel_.base != nullptr) {
-        wake_waiters();
-        wake_reactor();
-      }
-      const result<void> how = a.why ? result<void>(*a.why) : result<void>();
-      tell(ready_waiters_, ready_result_, a.why ? *a.why : error(reaction::stopped, "device", "the device was closed"));
-      tell(stop_waiters_, stop_result_, how);
+      wake_waiters();
+      wake_reactor();
       break;
     }
   }
 }
 
-void device_core::tell(std::vector<promise<void>>& waiters, std::optional<result<void>>& outcome, result<void> what) {
-  std::vector<promise<void>> now;
+// Only the first outcome counts.
+void device_core::reach(milestone& m, result<void> what) {
+  std::vector<ref<pending_state<void>>> now;
   {
     const std::scoped_lock guard(watch_lock_);
-    if (!outcome) outcome = what;
-    now.swap(waiters);
+    if (m.outcome) return;
+    m.outcome = what;
+    now.swap(m.waiters);
   }
-  for (promise<void>& p : now) p.set(*outcome);
+  job* continuations;
+  {
+    kept_continuations kept;
+    for (auto& w : now) w->complete(what);
+    continuations = kept.take();
+  }
+  hand_over(continuations);
 }
+
+pending<void> device_core::watch_for(milestone& m) {
+  const std::scoped_lock guard(watch_lock_);
+  if (m.outcome) return make_ready<void>(*m.outcome);
+  if (m.waiters.size() >= m.prune_at) {  // whoever polls makes one each time and drops it
+    std::erase_if(m.waiters, [](const auto& w) { return w->unshared(); });
+    m.prune_at = 2 * m.waiters.size() + 16;
+  }
+  // Whoever waits for it helps, as with any answer: the end of a device needs its requests answered.
+  auto waiter = ref<detail::asked<void>>::adopt(new detail::asked<void>(shared_from_this()));
+  m.waiters.push_back(waiter);
+  return pending<void>(std::move(waiter));
+}
+
+pending<void> device_core::when_ready() { return watch_for(ready_); }
+pending<void> device_core::when_stopped() { return watch_for(stopped_); }
 
 // The worker is gone or being killed: let go of it. Its end is reaped by the link's destructor.
 void device_core::finish_worker() {
@@ -304,7 +336,7 @@ void device_core::on_readable(int fd) {
   if (fd == link_->exit_fd()) {
     if (const auto status = link_->ended()) {
       // It may have said why before it went.
-      for (auto n = link_->receive(); n.kind == worker_link::news::kind::failed; n = link_->receive())
+      if (const auto n = link_->receive(); n.kind == worker_link::news::kind::failed)
         return feed({device_supervisor::event_kind::worker_failed, error(n.how, "device", n.text)});
       loop_->unwatch(fd);
       feed({device_supervisor::event_kind::worker_exited,
@@ -342,18 +374,21 @@ void device_core::on_readable(int fd) {
 }
 
 void device_core::on_time(std::uint64_t tag) {
-  if (tag == supervisor_tag) return feed({device_supervisor::event_kind::tick});
-  cancel(static_cast<std::uint32_t>(tag & 0xfffff), tag >> 20,
-         "its time-out passed before it started; the device was busy with earlier requests");
+  if (tag == supervisor_tag) {
+    armed_tick_.reset();
+    return feed({device_supervisor::event_kind::tick});
+  }
+  cancel_overdue();
 }
 
 void device_core::after_drive() noexcept {
-  if (ledger_.in_flight() != 0 || drained_told_.exchange(true)) return;
+  if (ledger_.in_flight() != 0 || downloads_under_way() || drained_told_.exchange(true)) return;
   auto self = shared_from_this();
   post(*loop_, [self] { self->feed({device_supervisor::event_kind::drained}); });
 }
 
 void device_core::close(bool now) {
+  if (state() == device_state::stopped) return;
   auto self = shared_from_this();
   post(*loop_, [self, now] {
     self->feed({now ? device_supervisor::event_kind::close_now_asked : device_supervisor::event_kind::close_asked});
@@ -364,15 +399,6 @@ void device_core::close(bool now) {
     self->drive();
   });
 }
-
-pending<void> device_core::watch_for(std::vector<promise<void>>& waiters, const std::optional<result<void>>& outcome) {
-  const std::scoped_lock guard(watch_lock_);
-  if (outcome) return make_ready<void>(*outcome);
-  return waiters.emplace_back().get_pending();
-}
-
-pending<void> device_core::when_ready() { return watch_for(ready_waiters_, ready_result_); }
-pending<void> device_core::when_stopped() { return watch_for(stop_waiters_, stop_result_); }
 
 std::string device_core::engines() const {
   const std::scoped_lock guard(watch_lock_);
@@ -412,9 +438,12 @@ result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes) {
 
 void device_core::shrink(memory_kind kind, const segment& s) noexcept {
   const std::scoped_lock guard(link_lock_);
-  addresses_[static_cast<int>(kind)].give_back(s.address, s.bytes);
   if (!link_) return;
-  if (const auto sent = link_->send_unmap(s.address)) segments_sent_.store(*sent, std::memory_order_release);
+  // Unsaid, the worker still has it there: the addresses are not used again.
+  const auto sent = link_->send_unmap(s.address);
+  if (!sent) return;
+  segments_sent_.store(*sent, std::memory_order_release);
+  addresses_[static_cast<int>(kind)].give_back(s.address, s.bytes);
 }
 
 }  // namespace troupe

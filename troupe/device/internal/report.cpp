@@ -21,9 +21,7 @@ class record_reader {
     if (!get(&n, sizeof n) || rest_.size() < n) return false;
     to.assign(reinterpret_cast<const char*>(rest_.data()), n);
     rest_ = rest_.subspan(n);
-    // Texts end up in logs and terminals: no control characters from a process that is not trusted.
-    for (char& c : to)
-      if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') c = '?';
+    make_printable(to);
     return true;
   }
 
@@ -32,6 +30,11 @@ class record_reader {
 };
 
 }  // namespace
+
+void make_printable(std::string& text) noexcept {
+  for (char& c : text)
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f) c = '?';
+}
 
 std::optional<parsed_report> parse_report(std::span<const std::byte> record) {
   record_reader in(record);

@@ -15,6 +15,9 @@ struct parsed_report {
   error::details what;
 };
 
+/// Texts end up in logs and terminals: no control characters from a process that is not trusted.
+void make_printable(std::string& text) noexcept;
+
 /// Nothing when the bytes cannot be a report. Never reads outside them.
 std::optional<parsed_report> parse_report(std::span<const std::byte> record);
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <troupe/base/clock.hpp>
 #include <troupe/device/internal/core.hpp>
 
 namespace troupe {
@@ -15,9 +17,12 @@ void device_core::sleep_for_news(Ready&& ready, std::int64_t deadline_ns) noexce
   asleep_.fetch_add(1, std::memory_order_seq_cst);
   const std::uint32_t before = page.epoch.load(std::memory_order_seq_cst);
   drive();
-  if (!ready()) futex_wait(page.epoch, before, futex_scope::shared, deadline_ns);
+  // In slices: a worker that has damaged the words must not make a wait endless.
+  if (!ready()) futex_wait(page.epoch, before, futex_scope::shared, std::min(deadline_ns, now_ns() + 1'000'000'000));
   asleep_.fetch_sub(1, std::memory_order_seq_cst);
   page.sleepers.fetch_sub(1, std::memory_order_seq_cst);
+  // News since then were announced to us, whether we slept or not, and to nobody else.
+  if (page.epoch.load(std::memory_order_seq_cst) != before) drive();
 }
 
 }  // namespace troupe

@@ -65,13 +65,46 @@ result<ring_claim> device_core::claim(std::size_t bytes, bool may_wait, std::int
     commands_->wake_if_sleeping();
     sleep_for_news([&] { return (place = commands_->claim(bytes)).status != claim_status::full; },
                    std::min(deadline_ns, now_ns() + 200'000));
-    if (!place && place.status == claim_status::full) place = commands_->claim(bytes);
+    if (place.status == claim_status::full) place = commands_->claim(bytes);
   }
   if (place) [[likely]]
     return place;
-  if (place.status == claim_status::full) return refusing_.load() ? refusal() : mailbox_full();
+  if (place.status == claim_status::full)
+    return refusing_.load() ? refusal()
+                            : error(reaction::retry_later, "device",
+                                    "the command ring of " + options_.name +
+                                        " is full of large requests; await earlier ones, raise "
+                                        "device_options::mailbox_capacity, or set when_full to wait");
   violated("the command ring's tail");
   return error(reaction::context_lost, "device", "the worker has damaged the command ring");
+}
+
+// Called after the request was published: the loop looks at the ledger only after it has set next_deadline_ back, so
+// either it sees the request, or this sees that nobody will look in time.
+void device_core::watch_deadline(std::int64_t deadline_ns) {
+  std::int64_t next = next_deadline_.load(std::memory_order_seq_cst);
+  while (deadline_ns < next)
+    if (next_deadline_.compare_exchange_weak(next, deadline_ns, std::memory_order_seq_cst))
+      return loop_->at(deadline_ns, shared_from_this(), 0);
+}
+
+void device_core::cancel_overdue() {
+  next_deadline_.store(no_deadline, std::memory_order_seq_cst);
+  std::int64_t next = no_deadline;
+  for (std::uint32_t slot = 0; slot < ledger_.capacity(); ++slot) {
+    ledger_entry& e = ledger_[slot];
+    if (!e.in_flight.load(std::memory_order_seq_cst)) continue;
+    // The slot may be given to another request at any moment; the word belongs to one, and says whether it waits.
+    const std::uint64_t word = channel_.slot(slot).load(std::memory_order_seq_cst);
+    const std::int64_t deadline = e.deadline_ns.load(std::memory_order_relaxed);
+    if (deadline == no_deadline || protocol::phase_of(word) != protocol::phase::queued) continue;
+    if (deadline > now_ns())
+      next = std::min(next, deadline);
+    else
+      cancel(slot, protocol::ticket_of(word),
+             "its time-out passed before it started; the device was busy with earlier requests");
+  }
+  if (next != no_deadline) watch_deadline(next);
 }
 
 submission device_core::submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
@@ -117,6 +150,7 @@ submission device_core::submit(const request_info& info, const void* request, ch
   if (answer != nullptr) answer->add_ref();
   if (link != nullptr) link->slot = slot, link->ticket = place->ticket;
   e.access_count = static_cast<std::uint8_t>(uses.size());
+  e.deadline_ns.store(deadline, std::memory_order_relaxed);
   const protocol::command_header head{.opcode = info.opcode,
                                       .library = info.library,
                                       .slot = slot,
@@ -136,7 +170,7 @@ submission device_core::submit(const request_info& info, const void* request, ch
   if (extra) [[unlikely]]
     e.keep[max_operands + 1] = std::move(extra);
   info.encode(request, place->data + head_bytes, cursor);
-  channel_.slot(slot).store(protocol::slot_word(e.ticket, protocol::phase::queued), std::memory_order_relaxed);
+  channel_.slot(slot).store(protocol::slot_word(e.ticket, protocol::phase::queued), std::memory_order_release);
   e.in_flight.store(true, std::memory_order_seq_cst);
   commands_->publish(*place);
   commands_->wake_if_sleeping();
@@ -154,8 +188,8 @@ submission device_core::submit(const request_info& info, const void* request, ch
       if (u.touched.mode == access_mode::write)
         memory_->mark_written(*u.range->owner.get(), u.touched.begin, u.touched.end, ticket);
   }
-  if (!options.timeout.unlimited()) [[unlikely]]
-    loop_->at(deadline, shared_from_this(), ticket << 20 | slot);
+  if (deadline != no_deadline) [[unlikely]]
+    watch_deadline(deadline);
   // The worker may have died between the look at the top and the publishing: then nobody else would answer.
   if (dead_.load(std::memory_order_seq_cst)) [[unlikely]]
     drive();

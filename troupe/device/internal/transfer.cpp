@@ -7,34 +7,43 @@
 
 namespace troupe {
 
-bool transfer::advance() noexcept {
-  std::unique_lock guard(lock_, std::try_to_lock);
-  if (!guard) return false;  // somebody is at it
-  if (over_) return false;
-  staging_header& h = header();
-  // Read once; more than is possible counts as what is possible, so nothing is read that lies outside the staging
-  // block.
-  std::uint64_t i = emptied_.load(std::memory_order_relaxed);
-  const std::uint64_t filled =
-      std::min(h.filled.load(std::memory_order_acquire), std::min(i + plan_.chunks, plan_.count()));
-  while (i < filled) {
-    stream_copy(to_ + i * plan_.chunk_bytes, plan_.chunk(&h, i), plan_.size(i));
-    emptied_.store(++i, std::memory_order_relaxed);
-    h.step(h.emptied, i);
+transfer::progress transfer::advance() noexcept {
+  while (true) {
+    {
+      std::unique_lock guard(lock_, std::try_to_lock);
+      if (!guard) return progress::waits;  // somebody is at it, and looks again after unlocking
+      if (over_) return progress::waits;   // somebody else was told
+      // Before the counter: what an answered request has filled is all there will be.
+      const bool answered = answered_.load(std::memory_order_seq_cst);
+      staging_header& h = header();
+      // Read once, and never trusted: nothing is read that lies outside the staging block.
+      std::uint64_t i = emptied_.load(std::memory_order_relaxed);
+      const std::uint64_t filled = h.filled.load(std::memory_order_acquire),
+                          most = std::min(i + plan_.chunks, plan_.count());
+      const bool lies = filled < i || filled > most;
+      while (!lies && i < filled) {
+        stream_copy(to_ + i * plan_.chunk_bytes, plan_.chunk(&h, i), plan_.size(i));
+        emptied_.store(++i, std::memory_order_relaxed);
+        h.step(h.emptied, i);
+      }
+      if (answered) {
+        // A request that went well has filled every chunk before it was answered: this worker lies.
+        if (*answer_ && i < plan_.count())
+          answer_ = error(reaction::context_lost, "memory",
+                          "download: the worker has filled " + std::to_string(i) + " of " +
+                              std::to_string(plan_.count()) + " parts and says that it is done");
+        over_ = true;
+        return progress::over;
+      }
+      if (lies) return progress::impossible;
+    }
+    if (!answered_.load(std::memory_order_seq_cst)) return progress::waits;
   }
-  if (!answer_) return false;
-  // A request that went well has filled every chunk before it was answered: this worker lies.
-  if (*answer_ && i < plan_.count())
-    answer_ = error(reaction::context_lost, "memory",
-                    "download: the worker has filled " + std::to_string(i) + " of " + std::to_string(plan_.count()) +
-                        " parts and says that it is done");
-  over_ = true;
-  return true;
 }
 
 void transfer::request_answered(const result<void>& answer) noexcept {
-  const std::scoped_lock guard(lock_);
   answer_ = answer;
+  answered_.store(true, std::memory_order_seq_cst);
 }
 
 }  // namespace troupe

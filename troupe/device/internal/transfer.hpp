@@ -23,8 +23,13 @@ class transfer {
   /// Its request's place in the mailbox. Set before anybody calls `advance`.
   std::uint64_t ticket = 0;
 
-  /// Copies what is there. True for the one call that finds that there is nothing left to do but `tell`.
-  bool advance() noexcept;
+  enum class progress : std::uint8_t {
+    waits,       ///< nothing to do now
+    over,        ///< nothing left to do but `tell`; for one call
+    impossible,  ///< the worker's counter says what cannot be
+  };
+  /// Copies what is there.
+  progress advance() noexcept;
   /// Answers the caller.
   void tell() noexcept { finish_(*state_, *answer_ ? nullptr : &answer_->error()); }
   /// Is there anything for `advance`? A hint, without the lock.
@@ -44,7 +49,8 @@ class transfer {
   ref<pending_core> state_;
   finisher finish_;
   std::atomic<std::uint64_t> emptied_{0};
-  std::optional<result<void>> answer_;
+  std::optional<result<void>> answer_;  // written before `answered_`, without the lock, which may be held for long
+  std::atomic<bool> answered_{false};
   bool over_ = false;
 };
 

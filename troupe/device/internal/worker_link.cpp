@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
 #include <cstring>
+#include <system_error>
 #include <troupe/base/clock.hpp>
+#include <troupe/device/internal/report.hpp>
 #include <troupe/device/internal/worker_link.hpp>
 #include <troupe/worker/internal/session.hpp>
 
@@ -42,13 +44,17 @@ result<void> worker_link::greet(const protocol::worker_settings& settings, const
   return socket_.send(packet_of(m, text), std::span(&fd, 1));
 }
 
-result<void> worker_link::launch(const std::string& program) {
+result<void> worker_link::launch(const std::string& program, const std::vector<std::string>& environment) {
   if (isolation_ == isolation::thread) {
-    thread_ = std::thread(
-        [end = std::move(theirs_)]() mutable { worker_session(std::move(end), worker_session::home::thread).run(); });
+    try {
+      thread_ = std::thread(
+          [end = std::move(theirs_)]() mutable { worker_session(std::move(end), worker_session::home::thread).run(); });
+    } catch (const std::system_error& e) {
+      return error::from_errno(reaction::retry_later, "device", "starting the worker's thread", e.code().value());
+    }
     return {};
   }
-  auto child = process::launch({.path = program, .control_fd = theirs_.fd()});
+  auto child = process::launch({.path = program, .control_fd = theirs_.fd(), .environment = environment});
   theirs_ = {};
   if (!child) return child.error();
   process_.emplace(std::move(*child));
@@ -61,8 +67,7 @@ result<std::uint32_t> worker_link::send_memory(protocol::message kind, std::uint
   m.kind = kind;
   m.memory = {address, bytes};
   const std::scoped_lock guard(sending_);
-  const auto sent = socket_.send(packet_of(m), fd >= 0 ? std::span<const int>(&fd, 1) : std::span<const int>(),
-                                 now_ns() + 5'000'000'000);
+  const auto sent = socket_.send(packet_of(m), fd >= 0 ? std::span<const int>(&fd, 1) : std::span<const int>(), 0);
   if (!sent) return sent.error();
   return ++sent_;
 }
@@ -98,6 +103,7 @@ worker_link::news worker_link::receive() {
     return {news::kind::failed, "the worker sent a message that is too short", reaction::fatal};
   std::memcpy(&m, packet.data(), sizeof m);
   std::string text(reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m);
+  make_printable(text);
   if (m.kind == protocol::message::ready) return {news::kind::ready, std::move(text), reaction::fatal};
   if (m.kind == protocol::message::failed) {
     const auto how =

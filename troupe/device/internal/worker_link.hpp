@@ -31,8 +31,9 @@ class worker_link {
   /// Sends the greeting. First of all messages.
   result<void> greet(const protocol::worker_settings& settings, const std::string& text, const memory_file& channel);
   /// Starts the worker. On the thread that lives as long as it: see die_with_parent.
-  result<void> launch(const std::string& program);
-  /// Memory messages, in order; answers how many have been sent. Any thread.
+  result<void> launch(const std::string& program, const std::vector<std::string>& environment);
+  /// Memory messages, in order; answers how many have been sent. Any thread. Never waits for a worker that does not
+  /// read them: retry_later.
   result<std::uint32_t> send_map(std::uint64_t address, const memory_file& memory);
   result<std::uint32_t> send_unmap(std::uint64_t address);
   void send_stop() noexcept;
