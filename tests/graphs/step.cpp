@@ -31,17 +31,18 @@ use columns(const place& where, access_mode mode, const step& s, std::uint32_t l
   return {where, mode, gaps ? std::uint64_t{s.rows} * s.element : 0, gaps ? std::uint64_t{ld} * s.element : 0};
 }
 
-// Byte by byte for columns of the same pitch, as there the gaps of one may hold the other; else whoever shares a range
-// overlaps.
+// Byte by byte for columns of the same pitch, as there the gaps of one may hold the other, and for a run no longer than
+// the other's pitch; else whoever shares a range overlaps.
 bool share(const use& x, const use& y) {
   const place &a = x.where, &b = y.where;
   if (a.buffer != b.buffer || a.first >= b.first + b.bytes || b.first >= a.first + a.bytes) return false;
-  if (x.pitch == 0 || x.pitch != y.pitch) return true;
+  if (x.pitch == 0 ? a.bytes > y.pitch : y.pitch == 0 ? b.bytes > x.pitch : x.pitch != y.pitch) return true;
+  const auto holds = [](const use& u, std::uint64_t at) { return u.pitch == 0 || at % u.pitch < u.row_bytes; };
   std::set<std::uint64_t> held;
   for (std::uint64_t at = 0; at < a.bytes; ++at)
-    if (at % x.pitch < x.row_bytes) held.insert(a.first + at);
+    if (holds(x, at)) held.insert(a.first + at);
   for (std::uint64_t at = 0; at < b.bytes; ++at)
-    if (at % y.pitch < y.row_bytes && held.contains(b.first + at)) return true;
+    if (holds(y, at) && held.contains(b.first + at)) return true;
   return false;
 }
 
