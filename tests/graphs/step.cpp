@@ -84,10 +84,10 @@ std::vector<use> uses_of(const step& s) {
     case kind::outside:
       return {{s.b, write}};
     case kind::copy_2d:
-      return {columns(s.a, read, s, s.from_ld), columns(s.b, s.to_ld == s.rows ? write : both, s, s.to_ld)};
     case kind::tile: {
       use target = columns(s.b, both, s, s.to_ld);
-      if (s.value % 2 == 1 && target.pitch == 0) target.mode = write;
+      const bool replaces = s.what == kind::copy_2d || s.value % 2 == 1;
+      if (replaces && target.pitch == 0) target.mode = write;  // a block without gaps
       return {columns(s.a, read, s, s.from_ld), target};
     }
     default:

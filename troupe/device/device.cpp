@@ -113,7 +113,10 @@ memory_range allocate(device_core& core, memory_kind kind, extent bytes, const a
     core.drive();  // buffers of requests that have finished may not have come back yet
     made = memory.allocate(kind, n, o.alignment, o.quota);
   }
-  if (!made) return {memory.stillborn(n, made.error()), 0, n};
+  if (!made) {
+    memory.count_failure(kind);
+    return {memory.stillborn(n, made.error()), 0, n};
+  }
   const std::uint64_t address = (*made)->address;
   return {std::move(*made), address, n};
 }
@@ -166,7 +169,7 @@ pending<void> device::copy_bytes(way w, const memory_range& to, const memory_ran
 pending<void> device::copy_pitched(const memory_range& to, extent to_pitch, const memory_range& from, extent from_pitch,
                                    extent width, extent rows, const call_options& o) const {
   return ask(memory::copy_2d{.source = in<std::byte>(from),
-                             .target = inout<std::byte>(to),
+                             .target = out<std::byte>(to),
                              .width = width,
                              .rows = rows,
                              .source_pitch = from_pitch,

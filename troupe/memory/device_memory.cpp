@@ -32,6 +32,22 @@ struct device_memory::owned_block : block {
   memory_kind kind = memory_kind::device;
   std::shared_ptr<memory_quota::state> quota;
   std::vector<mark> marks;
+
+  // Takes the bytes out of the marks of requests before `before_ticket`.
+  void cut(std::uint64_t begin, std::uint64_t end, std::uint64_t before_ticket) {
+    std::vector<mark> kept;
+    for (const mark& m : marks) {
+      if (m.ticket >= before_ticket || m.end <= begin || m.begin >= end) {
+        kept.push_back(m);
+        continue;
+      }
+      if (m.begin < begin) kept.push_back({m.begin, begin, m.ticket, m.cause});
+      if (m.end > end) kept.push_back({end, m.end, m.ticket, m.cause});
+    }
+    marks = std::move(kept);
+  }
+  // Only when the marks are whole: callers look at the count without the lock.
+  void publish() noexcept { stale_marks.store(static_cast<std::uint32_t>(marks.size()), std::memory_order_seq_cst); }
 };
 
 struct device_memory::pool {
@@ -116,7 +132,6 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
         alignment > segment_alignment ? charged + std::min(alignment, UINT64_MAX - charged) : charged;
     if (within_limit && grow(p, kind, need, why)) n = p.ranges.allocate(bytes, alignment);
     if (n == nullptr) {
-      ++p.failed;
       const arena_statistics s = p.ranges.statistics();
       guard.unlock();
       if (quota.state_) quota.state_->give(charged);
@@ -143,6 +158,11 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
   ++p.allocations;
   ++blocks_;
   return block_ref(b);
+}
+
+void device_memory::count_failure(memory_kind kind) noexcept {
+  const std::scoped_lock guard(lock_);
+  ++pools_[static_cast<int>(kind)]->failed;
 }
 
 block_ref device_memory::stillborn(std::uint64_t bytes, error cause) {
@@ -212,9 +232,9 @@ void device_memory::add_mark(block& base, std::uint64_t begin, std::uint64_t end
                              const error& cause) {
   auto& b = static_cast<owned_block&>(base);
   // The newest failure of a range is the one to tell; an older one says nothing more.
-  cut_marks(b, begin, end, ticket + 1);
+  b.cut(begin, end, ticket + 1);
   b.marks.push_back({begin, end, ticket, cause});
-  b.stale_marks.store(static_cast<std::uint32_t>(b.marks.size()), std::memory_order_seq_cst);
+  b.publish();
 }
 
 void device_memory::mark_refused(block& b, std::uint64_t begin, std::uint64_t end, const error& cause) {
@@ -237,17 +257,8 @@ void device_memory::mark_written(block& base, std::uint64_t begin, std::uint64_t
 
 void device_memory::cut_marks(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t before_ticket) {
   auto& b = static_cast<owned_block&>(base);
-  std::vector<mark> kept;
-  for (const mark& m : b.marks) {
-    if (m.ticket >= before_ticket || m.end <= begin || m.begin >= end) {
-      kept.push_back(m);
-      continue;
-    }
-    if (m.begin < begin) kept.push_back({m.begin, begin, m.ticket, m.cause});
-    if (m.end > end) kept.push_back({end, m.end, m.ticket, m.cause});
-  }
-  b.marks = std::move(kept);
-  b.stale_marks.store(static_cast<std::uint32_t>(b.marks.size()), std::memory_order_seq_cst);
+  b.cut(begin, end, before_ticket);
+  b.publish();
 }
 
 std::optional<error> device_memory::stale_cause(const block& base, std::uint64_t begin, std::uint64_t end) const {

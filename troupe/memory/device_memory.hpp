@@ -55,6 +55,8 @@ class device_memory final : public memory_owner {
 
   /// A block with one reference, or why there is none: retry_later when memory or quota are used up.
   result<block_ref> allocate(memory_kind kind, std::uint64_t bytes, std::uint64_t alignment, const memory_quota& quota);
+  /// For the statistics: whoever asked gets nothing, also after a second try.
+  void count_failure(memory_kind kind) noexcept;
   block_ref stillborn(std::uint64_t bytes, error cause) override;
   /// Gives unused segments back to the system; answers how many bytes.
   std::uint64_t trim();

@@ -156,6 +156,7 @@ TEST_F(device_blocks, never_exceed_the_limit_though_segments_are_whole_pages) {
   EXPECT_EQ(more.error().reaction(), reaction::retry_later);
   all.pop_back();
   EXPECT_TRUE(memory_->allocate(memory_kind::host, 1, 256, {}));
+  memory_->count_failure(memory_kind::host);
   EXPECT_EQ(memory_->statistics(memory_kind::host).failed_allocations, 1u);
 }
 
@@ -236,6 +237,21 @@ TEST_F(device_blocks, start_without_the_marks_of_whoever_had_the_place_before) {
   ASSERT_EQ(again->address, address);
   EXPECT_FALSE(memory_->stale_cause(*again.get(), address, address + 256));
   EXPECT_EQ(again->stale_marks.load(), 0u);
+}
+
+TEST_F(device_blocks, are_never_seen_clean_while_a_mark_replaces_another) {
+  const auto b = *memory_->allocate(memory_kind::device, 256, 256, {});
+  const error why(reaction::fatal, "test", "spoiled");
+  memory_->mark_refused(*b.get(), 0, 256, why);
+  std::atomic<bool> over{false};
+  std::thread marks([&] {
+    for (int i = 0; i < 100'000; ++i) memory_->mark_refused(*b.get(), 0, 256, why);
+    over = true;
+  });
+  int clean = 0;
+  while (!over) clean += b->stale_marks.load() == 0;
+  marks.join();
+  EXPECT_EQ(clean, 0);
 }
 
 TEST_F(device_blocks, are_taken_and_given_back_by_many_threads) {

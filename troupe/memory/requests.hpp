@@ -38,7 +38,7 @@ struct download {
 /// Copies `rows` runs of `width` bytes between places where they lie `*_pitch` bytes apart.   cuMemcpy2DAsync
 struct copy_2d {
   in<std::byte> source;
-  inout<std::byte> target;
+  out<std::byte> target;
   extent width, rows;
   extent source_pitch = tight, target_pitch = tight;
   using reply = void;

@@ -25,7 +25,7 @@ inline void parse_hostile_report(std::span<const std::uint8_t> input) {
   };
   const error::details& e = report->what;
   require(static_cast<int>(e.reaction) <= static_cast<int>(reaction::fatal), "a reaction that does not exist");
-  require(e.chain.size() == report->head.chain && e.chain.size() <= protocol::max_chain,
+  require(e.chain.size() == report->head.chain && e.chain.size() <= max_chain,
           "a chain of another length than announced");
   std::size_t bytes = sizeof report->head + e.domain.size() + e.text.size() + e.request.name.size();
   const auto clean = [&](const std::string& s) {

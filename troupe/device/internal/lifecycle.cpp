@@ -58,6 +58,9 @@ error bad_option(const char* field, const std::string& value, const char* expect
                std::string("device_options::") + field + " is " + value + "; expected " + expected);
 }
 
+static_assert(static_cast<int>(lane_policy::per_actor) == static_cast<int>(protocol::lane_policy::per_actor) &&
+              static_cast<int>(lane_policy::pooled) == static_cast<int>(protocol::lane_policy::pooled) &&
+              static_cast<int>(lane_policy::single) == static_cast<int>(protocol::lane_policy::single));
 constexpr std::uint64_t most_memory = std::uint64_t{16} << 40;  // so that the addresses for it stay in range
 
 std::optional<error> check(const device_options& o) {

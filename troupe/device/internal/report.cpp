@@ -40,7 +40,7 @@ std::optional<parsed_report> parse_report(std::span<const std::byte> record) {
   record_reader in(record);
   parsed_report out{};
   if (!in.get(&out.head, sizeof out.head)) return {};
-  if (out.head.reaction > static_cast<std::uint8_t>(reaction::fatal) || out.head.chain > protocol::max_chain) return {};
+  if (out.head.reaction > static_cast<std::uint8_t>(reaction::fatal) || out.head.chain > max_chain) return {};
   out.what.reaction = static_cast<reaction>(out.head.reaction);
   out.what.code = out.head.code;
   out.what.request.ticket = out.head.cause_ticket;

@@ -80,10 +80,10 @@ TEST(report, a_reaction_or_a_chain_that_cannot_be_is_refused) {
   head.reaction = static_cast<std::uint8_t>(reaction::fatal) + 1;
   EXPECT_FALSE(record(head).text("").text("").text("").parse());
   head = record::sound();
-  head.chain = protocol::max_chain + 1;
+  head.chain = max_chain + 1;
   record r(head);
   r.text("").text("").text("");
-  for (std::size_t i = 0; i <= protocol::max_chain; ++i) r.step(1, "");
+  for (std::size_t i = 0; i <= max_chain; ++i) r.step(1, "");
   EXPECT_FALSE(r.parse());
 }
 

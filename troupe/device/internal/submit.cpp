@@ -9,8 +9,6 @@
 namespace troupe {
 namespace {
 
-static_assert(max_operands <= most_accesses, "the worker must have room for what the application may send");
-
 // A zeroed cell for answers that carry an error.
 const std::byte no_reply[max_reply_bytes]{};
 

@@ -9,9 +9,6 @@
 
 namespace troupe {
 
-/// Another name for it, which is going.
-inline constexpr std::size_t most_accesses = max_operands;
-
 /// One request inside the worker, from the pump's decision to its end. Lives in an array by ledger slot, so none is
 /// ever allocated.
 struct operation {

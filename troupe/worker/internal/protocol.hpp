@@ -76,7 +76,6 @@ struct report_header {
   std::uint16_t reserved;
 };
 inline constexpr std::size_t max_report_bytes = 2048;
-using troupe::max_chain;
 
 /// Where everything lies in the memory file that both map.
 struct layout {

@@ -54,7 +54,7 @@ std::uint64_t reporter::report(const operation& op, const failure& why) {
   record.text(why.text);
   record.text(why.first.name);
   for (const request_id& step : why.chain) {
-    if (head.chain == protocol::max_chain || record.left() < 10 + step.name.size()) break;
+    if (head.chain == max_chain || record.left() < 10 + step.name.size()) break;
     record.put(&step.ticket, sizeof step.ticket);
     record.text(step.name);
     ++head.chain;
