@@ -238,11 +238,27 @@ TEST_P(lifetimes, runtimes_of_several_threads_come_and_go) {
       for (int i = 0; i < 5; ++i) {
         runtime rt;
         const device gpu = rt.open_device(options());
-        EXPECT_EQ(gpu.ping(9).get().value_or(0), 9u);
+        EXPECT_OK(gpu.ping(9).get());
       }
     });
   }
   for (auto& t : threads) t.join();
+}
+
+// Workers that are threads share the addresses of this process: each has its own, whoever comes and goes.
+TEST(addresses, are_enough_for_many_devices_of_threads_at_once) {
+  for (int round = 0; round < 3; ++round) {
+    runtime rt;
+    std::vector<device> all;
+    for (int i = 0; i < 6; ++i)
+      all.push_back(
+          rt.open_device({.isolation = isolation::thread, .memory_limit = 1 << 30, .host_memory_limit = 1 << 30}));
+    for (const device& gpu : all) {
+      const auto x = gpu.alloc<int>(100);
+      EXPECT_OK(gpu.fill(x, 7).get());
+      EXPECT_OK(gpu.download(x).get());
+    }
+  }
 }
 
 TEST_P(lifetimes, a_device_opened_and_left_alone_closes_at_once) {

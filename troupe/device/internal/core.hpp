@@ -108,10 +108,11 @@ class device_core final : public waiter,
   void retire_lanes(const std::array<std::uint64_t, max_lanes>& done);
   void take_cancelled();
   void retire(std::uint32_t slot) noexcept;
-  void answer(ledger_entry& e, const std::byte* reply, const error* why) noexcept;
-  void fail_entry(ledger_entry& e, const error& why);
+  void settle(std::uint32_t slot, const error* why, bool retires) noexcept;
+  void fail(std::uint32_t slot, const error& why, bool retires);
   void spoil_outputs(const ledger_entry& e, const error& why);
   void answer_everything();
+  void look_whether_drained() noexcept;  // lifecycle.cpp
 
   // drive.cpp
   void violated(const char* what) noexcept;
@@ -122,14 +123,13 @@ class device_core final : public waiter,
   bool transfer_has_data() const noexcept;
   void wake_waiters() noexcept;
   void wake_reactor() noexcept;
-  void pump_transfers() noexcept;
+  bool pump_transfers() noexcept;
   bool downloads_before(std::uint64_t ticket) const noexcept;
   void react() noexcept;
 
   // lifecycle.cpp; on the control loop
   void feed(device_supervisor::event e);
   void carry_out(const device_supervisor::action& a);
-  void after_drive() noexcept;  // any thread
   void finish_worker();
   struct milestone {
     std::optional<result<void>> outcome;

@@ -3,6 +3,7 @@
 // Completions: how answers get from shared memory to those who wait. Everything read from shared memory is hostile: it
 // is read once into a local, checked, and only the local is used.
 #include <algorithm>
+#include <cstring>
 #include <troupe/async/kept_continuations.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/internal/report.hpp>
@@ -24,20 +25,24 @@ void device_core::drive() noexcept {
   job* continuations;
   {
     kept_continuations kept;
-    do {
+    for (bool again = true; again;) {
       // Whoever finds the lock taken leaves a note, and the holder looks again after unlocking: so what came in while
       // the holder was past looking is not forgotten. The second try covers a holder that unlocked before it could see
       // the note.
-      if (!drive_lock_.try_lock()) {
+      bool mine = drive_lock_.try_lock();
+      if (!mine) {
         drive_again_.store(true, std::memory_order_seq_cst);
-        if (!drive_lock_.try_lock()) break;
+        mine = drive_lock_.try_lock();
       }
-      drive_again_.exchange(false, std::memory_order_seq_cst);
-      collect();
-      drive_lock_.unlock();
-    } while (drive_again_.load(std::memory_order_seq_cst));
-    if (has_transfers_.load(std::memory_order_relaxed)) pump_transfers();
-    if (closing_.load(std::memory_order_relaxed)) after_drive();
+      if (mine) {
+        drive_again_.exchange(false, std::memory_order_seq_cst);
+        collect();
+        drive_lock_.unlock();
+      }
+      again = mine && drive_again_.load(std::memory_order_seq_cst);
+      // When a transfer is over, a device that closes may have nothing left to wait for.
+      if (has_transfers_.load(std::memory_order_relaxed)) again |= pump_transfers();
+    }
     continuations = kept.take();
   }
   hand_over(continuations);
@@ -87,15 +92,23 @@ void device_core::collect() {
     if (!violated_.load(std::memory_order_relaxed)) retire_lanes(done);
   }
   if (dead_.load(std::memory_order_seq_cst)) answer_everything();
+  if (closing_.load(std::memory_order_seq_cst)) look_whether_drained();
 }
 
-void device_core::answer(ledger_entry& e, const std::byte* reply, const error* why) noexcept {
+// With its request retired first, where it can be: whoever has the answer finds its memory given back and its slot
+// free.
+void device_core::settle(std::uint32_t slot, const error* why, bool retires) noexcept {
+  ledger_entry& e = ledger_[slot];
   e.answered = true;
-  completed_.fetch_add(1, std::memory_order_relaxed);
-  if (why != nullptr) failed_.fetch_add(1, std::memory_order_relaxed);
+  completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // under the lock
+  if (why != nullptr) failed_.store(failed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   pending_core* const to = std::exchange(e.answer, nullptr);
+  const request_info* const info = e.info;
+  std::array<std::byte, max_reply_bytes> reply;
+  if (to != nullptr && why == nullptr) std::memcpy(reply.data(), channel_.cell(slot).bytes, reply.size());
+  if (retires) retire(slot);
   if (to == nullptr) return;
-  e.info->answer(*to, reply, why);
+  info->answer(*to, reply.data(), why);
   to->release();
 }
 
@@ -119,7 +132,7 @@ void device_core::read_reports() {
       take_cancelled();
     name_cause(*report, *e.info);
     report->what.generation = memory_->generation();
-    fail_entry(e, error(std::move(report->what)));
+    fail(head.slot, error(std::move(report->what)), false);
     reports_seen_.store(expected, std::memory_order_release);
   }
 }
@@ -152,8 +165,10 @@ void device_core::retire_lanes(const std::array<std::uint64_t, max_lanes>& done)
       ledger_entry& e = ledger_[slot];
       if (!e.in_flight.load(std::memory_order_acquire) || protocol::log_word(e.ticket, slot) != word)
         return violated("a lane's log");
-      if (!e.answered) answer(e, channel_.cell(slot).bytes, nullptr);
-      retire(slot);
+      if (e.answered)
+        retire(slot);
+      else
+        settle(slot, nullptr, true);
     }
   }
   if (retired == 0) return;
@@ -173,12 +188,13 @@ void device_core::retire(std::uint32_t slot) noexcept {
   ledger_.give_back(slot);
 }
 
-void device_core::fail_entry(ledger_entry& e, const error& why) {
+void device_core::fail(std::uint32_t slot, const error& why, bool retires) {
+  ledger_entry& e = ledger_[slot];
   if (e.answered) return;
   // Before the answer: whoever has it finds the outputs stale. Once no request is accepted any more, nobody can read
   // them, and soon all memory is stale as a whole.
   if (!refusing_.load(std::memory_order_relaxed)) spoil_outputs(e, why);
-  answer(e, nullptr, &why);
+  settle(slot, &why, retires);
 }
 
 void device_core::spoil_outputs(const ledger_entry& e, const error& why) {
@@ -207,13 +223,14 @@ void device_core::answer_everything() {
   for (std::uint32_t slot = 0; slot < ledger_.capacity(); ++slot) {
     ledger_entry& e = ledger_[slot];
     if (!e.in_flight.load(std::memory_order_seq_cst)) continue;
-    if (!e.answered) {
-      error::details d = why.all();
-      d.request = {std::string(e.info->label), e.ticket};
-      d.generation = memory_->generation();
-      fail_entry(e, error(std::move(d)));
+    if (e.answered) {
+      retire(slot);
+      continue;
     }
-    retire(slot);
+    error::details d = why.all();
+    d.request = {std::string(e.info->label), e.ticket};
+    d.generation = memory_->generation();
+    fail(slot, error(std::move(d)), true);
   }
 }
 
@@ -240,11 +257,13 @@ void device_core::take_cancelled() {
   for (const cancellation& c : cancelled_now_) {
     ledger_entry& e = ledger_[c.slot];
     if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != c.ticket) continue;
-    fail_entry(e, error(error::details{.reaction = c.how,
-                                       .domain = "device",
-                                       .text = c.why,
-                                       .request = {std::string(e.info->label), e.ticket},
-                                       .generation = memory_->generation()}));
+    fail(c.slot,
+         error(error::details{.reaction = c.how,
+                              .domain = "device",
+                              .text = c.why,
+                              .request = {std::string(e.info->label), e.ticket},
+                              .generation = memory_->generation()}),
+         false);
   }
   cancelled_now_.clear();
 }
@@ -352,7 +371,9 @@ void device_core::add_transfer(std::shared_ptr<transfer> t) {
   wake_reactor();
 }
 
-void device_core::pump_transfers() noexcept {
+// True when one has come to its end.
+bool device_core::pump_transfers() noexcept {
+  bool some = false;
   std::vector<std::shared_ptr<transfer>> now;
   {
     const std::scoped_lock guard(transfer_lock_);
@@ -367,7 +388,9 @@ void device_core::pump_transfers() noexcept {
     const std::scoped_lock guard(transfer_lock_);
     std::erase(transfers_, t);
     has_transfers_.store(!transfers_.empty(), std::memory_order_seq_cst);
+    some = true;
   }
+  return some;
 }
 
 void device_core::download_begins(std::uint64_t ticket) {

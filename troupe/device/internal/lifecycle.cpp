@@ -23,36 +23,6 @@ std::uint64_t machine_bytes() noexcept {
   return ::sysinfo(&info) == 0 ? std::uint64_t{info.totalram} * info.mem_unit : std::uint64_t{4} << 30;
 }
 
-// Addresses for the memory of a device, the same in all its workers. Far from where Linux puts programs, libraries and
-// heaps; thread sanitizer allows only its own part of the address space.
-#if defined(__SANITIZE_THREAD__)
-#define TROUPE_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define TROUPE_THREAD_SANITIZER 1
-#endif
-#endif
-#if defined(TROUPE_THREAD_SANITIZER)
-constexpr std::uint64_t first_region = 0x7e90'0000'0000, region_stride = std::uint64_t{64} << 30;
-#else
-constexpr std::uint64_t first_region = 0x2000'0000'0000, region_stride = std::uint64_t{4} << 40;
-#endif
-constexpr std::uint32_t region_count = 16;
-
-// A worker process has an address space of its own, so every device may use the first region. Workers that are threads
-// share this process's, which is the one resource here that is global by nature.
-result<std::uint64_t> find_region(enum isolation isolation, std::uint64_t bytes) {
-  if (isolation == isolation::process) return first_region;
-  static std::atomic<std::uint32_t> turn{0};
-  for (std::uint32_t tries = 0; tries < region_count; ++tries) {
-    const std::uint64_t base = first_region + turn.fetch_add(1) % region_count * region_stride;
-    if (address_reservation::reserve(bytes, base)) return base;  // free, and released again for the worker
-  }
-  return error(
-      reaction::retry_later, "device",
-      "no range of " + std::to_string(bytes >> 30) + " GiB of addresses is free; close devices, or lower memory_limit");
-}
-
 error bad_option(const char* field, const std::string& value, const char* expected) {
   return error(reaction::caller_bug, "device",
                std::string("device_options::") + field + " is " + value + "; expected " + expected);
@@ -150,12 +120,13 @@ result<void> device_core::prepare() {
   // Segments come and go in different sizes, so leave room.
   const std::uint64_t device_bytes = 2 * up(device.total_bytes) + 64 * page_bytes,
                       host_bytes = 2 * up(host.total_bytes) + 64 * page_bytes;
-  auto base = find_region(options_.isolation, device_bytes + host_bytes);
-  if (!base) return base.error();
-  addresses_[static_cast<int>(memory_kind::device)] = {*base, device_bytes};
-  addresses_[static_cast<int>(memory_kind::host)] = {*base + device_bytes, host_bytes};
+  auto addresses = region::claim(options_.isolation, device_bytes + host_bytes);
+  if (!addresses) return addresses.error();
+  const std::uint64_t begin = addresses->begin();
+  addresses_[static_cast<int>(memory_kind::device)] = {begin, device_bytes};
+  addresses_[static_cast<int>(memory_kind::host)] = {begin + device_bytes, host_bytes};
 
-  auto link = worker_link::make(options_.isolation);
+  auto link = worker_link::make(options_.isolation, std::move(*addresses));
   if (!link) return link.error();
   link_ = std::move(*link);
   std::string text = options_.engine + "\n" + std::to_string(options_.engine_folders.size() + 1) + "\n";
@@ -171,7 +142,7 @@ result<void> device_core::prepare() {
       .helpers = options_.helpers,
       .device = static_cast<std::int32_t>(index_),
       .parent = options_.isolation == isolation::process ? static_cast<std::uint32_t>(::getpid()) : 0,
-      .reserve_begin = *base,
+      .reserve_begin = begin,
       .reserve_bytes = device_bytes + host_bytes,
       .inline_bytes = options_.inline_bytes};
   return link_->greet(settings, text, *file);
@@ -384,7 +355,8 @@ void device_core::on_time(std::uint64_t tag) {
   cancel_overdue();
 }
 
-void device_core::after_drive() noexcept {
+// With drive_lock_ held, so that every answer has been given.
+void device_core::look_whether_drained() noexcept {
   if (ledger_.in_flight() != 0 || downloads_under_way() || drained_told_.exchange(true)) return;
   auto self = shared_from_this();
   post(*loop_, [self] { self->feed({device_supervisor::event_kind::drained}); });

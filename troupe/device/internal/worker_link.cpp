@@ -20,11 +20,12 @@ std::vector<std::byte> packet_of(const protocol::control_message& m, const std::
 
 }  // namespace
 
-result<std::unique_ptr<worker_link>> worker_link::make(enum isolation isolation) {
+result<std::unique_ptr<worker_link>> worker_link::make(enum isolation isolation, region addresses) {
   auto pair = control_socket::make_pair();
   if (!pair) return pair.error();
   std::unique_ptr<worker_link> link(new worker_link);
   link->isolation_ = isolation;
+  link->addresses_ = std::move(addresses);
   link->socket_ = std::move(pair->ours);
   link->theirs_ = std::move(pair->theirs);
   return link;

@@ -9,6 +9,7 @@
 #include <troupe/channel/control_socket.hpp>
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/process.hpp>
+#include <troupe/device/internal/region.hpp>
 #include <troupe/device/options.hpp>
 #include <troupe/worker/internal/protocol.hpp>
 
@@ -24,7 +25,8 @@ class worker_link {
     reaction how = reaction::fatal;
   };
 
-  static result<std::unique_ptr<worker_link>> make(enum isolation isolation);
+  /// `addresses` is kept until the worker has ended.
+  static result<std::unique_ptr<worker_link>> make(enum isolation isolation, region addresses);
   ~worker_link();
   worker_link(const worker_link&) = delete;
 
@@ -54,6 +56,7 @@ class worker_link {
   result<std::uint32_t> send_memory(protocol::message kind, std::uint64_t address, std::uint64_t bytes, int fd);
 
   enum isolation isolation_ = isolation::process;
+  region addresses_;
   control_socket socket_, theirs_;
   std::mutex sending_;
   std::uint32_t sent_ = 0;

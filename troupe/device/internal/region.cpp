@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <mutex>
+#include <string>
+#include <troupe/channel/mapping.hpp>
+#include <troupe/device/internal/address_space.hpp>
+#include <troupe/device/internal/region.hpp>
+#include <vector>
+
+namespace troupe {
+namespace {
+
+// Far from where Linux puts programs, libraries and heaps; thread sanitizer allows only its own part of the address
+// space.
+#if defined(__SANITIZE_THREAD__)
+#define TROUPE_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TROUPE_THREAD_SANITIZER 1
+#endif
+#endif
+#if defined(TROUPE_THREAD_SANITIZER)
+constexpr std::uint64_t first = 0x7e90'0000'0000, total = std::uint64_t{1} << 40;
+#else
+constexpr std::uint64_t first = 0x2000'0000'0000, total = std::uint64_t{64} << 40;
+#endif
+
+struct shared_addresses {
+  std::mutex lock;
+  address_space unclaimed{first, total};
+};
+shared_addresses& addresses() {
+  static shared_addresses* all = new shared_addresses;  // never destroyed: devices may end after everything static
+  return *all;
+}
+
+}  // namespace
+
+void region_traits::close(type r) noexcept {
+  const std::scoped_lock guard(addresses().lock);
+  addresses().unclaimed.give_back(r.begin, r.bytes);
+}
+
+result<region> region::claim(enum isolation isolation, std::uint64_t bytes) {
+  region out;
+  out.begin_ = first;
+  if (isolation == isolation::process) return out;
+  const std::scoped_lock guard(addresses().lock);
+  address_space& unclaimed = addresses().unclaimed;
+  std::vector<std::uint64_t> occupied;  // by something that is not ours
+  std::optional<std::uint64_t> begin;
+  while ((begin = unclaimed.take(bytes)) && !address_reservation::reserve(bytes, *begin)) occupied.push_back(*begin);
+  for (const std::uint64_t o : occupied) unclaimed.give_back(o, bytes);
+  if (!begin)
+    return error(reaction::retry_later, "device",
+                 "no range of " + std::to_string(bytes >> 30) +
+                     " GiB of addresses is free; close devices, or lower memory_limit");
+  out.begin_ = *begin;
+  out.claimed_ = unique_handle<region_traits>({*begin, bytes});
+  return out;
+}
+
+}  // namespace troupe
