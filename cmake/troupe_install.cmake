@@ -15,5 +15,9 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/troupe-config.cmake.in
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/troupe-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/troupe-config.cmake ${PROJECT_BINARY_DIR}/troupe-config-version.cmake
   ${PROJECT_SOURCE_DIR}/cmake/troupe_add_engine.cmake DESTINATION ${dir})
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# What the pages link to lies beside them as it does here.
+install(FILES LICENSE README.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.cpp")
+install(DIRECTORY tests/install/project DESTINATION ${CMAKE_INSTALL_DOCDIR}/tests/install)
+install(DIRECTORY troupe/actor/example DESTINATION ${CMAKE_INSTALL_DOCDIR}/troupe/actor FILES_MATCHING PATTERN "*.cpp")

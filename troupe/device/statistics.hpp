@@ -21,7 +21,7 @@ struct device_statistics {
   std::uint64_t completed = 0;    ///< requests the worker has finished, well or not
   std::uint64_t failed = 0;       ///< of those, the ones that failed
   std::string engines;            ///< "library backend version", one line per engine loaded at the start
-  int worker_pid = 0;             ///< 0 when the worker is a thread
+  int worker_pid = 0;             ///< 0 until the worker is there (await `ready()` first), and when it is a thread
 };
 
 }  // namespace troupe

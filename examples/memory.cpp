@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Memory that both sides see, zeroed memory, a quota, a copy between matrices, and a time-out.
+#include <chrono>
+#include <cstdio>
+#include <troupe/troupe.hpp>
+
+using namespace troupe;
+using namespace std::chrono_literals;
+
+int failed(const char* what) { return std::fprintf(stderr, "memory: %s\n", what), 1; }
+
+int main() {
+  troupe::runtime rt;
+  device gpu = rt.open_device();
+
+  host_buffer<float> both = gpu.alloc_host<float>(6);  // your program and the worker see it
+  if (auto why = both.cause()) return failed(why->text().c_str());
+  for (int i = 0; i < 6; ++i) both[i] = static_cast<float>(i);
+  auto block = gpu.alloc<float>(6);
+  if (!gpu.upload(block, both).get()) return failed("upload");  // do not write to `both` before this answer
+
+  memory_quota client(64 << 10);  // bytes, for all allocations that name it
+  auto matrix = gpu.alloc<float>(100, {.zeroed = true, .quota = client});
+  auto refused = gpu.alloc<float>(1 << 20, {.quota = client});  // more than is allowed: stale from birth
+  if (auto why = refused.cause()) std::printf("%s\n", why->to_string().c_str());
+
+  // A block of 2 rows and 3 columns into the corner of a matrix whose columns are 10 elements apart.
+  gpu.copy_2d(matrix, 10, block, tight, 2, 3);
+
+  pending<std::vector<float>> answer = gpu.download(matrix, {.timeout = 10s});  // not started by then: retry_later
+  result<std::vector<float>> values = answer.get();
+  if (!values) return failed(values.error().to_string().c_str());
+  if ((*values)[11] != 3.0f || (*values)[2] != 0.0f || refused.valid()) return failed("wrong values");
+  std::printf("the matrix is right, and the client uses %llu bytes\n", static_cast<unsigned long long>(client.used()));
+}
