@@ -31,7 +31,7 @@ int main() {
 
   // D takes the differences of neighbours: n + 1 rows, n columns, each with 1 and -1 in it.
   constexpr int n = 8, rows = n + 1;
-  std::vector<double> differences(rows * n);
+  std::vector<double> differences(std::size_t{rows} * n);
   for (int j = 0; j < n; ++j) differences[j * rows + j] = 1, differences[j * rows + j + 1] = -1;
 
   auto d = gpu.alloc<double>(rows * n), a = gpu.alloc<double>(n * n);

@@ -101,6 +101,36 @@ TEST_P(continuations, may_end_a_runtime_of_several_devices_where_one_tells_of_it
   EXPECT_EQ(second.state(), device_state::stopped);
 }
 
+task<void> awaits_temporary_requests(device gpu, buffer<float> x, buffer<float> y, bool& kept) {
+  for (int i = 0; i < 3; ++i) {
+    (void)co_await gpu.ask(testing_actor::copy{.source = x, .target = y, .n = 4});
+    (void)co_await gpu.ask(increment{x, 4});
+    kept = kept && gpu.statistics().memory.live_buffers == 2;
+  }
+}
+
+// g++ 12 destroys the members of such temporaries twice.
+TEST_P(continuations, of_temporary_requests_leave_every_buffer_its_owners) {
+  const device gpu = rt.open_device(options());
+  const auto x = gpu.alloc<float>(4), y = gpu.alloc<float>(4);
+  gpu.fill(x, 1.0f);
+  bool kept = true;
+  EXPECT_OK(start(awaits_temporary_requests(gpu, x, y, kept)).get());
+  EXPECT_TRUE(kept);
+  EXPECT_EQ(gpu.download(x).get().value(), std::vector<float>(4, 4.0f));
+}
+
+// As a supervisor does that replaces a device which its runtime has closed.
+TEST_P(continuations, may_not_open_devices_in_a_runtime_that_closes) {
+  auto own = std::make_unique<runtime>();
+  runtime& closing = *own;
+  const device gpu = own->open_device(options());
+  EXPECT_OK(gpu.ready().get());
+  auto seen = gpu.stopped().then([&](const result<void>&) { return closing.open_device(options()).ready().get(); });
+  own.reset();
+  EXPECT_TRUE(is_error(error_of(seen.get()), reaction::stopped, {"closing"}));
+}
+
 TEST(continuations_at_death, may_end_the_runtime) {
   for (int round = 0; round < 20; ++round) {
     auto own = std::make_shared<runtime>();

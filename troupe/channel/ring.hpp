@@ -77,6 +77,8 @@ class ring_writer {
   bool wake_if_sleeping() noexcept { return parking_.wake_if_sleeping(); }
 
   std::size_t largest_record() const noexcept { return region_.largest_record(); }
+  /// Tickets of claims so far are not greater, those of later ones are.
+  std::uint64_t newest_ticket() const noexcept { return head_.load(std::memory_order_acquire); }
 
  private:
   bool refresh_freed() noexcept;

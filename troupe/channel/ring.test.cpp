@@ -55,6 +55,18 @@ TEST(ring, records_arrive_in_the_order_of_their_tickets) {
   EXPECT_EQ(ring.reader.peek().status, read_status::none);
 }
 
+TEST(ring, the_newest_ticket_lies_between_the_last_claim_and_the_next) {
+  local_ring ring(4096);
+  EXPECT_EQ(ring.writer.newest_ticket(), 0u);
+  for (std::size_t bytes : {0, 1, 100, 1000, 30}) {
+    const std::uint64_t before = ring.writer.newest_ticket();
+    const ring_claim claim = put(ring.writer, std::string(bytes, 'x'));
+    ASSERT_TRUE(claim);
+    EXPECT_GT(claim.ticket, before);
+    EXPECT_LE(claim.ticket, ring.writer.newest_ticket());
+  }
+}
+
 TEST(ring, payloads_are_aligned_to_16_bytes_and_may_be_empty) {
   local_ring ring(1024);
   for (std::size_t bytes : {0, 1, 48, 49, 100}) {

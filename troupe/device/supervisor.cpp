@@ -104,7 +104,9 @@ std::vector<action> device_supervisor::on(event e, std::int64_t now_ns) {
                    "the worker cannot be ended: it is a thread that does not return, or a process the kernel holds"),
              false);
       } else {
-        stop(out, error(reaction::context_lost, "device", "closed at once while this request was running"), true);
+        stop(out,
+             error(reaction::context_lost, "device", "the device was closed at once, before this request was finished"),
+             true);
       }
       break;
   }

@@ -33,7 +33,8 @@ class segment_source {
   virtual result<segment> grow(memory_kind kind, std::uint64_t bytes) = 0;
   /// The segment is not used any more.
   virtual void shrink(memory_kind kind, const segment& s) noexcept = 0;
-  /// The latest ticket of any request accepted so far; 0 before the first. May be called without the lock.
+  /// Requests accepted so far have no greater ticket, later ones have; 0 before the first. May be called without the
+  /// lock.
   virtual std::uint64_t last_ticket() const noexcept = 0;
 
  protected:

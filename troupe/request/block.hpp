@@ -27,6 +27,8 @@ struct block {
 };
 
 /// Shared ownership of a block.
+/// It knows its own place: g++ 12 copies the members of a temporary aggregate inside a co_await expression byte for
+/// byte, and destroys both copies. The one at the wrong place has no reference to give back.
 class block_ref {
  public:
   block_ref() noexcept = default;
@@ -40,7 +42,9 @@ class block_ref {
     std::swap(block_, o.block_);
     return *this;
   }
-  ~block_ref() { reset(); }
+  ~block_ref() {
+    if (self_ == this) reset();
+  }
 
   void reset() noexcept;
   block* get() const noexcept { return block_; }
@@ -49,6 +53,7 @@ class block_ref {
 
  private:
   block* block_ = nullptr;
+  const block_ref* self_ = this;
 };
 
 /// Who made a block. Outlives its blocks.

@@ -8,7 +8,7 @@ namespace {
 
 class child_device final : public child_handle {
  public:
-  explicit child_device(device d) noexcept : device_(std::move(d)) {}
+  explicit child_device(const device& d) noexcept : device_(d) {}
   pending<void> started() override { return device_.ready(); }
   pending<exit_reason> watch() override {
     return device_.stopped().then([name = device_.name()](result<void> how) -> result<exit_reason> {

@@ -12,6 +12,7 @@ struct runtime::state {
   std::shared_ptr<control_loop> loop;             // made with the first device
   std::vector<std::weak_ptr<device_core>> cores;  // a device that has not stopped keeps itself alive
   std::uint32_t opened = 0;
+  bool closing = false;
 
   std::vector<std::shared_ptr<device_core>> alive() {
     const std::scoped_lock guard(lock);
@@ -25,6 +26,10 @@ struct runtime::state {
 runtime::runtime() : state_(std::make_unique<state>()) {}
 
 runtime::~runtime() {
+  {
+    const std::scoped_lock guard(state_->lock);
+    state_->closing = true;  // a supervisor that replaces its device now gets one that has stopped
+  }
   const auto cores = state_->alive();
   std::vector<pending<void>> closing;
   for (const auto& core : cores) {
@@ -44,7 +49,9 @@ std::string runtime::default_runtime_folder(const char* built_in) {
 
 device runtime::open(device_options options) {
   const std::scoped_lock guard(state_->lock);
-  auto loop = state_->loop ? result(state_->loop) : control_loop::make();
+  auto loop = state_->closing ? error(reaction::stopped, "runtime", "the runtime is closing: it opens no more devices")
+              : state_->loop  ? result(state_->loop)
+                              : control_loop::make();
   if (loop) state_->loop = *loop;
   auto core = device_core::open(options, state_->opened++, loop);
   std::erase_if(state_->cores, [](const auto& c) { return c.expired(); });

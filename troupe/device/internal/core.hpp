@@ -76,7 +76,7 @@ class device_core final : public waiter,
   // memory
   result<segment> grow(memory_kind kind, std::uint64_t bytes) override;
   void shrink(memory_kind kind, const segment& s) noexcept override;
-  std::uint64_t last_ticket() const noexcept override { return last_ticket_.load(std::memory_order_relaxed); }
+  std::uint64_t last_ticket() const noexcept override { return commands_ ? commands_->newest_ticket() : 0; }
   device_memory& memory() noexcept { return *memory_; }
 
   const device_options& options() const noexcept { return options_; }
@@ -152,7 +152,6 @@ class device_core final : public waiter,
 
   // requests
   ledger ledger_;
-  std::atomic<std::uint64_t> last_ticket_{0};  // the greatest accepted, for marks of refused requests
   std::atomic<std::uint64_t> reports_seen_{0};
   std::atomic<std::uint32_t> segments_sent_{0};
   std::atomic<device_state> state_{device_state::starting};

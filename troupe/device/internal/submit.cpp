@@ -175,9 +175,6 @@ submission device_core::submit(const request_info& info, const void* request, ch
 
   // From here on the request may be answered and its slot reused at any moment: only locals and `checked` may be used.
   const std::uint64_t ticket = place->ticket;
-  std::uint64_t last = last_ticket_.load(std::memory_order_relaxed);
-  while (last < ticket && !last_ticket_.compare_exchange_weak(last, ticket, std::memory_order_relaxed)) {
-  }
   for (const operand_use& u : uses)
     replaces_stale |=
         u.touched.mode == access_mode::write && u.range->owner->stale_marks.load(std::memory_order_seq_cst) != 0;

@@ -21,6 +21,64 @@ using shared_library = unique_handle<library_traits>;
 
 error missing(std::string text) { return error(reaction::unsupported, "worker", std::move(text)); }
 
+struct engine_file {
+  std::string library, backend;
+  friend auto operator<=>(const engine_file&, const engine_file&) = default;
+};
+
+// All files named <library>.<backend>.so, sorted, each name once.
+std::vector<engine_file> engine_files(const std::vector<std::string>& folders) {
+  std::vector<engine_file> out;
+  for (const std::string& folder : folders) {
+    DIR* dir = ::opendir(folder.c_str());
+    if (dir == nullptr) continue;
+    while (const dirent* e = ::readdir(dir)) {
+      std::string_view name = e->d_name;
+      if (!name.ends_with(".so")) continue;
+      name.remove_suffix(3);
+      const std::size_t dot = name.rfind('.');
+      if (dot == name.npos || dot == 0 || dot + 1 == name.size()) continue;
+      out.push_back({std::string(name.substr(0, dot)), std::string(name.substr(dot + 1))});
+    }
+    ::closedir(dir);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+std::string listed(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out.empty() ? "none" : out;
+}
+
+// `library` is empty when its name is not known here: requests carry only a code of it.
+error no_engine(const std::string& library, const std::string& backend, const std::vector<std::string>& folders) {
+  std::vector<std::string> backends, libraries, elsewhere;
+  for (const engine_file& f : engine_files(folders)) {
+    backends.push_back(f.backend);
+    if (f.backend == backend)
+      libraries.push_back(f.library);
+    else if (f.library == library)
+      elsewhere.push_back(f.backend);
+  }
+  std::string searched;
+  for (const std::string& folder : folders) searched += (searched.empty() ? "" : ", ") + folder;
+  std::string text = library.empty() ? "no engine <library>." : "library " + library + ": no engine " + library + ".";
+  text += backend + ".so in " + (searched.empty() ? "no folder at all" : searched);
+  if (library.empty()) text += " for this request's library (its name up to the dot)";
+  if (libraries.empty())
+    return missing(std::move(text) + ": there is no engine for backend \"" + backend +
+                   "\" here; backends here: " + listed(std::move(backends)) +
+                   ". Name one of them in device_options::engine, or a folder in device_options::engine_folders");
+  text += "; the " + backend + " backend has: " + listed(std::move(libraries));
+  if (!elsewhere.empty()) text += "; backends that have " + library + ": " + listed(std::move(elsewhere));
+  return missing(std::move(text) + ". Install the engine, or name its folder in device_options::engine_folders");
+}
+
 }  // namespace
 
 struct engine_set::loaded {
@@ -39,19 +97,8 @@ engine_set::~engine_set() = default;
 
 std::vector<std::string> engine_set::available() const {
   std::vector<std::string> out;
-  const std::string suffix = "." + backend_ + ".so";
-  for (const std::string& folder : folders_) {
-    DIR* dir = ::opendir(folder.c_str());
-    if (dir == nullptr) continue;
-    while (const dirent* e = ::readdir(dir)) {
-      std::string name = e->d_name;
-      if (name.size() > suffix.size() && name.ends_with(suffix))
-        out.push_back(name.substr(0, name.size() - suffix.size()));
-    }
-    ::closedir(dir);
-  }
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
+  for (engine_file& f : engine_files(folders_))
+    if (f.backend == backend_) out.push_back(std::move(f.library));
   return out;
 }
 
@@ -62,23 +109,15 @@ result<void> engine_set::load(const std::string& library) {
   for (const auto& [c, why] : missing_)
     if (c == code) return why;
   result<void> out;
-  std::string searched;
-  const std::string file = library + "." + backend_ + ".so";
   bool found = false;
   for (const std::string& folder : folders_) {
-    const std::string path = folder + "/" + file;
-    searched += (searched.empty() ? "" : ", ") + folder;
+    const std::string path = folder + "/" + library + "." + backend_ + ".so";
     if (::access(path.c_str(), F_OK) != 0) continue;
     found = true;
     out = open(library, path);
     break;
   }
-  if (!found) {
-    std::string have;
-    for (const std::string& name : available()) have += (have.empty() ? "" : ", ") + name;
-    out = missing("library " + library + ": no engine " + file + " in " + searched +
-                  "; this worker has: " + (have.empty() ? "none" : have));
-  }
+  if (!found) out = no_engine(library, backend_, folders_);
   if (!out) missing_.emplace_back(code, out.error());
   return out;
 }
@@ -148,16 +187,14 @@ result<engine_set::found> engine_set::find(std::uint32_t code, std::uint64_t opc
     if (library_code(e->library) == code) return unknown_request(e->library);
   for (const auto& [c, why] : missing_)
     if (c == code) return why;
+  const auto with_code = [code](const std::string& name) { return library_code(name) == code; };
   const auto have = available();
-  const auto named =
-      std::find_if(have.begin(), have.end(), [code](const std::string& name) { return library_code(name) == code; });
+  const auto named = std::find_if(have.begin(), have.end(), with_code);
   if (named == have.end()) {
-    std::string list;
-    for (const std::string& name : have) list += (list.empty() ? "" : ", ") + name;
+    const auto all = engine_files(folders_);  // an engine for another backend tells the name
+    const auto other = std::find_if(all.begin(), all.end(), [&](const engine_file& f) { return with_code(f.library); });
     return missing_
-        .emplace_back(code, missing("the " + backend_ + " backend has no engine for this library; it has: " +
-                                    (list.empty() ? "none" : list) +
-                                    ". Install the engine, or name its folder in device_options::engine_folders"))
+        .emplace_back(code, no_engine(other == all.end() ? std::string() : other->library, backend_, folders_))
         .second;
   }
   if (auto ok = load(*named); !ok) return ok.error();

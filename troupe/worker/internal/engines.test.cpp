@@ -26,5 +26,25 @@ TEST(engines, are_looked_for_once) {
   fs::remove_all(folder);
 }
 
+TEST(engines, that_are_missing_are_told_with_file_folders_and_what_is_there) {
+  char name[] = "/tmp/troupe-engines-XXXXXX";
+  const fs::path folder = ::mkdtemp(name);
+  for (const char* file : {"memory.host.so", "memory.cuda.so", "late.cuda.so", "libother.so"})
+    std::ofstream(folder / file) << "no shared object\n";
+  const auto expect = [&](const error& e, std::initializer_list<std::string> words) {
+    EXPECT_EQ(e.reaction(), reaction::unsupported);
+    for (const std::string& word : words) EXPECT_NE(e.text().find(word), std::string::npos) << word << "\n" << e.text();
+  };
+  engine_set metal("metal", {folder, "/nowhere"}, {});
+  expect(metal.load("memory").error(), {"memory.metal.so in " + folder.string() + ", /nowhere",
+                                        "no engine for backend \"metal\" here; backends here: cuda, host."});
+  engine_set host("host", {folder}, {});
+  expect(host.find(library_code("late"), 1).error(),
+         {"library late: no engine late.host.so in " + folder.string(), "the host backend has: memory;",
+          "backends that have late: cuda", "engine_folders"});
+  expect(host.find(library_code("mine"), 1).error(), {"<library>.host.so in " + folder.string(), "engine_folders"});
+  fs::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace troupe
