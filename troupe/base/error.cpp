@@ -39,19 +39,24 @@ error error::from_errno(enum reaction r, std::string domain, std::string call, i
                        .source = at});
 }
 
+static std::string named(const request_id& r) {
+  return r.ticket == 0 ? r.name : r.name + " #" + std::to_string(r.ticket);
+}
+
 std::string error::to_string() const {
   std::string out(troupe::to_string(reaction()));
   out += " [" + domain();
-  if (code() != 0) out += " " + std::to_string(code());
+  if (code() != 0) out += ", code " + std::to_string(code());
   out += "]";
-  if (!request().name.empty()) {
-    out += " " + request().name;
-    if (request().ticket != 0) out += " #" + std::to_string(request().ticket);
+  std::string_view rest = text();
+  if (const std::string& name = request().name; !name.empty()) {
+    out += " " + named(request());
+    if (rest.starts_with(name + ": ")) rest.remove_prefix(name.size() + 2);  // it is not told twice
   }
-  out += ": " + text();
+  out.append(": ").append(rest);
   if (!chain().empty()) {
     out += " (reached through";
-    for (const request_id& step : chain()) out += " " + step.name + " #" + std::to_string(step.ticket);
+    for (const request_id& step : chain()) out += (&step == &chain().front() ? " " : ", ") + named(step);
     out += ")";
   }
   return out;

@@ -62,7 +62,18 @@ TEST(error, text_names_code_request_and_the_chain_it_came_through) {
                                .text = "no",
                                .request = {"blas.gemm<f32>", 42},
                                .chain = {{"blas.axpy<f32>", 43}}});
-  EXPECT_EQ(e.to_string(), "unsupported [blas 15] blas.gemm<f32> #42: no (reached through blas.axpy<f32> #43)");
+  EXPECT_EQ(e.to_string(), "unsupported [blas, code 15] blas.gemm<f32> #42: no (reached through blas.axpy<f32> #43)");
+}
+
+TEST(error, text_names_the_request_once_and_no_ticket_that_was_never_given) {
+  const error e(error::details{.reaction = reaction::caller_bug,
+                               .domain = "request",
+                               .text = "memory.upload: target holds 8 bytes",
+                               .request = {"memory.upload", 0},
+                               .chain = {{"memory.copy", 0}, {"memory.download", 3}}});
+  EXPECT_EQ(e.to_string(),
+            "caller_bug [request] memory.upload: target holds 8 bytes (reached through memory.copy, memory.download "
+            "#3)");
 }
 
 }  // namespace
