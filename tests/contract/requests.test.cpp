@@ -146,7 +146,7 @@ TEST_P(requests, transfers_that_do_not_fit_are_refused_naming_both_sizes) {
   gpu.fill(small, 0.0f);
   for (const std::size_t n : {11u, 100'000u}) {
     EXPECT_TRUE(is_error(error_of(gpu.upload(small, counting(n))), reaction::caller_bug,
-                         {"target", "holds 40", std::to_string(n * 4).c_str()}));
+                         {"target", "holds 40 bytes", std::to_string(n * 4).c_str()}));
     EXPECT_OK(gpu.fill(small, 0.0f).get());
   }
   std::vector<float> room(9);
@@ -186,7 +186,7 @@ TEST_P(requests, slices_outside_their_buffer_are_refused_when_used) {
                          wrong{INT64_MAX, INT64_MAX}, wrong{1, INT64_MAX}}) {
     const auto s = x.slice(w.first, w.count);
     EXPECT_FALSE(s.valid());
-    EXPECT_TRUE(is_error(error_of(gpu.download(s)), reaction::caller_bug, {"slice", "10 of the buffer"}))
+    EXPECT_TRUE(is_error(error_of(gpu.download(s)), reaction::caller_bug, {"slice: ", " is "}))
         << w.first.value() << ", " << w.count.value();
     EXPECT_TRUE(is_error(error_of(gpu.fill(s, 1.0f)), reaction::caller_bug, {"slice"}));
   }

@@ -64,7 +64,7 @@ void expect_size_refused(testing::fake_memory& memory, Make&& make, extent R::* 
   r.*field = -7;
   EXPECT_EQ(memory.refusal(r), start + " is -7; expected at least 1");
   r.*field = extent(INT64_MAX) + 1;
-  EXPECT_EQ(memory.refusal(r), start + " is more than 64 bits hold; expected at least 1");
+  EXPECT_EQ(memory.refusal(r), start + " is too large for 64 bits; expected at least 1");
 }
 
 TEST_F(blas_checks, zero_negative_and_overflowed_sizes_are_refused_by_name) {
@@ -196,22 +196,24 @@ TEST_F(blas_checks, shapes_that_overflow_are_refused) {
   gemm<float> r = product();
   r.k = INT64_MAX;
   EXPECT_EQ(refusal(r),
-            "blas.gemm<f32>: a holds 6 elements; expected at least more than 64 bits hold ((columns - 1) * leading "
-            "dimension + rows)");
+            "blas.gemm<f32>: a holds 6 elements, and the size asked for is too large: (columns - 1) * leading "
+            "dimension + rows does not fit 64 bits; expected at most 6");
   r = product();
   r.ldc = INT64_MAX;
   EXPECT_EQ(refusal(r),
-            "blas.gemm<f32>: c holds 8 elements; expected at least more than 64 bits hold ((columns - 1) * leading "
-            "dimension + rows)");
+            "blas.gemm<f32>: c holds 8 elements, and the size asked for is too large: (columns - 1) * leading "
+            "dimension + rows does not fit 64 bits; expected at most 8");
   dot<float> d = inner();
   d.incy = INT64_MAX;
   EXPECT_EQ(refusal(d),
-            "blas.dot<f32>: y holds 4 elements; expected at least more than 64 bits hold ((n - 1) * |increment| + 1)");
+            "blas.dot<f32>: y holds 4 elements, and the size asked for is too large: (n - 1) * |increment| "
+            "+ 1 does not fit 64 bits; expected at most 4");
   scal<float> s = scaled();
   s.incx = extent::overflow();
   s.n = 1;
   EXPECT_EQ(refusal(s),
-            "blas.scal<f32>: x holds 4 elements; expected at least more than 64 bits hold ((n - 1) * |increment| + 1)");
+            "blas.scal<f32>: x holds 4 elements, and the size asked for is too large: (n - 1) * |increment| "
+            "+ 1 does not fit 64 bits; expected at most 4");
 }
 
 TEST_F(blas_checks, an_op_that_is_none_of_the_three_is_refused) {

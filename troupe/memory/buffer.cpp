@@ -18,6 +18,21 @@ std::uint64_t bytes_of(extent count, std::size_t element_bytes) noexcept {
   return static_cast<std::uint64_t>(bytes.overflowed() ? INT64_MAX : bytes.value());
 }
 
+// Why these elements are no part of a buffer that has `have`; empty when they are. `slice(first)` gives a count that
+// its caller has not seen, so `first` is judged before it.
+std::string why_outside(extent first, extent count, extent have) {
+  const std::string has = "the buffer has " + text(have) + (have == 1 ? " element" : " elements");
+  if (first < 0) return "first is " + text(first) + (first.overflowed() ? "; " + has : "; expected at least 0");
+  if (first >= have) return "first is " + text(first) + "; " + has;
+  if (count.overflowed()) return "count is " + text(count) + "; " + has;
+  if (count < 1) return "count is " + text(count) + "; expected at least 1";
+  const extent end = first + count;
+  if (end.overflowed()) return "first is " + text(first) + " and count is " + text(count) + "; " + has;
+  if (end > have)
+    return "first is " + text(first) + " and count is " + text(count) + ": ends at " + text(end) + ", " + has;
+  return {};
+}
+
 }  // namespace
 
 extent size_of(const memory_range& range, std::size_t element_bytes) noexcept { return range.bytes / element_bytes; }
@@ -27,11 +42,8 @@ memory_range slice_of(const memory_range& range, extent first, extent count, std
   const std::uint64_t bytes = bytes_of(count, element_bytes);
   if (range.owner->address == 0) return {range.owner, 0, bytes};  // its cause came first
   const extent have = size_of(range, element_bytes), end = first + count;
-  if (first < 0 || count < 1 || end > have || end.overflowed()) {
-    return refused(range, bytes,
-                   "slice: first " + text(first) + ", count " + text(count) +
-                       "; expected at least 1 element within the " + text(have) + " of the buffer");
-  }
+  if (first < 0 || count < 1 || end > have || end.overflowed()) [[unlikely]]
+    return refused(range, bytes, "slice: " + why_outside(first, count, have));
   return {range.owner, range.address + static_cast<std::uint64_t>(first.value()) * element_bytes, bytes};
 }
 

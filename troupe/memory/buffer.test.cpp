@@ -73,10 +73,25 @@ TEST_F(buffers, that_are_refused_have_the_size_that_was_asked_for) {
   EXPECT_FALSE(huge.size().overflowed());
 }
 
+TEST_F(buffers, say_what_is_wrong_with_a_slice) {
+  const auto x = alloc<float>(1000);
+  EXPECT_EQ(cause(x.slice(-1, 3)), "slice: first is -1; expected at least 0");
+  EXPECT_EQ(cause(x.slice(1, -3)), "slice: count is -3; expected at least 1");
+  EXPECT_EQ(cause(x.slice(1, 0)), "slice: count is 0; expected at least 1");
+  EXPECT_EQ(cause(x.slice(500, 1000)),
+            "slice: first is 500 and count is 1000: ends at 1500, the buffer has 1000 elements");
+  EXPECT_EQ(cause(x.slice(1005)), "slice: first is 1005; the buffer has 1000 elements");
+  EXPECT_EQ(cause(x.slice(1000)), "slice: first is 1000; the buffer has 1000 elements");
+  EXPECT_EQ(cause(x.slice(0, extent(INT64_MAX) * 2)),
+            "slice: count is too large for 64 bits; the buffer has 1000 elements");
+}
+
 TEST_F(buffers, keep_the_first_cause_through_slices_and_types) {
   const auto wrong = alloc<float>(10).slice(5, 100);
   const std::string first = cause(wrong);
-  EXPECT_NE(first.find("slice: first 5, count 100"), std::string::npos) << first;
+  EXPECT_NE(first.find("slice: first is 5 and count is 100: ends at 105, the buffer has 10 elements"),
+            std::string::npos)
+      << first;
   EXPECT_EQ(cause(wrong.slice(0, 50)), first);
   EXPECT_EQ(wrong.slice(0, 50).size(), extent(50));
   EXPECT_EQ(cause(wrong.slice(90, 20)), first);

@@ -37,6 +37,10 @@ bool meet(operand_use a, operand_use b) noexcept {
   return a.touched.begin <= b.touched.begin ? blocks_meet(a, b) : blocks_meet(b, a);
 }
 
+std::string amount(std::uint64_t count, std::uint64_t element_bytes) {
+  return std::to_string(count) + (element_bytes == 1 ? " byte" : " element") + (count == 1 ? "" : "s");
+}
+
 }  // namespace
 
 operand_use& checker::use(const void* field) noexcept {
@@ -85,8 +89,11 @@ void checker::touch(const void* field, extent count, std::string_view shape) {
   operand_use& u = use(field);
   const std::uint64_t have = u.range->bytes / u.element_bytes;
   if (count.value() < 0 || static_cast<std::uint64_t>(count.value()) > have) [[unlikely]] {
-    refuse(field, "holds " + std::to_string(have) + " elements",
-           "at least " + detail::text(count) + std::string(shape));
+    const std::string holds = "holds " + amount(have, u.element_bytes);
+    if (!count.overflowed()) return refuse(field, holds, "at least " + detail::text(count).append(shape));
+    const std::string_view product = shape.empty() ? "it" : shape.substr(2, shape.size() - 3);  // without " (" and ")"
+    refuse(field, holds + ", and the size asked for is too large: " + std::string(product) + " does not fit 64 bits",
+           "at most " + std::to_string(have));
     return;
   }
   u.touched.end = u.touched.begin + static_cast<std::uint64_t>(count.value()) * u.element_bytes;

@@ -6,7 +6,7 @@
 namespace troupe::detail {
 
 std::string text(extent e) {
-  if (e.overflowed()) return "more than 64 bits hold";
+  if (e.overflowed()) return "too large for 64 bits";
   return e == tight ? "tight" : std::to_string(e.value());
 }
 
