@@ -94,7 +94,8 @@ TEST(memory, the_limit_is_kept_to_the_byte_of_a_granule_and_room_comes_back) {
     EXPECT_TRUE(gpu.alloc<std::byte>(each).valid());
     all.clear();
     EXPECT_TRUE(gpu.alloc<std::byte>(limit).valid()) << "all of it at once";
-    EXPECT_FALSE(gpu.alloc<std::byte>(limit + 1).valid());
+    EXPECT_TRUE(is_error(*gpu.alloc<std::byte>(limit + 1).cause(), reaction::caller_bug,
+                         {std::to_string(limit).c_str(), "device_options::memory_limit"}));
   }
 }
 
@@ -112,18 +113,27 @@ TEST(memory, room_held_by_requests_comes_back_when_they_are_done) {
   EXPECT_TRUE(gpu.alloc<std::byte>(8 * mib).valid());
 }
 
-TEST(memory, a_request_that_finds_no_staging_memory_fails_with_retry_later_and_spoils_its_output) {
-  runtime rt;
-  const device gpu = rt.open_device({.host_memory_limit = 64 << 10});
-  const auto x = gpu.alloc<float>(1'000'000);
-  EXPECT_OK(gpu.fill(x, 1.0f).get());
-  EXPECT_TRUE(
-      is_error(error_of(gpu.upload(x, counting(1'000'000))), reaction::retry_later, {"memory.stream_in", "no room"}));
-  EXPECT_FALSE(x.valid());
-  EXPECT_OK(gpu.fill(x, 1.0f).get());
-  EXPECT_TRUE(is_error(error_of(gpu.download(x)), reaction::retry_later, {"memory.stream_out", "no room"}));
-  EXPECT_TRUE(x.valid());
-  EXPECT_EQ(gpu.download(x.slice(0, 10)).get().value(), std::vector<float>(10, 1.0f)) << "a small one fits";
+TEST(memory, a_request_that_finds_no_staging_memory_is_refused_and_spoils_its_output) {
+  constexpr std::uint64_t free_bytes = 64 << 10;
+  struct {
+    std::uint64_t held_bytes;
+    reaction how;
+    const char* word;
+  } const cases[] = {{0, reaction::caller_bug, "host_memory_limit"}, {64 * mib, reaction::retry_later, "no room"}};
+  for (const auto& [held_bytes, how, word] : cases) {
+    SCOPED_TRACE(held_bytes);
+    runtime rt;
+    const device gpu = rt.open_device({.host_memory_limit = held_bytes + free_bytes});
+    const auto held = held_bytes == 0 ? host_buffer<std::byte>() : gpu.alloc_host<std::byte>(held_bytes);
+    const auto x = gpu.alloc<float>(1'000'000);
+    EXPECT_OK(gpu.fill(x, 1.0f).get());
+    EXPECT_TRUE(is_error(error_of(gpu.upload(x, counting(1'000'000))), how, {"memory.stream_in", word}));
+    EXPECT_FALSE(x.valid());
+    EXPECT_OK(gpu.fill(x, 1.0f).get());
+    EXPECT_TRUE(is_error(error_of(gpu.download(x)), how, {"memory.stream_out", word}));
+    EXPECT_TRUE(x.valid());
+    EXPECT_EQ(gpu.download(x.slice(0, 10)).get().value(), std::vector<float>(10, 1.0f)) << "a small one fits";
+  }
 }
 
 TEST(memory, quotas_are_shared_kept_and_given_back) {

@@ -116,13 +116,21 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
                  "alloc: alignment is " + std::to_string(alignment) + "; expected a power of two");
   const std::uint64_t charged = charged_for(bytes);
   if (charged < bytes) return error(reaction::caller_bug, "memory", "alloc: the size does not fit 64 bits");
+  pool& p = *pools_[static_cast<int>(kind)];
+  if (charged > p.limit) {
+    const std::string_view of = kind == memory_kind::host ? "host memory (device_options::host_memory_limit"
+                                                          : "memory (device_options::memory_limit";
+    return error(reaction::caller_bug, "memory",
+                 "alloc: " + std::to_string(bytes) + " bytes can never fit; expected at most " +
+                     std::to_string(p.limit / arena::options{}.granule * arena::options{}.granule) +
+                     ", all of the device's " + std::string(of) + "): ask for less, or raise that limit");
+  }
   if (quota.state_ && !quota.state_->take(charged)) {
     return error(reaction::retry_later, "memory",
                  "alloc: " + std::to_string(bytes) + " bytes exceed the quota (" + std::to_string(quota.used()) +
                      " of " + std::to_string(quota.limit()) + " bytes used); free buffers of that quota or raise it");
   }
   std::unique_lock guard(lock_);
-  pool& p = *pools_[static_cast<int>(kind)];
   const bool within_limit = charged <= p.limit - std::min(p.limit, p.ranges.used_bytes());
   arena::node* n = within_limit ? p.ranges.allocate(bytes, alignment) : nullptr;
   if (n == nullptr) [[unlikely]] {

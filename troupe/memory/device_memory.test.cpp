@@ -189,6 +189,14 @@ TEST_F(device_blocks, of_impossible_sizes_are_refused) {
   EXPECT_FALSE(take(UINT64_MAX));
   EXPECT_FALSE(take(UINT64_MAX - 255));
   EXPECT_FALSE(take(std::uint64_t{1} << 62));
+  EXPECT_NE(why_.find("caller_bug"), std::string::npos) << why_;
+  EXPECT_NE(why_.find("at most 268435456, all of the device's memory (device_options::memory_limit)"),
+            std::string::npos)
+      << why_;
+  const auto host = memory_->allocate(memory_kind::host, 10 * 256 + 1, 256, {});
+  ASSERT_FALSE(host);
+  EXPECT_EQ(host.error().reaction(), reaction::caller_bug);
+  EXPECT_NE(host.error().text().find("host_memory_limit"), std::string::npos) << host.error().text();
   EXPECT_FALSE(take(1, 0));
   EXPECT_FALSE(take(1, 48));
   EXPECT_TRUE(source_.live.empty());
