@@ -216,8 +216,8 @@ error actor_core::explain(refusal why) const {
     case refusal::stopped: {
       const std::lock_guard lock(guard_);
       return error(reaction::stopped, "actor",
-                   (end_ ? end_->to_string() : self + " is stopping") +
-                       ": it takes no more messages; watch it, or supervise it to have it restarted");
+                   self + " takes no more messages; watch it, or supervise it and send to its supervised_ref (" +
+                       (end_ ? end_->to_string() : "it is stopping") + ")");
     }
     case refusal::none:
     case refusal::restarting:

@@ -107,7 +107,7 @@ void actor_core::begin_exit(exit_kind kind, std::optional<error> cause) noexcept
 error actor_core::left_queued() const {
   error::details d{.reaction = reaction::stopped, .domain = "actor"};
   if (reason_.kind == exit_kind::crashed && reason_.cause) d = reason_.cause->all();
-  d.text = reason_.to_string() + " before it had handled this message";
+  d.text = "this message was not handled: " + reason_.to_string();
   return error(std::move(d));
 }
 

@@ -17,6 +17,7 @@ void child_slot::begin_life(const actor_handle& actor, std::uint64_t owner) {
     std::swap(last, actor_);
     owner_ = owner;
     retired_ = false;
+    why_retired_.clear();
   }
 }
 
@@ -25,6 +26,14 @@ void child_slot::retire(std::uint64_t owner) noexcept {
   if (owner < owner_) return;
   owner_ = owner;
   retired_ = true;
+}
+
+void child_slot::retire(std::uint64_t owner, std::string why) noexcept {
+  const std::lock_guard lock(guard_);
+  if (owner < owner_) return;
+  owner_ = owner;
+  retired_ = true;
+  why_retired_ = std::move(why);
 }
 
 refusal child_slot::reason_for(refusal why) const noexcept {
@@ -38,6 +47,10 @@ error child_slot::explain(refusal why) const {
     return error(
         reaction::retry_later, "supervisor",
         "child '" + id_ + "' is not running: it has not been started yet, or is being restarted; send again later");
+  const std::lock_guard lock(guard_);
+  if (!why_retired_.empty())
+    return error(reaction::stopped, "supervisor",
+                 "child '" + id_ + "' takes no more messages and will not be restarted: " + why_retired_);
   return error(
       reaction::stopped, "supervisor",
       "child '" + id_ +

@@ -30,6 +30,8 @@ class child_slot final : public addressee {
   /// still be at work: it has the smaller id, and what it says here is ignored.
   void begin_life(const actor_handle& actor, std::uint64_t owner);
   void retire(std::uint64_t owner) noexcept;
+  /// The same; `why` is what senders are told.
+  void retire(std::uint64_t owner, std::string why) noexcept;
   /// What it means that the present life refuses, or that there is none: it comes back, unless the supervisor has given
   /// it up.
   refusal reason_for(refusal why) const noexcept;
@@ -48,6 +50,7 @@ class child_slot final : public addressee {
   actor_handle actor_;
   std::uint64_t owner_ = 0;
   bool retired_ = false;
+  std::string why_retired_;  // empty: on its own, or somebody has asked for it
 };
 
 /// Refers to a supervised child of class A through all its lives. Messages sent between two lives are refused with
@@ -85,7 +88,7 @@ class supervised_ref {
     return [this, &actor](refusal why) {
       if (!slot_) return receipt(why, nullptr);
       const refusal meaning = slot_->reason_for(why);
-      return meaning == refusal::restarting || !actor ? receipt(meaning, slot_.get()) : receipt(meaning, actor.get());
+      return meaning == refusal::full ? receipt(meaning, actor.get()) : receipt(meaning, slot_.get());
     };
   }
 

@@ -285,8 +285,14 @@ result<ref<child_slot>> supervisor::handle(look_up_child m) const {
   return misuse("child '" + m.id + "' was not made by supervise<A>(): it has no reference that survives restarts");
 }
 
-task<void> supervisor::terminate(exit_reason) {
-  for (const auto& c : state_->children) c->spec.start->retire(state_->self.id());
+task<void> supervisor::terminate(exit_reason reason) {
+  const bool gave_up = reason.kind == exit_kind::shutdown && reason.cause;
+  const std::string why = gave_up ? "its supervisor has given up: " + reason.cause->text()
+                                  : "its supervisor has ended: " + reason.to_string();
+  for (const auto& c : state_->children) {
+    c->spec.start->retire(state_->self.id());
+    if (child_slot* const slot = c->spec.start->slot()) slot->retire(state_->self.id(), why);
+  }
   co_await state_->stop_all();
 }
 

@@ -135,7 +135,11 @@ TEST(too_many_restarts, end_the_supervisor_with_shutdown_and_the_cause) {
   ASSERT_TRUE(reason.cause);
   for (const char* part : {"'b'", "more than 3", "boom"})
     EXPECT_NE(reason.cause->text().find(part), std::string::npos) << reason.cause->text();
-  EXPECT_EQ(t.refs[0].ask(bump{}).get().error().reaction(), reaction::stopped);
+  const error refused = t.refs[1].ask(bump{}).get().error();
+  EXPECT_EQ(refused.reaction(), reaction::stopped);
+  for (const char* part : {"child 'b' takes no more messages", "its supervisor has given up", "boom"})
+    EXPECT_NE(refused.text().find(part), std::string::npos) << refused.text();
+  EXPECT_EQ(refused.text().find("supervise it"), std::string::npos) << refused.text();
 }
 
 TEST(restarts, are_forgotten_after_the_period) {
