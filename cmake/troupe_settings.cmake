@@ -35,6 +35,10 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ does not model atomic_thread_fence under -fsanitize=thread; we use none on paths it must understand.
   add_compile_options(-Wno-tsan)
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # Wrong about std::string at -O3 (GCC bug 105651).
+    add_compile_options(-Wno-restrict)
+  endif()
 endif()
 if(TROUPE_SANITIZE)
   add_compile_options(-fsanitize=${TROUPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

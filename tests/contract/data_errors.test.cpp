@@ -153,10 +153,10 @@ TEST_P(data_errors, an_allocation_that_fails_is_stale_from_birth_and_its_reason_
   const auto huge = gpu.alloc<float>(extent(1) * (std::int64_t{1} << 55));
   const auto y = zeros();
   EXPECT_FALSE(huge.valid());
-  EXPECT_TRUE(is_error(*huge.cause(), reaction::retry_later, {"no room", "memory_limit"}));
+  EXPECT_TRUE(is_error(*huge.cause(), reaction::caller_bug, {"never fit", "memory_limit"}));
   gpu.tell(testing_actor::copy{.source = huge, .target = y, .n = 10});
   EXPECT_TRUE(
-      is_error(error_of(gpu.download(y)), reaction::retry_later, {"no room", "testing.copy", "memory.download"}));
+      is_error(error_of(gpu.download(y)), reaction::caller_bug, {"never fit", "testing.copy", "memory.download"}));
 }
 
 TEST_P(data_errors, an_unread_failure_of_a_dropped_pending_is_found_at_the_end) {
