@@ -55,7 +55,7 @@ class device_core final : public waiter,
   void answer_after_downloads(std::uint64_t ticket, const result<void>& with, ref<pending_state<void>> answer);
   /// Sleeps until the worker has news, the deadline, or a wake without cause; `ready` is asked after announcing.
   template <class Ready>
-  void sleep_for_news(Ready&& ready, std::int64_t deadline_ns) noexcept;
+  void sleep_for_news(Ready&& ready, std::int64_t deadline_ns, std::int64_t slice_ns = 1'000'000'000) noexcept;
 
   // lifecycle.cpp
   void start();

@@ -337,7 +337,8 @@ void device_core::react() noexcept {
       drive();
       run_handed();
       if (needed() && spin.spin([this] { return news() || has_handed_.load(std::memory_order_relaxed); })) continue;
-      sleep_for_news([&] { return ends() || has_handed_.load(std::memory_order_seq_cst); }, no_deadline);
+      sleep_for_news([&] { return ends() || has_handed_.load(std::memory_order_seq_cst); }, no_deadline,
+                     needed() ? 1'000'000'000 : longest_idle_ns);
       continue;
     }
     page.idle_sleepers.fetch_add(1, std::memory_order_seq_cst);

@@ -9,7 +9,7 @@
 namespace troupe {
 
 template <class Ready>
-void device_core::sleep_for_news(Ready&& ready, std::int64_t deadline_ns) noexcept {
+void device_core::sleep_for_news(Ready&& ready, std::int64_t deadline_ns, std::int64_t slice_ns) noexcept {
   // Announce, remember the epoch, look once more, sleep. The worker publishes first and looks for sleepers second, so
   // one of the two sees the other; a wake in between changes the epoch.
   protocol::progress_page& page = channel_.page();
@@ -18,7 +18,7 @@ void device_core::sleep_for_news(Ready&& ready, std::int64_t deadline_ns) noexce
   const std::uint32_t before = page.epoch.load(std::memory_order_seq_cst);
   drive();
   // In slices: a worker that has damaged the words must not make a wait endless.
-  if (!ready()) futex_wait(page.epoch, before, futex_scope::shared, std::min(deadline_ns, now_ns() + 1'000'000'000));
+  if (!ready()) futex_wait(page.epoch, before, futex_scope::shared, std::min(deadline_ns, now_ns() + slice_ns));
   asleep_.fetch_sub(1, std::memory_order_seq_cst);
   page.sleepers.fetch_sub(1, std::memory_order_seq_cst);
   // News since then were announced to us, whether we slept or not, and to nobody else.
