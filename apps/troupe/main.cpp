@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr const char* help = R"(troupe: a GPU behind supervised actors
+constexpr const char* help = R"(troupe: an accelerator behind supervised actors (this version: the host engine)
 
 usage: troupe <command> [argument...]
 

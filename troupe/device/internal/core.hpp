@@ -9,8 +9,8 @@
 #include <troupe/device/internal/address_space.hpp>
 #include <troupe/device/internal/control_loop.hpp>
 #include <troupe/device/internal/ledger.hpp>
+#include <troupe/device/internal/supervisor.hpp>
 #include <troupe/device/internal/worker_link.hpp>
-#include <troupe/device/supervisor.hpp>
 #include <troupe/memory/device_memory.hpp>
 
 namespace troupe {

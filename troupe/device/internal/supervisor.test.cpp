@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <string>
-#include <troupe/device/supervisor.hpp>
+#include <troupe/device/internal/supervisor.hpp>
 
 namespace troupe {
 namespace {

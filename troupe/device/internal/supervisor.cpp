@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/device/supervisor.hpp>
+#include <troupe/device/internal/supervisor.hpp>
 
 namespace troupe {
 namespace {
