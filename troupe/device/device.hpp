@@ -129,7 +129,8 @@ class device {
   /// There and back again, with nothing to do on the way.
   pending<std::uint64_t> ping(std::uint64_t value = 0) const;
 
-  /// Answered when the device serves, or with the reason why it will not. Requests may be queued before.
+  /// Answered once the device has come to serve, or with the reason why it never will; `state()` says how it is now.
+  /// Requests may be queued before.
   pending<void> ready() const;
   /// Answered when the device has stopped: without an error after an orderly close.
   pending<void> stopped() const;
