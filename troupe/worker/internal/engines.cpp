@@ -110,8 +110,9 @@ result<void> engine_set::load(const std::string& library) {
     if (c == code) return why;
   result<void> out;
   bool found = false;
+  const std::string file = "/" + library + "." + backend_ + ".so";
   for (const std::string& folder : folders_) {
-    const std::string path = folder + "/" + library + "." + backend_ + ".so";
+    const std::string path = folder + file;
     if (::access(path.c_str(), F_OK) != 0) continue;
     found = true;
     out = open(library, path);
