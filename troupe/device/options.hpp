@@ -6,6 +6,7 @@
 #include <string>
 #include <troupe/base/time_span.hpp>
 #include <troupe/channel/wait_policy.hpp>
+#include <troupe/worker/lane_policy.hpp>
 #include <vector>
 
 namespace troupe {
@@ -20,13 +21,6 @@ enum class isolation : std::uint8_t {
 enum class when_full : std::uint8_t {
   refuse,  ///< retry_later
   wait,    ///< the calling thread waits until there is room
-};
-
-/// How work is spread over lanes, which run at the same time.
-enum class lane_policy : std::uint8_t {
-  per_actor,  ///< each library actor has its own
-  pooled,     ///< `lane_pool` lanes for everything, work goes where it waits least
-  single,     ///< one for everything but copies
 };
 
 inline constexpr time_span default_start = time_span::of_seconds(30), default_close = time_span::of_seconds(5);
@@ -48,7 +42,8 @@ struct device_options {
   std::uint32_t lane_pool = 4;  ///< for lane_policy::pooled; 1 to 10
   std::uint32_t helpers = 2;    ///< threads for slow work such as compiling; 1 to 4
   wait_policy wait = wait_policy::balanced;
-  std::uint64_t inline_bytes = 64 << 10;    ///< host engine: work on at most this many bytes needs no other thread
+  std::uint64_t inline_bytes = 64 << 10;  ///< host engine: work on at most this many bytes needs no other thread
+  bool coalesce = true;  ///< small equal requests that wait together may be done by one call; results are the same bits
   time_span start_timeout = default_start;  ///< from launching the worker until it is ready
   time_span close_timeout = default_close;  ///< for the worker to end when asked to
   std::string runtime_folder =
@@ -61,6 +56,8 @@ struct call_options {
   /// A request that has not started by then is answered `retry_later` and never runs. One that has started runs to its
   /// end.
   time_span timeout = time_span::for_ever();
+  /// Whether it may share one call of the library with its neighbours in the mailbox; see device_options::coalesce.
+  bool coalesce = true;
 };
 
 }  // namespace troupe

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <troupe/request/checker.hpp>
 #include <troupe/request/describe.hpp>
+#include <tuple>
 
 namespace troupe {
 namespace {
@@ -43,10 +45,18 @@ std::string amount(std::uint64_t count, std::uint64_t element_bytes) {
 
 }  // namespace
 
+void checker::add_to_many(const operand_use& u) {
+  if (many_.empty()) many_.assign(few_, few_ + count_);
+  many_.push_back(u);
+}
+
 operand_use& checker::use(const void* field) noexcept {
-  std::size_t i = 0;
-  while (uses_[i].field != field) ++i;  // every operand was collected
-  return uses_[i];
+  // Every operand was collected, and checks mostly come in the order of the fields.
+  operand_use* const all = first();
+  std::size_t i = next_;
+  while (all[i].field != field) i = i + 1 < count_ ? i + 1 : 0;
+  next_ = i + 1 < count_ ? i + 1 : 0;
+  return all[i];
 }
 
 void checker::refuse(const void* field, std::string_view value, std::string_view expected) {
@@ -124,29 +134,65 @@ void checker::columns_of(const void* field, extent rows, extent columns, extent 
   u.gaps = true;
 }
 
+bool checker::refuse_overlap(const operand_use& a, const operand_use& b) {
+  if (a.touched.mode == access_mode::read && b.touched.mode == access_mode::read) return false;
+  if (a.touched.begin >= b.touched.end || b.touched.begin >= a.touched.end) [[likely]]
+    return false;
+  if (!meet(a, b)) return false;
+  if ((allowed_.first == a.field && allowed_.second == b.field) ||
+      (allowed_.first == b.field && allowed_.second == a.field))
+    return false;
+  const operand_use &written = b.touched.mode == access_mode::read ? a : b,
+                    &other = b.touched.mode == access_mode::read ? b : a;
+  refuse(written.field, "overlaps " + field_name_(request_, other.field),
+         "separate memory: it is written while the other is in use");
+  return true;
+}
+
 void checker::refuse_overlaps() {
-  for (std::size_t i = 0; i < count_; ++i) {
-    for (std::size_t j = i + 1; j < count_; ++j) {
-      const operand_use &a = uses_[i], &b = uses_[j];
-      if (a.touched.mode == access_mode::read && b.touched.mode == access_mode::read) continue;
-      if (a.touched.begin >= b.touched.end || b.touched.begin >= a.touched.end) [[likely]]
-        continue;
-      if (!meet(a, b)) continue;
-      if ((allowed_.first == a.field && allowed_.second == b.field) ||
-          (allowed_.first == b.field && allowed_.second == a.field))
-        continue;
-      const operand_use &written = b.touched.mode == access_mode::read ? a : b,
-                        &other = b.touched.mode == access_mode::read ? b : a;
-      return refuse(written.field, "overlaps " + std::string(field_name_(request_, other.field)),
-                    "separate memory: it is written while the other is in use");
+  const std::span<const operand_use> all = uses();
+  if (all.size() > max_operands) return refuse_overlaps_among_many();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = i + 1; j < all.size(); ++j)
+      if (refuse_overlap(all[i], all[j])) return;
+}
+
+// Each written range against those that begin before it ends, from the nearest backwards, as long as one of them may
+// still reach it. Costs a sort and a step per operand where nothing overlaps; an input that all parts of a batch share
+// counts once.
+void checker::refuse_overlaps_among_many() {
+  std::vector<const operand_use*> all;
+  for (const operand_use& u : uses()) all.push_back(&u);
+  const auto key = [](const operand_use* u) {
+    return std::tuple(u->touched.begin, u->touched.end, u->pitch, u->row_bytes, u->touched.mode != access_mode::read);
+  };
+  std::sort(all.begin(), all.end(), [&](const auto* a, const auto* b) { return key(a) < key(b); });
+  const auto same = [&](const auto* a, const auto* b) {
+    return a->touched.mode == access_mode::read && key(a) == key(b);
+  };
+  all.erase(std::unique(all.begin(), all.end(), same), all.end());
+  std::vector<std::uint64_t> reach(all.size());  // the furthest end among [0, i]
+  for (std::size_t i = 0; i < all.size(); ++i) reach[i] = std::max(i == 0 ? 0 : reach[i - 1], all[i]->touched.end);
+  std::vector<std::size_t> written;  // positions, ascending, with how far they reach
+  std::vector<std::uint64_t> written_reach;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool reads = all[i]->touched.mode == access_mode::read;
+    if (reads) {
+      for (std::size_t w = written.size(); w-- > 0 && written_reach[w] > all[i]->touched.begin;)
+        if (refuse_overlap(*all[written[w]], *all[i])) return;
+      continue;
     }
+    for (std::size_t j = i; j-- > 0 && reach[j] > all[i]->touched.begin;)
+      if (refuse_overlap(*all[j], *all[i])) return;
+    written.push_back(i);
+    written_reach.push_back(std::max(written_reach.empty() ? 0 : written_reach.back(), all[i]->touched.end));
   }
 }
 
 const std::optional<error>& checker::finish() {
   if (error_) [[unlikely]]
     return error_;
-  for (operand_use& u : std::span(uses_, count_)) {
+  for (operand_use& u : std::span(first(), count_)) {
     if (u.gaps && u.touched.mode == access_mode::write) u.touched.mode = access_mode::read_write;
     const block& b = *u.range->owner.get();
     if (u.touched.mode == access_mode::write || b.stale_marks.load(std::memory_order_acquire) == 0) [[likely]]

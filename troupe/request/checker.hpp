@@ -10,6 +10,8 @@
 #include <troupe/request/extent.hpp>
 #include <troupe/request/operand.hpp>
 #include <troupe/request/request.hpp>
+#include <troupe/request/scalar.hpp>
+#include <vector>
 
 namespace troupe {
 
@@ -26,14 +28,14 @@ struct operand_use {
 };
 
 /// Checks one request before it is queued, and learns from its `check` which parts of its operands it touches.
-/// The first refusal wins; later checks do nothing. Costs no allocation unless something is refused.
+/// The first refusal wins; later checks do nothing. Costs no allocation unless something is refused, or there are more
+/// than `max_operands` operands.
 class checker {
  public:
   /// `owner` and `generation` are the device's: operands of any other are refused.
   template <request R>
   checker(const R& r, const memory_owner* owner, std::uint64_t generation) noexcept
       : request_(&r), name_(name_of<R>()), field_name_(&field_name<R>), owner_(owner), generation_(generation) {
-    static_assert(operand_count(fields_of<R>{}) <= max_operands, "too many operands in one request");
     R::visit_fields(r, [self = this](std::string_view, const auto&... f) { (self->collect(f), ...); });
   }
 
@@ -78,6 +80,12 @@ class checker {
   /// These two may share memory. Otherwise an operand that is written may not overlap any other.
   void may_overlap(const void* a, const void* b) noexcept { allowed_ = {a, b}; }
 
+  /// A number that may be read from memory when the request runs.
+  template <class T>
+  void number(const scalar<T>& field) {
+    if (!field.by_value()) touch(&field, 1, {});
+  }
+
   /// Any other condition on a field. `value` is what it is, `expected` what to give instead.
   template <class F>
   void require(bool holds, const F& field, std::string_view value, std::string_view expected) {
@@ -94,43 +102,50 @@ class checker {
   /// After the request's own checks: stale and overlapping operands. The error, if any of all checks refused.
   const std::optional<error>& finish();
 
-  std::span<const operand_use> uses() const noexcept { return {uses_, count_}; }
+  std::span<const operand_use> uses() const noexcept { return {first(), count_}; }
 
  private:
-  template <class... F>
-  static constexpr std::size_t operand_count(field_list<F...>) noexcept {
-    return (std::size_t{0} + ... + is_operand<F>);
-  }
   template <class F>
   void collect(const F& f) {
-    if constexpr (is_operand<F>) {
-      add(&f, f.range(), sizeof(typename F::element_type), F::mode);
+    if constexpr (operands_in<F>::any) {
+      operands_in<F>::visit(f, [self = this](const void* place, const memory_range& range, std::uint64_t element_bytes,
+                                             access_mode mode) { self->add(place, range, element_bytes, mode); });
     }
   }
-  void add(const void* field, const memory_range& range, std::uint64_t element_bytes, access_mode mode) noexcept {
+  void add(const void* field, const memory_range& range, std::uint64_t element_bytes, access_mode mode) {
     if (!range.owner || range.owner->owner != owner_ || range.owner->generation != generation_ ||
         range.owner->address == 0) [[unlikely]]
       refuse_range(field, range);
-    new (uses_ + count_++)
-        operand_use{field, &range, element_bytes, {range.address, range.address + range.bytes, mode}};
+    const operand_use u{field, &range, element_bytes, {range.address, range.address + range.bytes, mode}};
+    if (count_ < max_operands) [[likely]]
+      new (few_ + count_) operand_use(u);
+    else
+      add_to_many(u);
+    ++count_;
   }
+  void add_to_many(const operand_use& u);
+  const operand_use* first() const noexcept { return many_.empty() ? few_ : many_.data(); }
+  operand_use* first() noexcept { return many_.empty() ? few_ : many_.data(); }
   operand_use& use(const void* field) noexcept;
   void touch(const void* field, extent count, std::string_view shape);
   void strided(const void* field, extent n, const extent& inc);
   void columns_of(const void* field, extent rows, extent columns, extent ld);
   void refuse_range(const void* field, const memory_range& range);
   void refuse_less(const void* field, extent value, extent low, std::string_view hint);
+  bool refuse_overlap(const operand_use& a, const operand_use& b);
   void refuse_overlaps();
+  void refuse_overlaps_among_many();
 
   const void* request_;
   std::string_view name_;
-  std::string_view (*field_name_)(const void*, const void*) noexcept;
+  std::string (*field_name_)(const void*, const void*);
   const memory_owner* owner_;
   std::uint64_t generation_;
-  std::size_t count_ = 0;
+  std::size_t count_ = 0, next_ = 0;  // `next_`: what `use` is probably asked for
   union {
-    operand_use uses_[max_operands];  // as many as there are operands; the others are never made
+    operand_use few_[max_operands];  // as many as there are operands; the others are never made
   };
+  std::vector<operand_use> many_;  // all of them, once there are more
   std::pair<const void*, const void*> allowed_{};
   std::optional<error> error_;
 };

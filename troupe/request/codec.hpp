@@ -21,6 +21,10 @@ struct blob_cursor {
   std::uint64_t address = 0;  ///< there, to read
   static constexpr std::size_t align = 16;
   static constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + align - 1) / align * align; }
+  void advance(std::size_t bytes) noexcept {
+    host += padded(bytes);
+    address += padded(bytes);
+  }
 };
 
 /// How one kind of field travels: `size` and `align` of its fixed part, what it adds to the blob, and both directions;
@@ -72,8 +76,7 @@ struct sequence_codec {
     std::memcpy(at, raw, sizeof raw);
     const std::size_t bytes = c.size() * sizeof(element);
     if (bytes != 0) std::memcpy(blob.host, c.data(), bytes);
-    blob.host += blob_cursor::padded(bytes);
-    blob.address += blob_cursor::padded(bytes);
+    blob.advance(bytes);
   }
   static C decode(const std::byte* at) {
     std::uint64_t raw[2];
@@ -86,6 +89,32 @@ template <>
 struct field_codec<std::string> : sequence_codec<std::string> {};
 template <class T>
 struct field_codec<std::vector<T>> : sequence_codec<std::vector<T>> {};
+
+/// Many operands: the blob holds address and size of each.
+template <class T, access_mode M>
+struct field_codec<std::vector<operand<T, M>>> {
+  using one = field_codec<operand<T, M>>;
+  using list = std::vector<operand<T, M>>;
+  using element = T;
+  static constexpr char kind = "rwx"[static_cast<int>(M)];
+  static constexpr std::size_t size = 16, align = 8;
+  static std::size_t blob_bytes(const list& l) noexcept { return blob_cursor::padded(l.size() * one::size); }
+  static void encode(const list& l, std::byte* at, blob_cursor& blob) noexcept {
+    const std::uint64_t raw[2] = {blob.address, l.size()};
+    std::memcpy(at, raw, sizeof raw);
+    for (std::size_t i = 0; i < l.size(); ++i) one::encode(l[i], blob.host + i * one::size, blob);
+    blob.advance(l.size() * one::size);
+  }
+  static list decode(const std::byte* at) {
+    std::uint64_t raw[2];
+    std::memcpy(raw, at, sizeof raw);
+    const auto* from = reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(raw[0]));
+    list out;
+    out.reserve(raw[1]);
+    for (std::uint64_t i = 0; i < raw[1]; ++i) out.push_back(one::decode(from + i * one::size));
+    return out;
+  }
+};
 
 namespace detail {
 

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <troupe/request/request.hpp>
+#include <troupe/request/scalar.hpp>
 
 namespace troupe {
 namespace detail {
@@ -12,6 +13,14 @@ std::string text(extent e);
 std::string text(double v);
 std::string text(const std::string& s);
 std::string text(std::string_view type, const memory_range& r, std::uint64_t elements);
+
+template <class F>
+std::string field_text(const F& f);
+
+template <class T>
+std::string field_text(const scalar<T>& s) {
+  return s.by_value() ? field_text(s.value()) : text(element_name<T>(), s.range(), s.range().bytes / sizeof(T));
+}
 
 template <class F>
 std::string field_text(const F& f) {

@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <troupe/base/dtype.hpp>
+#include <troupe/request/operand.hpp>
 #include <utility>
 
 /// The one description of a request, written once inside its struct: its name and all its fields, in order.
@@ -60,13 +62,37 @@ constexpr std::string_view nth_name(std::string_view names, std::size_t i) noexc
   return names.substr(0, names.find(','));
 }
 
-/// The name of the field at `field`, found by its address.
+namespace detail {
+
+/// "" when `place` is the field or its only operand, "[2]" when it is the third of a list; nothing when it is
+/// elsewhere.
+template <class F>
+bool is_at(const F& field, const void* place, std::string& index) {
+  if (static_cast<const void*>(&field) == place) return true;
+  bool found = false;
+  if constexpr (operands_in<F>::any) {
+    std::size_t i = 0;
+    operands_in<F>::visit(field, [&](const void* at, const auto&...) {
+      if (at == place && !found) {
+        found = true;
+        if (operands_in<F>::list) index = "[" + std::to_string(i) + "]";
+      }
+      ++i;
+    });
+  }
+  return found;
+}
+
+}  // namespace detail
+
+/// The name of the field at `field`, or of the one that holds this operand, found by its address.
 template <class R>
-std::string_view field_name(const void* request, const void* field) noexcept {
+std::string field_name(const void* request, const void* field) {
   return R::visit_fields(*static_cast<const R*>(request), [field](std::string_view names, const auto&... f) {
-    std::size_t i = 0, found = sizeof...(f);
-    ((static_cast<const void*>(&f) == field ? void(found = i) : void(), ++i), ...);
-    return found == sizeof...(f) ? std::string_view("?") : nth_name(names, found);
+    std::string out = "?", index;
+    std::size_t i = 0;
+    ((detail::is_at(f, field, index) ? void(out = std::string(nth_name(names, i)) + index) : void(), ++i), ...);
+    return out;
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <troupe/request/block.hpp>
 #include <type_traits>
+#include <vector>
 
 namespace troupe {
 
@@ -55,5 +56,30 @@ template <class F>
 inline constexpr bool is_operand = false;
 template <class T, access_mode M>
 inline constexpr bool is_operand<operand<T, M>> = true;
+
+/// The operands in a field. Most have none. A field type of your own that holds some specialises this, and
+/// `field_codec`: `visit` calls `f(place, range, element_bytes, mode)` for each; `place` is what `check` names it by.
+template <class F>
+struct operands_in {
+  static constexpr bool any = false;
+};
+template <class T, access_mode M>
+struct operands_in<operand<T, M>> {
+  static constexpr bool any = true;
+  static constexpr bool list = false;  ///< texts say "a", not "a[0]"
+  template <class V>
+  static void visit(const operand<T, M>& o, V&& f) {
+    f(&o, o.range(), sizeof(T), M);
+  }
+};
+template <class T, access_mode M>
+struct operands_in<std::vector<operand<T, M>>> {
+  static constexpr bool any = true;
+  static constexpr bool list = true;
+  template <class V>
+  static void visit(const std::vector<operand<T, M>>& all, V&& f) {
+    for (const auto& o : all) f(&o, o.range(), sizeof(T), M);
+  }
+};
 
 }  // namespace troupe

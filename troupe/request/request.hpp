@@ -22,7 +22,7 @@ concept request = requires(const R& r, checker& c) {
 inline constexpr std::size_t max_reply_bytes = 64;
 /// The fixed part of an encoded request. What varies in size (text, lists) travels beside it.
 inline constexpr std::size_t max_payload_bytes = 1024;
-/// As many operands as a request may have.
+/// As many operands as a request has without costing allocations; lists of operands may be longer.
 inline constexpr std::size_t max_operands = 12;
 /// As many requests as an error names that it reached along the data; it goes on travelling without growing.
 inline constexpr std::size_t max_chain = 16;
@@ -42,12 +42,13 @@ template <class R>
 struct type_arguments {
   static constexpr void append(fixed_name&) {}
 };
+/// "<f32>", "<f16,f32>"; types that all are the same are named once.
 template <template <class...> class R, class First, class... Rest>
 struct type_arguments<R<First, Rest...>> {
   static constexpr void append(fixed_name& n) {
     n.append("<");
     n.append(element_name<First>());
-    ((n.append(","), n.append(element_name<Rest>())), ...);
+    if constexpr (!(std::is_same_v<First, Rest> && ...)) ((n.append(","), n.append(element_name<Rest>())), ...);
     n.append(">");
   }
 };

@@ -7,8 +7,10 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <span>
 #include <troupe/base/result.hpp>
 #include <troupe/request/request.hpp>
+#include <vector>
 
 /// The interface between a worker and its engines. An engine is one shared object per library actor and backend
 /// (`blas.host.so`), loaded on first use, linking one vendor library. It is written as a class with one `run` per
@@ -21,12 +23,16 @@
 ///   };
 ///   TROUPE_ENGINE(openblas, "blas", "host", gemm<float>, dot<float>)
 ///
+/// A library with many requests spreads them over several sources, each with a part of the list:
+///   std::span<const troupe_engine_operation> level_1() { return operations_of<openblas, dot<float>, axpy<float>>(); }
+///   TROUPE_ENGINE_OF_PARTS(openblas, "blas", "host", level_1(), level_3())
+///
 /// `run` may be called from several lanes at once. It must not return before its work is done (host) or enqueued on
 /// `c.stream` (CUDA). What it throws or returns as an error is answered to the caller, and nobody else notices.
 
 extern "C" {
 
-inline constexpr std::uint32_t troupe_engine_abi = 1;
+inline constexpr std::uint32_t troupe_engine_abi = 2;
 
 /// Which lane an operation wants: its library's, a helper thread's (slow work), or one of the two for copies.
 enum troupe_lane : std::uint32_t {
@@ -67,6 +73,13 @@ struct troupe_engine_operation {
   std::uint32_t payload_bytes;
   std::uint32_t lane;  ///< troupe_lane
   bool (*run)(void* engine, const void* payload, const troupe_engine_call* call, troupe_engine_failure* failure);
+  /// Coalescing. Requests for which this is the same number, not 0, may run as one call when they wait side by side and
+  /// none needs another's result. Null: never.
+  std::uint64_t (*group)(const void* payload);
+  /// Runs `count` of them, to the same bits as `run` one after another. It fails before it has touched anything, or not
+  /// at all: then each runs by itself.
+  bool (*run_group)(void* engine, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
+                    troupe_engine_failure* failure);
 };
 
 struct troupe_engine {
@@ -109,6 +122,31 @@ struct downloads {};
 /// In the list of TROUPE_ENGINE: runs when everything before it has run.
 template <class R>
 struct fences {};
+/// In the list of TROUPE_ENGINE: may be coalesced. The engine also has
+///   static std::uint64_t group_of(const R&);          // the same number for those that may share a call; 0: this one
+///   never result<void> run_group(const group<R>&, call&);   // see troupe_engine_operation::run_group
+template <class R>
+struct grouped {};
+
+/// Requests that run as one call.
+template <class R>
+class group {
+ public:
+  group(const void* const* payloads, const troupe_engine_call* calls, std::uint32_t size) noexcept
+      : payloads_(payloads), calls_(calls), size_(size) {}
+  std::size_t size() const noexcept { return size_; }
+  R operator[](std::size_t i) const { return decode<R>(static_cast<const std::byte*>(payloads_[i])); }
+  /// Gives request `i` its answer, where it has one.
+  template <class Reply = typename R::reply>
+  void answer(std::size_t i, const Reply& reply) const noexcept {
+    std::memcpy(calls_[i].reply, &reply, sizeof reply);
+  }
+
+ private:
+  const void* const* payloads_;
+  const troupe_engine_call* calls_;
+  std::uint32_t size_;
+};
 
 namespace detail {
 
@@ -151,11 +189,29 @@ bool run_operation(void* engine, const void* payload, const troupe_engine_call* 
   });
 }
 
-template <class R, std::uint32_t Lane = troupe_lane_library>
+template <class Engine, class R>
+std::uint64_t group_of_operation(const void* payload) {
+  return Engine::group_of(troupe::decode<R>(static_cast<const std::byte*>(payload)));
+}
+
+template <class Engine, class R>
+bool run_group(void* engine, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
+               troupe_engine_failure* failure) {
+  return guarded(failure, "engine", [&]() -> result<void> {
+    call here{calls[0]};
+    return static_cast<Engine*>(engine)->run_group(group<R>(payloads, calls, count), here);
+  });
+}
+
+template <class R, std::uint32_t Lane = troupe_lane_library, bool Grouped = false>
 struct operation_traits {
   using type = R;
   static constexpr std::uint32_t lane = Lane;
+  static constexpr bool grouped = Grouped;
 };
+template <class Inner>
+struct operation_traits<grouped<Inner>>
+    : operation_traits<typename operation_traits<Inner>::type, operation_traits<Inner>::lane, true> {};
 template <class R>
 struct operation_traits<slow<R>> : operation_traits<R, troupe_lane_helper> {};
 template <class R>
@@ -170,16 +226,27 @@ constexpr troupe_engine_operation operation_of() noexcept {
   using R = typename operation_traits<Entry>::type;
   static_assert(payload_bytes<R> <= max_payload_bytes,
                 "the fixed part of this request is too large: put lists in a vector field");
-  return {opcode_of<R>, request_label<R>.text, payload_bytes<R>, operation_traits<Entry>::lane,
-          &run_operation<Engine, R>};
+  troupe_engine_operation out{opcode_of<R>,
+                              request_label<R>.text,
+                              payload_bytes<R>,
+                              operation_traits<Entry>::lane,
+                              &run_operation<Engine, R>,
+                              nullptr,
+                              nullptr};
+  if constexpr (operation_traits<Entry>::grouped) {
+    out.group = &group_of_operation<Engine, R>;
+    out.run_group = &run_group<Engine, R>;
+  }
+  return out;
 }
 
-template <class Engine, class... R>
+template <class Engine>
 const troupe_engine* open_engine(const char* library, const char* backend, const engine_context* context,
-                                 troupe_engine_failure* failure) {
-  static constexpr troupe_engine_operation operations[] = {operation_of<Engine, R>()...};
+                                 troupe_engine_failure* failure,
+                                 std::initializer_list<std::span<const troupe_engine_operation>> parts) {
   struct holder : troupe_engine {
     std::unique_ptr<Engine> engine;
+    std::vector<troupe_engine_operation> all;
   };
   holder* out = nullptr;
   guarded(failure, library, [&]() -> result<void> {
@@ -187,20 +254,36 @@ const troupe_engine* open_engine(const char* library, const char* backend, const
     if (!engine) return engine.error();
     const char* version = "";
     if constexpr (requires { (*engine)->version(); }) version = (*engine)->version();
-    out = new holder{{troupe_engine_abi, library, backend, version, operations, sizeof...(R), engine->get(),
+    std::vector<troupe_engine_operation> all;
+    for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+    const auto count = static_cast<std::uint32_t>(all.size());
+    const troupe_engine_operation* const first = all.data();
+    out = new holder{{troupe_engine_abi, library, backend, version, first, count, engine->get(),
                       [](const troupe_engine* self) { delete static_cast<const holder*>(self); }},
-                     std::move(*engine)};
+                     std::move(*engine),
+                     std::move(all)};
     return {};
   });
   return out;
 }
 
 }  // namespace detail
+
+/// A part of an engine's list, for TROUPE_ENGINE_OF_PARTS.
+template <class Engine, class... R>
+std::span<const troupe_engine_operation> operations_of() noexcept {
+  static constexpr troupe_engine_operation all[] = {detail::operation_of<Engine, R>()...};
+  return all;
+}
+
 }  // namespace troupe
 
 /// Makes `Engine` the plug-in for (LIBRARY, BACKEND), serving the listed requests.
-#define TROUPE_ENGINE(ENGINE, LIBRARY, BACKEND, ...)                                               \
-  extern "C" __attribute__((visibility("default"))) const troupe_engine* troupe_engine_open(       \
-      const troupe_engine_context* context, troupe_engine_failure* failure) {                      \
-    return ::troupe::detail::open_engine<ENGINE, __VA_ARGS__>(LIBRARY, BACKEND, context, failure); \
+#define TROUPE_ENGINE(ENGINE, LIBRARY, BACKEND, ...) \
+  TROUPE_ENGINE_OF_PARTS(ENGINE, LIBRARY, BACKEND, (::troupe::operations_of<ENGINE, __VA_ARGS__>()))
+/// The same, with the requests listed elsewhere.
+#define TROUPE_ENGINE_OF_PARTS(ENGINE, LIBRARY, BACKEND, ...)                                        \
+  extern "C" __attribute__((visibility("default"))) const troupe_engine* troupe_engine_open(         \
+      const troupe_engine_context* context, troupe_engine_failure* failure) {                        \
+    return ::troupe::detail::open_engine<ENGINE>(LIBRARY, BACKEND, context, failure, {__VA_ARGS__}); \
   }

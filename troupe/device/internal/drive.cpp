@@ -180,9 +180,7 @@ void device_core::retire_lanes(const std::array<std::uint64_t, max_lanes>& done)
 
 void device_core::retire(std::uint32_t slot) noexcept {
   ledger_entry& e = ledger_[slot];
-  for (std::size_t i = 0; i < e.access_count; ++i) e.keep[i].reset();
-  e.keep[max_operands].reset();
-  e.keep[max_operands + 1].reset();
+  e.release();
   channel_.slot(slot).store(0, std::memory_order_relaxed);
   e.in_flight.store(false, std::memory_order_seq_cst);
   ledger_.give_back(slot);
@@ -198,17 +196,15 @@ void device_core::fail(std::uint32_t slot, const error& why, bool retires) {
 }
 
 void device_core::spoil_outputs(const ledger_entry& e, const error& why) {
-  for (std::size_t i = 0; i < e.access_count; ++i) {
-    block* b = e.keep[i].get();
-    const memory_access& a = e.accesses[i];
+  for (const auto& [a, where] : e.accesses()) {
+    block* b = where.get();
     if (a.mode == access_mode::read || b == nullptr) continue;
     memory_->mark_stale(*b, a.begin, a.end, e.ticket, why, [&](auto&& replaced) {
       for (std::uint32_t s = 0; s < ledger_.capacity(); ++s) {
         const ledger_entry& later = ledger_[s];
         if (!later.in_flight.load(std::memory_order_seq_cst) || later.ticket <= e.ticket) continue;
-        for (std::size_t k = 0; k < later.access_count; ++k)
-          if (later.accesses[k].mode == access_mode::write && later.keep[k].get() == b)
-            replaced(later.accesses[k].begin, later.accesses[k].end);
+        for (const block_access& also : later.accesses())
+          if (also.what.mode == access_mode::write && also.where.get() == b) replaced(also.what.begin, also.what.end);
       }
     });
   }

@@ -11,19 +11,37 @@
 
 namespace troupe {
 
+/// What a request does with a block.
+struct block_access {
+  memory_access what;
+  block_ref where;
+};
+
 /// Everything the application remembers of a request between accepting and answering it.
 struct ledger_entry {
   /// free → in_flight by the submitting thread, with everything below written before; → free by the thread that retires
   /// it.
   std::atomic<bool> in_flight{false};
-  bool answered = false;  ///< under the drive lock
-  std::uint8_t access_count = 0;
+  bool answered = false;          ///< under the drive lock
+  std::uint8_t access_count = 0;  ///< of `few`
   std::uint64_t ticket = 0;
   std::atomic<std::int64_t> deadline_ns{no_deadline};  ///< for its start
   const request_info* info = nullptr;
   pending_core* answer = nullptr;  ///< one reference; null for tells
-  std::array<memory_access, max_operands> accesses;
-  std::array<block_ref, max_operands + 2> keep;  ///< the accesses' blocks, the blob, and one more
+  std::array<block_access, max_operands> few;
+  std::vector<block_access> many;  ///< instead of `few`, when there are more
+  block_ref blob, extra;           ///< what else must live as long
+
+  std::span<const block_access> accesses() const noexcept {
+    return many.empty() ? std::span(few).first(access_count) : std::span<const block_access>(many);
+  }
+  /// Lets go of all memory.
+  void release() noexcept {
+    for (std::size_t i = 0; i < access_count; ++i) few[i].where.reset();
+    if (!many.empty()) std::vector<block_access>().swap(many);
+    blob.reset();
+    extra.reset();
+  }
 };
 
 /// The slots of a device's mailbox. Taking and giving back is lock-free.

@@ -28,9 +28,6 @@ error bad_option(const char* field, const std::string& value, const char* expect
                std::string("device_options::") + field + " is " + value + "; expected " + expected);
 }
 
-static_assert(static_cast<int>(lane_policy::per_actor) == static_cast<int>(protocol::lane_policy::per_actor) &&
-              static_cast<int>(lane_policy::pooled) == static_cast<int>(protocol::lane_policy::pooled) &&
-              static_cast<int>(lane_policy::single) == static_cast<int>(protocol::lane_policy::single));
 constexpr std::uint64_t most_memory = std::uint64_t{16} << 40;  // so that the addresses for it stay in range
 
 std::optional<error> check(const device_options& o) {
@@ -137,7 +134,8 @@ result<void> device_core::prepare() {
       .version = protocol::version,
       .capacity = ledger_.capacity(),
       .wait = static_cast<std::uint32_t>(options_.wait),
-      .lanes = static_cast<protocol::lane_policy>(options_.lanes),
+      .lanes = options_.lanes,
+      .coalesce = options_.coalesce,
       .pool = options_.lane_pool,
       .helpers = options_.helpers,
       .device = static_cast<std::int32_t>(index_),

@@ -5,12 +5,33 @@
 #include <troupe/base/clock.hpp>
 #include <troupe/device/internal/sleep_for_news.hpp>
 #include <troupe/worker/internal/operation.hpp>
+#include <tuple>
 
 namespace troupe {
 namespace {
 
 // A zeroed cell for answers that carry an error.
 const std::byte no_reply[max_reply_bytes]{};
+
+// What many operands touch, with neighbours in the same block as one: the parts of a batch mostly lie side by side.
+std::vector<block_access> joined(std::span<const operand_use> uses) {
+  std::vector<block_access> all;
+  all.reserve(uses.size());
+  for (const operand_use& u : uses) all.push_back({u.touched, u.range->owner});
+  std::sort(all.begin(), all.end(), [](const block_access& a, const block_access& b) {
+    return std::tuple(a.where.get(), a.what.mode, a.what.begin) < std::tuple(b.where.get(), b.what.mode, b.what.begin);
+  });
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    block_access &into = all[last], &next = all[i];
+    if (next.where.get() == into.where.get() && next.what.mode == into.what.mode && next.what.begin <= into.what.end)
+      into.what.end = std::max(into.what.end, next.what.end);
+    else if (++last != i)
+      all[last] = std::move(next);
+  }
+  all.resize(last + 1);
+  return all;
+}
 
 error named(const error& why, const request_info& info) {
   if (!why.request().name.empty()) return why;
@@ -122,9 +143,15 @@ submission device_core::submit(const request_info& info, const void* request, ch
     return refuse(refusing_.load() ? refusal() : mailbox_full(), checked, answer, info);
 
   const auto uses = checked.uses();
+  std::vector<block_access> many;
+  if (uses.size() > max_operands) [[unlikely]]
+    many = joined(uses);
+  const bool listed = many.size() > max_operands;
+  const std::size_t list_bytes = listed ? blob_cursor::padded(many.size() * sizeof(memory_access)) : 0;
   block_ref blob;
   blob_cursor cursor;
-  if (const std::size_t bytes = info.blob_bytes(request); bytes != 0) [[unlikely]] {
+  memory_access list{};
+  if (const std::size_t bytes = info.blob_bytes(request) + list_bytes; bytes != 0) [[unlikely]] {
     auto made = memory_->allocate(memory_kind::host, bytes, 256, {});
     if (!made) {
       ledger_.give_back(slot);
@@ -132,8 +159,15 @@ submission device_core::submit(const request_info& info, const void* request, ch
     }
     blob = std::move(*made);
     cursor = {blob->host, blob->address};
+    if (listed) {
+      list = {.begin = cursor.address, .end = many.size()};
+      for (std::size_t i = 0; i < many.size(); ++i)
+        std::memcpy(cursor.host + i * sizeof(memory_access), &many[i].what, sizeof(memory_access));
+      cursor.advance(list_bytes);
+    }
   }
-  const std::size_t head_bytes = sizeof(protocol::command_header) + uses.size() * sizeof(memory_access);
+  const std::size_t count = listed ? 0 : many.empty() ? uses.size() : many.size();
+  const std::size_t head_bytes = sizeof(protocol::command_header) + (listed ? 1 : count) * sizeof(memory_access);
   const auto place = claim(head_bytes + info.payload_bytes, may_wait, deadline);
   if (!place) [[unlikely]] {
     ledger_.give_back(slot);
@@ -147,26 +181,38 @@ submission device_core::submit(const request_info& info, const void* request, ch
   e.answer = answer;
   if (answer != nullptr) answer->add_ref();
   if (link != nullptr) link->slot = slot, link->ticket = place->ticket;
-  e.access_count = static_cast<std::uint8_t>(uses.size());
+  e.access_count = static_cast<std::uint8_t>(count);
   e.deadline_ns.store(deadline, std::memory_order_relaxed);
-  const protocol::command_header head{.opcode = info.opcode,
-                                      .library = info.library,
-                                      .slot = slot,
-                                      .reports_seen = seen,
-                                      .segments = segments_sent_.load(std::memory_order_acquire),
-                                      .access_count = e.access_count,
-                                      .payload_bytes = static_cast<std::uint16_t>(info.payload_bytes)};
+  const protocol::command_header head{
+      .opcode = info.opcode,
+      .library = info.library,
+      .slot = slot,
+      .reports_seen = seen,
+      .segments = segments_sent_.load(std::memory_order_acquire),
+      .access_count = listed ? protocol::listed_accesses : e.access_count,
+      .flags = options.coalesce ? protocol::command_flag::none : protocol::command_flag::alone,
+      .payload_bytes = static_cast<std::uint16_t>(info.payload_bytes)};
   std::memcpy(place->data, &head, sizeof head);
   bool replaces_stale = false;
-  for (std::size_t i = 0; i < uses.size(); ++i) {
-    e.accesses[i] = uses[i].touched;
-    e.keep[i] = uses[i].range->owner;
-    std::memcpy(place->data + sizeof head + i * sizeof(memory_access), &uses[i].touched, sizeof(memory_access));
+  std::byte* const accesses = place->data + sizeof head;
+  for (std::size_t i = 0; i < count; ++i) {
+    block_access& a = e.few[i];
+    if (many.empty()) [[likely]] {
+      a.what = uses[i].touched;
+      a.where = uses[i].range->owner;
+    } else {
+      a = std::move(many[i]);
+    }
+    std::memcpy(accesses + i * sizeof(memory_access), &a.what, sizeof(memory_access));
+  }
+  if (listed) [[unlikely]] {
+    std::memcpy(accesses, &list, sizeof list);
+    e.many = std::move(many);
   }
   if (blob) [[unlikely]]
-    e.keep[max_operands] = std::move(blob);
+    e.blob = std::move(blob);
   if (extra) [[unlikely]]
-    e.keep[max_operands + 1] = std::move(extra);
+    e.extra = std::move(extra);
   info.encode(request, place->data + head_bytes, cursor);
   channel_.slot(slot).store(protocol::slot_word(e.ticket, protocol::phase::queued), std::memory_order_release);
   e.in_flight.store(true, std::memory_order_seq_cst);

@@ -10,7 +10,7 @@
 namespace troupe {
 namespace {
 
-std::vector<std::byte> good(std::uint16_t accesses, std::uint16_t payload) {
+std::vector<std::byte> good(std::uint8_t accesses, std::uint16_t payload) {
   std::vector<std::byte> out(sizeof(protocol::command_header) + accesses * sizeof(memory_access) + payload);
   const protocol::command_header head{.opcode = 1,
                                       .library = 2,
@@ -18,6 +18,7 @@ std::vector<std::byte> good(std::uint16_t accesses, std::uint16_t payload) {
                                       .reports_seen = 4,
                                       .segments = 5,
                                       .access_count = accesses,
+                                      .flags = {},
                                       .payload_bytes = payload};
   std::memcpy(out.data(), &head, sizeof head);
   for (std::size_t i = 0; i < accesses; ++i) {
@@ -59,7 +60,7 @@ TEST(command, random_bytes_never_lead_outside_the_record) {
   std::mt19937_64 random(seed);
   int accepted = 0;
   for (int i = 0; i < 200'000; ++i) {
-    auto record = good(static_cast<std::uint16_t>(random() % 5), static_cast<std::uint16_t>(random() % 64));
+    auto record = good(static_cast<std::uint8_t>(random() % 5), static_cast<std::uint16_t>(random() % 64));
     for (auto flips = random() % 4; flips > 0; --flips)
       record[random() % record.size()] = static_cast<std::byte>(random());
     // An allocation of exactly this size: a sanitizer sees any step outside.

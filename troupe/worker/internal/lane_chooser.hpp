@@ -13,7 +13,7 @@ namespace troupe {
 /// compute.
 class lane_chooser {
  public:
-  lane_chooser(protocol::lane_policy policy, std::uint32_t pool, std::uint32_t helpers) noexcept;
+  lane_chooser(lane_policy policy, std::uint32_t pool, std::uint32_t helpers) noexcept;
 
   static constexpr std::uint32_t upload = 0, download = 1, first_compute = 2;
 
@@ -33,7 +33,7 @@ class lane_chooser {
         break;
     }
     if (computes_ == 1) return first_compute;
-    if (policy_ == protocol::lane_policy::per_actor) return first_compute + library % computes_;
+    if (policy_ == lane_policy::per_actor) return first_compute + library % computes_;
     // Pooled: behind what it waits for, where waiting costs nothing; else where the least is to be done.
     for (std::uint32_t l = first_compute; l < first_compute + computes_; ++l)
       if (waits.sequence(l) != 0) return l;
@@ -50,7 +50,7 @@ class lane_chooser {
     }
     return best;
   }
-  protocol::lane_policy policy_;
+  lane_policy policy_;
   std::uint32_t first_helper_, computes_;
 };
 

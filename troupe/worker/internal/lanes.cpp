@@ -28,7 +28,7 @@ void lane_set::issue(operation& op, std::uint32_t number) noexcept {
 
 void lane_set::queue(operation& op) {
   lane& l = lanes_[op.at.lane];
-  l.queued.store(op.at.sequence, std::memory_order_seq_cst);
+  l.queued.store(op.at.sequence + op.together - 1, std::memory_order_seq_cst);
   if (!l.thread.joinable()) {
     l.thread = std::thread([this, number = op.at.lane] { serve(number); });
   } else if (l.parked.load(std::memory_order_seq_cst)) {
@@ -90,46 +90,87 @@ failure_ptr lane_set::failed_input(const operation& op) const {
   return nullptr;
 }
 
+troupe_engine_call lane_set::call_of(const operation& op) noexcept {
+  return {.stream = nullptr,
+          .lane = op.at.lane,
+          .reserved = 0,
+          .ticket = op.ticket,
+          .reply = channel_.cell(op.slot).bytes,
+          .news = [](void* r) { static_cast<reporter*>(r)->announce(); },
+          .worker = &reports_};
+}
+
+// After its waits: why it must not run, or nothing, and from then on it cannot be cancelled.
+failure_ptr lane_set::start(operation& op) noexcept {
+  const failure_ptr why = failed_input(op);
+  std::uint64_t expected = protocol::slot_word(op.ticket, protocol::phase::queued);
+  if (channel_.slot(op.slot).compare_exchange_strong(expected,
+                                                     protocol::slot_word(op.ticket, protocol::phase::started)))
+    return why;
+  return std::make_shared<failure>(failure{
+      .reaction = reaction::retry_later, .domain = "device", .text = "cancelled before it started", .first = op.id()});
+}
+
+failure_ptr lane_set::execute(const operation& op) noexcept {
+  const troupe_engine_call c = call_of(op);
+  engine_failure f;
+  if (op.what->run(op.engine, op.payload, &c, &f)) return nullptr;
+  f.make_sound();
+  return std::make_shared<failure>(failure{.reaction = static_cast<reaction>(f.reaction),
+                                           .code = f.code,
+                                           .domain = f.domain,
+                                           .text = f.text,
+                                           .first = op.id()});
+}
+
+void lane_set::tell(const operation& op, const failure_ptr& why) {
+  const std::uint64_t number = reports_.report(op, *why);
+  failures_.add({op.at, number, why, {op.touched.begin(), op.touched.end()}});
+}
+
 void lane_set::run(operation& op) noexcept {
+  if (op.together > 1) return run_group(op);
   // Waits come first, also for an operation that will not run: later ones wait for this one alone and rely on what it
   // waited for.
   wait_for(op.waits);
-  failure_ptr why = failed_input(op);
-  std::uint64_t expected = protocol::slot_word(op.ticket, protocol::phase::queued);
-  if (!channel_.slot(op.slot).compare_exchange_strong(expected,
-                                                      protocol::slot_word(op.ticket, protocol::phase::started))) {
-    why = std::make_shared<failure>(failure{.reaction = reaction::retry_later,
-                                            .domain = "device",
-                                            .text = "cancelled before it started",
-                                            .first = op.id()});
-  } else if (!why) {
-    const troupe_engine_call c{.stream = nullptr,
-                               .lane = op.at.lane,
-                               .reserved = 0,
-                               .ticket = op.ticket,
-                               .reply = channel_.cell(op.slot).bytes,
-                               .news = [](void* r) { static_cast<reporter*>(r)->announce(); },
-                               .worker = &reports_};
-    engine_failure f;
-    if (!op.what->run(op.engine, op.payload, &c, &f)) {
-      f.make_sound();
-      why = std::make_shared<failure>(failure{.reaction = static_cast<reaction>(f.reaction),
-                                              .code = f.code,
-                                              .domain = f.domain,
-                                              .text = f.text,
-                                              .first = op.id()});
-    }
-  }
-  if (why) {
-    const std::uint64_t number = reports_.report(op, *why);
-    const auto touched = op.touched();
-    failures_.add({op.at, number, why, {touched.begin(), touched.end()}});
-  }
-  complete(op);
+  failure_ptr why = start(op);
+  if (!why) why = execute(op);
+  if (why) tell(op, why);
+  complete(op.at);
 }
 
-void lane_set::complete(const operation& op) noexcept {
-  channel_.page().lanes[op.at.lane].done.store(op.at.sequence, std::memory_order_seq_cst);
+// One call for all that can still run. Each has its own answer: what is cancelled, or misses an input, is left out.
+void lane_set::run_group(operation& head) noexcept {
+  std::array<const operation*, most_together> going;
+  std::array<const void*, most_together> payloads;
+  std::array<troupe_engine_call, most_together> calls;
+  std::uint32_t n = 0;
+  const position first = head.at;
+  const std::uint32_t all = head.together;
+  const auto member = [&](std::uint32_t i) -> operation& {
+    return operations_[protocol::slot_of(channel_.log(first.lane, first.sequence + i).load(std::memory_order_relaxed))];
+  };
+  for (std::uint32_t i = 0; i < all; ++i) wait_for(member(i).waits);
+  for (std::uint32_t i = 0; i < all; ++i) {
+    operation& op = member(i);
+    if (const failure_ptr why = start(op)) {
+      tell(op, why);
+      continue;
+    }
+    going[n] = &op;
+    payloads[n] = op.payload;
+    calls[n++] = call_of(op);
+  }
+  engine_failure unused;
+  if (n < 2 || !head.what->run_group(head.engine, payloads.data(), calls.data(), n, &unused)) {
+    for (std::uint32_t i = 0; i < n; ++i)
+      if (const failure_ptr why = execute(*going[i])) tell(*going[i], why);
+  }
+  complete({first.lane, first.sequence + all - 1});
+}
+
+void lane_set::complete(position up_to) noexcept {
+  channel_.page().lanes[up_to.lane].done.store(up_to.sequence, std::memory_order_seq_cst);
   reports_.announce();
   if (step_waiters_.load(std::memory_order_seq_cst) != 0) {
     step_.fetch_add(1, std::memory_order_seq_cst);

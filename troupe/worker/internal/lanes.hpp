@@ -24,9 +24,10 @@ class lane_set {
 
   /// For the pump: gives `op` the next place in its lane, `op.at`, and writes the lane's log.
   void issue(operation& op, std::uint32_t lane) noexcept;
-  /// Runs an issued operation on the calling thread: the pump, when `idle(lane)` was true and it waits for nothing.
+  /// Runs an issued operation, and those `together` with it, on the calling thread: the pump, when the lane was idle
+  /// and they wait for nothing.
   void run_here(operation& op) noexcept { run(op); }
-  /// Leaves an issued operation to the lane's thread.
+  /// Leaves them to the lane's thread.
   void queue(operation& op);
 
   std::uint64_t done(std::uint32_t lane) const noexcept {
@@ -46,10 +47,15 @@ class lane_set {
     std::thread thread;
   };
   void run(operation& op) noexcept;
+  void run_group(operation& head) noexcept;
+  failure_ptr start(operation& op) noexcept;
+  failure_ptr execute(const operation& op) noexcept;
+  void tell(const operation& op, const failure_ptr& why);
+  troupe_engine_call call_of(const operation& op) noexcept;
   void serve(std::uint32_t number) noexcept;
   void wait_for(const wait_list& waits) noexcept;
   void wait_until_done(std::uint32_t lane, std::uint64_t sequence) noexcept;
-  void complete(const operation& op) noexcept;
+  void complete(position up_to) noexcept;
   failure_ptr failed_input(const operation& op) const;
 
   protocol::view channel_;

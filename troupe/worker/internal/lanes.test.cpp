@@ -47,7 +47,13 @@ class lanes : public testing::Test {
     return op;
   }
   static troupe_engine_operation operation_that(run_fn run) {
-    return {.opcode = 1, .name = "testing.operation", .payload_bytes = 4, .lane = troupe_lane_library, .run = run};
+    return {.opcode = 1,
+            .name = "testing.operation",
+            .payload_bytes = 4,
+            .lane = troupe_lane_library,
+            .run = run,
+            .group = nullptr,
+            .run_group = nullptr};
   }
   // The failure that the next report tells of.
   struct told {

@@ -9,6 +9,9 @@
 
 namespace troupe {
 
+/// As many operations as may share one call.
+inline constexpr std::uint32_t most_together = 128;
+
 /// One request inside the worker, from the pump's decision to its end. Lives in an array by ledger slot, so none is
 /// ever allocated.
 struct operation {
@@ -22,11 +25,11 @@ struct operation {
   failure_lookup inputs;
   failure_ptr doomed;  ///< set when it is known before its turn that it cannot run
   std::array<memory_access, max_operands> accesses;
-  std::size_t access_count = 0;
-  const std::byte* payload = nullptr;  ///< in the ring while it runs on the pump, else `copy`
+  std::span<const memory_access> touched;  ///< `accesses`, or a longer list in the application's memory
+  std::uint32_t together = 1;              ///< with how many of its lane, from this one on, it shares a call
+  const std::byte* payload = nullptr;      ///< in the ring while it runs on the pump, else `copy`
   alignas(16) std::array<std::byte, max_payload_bytes> copy;
 
-  std::span<const memory_access> touched() const noexcept { return {accesses.data(), access_count}; }
   request_id id() const { return {std::string(name), ticket}; }
 };
 

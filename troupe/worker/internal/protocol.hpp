@@ -9,13 +9,14 @@
 #include <troupe/request/block.hpp>
 #include <troupe/request/request.hpp>
 #include <troupe/worker/internal/hazards.hpp>
+#include <troupe/worker/lane_policy.hpp>
 
 /// What the application and a worker share: the layout of their common memory, of the records in the two rings, and of
 /// the messages on the control socket.
 namespace troupe::protocol {
 
 /// Raised by every change to anything in this file. Both sides must agree.
-inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t version = 3;
 
 /// The state word of a ledger slot: which request has it, and who may decide about it.
 enum class phase : std::uint64_t { empty = 0, queued = 1, started = 2, cancelled = 3 };
@@ -51,6 +52,16 @@ struct progress_page {
   alignas(64) lane_counters lanes[max_lanes];
 };
 
+/// An access_count of this: the request has more accesses than fit the record. In their place stands one whose `begin`
+/// is the address of a list in host memory and whose `end` is how many it holds.
+inline constexpr std::uint8_t listed_accesses = 255;
+inline constexpr std::uint64_t most_listed_accesses = 1 << 20;
+
+enum class command_flag : std::uint8_t {
+  none = 0,
+  alone = 1,  ///< not to be coalesced
+};
+
 /// Before the payload of each record in the command ring.
 struct command_header {
   std::uint64_t opcode;
@@ -58,7 +69,8 @@ struct command_header {
   std::uint32_t slot;
   std::uint64_t reports_seen;  ///< failures that its caller had been told of when it was checked
   std::uint32_t segments;      ///< memory messages that must have been carried out before
-  std::uint16_t access_count;
+  std::uint8_t access_count;   ///< of those that follow; `listed_accesses`: one follows that says where they are
+  command_flag flags;
   std::uint16_t payload_bytes;
 };
 static_assert(sizeof(command_header) == 32 && sizeof(memory_access) == 24);
@@ -131,13 +143,12 @@ enum class message : std::uint32_t {
   stop = 6,    ///< application: nothing is queued any more; end
 };
 
-enum class lane_policy : std::uint32_t { per_actor, pooled, single };
-
 struct worker_settings {
   std::uint32_t version;
   std::uint32_t capacity;
   std::uint32_t wait;  ///< wait_policy
   lane_policy lanes;
+  bool coalesce;
   std::uint32_t pool;     ///< lanes for lane_policy::pooled
   std::uint32_t helpers;  ///< threads for slow work
   std::int32_t device;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <troupe/base/futex.hpp>
-#include <troupe/worker/internal/command.hpp>
 #include <troupe/worker/internal/pump.hpp>
 
 namespace troupe {
@@ -53,6 +52,10 @@ result<void> pump::run() {
     if (record && accept(record.ticket, record.payload)) continue;
     if (record || record.status == read_status::violation)
       return error(reaction::fatal, "worker", "the command ring is corrupt");
+    if (group_.count != 0) {
+      close_group();
+      continue;
+    }
     if (wait.spin([this] { return parts_.commands.peek().status != read_status::none; })) continue;
     if (stopping_.load()) break;
     parts_.reports.announce_idle();
@@ -104,8 +107,26 @@ bool pump::cheap(const operation& op) const noexcept {
   if (op.doomed) return true;
   if (op.what->lane == troupe_lane_helper) return false;
   std::uint64_t bytes = 0;
-  for (const memory_access& a : op.touched()) bytes += a.end - a.begin;
+  for (const memory_access& a : op.touched) bytes += a.end - a.begin;
   return bytes <= parts_.inline_bytes;
+}
+
+bool pump::find_accesses(operation& op, const parsed_command& command) {
+  if (command.head.access_count != protocol::listed_accesses) [[likely]] {
+    std::memcpy(op.accesses.data(), command.accesses.data(), command.accesses.size());
+    op.touched = std::span(op.accesses).first(command.head.access_count);
+    return true;
+  }
+  const std::uint64_t begin = command.list.begin, bytes = command.list.end * sizeof(memory_access);
+  if (begin < parts_.memory_begin || begin > parts_.memory_end || bytes > parts_.memory_end - begin) return false;
+  op.touched = {};
+  if (!await_segments(command.head.segments)) {
+    op.doomed = failed_here(memory_never_came(), op.id());
+    return true;
+  }
+  const auto* list = reinterpret_cast<const memory_access*>(static_cast<std::uintptr_t>(begin));
+  op.touched = {list, static_cast<std::size_t>(command.list.end)};
+  return are_accesses(std::as_bytes(op.touched));
 }
 
 bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
@@ -121,12 +142,13 @@ bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
   op.ticket = ticket;
   op.slot = head.slot;
   op.doomed.reset();
-  op.access_count = head.access_count;
-  std::memcpy(op.accesses.data(), command->accesses.data(), command->accesses.size());
+  op.together = 1;
   op.payload = command->payload.data();
+  if (!find_accesses(op, *command)) [[unlikely]]
+    return false;
 
   take_failures(done);
-  hazards_.collect(op.touched(), done, head.reports_seen, op.waits, op.inputs);
+  hazards_.collect(op.touched, done, head.reports_seen, op.waits, op.inputs);
 
   std::uint32_t library = 0, wanted = troupe_lane_library;
   if (auto found = parts_.engines.find(head.library, head.opcode);
@@ -145,11 +167,15 @@ bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
   }
   if (!op.doomed && op.inputs.poison() != 0) op.doomed = passed_on(known_failure(op.inputs.poison()), op.id());
   if (head.reports_seen < hazards_.forgotten()) [[unlikely]] {
-    const auto touched = op.touched();
-    if (std::any_of(touched.begin(), touched.end(), [](const auto& a) { return a.mode != access_mode::write; }))
+    if (std::any_of(op.touched.begin(), op.touched.end(), [](const auto& a) { return a.mode != access_mode::write; }))
       op.doomed = failed_here(checked_too_long_ago(), op.id());
   }
+  order(op, head, wanted, library);
+  return true;
+}
 
+// Chooses the lane, and gives the operation to it or to the group that is open.
+void pump::order(operation& op, const protocol::command_header& head, std::uint32_t wanted, std::uint32_t library) {
   if (wanted == troupe_lane_fence) {
     wanted = troupe_lane_helper;
     for (std::uint32_t l = 0; l < max_lanes; ++l)
@@ -157,23 +183,74 @@ bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
   }
   const std::uint32_t lane = parts_.lanes.choose(wanted, library, op.waits,
                                                  [this](std::uint32_t l) { return lanes_.issued(l) - lanes_.done(l); });
+  const std::uint64_t key = group_key(op, head.flags);
+  const bool joins = may_join(op, lane, key);
+  if (group_.count != 0 && !joins && (lane == group_.lane || waits_for_group(op) || ++group_.passed > most_together))
+    close_group();
   hazards_.drop_implied(lane, op.waits);
-  const bool at_once = op.waits.empty() && lanes_.idle(lane);
+  const bool at_once = op.waits.empty() && (joins || lanes_.idle(lane));
   lanes_.issue(op, lane);
   hazards_.note_waited(op.at, op.waits);
-  hazards_.commit(op.touched(), op.at);
+  hazards_.commit(op.touched, op.at);
   if (head.segments != 0 && !await_segments(head.segments) && !op.doomed) [[unlikely]]
     op.doomed = failed_here(memory_never_came(), op.id());
-  if (at_once && cheap(op)) {
+  if (joins) {
+    keep_payload(op, head.payload_bytes);
+    group_.here &= at_once && cheap(op);
+    if (++group_.count == most_together) close_group();
+  } else if (key != 0 && group_.count == 0) {
+    keep_payload(op, head.payload_bytes);
+    group_ = {.lane = lane,
+              .count = 1,
+              .first = op.at.sequence,
+              .head = &op,
+              .key = key,
+              .here = at_once && cheap(op),
+              .passed = 0,
+              .issued_before = {}};
+    for (std::uint32_t l = 0; l < max_lanes; ++l) group_.issued_before[l] = lanes_.issued(l);
+  } else if (at_once && cheap(op)) {
     lanes_.run_here(op);
     parts_.commands.pop();
   } else {
-    std::memcpy(op.copy.data(), op.payload, head.payload_bytes);
-    op.payload = op.copy.data();
-    parts_.commands.pop();
+    keep_payload(op, head.payload_bytes);
     lanes_.queue(op);
   }
-  return true;
+}
+
+// The record goes, so that the next one can be looked at.
+void pump::keep_payload(operation& op, std::size_t bytes) noexcept {
+  std::memcpy(op.copy.data(), op.payload, bytes);
+  op.payload = op.copy.data();
+  parts_.commands.pop();
+}
+
+std::uint64_t pump::group_key(const operation& op, protocol::command_flag flags) const {
+  if (!parts_.coalesce || op.doomed || op.what->group == nullptr || flags == protocol::command_flag::alone) return 0;
+  return op.what->group(op.payload);
+}
+
+// All of a group waits before any of it runs. So what a member waits for must not wait for the group: it was issued
+// before the group was opened.
+bool pump::may_join(const operation& op, std::uint32_t lane, std::uint64_t key) const noexcept {
+  if (group_.count == 0 || key == 0 || key != group_.key || op.what != group_.head->what || lane != group_.lane)
+    return false;
+  bool independent = op.waits.sequence(lane) < group_.first;
+  op.waits.for_each([&](position p) { independent &= p.lane == lane || p.sequence <= group_.issued_before[p.lane]; });
+  return independent;
+}
+
+bool pump::waits_for_group(const operation& op) const noexcept {
+  return op.waits.sequence(group_.lane) >= group_.first;
+}
+
+void pump::close_group() {
+  const open_group g = std::exchange(group_, {});
+  g.head->together = g.count;
+  if (g.here)
+    lanes_.run_here(*g.head);
+  else
+    lanes_.queue(*g.head);
 }
 
 }  // namespace troupe

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <troupe/channel/ring.hpp>
+#include <troupe/worker/internal/command.hpp>
 #include <troupe/worker/internal/engines.hpp>
 #include <troupe/worker/internal/lane_chooser.hpp>
 #include <troupe/worker/internal/lanes.hpp>
@@ -21,6 +22,9 @@ class pump {
     wait_policy wait;
     lane_chooser lanes;
     std::uint64_t inline_bytes;
+    bool coalesce = true;
+    /// Where the application's memory is mapped: lists of accesses lie there.
+    std::uint64_t memory_begin = 0, memory_end = UINT64_MAX;
     /// How many failures may spoil memory at a time, so that memory nobody writes again costs nothing for ever. By
     /// default four times the largest mailbox: a request comes here before so many others have failed since it was
     /// checked, unless its caller waited very long for room, and then it is refused.
@@ -36,7 +40,25 @@ class pump {
   void segments_changed() noexcept;
 
  private:
+  /// Operations of one lane that have been issued and will share a call, once nobody can join any more.
+  struct open_group {
+    std::uint32_t lane = 0, count = 0;  // count 0: there is none
+    std::uint64_t first = 0;            // its sequence
+    operation* head = nullptr;
+    std::uint64_t key = 0;
+    bool here = false;                                   // it may run on the pump
+    std::uint32_t passed = 0;                            // others issued since it was opened
+    std::array<std::uint64_t, max_lanes> issued_before;  // by lane, when it was opened
+  };
+
   bool accept(std::uint64_t ticket, std::span<const std::byte> record);  // false: it cannot be a command
+  void order(operation& op, const protocol::command_header& head, std::uint32_t wanted, std::uint32_t library);
+  bool find_accesses(operation& op, const parsed_command& command);  // false: there cannot be such a list
+  std::uint64_t group_key(const operation& op, protocol::command_flag flags) const;
+  bool may_join(const operation& op, std::uint32_t lane, std::uint64_t key) const noexcept;
+  bool waits_for_group(const operation& op) const noexcept;
+  void keep_payload(operation& op, std::size_t bytes) noexcept;
+  void close_group();
   void take_failures(lane_progress done);
   failure_ptr known_failure(std::uint64_t number) const;
   bool cheap(const operation& op) const noexcept;
@@ -47,6 +69,7 @@ class pump {
   failure_log failures_;
   lane_set lanes_;
   hazard_tracker hazards_;
+  open_group group_;
   std::vector<std::pair<std::uint64_t, failure_ptr>> known_;  // by number; the most recent ones
   std::atomic<std::uint32_t> segments_{0};                    // memory messages carried out so far
   std::atomic<std::uint32_t> turn_{0};  // changes with each of them and with `stop`: await_segments sleeps on it

@@ -26,6 +26,7 @@ class pumps : public testing::Test {
                                         .reports_seen = r.reports_seen,
                                         .segments = r.segments,
                                         .access_count = 1,
+                                        .flags = {},
                                         .payload_bytes = 0};
     const ring_claim place = commands_out_.claim(sizeof head + sizeof r.access);
     ASSERT_TRUE(place);
@@ -56,7 +57,7 @@ class pumps : public testing::Test {
               .reports = reports_,
               .engines = engines_,
               .wait = wait_policy::balanced,
-              .lanes = lane_chooser(protocol::lane_policy::single, 1, 1),
+              .lanes = lane_chooser(lane_policy::single, 1, 1),
               .inline_bytes = UINT64_MAX,
               .most_poison = 10}};
   std::uint64_t sent_ = 0;

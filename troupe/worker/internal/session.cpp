@@ -119,7 +119,10 @@ result<void> worker_session::begin() {
                                    .engines = *state_->engines,
                                    .wait = static_cast<wait_policy>(g.settings.wait),
                                    .lanes = lane_chooser(g.settings.lanes, g.settings.pool, g.settings.helpers),
-                                   .inline_bytes = g.settings.inline_bytes});
+                                   .inline_bytes = g.settings.inline_bytes,
+                                   .coalesce = g.settings.coalesce,
+                                   .memory_begin = g.settings.reserve_begin,
+                                   .memory_end = g.settings.reserve_begin + g.settings.reserve_bytes});
   return {};
 }
 

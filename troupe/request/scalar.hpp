@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <troupe/request/codec.hpp>
+#include <troupe/request/operand.hpp>
+#include <type_traits>
+
+namespace troupe {
+
+/// A number in a request: given by value, or the first element of a buffer, read when the request runs. So a factor
+/// that an earlier request computes needs no way back to the application.
+///   .alpha = 2          .alpha = norm   (a buffer<float>)
+template <class T>
+class scalar {
+ public:
+  constexpr scalar(T value) noexcept : value_(value) {}
+  template <class U>
+    requires(std::is_arithmetic_v<U> && !std::is_same_v<U, T> && std::is_constructible_v<T, U>)
+  constexpr scalar(U value) noexcept : value_(static_cast<T>(value)) {}
+  scalar(const buffer<T>& from) : range_(in<T>(from).range()), by_value_(false) {}
+  scalar(buffer<T>&& from) : range_(in<T>(std::move(from)).range()), by_value_(false) {}
+  /// For the worker: memory without an owner.
+  static scalar at(std::uint64_t address) noexcept {
+    scalar out{T{}};
+    out.range_.address = address;
+    out.range_.bytes = sizeof(T);
+    out.by_value_ = false;
+    return out;
+  }
+
+  bool by_value() const noexcept { return by_value_; }
+  /// Known to be `v` before the request runs.
+  bool is(T v) const noexcept { return by_value_ && value_ == v; }
+  const T& value() const noexcept { return value_; }  ///< when given by value
+  const memory_range& range() const noexcept { return range_; }
+
+  /// The number, wherever it is. Only in the worker, where the worker's processor can read the memory.
+  T load() const noexcept {
+    return by_value_ ? value_ : *reinterpret_cast<const T*>(static_cast<std::uintptr_t>(range_.address));
+  }
+
+ private:
+  T value_{};
+  memory_range range_;
+  bool by_value_ = true;
+};
+
+template <class T>
+struct operands_in<scalar<T>> {
+  static constexpr bool any = true;
+  static constexpr bool list = false;
+  template <class V>
+  static void visit(const scalar<T>& s, V&& f) {
+    if (!s.by_value()) f(&s, s.range(), sizeof(T), access_mode::read);
+  }
+};
+
+/// The number itself, or address and a mark.
+template <class T>
+struct field_codec<scalar<T>> {
+  using element = T;
+  static constexpr char kind = 'S';
+  static constexpr std::size_t size = 16 + (sizeof(T) > 8 ? 8 : 0), align = 8;
+  static constexpr std::size_t blob_bytes(const scalar<T>&) noexcept { return 0; }
+  static void encode(const scalar<T>& s, std::byte* at, blob_cursor&) noexcept {
+    const std::uint64_t in_memory = s.by_value() ? 0 : 1;
+    std::memcpy(at, &in_memory, sizeof in_memory);
+    if (in_memory != 0)
+      std::memcpy(at + 8, &s.range().address, 8);
+    else
+      std::memcpy(at + 8, &s.value(), sizeof(T));
+  }
+  static scalar<T> decode(const std::byte* at) noexcept {
+    std::uint64_t in_memory;
+    std::memcpy(&in_memory, at, sizeof in_memory);
+    if (in_memory == 0) return scalar<T>(field_codec<T>::decode(at + 8));
+    std::uint64_t address;
+    std::memcpy(&address, at + 8, sizeof address);
+    return scalar<T>::at(address);
+  }
+};
+
+}  // namespace troupe
