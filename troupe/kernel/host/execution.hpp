@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace troupe::kernel {
+
+/// How the threads of a block run on the host.
+enum class execution : std::uint8_t {
+  loop,    ///< one after the other or in vector lanes
+  split,   ///< in such loops from barrier to barrier
+  fibers,  ///< each on a stack of its own
+};
+
+constexpr std::string_view to_string(execution e) noexcept {
+  return e == execution::loop ? "loop" : e == execution::split ? "split" : "fibers";
+}
+
+}  // namespace troupe::kernel

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/kernel/host/image.h>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <troupe/base/dtype.hpp>
+#include <troupe/base/result.hpp>
+#include <troupe/kernel/host/execution.hpp>
+#include <vector>
+
+namespace troupe::kernel {
+
+enum class parameter_kind : std::uint8_t { value, const_pointer, pointer };
+
+struct parameter {
+  parameter_kind kind;
+  dtype type;               ///< of the value, or of what the pointer points to; `dtype{}` for another type
+  std::uint64_t bytes;      ///< of the same; 0 for a pointer to void
+  std::uint64_t alignment;  ///< of the same
+  std::string spelling;     ///< as C++ spells it
+};
+
+/// What is known of a kernel; CUDA's function attributes.
+struct kernel_attributes {
+  std::uint32_t max_threads;  ///< of a block
+  std::uint32_t static_shared_bytes;
+  std::uint32_t stack_bytes;  ///< of each thread; 0 unless they run as fibers
+  execution how;
+  std::string reason;  ///< why they run as they do
+};
+
+/// A kernel of a loaded image. Belongs to it.
+struct loaded_kernel {
+  std::string name;
+  std::vector<parameter> parameters;
+  kernel_attributes attributes;
+  std::uint32_t (*run)(troupe_host_block*);
+};
+
+struct loaded_global {
+  std::string name;
+  void* address;
+  std::uint64_t bytes;
+  bool constant;
+  dtype type;  ///< of its elements; `dtype{}` for another type
+};
+
+/// A host image in memory, ready to run. Its code goes when it is destroyed: no kernel of it may be running then.
+class loaded_image {
+ public:
+  /// Checks and loads the bytes of a host image (see image.h). `name` is what error texts and /proc show. The code in
+  /// the image is trusted: loading it runs it.
+  static result<loaded_image> load(std::span<const std::byte> bytes, const std::string& name);
+
+  const std::vector<loaded_kernel>& kernels() const noexcept;
+  const std::vector<loaded_global>& globals() const noexcept;
+  /// Null when there is none of that name, which is compared without regard to white space.
+  const loaded_kernel* find_kernel(std::string_view name) const noexcept;
+  const loaded_global* find_global(std::string_view name) const noexcept;
+
+ private:
+  struct content;
+  explicit loaded_image(std::shared_ptr<const content> c) noexcept;
+
+  std::shared_ptr<const content> content_;  // one loading, however many copies of the handle
+};
+
+}  // namespace troupe::kernel
