@@ -149,6 +149,42 @@ struct count {
   void check(checker&) const {}
 };
 
+/// x[0] += by; answers with how many it shared a call. Those of one kind may; kind 0 may not, and of kind 13 the engine
+/// refuses more than one at a time.
+struct together {
+  inout<float> x;
+  std::uint64_t kind;
+  float by = 1;
+  using reply = std::uint32_t;
+  TROUPE_REQUEST("testing.together", x, kind, by)
+  void check(checker& c) const { c.elements(x, 1); }
+};
+
+/// target[0] = factor * (the sum of the first elements of the parts). Fails with what `blame` says, if anything.
+struct sum_of {
+  std::vector<in<float>> parts;
+  out<float> target;
+  scalar<float> factor = 1;
+  std::string blame = {};
+  using reply = std::uint64_t;  ///< how many parts
+  TROUPE_REQUEST("testing.sum_of", parts, target, factor, blame)
+  void check(checker& c) const {
+    for (const auto& part : parts) c.elements(part, 1);
+    c.elements(target, 1);
+    c.number(factor);
+  }
+};
+
+/// Sets the first element of each target to its number.
+struct number_all {
+  std::vector<inout<float>> targets;
+  using reply = void;
+  TROUPE_REQUEST("testing.number_all", targets)
+  void check(checker& c) const {
+    for (const auto& t : targets) c.elements(t, 1);
+  }
+};
+
 /// Known to the application and to no engine.
 struct absent {
   out<float> target;

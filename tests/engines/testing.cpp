@@ -82,6 +82,33 @@ struct engine {
   }
   result<std::uint64_t> run(const count&, call&) { return served_.load(); }
 
+  result<std::uint32_t> run(const together& r, call&) {
+    r.x.data()[0] += r.by;
+    return 1u;
+  }
+  static std::uint64_t group_of(const together& r) { return r.kind; }
+  result<void> run_group(const group<together>& all, call&) {
+    if (all[0].kind == 13) return error(reaction::unsupported, "testing", "not together");
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const together r = all[i];
+      r.x.data()[0] += r.by;
+      all.answer(i, static_cast<std::uint32_t>(all.size()));
+    }
+    return {};
+  }
+  result<std::uint64_t> run(const sum_of& r, call&) {
+    if (!r.blame.empty()) return error(reaction::unsupported, "testing", r.blame);
+    float sum = 0;
+    for (const auto& part : r.parts) sum += part.data()[0];
+    r.target.data()[0] = r.factor.load() * sum;
+    return r.parts.size();
+  }
+  result<void> run(const number_all& r, call&) {
+    float n = 0;
+    for (const auto& t : r.targets) t.data()[0] = n++;
+    return {};
+  }
+
   std::atomic<std::uint64_t> served_{0};
 };
 
@@ -90,4 +117,5 @@ struct engine {
 
 using namespace testing_actor;
 TROUPE_ENGINE(engine, "testing", "host", hold, troupe::slow<hold_slowly>, nap, fail, spoil, throws, crash, spin,
-              increment, testing_actor::copy, checksum, widest, testing_actor::count)
+              increment, testing_actor::copy, checksum, widest, testing_actor::count, troupe::grouped<together>, sum_of,
+              number_all)

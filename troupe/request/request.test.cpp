@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <random>
 #include <troupe/request/checker.hpp>
 #include <troupe/request/describe.hpp>
 
@@ -384,6 +385,106 @@ TEST(request, that_differs_in_any_field_has_an_opcode_of_its_own) {
   EXPECT_NE(opcode_of<map<float>>, opcode_of<retyped::map<float>>);
   EXPECT_EQ(name_of<structs<pair>>(), name_of<structs<triple>>());
   EXPECT_NE(opcode_of<structs<pair>>, opcode_of<structs<triple>>) << "its bounds are checked in other elements";
+}
+
+struct batch {
+  std::vector<in<float>> parts;
+  out<float> whole;
+  scalar<double> factor = 1;
+  using reply = void;
+  TROUPE_REQUEST("test.batch", parts, whole, factor)
+  void check(checker& c) const {
+    for (const auto& part : parts) c.elements(part, 2);
+    c.elements(whole, 2);
+    c.number(factor);
+  }
+};
+
+TEST_F(request_checks, a_list_of_operands_is_checked_element_by_element) {
+  std::vector<in<float>> parts;
+  for (std::uint64_t i = 0; i < 30; ++i) parts.emplace_back(at(2 * i, 2));
+  EXPECT_EQ(refusal(batch{.parts = parts, .whole = at(100, 2)}), "");
+  parts[29] = in<float>(at(58, 1));
+  EXPECT_NE(refusal(batch{.parts = parts, .whole = at(100, 2)})
+                .find("test.batch: parts[29] holds 1 element; expected at least 2"),
+            std::string::npos);
+  parts[29] = in<float>(at(100, 2));
+  EXPECT_NE(refusal(batch{.parts = parts, .whole = at(101, 2)}).find("whole overlaps parts[29]"), std::string::npos);
+}
+
+TEST_F(request_checks, overlaps_among_many_operands_are_found_wherever_they_are) {
+  // Against every pair looked at, for random ranges of which few, or many, overlap.
+  std::minstd_rand random(7);
+  int found = 0;
+  for (int round = 0; round < 300; ++round) {
+    const std::uint64_t room = round % 3 == 0 ? 1000 : 200;
+    std::vector<in<float>> reads;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+    for (int i = 0; i < 20; ++i) {
+      const std::uint64_t first = random() % (room - 4), n = 2 + random() % 3;
+      ranges.emplace_back(first, 2);
+      reads.emplace_back(at(first, n));
+    }
+    const std::uint64_t whole = random() % (room - 4);
+    bool overlaps = false;
+    for (const auto& [first, n] : ranges) overlaps |= whole < first + n && first < whole + 2;
+    found += overlaps;
+    EXPECT_EQ(!refusal(batch{.parts = reads, .whole = at(whole, 2)}).empty(), overlaps) << "round " << round;
+  }
+  EXPECT_GT(found, 10);
+  EXPECT_LT(found, 290);
+}
+
+struct blocks {
+  std::vector<inout<float>> c;
+  extent ld;
+  using reply = void;
+  TROUPE_REQUEST("test.blocks", c, ld)
+  void check(checker& k) const {
+    for (const auto& one : c) k.matrix(one, 2, 3, ld);
+  }
+};
+
+TEST_F(request_checks, many_operands_may_be_interleaved_blocks_of_one_matrix) {
+  std::vector<inout<float>> c;
+  for (std::uint64_t i = 0; i < 16; ++i) c.emplace_back(at(2 * i, 3 * 40 - 2 * i));
+  EXPECT_EQ(refusal(blocks{.c = c, .ld = 40}), "");
+  c.emplace_back(at(2 * 15 + 1, 82));
+  EXPECT_NE(refusal(blocks{.c = c, .ld = 40}).find("overlaps"), std::string::npos);
+}
+
+TEST_F(request_checks, lists_and_numbers_arrive_on_the_other_side) {
+  std::vector<in<float>> parts;
+  for (std::uint64_t i = 0; i < 30; ++i) parts.emplace_back(at(i, 2));
+  const batch r{.parts = parts, .whole = at(100, 2), .factor = 2.5};
+  alignas(16) std::byte payload[payload_bytes<batch>], blob[512];
+  ASSERT_EQ(blob_bytes(r), 480u);
+  encode(r, payload, {blob, reinterpret_cast<std::uintptr_t>(blob)});
+  const auto d = decode<batch>(payload);
+  ASSERT_EQ(d.parts.size(), 30u);
+  for (std::uint64_t i = 0; i < 30; ++i)
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(d.parts[i].data()), mine.address + 4 * i);
+  EXPECT_TRUE(d.factor.by_value());
+  EXPECT_EQ(d.factor.load(), 2.5);
+  double elsewhere = 4.5;
+  mine.address = reinterpret_cast<std::uintptr_t>(&elsewhere);
+  const batch from_memory{.parts = {}, .whole = at(100, 2), .factor = buffer<double>(mine, 0, 1)};
+  encode(from_memory, payload);
+  EXPECT_EQ(decode<batch>(payload).factor.load(), 4.5);
+  EXPECT_FALSE(from_memory.factor.is(4.5)) << "not known before it runs";
+}
+
+template <class A, class B>
+struct mixed {
+  in<A> a;
+  in<B> b;
+  using reply = void;
+  TROUPE_REQUEST("test.mixed", a, b)
+  void check(checker&) const {}
+};
+TEST(request, names_types_that_are_all_the_same_once) {
+  EXPECT_EQ((name_of<mixed<float, float>>()), "test.mixed<f32>");
+  EXPECT_EQ((name_of<mixed<float, double>>()), "test.mixed<f32,f64>");
 }
 
 TEST(request, lets_go_of_its_buffers) {

@@ -36,6 +36,19 @@ struct engine {
     return {};
   }
 
+  // Those of one shape may share a call.
+  template <class T>
+  static std::uint64_t group_of(const affine<T>& r) {
+    return static_cast<std::uint64_t>(r.inc.value());
+  }
+  static std::uint64_t group_of(const mix& r) { return 1 + r.salt % 2; }
+  static std::uint64_t group_of(const tile& r) { return r.replaces ? 2 : 1; }
+  template <class R>
+  nothing run_group(const troupe::group<R>& all, troupe::call& c) {
+    for (std::size_t i = 0; i < all.size(); ++i) (void)run(all[i], c);
+    return {};
+  }
+
   nothing run(const add& r, troupe::call&) {
     const std::int64_t half = r.n.value() / 2;
     for (std::int64_t i = 0; i < half; ++i) r.y.data()[i] = 3 * r.y.data()[i] + r.x.data()[i];
@@ -107,8 +120,8 @@ struct engine {
 }  // namespace graph
 
 using namespace graph;
-using troupe::downloads, troupe::slow, troupe::uploads;
-TROUPE_ENGINE(engine, "graph", "host", affine<std::uint8_t>, slow<affine<std::uint16_t>>, affine<std::uint32_t>,
-              downloads<affine<std::uint64_t>>, slow<add>, uploads<mix>, downloads<scan>, slide, slow<hash>, gather,
-              tile, fail<std::uint8_t>, slow<fail<std::uint16_t>>, uploads<fail<std::uint32_t>>,
-              downloads<fail<std::uint64_t>>)
+using troupe::downloads, troupe::grouped, troupe::slow, troupe::uploads;
+TROUPE_ENGINE(engine, "graph", "host", grouped<affine<std::uint8_t>>, grouped<slow<affine<std::uint16_t>>>,
+              grouped<affine<std::uint32_t>>, grouped<downloads<affine<std::uint64_t>>>, slow<add>,
+              grouped<uploads<mix>>, downloads<scan>, slide, slow<hash>, gather, grouped<tile>, fail<std::uint8_t>,
+              slow<fail<std::uint16_t>>, uploads<fail<std::uint32_t>>, downloads<fail<std::uint64_t>>)

@@ -12,6 +12,7 @@ namespace troupe::memory {
 namespace {
 
 constexpr int spins = 2000;
+constexpr std::int64_t small_bytes = 4096;
 
 // Waits for the other side.
 template <class Ready>
@@ -20,18 +21,35 @@ void await(staging_header& h, Ready&& ready) {
   while (!ready()) h.sleep(ready);
 }
 
+template <class R>
+inline constexpr bool is_plain_copy =
+    std::is_same_v<R, copy> || std::is_same_v<R, upload> || std::is_same_v<R, download>;
+
 struct host_memory {
   static result<std::unique_ptr<host_memory>> make(const engine_context&) { return std::make_unique<host_memory>(); }
   const char* version() const { return "host"; }
 
   template <class R>
-  result<void> plain(const R& r) {
+  static void move_bytes(const R& r) {
     std::memcpy(r.target.data(), r.source.data(), static_cast<std::size_t>(r.bytes.value()));
+  }
+  template <class R>
+    requires is_plain_copy<R>
+  result<void> run(const R& r, call&) {
+    move_bytes(r);
     return {};
   }
-  result<void> run(const copy& r, call&) { return plain(r); }
-  result<void> run(const upload& r, call&) { return plain(r); }
-  result<void> run(const download& r, call&) { return plain(r); }
+
+  // Small ones that wait side by side: nothing is gained by more than moving them in one go.
+  template <class R>
+  static std::uint64_t group_of(const R& r) {
+    return r.bytes <= small_bytes ? 1 : 0;
+  }
+  template <class R>
+  result<void> run_group(const group<R>& all, call&) {
+    for (std::size_t i = 0; i < all.size(); ++i) move_bytes(all[i]);
+    return {};
+  }
 
   result<void> run(const copy_2d& r, call&) {
     const auto width = static_cast<std::size_t>(r.width.value());
@@ -88,5 +106,6 @@ struct host_memory {
 }  // namespace troupe::memory
 
 using namespace troupe::memory;
-TROUPE_ENGINE(host_memory, "memory", "host", copy, troupe::uploads<upload>, troupe::downloads<download>, copy_2d, fill,
-              troupe::uploads<stream_in>, troupe::downloads<stream_out>, troupe::fences<fence>, ping)
+using troupe::downloads, troupe::fences, troupe::grouped, troupe::uploads;
+TROUPE_ENGINE(host_memory, "memory", "host", grouped<copy>, grouped<uploads<upload>>, grouped<downloads<download>>,
+              copy_2d, fill, uploads<stream_in>, downloads<stream_out>, fences<fence>, ping)

@@ -53,6 +53,26 @@ TEST(command, impossible_slots_counts_modes_and_ranges_are_refused) {
   EXPECT_FALSE(parse_command(good(max_operands + 1, 8), 8));
 }
 
+TEST(command, a_list_of_accesses_elsewhere_is_found_and_must_be_possible) {
+  auto record = good(1, 8);
+  auto head = reinterpret_cast<protocol::command_header*>(record.data());
+  head->access_count = protocol::listed_accesses;
+  const auto list = [&](std::uint64_t address, std::uint64_t count) {
+    const std::uint64_t raw[2] = {address, count};
+    std::memcpy(record.data() + sizeof *head, raw, sizeof raw);
+    return parse_command(record, 8);
+  };
+  const auto found = list(0x10000, 700);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->list.begin, 0x10000u);
+  EXPECT_EQ(found->list.end, 700u);
+  EXPECT_TRUE(found->accesses.empty());
+  EXPECT_EQ(found->payload.size(), 8u);
+  EXPECT_FALSE(list(0x10001, 700));
+  EXPECT_FALSE(list(0x10000, protocol::most_listed_accesses + 1));
+  for (std::size_t n = 0; n < record.size(); ++n) EXPECT_FALSE(parse_command(std::span(record).first(n), 8)) << n;
+}
+
 TEST(command, random_bytes_never_lead_outside_the_record) {
   const char* given = std::getenv("TROUPE_SEED");
   const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
