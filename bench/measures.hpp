@@ -10,12 +10,16 @@ namespace troupe::bench {
 /// All there are, in the order in which they run.
 std::span<const measure> measures() noexcept;
 
-// One source file each, of the same name.
+// In source files of these names; those of blas against the bare library share one.
 extern const measure tell_gemm;
 extern const measure arena_alloc_free;
 extern const measure ask_empty_blocked;
 extern const measure ask_empty_spinning;
 extern const measure blas_dgemm_1024;
+extern const measure blas_dgemm_2048;
+extern const measure blas_gemv_4096;
+extern const measure blas_axpy_1e6;
+extern const measure blas_burst;
 extern const measure copy_roundtrip;
 extern const measure idle_cpu;
 extern const measure compile_umbrella;

@@ -10,7 +10,7 @@
 namespace troupe {
 
 /// As many operations as may share one call.
-inline constexpr std::uint32_t most_together = 128;
+inline constexpr std::uint32_t most_together = 32;
 
 /// One request inside the worker, from the pump's decision to its end. Lives in an array by ledger slot, so none is
 /// ever allocated.

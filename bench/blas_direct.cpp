@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Large requests through the worker, and the same calls of the same library made here. Both libraries keep threads that
+// spin on after a call, so each side waits until the other one is quiet. What takes a fraction of a millisecond is
+// queued several times and waited for once, as computations are: what a wait costs by itself is ask.empty.
+#include <unistd.h>
+#include <bench/cpu_time.hpp>
+#include <bench/device_under_test.hpp>
+#include <bench/measures.hpp>
+#include <bench/openblas.hpp>
+#include <bench/rounds.hpp>
+#include <cmath>
+#include <random>
+#include <troupe/base/clock.hpp>
+#include <troupe/blas/blas.hpp>
+
+namespace troupe::bench {
+namespace {
+
+template <class T>
+std::vector<T> random_values(std::int64_t n, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<T> value(-1, 1);
+  std::vector<T> out(static_cast<std::size_t>(n));
+  for (T& v : out) v = value(random);
+  return out;
+}
+
+template <class T>
+buffer<T> uploaded(const device_under_test& gpu, const std::vector<T>& values) {
+  auto b = gpu->alloc<T>(values.size());
+  gpu->upload(b, values);
+  return b;
+}
+
+template <class T>
+std::string difference(const std::vector<T>& ours, const std::vector<T>& raw, double allowed) {
+  for (std::size_t i = 0; i < ours.size(); ++i)
+    if (!(std::abs(double{ours[i]} - double{raw[i]}) <= allowed)) return "the results differ";
+  return {};
+}
+
+// Rates per second of `work` (in units of 1e9): `request` asked for `times` times and the last answer waited for,
+// against as many calls of `direct()`.
+template <class R, class Direct>
+figures against(const settings& s, const device_under_test& gpu, int rounds, int times, double work, const R& request,
+                Direct&& direct) {
+  const int worker = gpu->statistics().worker_pid;
+  gpu->sync().get().value();
+  const auto quiet = [worker] { await_quiet(worker), await_quiet(::getpid()); };
+  const auto timed = [&](auto&& f) {
+    quiet();
+    const std::int64_t start = now_ns();
+    f();
+    return times * work / static_cast<double>(now_ns() - start);
+  };
+  const pair_of_medians found = interleaved(
+      s.rounds(rounds),
+      [&] {
+        return timed([&] {
+          for (int i = 1; i < times; ++i) gpu->tell(request);
+          gpu->ask(request).get().value();
+        });
+      },
+      [&] {
+        return timed([&] {
+          for (int i = 0; i < times; ++i) direct();
+        });
+      });
+  return {.ours = found.ours, .raw = found.raw};
+}
+
+template <int n>
+figures dgemm(const settings& s) {
+  const openblas bare;
+  const device_under_test gpu(s, {.libraries = {"blas"}});
+  const auto x = random_values<double>(n * n, 1), y = random_values<double>(n * n, 2);
+  std::vector<double> z(n * n);
+  const auto a = uploaded(gpu, x), b = uploaded(gpu, y), c = gpu->alloc<double>(n * n);
+  figures f = against(s, gpu, n > 1024 ? 11 : 21, 1, 2. * n * n * n,
+                      blas::gemm<double>{.a = a, .b = b, .c = c, .m = n, .n = n, .k = n},
+                      [&] { bare.dgemm(n, x.data(), y.data(), z.data()); });
+  f.objection = difference(gpu->download(c).get().value(), z, 1e-10);
+  return f;
+}
+
+figures sgemv(const settings& s) {
+  constexpr int n = 4096;
+  const openblas bare;
+  const device_under_test gpu(s, {.libraries = {"blas"}});
+  const auto matrix = random_values<float>(n * n, 1), vector = random_values<float>(n, 2);
+  std::vector<float> result(n);
+  const auto a = uploaded(gpu, matrix), x = uploaded(gpu, vector), y = gpu->alloc<float>(n);
+  figures f = against(s, gpu, 21, 10, 2. * n * n, blas::gemv<float>{.a = a, .x = x, .y = y, .m = n, .n = n},
+                      [&] { bare.sgemv(n, matrix.data(), vector.data(), result.data()); });
+  f.objection = difference(gpu->download(y).get().value(), result, 1e-2);
+  return f;
+}
+
+figures saxpy(const settings& s) {
+  constexpr int n = 1'000'000;
+  const openblas bare;
+  const device_under_test gpu(s, {.libraries = {"blas"}});
+  const auto from = random_values<float>(n, 1);
+  auto to = random_values<float>(n, 2);
+  const auto x = uploaded(gpu, from), y = uploaded(gpu, to);
+  figures f = against(s, gpu, 31, 50, 2. * n, blas::axpy<float>{.x = x, .y = y, .n = n, .alpha = 1e-3f},
+                      [&] { bare.saxpy(n, 1e-3f, from.data(), to.data()); });
+  f.objection = difference(gpu->download(y).get().value(), to, 1e-2);
+  return f;
+}
+
+}  // namespace
+
+const measure blas_dgemm_1024{.name = "blas.dgemm.1024",
+                              .unit = "GFLOP/s",
+                              .ours = "ask(blas::gemm<double>).get(), 1024 x 1024",
+                              .raw = "cblas_dgemm of the same OpenBLAS, called here",
+                              .goal = {goal::kind::ratio_at_least, 0.98},
+                              .run = dgemm<1024>};
+const measure blas_dgemm_2048{.name = "blas.dgemm.2048",
+                              .unit = "GFLOP/s",
+                              .ours = "ask(blas::gemm<double>).get(), 2048 x 2048",
+                              .raw = "cblas_dgemm of the same OpenBLAS, called here",
+                              .goal = {goal::kind::ratio_at_least, 0.99},
+                              .run = dgemm<2048>};
+const measure blas_gemv_4096{.name = "blas.gemv.4096",
+                             .unit = "GFLOP/s",
+                             .ours = "10 of blas::gemv<float> queued, 4096 x 4096, the last awaited",
+                             .raw = "10 calls of cblas_sgemv of the same OpenBLAS here",
+                             .goal = {goal::kind::ratio_at_least, 0.95},
+                             .run = sgemv};
+const measure blas_axpy_1e6{.name = "blas.axpy.1e6",
+                            .unit = "GFLOP/s",
+                            .ours = "50 of blas::axpy<float> queued, a million elements, the last awaited",
+                            .raw = "50 calls of cblas_saxpy of the same OpenBLAS here",
+                            .goal = {goal::kind::ratio_at_least, 0.9},
+                            .run = saxpy};
+
+}  // namespace troupe::bench

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <troupe/base/unique_handle.hpp>
+
+namespace troupe::bench {
+
+/// The library behind blas.host, called here and now: what the actor is measured against.
+class openblas {
+ public:
+  /// Throws `bad_result` where there is none.
+  openblas();
+
+  /// C = A * B, all n by n.
+  void dgemm(int n, const double* a, const double* b, double* c) const noexcept {
+    dgemm_(column_major, as_it_is, as_it_is, n, n, n, 1, a, n, b, n, 0, c, n);
+  }
+  /// y = A * x, A n by n.
+  void sgemv(int n, const float* a, const float* x, float* y) const noexcept {
+    sgemv_(column_major, as_it_is, n, n, 1, a, n, x, 1, 0, y, 1);
+  }
+  /// y = alpha * x + y
+  void saxpy(int n, float alpha, const float* x, float* y) const noexcept { saxpy_(n, alpha, x, 1, y, 1); }
+
+ private:
+  static constexpr int column_major = 102, as_it_is = 111;
+  struct library_traits {
+    using type = void*;
+    static constexpr void* null = nullptr;
+    static void close(void*) noexcept {}  // it has threads: it stays
+  };
+  unique_handle<library_traits> library_;
+  void (*dgemm_)(int order, int trans_a, int trans_b, int m, int n, int k, double alpha, const double* a, int lda,
+                 const double* b, int ldb, double beta, double* c, int ldc) = nullptr;
+  void (*sgemv_)(int order, int trans, int m, int n, float alpha, const float* a, int lda, const float* x, int incx,
+                 float beta, float* y, int incy) = nullptr;
+  void (*saxpy_)(int n, float alpha, const float* x, int incx, float* y, int incy) = nullptr;
+};
+
+}  // namespace troupe::bench
