@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+#include <troupe/base/clock.hpp>
+#include <troupe/base/file_descriptor.hpp>
+#include <troupe/channel/process.hpp>
+#include <troupe/jit/host/command.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+namespace troupe::jit {
+namespace {
+
+constexpr std::int64_t grace_ns = 5'000'000'000;
+
+// What changes how a compiler works, such as CPATH, is not in any key: so it does not come along.
+std::vector<std::string> environment_for(const std::string& folder) {
+  std::vector<std::string> out{"LC_ALL=C", "TMPDIR=" + folder};
+  for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH"})
+    if (const char* value = std::getenv(name)) out.push_back(std::string(name) + "=" + value);
+  return out;
+}
+
+// Reads what is there; false at the end of it.
+bool take_messages(int fd, std::size_t most, command_outcome& out) {
+  std::array<char, 16 << 10> part;
+  const ssize_t n = ::read(fd, part.data(), part.size());
+  if (n < 0) return errno == EINTR || errno == EAGAIN;
+  const std::size_t kept = std::min(static_cast<std::size_t>(n), most - out.messages.size());
+  out.messages.append(part.data(), kept);
+  out.cut_bytes += static_cast<std::size_t>(n) - kept;
+  return n > 0;
+}
+
+bool wait_readable(int fd, std::int64_t deadline_ns) {
+  pollfd p{.fd = fd, .events = POLLIN, .revents = 0};
+  while (true) {
+    const std::int64_t left = std::max<std::int64_t>(deadline_ns - now_ns(), 0) / 1'000'000;
+    const int got = ::poll(&p, 1, static_cast<int>(std::min<std::int64_t>(left, 1'000'000)));
+    if (got > 0) return true;
+    if (now_ns() >= deadline_ns) return false;
+  }
+}
+
+// A compiler quotes the source, which may hold anything.
+void make_printable(std::string& text) {
+  for (char& c : text)
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f) c = '?';
+}
+
+}  // namespace
+
+result<private_folder> private_folder::make() {
+  const char* set = std::getenv("TMPDIR");
+  std::string path = set != nullptr && *set == '/' ? set : "/tmp";
+  path += "/troupe-XXXXXX";
+  if (::mkdtemp(path.data()) == nullptr)
+    return error::from_errno(reaction::retry_later, "jit", "making a folder for the compiler, " + path, errno);
+  return private_folder(std::move(path));
+}
+
+private_folder::~private_folder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+result<command_outcome> run_command(const std::string& keeper, const command& c) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return error::from_errno(reaction::retry_later, "jit", "pipe2", errno);
+  const file_descriptor ours(ends[0]);
+  file_descriptor theirs(ends[1]);
+  const std::int64_t left = std::max<std::int64_t>(c.deadline_ns - now_ns(), 0);
+  // A second line of defence, should even the keeper have been killed.
+  const std::int64_t cpu_seconds = std::min<std::int64_t>(left / 1'000'000'000 + 2, 24 * 3600);
+  launch_options options{.path = keeper,
+                         .args = {std::to_string(::getpid()), std::to_string(c.memory_bytes),
+                                  std::to_string(cpu_seconds), std::to_string(c.file_bytes), c.folder, c.output},
+                         .environment = environment_for(c.folder),
+                         .stderr_fd = theirs.get()};
+  options.args.insert(options.args.end(), c.line.begin(), c.line.end());
+  auto kept = process::launch(options);
+  if (!kept) return kept.error();
+  theirs.reset();
+
+  command_outcome out;
+  std::int64_t deadline = c.deadline_ns;
+  while (true) {
+    if (wait_readable(ours.get(), deadline)) {
+      if (!take_messages(ours.get(), c.message_bytes, out)) break;
+    } else if (!out.timed_out) {
+      out.timed_out = true;
+      (void)kept->kill(SIGTERM);  // it kills the whole family
+      deadline = now_ns() + grace_ns;
+    } else {
+      break;
+    }
+  }
+  const auto end = kept->wait(out.timed_out ? deadline : std::max(now_ns() + grace_ns, c.deadline_ns));
+  if (!end) return end.error();
+  out.exit_code = end->how == exit_status::ending::exited ? end->value : 128 + end->value;
+  make_printable(out.messages);
+  return out;
+}
+
+}  // namespace troupe::jit

@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+#include <troupe/base/clock.hpp>
+#include <troupe/jit/host/command.hpp>
+#include <troupe/jit/host/files.hpp>
+
+namespace troupe::jit {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::int64_t second = 1'000'000'000;
+
+class a_command : public testing::Test {
+ protected:
+  command shell(const std::string& script) const {
+    return {.line = {"/bin/sh", "-c", script}, .folder = room_.path(), .deadline_ns = now_ns() + 60 * second};
+  }
+  command_outcome run(const command& c) const {
+    auto r = run_command(TROUPE_KEEPER, c);
+    EXPECT_TRUE(r) << r.error().to_string();
+    return r ? *r : command_outcome{};
+  }
+  std::string in_folder(const std::string& name) const { return read_file(room_.path() + "/" + name).value_or("?"); }
+  private_folder room_ = private_folder::make().value();
+};
+
+bool exists(int pid) { return ::kill(pid, 0) == 0; }
+
+// Waits for something that is bound to come.
+template <class F>
+bool comes(F&& f) {
+  for (const std::int64_t end = now_ns() + 30 * second; now_ns() < end; std::this_thread::yield())
+    if (f()) return true;
+  return false;
+}
+
+TEST_F(a_command, gives_its_exit_code_its_messages_and_its_output_in_a_file) {
+  command c = shell("echo made; echo wrong >&2; exit 3");
+  c.output = "out";
+  const command_outcome o = run(c);
+  EXPECT_EQ(o.exit_code, 3);
+  EXPECT_FALSE(o.timed_out);
+  EXPECT_EQ(o.messages, "wrong\n");
+  EXPECT_EQ(in_folder("out"), "made\n");
+}
+
+TEST_F(a_command, tells_of_the_signal_that_ended_it_and_of_a_program_that_cannot_run) {
+  EXPECT_EQ(run(shell("kill -SEGV $$")).exit_code, 128 + SIGSEGV);
+  command c = shell("");
+  c.line = {"/no/such/compiler"};
+  const command_outcome o = run(c);
+  EXPECT_EQ(o.exit_code, 127);
+  EXPECT_NE(o.messages.find("cannot run /no/such/compiler: No such file"), std::string::npos) << o.messages;
+  EXPECT_FALSE(run_command("/no/such/keeper", c));
+}
+
+TEST_F(a_command, gets_no_input_no_descriptors_and_an_environment_of_a_few_names) {
+  ::setenv("CPATH", "/somewhere", 1);
+  const command_outcome o = run(shell("cat; ls /proc/self/fd; env | sed s/=.*// | sort; pwd"));
+  ::unsetenv("CPATH");
+  EXPECT_EQ(o.messages.find("CPATH"), std::string::npos) << o.messages;
+  EXPECT_TRUE(o.messages.starts_with("0\n1\n2\n3\n")) << o.messages;  // 3 is of ls itself
+  EXPECT_EQ(o.messages.find("\n4\n"), std::string::npos) << o.messages;
+  EXPECT_NE(o.messages.find("LC_ALL\n"), std::string::npos) << o.messages;
+  EXPECT_NE(o.messages.find(fs::canonical(room_.path()).string()), std::string::npos) << o.messages;
+}
+
+TEST_F(a_command, has_its_messages_cut_and_made_printable) {
+  command c = shell("printf 'a\\033[31mb\\n'; head -c 100000 /dev/zero | tr '\\0' x");
+  c.message_bytes = 1000;
+  const command_outcome o = run(c);
+  EXPECT_TRUE(o.messages.starts_with("a?[31mb\nxxx")) << o.messages.substr(0, 20);
+  EXPECT_EQ(o.messages.size(), 1000u);
+  EXPECT_EQ(o.cut_bytes, 100'000 + 8 - 1000u);
+}
+
+TEST_F(a_command, is_killed_at_the_deadline_with_all_its_children_even_those_that_ignore_signals) {
+  command c = shell("trap '' TERM HUP; (trap '' TERM; echo $$ > child; sleep 1000) & sleep 1000; wait");
+  c.deadline_ns = now_ns() + second / 2;
+  const std::int64_t begin = now_ns();
+  const command_outcome o = run(c);
+  EXPECT_TRUE(o.timed_out);
+  EXPECT_LT(now_ns() - begin, 20 * second);
+  const int pid = std::stoi(in_folder("child"));
+  EXPECT_TRUE(comes([&] { return !exists(pid); }));
+}
+
+TEST_F(a_command, leaves_no_child_behind_that_outlives_it) {
+  EXPECT_EQ(run(shell("sleep 1000 & echo $! > child")).exit_code, 0);
+  const int pid = std::stoi(in_folder("child"));
+  EXPECT_TRUE(comes([&] { return !exists(pid); }));
+}
+
+TEST_F(a_command, may_not_use_more_memory_or_write_larger_files_than_allowed) {
+  command c = shell("head -c 300000000 /dev/zero | tail -c 300000000 | wc -c");
+  c.memory_bytes = 64 << 20;
+  EXPECT_EQ(run(c).messages.find("300000000"), std::string::npos);
+  c = shell("head -c 1000000 /dev/zero > file");
+  c.file_bytes = 5000;
+  EXPECT_NE(run(c).exit_code, 0);
+  EXPECT_LE(fs::file_size(room_.path() + "/file"), 5000u);
+}
+
+TEST_F(a_command, ends_with_its_folder_when_the_process_that_runs_it_is_killed) {
+  private_folder room = private_folder::make().value();
+  const std::string folder = room.path();
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    command c{.line = {"/bin/sh", "-c", "(sleep 1000) & echo $! > child.new; mv child.new child; sleep 1000"},
+              .folder = folder,
+              .deadline_ns = now_ns() + 1000 * second};
+    (void)run_command(TROUPE_KEEPER, c);
+    std::_Exit(1);
+  }
+  ASSERT_TRUE(comes([&] { return fs::exists(folder + "/child"); }));
+  const int pid = std::stoi(read_file(folder + "/child").value());
+  ASSERT_EQ(::kill(parent, SIGKILL), 0);
+  ASSERT_EQ(::waitpid(parent, nullptr, 0), parent);
+  EXPECT_TRUE(comes([&] { return !exists(pid); }));
+  EXPECT_TRUE(comes([&] { return !fs::exists(folder); }));
+}
+
+TEST(a_private_folder, is_for_its_user_only_and_goes_with_its_content) {
+  std::string path;
+  {
+    const private_folder f = private_folder::make().value();
+    path = f.path();
+    EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_all);
+    EXPECT_TRUE(write_file(path, "a/b", "text"));
+    EXPECT_EQ(read_file(path + "/a/b"), "text");
+    EXPECT_FALSE(write_file(path, "a/b", "again"));
+  }
+  EXPECT_FALSE(fs::exists(path));
+}
+
+}  // namespace
+}  // namespace troupe::jit

@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <troupe/jit/host/disk_cache.hpp>
+#include <troupe/jit/host/files.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+namespace troupe::jit {
+namespace {
+
+// An entry: these words, the digest of all that follows, then key, manifest and value.
+constexpr std::uint64_t entry_magic = 0x3165686361437254;  // "TrCache1"
+constexpr std::size_t head_bytes = sizeof entry_magic + sizeof(digest);
+constexpr std::uint64_t most_entry_bytes = std::uint64_t{1} << 30;
+constexpr std::string_view entry_suffix = ".entry", unfinished_prefix = "unfinished.";
+constexpr std::int64_t abandoned_after_seconds = 3600;
+
+std::string because(const std::string& what, int code) { return what + ": " + std::strerror(code); }
+
+std::string pack(std::string_view key, const manifest& made_from, std::string_view value) {
+  kernel::byte_writer body;
+  body.text(key);
+  write(body, made_from);
+  body.text(value);
+  const digest d = digest_of(body.bytes());
+  kernel::byte_writer all;
+  all.value(entry_magic);
+  all.raw(d.data(), d.size());
+  all.raw(body.bytes().data(), body.bytes().size());
+  return std::move(all).bytes();
+}
+
+struct entry {
+  std::string_view key, value;
+  manifest made_from;
+};
+
+std::optional<entry> unpack(std::string_view bytes) {
+  kernel::byte_reader head(bytes);
+  if (head.value<std::uint64_t>() != entry_magic) return std::nullopt;
+  const std::string_view expected = head.raw(sizeof(digest));
+  if (!head.sound()) return std::nullopt;
+  const digest d = digest_of(head.rest());
+  if (std::memcmp(d.data(), expected.data(), d.size()) != 0) return std::nullopt;
+  kernel::byte_reader body(head.rest());
+  entry e;
+  e.key = body.text();
+  e.made_from = read_manifest(body);
+  e.value = body.text();
+  if (!body.sound()) return std::nullopt;
+  return e;
+}
+
+// Another user could write there: nothing in it can be trusted.
+std::string why_untrusted(const struct stat& s) {
+  if (s.st_uid != ::geteuid()) return "it belongs to user " + std::to_string(s.st_uid);
+  if ((s.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "others may write it (chmod go-w)";
+  return {};
+}
+
+}  // namespace
+
+std::string disk_cache::default_folder() {
+  const auto set = [](const char* name) -> std::string {
+    const char* value = std::getenv(name);
+    return value != nullptr ? value : "";
+  };
+  if (const std::string own = set("TROUPE_CACHE"); !own.empty()) return own == "off" ? "" : own;
+  if (const std::string base = set("XDG_CACHE_HOME"); base.starts_with('/')) return base + "/troupe";
+  if (const std::string home = set("HOME"); home.starts_with('/')) return home + "/.cache/troupe";
+  return {};
+}
+
+disk_cache::disk_cache(std::string folder, std::uint64_t most_bytes)
+    : folder_(std::move(folder)), most_bytes_(most_bytes) {}
+
+// Null when it cannot be used.
+disk_cache::folder_ref disk_cache::open_folder(std::string& why_not) {
+  const std::scoped_lock guard(lock_);
+  struct stat s{};
+  if (opened_ && (::fstat(opened_->get(), &s) != 0 || s.st_nlink == 0)) opened_.reset();  // someone has removed it
+  if (!opened_) {
+    std::error_code ignored;
+    const std::filesystem::path path(folder_);
+    std::filesystem::create_directories(path.parent_path(), ignored);  // what fails here fails below as well
+    if (::mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) {
+      why_not = because("cannot make the folder " + folder_, errno);
+      return nullptr;
+    }
+    file_descriptor fd(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!fd || ::fstat(fd.get(), &s) != 0) {
+      why_not = because("cannot open the folder " + folder_, errno);
+      return nullptr;
+    }
+    opened_ = std::make_shared<const file_descriptor>(std::move(fd));
+  }
+  if (const std::string untrusted = why_untrusted(s); !untrusted.empty()) {
+    why_not = "cannot use the folder " + folder_ + ": " + untrusted;
+    opened_.reset();
+  }
+  return opened_;
+}
+
+std::optional<std::string> disk_cache::find(std::string_view key, std::string& why_not) {
+  const folder_ref opened = open_folder(why_not);
+  if (!opened) return std::nullopt;
+  const int folder = opened->get();
+  const std::string name = to_hex(digest_of(key)) + std::string(entry_suffix);
+  const file_descriptor fd(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) {
+    if (errno != ENOENT) why_not = because("cannot read " + folder_ + "/" + name, errno);
+    return std::nullopt;
+  }
+  struct stat s{};
+  std::string wrong;
+  if (::fstat(fd.get(), &s) != 0 || !S_ISREG(s.st_mode)) wrong = "it is no file";
+  if (wrong.empty()) wrong = why_untrusted(s);
+  std::optional<std::string> bytes;
+  std::optional<entry> e;
+  if (wrong.empty() && static_cast<std::uint64_t>(s.st_size) <= most_entry_bytes)
+    bytes = read_all(fd.get(), static_cast<std::size_t>(s.st_size));
+  if (wrong.empty() && bytes) e = unpack(*bytes);
+  if (wrong.empty() && !e) wrong = "it is damaged";
+  if (!wrong.empty()) {
+    why_not = "cannot use " + folder_ + "/" + name + ": " + wrong;
+    return std::nullopt;
+  }
+  if (e->key != key || !unchanged(e->made_from)) return std::nullopt;
+  // Used now: the times say whose turn it is to go.
+  (void)::futimens(fd.get(), nullptr);
+  return std::string(e->value);
+}
+
+std::string disk_cache::store(std::string_view key, const manifest& made_from, std::string_view value) {
+  std::string why_not;
+  const folder_ref opened = open_folder(why_not);
+  if (!opened) return why_not;
+  const int folder = opened->get();
+  const std::string unfinished = std::string(unfinished_prefix) + std::to_string(::getpid()) + "." +
+                                 std::to_string(reinterpret_cast<std::uintptr_t>(this)) + "." +
+                                 std::to_string(stored_.fetch_add(1));
+  const std::string bytes = pack(key, made_from, value);
+  if (bytes.size() > most_bytes_ || bytes.size() > most_entry_bytes)
+    return "too large for the cache: " + std::to_string(bytes.size()) + " bytes";
+  const std::string name = to_hex(digest_of(key)) + std::string(entry_suffix);
+  (void)::unlinkat(folder, unfinished.c_str(), 0);  // of a process that had our number and died
+  file_descriptor fd(::openat(folder, unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const bool written = fd && write_all(fd.get(), bytes) && ::fsync(fd.get()) == 0 &&
+                       ::renameat(folder, unfinished.c_str(), folder, name.c_str()) == 0;
+  if (!written) {
+    const int code = errno;
+    if (fd) (void)::unlinkat(folder, unfinished.c_str(), 0);
+    return because("cannot write to " + folder_, code);
+  }
+  (void)::fsync(folder);
+  make_room(folder);
+  return {};
+}
+
+void disk_cache::make_room(int folder) {
+  struct file {
+    std::string name;
+    std::int64_t used;
+    std::uint64_t bytes;
+  };
+  std::vector<file> files;
+  std::uint64_t total = 0;
+  const int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // a position of its own
+  const std::unique_ptr<DIR, int (*)(DIR*)> names(copy >= 0 ? ::fdopendir(copy) : nullptr, &::closedir);
+  if (!names) {
+    if (copy >= 0) ::close(copy);
+    return;
+  }
+  while (const dirent* d = ::readdir(names.get())) {
+    const std::string name = d->d_name;
+    struct stat s{};
+    if (::fstatat(folder, name.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s.st_mode)) continue;
+    if (name.starts_with(unfinished_prefix)) {
+      if (::time(nullptr) - s.st_mtim.tv_sec > abandoned_after_seconds) (void)::unlinkat(folder, name.c_str(), 0);
+    } else if (name.ends_with(entry_suffix)) {
+      files.push_back({name, s.st_mtim.tv_sec * std::int64_t{1'000'000'000} + s.st_mtim.tv_nsec,
+                       static_cast<std::uint64_t>(s.st_size)});
+      total += files.back().bytes;
+    }
+  }
+  if (total <= most_bytes_) return;
+  // Whoever reads an entry now goes on reading it; whoever comes later compiles.
+  std::sort(files.begin(), files.end(), [](const file& a, const file& b) { return a.used < b.used; });
+  for (const file& f : files) {
+    if (total <= most_bytes_ / 10 * 9) break;
+    if (::unlinkat(folder, f.name.c_str(), 0) == 0 || errno == ENOENT) total -= f.bytes;
+  }
+}
+
+}  // namespace troupe::jit

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Runs one program for a worker, in a folder of its own, and sees to it that nothing is left of either when the worker
+// is gone or loses patience: the kernel tells a process of the death of its parent, but not of its parent's parent, and
+// a compiler is a family. Launched by `run_command`, never by hand:
+//
+//   troupe-keeper PARENT MEMORY_BYTES CPU_SECONDS FILE_BYTES FOLDER OUTPUT PROGRAM [ARGUMENT...]
+//
+// OUTPUT is a file in FOLDER for the program's standard output; "" sends it the way of its messages.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+namespace {
+
+constexpr int could_not_run = 127, was_told_to_stop = 126;
+
+[[noreturn]] void fail(const char* what, const char* name) {
+  std::fprintf(stderr, "%s %s: %s\n", what, name, std::strerror(errno));
+  std::_Exit(could_not_run);
+}
+
+void limit(__rlimit_resource what, unsigned long long most) {
+  const rlimit both{.rlim_cur = most, .rlim_max = most};
+  rlimit now{};
+  if (::getrlimit(what, &now) == 0 && now.rlim_max < most) return;  // less is allowed already
+  (void)::setrlimit(what, &both);
+}
+
+[[noreturn]] void become(char** argv, pid_t keeper) {
+  (void)::setpgid(0, 0);
+  (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != keeper) std::_Exit(could_not_run);
+  limit(RLIMIT_AS, std::strtoull(argv[2], nullptr, 10));
+  limit(RLIMIT_CPU, std::strtoull(argv[3], nullptr, 10));
+  limit(RLIMIT_FSIZE, std::strtoull(argv[4], nullptr, 10));
+  limit(RLIMIT_CORE, 0);
+  const int out =
+      *argv[6] != '\0' ? ::open(argv[6], O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600) : STDERR_FILENO;
+  if (out < 0 || ::dup2(out, STDOUT_FILENO) < 0) fail("cannot write", argv[6]);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::execv(argv[7], argv + 7);
+  fail("cannot run", argv[7]);
+}
+
+// The program's own end, or that it was told to stop.
+int await(pid_t child, const sigset_t& signals) {
+  while (true) {
+    const int got = ::sigwaitinfo(&signals, nullptr);
+    if (got == SIGTERM) return was_told_to_stop;
+    int status = 0;
+    if (got == SIGCHLD && ::waitpid(child, &status, WNOHANG) == child)
+      return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 8) {
+    std::fprintf(stderr, "troupe-keeper is started by Troupe's workers, not by hand\n");
+    return could_not_run;
+  }
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGTERM);
+  ::sigaddset(&signals, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  (void)::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);  // grandchildren that are left come to us
+  const auto parent = static_cast<pid_t>(std::strtol(argv[1], nullptr, 10));
+  const char* folder = argv[5];
+  if (::chdir(folder) != 0) fail("cannot enter", folder);
+
+  int end = was_told_to_stop;
+  if (::getppid() == parent) {
+    const pid_t self = ::getpid(), child = ::fork();
+    if (child < 0) fail("cannot start", argv[7]);
+    if (child == 0) become(argv, self);
+    (void)::setpgid(child, child);  // both do: whoever is first
+    end = await(child, signals);
+    (void)::kill(-child, SIGKILL);
+    (void)::kill(child, SIGKILL);  // had it not come to the line that makes the group
+    while (::waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
+    }
+  }
+  if (::getppid() != parent) {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  }
+  return end;
+}

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <troupe/jit/host/files.hpp>
+#include <troupe/jit/host/manifest.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+namespace troupe::jit {
+namespace {
+
+struct glance {
+  stamp::kind is = stamp::kind::nothing;
+  std::uint64_t bytes = 0;
+  std::int64_t changed_ns = 0;
+};
+
+std::optional<glance> look_at(const std::string& path) {
+  struct stat s{};
+  if (::stat(path.c_str(), &s) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return glance{};
+    return std::nullopt;
+  }
+  const std::int64_t changed = s.st_mtim.tv_sec * std::int64_t{1'000'000'000} + s.st_mtim.tv_nsec;
+  if (S_ISREG(s.st_mode)) return glance{stamp::kind::file, static_cast<std::uint64_t>(s.st_size), changed};
+  if (S_ISDIR(s.st_mode)) return glance{stamp::kind::folder, 0, changed};
+  return std::nullopt;
+}
+
+std::optional<digest> names_in(const std::string& path) {
+  std::error_code failed;
+  std::vector<std::string> names;
+  for (std::filesystem::directory_iterator at(path, failed), end; !failed && at != end; at.increment(failed))
+    names.push_back(at->path().filename().string());
+  if (failed) return std::nullopt;
+  std::sort(names.begin(), names.end());
+  kernel::byte_writer all;
+  all.texts(names);
+  return digest_of(all.bytes());
+}
+
+std::optional<digest> content_of(const std::string& path, stamp::kind is) {
+  if (is == stamp::kind::nothing) return digest{};
+  if (is == stamp::kind::folder) return names_in(path);
+  const auto bytes = read_file(path);
+  if (!bytes) return std::nullopt;
+  return digest_of(*bytes);
+}
+
+}  // namespace
+
+std::optional<stamp> stamp_of(const std::string& path) {
+  const auto now = look_at(path);
+  if (!now) return std::nullopt;
+  const auto content = content_of(path, now->is);
+  if (!content) return std::nullopt;
+  return stamp{path, now->is, now->bytes, now->changed_ns, *content};
+}
+
+bool unchanged(const stamp& s) {
+  const auto now = look_at(s.path);
+  if (!now || now->is != s.is) return false;
+  if (now->bytes == s.bytes && now->changed_ns == s.changed_ns) return true;
+  return now->bytes == s.bytes && content_of(s.path, s.is) == s.content;
+}
+
+bool unchanged(const manifest& m) {
+  return std::all_of(m.begin(), m.end(), [](const stamp& s) { return unchanged(s); });
+}
+
+void write(kernel::byte_writer& to, const manifest& m) {
+  to.value(static_cast<std::uint64_t>(m.size()));
+  for (const stamp& s : m) {
+    to.text(s.path);
+    to.value(s.is);
+    to.value(s.bytes);
+    to.value(s.changed_ns);
+    to.raw(s.content.data(), s.content.size());
+  }
+}
+
+manifest read_manifest(kernel::byte_reader& from) {
+  manifest out;
+  for (auto n = from.value<std::uint64_t>(); n > 0 && from.sound(); --n) {
+    stamp s;
+    s.path = from.text();
+    s.is = from.value<stamp::kind>();
+    s.bytes = from.value<std::uint64_t>();
+    s.changed_ns = from.value<std::int64_t>();
+    const std::string_view content = from.raw(s.content.size());
+    if (content.size() == s.content.size()) std::memcpy(s.content.data(), content.data(), content.size());
+    out.push_back(std::move(s));
+  }
+  return out;
+}
+
+}  // namespace troupe::jit
