@@ -52,8 +52,7 @@ class launcher {
   int threads() const noexcept;
 
  private:
-  class pool;
-  std::unique_ptr<pool> pool_;
+  std::unique_ptr<class block_pool> pool_;
 };
 
 }  // namespace troupe::kernel

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/kernel/host/internal/fiber_switch.hpp>
+
+#include <cstdint>
+
+#if defined(__x86_64__)
+
+// The jump through a register is predicted by its own history; a return would be mispredicted always, because the
+// processor expects to go back where the call came from.
+asm(R"(
+.text
+.p2align 4
+.hidden troupe_kernel_switch_stack
+.globl troupe_kernel_switch_stack
+.type troupe_kernel_switch_stack, @function
+troupe_kernel_switch_stack:
+  .cfi_startproc
+  endbr64
+  popq %rdx
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  pushq %rdx
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %rdx
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  jmpq *%rdx
+  .cfi_endproc
+.size troupe_kernel_switch_stack, . - troupe_kernel_switch_stack
+)");
+
+namespace troupe::kernel {
+
+stack_position new_stack(char* bottom, std::size_t bytes, void (*entry)()) noexcept {
+  auto top = reinterpret_cast<std::uintptr_t>(bottom + bytes) & ~std::uintptr_t{15};
+  auto* at = reinterpret_cast<void**>(top);
+  *--at = nullptr;  // the return address of entry, for whoever walks the stack; also what a call would have pushed
+  for (int i = 0; i < 6; ++i) *--at = nullptr;
+  *--at = reinterpret_cast<void*>(entry);
+  return {at};
+}
+
+}  // namespace troupe::kernel
+
+#else
+
+namespace troupe::kernel {
+
+stack_position new_stack(char* bottom, std::size_t bytes, void (*entry)()) noexcept {
+  stack_position p;
+  ::getcontext(&p.context);
+  p.context.uc_stack.ss_sp = bottom;
+  p.context.uc_stack.ss_size = bytes;
+  p.context.uc_link = nullptr;
+  ::makecontext(&p.context, entry, 0);
+  return p;
+}
+
+}  // namespace troupe::kernel
+
+#endif

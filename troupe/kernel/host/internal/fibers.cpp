@@ -1,0 +1,313 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/kernel/host/internal/fibers.hpp>
+#include <troupe/kernel/host/internal/sanitizer_fibers.hpp>
+
+#include <bit>
+#include <cstring>
+
+namespace troupe::kernel {
+
+namespace {
+thread_local fibers* running = nullptr;  // for the first step on a new stack, which gets no argument
+}
+
+bool fibers::place::operator==(const place& o) const noexcept {
+  return line == o.line && (file == o.file || (file && o.file && std::strcmp(file, o.file) == 0));
+}
+
+fibers::~fibers() {
+  for (const stack_state& s : stack_states_) sanitizer_end_fiber(s.thread_sanitizer);
+}
+
+std::uint32_t fibers::run(troupe_host_block& block, thread_function thread, void* context) {
+  block_ = &block;
+  thread_ = thread;
+  context_ = context;
+  const std::uint32_t count = block.threads;
+  if (fibers_.size() < count) fibers_.resize(count);
+  for (std::uint32_t t = 0; t < count; ++t) fibers_[t].stack = none;
+  warp_count_ = (count + lanes - 1) / lanes;
+  for (std::uint32_t w = 0; w < warp_count_; ++w) {
+    const std::uint32_t rest = count - w * lanes;
+    const std::uint32_t mask = rest >= lanes ? ~0u : (1u << rest) - 1;
+    warps_[w].ready = warps_[w].live = mask;
+    warps_[w].fell_off = warps_[w].converging = warps_[w].meetings = 0;
+  }
+  ready_warps_ = warp_count_ == max_warps ? ~0u : (1u << warp_count_) - 1;
+  live_ = count;
+  fell_off_ = arrived_ = counted_ = other_line_ = 0;
+  status_ = TROUPE_HOST_OK;
+  used_stacks_ = 0;
+  free_stacks_.clear();
+  block.warps = exchange_.data();
+  block.fibers = 1;
+  running = this;
+  main_state_.thread_sanitizer = sanitizer_this_fiber();
+  const std::uint32_t stack = take_stack();
+  if (stack != none) {
+    begin(0, stack);
+    select(0);
+    go_to(0, main_, &main_state_);
+    sanitizer_enters_stack(main_state_.address_sanitizer, nullptr, nullptr);
+  }
+  block.fibers = 0;
+  return status_;
+}
+
+// The stack's number, of a fiber that has not begun yet; a new one, or that of a fiber that has ended.
+std::uint32_t fibers::take_stack() {
+  if (!free_stacks_.empty()) {
+    const std::uint32_t stack = free_stacks_.back();
+    free_stacks_.pop_back();
+    return stack;
+  }
+  if (!stacks_.reserve(used_stacks_ + 1)) {
+    status_ = TROUPE_HOST_NO_MEMORY;
+    return none;
+  }
+  while (stack_states_.size() <= used_stacks_) stack_states_.push_back({.thread_sanitizer = sanitizer_new_fiber()});
+  return used_stacks_++;
+}
+
+void fibers::begin(std::uint32_t thread, std::uint32_t stack) noexcept {
+  const fiber_stacks::stack memory = stacks_[stack];
+  fibers_[thread].stack = stack;
+  fibers_[thread].position = new_stack(memory.bottom, memory.bytes, &fibers::enter);
+}
+
+void fibers::enter() {
+  fibers& self = *running;
+  const void* bottom = nullptr;
+  std::size_t bytes = 0;
+  sanitizer_enters_stack(nullptr, &bottom, &bytes);
+  if (!self.main_bottom_) {
+    self.main_bottom_ = bottom;
+    self.main_bytes_ = bytes;
+  }
+  self.live_on_this_stack();
+}
+
+void fibers::live_on_this_stack() {
+  const std::uint32_t stack = fibers_[block_->thread].stack;
+  for (;;) {
+    thread_(context_, block_->thread);
+    end_thread();
+    const std::uint32_t t = next();
+    if (t == none) {
+      go_to_main(nullptr);
+    } else if (fibers_[t].stack == none) {
+      fibers_[t].stack = stack;
+      select(t);
+    } else {
+      free_stacks_.push_back(stack);  // nobody begins on it before we have left it
+      select(t);
+      go_to(t, abandoned_, nullptr);
+    }
+  }
+}
+
+void fibers::select(std::uint32_t thread) noexcept {
+  warp_ = thread / lanes;
+  lane_ = thread % lanes;
+  block_->thread = thread;
+}
+
+// Continues a fiber that has been selected, or begins it. `state` is that of the stack which is left, null when it
+// ends.
+void fibers::go_to(std::uint32_t thread, stack_position& from, stack_state* state) {
+  fiber& to = fibers_[thread];
+  const fiber_stacks::stack memory = stacks_[to.stack];
+  sanitizer_leaves_stack(state ? &state->address_sanitizer : nullptr, memory.bottom, memory.bytes);
+  sanitizer_goes_to(stack_states_[to.stack].thread_sanitizer);
+  switch_stack(from, to.position);
+}
+
+void fibers::go_to_main(stack_state* state) {
+  sanitizer_leaves_stack(state ? &state->address_sanitizer : nullptr, main_bottom_, main_bytes_);
+  sanitizer_goes_to(main_state_.thread_sanitizer);
+  switch_stack(abandoned_, main_);
+}
+
+// The running fiber cannot go on: `at` says why.
+void fibers::sleep_at(place at) noexcept {
+  fibers_[block_->thread].at = at;
+  if ((warps_[warp_].ready &= ~(1u << lane_)) == 0) ready_warps_ &= ~(1u << warp_);
+}
+
+// Runs others until the fiber, which has been put to sleep, is ready again.
+void fibers::wait() {
+  const std::uint32_t self = block_->thread;
+  const std::uint32_t t = next();  // there is one: else we would be stuck
+  select(t);
+  if (t == self) return;
+  fiber& to = fibers_[t];
+  if (to.stack == none) {
+    const std::uint32_t stack = take_stack();
+    if (stack == none) leave(TROUPE_HOST_NO_MEMORY);
+    begin(t, stack);
+  }
+  stack_state& state = stack_states_[fibers_[self].stack];
+  go_to(t, fibers_[self].position, &state);
+  sanitizer_enters_stack(state.address_sanitizer, nullptr, nullptr);
+}
+
+// Who runs next: in this warp the next lane, else the next warp. None when all have ended.
+std::uint32_t fibers::next() {
+  for (;;) {
+    warp& w = warps_[warp_];
+    if (w.ready != 0) {
+      const std::uint32_t first = lane_ + 1;
+      lane_ =
+          (first + static_cast<std::uint32_t>(std::countr_zero(std::rotr(w.ready, static_cast<int>(first % lanes))))) %
+          lanes;
+      return warp_ * lanes + lane_;
+    }
+    if (w.converging != 0) {
+      release_converged(warp_);
+    } else if (ready_warps_ != 0) {
+      const std::uint32_t first = warp_ + 1;
+      warp_ = (first + static_cast<std::uint32_t>(
+                           std::countr_zero(std::rotr(ready_warps_, static_cast<int>(first % max_warps))))) %
+              max_warps;
+      lane_ = lanes - 1;
+    } else if (live_ == 0) {
+      return none;
+    } else {
+      stuck();
+    }
+  }
+}
+
+void fibers::end_thread() {
+  warp& w = warps_[warp_];
+  const std::uint32_t bit = 1u << lane_;
+  w.live &= ~bit;
+  if ((w.ready &= ~bit) == 0) ready_warps_ &= ~(1u << warp_);
+  --live_;
+  if (arrived_ != 0 && arrived_ == live_) release_barrier();
+  for (std::uint32_t rest = w.meetings; rest != 0; rest &= rest - 1) {
+    const auto index = static_cast<std::uint32_t>(std::countr_zero(rest));
+    const meeting& m = w.meeting_of[index];
+    if ((m.mask & bit) == 0) continue;
+    if ((w.fell_off & bit) != 0) diverged(m.at, 0, block_->thread, "has come to the end of the kernel");
+    if (m.arrived == (m.mask & w.live)) complete(w, index);
+  }
+}
+
+void fibers::fell_off() noexcept {
+  warps_[warp_].fell_off |= 1u << lane_;
+  ++fell_off_;
+}
+
+std::uint64_t fibers::barrier(std::uint32_t predicate, const char* file, std::uint32_t line) {
+  const place at{file, line};
+  if (arrived_++ == 0)
+    barrier_at_ = at;
+  else if (!(at == barrier_at_))
+    other_line_ = line;
+  counted_ += predicate != 0;
+  if (arrived_ == live_) {
+    release_barrier();
+  } else {
+    sleep_at(at);
+    wait();
+  }
+  return barrier_result_;
+}
+
+void fibers::release_barrier() {
+  if (other_line_ != 0) diverged(barrier_at_, other_line_, block_->thread, nullptr);
+  if (fell_off_ != 0) diverged(barrier_at_, 0, none, "some threads have come to the end of the kernel");
+  barrier_result_ = counted_ | std::uint64_t{counted_ == live_} << 32 | std::uint64_t{counted_ != 0} << 33;
+  arrived_ = counted_ = 0;
+  for (std::uint32_t w = 0; w < warp_count_; ++w) {
+    warps_[w].ready = warps_[w].live;
+    ready_warps_ |= std::uint32_t{warps_[w].live != 0} << w;
+  }
+}
+
+void fibers::meet(std::uint32_t mask, operation complete_it, const char* file, std::uint32_t line) {
+  warp& w = warps_[warp_];
+  const std::uint32_t bit = 1u << lane_;
+  if ((mask & bit) == 0) diverged({file, line}, 0, block_->thread, "is not in the mask that it gives");
+  if ((mask & w.fell_off) != 0)
+    diverged({file, line}, 0, none, "a thread of the mask has come to the end of the kernel");
+  std::uint32_t index = none;
+  for (std::uint32_t rest = w.meetings; rest != 0 && index == none; rest &= rest - 1) {
+    const auto i = static_cast<std::uint32_t>(std::countr_zero(rest));
+    if (w.meeting_of[i].mask == mask && w.meeting_of[i].complete == complete_it) index = i;
+  }
+  if (index == none) {
+    index = static_cast<std::uint32_t>(std::countr_one(w.meetings));
+    w.meetings |= 1u << index;
+    w.meeting_of[index] = {complete_it, mask, 0, {file, line}};
+  }
+  meeting& m = w.meeting_of[index];
+  m.arrived |= bit;
+  if (m.arrived == (mask & w.live)) {
+    complete(w, index);
+  } else {
+    sleep_at({file, line});
+    wait();
+  }
+}
+
+void fibers::complete(warp& w, std::uint32_t index) {
+  const meeting& m = w.meeting_of[index];
+  w.meetings &= ~(1u << index);
+  w.ready |= m.arrived;
+  if (m.arrived != 0) ready_warps_ |= 1u << warp_;
+  if (m.complete && m.arrived != 0) m.complete(&exchange_[warp_], m.arrived);
+}
+
+std::uint32_t fibers::converged(const char* file, std::uint32_t line) {
+  warps_[warp_].converging |= 1u << lane_;
+  sleep_at({file, line});
+  const std::uint32_t self = block_->thread;
+  wait();
+  return fibers_[self].converged_mask;
+}
+
+// No lane of the warp can run: those that are at the same place go on together.
+void fibers::release_converged(std::uint32_t warp_index) {
+  warp& w = warps_[warp_index];
+  const place at = fibers_[warp_index * lanes + static_cast<std::uint32_t>(std::countr_zero(w.converging))].at;
+  std::uint32_t group = 0;
+  for (std::uint32_t rest = w.converging; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+    if (fibers_[warp_index * lanes + lane].at == at) group |= 1u << lane;
+  }
+  for (std::uint32_t rest = group; rest != 0; rest &= rest - 1)
+    fibers_[warp_index * lanes + static_cast<std::uint32_t>(std::countr_zero(rest))].converged_mask = group;
+  w.converging &= ~group;
+  w.ready |= group;
+  ready_warps_ |= 1u << warp_index;
+}
+
+// Every live thread waits, and none can go on.
+void fibers::stuck() {
+  std::uint32_t first = none, other = none;
+  for (std::uint32_t t = 0; t < block_->threads; ++t) {
+    if ((warps_[t / lanes].live >> t % lanes & 1) == 0) continue;
+    if (first == none)
+      first = t;
+    else if (other == none && !(fibers_[t].at == fibers_[first].at))
+      other = t;
+  }
+  diverged(fibers_[first].at, other == none ? 0 : fibers_[other].at.line, first,
+           other == none ? "waits for threads that have ended or are not in the mask" : nullptr);
+}
+
+void fibers::diverged(place at, std::uint32_t other_line, std::uint32_t thread, const char* text) {
+  block_->fault = {at.file, at.line, other_line, thread, text};
+  leave(TROUPE_HOST_DIVERGED);
+}
+
+void fibers::leave(std::uint32_t status) {
+  status_ = status;
+  go_to_main(nullptr);
+  __builtin_unreachable();
+}
+
+}  // namespace troupe::kernel

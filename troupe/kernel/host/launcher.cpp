@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <troupe/base/clock.hpp>
+#include <troupe/kernel/host/internal/block_pool.hpp>
+#include <troupe/kernel/host/launcher.hpp>
+
+namespace troupe::kernel {
+
+namespace {
+
+std::string coordinates(const troupe_host_dim& d) {
+  return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + ")";
+}
+
+std::string where(const troupe_host_fault& f) {
+  return (f.file ? std::string(f.file) : std::string("line")) + (f.file ? ":" : " ") + std::to_string(f.line);
+}
+
+std::string what_happened(const grid_fault& g) {
+  const troupe_host_fault& f = g.fault;
+  switch (g.status) {
+    case TROUPE_HOST_DIVERGED:
+      return "divergent barrier: not all threads of a block come to the one at " + where(f) +
+             (f.other_line ? "; others wait at line " + std::to_string(f.other_line) : "") +
+             (f.text
+                  ? std::string("; ") +
+                        (f.thread != UINT32_MAX ? "thread " + std::to_string(f.thread) + " " : std::string()) + f.text
+                  : "");
+    case TROUPE_HOST_TRAPPED:
+      return "__trap() at " + where(f);
+    case TROUPE_HOST_ASSERTION:
+      return "assertion `" + std::string(f.text ? f.text : "") + "' failed at " + where(f);
+    case TROUPE_HOST_MISPLACED:
+      return "a barrier or warp operation at " + where(f) +
+             " was reached by threads that run one after the other, because it is called in a way the translator "
+             "cannot "
+             "see; call it by its name, or compile for fibers only";
+    case TROUPE_HOST_NO_MEMORY:
+      return "no memory for the stacks or variables of a block's threads; use smaller blocks, or raise "
+             "vm.max_map_count";
+    default:
+      return "its function returned " + std::to_string(g.status) + ", which means nothing";
+  }
+}
+
+error failure(const launch_options& options, const loaded_kernel& kernel, const grid_fault& g) {
+  return error({.reaction = g.status == TROUPE_HOST_NO_MEMORY ? reaction::retry_later : reaction::caller_bug,
+                .domain = "kernel",
+                .code = g.status,
+                .text = std::string(options.request) + ": kernel " + kernel.name + " was stopped in block " +
+                        coordinates(g.index) + ": " + what_happened(g)});
+}
+
+}  // namespace
+
+launcher::launcher(int threads) : pool_(std::make_unique<block_pool>(threads > 0 ? threads : usable_cores())) {}
+launcher::~launcher() = default;
+
+int launcher::threads() const noexcept { return pool_->threads(); }
+
+result<void> launcher::launch(const loaded_kernel& kernel, dim grid, dim block, std::uint64_t shared_bytes,
+                              void* const* arguments, const launch_options& options) {
+  if (auto ok = check_launch(kernel, grid, block, shared_bytes, options); !ok) return ok;
+  const grid_run run{.run = kernel.run,
+                     .grid = grid,
+                     .block = block,
+                     .shared_bytes = static_cast<std::uint32_t>(shared_bytes),
+                     .arguments = arguments,
+                     .flush_to_zero = options.flush_to_zero};
+  const grid_fault fault = pool_->run(run);
+  if (fault.status != TROUPE_HOST_OK) return failure(options, kernel, fault);
+  return {};
+}
+
+}  // namespace troupe::kernel

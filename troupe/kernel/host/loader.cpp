@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <troupe/base/file_descriptor.hpp>
+#include <troupe/kernel/host/internal/elf.hpp>
+#include <troupe/kernel/host/internal/fiber_stacks.hpp>
+#include <troupe/kernel/host/internal/processor.hpp>
+#include <troupe/kernel/host/launcher.hpp>
+#include <troupe/kernel/host/loader.hpp>
+
+#include <cerrno>
+#include <cstring>
+
+namespace troupe::kernel {
+
+static_assert(TROUPE_HOST_F16 == static_cast<int>(dtype::f16) && TROUPE_HOST_BF16 == static_cast<int>(dtype::bf16) &&
+              TROUPE_HOST_F8E4M3 == static_cast<int>(dtype::f8e4m3) &&
+              TROUPE_HOST_F8E5M2 == static_cast<int>(dtype::f8e5m2) &&
+              TROUPE_HOST_F32 == static_cast<int>(dtype::f32) && TROUPE_HOST_C64 == static_cast<int>(dtype::c64) &&
+              TROUPE_HOST_I8 == static_cast<int>(dtype::i8) && TROUPE_HOST_BOOL == static_cast<int>(dtype::boolean));
+
+namespace {
+
+struct library_traits {
+  using type = void*;
+  static constexpr type null = nullptr;
+  static void close(void* handle) noexcept { ::dlclose(handle); }
+};
+using library = unique_handle<library_traits>;
+
+error refuse(reaction r, const std::string& name, const std::string& what) {
+  return error(r, "kernel", "image '" + name + "' " + what);
+}
+
+// Looks at the table as the file has it: nothing of the image has run yet.
+result<void> check_table(const elf_facts& facts, const std::string& name) {
+  if (!facts.table)
+    return refuse(
+        reaction::caller_bug, name,
+        "exports no troupe_host_image_table; expected a shared object made for the host engine (see image.h)");
+  troupe_host_image table{};
+  std::memcpy(&table, facts.table->data(), std::min(sizeof table, facts.table->size()));
+  if (table.magic != TROUPE_HOST_IMAGE_MAGIC)
+    return refuse(reaction::caller_bug, name,
+                  "has a troupe_host_image_table that does not begin with its magic number");
+  if (table.version != TROUPE_HOST_IMAGE_VERSION || table.bytes != sizeof table)
+    return refuse(reaction::unsupported, name,
+                  "is of version " + std::to_string(table.version) + " (" + std::to_string(table.bytes) +
+                      " bytes); expected version " + std::to_string(TROUPE_HOST_IMAGE_VERSION) + " (" +
+                      std::to_string(sizeof table) + " bytes): compile it again");
+  return {};
+}
+
+// dlopen wants a file: one that exists in memory only.
+result<library> open_library(std::span<const std::byte> bytes, const std::string& name) {
+  const file_descriptor fd(::memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC));
+  if (!fd) return error::from_errno(reaction::retry_later, "kernel", "memfd_create for image '" + name + "'", errno);
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t n = ::write(fd.get(), bytes.data() + done, bytes.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return error::from_errno(reaction::retry_later, "kernel", "write of image '" + name + "'", errno);
+    done += static_cast<std::size_t>(n);
+  }
+  library handle(::dlopen(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), RTLD_NOW | RTLD_LOCAL));
+  if (!handle) {
+    const char* why = ::dlerror();
+    return refuse(reaction::caller_bug, name,
+                  std::string("cannot be loaded: ") + (why ? why : "dlopen does not say why"));
+  }
+  return handle;
+}
+
+dtype known(std::uint32_t code) noexcept {
+  const auto t = static_cast<dtype>(code);
+  return code < 256 && is_known(t) ? t : dtype{};
+}
+
+}  // namespace
+
+struct loaded_image::content {
+  library handle;
+  std::vector<loaded_kernel> kernels;
+  std::vector<loaded_global> globals;
+};
+
+loaded_image::loaded_image(std::shared_ptr<const content> c) noexcept : content_(std::move(c)) {}
+const std::vector<loaded_kernel>& loaded_image::kernels() const noexcept { return content_->kernels; }
+const std::vector<loaded_global>& loaded_image::globals() const noexcept { return content_->globals; }
+
+namespace {
+
+result<loaded_kernel> read_kernel(const troupe_host_kernel& k, std::uint64_t shared_bytes, const std::string& image) {
+  if (!k.name || !k.run || k.how > TROUPE_HOST_FIBERS || (k.parameter_count != 0 && !k.parameters))
+    return refuse(reaction::caller_bug, image,
+                  std::string("has a kernel '") + (k.name ? k.name : "") +
+                      "' whose entry is not complete; expected a name, a function, parameters and a known way to run");
+  loaded_kernel out{.name = k.name, .parameters = {}, .attributes = {}, .run = k.run};
+  for (const troupe_host_parameter& p : std::span(k.parameters, k.parameter_count))
+    out.parameters.push_back({.kind = static_cast<parameter_kind>(p.kind <= TROUPE_HOST_POINTER ? p.kind : 0),
+                              .type = known(p.dtype),
+                              .bytes = p.bytes,
+                              .alignment = p.alignment,
+                              .spelling = p.type ? p.type : ""});
+  out.attributes.how = static_cast<execution>(k.how);
+  out.attributes.max_threads = k.max_threads;
+  out.attributes.static_shared_bytes = static_cast<std::uint32_t>(k.shared_bytes + shared_bytes);
+  out.attributes.stack_bytes = k.how == TROUPE_HOST_FIBERS ? fiber_stacks::bytes_each : 0;
+  if (k.reason) out.attributes.reason = k.reason;
+  if (k.shared_bytes + shared_bytes > launch_limits::shared_bytes)
+    return refuse(reaction::caller_bug, image,
+                  "has a kernel " + out.name + " with " + std::to_string(k.shared_bytes + shared_bytes) +
+                      " bytes of static shared memory; expected at most " +
+                      std::to_string(launch_limits::shared_bytes));
+  return out;
+}
+
+std::string without_spaces(std::string_view text) {
+  std::string out;
+  for (char c : text)
+    if (c != ' ' && c != '\t' && c != '\n') out += c;
+  return out;
+}
+
+template <class T>
+const T* find(const std::vector<T>& all, std::string_view name) {
+  for (const T& x : all)
+    if (x.name == name) return &x;
+  const std::string wanted = without_spaces(name);
+  for (const T& x : all)
+    if (without_spaces(x.name) == wanted) return &x;
+  return nullptr;
+}
+
+}  // namespace
+
+result<loaded_image> loaded_image::load(std::span<const std::byte> bytes, const std::string& name) {
+  auto facts = read_elf(bytes, name);
+  if (!facts) return facts.error();
+  if (auto ok = check_table(*facts, name); !ok) return ok.error();
+  auto handle = open_library(bytes, name);
+  if (!handle) return handle.error();
+  const auto* table = static_cast<const troupe_host_image*>(::dlsym(handle->get(), "troupe_host_image_table"));
+  if (!table) return refuse(reaction::caller_bug, name, "hides its troupe_host_image_table");
+  if (const std::string missing = missing_in_processor(table->processor ? table->processor : ""); !missing.empty())
+    return refuse(reaction::unsupported, name,
+                  "was compiled for a processor with " + missing + ", which this one lacks: compile it here");
+
+  link_map* map = nullptr;
+  if (::dlinfo(handle->get(), RTLD_DI_LINKMAP, &map) != 0)
+    return refuse(reaction::fatal, name, std::string("has no place in memory: ") + ::dlerror());
+  const std::span kernels(table->kernels, table->kernel_count);
+  std::vector<std::uint64_t> bodies;
+  for (const troupe_host_kernel& k : kernels)
+    bodies.push_back(k.body ? reinterpret_cast<std::uint64_t>(k.body) - map->l_addr : 0);
+  const std::vector<std::uint64_t> shared = shared_bytes_of(*facts, bodies);
+
+  auto c = std::make_shared<content>();
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    auto k = read_kernel(kernels[i], kernels[i].body ? shared[i] : 0, name);
+    if (!k) return k.error();
+    c->kernels.push_back(std::move(*k));
+  }
+  for (const troupe_host_global& g : std::span(table->globals, table->global_count))
+    c->globals.push_back(
+        {.name = g.name, .address = g.address, .bytes = g.bytes, .constant = g.constant != 0, .type = known(g.dtype)});
+  c->handle = std::move(*handle);
+  return loaded_image(std::move(c));
+}
+
+const loaded_kernel* loaded_image::find_kernel(std::string_view name) const noexcept { return find(kernels(), name); }
+const loaded_global* loaded_image::find_global(std::string_view name) const noexcept { return find(globals(), name); }
+
+}  // namespace troupe::kernel
