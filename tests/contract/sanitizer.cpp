@@ -1,15 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // What thread sanitizer must know to judge whole devices. Nothing in other builds.
-#if defined(__SANITIZE_THREAD__)
-#define TROUPE_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define TROUPE_THREAD_SANITIZER 1
-#endif
-#endif
+#include <troupe/base/internal/sanitizers.hpp>
 
-#if defined(TROUPE_THREAD_SANITIZER)
+#if TROUPE_THREAD_SANITIZER
 #include <cstdlib>
 #include <string>
 

@@ -14,6 +14,7 @@
 #include <map>
 #include <random>
 #include <thread>
+#include <troupe/base/internal/sanitizers.hpp>
 #include <troupe/runtime/runtime.hpp>
 
 #include "patiently.hpp"
@@ -22,7 +23,7 @@
 namespace graph_test {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if TROUPE_ADDRESS_SANITIZER || TROUPE_THREAD_SANITIZER
 constexpr std::uint64_t usual_count = 150;
 #else
 constexpr std::uint64_t usual_count = 1512;

@@ -8,6 +8,7 @@
 #include <barrier>
 #include <set>
 #include <thread>
+#include <troupe/base/internal/sanitizers.hpp>
 #include <troupe/runtime/runtime.hpp>
 
 #include "engine/requests.hpp"
@@ -18,7 +19,7 @@ namespace {
 using namespace troupe;
 using graph_test::patiently;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if TROUPE_ADDRESS_SANITIZER || TROUPE_THREAD_SANITIZER
 constexpr int rounds = 400;
 #else
 constexpr int rounds = 4000;

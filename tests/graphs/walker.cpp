@@ -12,6 +12,25 @@ namespace graph_test {
 
 using namespace troupe;
 
+namespace {
+
+// Calls `f` with an integer of so many bytes.
+template <class F>
+void by_element(std::uint64_t bytes, F&& f) {
+  switch (bytes) {
+    case 1:
+      return f(std::uint8_t{});
+    case 2:
+      return f(std::uint16_t{});
+    case 4:
+      return f(std::uint32_t{});
+    default:
+      return f(std::uint64_t{});
+  }
+}
+
+}  // namespace
+
 held_buffer held_buffer::make(const device& gpu, std::uint64_t size, bool host) {
   held_buffer b;
   if (host)
@@ -165,16 +184,7 @@ void walker::perform_upload(int i, const step& s) {
     to.bytes += more ? sizeof(T) : 0;
     take(i, gpu_.upload(view<T>(to), typed, options(s)));
   };
-  switch (s.element) {
-    case 1:
-      return as(std::byte{});
-    case 2:
-      return as(std::uint16_t{});
-    case 4:
-      return as(std::uint32_t{});
-    default:
-      return as(std::uint64_t{});
-  }
+  by_element(s.element, as);
 }
 
 void walker::perform_download(int i, const step& s) {
@@ -209,16 +219,7 @@ void walker::perform_fail(int i, const step& s) {
                            .throws = s.value % 2 == 1,
                            .work_us = s.work_us});
   };
-  switch (s.element) {
-    case 1:
-      return as(std::uint8_t{});
-    case 2:
-      return as(std::uint16_t{});
-    case 4:
-      return as(std::uint32_t{});
-    default:
-      return as(std::uint64_t{});
-  }
+  by_element(s.element, as);
 }
 
 void walker::look(int i, const step& s) {
@@ -279,10 +280,7 @@ void walker::perform(int i) {
         take(i, gpu_.fill(view<T>(s.b), value, options(s)));
       };
       if (s.element == 16) return as(std::array<std::uint64_t, 2>{});
-      return s.element == 1   ? as(std::byte{})
-             : s.element == 2 ? as(std::uint16_t{})
-             : s.element == 4 ? as(std::uint32_t{})
-                              : as(std::uint64_t{});
+      return by_element(s.element, as);
     }
     case kind::affine: {
       const auto as = [&]<class T>(T) {
@@ -293,10 +291,7 @@ void walker::perform(int i) {
                                  .b = static_cast<T>(s.value >> 32),
                                  .work_us = s.work_us});
       };
-      return s.element == 1   ? as(std::uint8_t{})
-             : s.element == 2 ? as(std::uint16_t{})
-             : s.element == 4 ? as(std::uint32_t{})
-                              : as(std::uint64_t{});
+      return by_element(s.element, as);
     }
     case kind::add:
       return send(

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <mutex>
 #include <string>
+#include <troupe/base/internal/sanitizers.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/device/internal/address_space.hpp>
 #include <troupe/device/internal/region.hpp>
@@ -12,14 +13,7 @@ namespace {
 
 // Far from where Linux puts programs, libraries and heaps; thread sanitizer allows only its own part of the address
 // space.
-#if defined(__SANITIZE_THREAD__)
-#define TROUPE_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define TROUPE_THREAD_SANITIZER 1
-#endif
-#endif
-#if defined(TROUPE_THREAD_SANITIZER)
+#if TROUPE_THREAD_SANITIZER
 constexpr std::uint64_t first = 0x7e90'0000'0000, total = std::uint64_t{1} << 40;
 #else
 constexpr std::uint64_t first = 0x2000'0000'0000, total = std::uint64_t{64} << 40;

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Which sanitizers this is built with: g++ says it by macros, clang by a question. Both are 0 or 1.
+#if defined(__has_feature)
+#define TROUPE_ADDRESS_SANITIZER (__has_feature(address_sanitizer))
+#define TROUPE_THREAD_SANITIZER (__has_feature(thread_sanitizer))
+#else
+#if defined(__SANITIZE_ADDRESS__)
+#define TROUPE_ADDRESS_SANITIZER 1
+#else
+#define TROUPE_ADDRESS_SANITIZER 0
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define TROUPE_THREAD_SANITIZER 1
+#else
+#define TROUPE_THREAD_SANITIZER 0
+#endif
+#endif
