@@ -1,16 +1,52 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The worker program. It is launched by the library, never by hand: descriptor 3 is the way to the application.
+// The worker program. The library launches it: descriptor 3 is then the way to the application.
+#include <unistd.h>
 #include <cstdio>
+#include <string_view>
 #include <troupe/channel/process.hpp>
+#include <troupe/worker/internal/describe_engine.hpp>
 #include <troupe/worker/internal/session.hpp>
 
-int main() {
+namespace {
+
+constexpr const char* help = R"(troupe-worker [--describe FILE]
+The process in which a device's work is done. The Troupe library starts it, and talks to it through descriptor 3.
+
+  --describe FILE   load the engine FILE (<library>.<backend>.so) and say what it is, a line for each thing:
+                    library, backend, version, request (many), note (many), end
+                    or why it does not serve: unloadable, or refused by the engine itself, and end
+
+  troupe-worker --describe engines/blas.host.so
+
+Exit code: 0 it serves, 1 it does not, 2 not called like this. troupe doctor shows all engines at once.
+)";
+
+// Vendor libraries print what they like: nothing of that gets between our lines.
+int describe(const char* file) {
+  (void)troupe::die_with_parent(::getppid());
+  std::FILE* const out = ::fdopen(::dup(STDOUT_FILENO), "w");
+  if (out == nullptr || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return std::perror("troupe-worker"), 2;
+  return troupe::describe_engine(file, out) ? 0 : 1;
+}
+
+int serve() {
   auto application = troupe::control_socket::adopt(troupe::file_descriptor(troupe::process::control_descriptor));
   if (!application) {
-    std::fprintf(stderr, "troupe-worker is started by the Troupe library, not by hand: %s\n",
-                 application.error().text().c_str());
+    std::fprintf(stderr, "troupe-worker is started by the Troupe library, not by hand: %s\n%s",
+                 application.error().text().c_str(), help);
     return 2;
   }
   return troupe::worker_session(std::move(*application), troupe::worker_session::home::process).run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 1) return serve();
+  const std::string_view first = argv[1];
+  if (first == "--help" || first == "-h") return std::fputs(help, stdout), 0;
+  if (first == "--describe" && argc == 3) return describe(argv[2]);
+  std::fputs(help, stderr);
+  return 2;
 }

@@ -39,12 +39,13 @@ class spawn_plan {
     ::posix_spawn_file_actions_destroy(&actions_);
   }
 
-  // Order matters: 2 and 3 may name descriptors that a later step replaces.
-  void set_descriptors(int control_fd, int stderr_fd) {
+  // Order matters: 1, 2 and 3 may name descriptors that a later step replaces.
+  void set_descriptors(int control_fd, int stdout_fd, int stderr_fd) {
     if (stderr_fd >= 0) note(::posix_spawn_file_actions_adddup2(&actions_, stderr_fd, STDERR_FILENO));
+    if (stdout_fd >= 0) note(::posix_spawn_file_actions_adddup2(&actions_, stdout_fd, STDOUT_FILENO));
     if (control_fd >= 0) note(::posix_spawn_file_actions_adddup2(&actions_, control_fd, process::control_descriptor));
     open_null(STDIN_FILENO, O_RDONLY);
-    if (::fcntl(STDOUT_FILENO, F_GETFD) < 0) open_null(STDOUT_FILENO, O_WRONLY);
+    if (stdout_fd < 0 && ::fcntl(STDOUT_FILENO, F_GETFD) < 0) open_null(STDOUT_FILENO, O_WRONLY);
     if (stderr_fd < 0 && ::fcntl(STDERR_FILENO, F_GETFD) < 0) open_null(STDERR_FILENO, O_WRONLY);
     const int first_unwanted = process::control_descriptor + (control_fd >= 0 ? 1 : 0);
     note(::posix_spawn_file_actions_addclosefrom_np(&actions_, first_unwanted));
@@ -151,7 +152,7 @@ result<process> process::launch(const launch_options& options) {
   envp.push_back(nullptr);
 
   spawn_plan plan;
-  plan.set_descriptors(options.control_fd, options.stderr_fd);
+  plan.set_descriptors(options.control_fd, options.stdout_fd, options.stderr_fd);
   plan.set_signals();
   pid_t pid = -1;
   if (const int code = plan.spawn(pid, options.path.c_str(), argv.data(), envp.data()); code != 0)

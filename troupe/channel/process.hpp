@@ -45,6 +45,7 @@ struct launch_options {
   int control_fd = -1;                 ///< becomes descriptor 3 of the child; stays the caller's
   std::vector<std::string> environment = current_environment();  ///< all of the child's
   int stderr_fd = -1;  ///< becomes descriptor 2 of the child; -1: this process's own
+  int stdout_fd = -1;  ///< becomes descriptor 1 of the child; -1: this process's own
 };
 
 /// A child process. Destruction kills and reaps it: never an orphan, never a zombie. One thread at a time.

@@ -104,6 +104,25 @@ TEST(process, standard_error_can_be_caught) {
   EXPECT_EQ(end_of(child), "exited with code 0");
 }
 
+TEST(process, both_outputs_may_go_into_pipes_of_their_own) {
+  int out_ends[2], error_ends[2];
+  ASSERT_EQ(::pipe2(out_ends, O_CLOEXEC), 0);
+  ASSERT_EQ(::pipe2(error_ends, O_CLOEXEC), 0);
+  file_descriptor out(out_ends[0]), out_in(out_ends[1]), errors(error_ends[0]), errors_in(error_ends[1]);
+  process child = process::launch({.path = "/bin/sh",
+                                   .args = {"-c", "echo an answer; echo a complaint >&2"},
+                                   .stderr_fd = errors_in.get(),
+                                   .stdout_fd = out_in.get()})
+                      .value();
+  char text[64] = "";
+  ASSERT_GT(::read(out.get(), text, sizeof text - 1), 0);
+  EXPECT_STREQ(text, "an answer\n");
+  std::memset(text, 0, sizeof text);
+  ASSERT_GT(::read(errors.get(), text, sizeof text - 1), 0);
+  EXPECT_STREQ(text, "a complaint\n");
+  EXPECT_EQ(end_of(child), "exited with code 0");
+}
+
 TEST(process, memory_sent_to_a_child_is_the_same_memory) {
   launched l({"write_into_file"});
   const memory_file file = memory_file::create("shared", 4096).value();

@@ -8,6 +8,7 @@
 #include <exception>
 #include <memory>
 #include <span>
+#include <string>
 #include <troupe/base/result.hpp>
 #include <troupe/request/request.hpp>
 #include <vector>
@@ -18,6 +19,8 @@
 ///
 ///   struct openblas {
 ///     static result<std::unique_ptr<openblas>> make(const engine_context&);
+///     const char* version() const;   // optional: the vendor library, as it names itself
+///     std::string notes() const;     // optional: see troupe_engine::notes
 ///     result<void> run(const gemm<float>& r, call& c);
 ///     result<float> run(const dot<float>& r, call& c);
 ///   };
@@ -91,6 +94,9 @@ struct troupe_engine {
   std::uint32_t operation_count;
   void* state;
   void (*close)(const troupe_engine* self);
+  /// What a user should know of this engine on this machine, for `troupe doctor`: lines of the form "key: value".
+  /// Called by one thread at a time; valid until the next call. Null: nothing.
+  const char* (*notes)(const troupe_engine* self);
 };
 
 typedef const troupe_engine* (*troupe_engine_open_fn)(const troupe_engine_context* context,
@@ -247,6 +253,7 @@ const troupe_engine* open_engine(const char* library, const char* backend, const
   struct holder : troupe_engine {
     std::unique_ptr<Engine> engine;
     std::vector<troupe_engine_operation> all;
+    mutable std::string noted;
   };
   holder* out = nullptr;
   guarded(failure, library, [&]() -> result<void> {
@@ -259,9 +266,16 @@ const troupe_engine* open_engine(const char* library, const char* backend, const
     const auto count = static_cast<std::uint32_t>(all.size());
     const troupe_engine_operation* const first = all.data();
     out = new holder{{troupe_engine_abi, library, backend, version, first, count, engine->get(),
-                      [](const troupe_engine* self) { delete static_cast<const holder*>(self); }},
+                      [](const troupe_engine* self) { delete static_cast<const holder*>(self); }, nullptr},
                      std::move(*engine),
-                     std::move(all)};
+                     std::move(all),
+                     {}};
+    if constexpr (requires(const Engine& e) { std::string(e.notes()); })
+      out->notes = [](const troupe_engine* self) {
+        const auto* me = static_cast<const holder*>(self);
+        me->noted = me->engine->notes();
+        return me->noted.c_str();
+      };
     return {};
   });
   return out;

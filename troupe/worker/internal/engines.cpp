@@ -208,6 +208,12 @@ error engine_set::unknown_request(const std::string& library) const {
                  " does not know this request; it was built from another version, or this type is not supported by it");
 }
 
+const troupe_engine* engine_set::engine_of(const std::string& library) const noexcept {
+  for (const auto& e : engines_)
+    if (e->library == library) return e->engine;
+  return nullptr;
+}
+
 std::string engine_set::versions() const {
   std::string out;
   for (const auto& e : engines_) out += e->library + " " + e->engine->backend + " " + e->engine->version + "\n";

@@ -46,6 +46,8 @@ class engine_set {
   result<found> find(std::uint32_t library_code, std::uint64_t opcode);
   /// "library backend version", one line per loaded engine.
   std::string versions() const;
+  /// The engine of a library that is loaded; null when it is not.
+  const troupe_engine* engine_of(const std::string& library) const noexcept;
 
  private:
   struct loaded;
