@@ -1,20 +1,24 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // A small service: clients ask a two-layer network, then things go wrong.
+#include <apps/common/command_line.hpp>
+#include <apps/common/installation.hpp>
 #include <apps/demo/clients.hpp>
 #include <apps/demo/faults.hpp>
-#include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <sstream>
-#include <string_view>
 #include <troupe/base/clock.hpp>
 
 namespace {
 
-constexpr const char* help = R"(troupe-demo [--seconds n]
-Opens the host engine, lets clients ask a two-layer network for n seconds (5), checks every answer, then makes mistakes.
-Needs the blas engine, that is OpenBLAS. No GPU.
+constexpr const char* help = R"(troupe demo [option...]
+Opens the host engine, lets clients ask a two-layer network, checks every answer, then makes mistakes. Needs the blas
+engine, that is OpenBLAS. No GPU.
+
+  --seconds N   how long clients ask: 0.1 to 50; 5 by default
+  --help        this text
+
+Exit code: 0 every answer was right, 1 one was not or the device did not start, 2 not called like this.
 )";
 
 void headline(const char* text) { std::printf("\n%s\n", text); }
@@ -28,7 +32,9 @@ int run(double seconds) {
   using namespace troupe;
   headline("1. Open a device");
   runtime rt;
-  const device gpu = rt.open_device({.mailbox_capacity = 4096, .libraries = {"blas"}});
+  const device gpu = rt.open_device({.mailbox_capacity = 4096,
+                                     .libraries = {"blas"},
+                                     .runtime_folder = apps::installation::of_this_program().runtime});
   if (auto ready = gpu.ready().get(); !ready) {
     std::fprintf(stderr, "  It did not start: %s\n", ready.error().text().c_str());
     std::fprintf(stderr,
@@ -54,16 +60,13 @@ int run(double seconds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  double seconds = 5;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view a = argv[i];
-    if (a == "--help" || a == "-h") return std::fputs(help, stdout), 0;
-    const char* value = a == "--seconds" && i + 1 < argc ? argv[++i] : "";
-    const auto end = value + std::strlen(value);
-    if (std::from_chars(value, end, seconds).ptr != end || !(seconds >= 0.1 && seconds <= 50)) {
-      std::fputs(help, stderr);
-      return 2;
-    }
-  }
-  return run(seconds);
+  using troupe::apps::command_line;
+  static constexpr std::string_view options[] = {"--seconds="};
+  const std::span<const char* const> arguments(argv + 1, static_cast<std::size_t>(argc - 1));
+  const auto c = command_line::parse({.command = "troupe demo", .options = options}, arguments);
+  if (!c) return std::fprintf(stderr, "%s\n", c.error().text().c_str()), 2;
+  if (c->has("--help")) return std::fputs(help, stdout), 0;
+  const auto seconds = c->number("--seconds", 5, 0.1, 50);
+  if (!seconds) return std::fprintf(stderr, "%s\n", seconds.error().text().c_str()), 2;
+  return run(*seconds);
 }

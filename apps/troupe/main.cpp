@@ -1,26 +1,48 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The command line.
-#include <dirent.h>
+// The command line. Commands that are bigger programs lie beside the worker.
 #include <unistd.h>
-
 #include <algorithm>
-#include <climits>
+#include <apps/common/command_line.hpp>
+#include <apps/common/installation.hpp>
+#include <apps/common/json.hpp>
+#include <apps/common/terminal.hpp>
+#include <apps/troupe/doctor.hpp>
+#include <apps/troupe/version.hpp>
+#include <cerrno>
 #include <cstdio>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <cstring>
 
+namespace troupe::apps {
 namespace {
 
-constexpr const char* help = R"(troupe: an accelerator behind supervised actors (this version: the host engine)
+using arguments = std::span<const char* const>;
+
+struct command {
+  std::string_view name, summary;
+  int (*run)(arguments);  ///< null: a program of its own
+  const char* program = nullptr;
+  const char* comes_with = nullptr;
+};
+
+int help_command(arguments rest);
+
+constexpr command commands[] = {
+    {"doctor", "what Troupe can do here, what is missing, and how to get it", &doctor_command},
+    {"demo", "a small service under load, with its throughput and latencies", nullptr, "troupe-demo", "TROUPE_DEMO"},
+    {"bench", "measure Troupe against the bare calls it stands on", nullptr, "troupe-bench", "TROUPE_BENCH"},
+    {"version", "which Troupe this is, and which engines it has", &version_command},
+    {"help", "this text, or that of a command: troupe help doctor", &help_command},
+};
+
+constexpr const char* help_begin = R"(troupe: an accelerator behind supervised actors (this version: the host engine)
 
 usage: troupe <command> [argument...]
 
-  bench      measure Troupe against the bare calls it stands on
-  version    which Troupe this is, and which engines it has
-
-troupe <command> --help says more, for example: troupe bench --help
+)";
+constexpr const char* help_end = R"(
+troupe <command> --help says more, with examples and exit codes. All commands take --json: one JSON document for programs
+(bench: one object on each line). Colour and symbols are for terminals; NO_COLOR=1 turns them off there as well.
 
 Programs use the library: #include <troupe/troupe.hpp>, and in CMake find_package(troupe) and
 target_link_libraries(program PRIVATE troupe::troupe). A first program:
@@ -30,53 +52,89 @@ target_link_libraries(program PRIVATE troupe::troupe). A first program:
   auto x = gpu.alloc<float>(1000);
   gpu.fill(x, 1.5f);                        // queued, in order
   auto values = gpu.download(x).get();      // waits; an error anywhere above arrives here
+
+Exit codes of all commands: 0 well, 1 something is wrong and was said, 2 not called like this.
 )";
 
-// The worker, its engines and the programs behind commands, in the build tree as in an installation.
-std::string runtime_folder() {
-  char path[PATH_MAX];
-  const ssize_t n = ::readlink("/proc/self/exe", path, sizeof path);
-  const std::string whole(path, n > 0 ? static_cast<std::size_t>(n) : 0);
-  const std::string bin = whole.substr(0, whole.rfind('/'));
-  return bin.substr(0, bin.rfind('/')) + "/" TROUPE_RUNTIME_SUBDIR;
+void print_help(std::FILE* to) {
+  const terminal t = terminal::of(to);
+  std::fputs(help_begin, to);
+  for (const command& c : commands)
+    std::fprintf(to, "  %s%*s%s\n", t.bold(c.name).c_str(), static_cast<int>(11 - c.name.size()), "",
+                 std::string(c.summary).c_str());
+  std::fputs(help_end, to);
 }
 
-int version() {
-  const std::string folder = runtime_folder();
-  std::printf("troupe %s\n", TROUPE_VERSION);
-  std::printf("worker   %s/troupe-worker%s\n", folder.c_str(),
-              ::access((folder + "/troupe-worker").c_str(), X_OK) == 0 ? "" : " (missing)");
-  std::vector<std::string> engines;
-  if (DIR* dir = ::opendir((folder + "/engines").c_str())) {
-    while (const dirent* e = ::readdir(dir)) {
-      std::string name = e->d_name;
-      if (name.ends_with(".so")) engines.push_back(name.substr(0, name.size() - 3));
-    }
-    ::closedir(dir);
-  }
-  std::sort(engines.begin(), engines.end());
-  std::string names;
-  for (const std::string& e : engines) names += (names.empty() ? "" : ", ") + e;
-  std::printf("engines  %s\n", names.empty() ? "none besides memory" : names.c_str());
-  return 0;
+void print_help_as_json() {
+  json_writer out;
+  out.begin_object().member("troupe", TROUPE_VERSION).key("commands").begin_array();
+  for (const command& c : commands) out.begin_object().member("name", c.name).member("summary", c.summary).end_object();
+  out.end_array().end_object();
+  std::fputs(out.text().c_str(), stdout);
 }
 
 // Becomes the program behind a command.
-int become(const char* program, char** argv) {
-  const std::string path = runtime_folder() + "/" + program;
-  ::execv(path.c_str(), argv);
-  std::fprintf(stderr, "troupe: cannot run %s; it comes with a build that has TROUPE_BENCH=ON\n", path.c_str());
-  return 127;
+int become(const command& c, arguments rest) {
+  const std::string path = installation::of_this_program().programs + "/" + c.program;
+  std::vector<char*> argv{const_cast<char*>(path.c_str())};
+  for (const char* a : rest) argv.push_back(const_cast<char*>(a));
+  argv.push_back(nullptr);
+  ::execv(path.c_str(), argv.data());
+  std::fprintf(stderr, "troupe %s: cannot run %s: %s", std::string(c.name).c_str(), path.c_str(), std::strerror(errno));
+  std::fprintf(stderr, errno == ENOENT ? "; it comes with a build that has %s=ON\n" : "\n", c.comes_with);
+  return 1;
+}
+
+const command* find(std::string_view name) {
+  const auto found =
+      std::find_if(std::begin(commands), std::end(commands), [&](const command& c) { return c.name == name; });
+  return found == std::end(commands) ? nullptr : &*found;
+}
+
+int unknown_command(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const command& c : commands) names.push_back(c.name);
+  std::string text = "troupe: no command \"" + std::string(name) + "\"; ";
+  if (const std::string_view near = nearest(name, names); !near.empty())
+    text += "did you mean " + std::string(near) + "?";
+  else
+    text += "troupe --help lists them";
+  return std::fprintf(stderr, "%s\n", text.c_str()), 2;
+}
+
+int run(const command& c, arguments rest) { return c.run != nullptr ? c.run(rest) : become(c, rest); }
+
+int help_command(arguments rest) {
+  static constexpr std::string_view options[] = {"--json"};
+  const auto c = command_line::parse({.command = "troupe help", .options = options, .words = 1}, rest);
+  if (!c) return std::fprintf(stderr, "%s\n", c.error().text().c_str()), 2;
+  if (!c->words().empty() && c->words().front() != "help") {
+    const command* about = find(c->words().front());
+    const char* const help = "--help";
+    return about == nullptr ? unknown_command(c->words().front()) : run(*about, {&help, 1});
+  }
+  c->has("--json") ? print_help_as_json() : print_help(stdout);
+  return 0;
+}
+
+int start(arguments all) {
+  if (all.empty()) return print_help(stderr), 2;
+  const std::string_view first = all.front();
+  const arguments rest = all.subspan(1);
+  if (first == "--help" || first == "-h") return help_command(rest);
+  if (first == "--version") return version_command(rest);
+  if (first.starts_with("-")) {
+    static constexpr std::string_view options[] = {"--version"};
+    const auto c = command_line::parse({.command = "troupe", .options = options}, all.first(1));
+    return std::fprintf(stderr, "%s\n", c.error().text().c_str()), 2;
+  }
+  const command* c = find(first);
+  return c == nullptr ? unknown_command(first) : run(*c, rest);
 }
 
 }  // namespace
+}  // namespace troupe::apps
 
 int main(int argc, char** argv) {
-  const std::string_view command = argc > 1 ? argv[1] : "";
-  if (command == "bench") return become("troupe-bench", argv + 1);
-  if (command == "version" || command == "--version") return version();
-  if (command == "help" || command == "--help" || command == "-h") return std::fputs(help, stdout), 0;
-  if (command.empty()) return std::fputs(help, stderr), 2;
-  std::fprintf(stderr, "troupe: no command \"%s\"; troupe --help lists them\n", std::string(command).c_str());
-  return 2;
+  return troupe::apps::start({argv + std::min(argc, 1), static_cast<std::size_t>(std::max(argc - 1, 0))});
 }

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <apps/common/command_line.hpp>
+#include <charconv>
+#include <cstdio>
+#include <numeric>
+
+namespace troupe::apps {
+namespace {
+
+// Letters to insert, remove, replace, or swap with their neighbour.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    now[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) now[j] = std::min(now[j], before[j - 2] + 1);
+    }
+    std::swap(before, last);
+    std::swap(last, now);
+  }
+  return last[b.size()];
+}
+
+error wrong(const std::string& command, std::string text) {
+  return error(reaction::caller_bug, "command line", command + ": " + std::move(text));
+}
+
+std::string_view name_of(std::string_view known) { return known.substr(0, known.find('=')); }
+
+error unknown_option(const grammar& g, std::string_view option) {
+  std::vector<std::string_view> names{"--help"};
+  for (const std::string_view o : g.options) names.push_back(name_of(o));
+  std::string text = "no option " + std::string(option);
+  if (const std::string_view near = nearest(option, names); !near.empty())
+    text += "; did you mean " + std::string(near) + "?";
+  else
+    text += "; " + std::string(g.command) + " --help lists them";
+  return wrong(std::string(g.command), std::move(text));
+}
+
+}  // namespace
+
+std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
+  std::string_view best;
+  std::size_t least = std::max<std::size_t>(2, word.size() / 2) + 1;
+  for (const std::string_view k : known) {
+    const bool begun = word.size() >= 3 && k.starts_with(word);
+    const std::size_t d = begun ? 1 : distance(word, k);
+    if (d < least && d < k.size()) least = d, best = k;
+  }
+  return best;
+}
+
+result<command_line> command_line::parse(const grammar& g, std::span<const char* const> arguments) {
+  command_line out;
+  out.command_ = g.command;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view a = arguments[i];
+    if (a == "-h" || a == "--help") {
+      out.options_.emplace_back("--help", "");
+    } else if (!a.starts_with("-") || a == "-") {
+      if (out.words_.size() == g.words)
+        return wrong(out.command_, "\"" + std::string(a) + "\" is one argument too many; " + out.command_ +
+                                       " --help says how it is called");
+      out.words_.push_back(a);
+    } else {
+      const std::string_view name = a.substr(0, a.find('='));
+      const auto known =
+          std::find_if(g.options.begin(), g.options.end(), [&](std::string_view o) { return name_of(o) == name; });
+      if (known == g.options.end()) return unknown_option(g, name);
+      const bool takes_value = known->ends_with('='), has_value = name.size() != a.size();
+      if (has_value && !takes_value) return wrong(out.command_, std::string(name) + " takes no value");
+      if (takes_value && !has_value && i + 1 == arguments.size())
+        return wrong(out.command_, std::string(name) + " needs a value, as in " + std::string(name) + "=...");
+      const std::string_view value = has_value     ? a.substr(name.size() + 1)
+                                     : takes_value ? std::string_view(arguments[++i])
+                                                   : std::string_view();
+      out.options_.emplace_back(name_of(*known), value);
+    }
+  }
+  return out;
+}
+
+const command_line::given* command_line::find(std::string_view option) const noexcept {
+  for (auto g = options_.rbegin(); g != options_.rend(); ++g)
+    if (g->first == option) return &*g;
+  return nullptr;
+}
+
+std::optional<std::string_view> command_line::value(std::string_view option) const noexcept {
+  const given* g = find(option);
+  return g == nullptr ? std::nullopt : std::optional(g->second);
+}
+
+std::vector<std::string> command_line::values(std::string_view option) const {
+  std::vector<std::string> out;
+  for (const auto& [name, value] : options_)
+    if (name == option) out.emplace_back(value);
+  return out;
+}
+
+result<double> command_line::number(std::string_view option, double otherwise, double least, double most) const {
+  const auto given = value(option);
+  if (!given) return otherwise;
+  double v = 0;
+  const char* const end = given->data() + given->size();
+  if (std::from_chars(given->data(), end, v).ptr == end && !given->empty() && v >= least && v <= most) return v;
+  char range[64];
+  std::snprintf(range, sizeof range, "a number from %g to %g", least, most);
+  return wrong(command_, std::string(option) + " is \"" + std::string(*given) + "\"; expected " + range);
+}
+
+}  // namespace troupe::apps

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <apps/common/command_line.hpp>
+
+namespace troupe::apps {
+namespace {
+
+constexpr std::string_view options[] = {"--json", "--seconds=", "--engines="};
+
+result<command_line> parsed(std::vector<const char*> arguments, std::size_t words = 1) {
+  return command_line::parse({.command = "troupe test", .options = options, .words = words}, arguments);
+}
+
+void expect_refused(std::vector<const char*> arguments, std::string_view words) {
+  const auto c = parsed(arguments);
+  ASSERT_FALSE(c);
+  EXPECT_NE(c.error().text().find(words), std::string::npos) << c.error().text();
+}
+
+TEST(command_line, options_words_and_values_are_found_in_any_order) {
+  const auto c = parsed({"--seconds", "3", "blas", "--engines=/a", "--json", "--engines", "/b"});
+  ASSERT_TRUE(c) << c.error().text();
+  EXPECT_TRUE(c->has("--json"));
+  EXPECT_FALSE(c->has("--help"));
+  EXPECT_EQ(*c->number("--seconds", 5, 1, 10), 3);
+  EXPECT_EQ(c->words(), std::vector<std::string_view>{"blas"});
+  EXPECT_EQ(c->values("--engines"), (std::vector<std::string>{"/a", "/b"}));
+  EXPECT_EQ(c->value("--engines"), "/b");
+}
+
+TEST(command_line, what_is_not_given_has_its_default) {
+  const auto c = parsed({});
+  ASSERT_TRUE(c);
+  EXPECT_EQ(*c->number("--seconds", 5, 1, 10), 5);
+  EXPECT_FALSE(c->value("--engines"));
+}
+
+TEST(command_line, a_mistyped_option_is_refused_with_the_one_that_was_meant) {
+  expect_refused({"--jsno"}, "no option --jsno; did you mean --json?");
+  expect_refused({"--second=3"}, "did you mean --seconds?");
+  expect_refused({"--hlep"}, "did you mean --help?");
+  expect_refused({"--zyx"}, "troupe test --help lists them");
+  expect_refused({"-x"}, "no option -x");
+}
+
+TEST(command_line, values_that_are_missing_or_too_many_are_refused) {
+  expect_refused({"--seconds"}, "--seconds needs a value");
+  expect_refused({"--json=1"}, "--json takes no value");
+  expect_refused({"one", "two"}, "\"two\" is one argument too many");
+}
+
+TEST(command_line, numbers_outside_their_range_and_things_that_are_none_are_refused) {
+  for (const char* bad :
+       {"--seconds=0", "--seconds=11", "--seconds=three", "--seconds=", "--seconds=3s", "--seconds=nan"}) {
+    const auto seconds = parsed({bad})->number("--seconds", 5, 1, 10);
+    ASSERT_FALSE(seconds) << bad;
+    EXPECT_NE(seconds.error().text().find("expected a number from 1 to 10"), std::string::npos);
+  }
+}
+
+TEST(command_line, the_nearest_word_is_the_one_with_the_fewest_changes_or_nothing) {
+  static constexpr std::string_view known[] = {"doctor", "demo", "bench", "version"};
+  EXPECT_EQ(nearest("docter", known), "doctor");
+  EXPECT_EQ(nearest("dmeo", known), "demo");
+  EXPECT_EQ(nearest("ver", known), "version");
+  EXPECT_EQ(nearest("benchmark", known), "bench");
+  EXPECT_EQ(nearest("qqqqq", known), "");
+  EXPECT_EQ(nearest("", known), "");
+}
+
+}  // namespace
+}  // namespace troupe::apps

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace troupe::apps {
+
+/// Writes one JSON document, indented so that a person can read it as well. The caller gives the parts in order.
+class json_writer {
+ public:
+  json_writer& begin_object() { return open('{'); }
+  json_writer& end_object() { return shut('}'); }
+  json_writer& begin_array() { return open('['); }
+  json_writer& end_array() { return shut(']'); }
+  /// The name of the value that comes next in an object.
+  json_writer& key(std::string_view name);
+
+  json_writer& value(std::string_view text);
+  json_writer& value(const char* text) { return value(std::string_view(text)); }
+  json_writer& value(bool v) { return raw(v ? "true" : "false"); }
+  json_writer& value(double v);
+  json_writer& value(std::integral auto v) { return raw(std::to_string(v)); }
+  json_writer& null() { return raw("null"); }
+  json_writer& value(const std::vector<std::string>& all);
+
+  template <class T>
+  json_writer& member(std::string_view name, const T& v) {
+    return key(name).value(v);
+  }
+
+  /// The whole document, with a line break at its end.
+  std::string text() const { return out_ + "\n"; }
+
+ private:
+  json_writer& open(char bracket);
+  json_writer& shut(char bracket);
+  json_writer& raw(std::string_view token);
+  void separate();
+  void line();
+
+  std::string out_;
+  std::vector<bool> filled_;  // per open bracket: whether something is in it
+  bool named_ = false;        // a key was written, its value was not
+};
+
+}  // namespace troupe::apps

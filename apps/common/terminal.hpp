@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace troupe::apps {
+
+/// What may be written to a stream: colour, symbols and lines that are drawn again are for a person at a terminal.
+/// Everybody else (a pipe, a file, TERM=dumb) gets plain ASCII, and so does who sets NO_COLOR.
+class terminal {
+ public:
+  struct abilities {
+    bool live = false;  ///< a line may be drawn again
+    bool colour = false;
+    bool symbols = false;  ///< beyond ASCII
+    int columns = 100;
+  };
+
+  terminal() noexcept = default;  // a plain one
+  explicit terminal(abilities can) noexcept : can_(can) {}
+  /// What the stream and the environment allow.
+  static terminal of(std::FILE* stream) noexcept;
+
+  const abilities& can() const noexcept { return can_; }
+  std::string bold(std::string_view text) const { return styled("1", text); }
+  std::string faint(std::string_view text) const { return styled("2", text); }
+  std::string good(std::string_view text) const { return styled("32", text); }
+  std::string warning(std::string_view text) const { return styled("33", text); }
+  std::string bad(std::string_view text) const { return styled("31", text); }
+
+  /// Marks at the beginning of a line; all equally wide.
+  std::string good_mark() const { return good(can_.symbols ? "✓ " : "ok"); }
+  std::string warning_mark() const { return warning("! "); }
+  std::string bad_mark() const { return bad(can_.symbols ? "✗ " : "X "); }
+  std::string arrow() const { return can_.symbols ? "→" : "->"; }
+  std::string micro() const { return can_.symbols ? "µs" : "us"; }
+  std::string separator() const { return can_.symbols ? " · " : ", "; }
+
+ private:
+  std::string styled(const char* code, std::string_view text) const;
+  abilities can_;
+};
+
+/// "23.0 GiB"
+std::string bytes_text(double bytes);
+/// "12.3 ms", "870 us": three digits that count.
+std::string time_text(const terminal& t, double seconds);
+/// Breaks text at blanks into lines of at most `columns` characters.
+std::string wrapped(std::string_view text, std::size_t columns, std::string_view indent);
+
+}  // namespace troupe::apps

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+#include <algorithm>
+#include <apps/common/command_line.hpp>
+#include <apps/troupe/doctor.hpp>
+#include <chrono>
+#include <cstdio>
+#include <troupe/base/clock.hpp>
+#include <troupe/runtime/runtime.hpp>
+
+namespace troupe::apps {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* help = R"(troupe doctor [library] [option...]
+Says what Troupe can do on this machine, what is missing, and how to get it. It opens a device and asks it something, looks
+at the machine, and has a child process load each engine: whatever a vendor library does, this report is finished.
+
+  library            only this one, with all that can be asked of it; the exit code is then about it
+  --engines FOLDER   search this folder before the installation's own, as device_options::engine_folders does
+  --json             one JSON document, for programs
+  --help             this text
+
+  troupe doctor                    can I use Troupe here?
+  troupe doctor blas               which operations has blas, for which types of elements?
+  troupe doctor --json | jq .engines
+
+TROUPE_RUNTIME names another folder with the worker and its engines, as it does for programs.
+
+Exit code: 0 the host engine serves (the library does), 1 it does not, or something that is installed is broken: the last
+line says what; 2 not called like this.
+)";
+
+constexpr time_span patience = 10s;
+
+double seconds_since(std::int64_t start_ns) { return static_cast<double>(now_ns() - start_ns) / 1e9; }
+
+service_report try_device(const doctor_settings& settings, const installation& here) {
+  service_report s;
+  runtime rt;
+  const std::int64_t opened = now_ns();
+  const device gpu = rt.open_device({.start_timeout = patience,
+                                     .close_timeout = patience,
+                                     .runtime_folder = here.runtime,
+                                     .engine_folders = settings.engine_folders});
+  const auto fail = [&](const error& e) {
+    s.why = e.text();
+    return s;
+  };
+  if (auto ready = gpu.ready().get(); !ready) return fail(ready.error());
+  s.ready_s = seconds_since(opened);
+  s.memory_bytes = gpu.statistics().memory.total_bytes;
+  // The first round trip finds everything cold; the median of some is what a program sees.
+  std::vector<double> round_trips;
+  for (std::uint64_t i = 0; i < 101; ++i) {
+    const std::int64_t asked = now_ns();
+    auto answer = gpu.ping(i).get();
+    if (!answer) return fail(answer.error());
+    if (*answer != i) return s.why = "the worker answered " + std::to_string(*answer) + " to " + std::to_string(i), s;
+    round_trips.push_back(seconds_since(asked));
+  }
+  std::nth_element(round_trips.begin(), round_trips.begin() + 50, round_trips.end());
+  s.round_trip_s = round_trips[50];
+  const std::int64_t closing = now_ns();
+  if (auto closed = gpu.close().get(); !closed) return fail(closed.error());
+  s.close_s = seconds_since(closing);
+  s.serves = true;
+  return s;
+}
+
+std::string why_not(const engine_report& e) {
+  switch (e.is) {
+    case engine_report::condition::needs_library:
+      return e.package.empty() ? e.why : e.why + ". To get it: " + install_command(e.package);
+    default:
+      return e.why;
+  }
+}
+
+std::string no_such_library(const doctor_report& r, const std::vector<engine_report>& all) {
+  std::vector<std::string_view> names;
+  for (const engine_report& e : all)
+    if (std::find(names.begin(), names.end(), e.file.library) == names.end()) names.push_back(e.file.library);
+  std::string text = "there is no engine of a library \"" + r.library + "\" here; ";
+  if (const std::string_view near = nearest(r.library, names); !near.empty())
+    return text + "did you mean " + std::string(near) + "?";
+  text += "there are:";
+  for (const std::string_view name : names) text += " " + std::string(name);
+  return text + (names.empty() ? " none" : "");
+}
+
+std::string reason_of(const doctor_report& r, const std::vector<engine_report>& all) {
+  if (!r.service.serves) return "the host engine does not serve: " + r.service.why;
+  if (!r.library.empty()) {
+    if (r.engines.empty()) return no_such_library(r, all);
+    for (const engine_report& e : r.engines)
+      if (e.is == engine_report::condition::serves) return {};
+    return r.library + " does not serve: " + why_not(r.engines.front());
+  }
+  for (const engine_report& e : r.engines)
+    if (e.is == engine_report::condition::broken) return e.file.path + " is broken: " + e.why;
+  return {};
+}
+
+}  // namespace
+
+std::string install_command(const std::string& package) {
+  if (::access("/usr/bin/apt-get", X_OK) != 0) return "install what Debian calls " + package;
+  return (::geteuid() == 0 ? "apt-get install " : "sudo apt-get install ") + package;
+}
+
+doctor_report examine(const doctor_settings& settings) {
+  const std::int64_t start = now_ns();
+  doctor_report r;
+  r.here = installation::of_this_program();
+  r.library = settings.library;
+  r.machine = look_at_machine();
+  r.gpus = look_for_gpus();
+  r.service = try_device(settings, r.here);
+  std::vector<std::string> folders = settings.engine_folders;
+  folders.push_back(r.here.engines);
+  std::vector<engine_report> all = examine(r.here.worker, engine_files(folders), patience);
+  for (const engine_report& e : all)
+    if (r.library.empty() || e.file.library == r.library) r.engines.push_back(e);
+  r.reason = reason_of(r, all);
+  r.seconds = seconds_since(start);
+  return r;
+}
+
+int doctor_command(std::span<const char* const> arguments) {
+  static constexpr std::string_view options[] = {"--engines=", "--json"};
+  const auto c = command_line::parse({.command = "troupe doctor", .options = options, .words = 1}, arguments);
+  if (!c) return std::fprintf(stderr, "%s\n", c.error().text().c_str()), 2;
+  if (c->has("--help")) return std::fputs(help, stdout), 0;
+  doctor_settings settings{.library = c->words().empty() ? std::string() : std::string(c->words().front()),
+                           .engine_folders = c->values("--engines")};
+  for (const std::string& folder : settings.engine_folders)
+    if (::access(folder.c_str(), R_OK | X_OK) != 0)
+      return std::fprintf(stderr, "troupe doctor: --engines %s: there is no such folder, or it cannot be read\n",
+                          folder.c_str()),
+             2;
+  const doctor_report r = examine(settings);
+  std::fputs((c->has("--json") ? doctor_json(r) : doctor_text(r, terminal::of(stdout))).c_str(), stdout);
+  return r.reason.empty() ? 0 : 1;
+}
+
+}  // namespace troupe::apps

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <apps/common/installation.hpp>
+#include <apps/common/terminal.hpp>
+#include <apps/troupe/engine_report.hpp>
+#include <apps/troupe/machine.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace troupe::apps {
+
+/// What came of opening a host device, asking it something, and closing it.
+struct service_report {
+  bool serves = false;
+  std::string why;  ///< it does not
+  double ready_s = 0, round_trip_s = 0, close_s = 0;
+  std::uint64_t memory_bytes = 0;  ///< that it may hand out
+};
+
+struct doctor_report {
+  installation here;
+  std::string library;  ///< the only one asked about; empty: all
+  service_report service;
+  machine_report machine;
+  gpu_report gpus;
+  std::vector<engine_report> engines;
+  std::string reason;  ///< why the exit code is 1; empty: it is 0
+  double seconds = 0;
+};
+
+struct doctor_settings {
+  std::string library;
+  std::vector<std::string> engine_folders;  ///< searched before the installation's own
+};
+
+doctor_report examine(const doctor_settings& settings);
+
+std::string doctor_text(const doctor_report& r, const terminal& t);
+std::string doctor_json(const doctor_report& r);
+
+/// The command that installs a package here, or what to do where there is none.
+std::string install_command(const std::string& package);
+
+/// `troupe doctor`; the arguments are those after the command. Answers the exit code.
+int doctor_command(std::span<const char* const> arguments);
+
+}  // namespace troupe::apps

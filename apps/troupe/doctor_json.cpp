@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <apps/common/json.hpp>
+#include <apps/troupe/doctor.hpp>
+
+namespace troupe::apps {
+namespace {
+
+template <class T>
+void optional_member(json_writer& out, std::string_view name, const std::optional<T>& v) {
+  out.key(name);
+  v ? out.value(*v) : out.null();
+}
+
+void text_or_null(json_writer& out, std::string_view name, const std::string& text) {
+  out.key(name);
+  text.empty() ? out.null() : out.value(text);
+}
+
+void write(json_writer& out, const service_report& s) {
+  out.key("host_engine").begin_object();
+  out.member("serves", s.serves);
+  if (s.serves)
+    out.member("ready_seconds", s.ready_s)
+        .member("round_trip_seconds", s.round_trip_s)
+        .member("close_seconds", s.close_s)
+        .member("memory_bytes", s.memory_bytes);
+  else
+    out.member("why", s.why);
+  out.end_object();
+}
+
+void write(json_writer& out, const machine_report& m) {
+  out.key("machine").begin_object();
+  out.member("processor", m.processor).member("cores", m.cores).member("allowed_cores", m.allowed_cores);
+  optional_member(out, "cgroup_cores", m.limits.cores);
+  out.member("usable_cores", m.usable_cores()).member("vector_extensions", m.vectors);
+  out.member("memory_bytes", m.memory_bytes).member("available_memory_bytes", m.available_bytes);
+  optional_member(out, "cgroup_memory_bytes", m.limits.memory_bytes);
+  optional_member(out, "locked_memory_limit_bytes", m.locked_memory_bytes);
+  out.member("open_files_limit", m.open_files).member("open_files_hard_limit", m.most_open_files);
+  out.member("kernel", m.kernel).member("kernel_is_new_enough", m.kernel_is_new_enough);
+  out.end_object();
+}
+
+void write(json_writer& out, const gpu_report& g) {
+  out.key("gpu").begin_object();
+  text_or_null(out, "driver", g.driver);
+  text_or_null(out, "driver_library", g.library);
+  out.member("models", g.models).member("engine_in_this_version", false);
+  out.end_object();
+}
+
+void write(json_writer& out, const engine_report& e) {
+  out.begin_object();
+  out.member("library", e.file.library).member("backend", e.file.backend).member("file", e.file.path);
+  out.member("condition", to_string(e.is));
+  text_or_null(out, "why", e.why);
+  text_or_null(out, "package", e.package);
+  text_or_null(out, "version", e.version);
+  out.member("notes", e.notes).member("request_count", e.requests.size());
+  out.key("operations").begin_array();
+  for (const operation_types& o : grouped(e.requests))
+    out.begin_object().member("name", o.operation).member("types", o.types).end_object();
+  out.end_array();
+  out.end_object();
+}
+
+}  // namespace
+
+std::string doctor_json(const doctor_report& r) {
+  json_writer out;
+  out.begin_object();
+  out.member("troupe", TROUPE_VERSION).member("ok", r.reason.empty());
+  text_or_null(out, "reason", r.reason);
+  text_or_null(out, "library", r.library);
+  out.key("installation").begin_object();
+  out.member("folder", r.here.folder).member("worker", r.here.worker).member("engines", r.here.engines);
+  out.end_object();
+  write(out, r.service);
+  write(out, r.machine);
+  write(out, r.gpus);
+  out.key("engines").begin_array();
+  for (const engine_report& e : r.engines) write(out, e);
+  out.end_array();
+  out.member("seconds", r.seconds);
+  out.end_object();
+  return out.text();
+}
+
+}  // namespace troupe::apps

@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <apps/troupe/doctor.hpp>
+#include <cmath>
+
+namespace troupe::apps {
+namespace {
+
+using condition = engine_report::condition;
+
+// Lines of "mark label text", the text in a column of its own.
+class page {
+ public:
+  explicit page(const terminal& t) : t_(t), columns_(std::clamp(t.can().columns, 60, 100)) {}
+
+  void heading(std::string_view text) { out_ += (out_.empty() ? "" : "\n") + t_.bold(text) + "\n"; }
+  void line(const std::string& mark, std::string label, std::string_view text) {
+    label.resize(std::max(label.size() + 1, label_columns), ' ');
+    out_ += "  " + (mark.empty() ? "  " : mark) + " " + label + broken(text, 5 + label.size()) + "\n";
+  }
+  void more(std::string_view text) { line("", "", text); }
+  void fact(std::string label, std::string_view text) { line("", std::move(label), text); }
+  void good(std::string label, std::string_view text) { line(t_.good_mark(), std::move(label), text); }
+  void warning(std::string label, std::string_view text) { line(t_.warning_mark(), std::move(label), text); }
+  void bad(std::string label, std::string_view text) { line(t_.bad_mark(), std::move(label), text); }
+  void end(const std::string& mark, std::string_view text) { out_ += "\n" + mark + " " + broken(text, 3) + "\n"; }
+  void operation(std::string name, std::string_view types) {
+    name.resize(std::max(name.size() + 2, std::size_t{20}), ' ');
+    out_ += "      " + name + broken(types, 6 + name.size()) + "\n";
+  }
+  std::string text() const { return out_; }
+
+ private:
+  std::string broken(std::string_view text, std::size_t indent) const {
+    return wrapped(text, columns_ - std::min<std::size_t>(indent, 30), std::string(indent, ' '));
+  }
+  static constexpr std::size_t label_columns = 15;
+  const terminal& t_;
+  std::size_t columns_;
+  std::string out_;
+};
+
+std::string number(double v) {
+  char text[32];
+  std::snprintf(text, sizeof text, v == std::floor(v) ? "%.0f" : "%.1f", v);
+  return text;
+}
+
+std::string counted(std::size_t n, const std::string& what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+void installation_part(page& p, const doctor_report& r, const terminal& t) {
+  p.heading("Installation");
+  p.fact("troupe " TROUPE_VERSION, r.here.folder);
+  p.fact("worker", r.here.worker);
+  const service_report& s = r.service;
+  if (s.serves)
+    p.good("host engine", "serves: ready in " + time_text(t, s.ready_s) + ", a round trip in " +
+                              time_text(t, s.round_trip_s) + ", closed in " + time_text(t, s.close_s));
+  else
+    p.bad("host engine", "does not serve: " + s.why);
+}
+
+void machine_part(page& p, const machine_report& m, const service_report& s) {
+  p.heading("Machine");
+  std::string cores =
+      number(m.usable_cores()) + " of " + counted(static_cast<std::size_t>(m.cores), "core") + " usable";
+  if (m.limits.cores && *m.limits.cores < m.allowed_cores) cores += " (the limit of this control group)";
+  p.fact("processor", m.processor.empty() ? cores : m.processor + "; " + cores);
+  std::string vectors;
+  for (const std::string& v : m.vectors) vectors += (vectors.empty() ? "" : " ") + v;
+  p.fact("vectors", vectors.empty() ? "none that are known here" : vectors);
+  std::string memory = bytes_text(static_cast<double>(m.memory_bytes)) + ", " +
+                       bytes_text(static_cast<double>(m.available_bytes)) + " available";
+  if (m.limits.memory_bytes)
+    memory += "; this control group may use " + bytes_text(static_cast<double>(*m.limits.memory_bytes));
+  if (s.serves)
+    memory += "; a host device hands out " + bytes_text(static_cast<double>(s.memory_bytes)) + " by default";
+  if (s.serves && m.limits.memory_bytes && s.memory_bytes > *m.limits.memory_bytes)
+    p.warning("memory", memory + ", more than there is: set device_options::memory_limit");
+  else
+    p.fact("memory", memory);
+  p.fact("locked memory", m.locked_memory_bytes ? "at most " + bytes_text(static_cast<double>(*m.locked_memory_bytes)) +
+                                                      " (ulimit -l); the host engine needs none"
+                                                : "no limit");
+  const std::string files = "at most " + std::to_string(m.open_files) + " (ulimit -n)";
+  if (m.open_files < 256)
+    p.warning("open files", files + ": a device needs some ten, and more for much memory; ulimit -n " +
+                                std::to_string(std::min<std::uint64_t>(m.most_open_files, 1024)) + " raises it");
+  else
+    p.fact("open files", files);
+  const std::string oldest = std::to_string(oldest_kernel_major) + "." + std::to_string(oldest_kernel_minor);
+  if (m.kernel_is_new_enough)
+    p.good("kernel", "Linux " + m.kernel + " (" + oldest + " or later is needed)");
+  else
+    p.bad("kernel", "Linux " + m.kernel + ": Troupe needs " + oldest + " or later, for pidfd and memfd");
+}
+
+std::string summary(const engine_report& e) {
+  const std::size_t operations = grouped(e.requests).size();
+  std::string text = counted(operations, "operation");
+  if (operations != e.requests.size()) text += ", " + std::to_string(e.requests.size()) + " with their types";
+  return text;
+}
+
+void engine_lines(page& p, const engine_report& e) {
+  const std::string name = e.file.library + "." + e.file.backend;
+  switch (e.is) {
+    case condition::serves:
+      p.good(name, e.version.empty() || e.version == e.file.backend ? summary(e) : summary(e) + "; " + e.version);
+      for (const std::string& note : e.notes) p.more(note);
+      return;
+    case condition::needs_library:
+      p.warning(name, "cannot be used: " + e.why);
+      if (!e.package.empty()) p.more("to get it: " + install_command(e.package));
+      return;
+    case condition::unsuited:
+      p.warning(name, "not for this machine: " + e.why);
+      return;
+    case condition::broken:
+      p.bad(name, "broken: " + e.why);
+      p.more("in " + e.file.path);
+      return;
+    case condition::hidden:
+      p.fact(name, "not used: " + e.file.path + " is hidden by the one above");
+      return;
+  }
+}
+
+// Libraries of this version whose engine is built only where the vendor's headers are.
+void left_out(page& p, const doctor_report& r) {
+  static constexpr struct {
+    const char *library, *name, *package;
+  } optional[] = {{"blas", "blas.host", "libopenblas-pthread-dev"}};
+  for (const auto& o : optional) {
+    const auto is_it = [&](const engine_report& e) { return e.file.library == o.library && e.file.backend == "host"; };
+    if (std::any_of(r.engines.begin(), r.engines.end(), is_it)) continue;
+    p.warning(o.name, "left out when this was built, because its vendor library was not there");
+    p.more("to get it: " + install_command(o.package) + ", then build Troupe again");
+  }
+}
+
+void gpu_part(page& p, const gpu_report& g) {
+  p.heading("GPU");
+  p.fact("NVIDIA driver", g.driver.empty() ? "none here" : g.driver);
+  p.fact("libcuda.so.1", g.library.empty() ? "none here" : g.library);
+  for (const std::string& model : g.models) p.fact("GPU", model);
+  p.fact("CUDA engine", "not in this version: the host engine computes on the processor");
+}
+
+void library_part(page& p, const doctor_report& r) {
+  for (const engine_report& e : r.engines) {
+    p.heading(e.file.library + ", " + e.file.backend + " engine");
+    p.fact("file", e.file.path);
+    engine_lines(p, e);
+    if (e.is != condition::serves) continue;
+    p.heading("Operations of " + e.file.library);
+    for (const operation_types& o : grouped(e.requests)) {
+      std::string types;
+      for (const std::string& type : o.types) types += (types.empty() ? "" : " ") + type;
+      p.operation(o.operation, types);
+    }
+  }
+}
+
+std::string verdict(const doctor_report& r, const terminal& t) {
+  const std::string took = " (" + time_text(t, r.seconds) + ")";
+  if (!r.library.empty()) return r.library + " serves here" + took;
+  std::size_t serving = 0, lacking = 0;
+  for (const engine_report& e : r.engines) {
+    serving += e.is == condition::serves;
+    lacking += e.is == condition::needs_library;
+  }
+  std::string text = "the host engine serves here, " + counted(serving, "engine") + " can be used";
+  if (lacking > 0) text += ", " + std::to_string(lacking) + " more when its library is installed";
+  return text + took;
+}
+
+}  // namespace
+
+std::string doctor_text(const doctor_report& r, const terminal& t) {
+  page p(t);
+  if (r.library.empty()) {
+    installation_part(p, r, t);
+    machine_part(p, r.machine, r.service);
+    p.heading("Engines");
+    for (const engine_report& e : r.engines) engine_lines(p, e);
+    if (r.engines.empty()) p.bad("none", "in " + r.here.engines);
+    left_out(p, r);
+    gpu_part(p, r.gpus);
+  } else {
+    library_part(p, r);
+  }
+  if (r.reason.empty())
+    p.end(t.good_mark(), verdict(r, t));
+  else
+    p.end(t.bad_mark(), r.reason);
+  return p.text();
+}
+
+}  // namespace troupe::apps

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <apps/common/installation.hpp>
+#include <string>
+#include <string_view>
+#include <troupe/base/time_span.hpp>
+#include <troupe/channel/process.hpp>
+#include <vector>
+
+namespace troupe::apps {
+
+/// What an engine's file is good for here.
+struct engine_report {
+  enum class condition {
+    serves,
+    needs_library,  ///< the vendor library is not installed
+    unsuited,       ///< the engine says that this machine is not for it
+    broken,         ///< everything else: no engine, another version's, a crash, a hang
+    hidden,         ///< a folder that is searched earlier has a file of the same name
+  };
+  engine_file file;
+  condition is = condition::broken;
+  std::string why;      ///< what is wrong, in the loader's words or the engine's
+  std::string package;  ///< what has the vendor library, as the file beside the engine (.needs) says
+  std::string version;
+  std::vector<std::string> requests, notes;
+};
+
+std::string_view to_string(engine_report::condition c) noexcept;
+
+/// Takes apart what `troupe-worker --describe` wrote and how it ended. The last line that it complained with says more
+/// about a crash than the signal.
+void read_description(engine_report& r, std::string_view description, const exit_status& end,
+                      std::string_view complaints);
+
+/// Has a child process look at each engine, all at once: none of them can do anything to this one.
+std::vector<engine_report> examine(const std::string& worker, const std::vector<engine_file>& files,
+                                   time_span patience);
+
+/// Requests of one operation: "gemm" with "f32", "f64".
+struct operation_types {
+  std::string operation;
+  std::vector<std::string> types;
+};
+/// Groups names such as "blas.gemm<f32>", in the order of the engine.
+std::vector<operation_types> grouped(const std::vector<std::string>& requests);
+
+}  // namespace troupe::apps

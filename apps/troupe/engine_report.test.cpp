@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <apps/troupe/engine_report.hpp>
+#include <chrono>
+
+namespace troupe::apps {
+namespace {
+
+using condition = engine_report::condition;
+constexpr exit_status well{exit_status::ending::exited, 0}, no{exit_status::ending::exited, 1},
+    crashed{exit_status::ending::signalled, 11};
+
+engine_report read(std::string_view description, exit_status end, std::string_view complaints = "") {
+  engine_report r;
+  r.file = {.library = "fft", .backend = "host", .path = "/engines/fft.host.so"};
+  r.package = "libfftw3-double3";
+  read_description(r, description, end, complaints);
+  return r;
+}
+
+TEST(engine_report, an_engine_that_serves_says_what_it_is) {
+  const auto r =
+      read("library fft\nbackend host\nversion FFTW 3.3\nrequest fft.forward<f32>\nnote threads: 2\nend \n", well);
+  EXPECT_EQ(r.is, condition::serves);
+  EXPECT_EQ(r.version, "FFTW 3.3");
+  EXPECT_EQ(r.requests, std::vector<std::string>{"fft.forward<f32>"});
+  EXPECT_EQ(r.notes, std::vector<std::string>{"threads: 2"});
+}
+
+TEST(engine_report, a_missing_vendor_library_is_no_broken_engine) {
+  const auto r = read(
+      "unloadable library fft: cannot load its engine: libfftw3.so.3: cannot open shared object file: No "
+      "such file or directory; install libfftw3-double3\nend\n",
+      no);
+  EXPECT_EQ(r.is, condition::needs_library);
+  EXPECT_EQ(r.why, "libfftw3.so.3: cannot open shared object file: No such file or directory");
+}
+
+TEST(engine_report, other_files_that_cannot_be_loaded_are_broken) {
+  EXPECT_EQ(
+      read("unloadable /engines/fft.host.so: cannot open shared object file: No such file or directory\nend\n", no).is,
+      condition::broken);
+  EXPECT_EQ(read("unloadable /engines/fft.host.so: invalid ELF header\nend\n", no).is, condition::broken);
+  EXPECT_EQ(read("refused fatal the vendor library is not what it says\nend\n", no).is, condition::broken);
+}
+
+TEST(engine_report, an_engine_may_say_that_the_machine_is_not_for_it) {
+  const auto r = read("refused unsupported library fft: expected model 7\nend\n", no);
+  EXPECT_EQ(r.is, condition::unsuited);
+  EXPECT_EQ(r.why, "expected model 7");
+}
+
+TEST(engine_report, a_process_that_ends_otherwise_is_a_broken_engine_with_its_last_words) {
+  const auto loaded = read("", crashed, "some noise\nassertion failed\n\n");
+  EXPECT_EQ(loaded.is, condition::broken);
+  EXPECT_EQ(loaded.why, "killed by signal 11 (SIGSEGV) while it was loaded; it said: assertion failed");
+  EXPECT_EQ(read("library fft\nrequest fft.forward<f32>\n", crashed).why,
+            "killed by signal 11 (SIGSEGV) while it was closed");
+  EXPECT_EQ(read("", {}).why, "hangs while it was loaded");
+  EXPECT_EQ(read("library fft\nend\n", crashed).is, condition::broken);
+  EXPECT_EQ(read("", well).is, condition::broken);
+}
+
+TEST(engine_report, an_engine_that_hangs_is_killed_when_patience_ends) {
+  char name[] = "/tmp/troupe-worker-XXXXXX";
+  const int fd = ::mkstemp(name);
+  const std::string_view script = "#!/bin/sh\necho looking for accelerators >&2\nexec sleep 1000\n";
+  ASSERT_EQ(::write(fd, script.data(), script.size()), static_cast<ssize_t>(script.size()));
+  ASSERT_EQ(::fchmod(fd, 0700), 0);
+  ::close(fd);
+  const auto all = examine(name, {{.library = "fft", .backend = "host", .path = "/nowhere/fft.host.so"}},
+                           std::chrono::milliseconds(500));
+  ::unlink(name);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].is, condition::broken);
+  EXPECT_TRUE(all[0].why.starts_with("hangs while it was loaded")) << all[0].why;
+}
+
+TEST(engine_report, requests_are_grouped_by_operation) {
+  const auto all = grouped({"blas.gemm<f32>", "blas.dot<f32>", "blas.gemm<f16,f32>", "memory.copy"});
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].operation, "gemm");
+  EXPECT_EQ(all[0].types, (std::vector<std::string>{"f32", "f16,f32"}));
+  EXPECT_EQ(all[2].operation, "copy");
+  EXPECT_TRUE(all[2].types.empty());
+}
+
+}  // namespace
+}  // namespace troupe::apps

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+#include <apps/common/command_line.hpp>
+#include <apps/common/installation.hpp>
+#include <apps/common/json.hpp>
+#include <apps/troupe/version.hpp>
+#include <cstdio>
+
+namespace troupe::apps {
+namespace {
+
+constexpr const char* help = R"(troupe version [--json]
+Which Troupe this is, where its worker is, and which engines are beside it. It loads none of them: troupe doctor does.
+
+  troupe version --json
+
+Exit code: 0, or 2 when it is not called like this.
+)";
+
+}  // namespace
+
+int version_command(std::span<const char* const> arguments) {
+  static constexpr std::string_view options[] = {"--json"};
+  const auto c = command_line::parse({.command = "troupe version", .options = options}, arguments);
+  if (!c) return std::fprintf(stderr, "%s\n", c.error().text().c_str()), 2;
+  if (c->has("--help")) return std::fputs(help, stdout), 0;
+  const installation here = installation::of_this_program();
+  const bool runnable = ::access(here.worker.c_str(), X_OK) == 0;
+  std::vector<std::string> engines;
+  for (const engine_file& e : engine_files({here.engines})) engines.push_back(e.library + "." + e.backend);
+  if (c->has("--json")) {
+    json_writer out;
+    out.begin_object();
+    out.member("troupe", TROUPE_VERSION).member("folder", here.folder).member("worker", here.worker);
+    out.member("worker_is_runnable", runnable).member("engines", engines);
+    out.end_object();
+    return std::fputs(out.text().c_str(), stdout), 0;
+  }
+  std::string names;
+  for (const std::string& e : engines) names += (names.empty() ? "" : ", ") + e;
+  std::printf("troupe %s\nworker   %s%s\nengines  %s\n", TROUPE_VERSION, here.worker.c_str(),
+              runnable ? "" : " (missing)", names.empty() ? "none" : names.c_str());
+  return 0;
+}
+
+}  // namespace troupe::apps

@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+namespace troupe::apps {
+
+/// `troupe version`; the arguments are those after the command. Answers the exit code.
+int version_command(std::span<const char* const> arguments);
+
+}  // namespace troupe::apps
