@@ -136,7 +136,7 @@ typedef struct troupe_host_parameter {
   uint32_t dtype;     /* of the value, or of what the pointer points to */
   uint64_t bytes;     /* of the same; 0 for a pointer to void */
   uint64_t alignment; /* of the same */
-  const char* type;   /* as C++ spells it: "const float *" */
+  const char* type;   /* as C++ spells it: "const float*" */
 } troupe_host_parameter;
 
 /* How a kernel runs the threads of its block. */

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/kernel/host/compiler_flags.hpp>
+
+namespace troupe::kernel {
+
+namespace {
+
+std::string standard(const compiler_settings& s) {
+  return "-std=gnu++" + std::to_string(std::max(s.standard, 17) % 100);
+}
+
+// What the preprocessor must know as well, because it defines macros.
+void add_common(const compiler_settings& s, std::vector<std::string>& out) {
+  out.push_back(standard(s));
+  out.push_back("-O" + std::to_string(s.optimisation));
+  out.insert(out.end(), {"-march=native", "-fno-exceptions", "-fno-rtti"});
+  if (s.fast_math)
+    out.insert(out.end(), {"-fno-math-errno", "-fassociative-math", "-freciprocal-math", "-fno-signed-zeros"});
+}
+
+}  // namespace
+
+std::vector<std::string> preprocessor_arguments(const compiler_settings& s, const std::string& source) {
+  std::vector<std::string> out{"-E", "-x", "c++"};
+  add_common(s, out);
+  for (const std::string& d : s.definitions) out.push_back("-D" + d);
+  for (const std::string& folder : s.include_folders) out.push_back("-I" + folder);
+  out.insert(out.end(), {"-isystem", s.cuda_folder, "-include", s.cuda_folder + "/troupe_cuda.h", source, "-o", "-"});
+  return out;
+}
+
+std::vector<std::string> compiler_arguments(const compiler_settings& s, const std::string& source,
+                                            const std::string& output) {
+  std::vector<std::string> out{"-x", "c++-cpp-output"};
+  add_common(s, out);
+  out.insert(out.end(), {"-fPIC", "-shared", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-w"});
+  // Kernels look at memory as other types, as GPUs let them; no GPU has errno, floating-point traps or static guards.
+  out.insert(out.end(), {"-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math", "-fno-threadsafe-statics",
+                         "-fno-semantic-interposition", "-fno-stack-protector", "-fno-plt"});
+  out.push_back(s.fuse_multiply_add ? "-ffp-contract=fast" : "-ffp-contract=off");
+  if (s.debug_information) out.push_back("-g");
+  out.insert(out.end(), {"-o", output, source});
+  return out;
+}
+
+}  // namespace troupe::kernel

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What CUDA C++ finds without including anything, as under NVRTC; included in front of every source. The keywords of
+// CUDA are not here: the translator takes them out.
+#ifndef TROUPE_CUDA_H
+#define TROUPE_CUDA_H
+#pragma GCC system_header
+
+// The C++ library adds to <math.h> what no kernel asks for, and what takes longer to read than all the rest.
+#if __has_include(<bits/c++config.h>)
+#include <bits/c++config.h>
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS
+#define _GLIBCXX_USE_STD_SPEC_FUNCS 0
+#endif
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "troupe_cuda/image.h"
+// In this order: each uses those before.
+#include "troupe_cuda/vector_types.h"
+
+#include "troupe_cuda/state.h"
+
+#include "troupe_cuda/math.h"
+
+#include "troupe_cuda/intrinsics.h"
+
+#include "troupe_cuda/atomics.h"
+
+#include "troupe_cuda/barriers.h"
+
+#include "troupe_cuda/warps.h"
+
+#include "troupe_cuda/threads.h"
+
+#include "troupe_cuda/variables.h"
+
+#include "troupe_cuda/table.h"
+
+// Sources see what they would see under NVRTC for an architecture whose special instructions they do without.
+#define __CUDACC__ 1
+#define __CUDACC_RTC__ 1
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
+#define __CUDA_ARCH__ 750
+#define __TROUPE_HOST__ 1
+#undef assert
+#define assert(condition) ((condition) ? (void)0 : ::troupe_cuda::assertion_failed(#condition))
+
+#endif

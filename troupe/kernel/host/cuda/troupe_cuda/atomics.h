@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Atomic functions. Blocks run at the same time, so these are the processor's own; as in CUDA they order nothing else.
+// Those for a block are plain: its threads are one thread of the system.
+#pragma once
+#pragma GCC system_header
+
+namespace troupe_cuda {
+
+struct device_scope {
+  template <class T>
+  static TROUPE_INLINE T load(T* at) {
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+  }
+  template <class T>
+  static TROUPE_INLINE bool replace(T* at, T& expected, T desired) {
+    return __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  }
+};
+struct block_scope {
+  template <class T>
+  static TROUPE_INLINE T load(T* at) {
+    return *at;
+  }
+  template <class T>
+  static TROUPE_INLINE bool replace(T* at, T& expected, T desired) {
+    const T now = *at;
+    if (now != expected) {
+      expected = now;
+      return false;
+    }
+    *at = desired;
+    return true;
+  }
+};
+
+template <size_t Bytes>
+struct word_of;
+template <>
+struct word_of<2> {
+  using type = uint16_t;
+};
+template <>
+struct word_of<4> {
+  using type = uint32_t;
+};
+template <>
+struct word_of<8> {
+  using type = uint64_t;
+};
+
+// Replaces *at by f(*at), and returns what was there.
+template <class Scope, class T, class F>
+TROUPE_INLINE T change(T* at, F f) {
+  using word = typename word_of<sizeof(T)>::type;
+  auto* w = reinterpret_cast<word*>(at);
+  word expected = Scope::load(w);
+  for (;;) {
+    const T before = bits_as<T>(expected);
+    if (Scope::replace(w, expected, bits_as<word>(static_cast<T>(f(before))))) return before;
+  }
+}
+
+}  // namespace troupe_cuda
+
+#define TROUPE_CHANGE(name, scope, T, expression)                                   \
+  TROUPE_INLINE T name(T* at, T value) {                                            \
+    return ::troupe_cuda::change<::troupe_cuda::scope>(                             \
+        at, [=](T old) __attribute__((always_inline)) -> T { return expression; }); \
+  }
+#define TROUPE_FETCH(name, T, builtin) \
+  TROUPE_INLINE T name(T* at, T value) { return builtin(at, value, __ATOMIC_RELAXED); }
+
+#define TROUPE_INTEGER_ATOMICS(T)                                                                       \
+  TROUPE_FETCH(atomicAdd, T, __atomic_fetch_add)                                                        \
+  TROUPE_FETCH(atomicAdd_system, T, __atomic_fetch_add)                                                 \
+  TROUPE_CHANGE(atomicAdd_block, block_scope, T, old + value)                                           \
+  TROUPE_FETCH(atomicAnd, T, __atomic_fetch_and)                                                        \
+  TROUPE_FETCH(atomicAnd_system, T, __atomic_fetch_and)                                                 \
+  TROUPE_CHANGE(atomicAnd_block, block_scope, T, old& value)                                            \
+  TROUPE_FETCH(atomicOr, T, __atomic_fetch_or)                                                          \
+  TROUPE_FETCH(atomicOr_system, T, __atomic_fetch_or)                                                   \
+  TROUPE_CHANGE(atomicOr_block, block_scope, T, old | value)                                            \
+  TROUPE_FETCH(atomicXor, T, __atomic_fetch_xor)                                                        \
+  TROUPE_FETCH(atomicXor_system, T, __atomic_fetch_xor)                                                 \
+  TROUPE_CHANGE(atomicXor_block, block_scope, T, old ^ value)                                           \
+  TROUPE_EXTREMES(T)                                                                                    \
+  TROUPE_EXCHANGE(T)                                                                                    \
+  TROUPE_INLINE T atomicCAS(T* at, T compare, T value) {                                                \
+    ::troupe_cuda::device_scope::replace(at, compare, value);                                           \
+    return compare;                                                                                     \
+  }                                                                                                     \
+  TROUPE_INLINE T atomicCAS_system(T* at, T compare, T value) { return atomicCAS(at, compare, value); } \
+  TROUPE_INLINE T atomicCAS_block(T* at, T compare, T value) {                                          \
+    ::troupe_cuda::block_scope::replace(at, compare, value);                                            \
+    return compare;                                                                                     \
+  }
+#define TROUPE_EXTREMES(T)                                                    \
+  TROUPE_CHANGE(atomicMin, device_scope, T, value < old ? value : old)        \
+  TROUPE_CHANGE(atomicMin_system, device_scope, T, value < old ? value : old) \
+  TROUPE_CHANGE(atomicMin_block, block_scope, T, value < old ? value : old)   \
+  TROUPE_CHANGE(atomicMax, device_scope, T, old < value ? value : old)        \
+  TROUPE_CHANGE(atomicMax_system, device_scope, T, old < value ? value : old) \
+  TROUPE_CHANGE(atomicMax_block, block_scope, T, old < value ? value : old)
+#define TROUPE_EXCHANGE(T)                                              \
+  TROUPE_CHANGE(atomicExch, device_scope, T, ((void)old, value))        \
+  TROUPE_CHANGE(atomicExch_system, device_scope, T, ((void)old, value)) \
+  TROUPE_CHANGE(atomicExch_block, block_scope, T, ((void)old, value))
+#define TROUPE_SUM(T)                                           \
+  TROUPE_CHANGE(atomicAdd, device_scope, T, old + value)        \
+  TROUPE_CHANGE(atomicAdd_system, device_scope, T, old + value) \
+  TROUPE_CHANGE(atomicAdd_block, block_scope, T, old + value)
+
+TROUPE_INTEGER_ATOMICS(int)
+TROUPE_INTEGER_ATOMICS(unsigned)
+TROUPE_INTEGER_ATOMICS(long)
+TROUPE_INTEGER_ATOMICS(unsigned long)
+TROUPE_INTEGER_ATOMICS(long long)
+TROUPE_INTEGER_ATOMICS(unsigned long long)
+TROUPE_SUM(float)
+TROUPE_SUM(double)
+TROUPE_EXCHANGE(float)
+TROUPE_EXCHANGE(double)
+
+#define TROUPE_SUBTRACT(T)                              \
+  TROUPE_FETCH(atomicSub, T, __atomic_fetch_sub)        \
+  TROUPE_FETCH(atomicSub_system, T, __atomic_fetch_sub) \
+  TROUPE_CHANGE(atomicSub_block, block_scope, T, old - value)
+TROUPE_SUBTRACT(int)
+TROUPE_SUBTRACT(unsigned)
+#undef TROUPE_SUBTRACT
+
+TROUPE_CHANGE(atomicInc, device_scope, unsigned, old >= value ? 0u : old + 1)
+TROUPE_CHANGE(atomicInc_system, device_scope, unsigned, old >= value ? 0u : old + 1)
+TROUPE_CHANGE(atomicInc_block, block_scope, unsigned, old >= value ? 0u : old + 1)
+TROUPE_CHANGE(atomicDec, device_scope, unsigned, old == 0 || old > value ? value : old - 1)
+TROUPE_CHANGE(atomicDec_system, device_scope, unsigned, old == 0 || old > value ? value : old - 1)
+TROUPE_CHANGE(atomicDec_block, block_scope, unsigned, old == 0 || old > value ? value : old - 1)
+
+TROUPE_INLINE unsigned short atomicCAS(unsigned short* at, unsigned short compare, unsigned short value) {
+  ::troupe_cuda::device_scope::replace(at, compare, value);
+  return compare;
+}

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Barriers of a block, for threads that run as fibers. Where they run in loops the translator has taken the barriers
+// out.
+#pragma once
+#pragma GCC system_header
+
+namespace troupe_cuda {
+
+// threadIdx of this thread stays what it is while other threads run.
+struct index_keeper {
+  [[gnu::always_inline]] index_keeper() {
+    if constexpr (index_in_functions) index = threadIdx;
+  }
+  [[gnu::always_inline]] ~index_keeper() {
+    if constexpr (index_in_functions) threadIdx = index;
+  }
+  uint3 index;
+};
+
+TROUPE_INLINE uint64_t barrier(uint32_t predicate, const char* file, unsigned line) {
+  const index_keeper keep;
+  return current->services->barrier(current, predicate, file, line);
+}
+
+}  // namespace troupe_cuda
+
+#define TROUPE_PLACE const char *file = __builtin_FILE(), unsigned line = __builtin_LINE()
+
+TROUPE_INLINE void __syncthreads(TROUPE_PLACE) { ::troupe_cuda::barrier(0, file, line); }
+TROUPE_INLINE int __syncthreads_count(int predicate, TROUPE_PLACE) {
+  return static_cast<int>(::troupe_cuda::barrier(predicate != 0, file, line) & 0xffffffffu);
+}
+TROUPE_INLINE int __syncthreads_and(int predicate, TROUPE_PLACE) {
+  return static_cast<int>(::troupe_cuda::barrier(predicate != 0, file, line) >> 32 & 1);
+}
+TROUPE_INLINE int __syncthreads_or(int predicate, TROUPE_PLACE) {
+  return static_cast<int>(::troupe_cuda::barrier(predicate != 0, file, line) >> 33 & 1);
+}
+
+TROUPE_INLINE void __threadfence_block() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+TROUPE_INLINE void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+TROUPE_INLINE void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }

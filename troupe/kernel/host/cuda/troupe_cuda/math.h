@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The mathematical functions of CUDA that the C library does not have, and min and max.
+#pragma once
+#pragma GCC system_header
+
+#define TROUPE_MIN_MAX(type)                                                 \
+  TROUPE_INLINE constexpr type min(type a, type b) { return b < a ? b : a; } \
+  TROUPE_INLINE constexpr type max(type a, type b) { return a < b ? b : a; }
+TROUPE_MIN_MAX(int)
+TROUPE_MIN_MAX(unsigned)
+TROUPE_MIN_MAX(long)
+TROUPE_MIN_MAX(unsigned long)
+TROUPE_MIN_MAX(long long)
+TROUPE_MIN_MAX(unsigned long long)
+#undef TROUPE_MIN_MAX
+// As in C, the number wins over a NaN.
+TROUPE_INLINE float min(float a, float b) { return __builtin_fminf(a, b); }
+TROUPE_INLINE float max(float a, float b) { return __builtin_fmaxf(a, b); }
+TROUPE_INLINE double min(double a, double b) { return __builtin_fmin(a, b); }
+TROUPE_INLINE double max(double a, double b) { return __builtin_fmax(a, b); }
+TROUPE_INLINE double min(float a, double b) { return __builtin_fmin(a, b); }
+TROUPE_INLINE double min(double a, float b) { return __builtin_fmin(a, b); }
+TROUPE_INLINE double max(float a, double b) { return __builtin_fmax(a, b); }
+TROUPE_INLINE double max(double a, float b) { return __builtin_fmax(a, b); }
+#define TROUPE_MIXED(small, large)                                                              \
+  TROUPE_INLINE constexpr large min(small a, large b) { return min(static_cast<large>(a), b); } \
+  TROUPE_INLINE constexpr large min(large a, small b) { return min(a, static_cast<large>(b)); } \
+  TROUPE_INLINE constexpr large max(small a, large b) { return max(static_cast<large>(a), b); } \
+  TROUPE_INLINE constexpr large max(large a, small b) { return max(a, static_cast<large>(b)); }
+TROUPE_MIXED(int, unsigned)
+TROUPE_MIXED(int, unsigned long)
+TROUPE_MIXED(unsigned, unsigned long)
+TROUPE_MIXED(long, unsigned long)
+TROUPE_MIXED(long long, unsigned long long)
+TROUPE_MIXED(int, long long)
+TROUPE_MIXED(int, long)
+#undef TROUPE_MIXED
+
+TROUPE_INLINE int umin(unsigned a, unsigned b) { return static_cast<int>(min(a, b)); }
+TROUPE_INLINE unsigned umax(unsigned a, unsigned b) { return max(a, b); }
+TROUPE_INLINE long long llmin(long long a, long long b) { return min(a, b); }
+TROUPE_INLINE long long llmax(long long a, long long b) { return max(a, b); }
+
+TROUPE_INLINE float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
+TROUPE_INLINE double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
+TROUPE_INLINE float rsqrt(float x) { return rsqrtf(x); }
+TROUPE_INLINE float rcbrtf(float x) { return 1.0f / cbrtf(x); }
+TROUPE_INLINE double rcbrt(double x) { return 1.0 / cbrt(x); }
+TROUPE_INLINE float fdividef(float x, float y) { return x / y; }
+TROUPE_INLINE float saturatef(float x) { return __builtin_fminf(__builtin_fmaxf(x, 0.0f), 1.0f); }
+
+namespace troupe_cuda {
+
+// The sine of pi times x: x is taken apart exactly, so that multiples of a half come out exact.
+template <class T>
+inline T sine_of_pi(T x) {
+  const T reduced = x - T(2) * rint(x / T(2));  // -1 ... 1, exact
+  const T a = fabs(reduced);
+  if (a == T(1) || a == T(0)) return copysign(T(0), x);
+  const T pi = T(3.14159265358979323846264338327950288L);
+  const T value = a <= T(0.25) ? sin(pi * a) : a <= T(0.75) ? cos(pi * (T(0.5) - a)) : sin(pi * (T(1) - a));
+  return reduced < 0 ? -value : value;
+}
+template <class T>
+inline T cosine_of_pi(T x) {
+  const T a = fabs(x - T(2) * rint(x / T(2)));
+  const T pi = T(3.14159265358979323846264338327950288L);
+  if (a == T(0.5)) return T(0);
+  return a <= T(0.25) ? cos(pi * a) : a <= T(0.75) ? sin(pi * (T(0.5) - a)) : -cos(pi * (T(1) - a));
+}
+// The inverse of the distribution function of the normal distribution: a first value from erfc's asymptotic, then
+// Newton's method in double, which is exact to the last bits of the result where erfc is.
+inline double inverse_normal(double p) {
+  if (!(p > 0 && p < 1)) return p == 0 ? -HUGE_VAL : p == 1 ? HUGE_VAL : NAN;
+  const bool low = p < 0.5;
+  const double tail = low ? p : 1 - p;
+  double x = sqrt(-2 * log(tail));
+  x = x > 1.2 ? x - log(x * 2.5066282746310002) / x : 2.5066282746310002 * (0.5 - tail);
+  for (int i = 0; i < 12; ++i) {
+    const double error = 0.5 * erfc(x * 0.70710678118654752440) - tail;
+    const double slope = -0.39894228040143267794 * exp(-0.5 * x * x);
+    const double step = error / slope;
+    x -= step / (1 + 0.5 * x * step);  // Halley
+    if (fabs(step) < 1e-16 * fabs(x)) break;
+  }
+  return low ? -x : x;
+}
+
+}  // namespace troupe_cuda
+
+TROUPE_INLINE float sinpif(float x) { return ::troupe_cuda::sine_of_pi(x); }
+TROUPE_INLINE double sinpi(double x) { return ::troupe_cuda::sine_of_pi(x); }
+TROUPE_INLINE float sinpi(float x) { return sinpif(x); }
+TROUPE_INLINE float cospif(float x) { return ::troupe_cuda::cosine_of_pi(x); }
+TROUPE_INLINE double cospi(double x) { return ::troupe_cuda::cosine_of_pi(x); }
+TROUPE_INLINE float cospi(float x) { return cospif(x); }
+TROUPE_INLINE void sincospif(float x, float* s, float* c) {
+  *s = sinpif(x);
+  *c = cospif(x);
+}
+TROUPE_INLINE void sincospi(double x, double* s, double* c) {
+  *s = sinpi(x);
+  *c = cospi(x);
+}
+TROUPE_INLINE void sincospi(float x, float* s, float* c) { sincospif(x, s, c); }
+TROUPE_INLINE void sincos(float x, float* s, float* c) {
+  *s = sinf(x);
+  *c = cosf(x);
+}
+#if !defined(_GNU_SOURCE)
+TROUPE_INLINE void sincosf(float x, float* s, float* c) { sincos(x, s, c); }
+TROUPE_INLINE void sincos(double x, double* s, double* c) {
+  *s = sin(x);
+  *c = cos(x);
+}
+TROUPE_INLINE float exp10f(float x) { return static_cast<float>(::pow(10.0, static_cast<double>(x))); }
+TROUPE_INLINE double exp10(double x) { return ::pow(10.0, x); }
+#endif
+TROUPE_INLINE float exp10(float x) { return exp10f(x); }
+TROUPE_INLINE float normcdff(float x) { return 0.5f * erfcf(x * -0.70710678118654752440f); }
+TROUPE_INLINE double normcdf(double x) { return 0.5 * erfc(x * -0.70710678118654752440); }
+TROUPE_INLINE float normcdf(float x) { return normcdff(x); }
+TROUPE_INLINE double normcdfinv(double p) { return ::troupe_cuda::inverse_normal(p); }
+TROUPE_INLINE float normcdfinvf(float p) { return static_cast<float>(normcdfinv(p)); }
+TROUPE_INLINE double erfinv(double x) { return normcdfinv(0.5 * (x + 1)) * 0.70710678118654752440; }
+TROUPE_INLINE float erfinvf(float x) { return static_cast<float>(erfinv(x)); }
+TROUPE_INLINE double erfcinv(double x) { return -normcdfinv(0.5 * x) * 0.70710678118654752440; }
+TROUPE_INLINE float erfcinvf(float x) { return static_cast<float>(erfcinv(x)); }
+TROUPE_INLINE double erfcx(double x) {
+  if (x < 25) return exp(x * x) * erfc(x);
+  const double r = 1 / (x * x);
+  return 0.56418958354775628695 / x * (1 - r * (0.5 - r * (0.75 - r * 1.875)));
+}
+TROUPE_INLINE float erfcxf(float x) { return static_cast<float>(erfcx(x)); }
+TROUPE_INLINE float norm3df(float a, float b, float c) {
+  return static_cast<float>(sqrt(double(a) * a + double(b) * b + double(c) * c));
+}
+TROUPE_INLINE double norm3d(double a, double b, double c) { return hypot(hypot(a, b), c); }
+TROUPE_INLINE float rnorm3df(float a, float b, float c) { return 1 / norm3df(a, b, c); }
+TROUPE_INLINE double rnorm3d(double a, double b, double c) { return 1 / norm3d(a, b, c); }
+TROUPE_INLINE float norm4df(float a, float b, float c, float d) {
+  return static_cast<float>(sqrt(double(a) * a + double(b) * b + double(c) * c + double(d) * d));
+}
+TROUPE_INLINE double norm4d(double a, double b, double c, double d) { return hypot(hypot(a, b), hypot(c, d)); }
+TROUPE_INLINE float rnorm4df(float a, float b, float c, float d) { return 1 / norm4df(a, b, c, d); }
+TROUPE_INLINE double rnorm4d(double a, double b, double c, double d) { return 1 / norm4d(a, b, c, d); }
+TROUPE_INLINE float rhypotf(float a, float b) { return 1 / hypotf(a, b); }
+TROUPE_INLINE double rhypot(double a, double b) { return 1 / hypot(a, b); }

@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the threads of a block run: what the translator makes of a kernel's body calls these.
+#pragma once
+#pragma GCC system_header
+
+namespace troupe_cuda {
+
+#define TROUPE_ASSUME(condition) \
+  if (!(condition)) __builtin_unreachable()
+#if defined(__clang__)
+#define TROUPE_THREADS_ARE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define TROUPE_THREADS_ARE_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+// What a kernel's body knows of its block. Its own copies: a store through one of the kernel's pointers cannot change
+// them, so they stay in registers.
+struct frame {
+  block& b;
+  uint3 index;
+  dim3 size, grid;
+  unsigned threads;
+  // Whether blockIdx.x * blockDim.x + threadIdx.x stays below 2^31. Told to the compiler it makes `int i = ...` count
+  // in steps of one; without it, i may wrap from one thread to the next, and memory is gathered and scattered.
+  bool small;
+
+  [[gnu::always_inline]] explicit frame(block& b_)
+      : b(b_),
+        index{b_.index.x, b_.index.y, b_.index.z},
+        size(b_.block.x, b_.block.y, b_.block.z),
+        grid(b_.grid.x, b_.grid.y, b_.grid.z),
+        threads(b_.threads),
+        small(static_cast<uint64_t>(b_.index.x) * b_.block.x <= 0x7fffffffu - 1024) {}
+};
+
+TROUPE_INLINE void assume_limits(const frame& f) {
+  TROUPE_ASSUME(f.size.x - 1 < 1024);
+  TROUPE_ASSUME(f.size.y - 1 < 1024);
+  TROUPE_ASSUME(f.size.z - 1 < 64);
+  TROUPE_ASSUME(f.threads - 1 < 1024);
+  TROUPE_ASSUME(f.index.y < 65535);
+  TROUPE_ASSUME(f.index.z < 65535);
+  TROUPE_ASSUME(f.grid.x - 1 < 0x7fffffff);
+}
+
+// Calls body(threadIdx, linear index) for each thread; `body` may run for several threads at once in the lanes of
+// vector registers.
+template <class Body>
+TROUPE_INLINE void in_lanes(const frame& f, const Body& body) {
+  assume_limits(f);
+  TROUPE_ASSUME(f.index.x * f.size.x <= 0x7fffffffu - 1024);
+  const unsigned width = f.size.x;
+  for (unsigned z = 0; z < f.size.z; ++z)
+    for (unsigned y = 0; y < f.size.y; ++y) {
+      const unsigned first = (z * f.size.y + y) * width;
+      TROUPE_THREADS_ARE_INDEPENDENT
+      for (unsigned x = 0; x < width; ++x) body(uint3{x, y, z}, first + x);
+    }
+}
+// The same one by one, for what happens rarely. The empty statement keeps the compiler from spending time on it.
+template <class Body>
+TROUPE_INLINE void one_by_one(const frame& f, const Body& body) {
+  unsigned thread = 0;
+  for (unsigned z = 0; z < f.size.z; ++z)
+    for (unsigned y = 0; y < f.size.y; ++y)
+      for (unsigned x = 0; x < f.size.x; ++x) {
+        asm volatile("");
+        body(uint3{x, y, z}, thread++);
+      }
+}
+
+// Threads of kernels in which none returns before a barrier.
+struct everyone {
+  static constexpr bool alive(unsigned) { return true; }
+  static constexpr bool all(const frame&) { return true; }
+  static constexpr bool none() { return false; }
+};
+
+// Threads of kernels in which some may.
+struct those_left {
+  unsigned char* flags;
+  unsigned count;
+
+  [[gnu::always_inline]] explicit those_left(frame& f);
+  bool alive(unsigned thread) const { return flags[thread]; }
+  bool all(const frame& f) const { return count == f.threads; }
+  bool none() const { return count == 0; }
+};
+
+// Where functions read threadIdx, they are told before each thread.
+template <bool Told>
+TROUPE_INLINE void tell(uint3 index) {
+  if constexpr (Told) threadIdx = index;
+}
+
+// Code between two barriers.
+template <bool Told = false, class Left, class Body>
+TROUPE_INLINE void each_thread(const frame& f, const Left& left, const Body& body) {
+  if (__builtin_expect(f.small && left.all(f), 1))
+    in_lanes(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
+      tell<Told>(index);
+      body(index, thread);
+    });
+  else
+    one_by_one(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
+      if (!left.alive(thread)) return;
+      tell<Told>(index);
+      body(index, thread);
+    });
+}
+
+// Code in which threads may return: `body` says whether its thread goes on.
+template <bool Told = false, class Body>
+TROUPE_INLINE void each_thread_or_leaves(const frame& f, those_left& left, const Body& body) {
+  if (__builtin_expect(f.small && left.all(f), 1))
+    in_lanes(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
+      tell<Told>(index);
+      left.flags[thread] = body(index, thread);
+    });
+  else
+    one_by_one(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
+      if (!left.alive(thread)) return;
+      tell<Told>(index);
+      left.flags[thread] = body(index, thread);
+    });
+  unsigned count = 0;
+  for (unsigned t = 0; t < f.threads; ++t) count += left.flags[t];
+  left.count = count;
+}
+
+// What all threads say to a condition around a barrier.
+enum class answer { no, yes, nobody_left, divided };
+
+template <bool Told = false, class Left, class Body>
+TROUPE_INLINE answer ask_each_thread(const frame& f, const Left& left, const Body& body) {
+  unsigned yes = 0, asked = f.threads;
+  if (__builtin_expect(f.small && left.all(f), 1)) {
+    in_lanes(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
+      tell<Told>(index);
+      yes += body(index, thread) ? 1u : 0u;
+    });
+  } else {
+    asked = 0;
+    one_by_one(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
+      if (!left.alive(thread)) return;
+      ++asked;
+      tell<Told>(index);
+      yes += body(index, thread) ? 1u : 0u;
+    });
+    if (asked == 0) return answer::nobody_left;
+  }
+  return yes == 0 ? answer::no : yes == asked ? answer::yes : answer::divided;
+}
+
+[[gnu::cold, gnu::noinline]] inline void divided(block& b, TROUPE_PLACE) {
+  b.fault = {file, line, 0, UINT32_MAX, "its condition holds for some threads and not for others"};
+  b.services->leave(&b, TROUPE_HOST_DIVERGED);
+}
+
+// Threads as fibers: `body` gets threadIdx.
+template <class Body>
+TROUPE_INLINE void as_fibers(frame& f, const Body& body) {
+  struct context {
+    const Body& body;
+    const frame& f;
+  } c{body, f};
+  const uint32_t status = f.b.services->run_threads(
+      &f.b,
+      [](void* at, uint32_t thread) {
+        const context& c = *static_cast<context*>(at);
+        const dim3 size = c.f.size;
+        uint3 index{thread, 0, 0};
+        if (size.y * size.z != 1) index = {thread % size.x, thread / size.x % size.y, thread / size.x / size.y};
+        tell<index_in_functions>(index);
+        c.body(index, thread);
+      },
+      &c);
+  if (status != TROUPE_HOST_OK) f.b.services->leave(&f.b, status);
+}
+
+// A thread has come to the end of the kernel, which is not the same as a return where others wait at a barrier.
+TROUPE_INLINE void end_of_kernel(block& b, unsigned line = __builtin_LINE()) { b.services->fell_off(&b, line); }
+
+}  // namespace troupe_cuda

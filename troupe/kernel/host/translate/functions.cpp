@@ -1,0 +1,263 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/kernel/host/translate/functions.hpp>
+
+#include <algorithm>
+
+namespace troupe::kernel {
+
+namespace {
+
+// Words with a parenthesis behind them that is no parameter list.
+bool takes_parenthesis(std::string_view word) {
+  return word == "__attribute__" || word == "__launch_bounds__" || word == "alignas" || word == "decltype" ||
+         word == "__align__" || word == "noexcept" || word == "explicit" || word == "requires" ||
+         word == "__maxnreg__" || word == "__cluster_dims__" || word == "__block_size__" || word == "__declspec" ||
+         word == "sizeof" || word == "static_assert" || word == "__typeof__" || word == "typeof" || word == "asm" ||
+         word == "__asm__";
+}
+
+class finder {
+ public:
+  explicit finder(const token_list& source) : s_(source) {}
+
+  unit run() {
+    scopes_.push_back({"", s_.size(), false});
+    std::size_t i = 0;
+    while (i < s_.size()) {
+      while (scopes_.size() > 1 && i >= scopes_.back().end) scopes_.pop_back();
+      i = declaration(i);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  struct scope {
+    std::string name;
+    std::size_t end;  // the }
+    bool is_class;
+  };
+
+  // Takes one declaration, or enters a scope; returns where the next one begins.
+  std::size_t declaration(std::size_t begin) {
+    const token& first = s_[begin];
+    if (first.kind == token_kind::pragma || first.is(";") || first.is("}") || first.is(")") || first.is("]"))
+      return begin + 1;
+    if (scopes_.back().is_class && (first.is("public") || first.is("private") || first.is("protected")) &&
+        s_[begin + 1].is(":"))
+      return begin + 2;
+
+    definition d{.begin = begin, .in_class = scopes_.back().is_class};
+    std::size_t i = begin;
+    while (s_[i].is("template") && s_[i + 1].is("<")) {
+      d.is_template = true;
+      const std::size_t after = s_.after_angles(i + 1, s_.size());
+      if (after == i + 1) return begin + 1;
+      if (after == i + 3) d.is_specialisation = true;
+      template_parameters(i + 2, after - 1);
+      i = after;
+    }
+    if (s_[i].is("template")) d.is_specialisation = true;  // an explicit instantiation
+    return declarator(d, i);
+  }
+
+  std::size_t declarator(definition& d, std::size_t i) {
+    const std::size_t head = i;
+    std::size_t equals = 0;     // the first = outside of brackets
+    bool behind_colon = false;  // in a constructor's list of initialisers
+    bool is_class = false, is_enum = false, is_namespace = false, is_constant = false, is_constexpr = false,
+         is_pointer = false;
+    for (const std::size_t limit = scopes_.back().end; i < limit; ++i) {
+      const token& t = s_[i];
+      if (t.is_identifier()) {
+        if (t.text == "__global__") d.is_kernel = true;
+        if (t.text == "namespace") is_namespace = true;
+        if (t.text == "enum") is_enum = true;
+        if (t.text == "constexpr" || t.text == "const") is_constant = true;
+        if (t.text == "constexpr") is_constexpr = true;
+        if (!d.parameters && (t.text == "class" || t.text == "struct" || t.text == "union")) is_class = true;
+        if (t.text == "operator" && !d.parameters) {
+          // The symbol after it may be a bracket itself.
+          std::size_t after = i + 1;
+          if (s_[after].is("(") && s_[after + 1].is(")"))
+            after += 2;
+          else if (s_[after].is("[") && s_[after + 1].is("]"))
+            after += 2;
+          while (after < limit && !s_[after].is("(") && !s_[after].is(";") && !s_[after].is("{")) ++after;
+          if (s_[after].is("(") && !equals) {
+            d.name_at = i;
+            d.parameters = after;
+            i = s_.closing(after);
+          }
+          continue;
+        }
+        if (takes_parenthesis(t.text) && s_[i + 1].is("(")) i = s_.closing(i + 1);
+        continue;
+      }
+      if (t.kind != token_kind::punctuator) continue;
+      if ((t.text == "*" || t.text == "&") && !equals) is_pointer = true;
+      if (t.text == ";") {
+        finish(d, head, i, i + 1, equals, is_constexpr || (is_constant && !is_pointer));
+        return i + 1;
+      }
+      if (t.text == "}") return i;  // of our scope, or of nothing
+      if (t.text == "=" && equals == 0) equals = i;
+      if (t.text == ":" && d.parameters) behind_colon = true;
+      if (t.text == "<" && !equals && !d.parameters) {
+        const std::size_t after = s_.after_angles(i, limit);
+        if (after != i) i = after - 1;
+      } else if (t.text == "(") {
+        if (!equals && !d.parameters && i > head) named_function(d, i);
+        i = s_.closing(i);
+      } else if (t.text == "[") {
+        i = s_.closing(i);
+      } else if (t.text == "{") {
+        const std::size_t close = s_.closing(i);
+        if (close >= s_.size()) return s_.size();  // nothing closes it
+        if (d.parameters && !equals) {
+          const token& before = s_[i - 1];
+          if (behind_colon && (before.is_identifier() || before.is(">"))) {
+            i = close;  // a member's initialiser
+            continue;
+          }
+          d.has_body = true;
+          if (is_constexpr) out_.constants.insert(s_[d.name_at].text);
+          finish(d, head, i, close + 1, 0, false);
+          return close + 1;
+        }
+        if (is_namespace && !equals) return enter(head, i, close, false);
+        if (is_enum) {
+          enumerators(i + 1, close);
+          i = close;
+        } else if (is_class && !equals) {
+          return enter(head, i, close, true);
+        } else if (s_[head].is("extern") && s_[head + 1].kind == token_kind::literal && i == head + 2) {
+          return i + 1;  // extern "C" {
+        } else {
+          if (!equals) equals = i;
+          i = close;
+        }
+      }
+    }
+    return std::max(i, head + 1);
+  }
+
+  void named_function(definition& d, std::size_t open) {
+    std::size_t at = open - 1;
+    if (s_[at].is(">")) {  // f<int>(...): back to the name
+      std::size_t depth = 0, steps = 0;
+      while (at > d.begin && ++steps < 256) {
+        if (s_[at].is(">")) ++depth;
+        if (s_[at].is(">>")) depth += 2;
+        if (s_[at].is("<") && --depth == 0) break;
+        --at;
+      }
+      if (at > d.begin) --at;
+    }
+    if (!s_[at].is_identifier()) return;
+    d.name_at = at;
+    d.parameters = open;
+  }
+
+  std::size_t enter(std::size_t head, std::size_t open, std::size_t close, bool is_class) {
+    std::string name = scopes_.back().name;
+    std::size_t i = head;
+    while (i < open && !s_[i].is("namespace") && !s_[i].is("struct") && !s_[i].is("class") && !s_[i].is("union")) ++i;
+    for (++i; i < open && !s_[i].is(":"); ++i) {
+      if (takes_parenthesis(s_[i].text) && s_[i + 1].is("(")) {
+        i = s_.closing(i + 1);
+      } else if (s_[i].is("<")) {
+        break;
+      } else if (s_[i].is_identifier() && !s_[i].is("final") && !s_[i].is("inline")) {
+        name += std::string(s_[i].text) + "::";
+        if (is_class) out_.names.insert(s_[i].text);
+      }
+    }
+    scopes_.push_back({std::move(name), close, is_class});
+    return open + 1;
+  }
+
+  void finish(definition& d, std::size_t head, std::size_t body, std::size_t end, std::size_t equals,
+              bool is_constant) {
+    d.body = body;
+    d.end = end;
+    d.scope = scopes_.back().name;
+    if (d.is_function() && !(equals && equals < d.parameters)) {
+      const bool nameless =
+          s_[d.name_at].is("operator") || s_[d.name_at - 1].is("~") ||
+          (d.name_at > 1 && s_[d.name_at - 1].is("::") && s_[d.name_at - 2].text == s_[d.name_at].text) ||
+          (scopes_.back().is_class && scopes_.back().name.ends_with(std::string(s_[d.name_at].text) + "::"));
+      if (!nameless) d.name = s_[d.name_at].text;
+      out_.names.insert(s_[d.name_at].text);
+    } else {
+      d.parameters = 0;
+      d.name_at = declared_name(s_, head, equals ? equals : body);
+      if (d.name_at >= body) return;
+      d.name = s_[d.name_at].text;
+      if (is_constant) out_.constants.insert(d.name);
+      out_.names.insert(d.name);
+      bool shared = false, external = false;
+      for (std::size_t i = head; i < d.name_at; ++i) {
+        if (s_[i].is("__constant__")) out_.in_constant_memory.insert(d.name);
+        if (s_[i].is("__shared__")) shared = true;
+        if (s_[i].is("extern")) external = true;
+      }
+      if (shared && external) out_.dynamic_arrays.push_back({d.name, head, body});
+      if (!equals) return;
+      d.body = equals;
+    }
+    d.line = s_[d.name_at].line;
+    out_.definitions.push_back(d);
+  }
+
+  void enumerators(std::size_t begin, std::size_t end) {
+    bool name = true;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (s_[i].is("(") || s_[i].is("{")) i = s_.closing(i);
+      if (name && s_[i].is_identifier()) out_.constants.insert(s_[i].text);
+      name = s_[i].is(",");
+    }
+  }
+
+  // Those that are values; a type's name does no harm among them.
+  void template_parameters(std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      if (s_[i].is_identifier() && (s_[i + 1].is(",") || s_[i + 1].is("=") || i + 1 == end))
+        out_.constants.insert(s_[i].text);
+  }
+
+  const token_list& s_;
+  std::vector<scope> scopes_;
+  unit out_;
+};
+
+}  // namespace
+
+unit find_definitions(const token_list& source) { return finder(source).run(); }
+
+std::size_t declared_name(const token_list& s, std::size_t begin, std::size_t end) {
+  std::size_t name = end;
+  for (std::size_t i = begin; i < end; ++i) {
+    const token& t = s[i];
+    if (t.is("=") || t.is("[") || t.is("{") || t.is(",") || t.is(":")) break;
+    if (t.is("<")) {
+      const std::size_t after = s.after_angles(i, end);
+      if (after != i) i = after - 1;
+    } else if (t.is("(")) {
+      if (i > begin && takes_parenthesis(s[i - 1].text)) {
+        i = s.closing(i);
+      } else if (s[i + 1].is("*") || s[i + 1].is("&")) {
+        continue;  // (*name)(...) and (&name)[...]
+      } else {
+        break;
+      }
+    } else if (t.is(")")) {
+      break;
+    } else if (t.is_identifier() && !takes_parenthesis(t.text)) {
+      name = i;
+    }
+  }
+  return name;
+}
+
+}  // namespace troupe::kernel

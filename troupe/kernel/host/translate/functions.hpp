@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <troupe/kernel/host/translate/token.hpp>
+#include <unordered_set>
+#include <vector>
+
+namespace troupe::kernel {
+
+/// A function, or a variable with an initialiser, at the level of namespaces and classes. All positions are indices of
+/// tokens.
+struct definition {
+  std::string scope;      ///< "ns::" or "ns::type::"
+  std::string_view name;  ///< empty where it has none to be called by: operators, constructors, destructors
+  std::uint32_t line = 0;
+  std::size_t begin = 0;  ///< of the declaration, with its template header
+  std::size_t name_at = 0;
+  std::size_t parameters = 0;  ///< the ( ; 0 for variables
+  std::size_t body = 0;        ///< the { or, for a variable, the =; where there is none the ;
+  std::size_t end = 0;         ///< behind the last token
+  bool has_body = false;
+  bool in_class = false;
+  bool is_template = false;
+  bool is_specialisation = false;  ///< template <> or template without <
+  bool is_kernel = false;
+
+  bool is_function() const noexcept { return parameters != 0; }
+  std::string qualified() const { return scope + std::string(name); }
+};
+
+struct dynamic_array {
+  std::string_view name;  ///< of an extern __shared__ at namespace scope
+  std::size_t begin, end;
+};
+
+/// What the user's source declares.
+struct unit {
+  std::vector<definition> definitions;
+  std::unordered_set<std::string_view>
+      constants;  ///< constexpr and const variables, enumerators, template parameters that are values
+  std::unordered_set<std::string_view> in_constant_memory;  ///< __constant__ variables
+  std::vector<dynamic_array> dynamic_arrays;
+  std::unordered_set<std::string_view> names;  ///< of all functions, variables and classes
+};
+
+/// Finds them. What it does not understand it passes over.
+unit find_definitions(const token_list& source);
+
+/// The last token of a declarator's name in [begin, end): before any initialiser, array bound or parameter list. `end`
+/// when there is none.
+std::size_t declared_name(const token_list& source, std::size_t begin, std::size_t end);
+
+}  // namespace troupe::kernel

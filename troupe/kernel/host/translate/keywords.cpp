@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/kernel/host/translate/keywords.hpp>
+#include <troupe/kernel/host/translate/usage.hpp>
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace troupe::kernel {
+
+namespace {
+
+struct refusal {
+  std::string_view word, text;
+};
+constexpr refusal refused[] = {
+    {"nvcuda",
+     "tensor-core operations (nvcuda::wmma) exist on GPUs only; multiply with ordinary code when __TROUPE_HOST__ is "
+     "defined"},
+    {"cudaTextureObject_t", "textures exist on GPUs only; read from memory"},
+    {"cudaSurfaceObject_t", "surfaces exist on GPUs only; read and write memory"},
+    {"texture", "textures exist on GPUs only; read from memory"},
+    {"__pipeline_memcpy_async", "asynchronous copies to shared memory exist on GPUs only; assign instead"},
+    {"__pipeline_commit", "asynchronous copies to shared memory exist on GPUs only; assign instead"},
+    {"__pipeline_wait_prior", "asynchronous copies to shared memory exist on GPUs only; assign instead"},
+    {"memcpy_async", "asynchronous copies to shared memory exist on GPUs only; assign instead"},
+    {"__cluster_dims__", "clusters of blocks exist on GPUs only; use one block, or several launches"},
+    {"this_cluster", "clusters of blocks exist on GPUs only; use one block, or several launches"},
+    {"cluster_group", "clusters of blocks exist on GPUs only; use one block, or several launches"},
+    {"__cvta_generic_to_shared", "addresses for PTX exist on GPUs only"},
+    {"__nvvm_get_smem_pointer", "addresses for PTX exist on GPUs only"},
+    {"this_grid",
+     "a barrier of the whole grid would need all blocks at once, which the host engine does not run; launch two "
+     "kernels"},
+};
+
+class replacer {
+ public:
+  explicit replacer(edited_source& source) : e_(source), s_(source.tokens()) {
+    for (const refusal& r : refused) refused_.emplace(r.word, r.text);
+  }
+
+  std::vector<finding> run() {
+    for (std::size_t i = 0; i < s_.size(); ++i) {
+      if (s_[i].kind == token_kind::pragma)
+        pragma(i);
+      else if (s_[i].is_identifier())
+        word(i);
+      else if (s_[i].is("<<") && s_[i + 1].is("<") && touches(i))
+        complain(
+            i,
+            "a kernel cannot be launched by a kernel on the host engine (<<<...>>>); launch it from the application");
+    }
+    return std::move(findings_);
+  }
+
+ private:
+  void complain(std::size_t i, std::string_view text) {
+    if (findings_.size() < 100) findings_.push_back({s_.files[s_[i].file], s_[i].line, std::string(text)});
+  }
+  bool touches(std::size_t i) const noexcept { return s_[i].text.data() + s_[i].text.size() == s_[i + 1].text.data(); }
+
+  void erase_with_parenthesis(std::size_t i) {
+    e_.replace(i, "");
+    if (s_[i + 1].is("(") && s_.closing(i + 1) < s_.size()) e_.erase(i + 1, s_.closing(i + 1) + 1);
+  }
+
+  void word(std::size_t i) {
+    const std::string_view w = s_[i].text;
+    if (w == "asm" || w == "__asm__" || w == "__asm") {
+      std::size_t k = i + 1;
+      while (s_[k].is("volatile") || s_[k].is("__volatile__")) ++k;
+      if (s_[k].is("("))
+        complain(i,
+                 "PTX (asm) runs on GPUs only; guard it with `#if !defined(__TROUPE_HOST__)` and give plain C++ for "
+                 "the host engine");
+      return;
+    }
+    if (!w.starts_with("__")) {
+      if (const auto r = refused_.find(w); r != refused_.end() && refers(i)) complain(i, r->second);
+      return;
+    }
+    if (w == "__global__") return e_.replace(i, "__attribute__((noinline))");
+    if (w == "__device__" || w == "__host__" || w == "__constant__" || w == "__managed__" || w == "__grid_constant__" ||
+        w == "__nv_pure__")
+      return e_.replace(i, "");
+    if (w == "__launch_bounds__" || w == "__maxnreg__") return erase_with_parenthesis(i);
+    if (w == "__shared__") return e_.replace(i, "static thread_local");
+    if (w == "__forceinline__")
+      return e_.replace(i, says_inline(i) ? "__attribute__((always_inline))" : "inline __attribute__((always_inline))");
+    if (w == "__noinline__" && !s_[i - 1].is("(")) return e_.replace(i, "__attribute__((noinline))");
+    if (w == "__align__" && s_[i + 1].is("(") && s_.closing(i + 1) < s_.size()) {
+      e_.replace(i, "__attribute__((aligned");
+      return e_.add_behind(s_.closing(i + 1), "))");
+    }
+    if (const auto r = refused_.find(w); r != refused_.end()) complain(i, r->second);
+  }
+
+  // A name of CUDA's, and not one of the user's own: a member, or what is being declared.
+  bool refers(std::size_t i) const noexcept {
+    if (s_[i - 1].is(".") || s_[i - 1].is("->")) return false;
+    return s_[i + 1].is("::") || s_[i + 1].is("(") || s_[i + 1].is("<") || s_[i].text.starts_with("cuda") ||
+           s_[i - 1].is("::");
+  }
+
+  bool says_inline(std::size_t i) const noexcept {
+    for (std::size_t k = i, steps = 0; k-- > 0 && ++steps < 12;) {
+      if (s_[k].is("inline") || s_[k].is("__inline__") || s_[k].is("__inline")) return true;
+      if (!s_[k].is_identifier()) break;
+    }
+    for (std::size_t k = i + 1; s_[k].is_identifier() && k < i + 12; ++k)
+      if (s_[k].is("inline") || s_[k].is("__inline__") || s_[k].is("__inline")) return true;
+    return false;
+  }
+
+  // #pragma unroll, as g++ and clang++ both take it. What is not a number is left to the compiler's judgement.
+  void pragma(std::size_t i) {
+    std::string_view text = s_[i].text;
+    const std::size_t at = text.find("unroll");
+    if (at == std::string_view::npos || text.find("GCC") != std::string_view::npos ||
+        text.find("clang") != std::string_view::npos)
+      return;
+    std::string number;
+    for (const char c : text.substr(at + 6))
+      if (c >= '0' && c <= '9')
+        number += c;
+      else if (c != ' ' && c != '(' && c != ')' && c != '\r')
+        return e_.replace(i, "");
+    if (number.size() > 4) number = "1024";
+    e_.replace(i, "#pragma GCC unroll " + (number.empty()  ? std::string("64")
+                                           : number == "0" ? std::string("1")
+                                                           : number));
+  }
+
+  edited_source& e_;
+  const token_list& s_;
+  std::unordered_map<std::string_view, std::string_view> refused_;
+  std::vector<finding> findings_;
+};
+
+// The declaration of `extern __shared__` without these two words and what only says how it is aligned, as a typedef.
+std::string type_of(edited_source& e, std::size_t begin, std::size_t end, std::size_t name, const std::string& type) {
+  const token_list& s = e.tokens();
+  std::string out = "typedef ";
+  for (std::size_t i = begin; i < end; ++i) {
+    if (s[i].is("extern") || s[i].is("__shared__") || s[i].is("volatile")) continue;
+    if ((s[i].is("__align__") || s[i].is("alignas") || s[i].is("__attribute__")) && s[i + 1].is("(")) {
+      i = s.closing(i + 1);
+      continue;
+    }
+    out += (i == name ? type : std::string(s[i].text)) + " ";
+  }
+  return out + ";";
+}
+
+}  // namespace
+
+std::vector<finding> replace_keywords(edited_source& source) { return replacer(source).run(); }
+
+void replace_dynamic_shared(edited_source& e, const unit& u) {
+  const token_list& s = e.tokens();
+  std::unordered_map<std::string_view, const dynamic_array*> global;
+  std::unordered_set<std::size_t> global_begins;
+  for (const dynamic_array& a : u.dynamic_arrays) {
+    const std::size_t name = declared_name(s, a.begin, a.end);
+    const std::string type = type_of(e, a.begin, a.end, name, "troupe_S_" + std::string(a.name));
+    e.erase(a.begin, a.end + 1);
+    e.replace(a.begin, type);
+    global[a.name] = &a;
+    global_begins.insert(a.begin);
+  }
+  for (const definition& d : u.definitions) {
+    if (!d.is_function() || !d.has_body) continue;
+    const std::string block = d.is_kernel ? "troupe_b" : "*::troupe_cuda::current";
+    std::unordered_set<std::string_view> parameters, given;
+    for (std::size_t i = d.parameters; i < s.closing(d.parameters); ++i) parameters.insert(s[i].text);
+    for (std::size_t i = d.body; i < d.end; ++i) {
+      if (s[i].is("extern")) {
+        bool shared = false;
+        std::size_t end = i;
+        for (; end < d.end && !s[end].is(";"); ++end) shared |= s[end].is("__shared__");
+        if (!shared) continue;
+        const std::size_t name = declared_name(s, i, end);
+        if (name >= end) continue;
+        const std::string n(s[name].text);
+        const std::string text = type_of(e, i, end, name, "troupe_S_" + n) + "auto& " + n +
+                                 " = ::troupe_cuda::dynamic_shared<troupe_S_" + n + ">(" + block + ");";
+        given.insert(s[name].text);
+        e.erase(i, end + 1);
+        e.replace(i, text);
+        i = end;
+      } else if (s[i].is_identifier() && !is_member(s, i) && !parameters.contains(s[i].text)) {
+        const auto found = global.find(s[i].text);
+        if (found == global.end() || !given.insert(s[i].text).second) continue;
+        const std::string n(s[i].text);
+        e.add_behind(d.body, "auto& " + n + " = ::troupe_cuda::dynamic_shared<troupe_S_" + n + ">(" + block + ");");
+      }
+    }
+  }
+}
+
+}  // namespace troupe::kernel

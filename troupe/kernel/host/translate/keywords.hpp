@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/kernel/host/translate/edits.hpp>
+#include <troupe/kernel/host/translate/functions.hpp>
+#include <troupe/kernel/host/translate/translate.hpp>
+#include <vector>
+
+namespace troupe::kernel {
+
+/// Takes CUDA's keywords out of the whole source, and reports what cannot be had on a processor.
+std::vector<finding> replace_keywords(edited_source& source);
+
+/// `extern __shared__ T name[];`: a reference to the block's dynamic shared memory. At namespace scope each function
+/// that mentions the name gets one.
+void replace_dynamic_shared(edited_source& source, const unit& u);
+
+}  // namespace troupe::kernel

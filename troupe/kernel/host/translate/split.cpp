@@ -1,0 +1,253 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/kernel/host/translate/plan.hpp>
+#include <troupe/kernel/host/translate/split.hpp>
+
+namespace troupe::kernel {
+
+namespace {
+
+constexpr const char* lambda_head =
+    "[&](const ::uint3 threadIdx, const unsigned troupe_t) __attribute__((always_inline))";
+
+class writer {
+ public:
+  writer(edited_source& source, const unit& u, const definition& kernel,
+         const std::vector<kernel_parameter>& parameters, bool told)
+      : e_(source),
+        s_(source.tokens()),
+        u_(u),
+        body_(outline(s_, kernel.body)),
+        v_(s_, u, kernel, body_, parameters),
+        told_(told) {}
+
+  split_body run() {
+    if (!body_.obstacle.empty()) return {.obstacle = body_.obstacle};
+    if (!v_.obstacle().empty()) return {.obstacle = v_.obstacle()};
+    find_returns();
+    if (!obstacle_.empty()) return {.obstacle = obstacle_};
+    plan_ = make_plan(s_, u_, body_, v_);
+    if (!plan_.obstacle.empty()) return {.obstacle = plan_.obstacle};
+    for (const std::size_t r : returns_) e_.replace(r, "return false");
+    if (!returns_.empty()) out_ += "::troupe_cuda::those_left troupe_left(troupe_f);";
+    own_parameters();
+    write(plan_.steps);
+    return {.text = std::move(out_)};
+  }
+
+ private:
+  bool leaves_early() const noexcept { return !returns_.empty(); }
+  const char* left() const noexcept { return leaves_early() ? "troupe_left" : "::troupe_cuda::everyone()"; }
+  std::string call(const char* function) const {
+    return std::string("::troupe_cuda::") + function + (told_ ? "<true>" : "<false>") + "(troupe_f, ";
+  }
+
+  // Those that come before a barrier, in the order of the text or of a loop: the threads that are left must be known.
+  void find_returns() {
+    std::size_t last = 0;
+    for (const statement& s : body_.whole.inner)
+      if (s.kind != statement::form::plain) last = s.end;
+    bool lambda = false;
+    for (std::size_t i = body_.whole.begin; i < body_.whole.end; ++i) {
+      if (s_[i].is("goto")) obstacle_ = "line " + std::to_string(s_[i].line) + ": goto in a kernel with a barrier";
+      if (s_[i].is("asm") || s_[i].is("__asm__")) obstacle_ = "line " + std::to_string(s_[i].line) + ": asm";
+      const bool operand = s_[i - 1].is_identifier() || s_[i - 1].is(")") || s_[i - 1].is("]");
+      if (s_[i].is("[") && (!operand || s_[i - 1].is("return"))) lambda = true;
+      if (!s_[i].is("return")) continue;
+      if (lambda || !s_[i + 1].is(";"))
+        obstacle_ = "line " + std::to_string(s_[i].line) + ": a return in a kernel with a barrier and a lambda";
+      if (i < last) returns_.push_back(i);
+    }
+    if (lambda && !returns_.empty())
+      obstacle_ = "line " + std::to_string(s_[returns_[0]].line) + ": a return in a kernel with a barrier and a lambda";
+  }
+
+  // A parameter that threads write to is a variable of each.
+  void own_parameters() {
+    for (std::size_t v = 0; v < v_.all().size(); ++v) {
+      if (!v_.all()[v].is_parameter) continue;
+      const std::string n = std::to_string(v), name(v_.all()[v].name);
+      out_ += "using troupe_T" + n + " = typename ::troupe_cuda::plain<decltype(" + name + ")>::type;";
+      out_ += "troupe_T" + n + "* const troupe_v" + n + " = ::troupe_cuda::per_thread<troupe_T" + n + ">(troupe_f);";
+      out_ += "for (unsigned troupe_t = 0; troupe_t < troupe_f.threads; ++troupe_t) ::troupe_cuda::keep(troupe_v" + n +
+              "[troupe_t], " + name + ");";
+    }
+  }
+
+  void write(const std::vector<step>& steps) {
+    for (const step& s : steps) switch (s.kind) {
+        case step::form::block_text:
+          out_ += e_.marker(s.text[0].first) + e_.slice(s.text[0].first, s.text[0].second) + ";";
+          break;
+        case step::form::shared:
+          write_shared(s.text[0]);
+          break;
+        case step::form::region:
+          write_region(s);
+          break;
+        case step::form::scope:
+          out_ += "{ const ::troupe_cuda::scratch_scope troupe_s(troupe_f);";
+          write(s.inner);
+          out_ += "}";
+          break;
+        case step::form::branch:
+          write_branch(s);
+          break;
+        case step::form::loop:
+        case step::form::do_loop:
+          out_ += "for (;;) {";
+          if (s.kind == step::form::loop) write_exit(s);
+          out_ += "{ const ::troupe_cuda::scratch_scope troupe_s(troupe_f);";
+          write(s.inner);
+          out_ += "}";
+          if (s.kind == step::form::do_loop) write_exit(s);
+          write(s.after);
+          out_ += "}";
+          break;
+      }
+  }
+
+  void write_shared(const token_range& r) {
+    const classified_statement c = classify(s_, r.first, r.second);
+    for (const declarator& d : c.variables.declarators) e_.replace(d.name_at, "troupe_s_" + std::string(d.name));
+    out_ += e_.marker(r.first) + e_.slice(r.first, r.second);
+    for (const declarator& d : c.variables.declarators)
+      out_ += "auto& " + std::string(d.name) + " = ::troupe_cuda::once(troupe_s_" + std::string(d.name) + ");";
+  }
+
+  void write_branch(const step& s) {
+    if (s.is_uniform) {
+      out_ += e_.marker(s.condition.first) + (s.is_constexpr ? "if constexpr (" : "if (") +
+              e_.slice(s.condition.first, s.condition.second) + ") {";
+    } else {
+      ask(s);
+      out_ += "if (troupe_a == ::troupe_cuda::answer::yes) {";
+    }
+    out_ += "const ::troupe_cuda::scratch_scope troupe_s(troupe_f);";
+    write(s.inner);
+    out_ += "} else { const ::troupe_cuda::scratch_scope troupe_s(troupe_f);";
+    write(s.other);
+    out_ += s.is_uniform ? "}" : "} }";
+  }
+
+  void write_exit(const step& s) {
+    if (leaves_early()) out_ += "if (troupe_left.none()) return;";
+    if (s.condition.first == s.condition.second) return;
+    if (s.is_uniform) {
+      out_ += e_.marker(s.condition.first) + "if (!(" + e_.slice(s.condition.first, s.condition.second) + ")) break;";
+    } else {
+      ask(s);
+      out_ += "if (troupe_a == ::troupe_cuda::answer::no) break; }";
+    }
+  }
+
+  // Opens a brace, in which troupe_a is yes or no.
+  void ask(const step& s) {
+    const auto [begin, end] = s.condition;
+    out_ += "{ const auto troupe_a = " + call("ask_each_thread") + left() + ", " + lambda_head + " -> bool {";
+    fetch(s.segment);
+    out_ += e_.marker(begin) + "const bool troupe_c = static_cast<bool>(" + e_.slice(begin, end) + ");";
+    put_back(s.segment, {s.condition});
+    out_ += "return troupe_c; });";
+    out_ += "if (troupe_a == ::troupe_cuda::answer::divided) ::troupe_cuda::divided(troupe_b);";
+    out_ += "if (troupe_a == ::troupe_cuda::answer::nobody_left) return;";
+  }
+
+  void write_region(const step& s) {
+    for (const int v : plan_.segments[static_cast<std::size_t>(s.segment)].declares)
+      if (is_stored(v)) write_storage(v, s);
+    bool may_leave = false;
+    for (const token_range& r : s.text)
+      for (const std::size_t i : returns_) may_leave |= i >= r.first && i < r.second;
+    out_ += call(may_leave ? "each_thread_or_leaves" : "each_thread") + left() + ", " + lambda_head +
+            (may_leave ? " -> bool {" : " {");
+    fetch(s.segment);
+    for (const token_range& r : s.text) {
+      out_ += e_.marker(r.first) + e_.slice(r.first, r.second);
+      if (!s_[r.second - 1].is(";") && !s_[r.second - 1].is("}")) out_ += ";";  // a part of a for
+    }
+    put_back(s.segment, s.text);
+    out_ += may_leave ? "return true; });" : "});";
+  }
+
+  bool is_stored(int v) const { return plan_.crossing.contains(v) && v_.kept(v) == keeping::stored; }
+
+  // The array that a variable lives in across barriers.
+  void write_storage(int v, const step& s) {
+    const level_variable& variable = v_.all()[static_cast<std::size_t>(v)];
+    const level_declaration& d = v_.declarations()[variable.declaration];
+    const std::string n = std::to_string(v), name(variable.name);
+    if (d.text.is_auto) {
+      // The type is what a lambda with all declarations so far would return. Nobody calls it.
+      out_ += "auto troupe_l" + n + " = [&](const ::uint3 threadIdx, const unsigned troupe_t) {";
+      fetch(s.segment);
+      for (const token_range& r : s.text)
+        for (const level_declaration& before : v_.declarations())
+          if (before.begin >= r.first && before.end <= r.second && before.begin <= d.begin && before.end > before.begin)
+            out_ += e_.marker(before.begin) + e_.slice(before.begin, before.end);
+      out_ += "return " + name + "; }; using troupe_T" + n + " = decltype(troupe_l" + n + "(threadIdx, 0u));";
+    } else {
+      out_ += "struct troupe_d" + n + " {" + e_.marker(d.begin) + e_.slice(d.text.type, d.text.type_end) + " " +
+              e_.slice(variable.shape.begin, variable.shape.end) + "; };";
+      out_ +=
+          "using troupe_T" + n + " = typename ::troupe_cuda::plain<decltype(troupe_d" + n + "::" + name + ")>::type;";
+    }
+    out_ += "troupe_T" + n + "* const troupe_v" + n + " = ::troupe_cuda::per_thread<troupe_T" + n + ">(troupe_f);";
+  }
+
+  // The variables that a segment uses but does not declare, as true variables.
+  void fetch(int segment) {
+    const auto& [uses, declares] = plan_.segments[static_cast<std::size_t>(segment)];
+    int written = -1;  // the declaration that was written last: it may have several variables
+    for (const int v : uses) {
+      if (declares.contains(v)) continue;
+      const level_variable& variable = v_.all()[static_cast<std::size_t>(v)];
+      const std::string n = std::to_string(v), name(variable.name);
+      if (v_.kept(v) == keeping::recomputed) {
+        if (written == static_cast<int>(variable.declaration)) continue;
+        written = static_cast<int>(variable.declaration);
+        const level_declaration& d = v_.declarations()[variable.declaration];
+        out_ += e_.marker(d.begin) + e_.slice(d.begin, d.end);
+      } else if (variable.shape.is_array) {
+        out_ += "::troupe_cuda::held<troupe_T" + n + "> troupe_h" + n + "(troupe_v" + n + "[troupe_t]); auto& " + name +
+                " = troupe_h" + n + ".value;";
+      } else {
+        out_ += "troupe_T" + n + " " + name + " = troupe_v" + n + "[troupe_t];";
+      }
+    }
+  }
+
+  void put_back(int segment, const std::vector<token_range>& text) {
+    const auto& [uses, declares] = plan_.segments[static_cast<std::size_t>(segment)];
+    for (const int v : uses) {
+      if (!is_stored(v)) continue;
+      const level_variable& variable = v_.all()[static_cast<std::size_t>(v)];
+      const std::string n = std::to_string(v), name(variable.name);
+      bool written = declares.contains(v);
+      for (const token_range& r : text) written |= v_.is_written_between(v, r.first, r.second, true);
+      if (variable.shape.is_array && !declares.contains(v))
+        out_ += "troupe_h" + n + ".put_back();";
+      else if (written)
+        out_ += "::troupe_cuda::keep(troupe_v" + n + "[troupe_t], " + name + ");";
+    }
+  }
+
+  edited_source& e_;
+  const token_list& s_;
+  const unit& u_;
+  const body_outline body_;
+  const level_variables v_;
+  const bool told_;
+  split_plan plan_;
+  std::vector<std::size_t> returns_;
+  std::string obstacle_, out_;
+};
+
+}  // namespace
+
+split_body split_at_barriers(edited_source& source, const unit& u, const definition& kernel,
+                             const std::vector<kernel_parameter>& parameters, bool told) {
+  return writer(source, u, kernel, parameters, told).run();
+}
+
+}  // namespace troupe::kernel

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <troupe/kernel/host/translate/edits.hpp>
+#include <troupe/kernel/host/translate/functions.hpp>
+#include <troupe/kernel/host/translate/variables.hpp>
+
+namespace troupe::kernel {
+
+struct split_body {
+  std::string text;      ///< what replaces the body, without its outer braces and the lines all kernels begin with
+  std::string obstacle;  ///< why there is none
+};
+
+/// Splits a kernel at its barriers: see translate.cpp. `told`: functions read threadIdx, and must be told.
+split_body split_at_barriers(edited_source& source, const unit& u, const definition& kernel,
+                             const std::vector<kernel_parameter>& parameters, bool told);
+
+}  // namespace troupe::kernel

@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How CUDA C++ becomes C++ whose kernels run whole blocks.
+//
+// The text comes preprocessed, with our prelude (cuda/troupe_cuda.h) in front. The translator knows C++ only as far as
+// it must: tokens (token.cpp), which functions there are and where their bodies lie (functions.cpp), statements around
+// barriers (statements.cpp) and declarations between them (declaration.cpp). Everything else is copied as it stands,
+// line markers included, so that the compiler's messages name the user's lines.
+//
+// A kernel keeps its name and template parameters, and gets a first parameter, the block. Its body becomes one of
+// three:
+//
+// LOOP, where no barrier or warp operation can be reached. Which functions reach one is decided by their names alone
+// (reach.cpp).
+//
+//   __global__ void scale(int n, float a, float* x) {
+//     int i = blockIdx.x * blockDim.x + threadIdx.x;
+//     if (i >= n) return;
+//     x[i] *= a;
+//   }
+//
+// becomes, but for names and white space,
+//
+//   void scale(block& troupe_b, int n, float a, float* x) {
+//     const frame troupe_f(troupe_b);
+//     const uint3 blockIdx = troupe_f.index; ...
+//     each_thread(troupe_f, everyone(), [&](const uint3 threadIdx, unsigned troupe_t) {
+//       int i = blockIdx.x * blockDim.x + threadIdx.x;
+//       if (i >= n) return;
+//       x[i] *= a;
+//     });
+//   }
+//
+// where each_thread is a loop that the compiler turns into vector code.
+//
+// SPLIT, where all barriers are statements `__syncthreads();` in the kernel itself, in structured control flow
+// (split.cpp, plan.cpp, variables.cpp). What lies between barriers becomes such a loop.
+//
+//   __global__ void sum(const float* x, float* y) {
+//     __shared__ float part[256];
+//     int t = threadIdx.x;
+//     float mine = x[blockIdx.x * 256 + t];
+//     part[t] = mine;
+//     __syncthreads();
+//     for (int s = 128; s > 0; s >>= 1) {
+//       if (t < s) part[t] += part[t + s];
+//       __syncthreads();
+//     }
+//     y[blockIdx.x * 256 + t] = mine / part[0];
+//   }
+//
+// becomes
+//
+//     static thread_local float part[256];
+//     float* v_mine = per_thread<float>(troupe_f);            // an element for each thread, in scratch memory
+//     each_thread(..., { int t = threadIdx.x; float mine = ...; part[t] = mine; keep(v_mine[troupe_t], mine); });
+//     int s = 128;                                            // the same for all threads: once for the block
+//     for (;;) {
+//       if (!(s > 0)) break;
+//       each_thread(..., { int t = threadIdx.x; if (t < s) part[t] += part[t + s]; });     // t is worked out again
+//       s >>= 1;
+//     }
+//     each_thread(..., { int t = threadIdx.x; float mine = v_mine[troupe_t]; y[...] = mine / part[0]; });
+//
+// A condition around a barrier that may differ between threads is asked of all of them, and they must agree. A kernel
+// in which threads return before a barrier keeps account of those that are left.
+//
+// FIBERS, for all others: the body is called once for each thread, on a stack of its own, and barriers switch between
+// stacks.
+//
+// Whatever the splitting does not fully understand makes a kernel run as fibers: it may be slow, but it must not be
+// wrong.
+#include <troupe/kernel/host/translate/keywords.hpp>
+#include <troupe/kernel/host/translate/reach.hpp>
+#include <troupe/kernel/host/translate/split.hpp>
+#include <troupe/kernel/host/translate/trailer.hpp>
+#include <troupe/kernel/host/translate/translate.hpp>
+
+#include <algorithm>
+
+namespace troupe::kernel {
+
+namespace {
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (c != '\n' && c != '\r') out += c;
+  }
+  return out + "\"";
+}
+
+class translator {
+ public:
+  translator(std::string_view text, const translate_options& options)
+      : tokens_(tokenize(text)),
+        unit_(find_definitions(tokens_)),
+        source_(tokens_),
+        options_(options),
+        waiting_(find_waiting(tokens_, unit_, options)) {}
+
+  translation run() {
+    out_.findings = replace_keywords(source_);
+    replace_dynamic_shared(source_, unit_);
+    look_outside_of_kernels();
+    for (const definition& d : unit_.definitions) {
+      if (!d.is_kernel || !d.is_function()) continue;
+      if (d.has_body)
+        rewrite(d);
+      else
+        forget(d);
+    }
+    if (!out_.findings.empty()) return std::move(out_);
+    out_.text = std::string("namespace troupe_cuda { constexpr bool index_in_functions = ") +
+                (told_ ? "true" : "false") + "; }\n" + source_.all() + trailer(unit_, options_, state_);
+    return std::move(out_);
+  }
+
+ private:
+  // What functions outside of kernels want to know of the thread that runs them.
+  void look_outside_of_kernels() {
+    state_ = !unit_.dynamic_arrays.empty();
+    std::vector<bool> in_kernel(tokens_.size() + 1, false);
+    for (const definition& d : unit_.definitions)
+      if (d.is_kernel && d.has_body)
+        std::fill(in_kernel.begin() + static_cast<std::ptrdiff_t>(d.body),
+                  in_kernel.begin() + static_cast<std::ptrdiff_t>(std::min(d.end, tokens_.size())), true);
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      const token& t = tokens_[i];
+      if (!t.is_identifier()) continue;
+      const bool outside = !in_kernel[i] || tokens_[i - 1].is("::");
+      if (t.is("threadIdx") && outside) told_ = true;
+      if ((t.is("threadIdx") || t.is("blockIdx") || t.is("blockDim") || t.is("gridDim") || t.is("__shared__")) &&
+          outside)
+        state_ = true;
+      if (t.is("assertion_failed") || t.is("__trap") || waiting_.contains(t.text)) state_ = true;
+    }
+  }
+
+  // A declaration without a body says nothing that the definition does not say as well; in a class it is needed.
+  void forget(const definition& d) {
+    if (d.in_class)
+      add_block_parameter(d);
+    else
+      source_.erase(d.begin, d.end);
+  }
+
+  void add_block_parameter(const definition& d) {
+    const bool none = tokens_.closing(d.parameters) == d.parameters + 1 ||
+                      (tokens_[d.parameters + 1].is("void") && tokens_[d.parameters + 2].is(")"));
+    if (none && tokens_[d.parameters + 1].is("void")) source_.replace(d.parameters + 1, "");
+    source_.add_behind(d.parameters, std::string("::troupe_cuda::block& troupe_b") + (none ? "" : ", "));
+  }
+
+  void rewrite(const definition& d) {
+    add_block_parameter(d);
+    const std::vector<kernel_parameter> parameters = read_parameters(tokens_, d.parameters);
+    translated_kernel k{.name = d.qualified(), .line = d.line};
+    split_body split;
+    decide(d, parameters, k, split);
+    const std::size_t close = d.end - 1;
+    std::string head =
+        "if (::troupe_cuda::asked(troupe_b, " + launch_bounds(d) + ", " + std::to_string(static_cast<int>(k.how)) +
+        ", " + quoted(k.reason) +
+        ")) return;"
+        "::troupe_cuda::frame troupe_f(troupe_b);"
+        "const ::uint3 blockIdx = troupe_f.index; const ::dim3 blockDim = troupe_f.size, gridDim = troupe_f.grid;";
+    if (k.how == execution::split) {
+      const std::string marker = source_.marker(close);
+      source_.erase(d.body + 1, close);
+      source_.add_behind(d.body, head + split.text + marker);
+    } else {
+      std::string copies;
+      const written_names written = find_written(tokens_, unit_, d.parameters, d.body, d.end);
+      for (const kernel_parameter& p : parameters) {
+        if (p.name.empty() || p.is_pack || !written.contains(p.name)) continue;
+        const std::string name(p.name);
+        head += "const auto& troupe_p_" + name + " = " + name + "; using troupe_P_" + name +
+                " = typename ::troupe_cuda::plain<decltype(" + name + ")>::type;";
+        copies += "troupe_P_" + name + " " + name + " = troupe_p_" + name + ";";
+      }
+      const bool fibers = k.how == execution::fibers;
+      head += fibers ? "::troupe_cuda::as_fibers(troupe_f, "
+                     : std::string("::troupe_cuda::each_thread<") + (told_ ? "true" : "false") +
+                           ">(troupe_f, ::troupe_cuda::everyone(), ";
+      head += std::string("[&](const ::uint3 threadIdx, const unsigned troupe_t)") +
+              (fibers ? " {" : " __attribute__((always_inline)) {") + copies;
+      source_.add_behind(d.body, head);
+      source_.replace(close, fibers ? "::troupe_cuda::end_of_kernel(troupe_b); }); }" : "}); }");
+    }
+    out_.kernels.push_back(std::move(k));
+  }
+
+  void decide(const definition& d, const std::vector<kernel_parameter>& parameters, translated_kernel& k,
+              split_body& split) {
+    const auto fibers = [&](std::string why) {
+      k.how = execution::fibers;
+      k.reason = std::move(why);
+    };
+    if (options_.only_fibers) return fibers("fibers were asked for");
+    if (waiting_.everything) return fibers(waiting_.why);
+    bool barriers = false;
+    for (std::size_t i = d.body; i < d.end; ++i) {
+      if (!tokens_[i].is_identifier()) continue;
+      if (tokens_[i].is("__syncthreads"))
+        barriers = true;
+      else if (waiting_.contains(tokens_[i].text))
+        return fibers("line " + std::to_string(tokens_[i].line) + ": " + std::string(tokens_[i].text) +
+                      " waits for other threads");
+    }
+    if (!barriers) return;
+    split = split_at_barriers(source_, unit_, d, parameters, told_);
+    if (!split.obstacle.empty()) return fibers(split.obstacle);
+    k.how = execution::split;
+    k.reason = "its barriers are statements of the kernel";
+  }
+
+  // The first argument of __launch_bounds__, as an expression.
+  std::string launch_bounds(const definition& d) const {
+    for (std::size_t i = d.begin; i < d.body; ++i)
+      if (tokens_[i].is("__launch_bounds__") && tokens_[i + 1].is("(")) {
+        std::string out = "(";
+        for (std::size_t k = i + 2; k < tokens_.closing(i + 1) && !tokens_[k].is(","); ++k) {
+          if (tokens_[k].is("(")) {
+            const std::size_t close = tokens_.closing(k);
+            for (; k < close; ++k) out += std::string(tokens_[k].text) + " ";
+          }
+          out += std::string(tokens_[k].text) + " ";
+        }
+        return out + ")";
+      }
+    return "1024";
+  }
+
+  const token_list tokens_;
+  const unit unit_;
+  edited_source source_;
+  const translate_options& options_;
+  const waiting_names waiting_;
+  bool told_ = false;   // functions read threadIdx
+  bool state_ = false;  // functions ask for the block
+  translation out_;
+};
+
+}  // namespace
+
+std::string to_string(const finding& f) { return f.file + ":" + std::to_string(f.line) + ": error: " + f.text; }
+
+translation translate(std::string_view preprocessed, const translate_options& options) {
+  return translator(preprocessed, options).run();
+}
+
+}  // namespace troupe::kernel

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <troupe/kernel/host/translate/declaration.hpp>
+#include <troupe/kernel/host/translate/functions.hpp>
+#include <troupe/kernel/host/translate/statements.hpp>
+#include <troupe/kernel/host/translate/usage.hpp>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace troupe::kernel {
+
+struct kernel_parameter {
+  std::string_view name;  ///< empty when it has none
+  std::size_t name_at = 0;
+  bool is_pack = false;
+};
+std::vector<kernel_parameter> read_parameters(const token_list& source, std::size_t open);
+
+/// How a variable that is declared between barriers is kept.
+enum class keeping : std::uint8_t {
+  uniform,     ///< the same for all threads, so once for the block
+  recomputed,  ///< never written: worked out anew, from threadIdx and what is uniform, wherever it is used
+  stored,      ///< an element for each thread in memory, if it is used beyond the barrier at all
+};
+
+struct level_variable {
+  std::string_view name;
+  declarator shape;
+  std::size_t declaration = 0;     ///< index into level_variables::declarations
+  std::size_t begin = 0, end = 0;  ///< tokens from which on, and up to which, the name means this
+  bool is_parameter = false;       ///< a parameter that threads write to: each has its own
+};
+
+struct level_declaration {
+  variable_declaration text;
+  std::size_t begin = 0, end = 0;  ///< the statement
+  keeping kept = keeping::stored;
+};
+
+/// What is declared at the level of barriers in a kernel: not in statements without a barrier.
+class level_variables {
+ public:
+  level_variables(const token_list& source, const unit& u, const definition& kernel, const body_outline& body,
+                  const std::vector<kernel_parameter>& parameters);
+
+  const std::string& obstacle() const noexcept { return obstacle_; }  ///< why the kernel cannot be split
+  const std::vector<level_variable>& all() const noexcept { return variables_; }
+  const std::vector<level_declaration>& declarations() const noexcept { return declarations_; }
+  const written_names& written() const noexcept { return written_; }
+
+  /// What a name means at a token; -1 when it is none of these.
+  int meaning(std::string_view name, std::size_t at) const;
+  keeping kept(int variable) const noexcept;
+  /// The declaration that begins at a token; -1 when there is none.
+  int declared_at(std::size_t begin) const;
+  /// Whether the tokens are an expression with the same value in all threads, and without effect.
+  bool is_uniform(std::size_t begin, std::size_t end) const { return is_pure(begin, end, false, 0, 0); }
+  /// Whether the tokens change a uniform variable, in a way that is the same for all threads, and do nothing else.
+  bool is_uniform_update(std::size_t begin, std::size_t end) const;
+  bool is_written_between(int variable, std::size_t begin, std::size_t end, bool elements) const;
+
+ private:
+  void collect(const statement& s, std::size_t scope_end);
+  void collect_plain(std::size_t begin, std::size_t end, std::size_t scope_end);
+  void judge();
+  bool may_be_uniform(const level_declaration& d, std::size_t index) const;
+  bool may_be_recomputed(const level_declaration& d, std::size_t index) const;
+  bool is_pure(std::size_t begin, std::size_t end, bool with_threads, std::size_t scope, std::size_t scope_end) const;
+  bool is_pure_name(std::size_t i, bool with_threads, std::size_t scope, std::size_t scope_end) const;
+  void add_update(std::size_t begin, std::size_t end);
+  void give_up(std::size_t at, const std::string& what);
+
+  const token_list& s_;
+  const unit& u_;
+  std::unordered_set<std::string_view> read_only_parameters_;
+  std::unordered_set<std::string_view> constants_;  // declared constexpr in the kernel
+  std::vector<level_variable> variables_;
+  std::unordered_map<std::string_view, std::vector<int>> by_name_;
+  std::vector<level_declaration> declarations_;
+  std::unordered_map<std::size_t, int> by_begin_;
+  std::unordered_map<std::size_t, std::size_t> updates_;  // end of the update whose target stands at a token
+  written_names written_;
+  std::string obstacle_;
+};
+
+}  // namespace troupe::kernel
