@@ -2,12 +2,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <apps/demo/network.hpp>
+#include <apps/demo/batcher.hpp>
+#include <apps/demo/record.hpp>
+#include <mutex>
+#include <thread>
+#include <troupe/async/thread_pool.hpp>
 
 namespace demo {
 
-/// Serves many clients at once for some seconds, showing how it goes: threads that block, and coroutines that share a
-/// few threads. Every answer is checked. False when one was wrong or missing.
-bool serve_clients(const troupe::device& gpu, double seconds);
+/// Who asks, and how much.
+struct load {
+  double seconds = 10;
+  int blocking = 8, coroutines = 24;
+  double open_loop_per_s = 1000;
+};
+
+/// Many clients of one service, each of which checks its answers. They ask until `seconds` are over:
+/// - blocking: a thread each, which waits for its answer and asks again;
+/// - coroutines: the same, but all of them share one thread;
+/// - open loop: one thread sends at random moments, so many per second, whether answers come or not, and is called
+/// back.
+///   Its latencies count from the moment at which a question was due, so a service that stalls cannot hide it.
+class clients {
+ public:
+  clients(troupe::actor_ref<batcher> service, const std::vector<sample>& samples, const load& l);
+  /// Waits for all of them.
+  ~clients();
+  clients(const clients&) = delete;
+
+  const tally& of(kind k) const noexcept { return tallies_[static_cast<std::size_t>(k)]; }
+  std::uint64_t under_way() const noexcept;
+  std::int64_t started_ns() const noexcept { return started_ns_; }
+  /// Waits until they have stopped and every question has its answer.
+  void join();
+  /// What somebody was told first who got no answer.
+  std::string first_failure() const;
+
+ private:
+  tally& entry(kind k) noexcept { return tallies_[static_cast<std::size_t>(k)]; }
+  const sample& sample_for(std::uint64_t number) const noexcept { return samples_[number % samples_.size()]; }
+  void count(kind k, const sample& asked, const troupe::result<classes>& answer, std::int64_t since_ns);
+  void block(std::uint64_t first);
+  static troupe::task<troupe::result<void>> run(clients* self, std::uint64_t first);
+  void send_at_random_moments();
+
+  troupe::actor_ref<batcher> service_;
+  const std::vector<sample>& samples_;
+  load load_;
+  std::int64_t started_ns_, until_ns_;
+  std::array<tally, kinds.size()> tallies_;
+  mutable std::mutex lock_;
+  std::string first_failure_;  // under the lock
+  troupe::thread_pool pool_{1};
+  std::vector<troupe::pending<void>> coroutines_;
+  std::vector<std::thread> threads_;
+};
 
 }  // namespace demo

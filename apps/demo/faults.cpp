@@ -11,45 +11,51 @@ namespace demo {
 
 using namespace troupe;
 
-bool show_an_error_travelling(const device& gpu) {
+act show_an_error_travelling(const device& gpu) {
+  act a{.title = "A mistake in the middle of a computation, and one look at its end",
+        .verdict = "the error came along the data",
+        .lines = {}};
   constexpr std::int64_t n = 64;
-  const auto a = gpu.alloc<float>(n * n), b = gpu.alloc<float>(n * n), c = gpu.alloc<float>(n * n),
-             d = gpu.alloc<float>(n * n);
-  gpu.fill(a, 1);
-  gpu.fill(b, 2);
-  gpu.tell(blas::gemm<float>{.a = a, .b = b, .c = c, .m = n, .n = n, .k = 2 * n});  // the mistake: a and b are n by n
-  gpu.tell(blas::gemm<float>{.a = c, .b = b, .c = d, .m = n, .n = n, .k = n});
-  const auto answer = gpu.download(d).get();  // the only look
+  const auto x = gpu.alloc<float>(n * n), y = gpu.alloc<float>(n * n), xy = gpu.alloc<float>(n * n),
+             end = gpu.alloc<float>(n * n);
+  gpu.fill(x, 1);
+  gpu.fill(y, 2);
+  gpu.tell(blas::gemm<float>{.a = x, .b = y, .c = xy, .m = n, .n = n, .k = 2 * n});  // the mistake: x and y are n by n
+  gpu.tell(blas::gemm<float>{.a = xy, .b = y, .c = end, .m = n, .n = n, .k = n});
+  const auto answer = gpu.download(end).get();  // the only look
   if (answer) {
-    std::printf("  The download gave values, though what they were made of was refused.\n");
-    return false;
+    a.lines.emplace_back("the download gave values, though what they were made of was refused");
+    return a;
   }
   const error& e = answer.error();
-  std::printf("  what went wrong first   %s\n", e.request().name.c_str());
-  std::printf("  why                     %s\n", e.text().c_str());
-  std::printf("  what to do              %s\n", std::string(to_string(e.reaction())).c_str());
-  for (const request_id& step : e.chain()) std::printf("  arrived through         %s\n", step.name.c_str());
-  return e.reaction() == reaction::caller_bug && e.request().name.starts_with("blas.gemm") && !e.chain().empty();
+  a.lines.push_back("what went wrong first   " + e.request().name);
+  a.lines.push_back("why                     " + e.text());
+  a.lines.push_back("what to do              " + std::string(to_string(e.reaction())));
+  for (const request_id& step : e.chain()) a.lines.push_back("arrived through         " + step.name);
+  a.good = e.reaction() == reaction::caller_bug && e.request().name.starts_with("blas.gemm") && !e.chain().empty();
+  return a;
 }
 
-bool show_a_worker_dying(const device& gpu) {
+act show_a_worker_dying(const device& gpu) {
+  act a{.title = "The worker is killed with work outstanding (kill -9)",
+        .verdict = "every request was answered, and this process goes on",
+        .lines = {}};
   constexpr std::int64_t n = 384;
-  constexpr int count = 500;
+  constexpr int count = 500, early = count / 10;
   const int worker = gpu.statistics().worker_pid;
-  const auto a = gpu.alloc<float>(n * n), b = gpu.alloc<float>(n * n), c = gpu.alloc<float>(n * n);
-  gpu.fill(a, 1);
-  gpu.fill(b, 1);
+  const auto x = gpu.alloc<float>(n * n), y = gpu.alloc<float>(n * n), z = gpu.alloc<float>(n * n);
+  gpu.fill(x, 1);
+  gpu.fill(y, 1);
   std::vector<pending<void>> outstanding;
   for (int i = 0; i < count; ++i)
-    outstanding.push_back(gpu.ask(blas::gemm<float>{.a = a, .b = b, .c = c, .m = n, .n = n, .k = n}));
-  const bool first = outstanding[count / 10].get().has_value();
+    outstanding.push_back(gpu.ask(blas::gemm<float>{.a = x, .b = y, .c = z, .m = n, .n = n, .k = n}));
+  int done = 0, lost = 0, other = 0, none = 0;
+  outstanding[early].get() ? ++done : ++other;
   ::kill(worker, SIGKILL);
   const std::int64_t killed = now_ns();
-
-  int done = first, lost = 0, other = !first, none = 0;
   std::string why;
   for (int i = 0; i < count; ++i) {
-    if (i == count / 10) continue;
+    if (i == early) continue;
     const auto answer = outstanding[i].get_for(std::chrono::seconds(10));
     if (!answer)
       ++none;
@@ -60,16 +66,17 @@ bool show_a_worker_dying(const device& gpu) {
     else
       ++other;
   }
-  const double ms = static_cast<double>(now_ns() - killed) / 1e6;
-  std::printf("  %d requests were outstanding when process %d was killed:\n", count, worker);
-  std::printf(
-      "    %4d had been computed\n    %4d answered context_lost\n    %4d answered something else\n    %4d without an "
-      "answer\n",
-      done, lost, other, none);
-  std::printf("  The last answer came %.1f ms after the kill: \"%s\"\n", ms, why.c_str());
-  const auto later = gpu.download(c).get();
-  std::printf("  Asked again, the device says: %s\n", later ? "values" : later.error().text().c_str());
-  return lost > 0 && other == 0 && none == 0 && !later;
+  char last[64];
+  std::snprintf(last, sizeof last,
+                "the last answer came %.1f ms after the kill: ", static_cast<double>(now_ns() - killed) / 1e6);
+  const auto later = gpu.download(z).get();
+  a.lines = {
+      std::to_string(count) + " requests were outstanding when process " + std::to_string(worker) + " was killed",
+      std::to_string(done) + " had been computed, " + std::to_string(lost) + " were answered context_lost, " +
+          std::to_string(other) + " something else, " + std::to_string(none) + " nothing",
+      last + why, "asked again, the device says: " + (later ? std::string("values") : later.error().text())};
+  a.good = lost > 0 && other == 0 && none == 0 && !later;
+  return a;
 }
 
 }  // namespace demo

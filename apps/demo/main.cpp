@@ -1,72 +1,180 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A small service: clients ask a two-layer network, then things go wrong.
+// A small service under load, then things go wrong.
 #include <apps/common/command_line.hpp>
 #include <apps/common/installation.hpp>
-#include <apps/demo/clients.hpp>
 #include <apps/demo/faults.hpp>
-#include <cstdio>
+#include <apps/demo/plot.hpp>
+#include <apps/demo/show.hpp>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <sstream>
-#include <troupe/base/clock.hpp>
 
 namespace {
 
-constexpr const char* help = R"(troupe demo [option...]
-Opens the host engine, lets clients ask a two-layer network, checks every answer, then makes mistakes. Needs the blas
-engine, that is OpenBLAS. No GPU.
+using namespace troupe;
+using apps::terminal;
 
-  --seconds N   how long clients ask: 0.1 to 50; 5 by default
+constexpr const char* help = R"(troupe demo [option...]
+A small service on the host engine: an actor gathers the questions of many clients into batches and has a neural network
+answer them. Clients block, await, or send at random moments whatever happens. Every answer is compared with a plain
+computation in double precision. In the end there are a table, a picture (SVG), and two things that go wrong. Needs the
+blas engine, that is OpenBLAS. No GPU.
+
+  --seconds N   how long clients ask: 0.5 to 600; 10 by default
+  --clients N   so many wait for their answer before they ask again: 1 to 1000; 32 by default. A quarter are threads that
+                block, the others coroutines
+  --rate N      so many questions per second come on top, in an open loop: 0 to 100000; 1000 by default
+  --plot FILE   where the picture goes: troupe-demo.svg by default, and with --json nowhere
+  --json        one JSON document in the end, for programs, and nothing else
   --help        this text
 
-Exit code: 0 every answer was right, 1 one was not or the device did not start, 2 not called like this.
+  troupe demo --seconds 30 --clients 200 --plot busy.svg
+  troupe demo --seconds 3 --json | jq .all
+
+Exit code: 0 all answers were right and all faults were handled, 1 something was not, or the device did not start, 2 not
+called like this.
 )";
 
-void headline(const char* text) { std::printf("\n%s\n", text); }
+struct settings {
+  demo::load load;
+  std::string plot;  // empty: none
+  bool json = false;
+};
 
-bool verdict(bool good, const char* text) {
-  std::printf("  %s: %s\n", good ? "ok" : "WRONG", text);
-  return good;
+result<settings> parse(std::span<const char* const> arguments, bool& wants_help) {
+  static constexpr std::string_view options[] = {"--seconds=", "--clients=", "--rate=", "--plot=", "--json"};
+  const auto c = apps::command_line::parse({.command = "troupe demo", .options = options}, arguments);
+  if (!c) return c.error();
+  wants_help = c->has("--help");
+  const auto seconds = c->number("--seconds", 10, 0.5, 600), number = c->number("--clients", 32, 1, 1000),
+             rate = c->number("--rate", 1000, 0, 100'000);
+  for (const auto* given : {&seconds, &number, &rate})
+    if (!*given) return given->error();
+  settings s;
+  const int all = static_cast<int>(*number);
+  s.load = {
+      .seconds = *seconds, .blocking = (all + 3) / 4, .coroutines = all - (all + 3) / 4, .open_loop_per_s = *rate};
+  s.json = c->has("--json");
+  s.plot = c->value("--plot").value_or(s.json ? "" : "troupe-demo.svg");
+  return s;
 }
 
-int run(double seconds) {
-  using namespace troupe;
-  headline("1. Open a device");
+void say_what_is_missing(const error& why) {
+  std::fprintf(stderr, "troupe demo: the device did not start: %s\n", why.text().c_str());
+  std::fprintf(stderr,
+               "It needs the blas engine. Where Troupe was built without OpenBLAS, on Debian or Ubuntu:\n"
+               "  sudo apt-get install libopenblas-pthread-dev, and build Troupe again\n"
+               "troupe doctor says what else is missing.\n");
+}
+
+result<void> write_plot(const std::string& file, const demo::run_record& run) {
+  std::ofstream out(file);
+  out << demo::plot(run);
+  out.close();
+  if (out) return {};
+  return error(reaction::fatal, "demo", "cannot write the picture to " + file + ": " + std::strerror(errno));
+}
+
+std::string whole_path(const std::string& file) {
+  char path[PATH_MAX];
+  return ::realpath(file.c_str(), path) == nullptr ? file : path;
+}
+
+// What is said to a person; nothing where a program listens.
+class speaker {
+ public:
+  explicit speaker(bool silent) noexcept : t_(terminal::of(stdout)), silent_(silent) {}
+  const terminal& how() const noexcept { return t_; }
+  bool silent() const noexcept { return silent_; }
+  void headline(const std::string& text) {
+    if (!silent_)
+      std::printf("%s%s\n", number_ > 0 ? "\n" : "", t_.bold(std::to_string(number_ + 1) + ". " + text).c_str());
+    ++number_;
+  }
+  void line(const std::string& text) {
+    if (!silent_)
+      std::printf("  %s\n", apps::wrapped(text, static_cast<std::size_t>(t_.can().columns) - 4, "    ").c_str());
+  }
+  void verdict(bool good, const std::string& text) {
+    if (!silent_)
+      std::printf("  %s %s\n", (good ? t_.good_mark() : t_.bad_mark()).c_str(), ((good ? "" : "NOT: ") + text).c_str());
+  }
+
+ private:
+  terminal t_;
+  bool silent_;
+  int number_ = 0;
+};
+
+void introduce(speaker& say, const device& gpu) {
+  const device_statistics now = gpu.statistics();
+  std::istringstream engines(now.engines);
+  say.line(now.name + " is ready; its worker is process " + std::to_string(now.worker_pid) + ", with");
+  for (std::string line; std::getline(engines, line);)
+    if (!line.starts_with("memory ")) say.line(line);
+}
+
+bool all_right(const demo::run_record& run, const demo::load& l) {
+  std::uint64_t bad = 0;
+  for (const demo::kind_record& k : run.by_kind) bad += k.wrong + k.failed;
+  const bool somebody_missed =
+      run.by_kind[0].right.total() == 0 || (l.coroutines > 0 && run.by_kind[1].right.total() == 0);
+  return bad == 0 && !somebody_missed;
+}
+
+int run(const settings& s) {
+  speaker say(s.json);
+  say.headline("Open a device");
   runtime rt;
   const device gpu = rt.open_device({.mailbox_capacity = 4096,
                                      .libraries = {"blas"},
                                      .runtime_folder = apps::installation::of_this_program().runtime});
-  if (auto ready = gpu.ready().get(); !ready) {
-    std::fprintf(stderr, "  It did not start: %s\n", ready.error().text().c_str());
-    std::fprintf(stderr,
-                 "  The demo needs the blas engine. On Debian or Ubuntu: apt install libopenblas-pthread-dev, then "
-                 "build again.\n");
-    return 1;
-  }
-  const device_statistics now = gpu.statistics();
-  std::printf("  %s is ready on %d cores; its worker is process %d, with\n", now.name.c_str(), usable_cores(),
-              now.worker_pid);
-  std::istringstream engines(now.engines);
-  for (std::string line; std::getline(engines, line);) std::printf("    %s\n", line.c_str());
+  if (auto ready = gpu.ready().get(); !ready) return say_what_is_missing(ready.error()), 1;
+  introduce(say, gpu);
 
-  headline("2. Clients ask it all at once; every answer is compared with a plain computation here");
-  bool good = verdict(demo::serve_clients(gpu, seconds), "every answer was right");
-  headline("3. A mistake in the middle of a computation, and one look at its end");
-  good &= verdict(demo::show_an_error_travelling(gpu), "the error came along the data");
-  headline("4. The worker is killed with work outstanding (kill -9)");
-  good &= verdict(demo::show_a_worker_dying(gpu), "every request was answered, and this process goes on");
+  say.headline("Clients ask, in three ways at once");
+  demo::progress bar(say.how());
+  const auto run = demo::serve(gpu, s.load, [&](const demo::standing& now) {
+    if (!say.silent()) bar.show(now);
+  });
+  if (!run) return std::fprintf(stderr, "troupe demo: no answers: %s\n", run.error().to_string().c_str()), 1;
+  bool good = all_right(*run, s.load);
+  if (!say.silent()) {
+    bar.clear();
+    std::printf("\n%s", demo::table(*run, say.how()).c_str());
+  }
+  if (!run->first_failure.empty()) say.line("the first failure: " + run->first_failure);
+  say.verdict(good, "every answer was right");
+  if (!s.plot.empty()) {
+    if (auto written = write_plot(s.plot, *run); !written)
+      std::fprintf(stderr, "troupe demo: %s\n", written.error().text().c_str()), good = false;
+    else
+      say.line(say.how().arrow() + " " + whole_path(s.plot));
+  }
+
+  std::vector<demo::act> acts;
+  for (const auto show : {&demo::show_an_error_travelling, &demo::show_a_worker_dying}) {
+    acts.push_back(show(gpu));
+    const demo::act& a = acts.back();
+    say.headline(a.title);
+    for (const std::string& line : a.lines) say.line(line);
+    say.verdict(a.good, a.verdict);
+    good &= a.good;
+  }
+  if (s.json) std::fputs(demo::json(*run, acts, s.plot.empty() ? "" : whole_path(s.plot), good).c_str(), stdout);
   return good ? 0 : 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  using troupe::apps::command_line;
-  static constexpr std::string_view options[] = {"--seconds="};
-  const std::span<const char* const> arguments(argv + 1, static_cast<std::size_t>(argc - 1));
-  const auto c = command_line::parse({.command = "troupe demo", .options = options}, arguments);
-  if (!c) return std::fprintf(stderr, "%s\n", c.error().text().c_str()), 2;
-  if (c->has("--help")) return std::fputs(help, stdout), 0;
-  const auto seconds = c->number("--seconds", 5, 0.1, 50);
-  if (!seconds) return std::fprintf(stderr, "%s\n", seconds.error().text().c_str()), 2;
-  return run(*seconds);
+  bool wants_help = false;
+  const auto s = parse({argv + 1, static_cast<std::size_t>(argc - 1)}, wants_help);
+  if (wants_help) return std::fputs(help, stdout), 0;
+  if (!s) return std::fprintf(stderr, "%s\n", s.error().text().c_str()), 2;
+  return run(*s);
 }

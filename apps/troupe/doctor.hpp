@@ -3,9 +3,9 @@
 #pragma once
 
 #include <apps/common/installation.hpp>
+#include <apps/common/machine.hpp>
 #include <apps/common/terminal.hpp>
 #include <apps/troupe/engine_report.hpp>
-#include <apps/troupe/machine.hpp>
 #include <span>
 #include <string>
 #include <vector>

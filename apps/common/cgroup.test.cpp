@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <apps/troupe/cgroup.hpp>
+#include <apps/common/cgroup.hpp>
 #include <filesystem>
 #include <fstream>
 

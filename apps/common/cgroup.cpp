@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <apps/troupe/cgroup.hpp>
+#include <apps/common/cgroup.hpp>
 #include <fstream>
 #include <sstream>
 

@@ -5,7 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include <algorithm>
-#include <apps/troupe/machine.hpp>
+#include <apps/common/machine.hpp>
 #include <cstdio>
 #include <fstream>
 #include <iterator>

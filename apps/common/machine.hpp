@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <apps/troupe/cgroup.hpp>
+#include <apps/common/cgroup.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>

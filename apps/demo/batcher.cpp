@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <apps/demo/batcher.hpp>
+
+namespace demo {
+
+using namespace troupe;
+
+void batcher::handle(question q) {
+  waiting_.push_back(std::move(q));
+  send_batches();
+}
+
+void batcher::handle(answered a) {
+  --under_way_;
+  for (std::size_t i = 0; i < a.batch.size(); ++i) {
+    if (!a.classes) {
+      a.batch[i].reply.set(a.classes.error());
+      continue;
+    }
+    classes out;
+    std::copy_n(a.classes->data() + i * out.size(), out.size(), out.begin());
+    a.batch[i].reply.set(out);
+  }
+  send_batches();
+}
+
+void batcher::send_batches() {
+  while (!waiting_.empty() && under_way_ < batches_under_way) {
+    const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), largest_batch));
+    std::vector<question> batch(std::move_iterator(waiting_.begin()), std::move_iterator(end));
+    waiting_.erase(waiting_.begin(), end);
+    std::vector<float> features;
+    features.reserve(batch.size() * shape::features);
+    for (const question& q : batch) features.insert(features.end(), q.features->begin(), q.features->end());
+    auto answer = net_->answer(features, static_cast<std::int64_t>(batch.size()));
+    ++under_way_;
+    counts_.batches.fetch_add(1);
+    counts_.questions.fetch_add(batch.size());
+    // The answer comes back as a message, so the actor is free meanwhile.
+    self_.pipe(std::move(answer), [batch = std::move(batch)](result<std::vector<float>> classes) mutable {
+      return answered{std::move(batch), std::move(classes)};
+    });
+  }
+}
+
+void batcher::terminate(exit_reason) {
+  for (question& q : waiting_) q.reply.set(error(reaction::stopped, "demo", "the service has closed"));
+}
+
+pending<classes> ask(const actor_ref<batcher>& service, const std::vector<float>& features) {
+  question q{&features, {}};
+  auto answer = q.reply.get_pending();
+  // A full mailbox is the service's way to say that there is too much to do; the question is still ours then.
+  if (const receipt taken = service.tell(std::move(q)); !taken) q.reply.set(taken.reason());
+  return answer;
+}
+
+}  // namespace demo

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <apps/demo/latencies.hpp>
+#include <array>
+#include <string>
+#include <vector>
+
+namespace demo {
+
+/// The three kinds of clients, in the order in which they are shown.
+enum class kind : std::uint8_t { blocking, coroutine, open_loop };
+inline constexpr std::array kinds = {kind::blocking, kind::coroutine, kind::open_loop};
+
+/// What the clients of one kind have seen. Added to by many threads.
+struct tally {
+  std::string name;
+  latencies right;  ///< answers that were right, and how long they took
+  std::atomic<std::uint64_t> wrong{0}, failed{0}, under_way{0};
+};
+
+/// One moment of the run: what happened since the one before.
+struct moment {
+  double at_s = 0;
+  std::array<double, kinds.size()> answers_per_s{};
+  double p50_s = 0, p99_s = 0;
+};
+
+/// Something that happened to the service while it ran, from its beginning to the end of its effect.
+struct event {
+  double from_s, to_s;
+  std::string what;
+};
+
+/// What the clients of one kind have seen in the end.
+struct kind_record {
+  std::string name;
+  latency_counts right;
+  std::uint64_t wrong = 0, failed = 0;
+};
+
+/// All that is told, plotted and written of a run.
+struct run_record {
+  double seconds = 0;
+  std::string machine, service;  ///< on what, and what it was: for headings
+  std::array<kind_record, kinds.size()> by_kind;
+  std::vector<moment> moments;
+  std::vector<event> events;
+  std::uint64_t batches = 0, questions = 0;
+  std::uint64_t most_memory_bytes = 0;
+  std::string first_failure;
+
+  latency_counts right() const {
+    latency_counts all;
+    for (const kind_record& k : by_kind) all += k.right;
+    return all;
+  }
+};
+
+}  // namespace demo

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <apps/common/machine.hpp>
+#include <apps/demo/serve.hpp>
+#include <chrono>
+#include <troupe/base/clock.hpp>
+
+namespace demo {
+
+using namespace troupe;
+
+namespace {
+
+constexpr std::int64_t moment_ns = 100'000'000;
+constexpr std::size_t different_questions = 509;  // a prime: who steps by any number meets them all
+
+double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+// Turns what clients count all the time into moments.
+class observer {
+ public:
+  observer(const device& gpu, const clients& crowd, run_record& run) : gpu_(gpu), crowd_(crowd), run_(run) {}
+
+  void look(const std::function<void(const standing&)>& watch) {
+    moment m{.at_s = seconds(now_ns() - crowd_.started_ns())};
+    const double passed = m.at_s - last_s_;
+    latency_counts now, since;
+    std::uint64_t wrong = 0, failed = 0;
+    for (const kind k : kinds) {
+      const auto i = static_cast<std::size_t>(k);
+      const latency_counts of_kind(crowd_.of(k).right);
+      const std::uint64_t total = of_kind.total();
+      m.answers_per_s[i] = static_cast<double>(total - totals_[i]) / passed;
+      totals_[i] = total;
+      wrong += crowd_.of(k).wrong.load();
+      failed += crowd_.of(k).failed.load();
+      now += of_kind;
+    }
+    since = now;
+    since -= last_;
+    m.p50_s = since.seconds_at(0.5);
+    m.p99_s = since.seconds_at(0.99);
+    last_ = now;
+    last_s_ = m.at_s;
+    const std::uint64_t memory = gpu_.statistics().memory.used_bytes;
+    run_.most_memory_bytes = std::max(run_.most_memory_bytes, memory);
+    run_.moments.push_back(m);
+    watch({m, run_.seconds, now.total(), wrong, failed, crowd_.under_way(), memory, run_.moments});
+  }
+
+ private:
+  const device& gpu_;
+  const clients& crowd_;
+  run_record& run_;
+  latency_counts last_;
+  double last_s_ = 0;
+  std::array<std::uint64_t, kinds.size()> totals_{};
+};
+
+std::string machine_text() {
+  const apps::machine_report m = apps::look_at_machine();
+  char cores[32];
+  std::snprintf(cores, sizeof cores, "%.3g", m.usable_cores());
+  return "Host engine on " + std::string(cores) + (m.usable_cores() == 1 ? " core of " : " cores of ") +
+         (m.processor.empty() ? "this machine" : m.processor) + "; the clients share them with it";
+}
+
+}  // namespace
+
+result<run_record> serve(const device& gpu, const load& l, const std::function<void(const standing&)>& watch) {
+  const model numbers(7);
+  const std::vector<sample> samples = make_samples(numbers, different_questions, 8);
+  batch_counts counts;
+  stage actors({.threads = 1});
+  const auto service = actors.spawn<batcher>({.mailbox = 65536, .name = "batcher"},
+                                             std::make_shared<const network>(gpu, numbers), counts);
+  // Nobody's latency includes what happens once.
+  for (int i = 0; i < 20; ++i)
+    if (const auto first = ask(service, samples[0].features).get(); !first) return first.error();
+
+  run_record run{.seconds = l.seconds, .machine = machine_text()};
+  const std::uint64_t batches = counts.batches.load(), questions = counts.questions.load();
+  clients crowd(service, samples, l);
+  observer eye(gpu, crowd, run);
+  const std::int64_t end = crowd.started_ns() + static_cast<std::int64_t>(l.seconds * 1e9);
+  for (std::int64_t next = crowd.started_ns() + moment_ns; next <= end; next += moment_ns) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(next - now_ns()));
+    eye.look(watch);
+  }
+  crowd.join();
+  for (const kind k : kinds) {
+    const tally& t = crowd.of(k);
+    run.by_kind[static_cast<std::size_t>(k)] = {t.name, latency_counts(t.right), t.wrong.load(), t.failed.load()};
+  }
+  run.batches = counts.batches.load() - batches;
+  run.questions = counts.questions.load() - questions;
+  run.first_failure = crowd.first_failure();
+  char batch[32];
+  std::snprintf(batch, sizeof batch, "%.1f",
+                static_cast<double>(run.questions) / static_cast<double>(std::max<std::uint64_t>(1, run.batches)));
+  run.service = "A network of " + std::to_string(numbers.layers().size()) + " layers (256, 512, 512, 32); batches of " +
+                batch + " questions on average; every answer checked";
+  return run;
+}
+
+}  // namespace demo

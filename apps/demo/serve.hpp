@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <apps/demo/clients.hpp>
+#include <apps/demo/record.hpp>
+#include <functional>
+
+namespace demo {
+
+/// How a run stands, for who watches it.
+struct standing {
+  const moment& now;
+  double seconds;  ///< it shall last
+  std::uint64_t right, wrong, failed, under_way;
+  std::uint64_t memory_bytes;
+  const std::vector<moment>& before;
+};
+
+/// Sets up the service on a device, lets clients ask it, and keeps what they saw. `watch` is called with each moment,
+/// ten a second. Fails when not even one question gets an answer.
+troupe::result<run_record> serve(const troupe::device& gpu, const load& l,
+                                 const std::function<void(const standing&)>& watch);
+
+}  // namespace demo

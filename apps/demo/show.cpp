@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <apps/demo/show.hpp>
+#include <cmath>
+
+namespace demo {
+
+using troupe::apps::bytes_text;
+using troupe::apps::terminal;
+using troupe::apps::time_text;
+
+namespace {
+
+std::string grouped(std::uint64_t n) {
+  std::string out = std::to_string(n);
+  for (int at = static_cast<int>(out.size()) - 3; at > 0; at -= 3) out.insert(static_cast<std::size_t>(at), ",");
+  return out;
+}
+
+double all_per_s(const moment& m) {
+  double sum = 0;
+  for (const double v : m.answers_per_s) sum += v;
+  return sum;
+}
+
+// The rate of the last moments as little bars.
+std::string bars(const std::vector<moment>& moments, std::size_t count) {
+  static constexpr const char* heights[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  const std::size_t first = moments.size() > count ? moments.size() - count : 0;
+  double most = 1;
+  for (std::size_t i = first; i < moments.size(); ++i) most = std::max(most, all_per_s(moments[i]));
+  std::string out;
+  for (std::size_t i = first; i < moments.size(); ++i)
+    out += heights[std::clamp(static_cast<int>(all_per_s(moments[i]) / most * 7.99), 0, 7)];
+  return out + std::string(count - (moments.size() - first), ' ');
+}
+
+std::string padded(std::string text, std::size_t columns) {
+  std::size_t wide = 0;
+  for (const char c : text) wide += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  return wide < columns ? std::string(columns - wide, ' ') + text : text;
+}
+
+}  // namespace
+
+void progress::show(const standing& s) {
+  if (!t_.can().live && s.now.at_s < next_s_) return;
+  next_s_ += 1;
+  char passed[32];
+  std::snprintf(passed, sizeof passed, "%5.1f of %g s", s.now.at_s, s.seconds);
+  const auto rate = static_cast<std::uint64_t>(std::lround(all_per_s(s.now)));
+  std::string line = "  " + std::string(passed) + "  ";
+  if (t_.can().symbols && t_.can().columns >= 110) line += t_.good(bars(s.before, 20)) + "  ";
+  line += t_.bold(padded(grouped(rate), 7)) + " / s   p50 " + padded(time_text(t_, s.now.p50_s), 7) + "  p99 " +
+          padded(time_text(t_, s.now.p99_s), 7);
+  if (t_.can().columns >= 88)
+    line += "   " + padded(std::to_string(s.under_way), 4) + " in flight, " +
+            bytes_text(static_cast<double>(s.memory_bytes));
+  if (s.wrong + s.failed > 0) line += t_.bad("   " + grouped(s.wrong) + " wrong, " + grouped(s.failed) + " failed");
+  std::printf(t_.can().live ? "\r%s\033[K" : "%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+void progress::clear() {
+  if (t_.can().live) std::printf("\r\033[K");
+}
+
+std::string table(const run_record& run, const terminal& t) {
+  std::string out;
+  const auto row = [&](const std::string& name, const std::vector<std::string>& cells) {
+    std::string first = name;
+    first.resize(std::max<std::size_t>(first.size(), 24), ' ');
+    out += "  " + first;
+    for (const std::string& cell : cells) out += padded(cell, 10);
+    out += "\n";
+  };
+  row("", {"answers", "wrong", "failed", "per s", "p50", "p90", "p99", "p99.9", "max"});
+  const auto figures = [&](const std::string& name, const latency_counts& right, std::uint64_t wrong,
+                           std::uint64_t failed) {
+    const auto at = [&](double share) { return time_text(t, right.seconds_at(share)); };
+    const auto per_s = static_cast<std::uint64_t>(std::lround(static_cast<double>(right.total()) / run.seconds));
+    row(name, {grouped(right.total()), grouped(wrong), grouped(failed), grouped(per_s), at(0.5), at(0.9), at(0.99),
+               at(0.999), time_text(t, right.longest_seconds())});
+  };
+  std::uint64_t wrong = 0, failed = 0;
+  for (const kind_record& k : run.by_kind) {
+    wrong += k.wrong, failed += k.failed;
+    if (k.right.total() + k.wrong + k.failed > 0) figures(k.name, k.right, k.wrong, k.failed);
+  }
+  const latency_counts all = run.right();
+  figures("all", all, wrong, failed);
+  char text[160];
+  std::snprintf(text, sizeof text, "  %s batches of %.1f questions; %.1f GFLOP/s; at most %s of device memory\n",
+                grouped(run.batches).c_str(),
+                static_cast<double>(run.questions) / static_cast<double>(std::max<std::uint64_t>(1, run.batches)),
+                static_cast<double>(all.total()) / run.seconds * shape::flops_of_one / 1e9,
+                bytes_text(static_cast<double>(run.most_memory_bytes)).c_str());
+  return out + "\n" + text;
+}
+
+}  // namespace demo

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <apps/common/json.hpp>
+#include <apps/demo/show.hpp>
+
+namespace demo {
+
+using troupe::apps::json_writer;
+
+namespace {
+
+void write(json_writer& out, const std::string& name, const latency_counts& right, std::uint64_t wrong,
+           std::uint64_t failed, double seconds) {
+  out.begin_object()
+      .member("name", name)
+      .member("right", right.total())
+      .member("wrong", wrong)
+      .member("failed", failed);
+  out.member("per_second", static_cast<double>(right.total()) / seconds);
+  out.key("latency_seconds").begin_object();
+  out.member("p50", right.seconds_at(0.5)).member("p90", right.seconds_at(0.9)).member("p99", right.seconds_at(0.99));
+  out.member("p99.9", right.seconds_at(0.999)).member("max", right.longest_seconds());
+  out.end_object().end_object();
+}
+
+}  // namespace
+
+std::string json(const run_record& run, const std::vector<act>& acts, const std::string& plot, bool good) {
+  json_writer out;
+  out.begin_object().member("ok", good).member("seconds", run.seconds);
+  out.member("service", run.service).member("machine", run.machine);
+  out.key("clients").begin_array();
+  std::uint64_t wrong = 0, failed = 0;
+  for (const kind_record& k : run.by_kind) {
+    wrong += k.wrong, failed += k.failed;
+    write(out, k.name, k.right, k.wrong, k.failed, run.seconds);
+  }
+  out.end_array().key("all");
+  write(out, "all", run.right(), wrong, failed, run.seconds);
+  out.member("batches", run.batches).member("questions", run.questions);
+  out.member("most_memory_bytes", run.most_memory_bytes);
+  out.key("moments").begin_array();
+  for (const moment& m : run.moments) {
+    out.begin_object().member("at_seconds", m.at_s).key("per_second").begin_array();
+    for (const double v : m.answers_per_s) out.value(v);
+    out.end_array().member("p50_seconds", m.p50_s).member("p99_seconds", m.p99_s).end_object();
+  }
+  out.end_array().key("events").begin_array();
+  for (const event& e : run.events)
+    out.begin_object()
+        .member("what", e.what)
+        .member("from_seconds", e.from_s)
+        .member("to_seconds", e.to_s)
+        .end_object();
+  out.end_array().key("acts").begin_array();
+  for (const act& a : acts)
+    out.begin_object().member("title", a.title).member("ok", a.good).member("seen", a.lines).end_object();
+  out.end_array().key("plot");
+  plot.empty() ? out.null() : out.value(plot);
+  out.end_object();
+  return out.text();
+}
+
+}  // namespace demo

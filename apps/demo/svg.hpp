@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace demo {
+
+struct point {
+  double x, y;
+};
+
+/// Where numbers lie on an axis, from `low` to `high` at `from` to `to`; linear, or by powers of ten.
+struct scale {
+  double low, high, from, to;
+  bool logarithmic = false;
+
+  double operator()(double v) const noexcept;
+};
+
+/// Round numbers to write at an axis: about `count` of them up to `high`, or 1, 10, 100 … with 2 and 5 between where
+/// these are few.
+std::vector<double> round_steps(double high, int count);
+std::vector<double> powers_of_ten(double low, double high);
+
+/// Writes a picture: text, and nothing that must be fetched from anywhere. Colours and fonts come from classes.
+class svg {
+ public:
+  svg(double width, double height, std::string_view style, std::string_view title, std::string_view description);
+
+  void text(double x, double y, std::string_view classes, std::string_view text);
+  void line(point a, point b, std::string_view classes);
+  void rectangle(point corner, double width, double height, std::string_view classes, double radius = 0);
+  void circle(point centre, double radius, std::string_view classes);
+  void path(const std::vector<point>& points, std::string_view classes);
+  /// Between two lines with the same x.
+  void area(const std::vector<point>& upper, const std::vector<point>& lower, std::string_view classes);
+
+  std::string str() const { return out_ + "</svg>\n"; }
+
+ private:
+  std::string out_;
+};
+
+}  // namespace demo
