@@ -80,6 +80,13 @@ void checker::refuse_less(const void* field, extent value, extent low, std::stri
   refuse(field, "is " + detail::text(value), expected.append(hint));
 }
 
+// The error that an operand carries becomes this request's.
+void checker::pass_on(const error& cause) {
+  error::details d = cause.all();
+  if (d.chain.size() < max_chain) d.chain.push_back({std::string(name_), 0});
+  error_.emplace(std::move(d));
+}
+
 void checker::refuse_range(const void* field, const memory_range& range) {
   if (error_) return;
   if (!range.owner)
@@ -87,7 +94,7 @@ void checker::refuse_range(const void* field, const memory_range& range) {
   if (range.owner->owner != owner_)
     return refuse(field, "belongs to another device", "a buffer of the device that is asked; copy it there first");
   if (auto cause = owner_->stale_cause(*range.owner.get(), range.address, range.address + range.bytes)) {
-    error_ = std::move(cause);
+    pass_on(*cause);
     return;
   }
   refuse(field, "is of generation " + std::to_string(range.owner->generation),
@@ -198,13 +205,11 @@ const std::optional<error>& checker::finish() {
     if (u.touched.mode == access_mode::write || b.stale_marks.load(std::memory_order_acquire) == 0) [[likely]]
       continue;
     if (auto cause = owner_->stale_cause(b, u.touched.begin, u.touched.end)) {
-      error::details d = cause->all();
-      if (d.chain.size() < max_chain) d.chain.push_back({std::string(name_), 0});
-      error_.emplace(std::move(d));
+      pass_on(*cause);
       return error_;
     }
   }
-  if (count_ > 1) refuse_overlaps();
+  if (count_ > 1 && !may_overlap_freely_) refuse_overlaps();
   return error_;
 }
 

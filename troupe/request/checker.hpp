@@ -77,6 +77,12 @@ class checker {
     use(&field).touched.mode = access_mode::write;
   }
 
+  /// The other way round: in this call the operand at `place`, which is read, is written as well.
+  void also_writes(const void* place) { use(place).touched.mode = access_mode::read_write; }
+
+  /// All operands may share memory: what comes of it is the caller's affair.
+  void may_overlap_freely() noexcept { may_overlap_freely_ = true; }
+
   /// These two may share memory. Otherwise an operand that is written may not overlap any other.
   void may_overlap(const void* a, const void* b) noexcept { allowed_ = {a, b}; }
 
@@ -131,6 +137,7 @@ class checker {
   void strided(const void* field, extent n, const extent& inc);
   void columns_of(const void* field, extent rows, extent columns, extent ld);
   void refuse_range(const void* field, const memory_range& range);
+  void pass_on(const error& cause);
   void refuse_less(const void* field, extent value, extent low, std::string_view hint);
   bool refuse_overlap(const operand_use& a, const operand_use& b);
   void refuse_overlaps();
@@ -147,6 +154,7 @@ class checker {
   };
   std::vector<operand_use> many_;  // all of them, once there are more
   std::pair<const void*, const void*> allowed_{};
+  bool may_overlap_freely_ = false;
   std::optional<error> error_;
 };
 

@@ -75,6 +75,7 @@ bool is_at(const F& field, const void* place, std::string& index) {
     operands_in<F>::visit(field, [&](const void* at, const auto&...) {
       if (at == place && !found) {
         found = true;
+        if constexpr (requires { operands_in<F>::index_of(field, place); }) i = operands_in<F>::index_of(field, place);
         if (operands_in<F>::list) index = "[" + std::to_string(i) + "]";
       }
       ++i;
