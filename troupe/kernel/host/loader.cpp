@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 #include <troupe/base/file_descriptor.hpp>
 #include <troupe/kernel/host/internal/elf.hpp>
@@ -54,6 +55,17 @@ result<void> check_table(const elf_facts& facts, const std::string& name) {
   return {};
 }
 
+// A path of the file that no other image had: the loader takes what it has loaded under a name for what is asked for
+// under that name, and descriptors are used again, after a library that cannot be unloaded too.
+std::string path_of(int fd) {
+  std::uint64_t number = 0;
+  while (::getrandom(&number, sizeof number, 0) != sizeof number) {
+  }
+  std::string path = "/proc/self/fd";
+  for (int bit = 0; bit < 64; ++bit) path += (number >> bit & 1) != 0 ? "//" : "/.";
+  return path + "/" + std::to_string(fd);
+}
+
 // dlopen wants a file: one that exists in memory only.
 result<library> open_library(std::span<const std::byte> bytes, const std::string& name) {
   const file_descriptor fd(::memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC));
@@ -64,7 +76,7 @@ result<library> open_library(std::span<const std::byte> bytes, const std::string
     if (n <= 0) return error::from_errno(reaction::retry_later, "kernel", "write of image '" + name + "'", errno);
     done += static_cast<std::size_t>(n);
   }
-  library handle(::dlopen(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), RTLD_NOW | RTLD_LOCAL));
+  library handle(::dlopen(path_of(fd.get()).c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!handle) {
     const char* why = ::dlerror();
     return refuse(reaction::caller_bug, name,
