@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/kernel/arguments.hpp>
+
+namespace troupe::kernel {
+namespace {
+
+// Each begins at a multiple of 8.
+constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
+
+}  // namespace
+
+std::size_t arguments::encoded_bytes() const noexcept {
+  std::size_t bytes = 0;
+  for (const argument& a : *list_)
+    bytes += sizeof(head) + (a.is() == argument::kind::value ? padded(a.bytes()) : 2 * sizeof(std::uint64_t));
+  return bytes;
+}
+
+void arguments::encode(std::byte* to) const noexcept {
+  for (const argument& a : *list_) {
+    const head h{a.is(), a.type(), static_cast<std::uint16_t>(a.alignment()), a.bytes()};
+    std::memcpy(to, &h, sizeof h);
+    to += sizeof h;
+    if (a.is() == argument::kind::value) {
+      std::memcpy(to, a.value(), a.bytes());
+      to += padded(a.bytes());
+    } else {
+      const std::uint64_t raw[2] = {a.range().address, a.range().bytes / a.bytes()};
+      std::memcpy(to, raw, sizeof raw);
+      to += sizeof raw;
+    }
+  }
+}
+
+arguments::seen arguments::next(const std::byte*& at) noexcept {
+  head h;
+  std::memcpy(&h, at, sizeof h);
+  at += sizeof h;
+  seen s{h.is, h.type, h.alignment, h.bytes, 0, at};
+  if (h.is == argument::kind::value) {
+    at += padded(h.bytes);
+  } else {
+    std::memcpy(&s.elements, at + sizeof(std::uint64_t), sizeof s.elements);
+    at += 2 * sizeof(std::uint64_t);
+  }
+  return s;
+}
+
+}  // namespace troupe::kernel

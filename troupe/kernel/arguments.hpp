@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <troupe/base/dtype.hpp>
+#include <troupe/kernel/placed.hpp>
+#include <troupe/memory/buffer.hpp>
+#include <troupe/memory/host_buffer.hpp>
+#include <troupe/request/codec.hpp>
+#include <vector>
+
+namespace troupe::kernel {
+
+/// One argument of a launch: a buffer, with what the kernel does to it, or a value with its type.
+class argument {
+ public:
+  enum class kind : std::uint8_t { read = 0, write = 1, read_write = 2, value = 3 };
+
+  template <class T, access_mode M>
+  argument(const operand<T, M>& o)
+      : is_(static_cast<kind>(M)), type_(type_of<T>()), bytes_(sizeof(T)), alignment_(alignof(T)), range_(o.range()) {}
+  /// A buffer alone is read: `in`.
+  template <class T>
+  argument(const buffer<T>& b) : argument(in<T>(b)) {}
+  template <class T>
+  argument(const host_buffer<T>& b) : argument(in<T>(b)) {}
+  /// A number, or a struct, which travels as it is.
+  template <class T>
+    requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_array_v<T>)
+  argument(const T& v) : is_(kind::value), type_(type_of<T>()), bytes_(sizeof(T)), alignment_(alignof(T)) {
+    set_value(&v);
+  }
+  /// A size, as the 64-bit integer it is.
+  argument(extent e) : argument(e.value()) {}
+
+  kind is() const noexcept { return is_; }
+  dtype type() const noexcept { return type_; }
+  std::uint32_t bytes() const noexcept { return bytes_; }  ///< of the value, or of an element
+  std::uint32_t alignment() const noexcept { return alignment_; }
+  const memory_range& range() const noexcept { return range_; }
+  const void* value() const noexcept { return large_.empty() ? static_cast<const void*>(&small_) : large_.data(); }
+
+ private:
+  template <class T>
+  static constexpr dtype type_of() noexcept {
+    if constexpr (element<T>)
+      return dtype_of<T>;
+    else
+      return dtype{};
+  }
+  void set_value(const void* from) {
+    if (bytes_ > sizeof small_) large_.resize(bytes_);
+    std::memcpy(large_.empty() ? static_cast<void*>(&small_) : large_.data(), from, bytes_);
+  }
+
+  kind is_;
+  dtype type_;
+  std::uint32_t bytes_, alignment_;
+  memory_range range_;
+  std::array<std::byte, 16> small_{};
+  std::vector<std::byte> large_;
+};
+
+/// The arguments of a launch, in the order of the kernel's parameters. What the kernel writes must be given with
+/// `out(y)` or `inout(y)`; a buffer alone is `in`.
+///   .arguments = {2.0f, x, inout(y), n}
+class arguments {
+ public:
+  arguments() noexcept = default;
+  template <class First, class... Rest>
+    requires(!std::is_same_v<std::remove_cvref_t<First>, arguments> &&
+             std::is_constructible_v<argument, const First&> && (std::is_constructible_v<argument, const Rest&> && ...))
+  arguments(const First& first, const Rest&... rest) {
+    list_->reserve(1 + sizeof...(rest));
+    list_->emplace_back(first);
+    (list_->emplace_back(rest), ...);
+  }
+  /// Where their number is not known before the program runs.
+  explicit arguments(std::vector<argument> list) noexcept : list_(std::move(list)) {}
+
+  const std::vector<argument>& list() const noexcept { return *list_; }
+  std::size_t size() const noexcept { return list_->empty() ? seen_count_ : list_->size(); }
+
+  /// One argument as the worker sees it.
+  struct seen {
+    argument::kind is;
+    dtype type;
+    std::uint32_t alignment;
+    std::uint32_t bytes;       ///< of the value, or of an element
+    std::uint64_t elements;    ///< of a buffer
+    const std::byte* content;  ///< the value, aligned to nothing; or 8 bytes with the address of the buffer
+  };
+  /// For the worker: calls `f(const seen&)` for each.
+  template <class F>
+  void for_each(F&& f) const {
+    const std::byte* at = seen_;
+    for (std::uint32_t i = 0; i < seen_count_; ++i) f(next(at));
+  }
+
+  // For the codec.
+  std::size_t encoded_bytes() const noexcept;
+  void encode(std::byte* to) const noexcept;
+  static arguments view(const std::byte* encoded, std::uint32_t count) noexcept {
+    arguments a;
+    a.seen_ = encoded;
+    a.seen_count_ = count;
+    return a;
+  }
+
+ private:
+  struct head {
+    argument::kind is;
+    dtype type;
+    std::uint16_t alignment;
+    std::uint32_t bytes;
+  };
+  static seen next(const std::byte*& at) noexcept;
+
+  placed<std::vector<argument>> list_;  // in the application
+  const std::byte* seen_ = nullptr;     // in the worker
+  std::uint32_t seen_count_ = 0;
+};
+
+}  // namespace troupe::kernel
+
+namespace troupe {
+
+template <>
+struct operands_in<kernel::arguments> {
+  static constexpr bool any = true;
+  static constexpr bool list = true;
+  template <class V>
+  static void visit(const kernel::arguments& a, V&& f) {
+    for (const kernel::argument& one : a.list())
+      if (one.is() != kernel::argument::kind::value)
+        f(&one, one.range(), one.bytes(), static_cast<access_mode>(one.is()));
+  }
+  /// Values count as well.
+  static std::size_t index_of(const kernel::arguments& a, const void* place) noexcept {
+    return static_cast<std::size_t>(static_cast<const kernel::argument*>(place) - a.list().data());
+  }
+};
+
+/// Few arguments lie in the fixed part, more of them in the blob.
+template <>
+struct field_codec<kernel::arguments> {
+  using element = std::byte;
+  static constexpr char kind = 'A';
+  static constexpr std::size_t size = 256, align = 8, inline_bytes = size - 16;
+  static std::size_t blob_bytes(const kernel::arguments& a) noexcept {
+    const std::size_t bytes = a.encoded_bytes();
+    return bytes <= inline_bytes ? 0 : blob_cursor::padded(bytes);
+  }
+  static void encode(const kernel::arguments& a, std::byte* at, blob_cursor& blob) noexcept {
+    const std::size_t bytes = a.encoded_bytes();
+    const bool here = bytes <= inline_bytes;
+    const std::uint64_t raw[2] = {here ? 0 : blob.address, a.size()};
+    std::memcpy(at, raw, sizeof raw);
+    a.encode(here ? at + sizeof raw : blob.host);
+    if (!here) blob.advance(bytes);
+  }
+  static kernel::arguments decode(const std::byte* at) noexcept {
+    std::uint64_t raw[2];
+    std::memcpy(raw, at, sizeof raw);
+    const auto* there = reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(raw[0]));
+    return kernel::arguments::view(raw[0] == 0 ? at + sizeof raw : there, static_cast<std::uint32_t>(raw[1]));
+  }
+};
+
+}  // namespace troupe

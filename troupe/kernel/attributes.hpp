@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <troupe/base/dtype.hpp>
+#include <vector>
+
+namespace troupe::kernel {
+
+/// What a kernel does with an argument.
+enum class passing : std::uint8_t {
+  value,          ///< takes it by value
+  const_pointer,  ///< reads the buffer: `in`
+  pointer,        ///< may write the buffer: `out`, `inout`
+};
+
+/// One parameter of a kernel.
+struct parameter_attributes {
+  std::string type;  ///< as C++ spells it
+  enum passing passing = passing::value;
+  dtype element{};          ///< of the value or the buffer's elements; `dtype{}` for a struct or void
+  std::uint64_t bytes = 0;  ///< of the same; 0 for a pointer to void
+  std::uint64_t alignment = 0;
+};
+
+/// What is known of a kernel of a loaded program.   cuFuncGetAttribute
+struct attributes {
+  std::string name;
+  std::uint32_t max_threads = 0;          ///< of a block
+  std::uint32_t static_shared_bytes = 0;  ///< of shared memory that the source declares
+  std::uint32_t local_bytes = 0;          ///< of memory for each thread beside its registers
+  std::string execution;                  ///< how the engine runs its threads, and why so: for people
+  std::vector<parameter_attributes> parameters;
+};
+
+/// The answer of a request for attributes. The rest is in the buffer that goes with it.
+struct attributes_head {
+  std::uint32_t max_threads, static_shared_bytes, local_bytes, parameters;
+  std::uint64_t listing_bytes;  ///< more than the buffer holds: nothing was written
+};
+
+}  // namespace troupe::kernel

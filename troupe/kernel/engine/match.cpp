@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <troupe/kernel/engine/match.hpp>
+
+namespace troupe::kernel {
+namespace {
+
+using kind = argument::kind;
+
+std::size_t aligned(std::size_t at, std::size_t alignment) noexcept {
+  return alignment == 0 ? at : (at + alignment - 1) / alignment * alignment;
+}
+
+std::uint64_t size_of(const parameter& p) noexcept { return p.kind == parameter_kind::value ? p.bytes : sizeof(void*); }
+std::uint64_t alignment_of(const parameter& p) noexcept {
+  return p.kind == parameter_kind::value ? p.alignment : alignof(void*);
+}
+
+std::string type_text(dtype type, std::uint64_t bytes, std::uint64_t alignment) {
+  if (is_known(type)) return std::string(to_string(type));
+  return "a struct of " + std::to_string(bytes) + " bytes, aligned to " + std::to_string(alignment);
+}
+
+// "inout(f32[100])", "i32"
+std::string text_of(const arguments::seen& a) {
+  if (a.is == kind::value) return type_text(a.type, a.bytes, a.alignment);
+  const char* const modes[] = {"in(", "out(", "inout("};
+  const std::string type = is_known(a.type) ? std::string(to_string(a.type)) : std::to_string(a.bytes) + "-byte struct";
+  return modes[static_cast<int>(a.is)] + type + "[" + std::to_string(a.elements) + "])";
+}
+
+// "float *" of the compiler as people write it.
+std::string spelling(const parameter& p) {
+  std::string s = p.spelling;
+  if (const std::size_t star = s.find(" *"); star != std::string::npos) s.erase(star, 1);
+  return "`" + s + "`";
+}
+
+bool same_type(const arguments::seen& a, const parameter& p) noexcept {
+  if (is_known(a.type) && is_known(p.type)) return a.type == p.type;
+  if (a.bytes != p.bytes) return false;
+  return is_known(a.type) || is_known(p.type) || a.is != kind::value || a.alignment == p.alignment;
+}
+
+bool takes_any_element(const parameter& p) noexcept {
+  return p.bytes == 0 || p.type == dtype::u8 || p.type == dtype::i8;
+}
+
+// What is wrong with passing `a` for `p`, after "but parameter 1 of saxpy is `float*`"; empty when nothing is.
+std::string mismatch(const arguments::seen& a, const parameter& p) {
+  const bool pointer = p.kind != parameter_kind::value;
+  if (a.is == kind::value && pointer) return ", a pointer; pass a buffer";
+  if (a.is != kind::value && !pointer) return ", a value; pass it by value";
+  if (a.is == kind::value) return same_type(a, p) ? "" : "; expected " + type_text(p.type, p.bytes, p.alignment);
+  if (a.is == kind::read && p.kind == parameter_kind::pointer) return ", which it may write; pass inout(y) or out(y)";
+  if (a.is != kind::read && p.kind == parameter_kind::const_pointer) return ", which it only reads; pass in(x)";
+  if (takes_any_element(p) || same_type(a, p)) return "";
+  return "; expected elements of " + type_text(p.type, p.bytes, p.alignment);
+}
+
+error refusal(std::string_view request, const std::string& text) {
+  return error(reaction::caller_bug, "kernel", std::string(request) + ": " + text);
+}
+
+std::string parameter_list(const loaded_kernel& kernel) {
+  std::string list;
+  for (const parameter& p : kernel.parameters) list.append(list.empty() ? "" : ", ").append(spelling(p));
+  return list.empty() ? "no parameters"
+                      : std::to_string(kernel.parameters.size()) +
+                            (kernel.parameters.size() == 1 ? " parameter (" : " parameters (") + list + ")";
+}
+
+}  // namespace
+
+void argument_frame::make_room(const loaded_kernel& kernel) {
+  std::size_t bytes = 0;
+  for (const parameter& p : kernel.parameters) bytes = aligned(bytes, alignment_of(p)) + size_of(p);
+  if (bytes > small_bytes) {
+    large_.resize(bytes + most_alignment);
+    values_ = large_.data() + (most_alignment - reinterpret_cast<std::uintptr_t>(large_.data()) % most_alignment);
+  }
+  if (kernel.parameters.size() > few) {
+    many_.resize(kernel.parameters.size());
+    addresses_ = many_.data();
+  }
+}
+
+result<void> argument_frame::fill(const arguments& given, const loaded_kernel& kernel, std::string_view request) {
+  if (given.size() != kernel.parameters.size()) [[unlikely]]
+    return refusal(request, std::to_string(given.size()) + (given.size() == 1 ? " argument was" : " arguments were") +
+                                " given, but " + kernel.name + " has " + parameter_list(kernel));
+  make_room(kernel);
+  std::size_t i = 0, at = 0;
+  std::string wrong;
+  given.for_each([&](const arguments::seen& a) {
+    const parameter& p = kernel.parameters[i];
+    if (wrong.empty()) {
+      wrong = mismatch(a, p);
+      if (!wrong.empty()) [[unlikely]]
+        wrong = "argument " + std::to_string(i) + " is " + text_of(a) + ", but parameter " + std::to_string(i) +
+                " of " + kernel.name + " is " + spelling(p) + wrong;
+    }
+    if (!wrong.empty()) [[unlikely]]
+      return;
+    at = aligned(at, alignment_of(p));
+    std::memcpy(values_ + at, a.content, size_of(p));  // of a buffer this is its address
+    addresses_[i++] = values_ + at;
+    at += size_of(p);
+  });
+  if (!wrong.empty()) [[unlikely]]
+    return refusal(request, wrong);
+  return {};
+}
+
+}  // namespace troupe::kernel

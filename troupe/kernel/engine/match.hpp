@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <troupe/base/result.hpp>
+#include <troupe/kernel/arguments.hpp>
+#include <troupe/kernel/host/loader.hpp>
+#include <vector>
+
+namespace troupe::kernel {
+
+/// The arguments of one launch as a kernel takes them: the address of each value.
+class argument_frame {
+ public:
+  argument_frame() noexcept {}
+  argument_frame(const argument_frame&) = delete;
+  argument_frame& operator=(const argument_frame&) = delete;
+
+  /// Compares the arguments with the kernel's parameters, in number, kind, type and access, and lays them out. The
+  /// error says which one does not match, and what to pass. `request` begins it.
+  result<void> fill(const arguments& given, const loaded_kernel& kernel, std::string_view request);
+  void* const* addresses() const noexcept { return addresses_; }
+
+ private:
+  static constexpr std::size_t few = 32, small_bytes = 1024, most_alignment = 128;
+
+  void make_room(const loaded_kernel& kernel);
+
+  void* few_[few];
+  alignas(most_alignment) std::byte small_[small_bytes];
+  void** addresses_ = few_;
+  std::byte* values_ = small_;
+  std::vector<void*> many_;
+  std::vector<std::byte> large_;
+};
+
+}  // namespace troupe::kernel

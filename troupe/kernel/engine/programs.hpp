@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <shared_mutex>
+#include <string>
+#include <troupe/kernel/arguments.hpp>
+#include <troupe/kernel/attributes.hpp>
+#include <troupe/kernel/dimensions.hpp>
+#include <troupe/kernel/host/launcher.hpp>
+#include <troupe/kernel/host/loader.hpp>
+#include <troupe/kernel/program_block.hpp>
+#include <unordered_map>
+
+namespace troupe::kernel {
+
+/// A program that is ready to run in this worker. Thread safe.
+class loaded_program {
+ public:
+  loaded_program(std::string name, loaded_image image, std::shared_ptr<const std::string> bytes, bool flush_to_zero);
+
+  const std::string& name() const noexcept { return name_; }
+  const loaded_image& image() const noexcept { return image_; }
+  const std::string& bytes() const noexcept { return *bytes_; }  ///< of the image
+  bool flush_to_zero() const noexcept { return flush_to_zero_; }
+
+  /// Without a search when it has been asked for before. The error says which kernels there are.
+  result<const loaded_kernel*> kernel(std::string_view name, std::string_view request) const;
+  result<const loaded_global*> global(std::string_view name, std::string_view request) const;
+
+ private:
+  struct hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view s) const noexcept { return std::hash<std::string_view>()(s); }
+  };
+
+  std::string name_;
+  loaded_image image_;
+  std::shared_ptr<const std::string> bytes_;
+  bool flush_to_zero_;
+  mutable std::shared_mutex lock_;
+  mutable std::unordered_map<std::string, const loaded_kernel*, hash, std::equal_to<>> asked_for_;
+};
+using program_ref = std::shared_ptr<const loaded_program>;
+
+/// The programs of a worker, and all that is asked of them. What it does not know it makes from the recipe: so a worker
+/// that takes the place of another needs to be told nothing. Thread safe.
+class programs {
+ public:
+  using maker = std::function<result<program_ref>(const program_root&)>;
+
+  /// `make` makes a program from its root.
+  explicit programs(maker make) : make_(std::move(make)) {}
+
+  result<program_ref> find(const program_root& root);
+  void put(const program_root& root, program_ref made);
+  void unload(const program_root& root);
+
+  struct launch {
+    std::string_view request, kernel;
+    const dimensions& grid;
+    const dimensions& block;
+    const extent& shared_bytes;
+    const arguments& values;
+    bool cooperative;
+  };
+  result<void> run(const program_root& root, const launch& l);
+  /// Copies bytes to a global variable, or from it.
+  result<void> write(const program_root& root, std::string_view name, extent offset, const std::byte* from,
+                     std::uint64_t bytes, std::string_view request);
+  result<void> read(const program_root& root, std::string_view name, extent offset, std::byte* to, std::uint64_t bytes,
+                    std::string_view request);
+  result<attributes_head> attributes(const program_root& root, std::string_view name, std::byte* listing,
+                                     std::uint64_t listing_bytes, std::string_view request);
+
+ private:
+  result<std::byte*> place(const program_root& root, std::string_view name, extent offset, std::uint64_t bytes,
+                           std::string_view request, program_ref& keep);
+
+  maker make_;
+  launcher launcher_;
+  std::shared_mutex lock_;
+  std::unordered_map<std::uint64_t, program_ref> known_;
+};
+
+/// Writes how making a program went, and its log as far as it fits, where the application reads them.
+void write_state(const program_root& root, build_summary summary, std::string_view log);
+/// The root of the program with this state.
+inline const program_root& root_of_state(const std::byte* state) noexcept {
+  return *reinterpret_cast<const program_root*>(state - program_root::state_at);
+}
+/// The recipe's bytes.
+std::string_view recipe_of(const program_root& root) noexcept;
+
+}  // namespace troupe::kernel

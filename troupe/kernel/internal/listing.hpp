@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <troupe/kernel/attributes.hpp>
+
+namespace troupe::kernel {
+
+/// What of a kernel's attributes varies in size, as bytes, and back: nothing when they are no such bytes.
+std::string pack_listing(const attributes& a);
+std::optional<attributes> unpack_listing(const attributes_head& head, std::string_view listing);
+
+}  // namespace troupe::kernel

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <troupe/device/device.hpp>
+#include <troupe/kernel/placed.hpp>
+#include <troupe/kernel/program_block.hpp>
+
+namespace troupe::kernel {
+
+/// What all handles to a program share. In the application.
+class program_core {
+ public:
+  /// Puts the recipe into memory of the device. `drop` is told when the last handle goes, unless it was unloaded.
+  program_core(const device& gpu, std::string name, std::string_view recipe, std::uint64_t log_bytes,
+               void (*drop)(const program_core&));
+  /// A program that can never be used: everything asked of it is refused with the reason.
+  program_core(const device& gpu, std::string name, error why);
+  program_core(const program_core&) = delete;
+  program_core& operator=(const program_core&) = delete;
+  ~program_core();
+
+  const device& gpu() const noexcept { return gpu_; }
+  const std::string& name() const noexcept { return name_; }
+  /// Parts of its memory, as operands: see program_root.
+  const memory_range& root() const noexcept { return root_; }
+  const memory_range& state() const noexcept { return state_; }
+  const memory_range& state_and_log() const noexcept { return state_and_log_; }
+  const memory_range& recipe() const noexcept { return recipe_; }
+
+  bool unloaded() const noexcept { return unloaded_.load(std::memory_order_acquire); }
+  /// False when it was unloaded already.
+  bool claim_unload() noexcept { return !unloaded_.exchange(true, std::memory_order_acq_rel); }
+  void give_unload_back() noexcept { unloaded_.store(false, std::memory_order_release); }
+
+  /// What the compiler said, as far as the worker has written it: whole only once the request for it was answered.
+  std::string log() const;
+  /// `why`, with the log where there is one.
+  error with_log(const error& why) const;
+  build_summary summary() const noexcept;
+
+ private:
+  device gpu_;
+  std::string name_;
+  memory_range root_, state_, state_and_log_, recipe_;
+  void (*drop_)(const program_core&) = nullptr;
+  std::atomic<bool> unloaded_{false};
+};
+
+/// A program of kernels on a device: what `jit::program` and `module::image` are. A handle, cheap to copy; when the
+/// last one goes, and nothing asked of the program is under way, it is unloaded.
+class program {
+ public:
+  /// Empty: refused wherever one is needed.
+  program() noexcept = default;
+  explicit program(std::shared_ptr<program_core> core) noexcept : core_(std::move(core)) {}
+  /// For the worker.
+  static program at(std::uint64_t address) noexcept {
+    program p;
+    p.address_ = address;
+    return p;
+  }
+
+  explicit operator bool() const noexcept { return *core_ != nullptr; }
+  const std::shared_ptr<program_core>& core() const noexcept { return *core_; }
+  /// In the worker.
+  const program_root& root() const noexcept {
+    return *reinterpret_cast<const program_root*>(static_cast<std::uintptr_t>(address_));
+  }
+  std::uint64_t address() const noexcept { return *this ? core()->root().address : address_; }
+
+ private:
+  placed<std::shared_ptr<program_core>> core_;
+  std::uint64_t address_ = 0;
+};
+
+/// Something in a program, by its name. A handle.
+class symbol {
+ public:
+  symbol(program of, std::string name)
+      : program_(std::move(of)), name_(std::make_shared<std::string>(std::move(name))) {}
+  /// For the worker.
+  symbol(program of, std::string_view name) noexcept : program_(std::move(of)), seen_name_(name) {}
+
+  const program& of() const noexcept { return program_; }
+  std::string_view name() const noexcept { return *name_ ? std::string_view(**name_) : seen_name_; }
+
+ private:
+  program program_;
+  placed<std::shared_ptr<const std::string>> name_;
+  std::string_view seen_name_;
+};
+
+/// A kernel.
+class function : public symbol {
+ public:
+  using symbol::symbol;
+};
+
+/// A global variable: `__device__` or `__constant__`.
+class global : public symbol {
+ public:
+  using symbol::symbol;
+};
+
+}  // namespace troupe::kernel
+
+namespace troupe {
+
+/// The program's globals, read, unless `check` says otherwise. An empty handle has none: `check` refuses it.
+template <std::derived_from<kernel::program> P>
+struct operands_in<P> {
+  static constexpr bool any = true;
+  static constexpr bool list = false;
+  template <class V>
+  static void visit(const P& p, V&& f) {
+    if (p) f(&p, p.core()->root(), 1, access_mode::read);
+  }
+};
+template <std::derived_from<kernel::symbol> S>
+struct operands_in<S> {
+  static constexpr bool any = true;
+  static constexpr bool list = false;
+  template <class V>
+  static void visit(const S& s, V&& f) {
+    if (s.of()) f(&s, s.of().core()->root(), 1, access_mode::read);
+  }
+};
+
+template <std::derived_from<kernel::program> P>
+struct field_codec<P> {
+  using element = std::byte;
+  static constexpr char kind = 'P';
+  static constexpr std::size_t size = 8, align = 8;
+  static constexpr std::size_t blob_bytes(const P&) noexcept { return 0; }
+  static void encode(const P& p, std::byte* at, blob_cursor&) noexcept {
+    const std::uint64_t address = p.address();
+    std::memcpy(at, &address, sizeof address);
+  }
+  static P decode(const std::byte* at) noexcept {
+    std::uint64_t address;
+    std::memcpy(&address, at, sizeof address);
+    return P(kernel::program::at(address));
+  }
+};
+
+/// The program, and the name: mostly short enough for the fixed part.
+template <std::derived_from<kernel::symbol> S>
+struct field_codec<S> {
+  using element = std::byte;
+  static constexpr char kind = 'K';
+  static constexpr std::size_t size = 80, align = 8, inline_bytes = size - 24;
+  static std::size_t blob_bytes(const S& s) noexcept {
+    return s.name().size() <= inline_bytes ? 0 : blob_cursor::padded(s.name().size());
+  }
+  static void encode(const S& s, std::byte* at, blob_cursor& blob) noexcept {
+    const std::string_view name = s.name();
+    const bool here = name.size() <= inline_bytes;
+    const std::uint64_t raw[3] = {s.of().address(), here ? 0 : blob.address, name.size()};
+    std::memcpy(at, raw, sizeof raw);
+    std::memcpy(here ? at + sizeof raw : blob.host, name.data(), name.size());
+    if (!here) blob.advance(name.size());
+  }
+  static S decode(const std::byte* at) noexcept {
+    std::uint64_t raw[3];
+    std::memcpy(raw, at, sizeof raw);
+    const auto* name = raw[1] == 0 ? reinterpret_cast<const char*>(at + sizeof raw)
+                                   : reinterpret_cast<const char*>(static_cast<std::uintptr_t>(raw[1]));
+    return S(kernel::program::at(raw[0]), std::string_view(name, raw[2]));
+  }
+};
+
+}  // namespace troupe

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace troupe::kernel {
+
+/// What begins the block of memory that a program lives in, which application and workers see at the same address:
+/// this root, a state, room for a log, and the recipe. A worker that does not know the program makes it from the
+/// recipe. Written once, by the application. As an operand it stands for the program's global variables.
+struct program_root {
+  static constexpr std::uint64_t bytes = 64, state_at = bytes, state_bytes = 64;
+
+  std::uint64_t id;  ///< never given twice
+  std::uint64_t log_at, log_bytes;
+  std::uint64_t recipe_at, recipe_bytes;
+  std::uint64_t reserved[3];
+};
+static_assert(sizeof(program_root) == program_root::bytes);
+
+/// Where an image came from.
+enum class image_source : std::uint8_t {
+  unknown = 0,
+  compiled = 1,  ///< the compiler has run
+  memory = 2,    ///< an equal program had been compiled by this worker, or was being compiled
+  disk = 3,      ///< the cache on disk had it
+  given = 4,     ///< the application gave it: a module
+};
+constexpr const char* to_string(image_source s) noexcept {
+  constexpr const char* names[] = {"unknown", "compiled", "memory", "disk", "given"};
+  return names[static_cast<std::uint8_t>(s) <= 4 ? static_cast<std::uint8_t>(s) : 0];
+}
+
+/// How making a program went. Written by the worker that was asked to.
+struct build_summary {
+  std::int64_t duration_ns = 0;
+  std::uint64_t image_bytes = 0;
+  std::uint64_t log_bytes = 0;  ///< of the log that were kept
+  std::uint32_t kernels = 0, globals = 0;
+  image_source source = image_source::unknown;
+  std::uint8_t written = 0;  ///< 1: by a worker
+  std::uint8_t reserved[6] = {};
+};
+static_assert(sizeof(build_summary) <= program_root::state_bytes);
+
+/// The state, after the root.
+struct program_state {
+  build_summary summary;
+};
+
+}  // namespace troupe::kernel
