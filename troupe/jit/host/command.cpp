@@ -79,11 +79,12 @@ result<command_outcome> run_command(const std::string& keeper, const command& c)
   const std::int64_t left = std::max<std::int64_t>(c.deadline_ns - now_ns(), 0);
   // A second line of defence, should even the keeper have been killed.
   const std::int64_t cpu_seconds = std::min<std::int64_t>(left / 1'000'000'000 + 2, 24 * 3600);
-  launch_options options{.path = keeper,
-                         .args = {std::to_string(::getpid()), std::to_string(c.memory_bytes),
-                                  std::to_string(cpu_seconds), std::to_string(c.file_bytes), c.folder, c.output},
-                         .environment = environment_for(c.folder),
-                         .stderr_fd = theirs.get()};
+  launch_options options{
+      .path = keeper,
+      .args = {std::to_string(::getpid()), std::to_string(c.memory_bytes), std::to_string(cpu_seconds),
+               std::to_string(c.file_bytes), c.folder, c.place, c.output},
+      .environment = environment_for(c.folder),
+      .stderr_fd = theirs.get()};
   options.args.insert(options.args.end(), c.line.begin(), c.line.end());
   auto kept = process::launch(options);
   if (!kept) return kept.error();

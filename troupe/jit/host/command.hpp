@@ -29,8 +29,9 @@ class private_folder {
 /// One run of a compiler.
 struct command {
   std::vector<std::string> line;  ///< the program's path, and its arguments
-  std::string folder;             ///< where it runs; removed should this process die meanwhile
-  std::string output;             ///< name of a file there for its standard output; empty: among its messages
+  std::string folder;             ///< removed should this process die meanwhile; its temporary files go there
+  std::string place = ".";        ///< in that folder: where it runs
+  std::string output = {};        ///< a new file for its standard output, seen from there; empty: among its messages
   std::int64_t deadline_ns = INT64_MAX;
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;  ///< address space of each of its processes
   std::uint64_t file_bytes = std::uint64_t{1} << 30;    ///< of each file that it writes

@@ -112,7 +112,7 @@ disk_cache::folder_ref disk_cache::open_folder(std::string& why_not) {
   return opened_;
 }
 
-std::optional<std::string> disk_cache::find(std::string_view key, std::string& why_not) {
+std::optional<disk_cache::found> disk_cache::find(std::string_view key, std::string& why_not) {
   const folder_ref opened = open_folder(why_not);
   if (!opened) return std::nullopt;
   const int folder = opened->get();
@@ -139,7 +139,7 @@ std::optional<std::string> disk_cache::find(std::string_view key, std::string& w
   if (e->key != key || !unchanged(e->made_from)) return std::nullopt;
   // Used now: the times say whose turn it is to go.
   (void)::futimens(fd.get(), nullptr);
-  return std::string(e->value);
+  return found{std::string(e->value), std::move(e->made_from)};
 }
 
 std::string disk_cache::store(std::string_view key, const manifest& made_from, std::string_view value) {

@@ -25,9 +25,13 @@ class disk_cache {
   /// Makes the folder on first use. Entries that were not used for longest go when there are more than `most_bytes`.
   explicit disk_cache(std::string folder, std::uint64_t most_bytes = std::uint64_t{256} << 20);
 
+  struct found {
+    std::string value;
+    manifest made_from;
+  };
   /// What was stored under the key, when everything in its manifest is still as it was. `why_not` is set when the cache
   /// could not be used, or an entry was damaged; not when there is none.
-  std::optional<std::string> find(std::string_view key, std::string& why_not);
+  std::optional<found> find(std::string_view key, std::string& why_not);
   /// The reason why it was not stored; "" when it was.
   std::string store(std::string_view key, const manifest& made_from, std::string_view value);
 

@@ -4,9 +4,10 @@
 // is gone or loses patience: the kernel tells a process of the death of its parent, but not of its parent's parent, and
 // a compiler is a family. Launched by `run_command`, never by hand:
 //
-//   troupe-keeper PARENT MEMORY_BYTES CPU_SECONDS FILE_BYTES FOLDER OUTPUT PROGRAM [ARGUMENT...]
+//   troupe-keeper PARENT MEMORY_BYTES CPU_SECONDS FILE_BYTES FOLDER PLACE OUTPUT PROGRAM [ARGUMENT...]
 //
-// OUTPUT is a file in FOLDER for the program's standard output; "" sends it the way of its messages.
+// It runs in PLACE, which is in FOLDER. OUTPUT is a new file for the program's standard output; "" sends it the way of
+// its messages.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -45,13 +46,13 @@ void limit(__rlimit_resource what, unsigned long long most) {
   limit(RLIMIT_FSIZE, std::strtoull(argv[4], nullptr, 10));
   limit(RLIMIT_CORE, 0);
   const int out =
-      *argv[6] != '\0' ? ::open(argv[6], O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600) : STDERR_FILENO;
-  if (out < 0 || ::dup2(out, STDOUT_FILENO) < 0) fail("cannot write", argv[6]);
+      *argv[7] != '\0' ? ::open(argv[7], O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600) : STDERR_FILENO;
+  if (out < 0 || ::dup2(out, STDOUT_FILENO) < 0) fail("cannot write", argv[7]);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::execv(argv[7], argv + 7);
-  fail("cannot run", argv[7]);
+  ::execv(argv[8], argv + 8);
+  fail("cannot run", argv[8]);
 }
 
 // The program's own end, or that it was told to stop.
@@ -68,7 +69,7 @@ int await(pid_t child, const sigset_t& signals) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 8) {
+  if (argc < 9) {
     std::fprintf(stderr, "troupe-keeper is started by Troupe's workers, not by hand\n");
     return could_not_run;
   }
@@ -81,12 +82,12 @@ int main(int argc, char** argv) {
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);  // grandchildren that are left come to us
   const auto parent = static_cast<pid_t>(std::strtol(argv[1], nullptr, 10));
   const char* folder = argv[5];
-  if (::chdir(folder) != 0) fail("cannot enter", folder);
+  if (::chdir(folder) != 0 || ::chdir(argv[6]) != 0) fail("cannot enter", folder);
 
   int end = was_told_to_stop;
   if (::getppid() == parent) {
     const pid_t self = ::getpid(), child = ::fork();
-    if (child < 0) fail("cannot start", argv[7]);
+    if (child < 0) fail("cannot start", argv[8]);
     if (child == 0) become(argv, self);
     (void)::setpgid(child, child);  // both do: whoever is first
     end = await(child, signals);

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fstream>
+#include <iterator>
+#include <troupe/jit/jit.hpp>
+#include <troupe/module/module.hpp>
+
+#include "harness.hpp"
+
+/// What the tests of jit and module share.
+namespace troupe::whole {
+
+/// tests/contract/images/kernels.cpp
+inline std::vector<std::byte> test_image() {
+  std::ifstream file(TROUPE_TEST_IMAGE, std::ios::binary);
+  const std::vector<char> all{std::istreambuf_iterator<char>(file), {}};
+  const auto* first = reinterpret_cast<const std::byte*>(all.data());
+  return {first, first + all.size()};
+}
+
+/// The struct that its kernel ns::apply takes.
+struct affine {
+  float scale, offset;
+  double extra;
+};
+
+template <class T>
+buffer<T> uploaded(const device& gpu, const std::vector<T>& data) {
+  auto b = gpu.alloc<T>(data.size());
+  gpu.upload(b, data);
+  return b;
+}
+
+/// The whole text of an error.
+inline std::string text_of(const error& e) { return e.text(); }
+template <class T>
+std::string text_of(pending<T> p) {
+  return error_of(std::move(p)).text();
+}
+
+}  // namespace troupe::whole

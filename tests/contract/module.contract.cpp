@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include "contract.hpp"
+#include "kernels.hpp"
+
+namespace troupe::whole {
+namespace {
+
+constexpr int n = 300;
+
+module::image loaded(const device& gpu) { return module::load(gpu, test_image(), {.name = "kernels.so"}); }
+
+// A global of the image, as its kernels left it: what nobody wrote to is as the image says.
+std::vector<float> table_of(const device& gpu, const kernel::global& table) {
+  auto all = gpu.alloc<float>(16);
+  gpu.tell(module::read_global{.global = table, .target = all.as<std::byte>()});
+  return gpu.download(all).get().value();
+}
+
+struct load {
+  using request = module::load_image;
+  static request of(const module::image& i) {
+    return {.recipe = in<std::byte>(i.core()->recipe()),
+            .root = out<std::byte>(i.core()->root()),
+            .state = out<std::byte>(i.core()->state_and_log())};
+  }
+  static request good(const device& gpu) { return of(loaded(gpu)); }
+  static request bad(const device& gpu) { return of(module::load(gpu, {})); }
+  static constexpr const char* bad_field = "bytes is empty";
+  static void expect_right(const device& gpu, const request& r, const result<void>&) {
+    const auto summary = gpu.ask(module::read_summary{.state = in<std::byte>(r.state.range())}).get();
+    ASSERT_OK(summary);
+    EXPECT_EQ(summary->kernels, 7u);
+    EXPECT_EQ(summary->globals, 2u);
+  }
+};
+
+struct launch {
+  using request = module::launch;
+  static request make(const device& gpu, extent blocks) {
+    return {.kernel = loaded(gpu).kernel("saxpy"),
+            .grid = blocks,
+            .block = 64,
+            .arguments = {2.0f, uploaded(gpu, counting(n)), inout(uploaded(gpu, counting(n, 5))), n}};
+  }
+  static request good(const device& gpu) { return make(gpu, 5); }
+  static request bad(const device& gpu) { return make(gpu, 0); }
+  static constexpr const char* bad_field = "grid is {0, 1, 1}";
+  static void expect_right(const device& gpu, const request& r, const result<void>&) {
+    const auto y = gpu.download(buffer<float>(r.arguments.list()[2].range())).get().value();
+    for (int i = 0; i < n; ++i) EXPECT_EQ(y[i], 2.0f * i + i + 5) << "element " << i;
+  }
+};
+
+struct write_global {
+  using request = module::write_global;
+  static request make(const device& gpu, extent offset) {
+    return {.global = loaded(gpu).global("table"),
+            .source = uploaded(gpu, counting(8, 100)).as<std::byte>(),
+            .offset_bytes = offset};
+  }
+  static request good(const device& gpu) { return make(gpu, 16); }
+  static request bad(const device& gpu) { return make(gpu, -4); }
+  static constexpr const char* bad_field = "offset_bytes is -4";
+  static void expect_right(const device& gpu, const request& r, const result<void>&) {
+    std::vector<float> expected{1, 2, 3, 0};
+    for (int i = 0; i < 8; ++i) expected.push_back(100.0f + i);
+    expected.resize(16);
+    EXPECT_EQ(table_of(gpu, r.global), expected);
+  }
+};
+
+struct read_global {
+  using request = module::read_global;
+  static request make(const device& gpu, extent offset) {
+    return {.global = loaded(gpu).global("table"), .target = gpu.alloc<std::byte>(12), .offset_bytes = offset};
+  }
+  static request good(const device& gpu) { return make(gpu, 4); }
+  static request bad(const device& gpu) { return make(gpu, -1); }
+  static constexpr const char* bad_field = "offset_bytes is -1";
+  static void expect_right(const device& gpu, const request& r, const result<void>&) {
+    EXPECT_EQ(gpu.download(buffer<std::byte>(r.target.range()).as<float>()).get().value(),
+              (std::vector<float>{2, 3, 0}));
+  }
+};
+
+struct summary {
+  using request = module::read_summary;
+  static request good(const device& gpu) { return {.state = in<std::byte>(loaded(gpu).core()->state())}; }
+  static request bad(const device& gpu) {
+    return {.state = buffer<std::byte>(loaded(gpu).core()->state()).slice(0, 8)};
+  }
+  static constexpr const char* bad_field = "state holds 8";
+  static void expect_right(const device&, const request&, const result<kernel::build_summary>& s) {
+    EXPECT_EQ(s->kernels, 7u);
+    EXPECT_EQ(s->image_bytes, test_image().size());
+    EXPECT_EQ(s->source, kernel::image_source::given);
+  }
+};
+
+struct attributes {
+  using request = module::read_attributes;
+  static request good(const device& gpu) {
+    return {.state = in<std::byte>(loaded(gpu).core()->state()),
+            .kernel = "ns::apply<affine,1>",
+            .listing = gpu.alloc<std::byte>(1000)};
+  }
+  static request bad(const device& gpu) {
+    return {.state = in<std::byte>(loaded(gpu).core()->state()), .kernel = "", .listing = gpu.alloc<std::byte>(1000)};
+  }
+  static constexpr const char* bad_field = "kernel is empty";
+  static void expect_right(const device&, const request&, const result<kernel::attributes_head>& h) {
+    EXPECT_EQ(h->max_threads, 256u);
+    EXPECT_EQ(h->parameters, 2u);
+  }
+};
+
+struct unload {
+  using request = module::unload;
+  static request good(const device& gpu) { return {.root = out<std::byte>(loaded(gpu).core()->root())}; }
+  static request bad(const device& gpu) { return {.root = buffer<std::byte>(loaded(gpu).core()->root()).slice(0, 8)}; }
+  static constexpr const char* bad_field = "root holds 8";
+  static void expect_right(const device&, const request&, const result<void>&) {}
+};
+
+}  // namespace
+
+using module_requests = testing::Types<load, launch, write_global, read_global, summary, attributes, unload>;
+INSTANTIATE_TYPED_TEST_SUITE_P(module, library_actor, module_requests);
+
+}  // namespace troupe::whole

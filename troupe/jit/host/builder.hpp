@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <troupe/jit/host/compile.hpp>
+#include <troupe/jit/host/disk_cache.hpp>
+#include <troupe/jit/internal/recipe_codec.hpp>
+#include <troupe/kernel/program_block.hpp>
+#include <unordered_map>
+
+namespace troupe::jit {
+
+/// An image, and how it came to be.
+struct build {
+  std::optional<error> failed;
+  std::shared_ptr<const std::string> image;
+  std::string log;
+  kernel::image_source source = kernel::image_source::unknown;
+};
+
+/// Makes images from recipes: from memory, from disk, or with the compiler, which runs once however many ask for the
+/// same at the same time. Keys are compared in full. Thread safe.
+class builder {
+ public:
+  using compile_function = std::function<compiled(const recipe&, const compiler&, std::int64_t deadline_ns)>;
+  struct parts {
+    std::function<result<compiler>(const recipe&, disk_cache* cache)> find;
+    compile_function compile;
+    disk_cache* disk = nullptr;                            ///< null: none
+    std::uint64_t memory_bytes = std::uint64_t{64} << 20;  ///< of images kept in memory
+  };
+  explicit builder(parts p) : parts_(std::move(p)) {}
+
+  build make(const decoded_recipe& r);
+
+ private:
+  struct kept {
+    std::string key;
+    std::shared_ptr<const std::string> image;
+    std::string log;
+    manifest made_from;
+  };
+  struct flight {
+    bool over = false, timed_out = false;
+    build outcome;
+  };
+
+  std::optional<build> from_memory(const std::string& key);
+  std::optional<build> from_disk(const std::string& key, std::string& note);
+  build from_compiler(const decoded_recipe& r, const compiler& with, const std::string& key, std::int64_t deadline_ns,
+                      const std::string& note, bool& timed_out);
+  void keep(kept k);
+
+  parts parts_;
+  std::mutex lock_;
+  std::condition_variable landed_;
+  std::unordered_map<std::string, std::shared_ptr<flight>> flights_;
+  std::list<kept> kept_;  // last used first
+  std::unordered_map<std::string_view, std::list<kept>::iterator> by_key_;
+  std::uint64_t kept_bytes_ = 0;
+};
+
+}  // namespace troupe::jit

@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+#include <troupe/base/clock.hpp>
+#include <troupe/jit/host/builder.hpp>
+#include <troupe/jit/host/command.hpp>
+
+namespace troupe::jit {
+namespace {
+
+using kernel::image_source;
+
+// A builder with a compiler that is a function of the test.
+class a_builder : public testing::Test {
+ protected:
+  builder make_builder(disk_cache* disk = nullptr, std::uint64_t memory_bytes = 1 << 20) {
+    return builder({.find = [this](const recipe&, disk_cache*) -> result<compiler> {
+                      if (missing_) return error(reaction::unsupported, "jit", "no compiler");
+                      return compiler{"c++", version_};
+                    },
+                    .compile =
+                        [this](const recipe& r, const compiler& c, std::int64_t deadline) {
+                          ++compiles_;
+                          return compile_(r, c, deadline);
+                        },
+                    .disk = disk,
+                    .memory_bytes = memory_bytes});
+  }
+  build make(builder& b, const recipe& r) {
+    const std::string bytes = encode(r);
+    return b.make(*decode(bytes));
+  }
+
+  std::atomic<int> compiles_{0};
+  bool missing_ = false;
+  std::string version_ = "1";
+  builder::compile_function compile_ = [](const recipe& r, const compiler& c, std::int64_t) {
+    return compiled{.failed = {}, .image = r.source + c.identity, .log = "warning\n", .made_from = {}, .lasting = true};
+  };
+};
+
+TEST_F(a_builder, compiles_once_and_remembers) {
+  auto b = make_builder();
+  const build first = make(b, {.source = "a"}), second = make(b, {.source = "a"});
+  EXPECT_EQ(*first.image, "a1");
+  EXPECT_EQ(first.source, image_source::compiled);
+  EXPECT_EQ(*second.image, "a1");
+  EXPECT_EQ(second.source, image_source::memory);
+  EXPECT_EQ(second.log, "warning\n");
+  EXPECT_EQ(compiles_, 1);
+}
+
+TEST_F(a_builder, tells_recipes_apart_by_every_field_that_changes_what_is_compiled) {
+  auto b = make_builder();
+  const recipe base{.source = "a"};
+  std::vector<recipe> others(15, base);
+  others[0].source = "b";
+  others[1].name = "b.cu";
+  others[2].kernels = {"k"};
+  others[3].globals = {"k"};
+  others[4].headers = {{"h", "t"}};
+  others[5].headers = {{"h", "u"}};
+  others[6].include_paths = {"/p"};
+  others[7].definitions = {{"N", "1"}};
+  others[8].standard = 17;
+  others[9].fast_math = true;
+  others[10].flush_to_zero = true;
+  others[11].fuse_multiply_add = false;
+  others[12].optimisation = 1;
+  others[13].debug_information = true;
+  others[14].options = {"-Wall"};
+  EXPECT_EQ(make(b, base).source, image_source::compiled);
+  for (std::size_t i = 0; i < others.size(); ++i)
+    EXPECT_EQ(make(b, others[i]).source, image_source::compiled) << "field " << i;
+  version_ = "2";
+  EXPECT_EQ(make(b, base).source, image_source::compiled);
+}
+
+TEST_F(a_builder, takes_recipes_for_equal_that_differ_in_how_long_to_wait_or_what_to_keep_of_the_log) {
+  auto b = make_builder();
+  EXPECT_EQ(make(b, {.source = "a"}).source, image_source::compiled);
+  EXPECT_EQ(make(b, {.source = "a", .timeout = time_span::of_seconds(1), .log_bytes = 1000}).source,
+            image_source::memory);
+}
+
+TEST_F(a_builder, compiles_again_when_a_file_has_changed_that_the_compiler_read) {
+  private_folder room = private_folder::make().value();
+  const std::string header = room.path() + "/h";
+  std::ofstream(header) << "one";
+  compile_ = [&](const recipe&, const compiler&, std::int64_t) {
+    return compiled{.failed = {}, .image = "i", .log = {}, .made_from = {*stamp_of(header)}, .lasting = true};
+  };
+  disk_cache disk(room.path() + "/cache");
+  auto b = make_builder(&disk);
+  EXPECT_EQ(make(b, {.source = "a"}).source, image_source::compiled);
+  EXPECT_EQ(make(b, {.source = "a"}).source, image_source::memory);
+  std::ofstream(header) << "another";
+  EXPECT_EQ(make(b, {.source = "a"}).source, image_source::compiled);
+}
+
+TEST_F(a_builder, keeps_nothing_that_may_come_out_different_another_time) {
+  compile_ = [](const recipe&, const compiler&, std::int64_t) {
+    return compiled{.failed = {}, .image = "i", .log = {}, .made_from = {}, .lasting = false};
+  };
+  auto b = make_builder();
+  EXPECT_EQ(make(b, {.source = "a"}).source, image_source::compiled);
+  EXPECT_EQ(make(b, {.source = "a"}).source, image_source::compiled);
+}
+
+TEST_F(a_builder, finds_on_disk_what_another_has_compiled_with_its_messages) {
+  private_folder room = private_folder::make().value();
+  disk_cache disk(room.path() + "/cache");
+  auto one = make_builder(&disk), other = make_builder(&disk);
+  EXPECT_EQ(make(one, {.source = "a"}).source, image_source::compiled);
+  const build found = make(other, {.source = "a"});
+  EXPECT_EQ(found.source, image_source::disk);
+  EXPECT_EQ(*found.image, "a1");
+  EXPECT_EQ(found.log, "warning\n");
+  EXPECT_EQ(make(other, {.source = "a"}).source, image_source::memory);
+}
+
+TEST_F(a_builder, uses_the_caches_that_the_recipe_allows) {
+  private_folder room = private_folder::make().value();
+  disk_cache disk(room.path() + "/cache");
+  auto b = make_builder(&disk);
+  EXPECT_EQ(make(b, {.source = "a", .cache = cache_use::none}).source, image_source::compiled);
+  EXPECT_EQ(make(b, {.source = "a", .cache = cache_use::none}).source, image_source::compiled);
+  EXPECT_EQ(make(b, {.source = "a", .cache = cache_use::memory}).source, image_source::compiled);
+  EXPECT_EQ(make(b, {.source = "a", .cache = cache_use::memory}).source, image_source::memory);
+  EXPECT_FALSE(std::filesystem::exists(room.path() + "/cache"));
+}
+
+TEST_F(a_builder, compiles_all_the_same_when_the_cache_cannot_be_used_and_says_so_once) {
+  private_folder room = private_folder::make().value();
+  std::ofstream(room.path() + "/file") << "";
+  disk_cache disk(room.path() + "/file/cache");
+  auto b = make_builder(&disk);
+  const build made = make(b, {.source = "a"});
+  EXPECT_FALSE(made.failed);
+  EXPECT_EQ(*made.image, "a1");
+  EXPECT_EQ(made.log.find("note: cache: cannot make the folder"), std::string("warning\n").size()) << made.log;
+  EXPECT_EQ(made.log.find("note: cache:"), made.log.rfind("note: cache:")) << made.log;
+}
+
+TEST_F(a_builder, compiles_once_for_all_that_ask_at_the_same_time) {
+  constexpr int threads = 8;
+  std::atomic<int> asking{0};
+  compile_ = [&](const recipe& r, const compiler&, std::int64_t) {
+    while (asking.load() < threads) std::this_thread::yield();
+    return compiled{.failed = {}, .image = r.source, .log = {}, .made_from = {}, .lasting = true};
+  };
+  auto b = make_builder();
+  std::atomic<int> compiled_ones{0}, right{0};
+  std::vector<std::thread> all;
+  for (int i = 0; i < threads; ++i)
+    all.emplace_back([&] {
+      ++asking;
+      const build made = make(b, {.source = "a"});
+      if (made.source == image_source::compiled) ++compiled_ones;
+      if (made.image && *made.image == "a") ++right;
+    });
+  for (auto& t : all) t.join();
+  EXPECT_EQ(compiles_, 1);
+  EXPECT_EQ(compiled_ones, 1);
+  EXPECT_EQ(right, threads);
+}
+
+TEST_F(a_builder, gives_a_failure_to_all_that_wait_for_it_and_tries_again_for_the_next) {
+  compile_ = [&](const recipe&, const compiler&, std::int64_t) {
+    return compiled{.failed = error(reaction::caller_bug, "jit", "wrong"), .log = "wrong\n", .made_from = {}};
+  };
+  auto b = make_builder();
+  for (int i = 1; i <= 2; ++i) {
+    const build made = make(b, {.source = "a"});
+    ASSERT_TRUE(made.failed);
+    EXPECT_EQ(made.failed->text(), "wrong");
+    EXPECT_EQ(made.log, "wrong\n");
+    EXPECT_EQ(compiles_, i);
+  }
+}
+
+TEST_F(a_builder, tries_again_for_those_with_more_patience_when_one_with_less_has_run_out_of_time) {
+  std::atomic<bool> first_runs{false}, second_waits{false};
+  compile_ = [&](const recipe& r, const compiler&, std::int64_t) {
+    if (r.timeout == time_span::of_seconds(1)) {
+      first_runs = true;
+      while (!second_waits) std::this_thread::yield();
+      return compiled{.failed = error(reaction::caller_bug, "jit", "time"), .timed_out = true, .made_from = {}};
+    }
+    return compiled{.failed = {}, .image = "i", .log = {}, .made_from = {}, .lasting = true};
+  };
+  auto b = make_builder();
+  std::thread hasty([&] { EXPECT_TRUE(make(b, {.source = "a", .timeout = time_span::of_seconds(1)}).failed); });
+  while (!first_runs) std::this_thread::yield();
+  std::thread patient([&] {
+    second_waits = true;  // it may come after the first has ended as well: then it compiles at once
+    EXPECT_FALSE(make(b, {.source = "a"}).failed);
+  });
+  hasty.join();
+  patient.join();
+  EXPECT_EQ(compiles_, 2);
+}
+
+TEST_F(a_builder, forgets_the_images_that_were_not_used_for_longest) {
+  compile_ = [&](const recipe&, const compiler&, std::int64_t) {
+    return compiled{.failed = {}, .image = std::string(400, 'i'), .log = {}, .made_from = {}, .lasting = true};
+  };
+  auto b = make_builder(nullptr, 1000);
+  (void)make(b, {.source = "a"});
+  (void)make(b, {.source = "b"});
+  EXPECT_EQ(make(b, {.source = "a"}).source, image_source::memory);
+  (void)make(b, {.source = "c"});
+  EXPECT_EQ(make(b, {.source = "a"}).source, image_source::memory);
+  EXPECT_EQ(make(b, {.source = "b"}).source, image_source::compiled);
+}
+
+TEST_F(a_builder, refuses_what_a_processor_has_no_use_for_and_a_missing_compiler) {
+  auto b = make_builder();
+  build made = make(b, {.source = "a", .max_registers = 32});
+  ASSERT_TRUE(made.failed);
+  EXPECT_EQ(made.failed->reaction(), reaction::unsupported);
+  EXPECT_EQ(made.failed->text(),
+            "jit.compile: max_registers is 32; the host engine compiles for a processor, whose registers nobody "
+            "shares: leave it 0");
+  made = make(b, {.source = "a", .architecture = "sm_90a"});
+  ASSERT_TRUE(made.failed);
+  EXPECT_EQ(made.failed->reaction(), reaction::unsupported);
+  EXPECT_EQ(made.failed->text(),
+            "jit.compile: architecture is \"sm_90a\"; the host engine compiles for the processor it runs on: leave it "
+            "empty");
+  missing_ = true;
+  made = make(b, {.source = "a"});
+  ASSERT_TRUE(made.failed);
+  EXPECT_EQ(made.failed->text(), "no compiler");
+  EXPECT_EQ(compiles_, 0);
+}
+
+}  // namespace
+}  // namespace troupe::jit

@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <time.h>
+#include <troupe/base/clock.hpp>
+#include <troupe/jit/host/command.hpp>
+#include <troupe/jit/host/compile.hpp>
+#include <troupe/jit/host/dependencies.hpp>
+#include <troupe/jit/host/files.hpp>
+#include <troupe/kernel/host/compiler_flags.hpp>
+#include <troupe/kernel/host/translate/translate.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace troupe::jit {
+namespace {
+
+// In a private folder: the user's files in a folder of their own, ours beside it.
+constexpr const char *place = "in", *preprocessed = "../preprocessed", *dependencies = "../dependencies",
+                     *translated = "../translated.ii", *image = "../image.so";
+
+std::int64_t wall_clock_ns() noexcept {
+  timespec t{};
+  ::clock_gettime(CLOCK_REALTIME, &t);
+  return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
+}
+
+void replace_all(std::string& text, std::string_view what, std::string_view with) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
+}
+
+error failure(reaction how, const std::string& text) { return error(how, "jit", "jit.compile: " + text); }
+
+// The first line that says what is wrong.
+std::string first_error(const std::string& log) {
+  const std::size_t at = log.find("error:");
+  if (at == std::string::npos) return log.substr(0, log.find('\n'));
+  const std::size_t begin = log.rfind('\n', at);
+  return log.substr(begin == std::string::npos ? 0 : begin + 1,
+                    log.find('\n', at) - (begin == std::string::npos ? 0 : begin + 1));
+}
+
+kernel::compiler_settings settings_of(const installation& at, const recipe& r) {
+  kernel::compiler_settings s;
+  s.cuda_folder = at.cuda_folder;
+  s.standard = r.standard;
+  s.fast_math = r.fast_math;
+  s.fuse_multiply_add = r.fuse_multiply_add;
+  s.optimisation = r.optimisation;
+  s.debug_information = r.debug_information;
+  for (const auto& [name, value] : r.definitions) s.definitions.push_back(name + "=" + value);
+  s.include_folders.push_back(".");  // the headers in memory come first
+  s.include_folders.insert(s.include_folders.end(), r.include_paths.begin(), r.include_paths.end());
+  return s;
+}
+
+// One compile: its folder, and what it has said so far.
+class job {
+ public:
+  job(const installation& at, const compiler& with, const recipe& r, std::int64_t deadline_ns)
+      : at_(at), with_(with), recipe_(r), settings_(settings_of(at, r)), deadline_ns_(deadline_ns) {}
+
+  compiled run() {
+    const std::int64_t begin = wall_clock_ns();
+    if (result<void> fine = prepare(); !fine) return fail(fine.error());
+    if (!preprocess() || !translate() || !build()) return std::move(out_);
+    auto bytes = read_file(folder_->path() + "/" + place + "/" + image);
+    if (!bytes) return fail(failure(reaction::fatal, recipe_.name + ": the compiler has written no image"));
+    out_.image = std::move(*bytes);
+    note_inputs(begin);
+    return std::move(out_);
+  }
+
+ private:
+  compiled fail(error why) {
+    out_.failed = std::move(why);
+    return std::move(out_);
+  }
+
+  result<void> prepare() {
+    auto folder = private_folder::make();
+    if (!folder) return folder.error();
+    folder_ = std::move(*folder);
+    const std::string in = folder_->path() + "/" + place;
+    bool written = write_file(in, recipe_.name, recipe_.source);
+    for (const auto& [name, text] : recipe_.headers) written = written && write_file(in, name, text);
+    if (written) return {};
+    return error::from_errno(reaction::retry_later, "jit", "jit.compile: writing the source to " + in, errno);
+  }
+
+  bool step(std::vector<std::string> arguments, const char* output) {
+    command c{
+        .line = {with_.path}, .folder = folder_->path(), .place = place, .output = output, .deadline_ns = deadline_ns_};
+    c.line.insert(c.line.end(), arguments.begin(), arguments.end());
+    auto said = run_command(at_.keeper, c);
+    if (!said) return stop(said.error());
+    replace_all(said->messages, folder_->path() + "/", "");
+    replace_all(said->messages, "./", "");
+    out_.log += said->messages;
+    if (said->cut_bytes != 0) out_.log += "\n… (" + std::to_string(said->cut_bytes) + " bytes more)\n";
+    if (said->timed_out) {
+      out_.timed_out = true;
+      const std::int64_t ms = recipe_.timeout.nanoseconds / 1'000'000;
+      return stop(failure(reaction::caller_bug,
+                          recipe_.name + ": the compiler had not ended after " +
+                              (ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms") +
+                              " and was killed; raise the recipe's timeout, or make it less "
+                              "work"));
+    }
+    if (said->exit_code == 0) return true;
+    std::string what = first_error(said->messages);
+    if (what.empty()) what = "the compiler ended with code " + std::to_string(said->exit_code) + " and said nothing";
+    return stop(failure(reaction::caller_bug, recipe_.name + " does not compile: " + what));
+  }
+  bool stop(error why) {
+    out_.failed = std::move(why);
+    return false;
+  }
+
+  bool preprocess() {
+    std::vector<std::string> arguments = kernel::preprocessor_arguments(settings_, recipe_.name);
+    arguments.insert(arguments.end(), recipe_.options.begin(), recipe_.options.end());
+    arguments.insert(arguments.end(), {"-MD", "-MT", "x", "-MF", dependencies});
+    return step(std::move(arguments), preprocessed);
+  }
+
+  bool translate() {
+    const std::string in = folder_->path() + "/" + place + "/";
+    const auto text = read_file(in + preprocessed);
+    if (!text) return stop(failure(reaction::fatal, recipe_.name + ": the preprocessor has written nothing"));
+    const kernel::translation t = kernel::translate(*text, {.kernels = recipe_.kernels, .globals = recipe_.globals});
+    for (const kernel::finding& f : t.findings) out_.log += to_string(f) + "\n";
+    if (!t.findings.empty())
+      return stop(failure(reaction::caller_bug, recipe_.name + " does not compile: " + to_string(t.findings.front())));
+    if (write_file(in, translated, t.text)) return true;
+    return stop(error::from_errno(reaction::retry_later, "jit", "jit.compile: writing the translated source", errno));
+  }
+
+  bool build() {
+    std::vector<std::string> arguments = kernel::compiler_arguments(settings_, translated, image);
+    arguments.insert(arguments.end(), recipe_.options.begin(), recipe_.options.end());
+    return step(std::move(arguments), "");
+  }
+
+  // What it read, and that it was all written before the compiler began: else nobody knows which of two contents it has
+  // seen.
+  void note_inputs(std::int64_t begin) {
+    constexpr std::int64_t clock_step_ns = 10'000'000;
+    const auto rule = read_file(folder_->path() + "/" + place + "/" + dependencies);
+    if (!rule || mentions_time()) return;
+    for (const std::string& path : paths_to_watch(*rule, recipe_.include_paths)) {
+      auto s = stamp_of(path);
+      if (!s || s->changed_ns > begin - clock_step_ns) return;
+      out_.made_from.push_back(std::move(*s));
+    }
+    out_.lasting = true;
+  }
+
+  bool mentions_time() const {
+    const auto in = [](const std::string& text) {
+      return std::any_of(std::begin(clocks), std::end(clocks),
+                         [&](const char* c) { return text.find(c) != std::string::npos; });
+    };
+    return in(recipe_.source) ||
+           std::any_of(recipe_.headers.begin(), recipe_.headers.end(), [&](const auto& h) { return in(h.second); });
+  }
+  static constexpr const char* clocks[] = {"__DATE__", "__TIME__", "__TIMESTAMP__"};
+
+  const installation& at_;
+  const compiler& with_;
+  const recipe& recipe_;
+  const kernel::compiler_settings settings_;
+  const std::int64_t deadline_ns_;
+  std::optional<private_folder> folder_;
+  compiled out_;
+};
+
+}  // namespace
+
+compiled compile(const installation& at, const compiler& with, const recipe& r, std::int64_t deadline_ns) {
+  return job(at, with, r, deadline_ns).run();
+}
+
+}  // namespace troupe::jit

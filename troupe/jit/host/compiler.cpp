@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <troupe/base/clock.hpp>
+#include <troupe/jit/host/command.hpp>
+#include <troupe/jit/host/compiler.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace troupe::jit {
+namespace {
+
+bool is_program(const std::string& path) {
+  struct stat s{};
+  return ::stat(path.c_str(), &s) == 0 && S_ISREG(s.st_mode) && ::access(path.c_str(), X_OK) == 0;
+}
+
+std::string in_path(const std::string& name) {
+  const char* set = std::getenv("PATH");
+  std::string_view left = set != nullptr ? set : "/usr/local/bin:/usr/bin:/bin";
+  while (!left.empty()) {
+    const std::size_t colon = std::min(left.find(':'), left.size());
+    const std::string path = std::string(left.substr(0, colon)) + "/" + name;
+    if (path.front() == '/' && is_program(path)) return path;
+    left.remove_prefix(std::min(colon + 1, left.size()));
+  }
+  return {};
+}
+
+error unsupported(const std::string& text) { return error(reaction::unsupported, "jit", "jit.compile: " + text); }
+
+constexpr const char* remedy = "; install one (Debian: apt install g++), or name one in TROUPE_CXX or recipe::compiler";
+
+}  // namespace
+
+result<void> check_for_host(const recipe& r) {
+  if (r.max_registers != 0)
+    return unsupported("max_registers is " + std::to_string(r.max_registers) +
+                       "; the host engine compiles for a processor, whose registers nobody shares: leave it 0");
+  if (!r.architecture.empty())
+    return unsupported("architecture is \"" + r.architecture +
+                       "\"; the host engine compiles for the processor it runs on: leave it empty");
+  return {};
+}
+
+result<std::string> find_compiler(const recipe& r) {
+  if (!r.compiler.empty()) {
+    if (is_program(r.compiler)) return r.compiler;
+    return unsupported("compiler is \"" + r.compiler + "\", which is no program that can be run" + remedy);
+  }
+  if (const char* set = std::getenv("TROUPE_CXX"); set != nullptr && *set != '\0') {
+    const std::string named = set, path = named.find('/') == std::string::npos ? in_path(named) : named;
+    if (!path.empty() && path.front() == '/' && is_program(path)) return path;
+    return unsupported("TROUPE_CXX is \"" + named + "\", which is no program in PATH, and no absolute path of one" +
+                       remedy);
+  }
+  for (const char* name : {"c++", "g++", "clang++"})
+    if (std::string path = in_path(name); !path.empty()) return path;
+  return unsupported(std::string("the host engine compiles with the system's C++ compiler, and there is no c++, g++ or "
+                                 "clang++ in PATH") +
+                     remedy);
+}
+
+result<compiler> identify(const std::string& keeper, const std::string& path, disk_cache* cache) {
+  std::error_code failed;
+  const std::string real = std::filesystem::canonical(path, failed).string();
+  const auto file = stamp_of(failed ? path : real);
+  if (failed || !file || file->is != stamp::kind::file)
+    return unsupported("the compiler " + path + " cannot be read" + remedy);
+  kernel::byte_writer key;
+  key.text("compiler");
+  key.text(path);
+  key.text(real);
+  key.value(file->bytes);
+  key.value(file->changed_ns);
+  std::string ignored;
+  std::string version;
+  if (cache != nullptr) {
+    if (auto known = cache->find(key.bytes(), ignored)) version = std::move(known->value);
+  }
+  if (version.empty()) {
+    auto folder = private_folder::make();
+    if (!folder) return folder.error();
+    const auto said = run_command(keeper, {.line = {path, "--version"},
+                                           .folder = folder->path(),
+                                           .deadline_ns = now_ns() + 10'000'000'000,
+                                           .message_bytes = 4096});
+    if (!said) return said.error();
+    if (said->exit_code != 0 || said->timed_out)
+      return unsupported("the compiler " + path + " does not say its version: " + said->messages + remedy);
+    version = said->messages.substr(0, said->messages.find('\n'));
+    if (cache != nullptr) (void)cache->store(key.bytes(), {}, version);
+  }
+  key.text(version);
+  return compiler{path, std::move(key).bytes()};
+}
+
+const std::string& processor_identity() {
+  static const std::string identity = [] {
+    std::ifstream info("/proc/cpuinfo");
+    std::string line, out;
+    while (std::getline(info, line) && !line.empty())  // the first processor's
+      for (const char* what : {"vendor_id", "cpu family", "model", "stepping", "flags", "Features"})
+        if (line.starts_with(what)) out += line + "\n";
+    return out;
+  }();
+  return identity;
+}
+
+}  // namespace troupe::jit

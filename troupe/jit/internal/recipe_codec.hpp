@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <troupe/jit/recipe.hpp>
+
+namespace troupe::jit {
+
+/// A recipe as the worker finds it.
+struct decoded_recipe {
+  recipe full;
+  std::string_view what;  ///< the bytes of all that decides what is compiled: part of every key
+};
+
+std::string encode(const recipe& r);
+/// Nothing when the bytes are no recipe. The view is into `bytes`.
+std::optional<decoded_recipe> decode(std::string_view bytes);
+
+}  // namespace troupe::jit

@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <troupe/jit/internal/recipe_codec.hpp>
+#include <troupe/kernel/internal/bytes.hpp>
+#include <troupe/request/describe.hpp>
+
+namespace troupe::jit {
+namespace {
+
+using kernel::byte_reader;
+using kernel::byte_writer;
+
+constexpr std::uint64_t most_source_bytes = std::uint64_t{64} << 20, least_log_bytes = 256,
+                        most_log_bytes = std::uint64_t{16} << 20;
+
+error refusal(const std::string& what, const std::string& expected) {
+  return error(error::details{.reaction = reaction::caller_bug,
+                              .domain = "jit",
+                              .text = "jit.compile: " + what + "; expected " + expected,
+                              .request = {"jit.compile", 0}});
+}
+
+bool is_identifier(const std::string& s) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !s.empty() && letter(s.front()) &&
+         std::all_of(s.begin(), s.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+// A name that can stand for a file in a folder of the compiler's, and nowhere else.
+bool is_file_name(const std::string& s) {
+  if (s.empty() || s.size() > 200 || s.front() == '/' || s.front() == '-' || s.back() == '/') return false;
+  if (std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < ' ' || c == 0x7f || c == '"' || c == '\\'; }))
+    return false;
+  const std::filesystem::path path(s);
+  return std::none_of(path.begin(), path.end(), [](const auto& part) { return part == ".." || part == "."; });
+}
+
+bool has_control_characters(const std::string& s) {
+  return std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; });
+}
+
+// What names files of its own, or stops the compiler early.
+bool is_for_us_to_give(const std::string& option) {
+  if (option.size() < 2 || option.front() != '-') return true;
+  constexpr std::array<std::string_view, 7> ours{"-o", "-c", "-S", "-E", "-x", "-M", "-save-temps"};
+  return std::any_of(ours.begin(), ours.end(), [&](std::string_view o) { return option.starts_with(o); });
+}
+
+result<void> check_names(const recipe& r) {
+  for (const auto* list : {&r.kernels, &r.globals}) {
+    const std::string field = list == &r.kernels ? "kernels" : "globals";
+    for (std::size_t i = 0; i < list->size(); ++i)
+      if (const std::string& name = (*list)[i]; name.empty() || has_control_characters(name))
+        return refusal(field + "[" + std::to_string(i) + "] is " + detail::text(name),
+                       "a name as C++ writes it, such as scale or ns::reduce<float, 256>");
+  }
+  for (const auto& [name, value] : r.definitions)
+    if (!is_identifier(name) || has_control_characters(value))
+      return refusal("definitions has " + detail::text(name) + " = " + detail::text(value),
+                     "the name of a macro, and a value on one line");
+  return {};
+}
+
+result<void> check_files(const recipe& r) {
+  if (!is_file_name(r.name))
+    return refusal("name is " + detail::text(r.name), "a relative file name without .., such as saxpy.cu");
+  for (const auto& [name, text] : r.headers)
+    if (!is_file_name(name) || name == r.name)
+      return refusal("headers has " + detail::text(name),
+                     "a relative file name without .., as #include names it, other than the source's");
+  for (std::size_t i = 0; i < r.include_paths.size(); ++i)
+    if (r.include_paths[i].empty() || has_control_characters(r.include_paths[i]))
+      return refusal("include_paths[" + std::to_string(i) + "] is " + detail::text(r.include_paths[i]), "a folder");
+  for (std::size_t i = 0; i < r.options.size(); ++i)
+    if (is_for_us_to_give(r.options[i]) || has_control_characters(r.options[i]))
+      return refusal("options[" + std::to_string(i) + "] is " + detail::text(r.options[i]),
+                     "an option that changes neither what is compiled, nor to where; include folders, macros and the "
+                     "like have fields of their own");
+  if (!r.compiler.empty() && r.compiler.front() != '/')
+    return refusal("compiler is " + detail::text(r.compiler), "an absolute path, or nothing");
+  return {};
+}
+
+result<void> check_numbers(const recipe& r) {
+  if (r.standard != 17 && r.standard != 20 && r.standard != 23)
+    return refusal("standard is " + std::to_string(r.standard), "17, 20 or 23");
+  if (r.optimisation < 0 || r.optimisation > 3)
+    return refusal("optimisation is " + std::to_string(r.optimisation), "0 to 3");
+  if (r.max_registers < 0 || r.max_registers > 255)
+    return refusal("max_registers is " + std::to_string(r.max_registers), "1 to 255, or 0 to let the compiler decide");
+  if (r.timeout.nanoseconds <= 0)
+    return refusal("timeout is " + std::to_string(r.timeout.nanoseconds) + " ns", "more than 0");
+  if (r.log_bytes < least_log_bytes || r.log_bytes > most_log_bytes)
+    return refusal("log_bytes is " + std::to_string(r.log_bytes),
+                   std::to_string(least_log_bytes) + " to " + std::to_string(most_log_bytes));
+  if (r.cache > cache_use::none)
+    return refusal("cache is " + std::to_string(static_cast<int>(r.cache)), "disk, memory or none");
+  return {};
+}
+
+void write(byte_writer& to, const std::map<std::string, std::string>& m) {
+  to.value(static_cast<std::uint64_t>(m.size()));
+  for (const auto& [key, value] : m) {
+    to.text(key);
+    to.text(value);
+  }
+}
+
+std::map<std::string, std::string> read_map(byte_reader& from) {
+  std::map<std::string, std::string> m;
+  for (auto n = from.value<std::uint64_t>(); n > 0 && from.sound(); --n) {
+    std::string key(from.text());
+    m.emplace(std::move(key), from.text());
+  }
+  return m;
+}
+
+}  // namespace
+
+result<void> check(const recipe& r) {
+  if (r.source.empty()) return refusal("source is empty", "CUDA C++");
+  if (r.source.size() > most_source_bytes)
+    return refusal("source is " + std::to_string(r.source.size()) + " bytes",
+                   "at most " + std::to_string(most_source_bytes));
+  if (r.source.find('\0') != std::string::npos) return refusal("source holds a zero byte", "text");
+  if (auto fine = check_files(r); !fine) return fine;
+  if (auto fine = check_names(r); !fine) return fine;
+  return check_numbers(r);
+}
+
+std::string encode(const recipe& r) {
+  byte_writer what;
+  what.text(r.source);
+  what.text(r.name);
+  what.texts(r.kernels);
+  what.texts(r.globals);
+  write(what, r.headers);
+  what.texts(r.include_paths);
+  write(what, r.definitions);
+  what.value(r.standard);
+  what.value(r.fast_math);
+  what.value(r.flush_to_zero);
+  what.value(r.fuse_multiply_add);
+  what.value(r.optimisation);
+  what.value(r.debug_information);
+  what.value(r.max_registers);
+  what.text(r.architecture);
+  what.texts(r.options);
+  byte_writer all;
+  all.text(what.bytes());
+  all.text(r.compiler);
+  all.value(r.timeout.nanoseconds);
+  all.value(r.cache);
+  all.value(r.log_bytes);
+  return std::move(all).bytes();
+}
+
+std::optional<decoded_recipe> decode(std::string_view bytes) {
+  byte_reader all(bytes);
+  decoded_recipe d;
+  d.what = all.text();
+  recipe& r = d.full;
+  r.compiler = all.text();
+  r.timeout.nanoseconds = all.value<std::int64_t>();
+  r.cache = all.value<cache_use>();
+  r.log_bytes = all.value<std::uint64_t>();
+  byte_reader what(d.what);
+  r.source = what.text();
+  r.name = what.text();
+  r.kernels = what.texts();
+  r.globals = what.texts();
+  r.headers = read_map(what);
+  r.include_paths = what.texts();
+  r.definitions = read_map(what);
+  r.standard = what.value<int>();
+  r.fast_math = what.value<bool>();
+  r.flush_to_zero = what.value<bool>();
+  r.fuse_multiply_add = what.value<bool>();
+  r.optimisation = what.value<int>();
+  r.debug_information = what.value<bool>();
+  r.max_registers = what.value<int>();
+  r.architecture = what.text();
+  r.options = what.texts();
+  if (!all.sound() || !what.sound()) return std::nullopt;
+  return d;
+}
+
+}  // namespace troupe::jit

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <troupe/base/result.hpp>
+#include <troupe/base/time_span.hpp>
+#include <vector>
+
+namespace troupe::jit {
+
+/// Which results of earlier compiles may be used, and where this one is kept.
+enum class cache_use : std::uint8_t {
+  disk,    ///< by other programs, too: see docs/jit.md
+  memory,  ///< by this device's worker only
+  none,    ///< the compiler runs; nothing is kept
+};
+
+/// How to make a program: CUDA C++ and how to compile it. It alone decides what the program is, so that any worker can
+/// make it again.
+struct recipe {
+  std::string source;                     ///< CUDA C++
+  std::string name = "program.cu";        ///< what messages call the source
+  std::vector<std::string> kernels = {};  ///< as C++ names them: "scale", "ns::reduce<float, 256>"; none: all kernels
+                                          ///< that are no templates
+  std::vector<std::string> globals =
+      {};  ///< __device__ and __constant__ variables that the application reads or writes
+  std::map<std::string, std::string> headers = {};      ///< name and text; #include finds these first
+  std::vector<std::string> include_paths = {};          ///< folders; a relative one is seen from the application's
+  std::map<std::string, std::string> definitions = {};  ///< name and value of macros
+  int standard = 20;                                    ///< of C++: 17, 20 or 23
+  bool fast_math = false;                 ///< less exact: fast intrinsics, flush_to_zero, no care for NaN and infinity
+  bool flush_to_zero = false;             ///< subnormal numbers count as 0
+  bool fuse_multiply_add = true;          ///< a * b + c rounded once
+  int optimisation = 3;                   ///< 0 to 3
+  bool debug_information = false;         ///< for debuggers and profilers: which line code is of
+  int max_registers = 0;                  ///< of a thread; 0: the compiler decides. Not on the host engine
+  std::string architecture = {};          ///< "" is that of the device; "sm_90a" … on a GPU
+  std::vector<std::string> options = {};  ///< more of them, as the engine's compiler spells them
+  std::string compiler = {};  ///< path; "" is TROUPE_CXX, or the first of c++, g++ and clang++ in PATH. Host
+                              ///< engine only
+  time_span timeout = time_span::of_seconds(60);  ///< for the compiler
+  cache_use cache = cache_use::disk;
+  std::uint64_t log_bytes = 64 << 10;  ///< as much of the compiler's messages is kept
+};
+
+/// What is wrong with it, if anything: a `caller_bug` that names the field.
+result<void> check(const recipe& r);
+
+}  // namespace troupe::jit

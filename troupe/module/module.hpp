@@ -1,0 +1,7 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// All of module: kernels that were compiled before. See docs/module.md.
+#include <troupe/module/image.hpp>
+#include <troupe/module/requests.hpp>

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/module/requests.hpp>
+
+namespace troupe::module {
+
+void launch::check(checker& c) const {
+  kernel::check_launch(c, kernel, grid, block, shared_bytes, arguments, writes_globals);
+}
+void write_global::check(checker& c) const { kernel::check_global(c, global, offset_bytes, true); }
+void read_global::check(checker& c) const { kernel::check_global(c, global, offset_bytes, false); }
+
+// These are made of parts of a program, by its own functions.
+void load_image::check(checker& c) const {
+  c.require(state.size() >= kernel::program_root::state_bytes, state, "is too small", "a program's state");
+  c.elements(root, kernel::program_root::bytes);
+}
+void read_summary::check(checker& c) const { c.elements(state, kernel::program_root::state_bytes); }
+void read_attributes::check(checker& c) const {
+  c.elements(state, troupe::kernel::program_root::state_bytes);
+  c.require(!kernel.empty(), kernel, "is empty", "the name of a kernel");
+}
+void unload::check(checker& c) const { c.elements(root, kernel::program_root::bytes); }
+
+}  // namespace troupe::module
