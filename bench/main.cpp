@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program behind `troupe bench`.
 #include <unistd.h>
+#include <algorithm>
+#include <apps/common/command_line.hpp>
 #include <bench/measures.hpp>
 #include <bench/ping_pong.hpp>
 #include <bench/report.hpp>
 #include <climits>
 #include <cstdio>
-#include <cstring>
+#include <span>
 #include <troupe/base/clock.hpp>
 #include <vector>
 
@@ -28,45 +30,45 @@ Measures Troupe against the bare calls it stands on, both in turn in the same ru
   troupe bench ask copy        what starts with "ask" or "copy"
 
 Close other programs first: a busy machine is what you measure otherwise. CXX names the compiler of compile.umbrella.
+
+Exit code: 0; with --check 1 when a goal was not met; 2 not called like this.
 )";
 
-struct command_line {
+struct choice {
   settings how;
   bool json = false, check = false, list = false, help = false;
   std::vector<const measure*> chosen;
 };
 
-result<command_line> parse(int argc, char** argv) {
-  command_line c;
-  std::vector<std::string_view> prefixes;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view a = argv[i];
-    if (a == "--json")
-      c.json = true;
-    else if (a == "--quick")
-      c.how.quick = true;
-    else if (a == "--check")
-      c.check = true;
-    else if (a == "--list")
-      c.list = true;
-    else if (a == "--help" || a == "-h")
-      c.help = true;
-    else if (a.starts_with("-"))
-      return error(reaction::caller_bug, "bench", "unknown option " + std::string(a) + "; see troupe bench --help");
-    else
-      prefixes.push_back(a);
-  }
+result<choice> parse(std::span<const char* const> arguments) {
+  static constexpr std::string_view options[] = {"--list", "--json", "--quick", "--check"};
+  const auto given =
+      apps::command_line::parse({.command = "troupe bench", .options = options, .words = arguments.size()}, arguments);
+  if (!given) return given.error();
+  choice c{.how = {},
+           .json = given->has("--json"),
+           .check = given->has("--check"),
+           .list = given->has("--list"),
+           .help = given->has("--help"),
+           .chosen = {}};
+  c.how.quick = given->has("--quick");
+  const auto& prefixes = given->words();
+  std::vector<std::string_view> names;
   for (const measure& m : measures()) {
+    names.push_back(m.name.substr(0, m.name.find('.')));  // what several begin with is nearer to a slip than one whole
+    names.push_back(m.name);
     bool wanted = prefixes.empty();
     for (const std::string_view p : prefixes) wanted |= m.name.starts_with(p);
     if (wanted) c.chosen.push_back(&m);
   }
   for (const std::string_view p : prefixes) {
-    bool known = false;
-    for (const measure& m : measures()) known |= m.name.starts_with(p);
-    if (!known)
-      return error(reaction::caller_bug, "bench",
-                   "no measure starts with \"" + std::string(p) + "\"; see troupe bench --list");
+    if (std::any_of(names.begin(), names.end(), [p](std::string_view name) { return name.starts_with(p); })) continue;
+    std::string text = "troupe bench: no measure starts with \"" + std::string(p) + "\"; ";
+    if (const std::string_view near = apps::nearest(p, names); !near.empty())
+      text += "did you mean " + std::string(near) + "?";
+    else
+      text += "troupe bench --list shows them";
+    return error(reaction::caller_bug, "bench", std::move(text));
   }
   return c;
 }
@@ -78,7 +80,7 @@ std::string folder_of_this_program() {
   return whole.substr(0, whole.rfind('/'));
 }
 
-void list(const command_line& c) {
+void list(const choice& c) {
   for (const measure* m : c.chosen) {
     std::printf("%-19s %s\n", std::string(m->name).c_str(), std::string(m->ours).c_str());
     std::printf("%-19s   against: %s\n", "", std::string(m->raw).c_str());
@@ -96,7 +98,7 @@ result<figures> run(const measure& m, const settings& how) {
   }
 }
 
-int run_all(const command_line& c) {
+int run_all(const choice& c) {
   // A line that goes away again, for whoever watches.
   const bool watched = ::isatty(STDERR_FILENO) != 0;
   if (c.json)
@@ -123,7 +125,7 @@ int run_all(const command_line& c) {
 
 int start(int argc, char** argv) {
   if (argc == 2 && argv[1] == ping_pong::peer_argument) return ping_pong::be_peer();
-  auto c = parse(argc, argv);
+  auto c = parse({argv + 1, static_cast<std::size_t>(argc - 1)});
   if (!c) {
     std::fprintf(stderr, "%s\n", c.error().text().c_str());
     return 2;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
 #include <algorithm>
+#include <apps/common/terminal.hpp>
 #include <bench/report.hpp>
 #include <cmath>
 #include <cstdio>
@@ -11,7 +11,7 @@
 namespace troupe::bench {
 namespace {
 
-bool in_colour() { return ::isatty(STDOUT_FILENO) != 0; }
+bool in_colour() { return apps::terminal::of(stdout).can().colour; }
 const char* green() { return in_colour() ? "\033[32m" : ""; }
 const char* red() { return in_colour() ? "\033[31m" : ""; }
 const char* grey() { return in_colour() ? "\033[2m" : ""; }
