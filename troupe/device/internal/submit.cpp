@@ -167,21 +167,33 @@ submission device_core::submit(const request_info& info, const void* request, ch
     }
   }
   const std::size_t count = listed ? 0 : many.empty() ? uses.size() : many.size();
+  // References first: an atomic operation waits for all stores before it, and those to the ring take longest, because
+  // the worker has read that memory last.
+  ledger_entry& e = ledger_[slot];
+  e.access_count = static_cast<std::uint8_t>(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    block_access& a = e.few[i];
+    if (many.empty()) [[likely]] {
+      a.what = uses[i].touched;
+      a.where = uses[i].range->owner;
+    } else {
+      a = std::move(many[i]);
+    }
+  }
   const std::size_t head_bytes = sizeof(protocol::command_header) + (listed ? 1 : count) * sizeof(memory_access);
   const auto place = claim(head_bytes + info.payload_bytes, may_wait, deadline);
   if (!place) [[unlikely]] {
+    e.release();
     ledger_.give_back(slot);
     return refuse(place.error(), checked, answer, info);
   }
 
-  ledger_entry& e = ledger_[slot];
   e.answered = false;
   e.ticket = place->ticket;
   e.info = &info;
   e.answer = answer;
   if (answer != nullptr) answer->add_ref();
   if (link != nullptr) link->slot = slot, link->ticket = place->ticket;
-  e.access_count = static_cast<std::uint8_t>(count);
   e.deadline_ns.store(deadline, std::memory_order_relaxed);
   const protocol::command_header head{
       .opcode = info.opcode,
@@ -195,16 +207,8 @@ submission device_core::submit(const request_info& info, const void* request, ch
   std::memcpy(place->data, &head, sizeof head);
   bool replaces_stale = false;
   std::byte* const accesses = place->data + sizeof head;
-  for (std::size_t i = 0; i < count; ++i) {
-    block_access& a = e.few[i];
-    if (many.empty()) [[likely]] {
-      a.what = uses[i].touched;
-      a.where = uses[i].range->owner;
-    } else {
-      a = std::move(many[i]);
-    }
-    std::memcpy(accesses + i * sizeof(memory_access), &a.what, sizeof(memory_access));
-  }
+  for (std::size_t i = 0; i < count; ++i)
+    std::memcpy(accesses + i * sizeof(memory_access), &e.few[i].what, sizeof(memory_access));
   if (listed) [[unlikely]] {
     std::memcpy(accesses, &list, sizeof list);
     e.many = std::move(many);
