@@ -13,11 +13,12 @@ using kernel::image_source;
 // Grows when the meaning of a recipe or of a stored value changes.
 constexpr std::uint32_t recipe_version = 1;
 
-std::string key_of(const decoded_recipe& r, const compiler& with) {
+std::string key_of(const std::string& engine, const decoded_recipe& r, const compiler& with) {
   kernel::byte_writer key;
   key.text("image");
   key.value(recipe_version);
   key.value(kernel::compiler_interface_version);
+  key.text(engine);
   key.text(processor_identity());
   key.text(with.identity);
   key.text(r.what);
@@ -36,7 +37,7 @@ build builder::make(const decoded_recipe& r) {
   disk_cache* disk = r.full.cache == cache_use::disk ? parts_.disk : nullptr;
   const auto with = parts_.find(r.full, disk);
   if (!with) return failed_with(with.error());
-  const std::string key = key_of(r, *with);
+  const std::string key = key_of(parts_.engine, r, *with);
   bool timed_out = false;
   if (r.full.cache == cache_use::none) return from_compiler(r, *with, "", deadline, "", timed_out);
 

@@ -31,6 +31,7 @@ class builder {
   struct parts {
     std::function<result<compiler>(const recipe&, disk_cache* cache)> find;
     compile_function compile;
+    std::string engine = {};                               ///< what stands for this very build of the engine
     disk_cache* disk = nullptr;                            ///< null: none
     std::uint64_t memory_bytes = std::uint64_t{64} << 20;  ///< of images kept in memory
   };

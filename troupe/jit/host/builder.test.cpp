@@ -28,6 +28,7 @@ class a_builder : public testing::Test {
                           ++compiles_;
                           return compile_(r, c, deadline);
                         },
+                    .engine = engine_,
                     .disk = disk,
                     .memory_bytes = memory_bytes});
   }
@@ -38,7 +39,7 @@ class a_builder : public testing::Test {
 
   std::atomic<int> compiles_{0};
   bool missing_ = false;
-  std::string version_ = "1";
+  std::string version_ = "1", engine_;
   builder::compile_function compile_ = [](const recipe& r, const compiler& c, std::int64_t) {
     return compiled{.failed = {}, .image = r.source + c.identity, .log = "warning\n", .made_from = {}, .lasting = true};
   };
@@ -122,6 +123,9 @@ TEST_F(a_builder, finds_on_disk_what_another_has_compiled_with_its_messages) {
   EXPECT_EQ(*found.image, "a1");
   EXPECT_EQ(found.log, "warning\n");
   EXPECT_EQ(make(other, {.source = "a"}).source, image_source::memory);
+  engine_ = "another build of the engine";
+  auto newer = make_builder(&disk);
+  EXPECT_EQ(make(newer, {.source = "a"}).source, image_source::compiled);
 }
 
 TEST_F(a_builder, uses_the_caches_that_the_recipe_allows) {

@@ -18,7 +18,7 @@ namespace {
 
 // In a private folder: the user's files in a folder of their own, ours beside it.
 constexpr const char *place = "in", *preprocessed = "../preprocessed", *dependencies = "../dependencies",
-                     *translated = "../translated.ii", *image = "../image.so";
+                     *definitions = "../definitions.h", *translated = "../translated.ii", *image = "../image.so";
 
 std::int64_t wall_clock_ns() noexcept {
   timespec t{};
@@ -50,7 +50,6 @@ kernel::compiler_settings settings_of(const installation& at, const recipe& r) {
   s.fuse_multiply_add = r.fuse_multiply_add;
   s.optimisation = r.optimisation;
   s.debug_information = r.debug_information;
-  for (const auto& [name, value] : r.definitions) s.definitions.push_back(name + "=" + value);
   s.include_folders.push_back(".");  // the headers in memory come first
   s.include_folders.insert(s.include_folders.end(), r.include_paths.begin(), r.include_paths.end());
   return s;
@@ -86,6 +85,10 @@ class job {
     const std::string in = folder_->path() + "/" + place;
     bool written = write_file(in, recipe_.name, recipe_.source);
     for (const auto& [name, text] : recipe_.headers) written = written && write_file(in, name, text);
+    // Not on the command line: there they would reach into our own headers, which come first.
+    std::string macros;
+    for (const auto& [name, value] : recipe_.definitions) macros += "#define " + name + " " + value + "\n";
+    written = written && write_file(in, definitions, macros);
     if (written) return {};
     return error::from_errno(reaction::retry_later, "jit", "jit.compile: writing the source to " + in, errno);
   }
@@ -97,6 +100,8 @@ class job {
     auto said = run_command(at_.keeper, c);
     if (!said) return stop(said.error());
     replace_all(said->messages, folder_->path() + "/", "");
+    replace_all(said->messages, at_.cuda_folder + "/", "");
+    replace_all(said->messages, "../", "");
     replace_all(said->messages, "./", "");
     out_.log += said->messages;
     if (said->cut_bytes != 0) out_.log += "\n… (" + std::to_string(said->cut_bytes) + " bytes more)\n";
@@ -122,7 +127,7 @@ class job {
   bool preprocess() {
     std::vector<std::string> arguments = kernel::preprocessor_arguments(settings_, recipe_.name);
     arguments.insert(arguments.end(), recipe_.options.begin(), recipe_.options.end());
-    arguments.insert(arguments.end(), {"-MD", "-MT", "x", "-MF", dependencies});
+    arguments.insert(arguments.end(), {"-include", definitions, "-MD", "-MT", "x", "-MF", dependencies});
     return step(std::move(arguments), preprocessed);
   }
 

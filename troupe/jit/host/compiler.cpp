@@ -68,7 +68,7 @@ result<std::string> find_compiler(const recipe& r) {
 result<compiler> identify(const std::string& keeper, const std::string& path, disk_cache* cache) {
   std::error_code failed;
   const std::string real = std::filesystem::canonical(path, failed).string();
-  const auto file = stamp_of(failed ? path : real);
+  const auto file = glance_at(failed ? path : real);
   if (failed || !file || file->is != stamp::kind::file)
     return unsupported("the compiler " + path + " cannot be read" + remedy);
   kernel::byte_writer key;

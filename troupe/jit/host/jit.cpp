@@ -14,14 +14,26 @@
 namespace troupe::jit {
 namespace {
 
+std::filesystem::path engine_file() {
+  Dl_info self{};
+  if (::dladdr(reinterpret_cast<const void*>(&engine_file), &self) == 0) return "/";
+  return std::filesystem::absolute(self.dli_fname);
+}
+
 // What belongs to the engine lies in the folder above its own.
 installation find_installation() {
-  Dl_info self{};
-  std::filesystem::path engine = ::dladdr(reinterpret_cast<const void*>(&find_installation), &self) != 0
-                                     ? std::filesystem::absolute(self.dli_fname)
-                                     : std::filesystem::path("/");
-  const std::filesystem::path folder = engine.parent_path().parent_path();
+  const std::filesystem::path folder = engine_file().parent_path().parent_path();
   return {.keeper = (folder / "troupe-keeper").string(), .cuda_folder = (folder / "cuda").string()};
+}
+
+// Another build of the engine may translate differently.
+std::string engine_identity() {
+  std::error_code failed;
+  const std::filesystem::path file = engine_file();
+  kernel::byte_writer identity;
+  identity.value(static_cast<std::uint64_t>(std::filesystem::file_size(file, failed)));
+  identity.value(static_cast<std::int64_t>(std::filesystem::last_write_time(file, failed).time_since_epoch().count()));
+  return std::move(identity).bytes();
 }
 
 class host_jit {
@@ -87,6 +99,7 @@ class host_jit {
                   },
                   .compile = [this](const recipe& r, const compiler& with,
                                     std::int64_t deadline_ns) { return compile(installation_, with, r, deadline_ns); },
+                  .engine = engine_identity(),
                   .disk = disk_.folder().empty() ? nullptr : &disk_}),
         programs_([this](const kernel::program_root& root) { return make_program(root, false); }) {}
 

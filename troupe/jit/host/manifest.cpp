@@ -13,24 +13,6 @@
 namespace troupe::jit {
 namespace {
 
-struct glance {
-  stamp::kind is = stamp::kind::nothing;
-  std::uint64_t bytes = 0;
-  std::int64_t changed_ns = 0;
-};
-
-std::optional<glance> look_at(const std::string& path) {
-  struct stat s{};
-  if (::stat(path.c_str(), &s) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR) return glance{};
-    return std::nullopt;
-  }
-  const std::int64_t changed = s.st_mtim.tv_sec * std::int64_t{1'000'000'000} + s.st_mtim.tv_nsec;
-  if (S_ISREG(s.st_mode)) return glance{stamp::kind::file, static_cast<std::uint64_t>(s.st_size), changed};
-  if (S_ISDIR(s.st_mode)) return glance{stamp::kind::folder, 0, changed};
-  return std::nullopt;
-}
-
 std::optional<digest> names_in(const std::string& path) {
   std::error_code failed;
   std::vector<std::string> names;
@@ -53,16 +35,32 @@ std::optional<digest> content_of(const std::string& path, stamp::kind is) {
 
 }  // namespace
 
+std::optional<stamp> glance_at(const std::string& path) {
+  stamp out;
+  out.path = path;
+  struct stat s{};
+  if (::stat(path.c_str(), &s) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return out;
+    return std::nullopt;
+  }
+  if (!S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode)) return std::nullopt;
+  out.is = S_ISREG(s.st_mode) ? stamp::kind::file : stamp::kind::folder;
+  out.bytes = S_ISREG(s.st_mode) ? static_cast<std::uint64_t>(s.st_size) : 0;
+  out.changed_ns = s.st_mtim.tv_sec * std::int64_t{1'000'000'000} + s.st_mtim.tv_nsec;
+  return out;
+}
+
 std::optional<stamp> stamp_of(const std::string& path) {
-  const auto now = look_at(path);
+  auto now = glance_at(path);
   if (!now) return std::nullopt;
   const auto content = content_of(path, now->is);
   if (!content) return std::nullopt;
-  return stamp{path, now->is, now->bytes, now->changed_ns, *content};
+  now->content = *content;
+  return now;
 }
 
 bool unchanged(const stamp& s) {
-  const auto now = look_at(s.path);
+  const auto now = glance_at(s.path);
   if (!now || now->is != s.is) return false;
   if (now->bytes == s.bytes && now->changed_ns == s.changed_ns) return true;
   return now->bytes == s.bytes && content_of(s.path, s.is) == s.content;

@@ -25,6 +25,8 @@ using manifest = std::vector<stamp>;
 
 /// Nothing when it is there and cannot be read, or is neither file nor folder.
 std::optional<stamp> stamp_of(const std::string& path);
+/// The same without reading it: no content.
+std::optional<stamp> glance_at(const std::string& path);
 /// Is it as it was? What has the same size and time is; anything else is read and compared.
 bool unchanged(const stamp& s);
 bool unchanged(const manifest& m);

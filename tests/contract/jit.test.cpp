@@ -1,0 +1,388 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What jit promises beyond the contract: how sources are compiled, with the compiler of this machine.
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "jit_source.hpp"
+
+namespace troupe::whole {
+namespace {
+
+namespace fs = std::filesystem;
+
+class a_program : public testing::Test {
+ protected:
+  // What a kernel "k(float* out)" writes, run by one thread.
+  std::vector<float> output_of(const jit::program& p, std::size_t count = 1) const {
+    auto out = gpu_.alloc<float>(count, {.zeroed = true});
+    gpu_.tell(jit::launch{.kernel = p.kernel("k"), .grid = 1, .block = 1, .arguments = {inout(out)}});
+    auto got = gpu_.download(out).get();
+    EXPECT_OK(got);
+    return got ? *got : std::vector<float>(count, -1);
+  }
+  static std::string kernel_that_writes(const std::string& value) {
+    return "__global__ void k(float* out) { out[0] = " + value + "; }\n";
+  }
+  float value_of(const std::string& expression, jit::recipe r = {}) const {
+    r.source += kernel_that_writes(expression);
+    return output_of(jit::compile(gpu_, std::move(r)))[0];
+  }
+  void expect_serving() const { EXPECT_EQ(value_of("7"), 7); }
+
+  runtime runtime_;
+  device gpu_ = runtime_.open_device(with_test_engines());
+};
+
+TEST_F(a_program, is_compiled_in_the_background_and_used_without_waiting) {
+  const auto p = jit::compile(gpu_, saxpy_recipe());
+  const auto x = uploaded(gpu_, counting(100)), y = uploaded(gpu_, counting(100));
+  gpu_.tell(jit::launch{.kernel = p.kernel("saxpy"), .grid = 4, .block = 32, .arguments = {3.0f, x, inout(y), 100}});
+  const auto got = gpu_.download(y).get();
+  ASSERT_OK(got);
+  for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ((*got)[i], 4.0f * static_cast<float>(i));
+  EXPECT_OK(p.ready().get());
+  EXPECT_OK(p.ready().get());  // as often as one likes
+}
+
+TEST_F(a_program, has_the_kernels_its_recipe_names_templates_too) {
+  const auto p = jit::compile(gpu_, {.source = "namespace a { template <class T, int N> __global__ void add(T* out) "
+                                               "{ out[0] += T(N); } }\n__global__ void other(float*) {}\n",
+                                     .kernels = {"a::add<float, 4>", "a::add<double, 5>"}});
+  auto f = gpu_.alloc<float>(1, {.zeroed = true});
+  auto d = gpu_.alloc<double>(1, {.zeroed = true});
+  gpu_.tell(jit::launch{.kernel = p.kernel("a::add<float,4>"), .grid = 1, .block = 1, .arguments = {inout(f)}});
+  gpu_.tell(jit::launch{.kernel = p.kernel("a::add<double, 5>"), .grid = 1, .block = 1, .arguments = {inout(d)}});
+  EXPECT_EQ(gpu_.download(f).get().value()[0], 4);
+  EXPECT_EQ(gpu_.download(d).get().value()[0], 5);
+  EXPECT_EQ(p.summary().get().value().kernels, 2u);
+  EXPECT_TRUE(is_error(
+      error_of(gpu_.ask(jit::launch{.kernel = p.kernel("other"), .grid = 1, .block = 1, .arguments = {inout(f)}})),
+      reaction::caller_bug, {"has no kernel \"other\"", "a::add<float, 4>", "a::add<double, 5>"}));
+}
+
+TEST_F(a_program, is_made_as_every_field_of_its_recipe_says) {
+  EXPECT_EQ(value_of("N + LONG", {.definitions = {{"N", "4"}, {"LONG", "(1 + 2) * 3"}}}), 13);
+  EXPECT_EQ(value_of("FLAG", {.definitions = {{"FLAG", "1"}}}), 1);
+  EXPECT_EQ(value_of("one() + two()", {.source = "#include \"one.h\"\n#include <sub/two.h>\n",
+                                       .headers = {{"one.h", "__device__ float one() { return 1; }"},
+                                                   {"sub/two.h", "__device__ float two() { return 2; }"}}}),
+            3);
+  EXPECT_EQ(value_of("(float)(__cplusplus / 100)", {.standard = 17}), 2017);
+  EXPECT_EQ(value_of("(float)(__cplusplus / 100)", {.standard = 20}), 2020);
+  EXPECT_GT(value_of("(float)(__cplusplus / 100)", {.standard = 23}), 2020);
+  const std::string optimised = "\n#ifdef __OPTIMIZE__\n1\n#else\n0\n#endif\n";
+  EXPECT_EQ(value_of(optimised, {.optimisation = 0}), 0);
+  EXPECT_EQ(value_of(optimised, {.optimisation = 2}), 1);
+  EXPECT_EQ(value_of("GIVEN", {.options = {"-DGIVEN=6"}}), 6);
+}
+
+TEST_F(a_program, finds_headers_in_its_include_paths_which_are_seen_from_the_application) {
+  const fs::path before = fs::current_path(),
+                 room = fs::temp_directory_path() / ("troupe-include-" + std::to_string(::getpid()));
+  fs::create_directories(room / "one");
+  fs::create_directories(room / "two");
+  std::ofstream(room / "two" / "value.h") << "#define VALUE 2\n";
+  fs::current_path(room);
+  const jit::recipe r{.source = "#include <value.h>\n", .include_paths = {"one", (room / "two").string()}};
+  EXPECT_EQ(value_of("VALUE", r), 2);
+  EXPECT_EQ(value_of("VALUE", r), 2);
+  std::ofstream(room / "one" / "value.h") << "#define VALUE 1\n";  // which now comes first
+  EXPECT_EQ(value_of("VALUE", r), 1);
+  std::ofstream(room / "one" / "value.h") << "#define VALUE 10\n";
+  EXPECT_EQ(value_of("VALUE", r), 10);
+  fs::current_path(before);
+  fs::remove_all(room);
+}
+
+TEST_F(a_program, computes_with_subnormals_and_fused_products_as_its_recipe_says) {
+  // 2^-140 is subnormal; halving it gives 2^-141, or 0.
+  const std::string source =
+      "__global__ void k(float* out) { out[0] = out[1] * 0.5f; out[2] = out[3] * out[3] - out[4]; }\n";
+  const auto run = [&](jit::recipe r) {
+    r.source = source;
+    const float a = 1 + std::ldexp(1.0f, -12);
+    auto out = uploaded<float>(gpu_, {0, std::ldexp(1.0f, -140), 0, a, a * a});
+    const auto p = jit::compile(gpu_, r);
+    gpu_.tell(jit::launch{.kernel = p.kernel("k"), .grid = 1, .block = 1, .arguments = {inout(out)}});
+    return gpu_.download(out).get().value();
+  };
+  EXPECT_EQ(run({})[0], std::ldexp(1.0f, -141));
+  EXPECT_EQ(run({.flush_to_zero = true})[0], 0);
+  EXPECT_EQ(run({.fast_math = true})[0], 0);
+  EXPECT_EQ(run({.fuse_multiply_add = false})[2], 0);
+  if (__builtin_cpu_supports("fma")) {
+    EXPECT_EQ(run({})[2], std::ldexp(1.0f, -24));
+  }
+}
+
+TEST_F(a_program, that_does_not_compile_says_where_in_the_users_own_names) {
+  const auto p =
+      jit::compile(gpu_, {.source = "#include \"inner.h\"\n\n__global__ void k(float* out) {\n  out[0] = missing;\n}\n",
+                          .name = "folder/broken.cu",
+                          .headers = {{"inner.h", "inline int f() { return nowhere; }\n"}}});
+  const error e = error_of(p.ready());
+  EXPECT_TRUE(is_error(e, reaction::caller_bug,
+                       {"jit.compile", "folder/broken.cu does not compile", "'nowhere'", "'missing'",
+                        "folder/broken.cu:4:12: error:", "inner.h:1:"}));
+  for (const char* ours : {"/tmp/", "troupe-", "libexec", ".ii"})
+    EXPECT_EQ(e.text().find(ours), std::string::npos) << ours << " in " << e.text();
+  const auto log = p.log().get();
+  ASSERT_OK(log);
+  EXPECT_NE(log->find("'missing'"), std::string::npos);
+  // Whatever is asked of it fails with that error.
+  auto out = gpu_.alloc<float>(1, {.zeroed = true});
+  EXPECT_TRUE(is_error(
+      error_of(gpu_.ask(jit::launch{.kernel = p.kernel("k"), .grid = 1, .block = 1, .arguments = {inout(out)}})),
+      reaction::caller_bug, {"folder/broken.cu does not compile", "reached through jit.launch"}));
+  EXPECT_TRUE(is_error(error_of(gpu_.download(out)), reaction::caller_bug, {"does not compile"}));
+  EXPECT_TRUE(is_error(error_of(p.image()), reaction::caller_bug, {"does not compile", "'missing'"}));
+  EXPECT_TRUE(is_error(error_of(p.attributes("k")), reaction::caller_bug, {"does not compile"}));
+  EXPECT_OK(p.unload().get());
+  expect_serving();
+}
+
+TEST_F(a_program, without_the_kernels_or_globals_that_the_recipe_names_does_not_compile) {
+  EXPECT_TRUE(is_error(error_of(jit::compile(gpu_, {.source = kernel_that_writes("1"), .kernels = {"kk"}}).ready()),
+                       reaction::caller_bug, {"does not compile", "kk"}));
+  EXPECT_TRUE(is_error(error_of(jit::compile(gpu_, {.source = kernel_that_writes("1"), .globals = {"table"}}).ready()),
+                       reaction::caller_bug, {"does not compile", "table"}));
+  expect_serving();
+}
+
+TEST_F(a_program, that_never_stops_compiling_is_stopped_and_holds_nobody_up) {
+  const auto p = jit::compile(
+      gpu_,
+      {.source = "template <unsigned long N> struct down { static constexpr unsigned long value = down<N - 1>::value + "
+                 "down<N / 2>::value; };\ntemplate <> struct down<0> { static constexpr unsigned long value = 0; };\n" +
+                 kernel_that_writes("(float)down<100000000>::value"),
+       .options = {"-ftemplate-depth=2000000000"},
+       .timeout = std::chrono::milliseconds(1500)});
+  auto end = p.ready();
+  EXPECT_EQ(gpu_.ping(5).get().value(), 5u);
+  EXPECT_FALSE(end.ready());
+  const error e = error_of(std::move(end));
+  EXPECT_TRUE(
+      is_error(e, reaction::caller_bug,
+               {"program.cu: the compiler had not ended after 1500 ms and was killed; raise the recipe's timeout"}));
+  expect_serving();
+}
+
+TEST_F(a_program, that_includes_what_never_ends_is_refused) {
+  const auto p = jit::compile(
+      gpu_, {.source = "#include \"/dev/zero\"\n" + kernel_that_writes("1"), .timeout = std::chrono::seconds(1)});
+  EXPECT_FALSE(p.ready().get());
+  expect_serving();
+}
+
+TEST_F(a_program, keeps_warnings_and_as_much_of_the_log_as_asked_for) {
+  const auto p = jit::compile(gpu_, {.source = "#warning mind the step\n" + kernel_that_writes("1"), .name = "w.cu"});
+  const auto log = p.log().get();
+  ASSERT_OK(log);
+  EXPECT_NE(log->find("w.cu:1:2: warning:"), std::string::npos) << *log;
+  EXPECT_NE(log->find("mind the step"), std::string::npos) << *log;
+  std::string many;
+  for (int i = 0; i < 50; ++i) many += "#warning number " + std::to_string(i) + "\n";
+  const auto cut = jit::compile(gpu_, {.source = many + kernel_that_writes("1"), .log_bytes = 500}).log().get();
+  ASSERT_OK(cut);
+  EXPECT_EQ(cut->size(), 500u);
+  EXPECT_NE(cut->find("raise log_bytes to see more"), std::string::npos) << *cut;
+}
+
+TEST_F(a_program, is_refused_for_each_field_that_cannot_be_honoured) {
+  const auto text = [&](jit::recipe r) {
+    if (r.source.empty()) r.source = "__global__ void k() {}";
+    const auto p = jit::compile(gpu_, r);
+    const std::string all = text_of(p.ready());
+    auto launched = gpu_.ask(jit::launch{.kernel = p.kernel("k"), .grid = 1, .block = 1});
+    EXPECT_EQ(text_of(std::move(launched)), all);
+    return all;
+  };
+  EXPECT_EQ(text({.source = std::string("\0", 1)}), "jit.compile: source holds a zero byte; expected text");
+  EXPECT_EQ(text({.name = "../up.cu"}),
+            "jit.compile: name is \"../up.cu\"; expected a relative file name without .., such as saxpy.cu");
+  EXPECT_EQ(
+      text({.kernels = {"k", ""}}),
+      "jit.compile: kernels[1] is \"\"; expected a name as C++ writes it, such as scale or ns::reduce<float, 256>");
+  EXPECT_EQ(text({.headers = {{"/etc/passwd", ""}}}),
+            "jit.compile: headers has \"/etc/passwd\"; expected a relative file name without .., as #include names it, "
+            "other than the source's");
+  EXPECT_EQ(text({.include_paths = {""}}), "jit.compile: include_paths[0] is \"\"; expected a folder");
+  EXPECT_EQ(text({.definitions = {{"1", "2"}}}),
+            "jit.compile: definitions has \"1\" = \"2\"; expected the name of a macro, and a value on one line");
+  EXPECT_EQ(text({.standard = 14}), "jit.compile: standard is 14; expected 17, 20 or 23");
+  EXPECT_EQ(text({.optimisation = 4}), "jit.compile: optimisation is 4; expected 0 to 3");
+  EXPECT_EQ(text({.max_registers = 300}),
+            "jit.compile: max_registers is 300; expected 1 to 255, or 0 to let the compiler decide");
+  EXPECT_EQ(
+      text({.max_registers = 32}),
+      "jit.compile: max_registers is 32; the host engine compiles for a processor, whose registers nobody shares: "
+      "leave it 0");
+  EXPECT_EQ(text({.architecture = "sm_90a"}),
+            "jit.compile: architecture is \"sm_90a\"; the host engine compiles for the processor it runs on: leave it "
+            "empty");
+  EXPECT_EQ(
+      text({.options = {"-o/etc/passwd"}}),
+      "jit.compile: options[0] is \"-o/etc/passwd\"; expected an option that changes neither what is compiled, nor "
+      "to where; include folders, macros and the like have fields of their own");
+  EXPECT_EQ(text({.compiler = "g++"}), "jit.compile: compiler is \"g++\"; expected an absolute path, or nothing");
+  EXPECT_NE(
+      text({.compiler = "/no/g++"}).find("compiler is \"/no/g++\", which is no program that can be run; install one"),
+      std::string::npos);
+  EXPECT_EQ(text({.timeout = time_span::of_seconds(0)}), "jit.compile: timeout is 0 ns; expected more than 0");
+  EXPECT_EQ(text({.log_bytes = 10}), "jit.compile: log_bytes is 10; expected 256 to 16777216");
+  EXPECT_EQ(text_of(jit::compile(gpu_, {.name = "a"}).ready()), "jit.compile: source is empty; expected CUDA C++");
+  expect_serving();
+}
+
+TEST_F(a_program, has_globals_that_the_application_reads_and_writes_in_order_with_launches) {
+  const auto p =
+      jit::compile(gpu_, {.source = "__device__ float table[4] = {1, 2, 3, 4};\n__constant__ int factor = 2;\n"
+                                    "__global__ void k() { table[threadIdx.x] *= factor; }\n",
+                          .globals = {"table", "factor"}});
+  const auto table = [&] {
+    auto all = gpu_.alloc<float>(4);
+    gpu_.tell(jit::read_global{.global = p.global("table"), .target = all.as<std::byte>()});
+    return gpu_.download(all).get().value();
+  };
+  const jit::launch l{.kernel = p.kernel("k"), .grid = 1, .block = 4, .writes_globals = true};
+  gpu_.tell(l);
+  EXPECT_EQ(table(), (std::vector<float>{2, 4, 6, 8}));
+  gpu_.tell(jit::write_global{.global = p.global("factor"), .source = uploaded<int>(gpu_, {10}).as<std::byte>()});
+  gpu_.tell(jit::write_global{
+      .global = p.global("table"), .source = uploaded<float>(gpu_, {7}).as<std::byte>(), .offset_bytes = 8});
+  gpu_.tell(l);
+  EXPECT_EQ(table(), (std::vector<float>{20, 40, 70, 80}));
+}
+
+TEST_F(a_program, gives_its_image_to_be_loaded_as_a_module) {
+  const auto p = jit::compile(gpu_, saxpy_recipe());
+  const auto bytes = p.image().get();
+  ASSERT_OK(bytes);
+  EXPECT_EQ(bytes->size(), p.summary().get().value().image_bytes);
+  EXPECT_OK(p.unload().get());
+  const auto m = module::load(gpu_, *bytes);
+  const auto x = uploaded(gpu_, counting(10)), y = uploaded(gpu_, counting(10));
+  gpu_.tell(module::launch{.kernel = m.kernel("saxpy"), .grid = 1, .block = 32, .arguments = {1.0f, x, inout(y), 10}});
+  EXPECT_EQ(gpu_.download(y).get().value()[9], 18);
+}
+
+TEST_F(a_program, says_what_is_known_of_its_kernels) {
+  const auto a = jit::compile(gpu_, saxpy_recipe()).attributes("saxpy").get();
+  ASSERT_OK(a);
+  ASSERT_EQ(a->parameters.size(), 4u);
+  EXPECT_EQ(a->parameters[1].passing, kernel::passing::const_pointer);
+  EXPECT_EQ(a->parameters[1].element, dtype::f32);
+  EXPECT_EQ(a->parameters[3].element, dtype::i32);
+  EXPECT_EQ(a->max_threads, 1024u);
+}
+
+TEST_F(a_program, that_equals_another_is_compiled_once_and_has_globals_of_its_own) {
+  const jit::recipe r{
+      .source = "__device__ float v = 1;\n__global__ void k(float* out) { out[0] = v += 1; }\n// " + unique(),
+      .cache = jit::cache_use::memory};
+  std::vector<jit::program> all;
+  for (int i = 0; i < 4; ++i) all.push_back(jit::compile(gpu_, r));
+  int compiled = 0;
+  for (const auto& p : all) {
+    const auto s = p.summary().get();
+    ASSERT_OK(s);
+    compiled += s->source == kernel::image_source::compiled;
+    EXPECT_EQ(output_of(p)[0], 2);
+  }
+  EXPECT_EQ(compiled, 1);
+  EXPECT_EQ(output_of(all[0])[0], 3);
+  EXPECT_EQ(output_of(all[1])[0], 3);
+}
+
+TEST_F(a_program, comes_from_disk_in_the_next_process) {
+  const jit::recipe r{.source = kernel_that_writes("5") + "// " + unique()};
+  EXPECT_EQ(jit::compile(gpu_, r).summary().get().value().source, kernel::image_source::compiled);
+  const device next = runtime_.open_device(with_test_engines());
+  const auto p = jit::compile(next, r);
+  EXPECT_EQ(p.summary().get().value().source, kernel::image_source::disk);
+  auto out = next.alloc<float>(1);
+  next.tell(jit::launch{.kernel = p.kernel("k"), .grid = 1, .block = 1, .arguments = {troupe::out(out)}});
+  EXPECT_EQ(next.download(out).get().value()[0], 5);
+}
+
+TEST_F(a_program, is_compiled_all_the_same_where_the_cache_cannot_be_used_and_its_log_says_why) {
+  const fs::path room = fs::temp_directory_path() / ("troupe-cache-" + std::to_string(::getpid()));
+  fs::create_directories(room / "open");
+  fs::permissions(room / "open", fs::perms::all);
+  std::ofstream(room / "file") << "";
+  const std::string before = std::getenv("TROUPE_CACHE");
+  const auto log_with = [&](const std::string& folder) {
+    ::setenv("TROUPE_CACHE", folder.c_str(), 1);
+    const device gpu = runtime_.open_device(with_test_engines());
+    ::setenv("TROUPE_CACHE", before.c_str(), 1);
+    const auto p = jit::compile(gpu, {.source = kernel_that_writes("5")});
+    EXPECT_EQ(p.summary().get().value().source, kernel::image_source::compiled);
+    return p.log().get().value();
+  };
+  EXPECT_NE(log_with(room / "open").find("note: cache: cannot use the folder"), std::string::npos);
+  EXPECT_NE(log_with(room / "file" / "cache").find("note: cache: cannot make the folder"), std::string::npos);
+  EXPECT_EQ(log_with("off"), "");
+  fs::remove_all(room);
+}
+
+TEST_F(a_program, is_unsupported_where_there_is_no_compiler) {
+  ::setenv("TROUPE_CXX", "/no/compiler", 1);
+  const device gpu = runtime_.open_device(with_test_engines());
+  ::unsetenv("TROUPE_CXX");
+  EXPECT_TRUE(is_error(error_of(jit::compile(gpu, {.source = kernel_that_writes("1")}).ready()), reaction::unsupported,
+                       {"TROUPE_CXX is \"/no/compiler\"", "apt install g++"}));
+}
+
+TEST_F(a_program, is_unloaded_once_after_what_was_asked_of_it_and_refused_later) {
+  const auto p = jit::compile(gpu_, saxpy_recipe());
+  EXPECT_OK(p.unload().get());
+  EXPECT_EQ(text_of(p.unload()), "jit.unload: saxpy.cu was unloaded; compile or load it again");
+  const submission late = gpu_.tell(jit::launch{.kernel = p.kernel("saxpy"), .grid = 1, .block = 1});
+  ASSERT_FALSE(late);
+  EXPECT_EQ(
+      late.error().text(),
+      "jit.launch: kernel is of saxpy.cu, which was unloaded; expected a program that is loaded; compile or load it "
+      "again");
+  EXPECT_TRUE(is_error(error_of(p.image()), reaction::caller_bug, {"jit.image", "was unloaded"}));
+}
+
+TEST_F(a_program, reports_barriers_that_not_all_threads_reach_and_serves_on) {
+  const auto p =
+      jit::compile(gpu_, {.source = "__global__ void k(float* out) {\n  if (threadIdx.x < 3) __syncthreads();\n"
+                                    "  out[threadIdx.x] = 1;\n}\n",
+                          .name = "d.cu"});
+  auto out = gpu_.alloc<float>(8, {.zeroed = true});
+  EXPECT_TRUE(is_error(
+      error_of(gpu_.ask(jit::launch{.kernel = p.kernel("k"), .grid = 1, .block = 8, .arguments = {inout(out)}})),
+      reaction::caller_bug, {"jit.launch", "d.cu:2"}));
+  expect_serving();
+}
+
+TEST_F(a_program, refuses_shared_memory_beyond_the_limit_static_or_dynamic) {
+  const auto p = jit::compile(gpu_, {.source = "__global__ void k(float* out) { extern __shared__ float s[]; s[0] = 1; "
+                                               "out[0] = s[0]; }\n"});
+  auto out = gpu_.alloc<float>(1, {.zeroed = true});
+  jit::launch l{.kernel = p.kernel("k"), .grid = 1, .block = 1, .shared_bytes = 232449, .arguments = {inout(out)}};
+  EXPECT_TRUE(is_error(error_of(gpu_.ask(l)), reaction::caller_bug, {"jit.launch", "232449", "232448"}));
+  EXPECT_FALSE(
+      jit::compile(gpu_, {.source = "__global__ void k(float* out) { __shared__ float s[100000]; s[threadIdx.x] "
+                                    "= 1; out[0] = s[0]; }\n"})
+          .ready()
+          .get());
+  expect_serving();
+}
+
+TEST_F(a_program, of_a_device_that_has_closed_is_refused) {
+  const auto p = jit::compile(gpu_, saxpy_recipe());
+  EXPECT_OK(p.ready().get());
+  EXPECT_OK(gpu_.close().get());
+  EXPECT_TRUE(is_error(error_of(p.ready()), reaction::stopped, {"closed"}));
+  EXPECT_TRUE(is_error(error_of(jit::compile(gpu_, saxpy_recipe()).ready()), reaction::stopped, {"closed"}));
+  EXPECT_FALSE(p.image().get());
+  EXPECT_FALSE(p.unload().get());
+}
+
+}  // namespace
+}  // namespace troupe::whole

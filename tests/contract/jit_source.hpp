@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdlib>
+
+#include "kernels.hpp"
+
+/// What the tests of jit share.
+namespace troupe::whole {
+
+inline jit::recipe saxpy_recipe() {
+  return {.source =
+              "__device__ float table[16] = {1, 2, 3};\n"
+              "__global__ void saxpy(float a, const float* x, float* y, int n) {\n"
+              "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+              "  if (i < n) y[i] += a * x[i];\n"
+              "}\n",
+          .name = "saxpy.cu",
+          .globals = {"table"}};
+}
+
+/// Text that no other run has.
+inline std::string unique() {
+  static int count = 0;
+  return std::to_string(::getpid()) + "." + std::to_string(now_ns()) + "." + std::to_string(++count);
+}
+
+/// Compiled programs are kept in the build folder, not in the home of whoever runs the tests.
+inline const bool cache_is_ours = ::setenv("TROUPE_CACHE", TROUPE_TEST_CACHE, 1) == 0;
+
+}  // namespace troupe::whole
