@@ -27,7 +27,7 @@ std::vector<std::string> preprocessor_arguments(const compiler_settings& s, cons
   add_common(s, out);
   for (const std::string& d : s.definitions) out.push_back("-D" + d);
   for (const std::string& folder : s.include_folders) out.push_back("-I" + folder);
-  out.insert(out.end(), {"-isystem", s.cuda_folder, "-include", s.cuda_folder + "/troupe_cuda.h", source, "-o", "-"});
+  out.insert(out.end(), {"-isystem", s.cuda_folder, "-include", "troupe_cuda.h", source, "-o", "-"});
   return out;
 }
 

@@ -170,7 +170,10 @@ class finder {
         break;
       } else if (s_[i].is_identifier() && !s_[i].is("final") && !s_[i].is("inline")) {
         name += std::string(s_[i].text) + "::";
-        if (is_class) out_.names.insert(s_[i].text);
+        if (is_class) {
+          out_.names.insert(s_[i].text);
+          out_.classes.insert(s_[i].text);
+        }
       }
     }
     scopes_.push_back({std::move(name), close, is_class});
@@ -189,6 +192,9 @@ class finder {
           (scopes_.back().is_class && scopes_.back().name.ends_with(std::string(s_[d.name_at].text) + "::"));
       if (!nameless) d.name = s_[d.name_at].text;
       out_.names.insert(s_[d.name_at].text);
+      out_.functions.insert(s_[d.name_at].text);
+      for (std::size_t i = d.parameters; i < s_.closing(d.parameters) && i < s_.size(); ++i)
+        if (s_[i].is("&") || s_[i].is("&&")) out_.takes_references.insert(s_[d.name_at].text);
     } else {
       d.parameters = 0;
       d.name_at = declared_name(s_, head, equals ? equals : body);

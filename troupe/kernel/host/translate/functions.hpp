@@ -44,7 +44,10 @@ struct unit {
       constants;  ///< constexpr and const variables, enumerators, template parameters that are values
   std::unordered_set<std::string_view> in_constant_memory;  ///< __constant__ variables
   std::vector<dynamic_array> dynamic_arrays;
-  std::unordered_set<std::string_view> names;  ///< of all functions, variables and classes
+  std::unordered_set<std::string_view> classes;
+  std::unordered_set<std::string_view> functions;         ///< the names of all
+  std::unordered_set<std::string_view> takes_references;  ///< of those with a reference among their parameters
+  std::unordered_set<std::string_view> names;             ///< of all functions, variables and classes
 };
 
 /// Finds them. What it does not understand it passes over.

@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+#include <troupe/kernel/host/translate/guard.hpp>
 #include <troupe/kernel/host/translate/plan.hpp>
 #include <troupe/kernel/host/translate/split.hpp>
 
@@ -19,6 +22,7 @@ class writer {
         u_(u),
         body_(outline(s_, kernel.body)),
         v_(s_, u, kernel, body_, parameters),
+        parameters_(parameters),
         told_(told) {}
 
   split_body run() {
@@ -159,8 +163,22 @@ class writer {
     bool may_leave = false;
     for (const token_range& r : s.text)
       for (const std::size_t i : returns_) may_leave |= i >= r.first && i < r.second;
-    out_ += call(may_leave ? "each_thread_or_leaves" : "each_thread") + left() + ", " + lambda_head +
-            (may_leave ? " -> bool {" : " {");
+    const auto g =
+        may_leave || s.text.size() != 1 ? std::nullopt : find_guard(s_, v_, s.text[0].first, s.text[0].second);
+    const bool guarded = g && std::any_of(parameters_.begin(), parameters_.end(), [&](const kernel_parameter& p) {
+                           return mentions(g->begin, g->condition_end, p.name);
+                         });
+    if (guarded) {
+      out_ += call("each_thread_inside") + left() + ", " + lambda_head + " -> bool {";
+      fetch(s.segment);
+      out_ += guard_text(e_, *g) +
+              "}, [&](const ::uint3 threadIdx, const unsigned troupe_t, const bool troupe_inside) "
+              "__attribute__((always_inline)) {";
+      relax(e_, *g);
+    } else {
+      out_ += call(may_leave ? "each_thread_or_leaves" : "each_thread") + left() + ", " + lambda_head +
+              (may_leave ? " -> bool {" : " {");
+    }
     fetch(s.segment);
     for (const token_range& r : s.text) {
       out_ += e_.marker(r.first) + e_.slice(r.first, r.second);
@@ -168,6 +186,12 @@ class writer {
     }
     put_back(s.segment, s.text);
     out_ += may_leave ? "return true; });" : "});";
+  }
+
+  bool mentions(std::size_t begin, std::size_t end, std::string_view name) const {
+    for (std::size_t i = begin; i < end; ++i)
+      if (s_[i].is(name)) return true;
+    return false;
   }
 
   bool is_stored(int v) const { return plan_.crossing.contains(v) && v_.kept(v) == keeping::stored; }
@@ -237,6 +261,7 @@ class writer {
   const unit& u_;
   const body_outline body_;
   const level_variables v_;
+  const std::vector<kernel_parameter>& parameters_;
   const bool told_;
   split_plan plan_;
   std::vector<std::size_t> returns_;

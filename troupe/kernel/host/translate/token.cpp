@@ -73,7 +73,10 @@ class tokenizer {
         while (close < text.size() && text[close] != '"') close += text[close] == '\\' ? 2 : 1;
         close = std::min(close, text.size());
         file_ = file_named(text.substr(open + 1, close - open - 1));
-        system_ = close < text.size() && text.substr(close + 1).find('3') != std::string_view::npos;
+        // What a file is shows when it is entered: later the 3 may stand for a macro that comes from a system header.
+        const bool marked = close < text.size() && text.substr(close + 1).find('3') != std::string_view::npos;
+        if (file_ >= system_files_.size()) system_files_.resize(file_ + 1, marked);
+        system_ = system_files_[file_];
       }
     } else if (!system_ && text.substr(i).starts_with("pragma")) {
       out_.tokens.push_back({token_kind::pragma, line_, file_, text});
@@ -175,6 +178,7 @@ class tokenizer {
   std::size_t at_ = 0;
   std::uint32_t line_ = 1, file_ = 0;
   bool system_ = false;
+  std::vector<bool> system_files_{false};
   std::unordered_map<std::string, std::uint32_t> numbers_;
   token_list out_;
 };

@@ -23,12 +23,13 @@
 // becomes, but for names and white space,
 //
 //   void scale(block& troupe_b, int n, float a, float* x) {
-//     const frame troupe_f(troupe_b);
-//     const uint3 blockIdx = troupe_f.index; ...
-//     each_thread(troupe_f, everyone(), [&](const uint3 threadIdx, unsigned troupe_t) {
-//       int i = blockIdx.x * blockDim.x + threadIdx.x;
-//       if (i >= n) return;
-//       x[i] *= a;
+//     run_block(troupe_b, [&](frame troupe_f) {
+//       const uint3 blockIdx = troupe_f.index; ...
+//       each_thread(troupe_f, everyone(), [&](const uint3 threadIdx, unsigned troupe_t) {
+//         int i = blockIdx.x * blockDim.x + threadIdx.x;
+//         if (i >= n) return;
+//         x[i] *= a;
+//       });
 //     });
 //   }
 //
@@ -71,6 +72,7 @@
 //
 // Whatever the splitting does not fully understand makes a kernel run as fibers: it may be slow, but it must not be
 // wrong.
+#include <troupe/kernel/host/translate/guard.hpp>
 #include <troupe/kernel/host/translate/keywords.hpp>
 #include <troupe/kernel/host/translate/reach.hpp>
 #include <troupe/kernel/host/translate/split.hpp>
@@ -160,17 +162,17 @@ class translator {
     translated_kernel k{.name = d.qualified(), .line = d.line};
     split_body split;
     decide(d, parameters, k, split);
-    const std::size_t close = d.end - 1;
     std::string head =
         "if (::troupe_cuda::asked(troupe_b, " + launch_bounds(d) + ", " + std::to_string(static_cast<int>(k.how)) +
         ", " + quoted(k.reason) +
         ")) return;"
-        "::troupe_cuda::frame troupe_f(troupe_b);"
+        "::troupe_cuda::run_block(troupe_b, [&](::troupe_cuda::frame troupe_f) __attribute__((always_inline)) {"
         "const ::uint3 blockIdx = troupe_f.index; const ::dim3 blockDim = troupe_f.size, gridDim = troupe_f.grid;";
     if (k.how == execution::split) {
+      const std::size_t close = d.end - 1;
       const std::string marker = source_.marker(close);
       source_.erase(d.body + 1, close);
-      source_.add_behind(d.body, head + split.text + marker);
+      source_.add_behind(d.body, head + split.text + marker + "});");
     } else {
       std::string copies;
       const written_names written = find_written(tokens_, unit_, d.parameters, d.body, d.end);
@@ -181,16 +183,44 @@ class translator {
                 " = typename ::troupe_cuda::plain<decltype(" + name + ")>::type;";
         copies += "troupe_P_" + name + " " + name + " = troupe_p_" + name + ";";
       }
-      const bool fibers = k.how == execution::fibers;
-      head += fibers ? "::troupe_cuda::as_fibers(troupe_f, "
-                     : std::string("::troupe_cuda::each_thread<") + (told_ ? "true" : "false") +
-                           ">(troupe_f, ::troupe_cuda::everyone(), ";
-      head += std::string("[&](const ::uint3 threadIdx, const unsigned troupe_t)") +
-              (fibers ? " {" : " __attribute__((always_inline)) {") + copies;
-      source_.add_behind(d.body, head);
-      source_.replace(close, fibers ? "::troupe_cuda::end_of_kernel(troupe_b); }); }" : "}); }");
+      if (k.how == execution::fibers)
+        write_fibers(d, head, copies);
+      else
+        write_loop(d, parameters, head, copies);
     }
     out_.kernels.push_back(std::move(k));
+  }
+
+  void write_fibers(const definition& d, const std::string& head, const std::string& copies) {
+    source_.add_behind(
+        d.body,
+        head + "::troupe_cuda::as_fibers(troupe_f, [&](const ::uint3 threadIdx, const unsigned troupe_t) {" + copies);
+    source_.replace(d.end - 1, "::troupe_cuda::end_of_kernel(troupe_b); }); }); }");
+  }
+
+  void write_loop(const definition& d, const std::vector<kernel_parameter>& parameters, std::string head,
+                  const std::string& copies) {
+    const std::string told = told_ ? "<true>" : "<false>";
+    const body_outline body = outline(tokens_, d.body);
+    const level_variables variables(tokens_, unit_, d, body, parameters);
+    const auto g = variables.obstacle().empty() ? find_guard(tokens_, variables, d.body + 1, d.end - 1) : std::nullopt;
+    if (g) {
+      head += "::troupe_cuda::each_thread_inside" + told +
+              "(troupe_f, ::troupe_cuda::everyone(), [&](const ::uint3 threadIdx, const unsigned troupe_t) "
+              "__attribute__((always_inline)) -> bool {" +
+              guard_text(source_, *g) +
+              "}, [&](const ::uint3 threadIdx, const unsigned troupe_t, const bool troupe_inside) "
+              "__attribute__((always_inline)) {" +
+              copies + source_.marker(d.body);
+      relax(source_, *g);
+    } else {
+      head += "::troupe_cuda::each_thread" + told +
+              "(troupe_f, ::troupe_cuda::everyone(), [&](const ::uint3 threadIdx, const unsigned troupe_t) "
+              "__attribute__((always_inline)) {" +
+              copies;
+    }
+    source_.add_behind(d.body, head);
+    source_.replace(d.end - 1, "}); }); }");
   }
 
   void decide(const definition& d, const std::vector<kernel_parameter>& parameters, translated_kernel& k,

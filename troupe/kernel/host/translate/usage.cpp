@@ -124,7 +124,10 @@ class writes {
     }
     const token& t = s_[at];
     if (t.is("static_cast") || t.is("reinterpret_cast")) return true;
-    if (!t.is_identifier() || u_.names.contains(t.text) || t.is("swap") || t.is("exchange")) return false;
+    if (!t.is_identifier() || t.is("swap") || t.is("exchange")) return false;
+    if (u_.names.contains(t.text) &&
+        (!u_.functions.contains(t.text) || u_.takes_references.contains(t.text) || u_.classes.contains(t.text)))
+      return false;
     if (is_member(s_, at) && !(s_[at - 1].is("::") && !s_[at - 2].is_identifier() && !s_[at - 2].is(">"))) return false;
     return !variables_.contains(t.text) || is_type_word(t);
   }

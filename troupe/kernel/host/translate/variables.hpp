@@ -62,6 +62,8 @@ class level_variables {
   int declared_at(std::size_t begin) const;
   /// Whether the tokens are an expression with the same value in all threads, and without effect.
   bool is_uniform(std::size_t begin, std::size_t end) const { return is_pure(begin, end, false, 0, 0); }
+  /// Whether they are one without effect or loads, whose value each thread can work out again.
+  bool is_recomputable(std::size_t begin, std::size_t end) const { return is_pure(begin, end, true, 0, 0); }
   /// Whether the tokens change a uniform variable, in a way that is the same for all threads, and do nothing else.
   bool is_uniform_update(std::size_t begin, std::size_t end) const;
   bool is_written_between(int variable, std::size_t begin, std::size_t end, bool elements) const;

@@ -45,16 +45,32 @@ TROUPE_INLINE void assume_limits(const frame& f) {
   TROUPE_ASSUME(f.grid.x - 1 < 0x7fffffff);
 }
 
+// Calls body(frame) for a block. Twice in the text, so that what is told to the compiler in one case is not lost in the
+// other.
+template <class Body>
+TROUPE_INLINE void run_block(block& b, const Body& body) {
+  frame f(b);
+  assume_limits(f);
+  if (__builtin_expect(f.small, 1)) {
+    TROUPE_ASSUME(f.index.x * f.size.x <= 0x7fffffffu - 1024);
+    f.small = true;
+    body(f);
+  } else {
+    asm("" : "+r"(f.index.x));
+    f.small = false;
+    body(f);
+  }
+}
+
 // Calls body(threadIdx, linear index) for each thread; `body` may run for several threads at once in the lanes of
 // vector registers.
 template <class Body>
 TROUPE_INLINE void in_lanes(const frame& f, const Body& body) {
-  assume_limits(f);
-  TROUPE_ASSUME(f.index.x * f.size.x <= 0x7fffffffu - 1024);
   const unsigned width = f.size.x;
   for (unsigned z = 0; z < f.size.z; ++z)
     for (unsigned y = 0; y < f.size.y; ++y) {
       const unsigned first = (z * f.size.y + y) * width;
+      asm volatile("");  // so that it is the loop below which becomes vector code: g++ would take this one
       TROUPE_THREADS_ARE_INDEPENDENT
       for (unsigned x = 0; x < width; ++x) body(uint3{x, y, z}, first + x);
     }
@@ -109,6 +125,26 @@ TROUPE_INLINE void each_thread(const frame& f, const Left& left, const Body& bod
       tell<Told>(index);
       body(index, thread);
     });
+}
+
+// Code that only threads have to run for which guard(threadIdx, linear index) holds. `body` tests that itself, but for
+// when it is told that all of them pass.
+template <bool Told = false, class Left, class Guard, class Body>
+TROUPE_INLINE void each_thread_inside(const frame& f, const Left& left, const Guard& guard, const Body& body) {
+  if (__builtin_expect(f.small && left.all(f), 1)) {
+    unsigned inside = 0;
+    in_lanes(f, [&](uint3 index, unsigned thread)
+                    __attribute__((always_inline)) { inside += guard(index, thread) ? 1u : 0u; });
+    if (__builtin_expect(inside == f.threads, 1))
+      each_thread<Told>(
+          f, left, [&](uint3 index, unsigned thread) __attribute__((always_inline)) { body(index, thread, true); });
+    else if (inside != 0)
+      each_thread<Told>(
+          f, left, [&](uint3 index, unsigned thread) __attribute__((always_inline)) { body(index, thread, false); });
+  } else {
+    each_thread<Told>(f, left,
+                      [&](uint3 index, unsigned thread) __attribute__((always_inline)) { body(index, thread, false); });
+  }
 }
 
 // Code in which threads may return: `body` says whether its thread goes on.

@@ -16,6 +16,10 @@ template <class T>
 struct plain<const T> : plain<T> {};
 template <class T>
 struct plain<T&> : plain<T> {};
+template <class T>
+struct plain<T* __restrict__> {
+  using type = T*;
+};
 template <class T, size_t N>
 struct plain<const T[N]> {
   using type = T[N];

@@ -10,23 +10,28 @@ namespace troupe_cuda {
 
 using warp = troupe_host_warp;
 
+// Other lanes may still have to fetch what they were given before.
+TROUPE_INLINE void give(warp* w, uint32_t mask, uint32_t lane, uint64_t value) {
+  w->out[lane] = mask >> lane & 1 ? value : w->out[lane];
+}
+
 inline void give_lane(warp* w, uint32_t mask) {
   for (uint32_t lane = 0; lane < 32; ++lane) {
     const uint32_t from = w->argument[lane] & 31;
-    w->out[lane] = mask >> from & 1 ? w->in[from] : w->in[lane];
+    give(w, mask, lane, mask >> from & 1 ? w->in[from] : w->in[lane]);
   }
 }
 inline void give_ballot(warp* w, uint32_t mask) {
   uint32_t votes = 0;
   for (uint32_t lane = 0; lane < 32; ++lane) votes |= (w->in[lane] != 0 ? 1u : 0u) << lane;
   votes &= mask;
-  for (uint32_t lane = 0; lane < 32; ++lane) w->out[lane] = votes | uint64_t{mask} << 32;
+  for (uint32_t lane = 0; lane < 32; ++lane) give(w, mask, lane, votes | uint64_t{mask} << 32);
 }
 inline void give_equals(warp* w, uint32_t mask) {
   for (uint32_t lane = 0; lane < 32; ++lane) {
     uint32_t equal = 0;
     for (uint32_t other = 0; other < 32; ++other) equal |= (w->in[lane] == w->in[other] ? 1u : 0u) << other;
-    w->out[lane] = equal & mask;
+    give(w, mask, lane, equal & mask);
   }
 }
 template <class T, class F>
@@ -39,7 +44,7 @@ inline void give_fold(warp* w, uint32_t mask) {
       all = first ? one : F()(all, one);
       first = false;
     }
-  for (uint32_t lane = 0; lane < 32; ++lane) w->out[lane] = static_cast<uint64_t>(all);
+  for (uint32_t lane = 0; lane < 32; ++lane) give(w, mask, lane, static_cast<uint64_t>(all));
 }
 
 TROUPE_INLINE uint64_t meet(unsigned mask, void (*complete)(warp*, uint32_t), uint64_t value, unsigned argument,
