@@ -20,9 +20,9 @@ using apps::terminal;
 
 constexpr const char* help = R"(troupe demo [option...]
 A small service on the host engine: an actor gathers the questions of many clients into batches and has a neural network
-answer them. Clients block, await, or send at random moments whatever happens. Every answer is compared with a plain
-computation in double precision. In the end there are a table, a picture (SVG), and two things that go wrong. Needs the
-blas engine, that is OpenBLAS. No GPU.
+answer them: matrix products by blas, and kernels in CUDA C++ that are compiled for this processor. Clients block, await,
+or send at random moments whatever happens. Every answer is compared with a plain computation in double precision. In the
+end there are a table, a picture (SVG), and two things that go wrong. Needs OpenBLAS and a C++ compiler. No GPU.
 
   --seconds N   how long clients ask: 0.5 to 600; 10 by default
   --clients N   so many wait for their answer before they ask again: 1 to 1000; 32 by default. A quarter are threads that
@@ -66,9 +66,24 @@ result<settings> parse(std::span<const char* const> arguments, bool& wants_help)
 void say_what_is_missing(const error& why) {
   std::fprintf(stderr, "troupe demo: the device did not start: %s\n", why.text().c_str());
   std::fprintf(stderr,
-               "It needs the blas engine. Where Troupe was built without OpenBLAS, on Debian or Ubuntu:\n"
+               "It needs the engines of blas and jit. Where Troupe was built without OpenBLAS, on Debian or Ubuntu:\n"
                "  sudo apt-get install libopenblas-pthread-dev, and build Troupe again\n"
                "troupe doctor says what else is missing.\n");
+}
+
+void say_what_did_not_compile(const error& why) {
+  std::fprintf(stderr, "troupe demo: the kernels are not to be had: %s\n", why.text().c_str());
+  if (why.reaction() == reaction::unsupported)
+    std::fprintf(stderr,
+                 "They are CUDA C++, which the host engine compiles with the system's compiler. On Debian or Ubuntu:\n"
+                 "  sudo apt-get install g++\n");
+}
+
+std::string compiled_text(const kernel::build_summary& s, const terminal& t) {
+  const bool cached = s.source == kernel::image_source::disk;
+  return std::to_string(s.kernels) + " kernels of CUDA C++ for this processor, " +
+         (cached ? "from the cache on disk in " : "compiled in ") +
+         apps::time_text(t, static_cast<double>(s.duration_ns) / 1e9);
 }
 
 result<void> write_plot(const std::string& file, const demo::run_record& run) {
@@ -131,14 +146,21 @@ int run(const settings& s) {
   say.headline("Open a device");
   runtime rt;
   const device gpu = rt.open_device({.mailbox_capacity = 4096,
-                                     .libraries = {"blas"},
+                                     .libraries = {"blas", "jit"},
                                      .runtime_folder = apps::installation::of_this_program().runtime});
   if (auto ready = gpu.ready().get(); !ready) return say_what_is_missing(ready.error()), 1;
   introduce(say, gpu);
 
+  say.headline("Compile the kernels of a neural network");
+  const demo::model numbers(7);
+  const auto net = std::make_shared<const demo::network>(gpu, numbers);
+  const auto compiled = net->compiled().get();
+  if (!compiled) return say_what_did_not_compile(compiled.error()), 1;
+  say.line(compiled_text(*compiled, say.how()));
+
   say.headline("Clients ask, in three ways at once");
   demo::progress bar(say.how());
-  const auto run = demo::serve(gpu, s.load, [&](const demo::standing& now) {
+  const auto run = demo::serve(gpu, net, numbers, s.load, [&](const demo::standing& now) {
     if (!say.silent()) bar.show(now);
   });
   if (!run) return std::fprintf(stderr, "troupe demo: no answers: %s\n", run.error().to_string().c_str()), 1;

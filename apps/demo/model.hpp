@@ -8,18 +8,19 @@
 
 namespace demo {
 
-/// What the service computes for everybody: `features` numbers go through dense layers and come out as `classes`
-/// numbers.
+/// What the service computes for everybody: `features` numbers go through dense layers and come out as shares of
+/// `classes`, which sum to 1. The number of classes is a power of two.
 struct shape {
   static constexpr std::int64_t features = 256, hidden = 512, classes = 32;
   static constexpr std::array<std::int64_t, 4> widths = {features, hidden, hidden, classes};
   static constexpr double flops_of_one = 2.0 * (features * hidden + hidden * hidden + hidden * classes);
 };
 
-/// One dense layer: weights are column-major, `outputs` by `inputs`.
+/// One dense layer: activation(weights * inputs + bias), where the activation is gelu, and softmax in the last layer.
+/// Weights are column-major, `outputs` by `inputs`.
 struct layer {
   std::int64_t inputs, outputs;
-  std::vector<float> weights;
+  std::vector<float> weights, bias;
 };
 
 /// The numbers of the network, and what plain loops in double precision make of them: the reference that every answer

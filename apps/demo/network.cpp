@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <apps/demo/kernels.hpp>
 #include <apps/demo/network.hpp>
 #include <troupe/blas/blas.hpp>
 
@@ -7,10 +8,16 @@ namespace demo {
 
 using namespace troupe;
 
-network::network(const device& gpu, const model& m) : gpu_(gpu) {
+network::network(const device& gpu, const model& m)
+    : gpu_(gpu),
+      program_(jit::compile(
+          gpu, {.source = kernels, .name = "demo.cu", .definitions = {{"CLASSES", std::to_string(shape::classes)}}})),
+      gelu_(program_.kernel("bias_gelu")),
+      softmax_(program_.kernel("bias_softmax")) {
   for (const layer& l : m.layers()) {
-    layers_.push_back({l.inputs, l.outputs, gpu.alloc<float>(l.outputs * l.inputs)});
+    layers_.push_back({l.inputs, l.outputs, gpu.alloc<float>(l.outputs * l.inputs), gpu.alloc<float>(l.outputs)});
     gpu.upload(layers_.back().weights, l.weights);
+    gpu.upload(layers_.back().bias, l.bias);
   }
 }
 
@@ -20,6 +27,16 @@ pending<std::vector<float>> network::answer(const std::vector<float>& features, 
   for (const layer_on_device& l : layers_) {
     const auto y = gpu_.alloc<float>(l.outputs * questions);
     gpu_.tell(blas::gemm<float>{.a = l.weights, .b = x, .c = y, .m = l.outputs, .n = questions, .k = l.inputs});
+    if (&l == &layers_.back()) {
+      gpu_.tell(
+          jit::launch{.kernel = softmax_, .grid = questions, .block = shape::classes, .arguments = {inout(y), l.bias}});
+    } else {
+      const std::int64_t count = l.outputs * questions;
+      gpu_.tell(jit::launch{.kernel = gelu_,
+                            .grid = kernel::blocks_for(count, 256),
+                            .block = 256,
+                            .arguments = {inout(y), l.bias, static_cast<int>(l.outputs), static_cast<int>(count)}});
+    }
     x = y;  // the device keeps the memory of what it still works with
   }
   return gpu_.download(x);

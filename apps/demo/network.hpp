@@ -3,14 +3,19 @@
 #pragma once
 
 #include <apps/demo/model.hpp>
+#include <troupe/jit/jit.hpp>
 #include <troupe/troupe.hpp>
 
 namespace demo {
 
-/// The network on a device. Its weights are uploaded once, for all requests.
+/// The network on a device. Its weights are uploaded, and its kernels compiled, once for all requests.
 class network {
  public:
   network(const troupe::device& gpu, const model& m);
+
+  /// Answered when the kernels are compiled, with how long that took and where they came from; or with what the
+  /// compiler says.
+  troupe::pending<troupe::kernel::build_summary> compiled() const { return program_.summary(); }
 
   /// Queues all that turns a batch of features, one column for each question, into as many columns of classes. Awaits
   /// nothing: whatever goes wrong on the way arrives with the answer.
@@ -19,9 +24,11 @@ class network {
  private:
   struct layer_on_device {
     std::int64_t inputs, outputs;
-    troupe::buffer<float> weights;
+    troupe::buffer<float> weights, bias;
   };
   troupe::device gpu_;
+  troupe::jit::program program_;
+  troupe::kernel::function gelu_, softmax_;
   std::vector<layer_on_device> layers_;
 };
 

@@ -68,13 +68,12 @@ std::string machine_text() {
 
 }  // namespace
 
-result<run_record> serve(const device& gpu, const load& l, const std::function<void(const standing&)>& watch) {
-  const model numbers(7);
+result<run_record> serve(const device& gpu, std::shared_ptr<const network> net, const model& numbers, const load& l,
+                         const std::function<void(const standing&)>& watch) {
   const std::vector<sample> samples = make_samples(numbers, different_questions, 8);
   batch_counts counts;
   stage actors({.threads = 1});
-  const auto service = actors.spawn<batcher>({.mailbox = 65536, .name = "batcher"},
-                                             std::make_shared<const network>(gpu, numbers), counts);
+  const auto service = actors.spawn<batcher>({.mailbox = 65536, .name = "batcher"}, std::move(net), counts);
   // Nobody's latency includes what happens once.
   for (int i = 0; i < 20; ++i)
     if (const auto first = ask(service, samples[0].features).get(); !first) return first.error();

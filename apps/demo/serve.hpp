@@ -17,9 +17,9 @@ struct standing {
   const std::vector<moment>& before;
 };
 
-/// Sets up the service on a device, lets clients ask it, and keeps what they saw. `watch` is called with each moment,
-/// ten a second. Fails when not even one question gets an answer.
-troupe::result<run_record> serve(const troupe::device& gpu, const load& l,
-                                 const std::function<void(const standing&)>& watch);
+/// Puts a service in front of the network, lets clients ask it, and keeps what they saw. `watch` is called with each
+/// moment, ten a second. Fails when not even one question gets an answer.
+troupe::result<run_record> serve(const troupe::device& gpu, std::shared_ptr<const network> net, const model& numbers,
+                                 const load& l, const std::function<void(const standing&)>& watch);
 
 }  // namespace demo
