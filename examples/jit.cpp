@@ -56,8 +56,7 @@ int main() {
 
   const auto parts = gpu.download(partial).get();  // an error anywhere above arrives here
   if (!parts) {
-    std::printf("%s\n",
-                program.ready().get() ? parts.error().to_string().c_str() : program.log().get().value_or("").c_str());
+    std::printf("%s\n%s\n", parts.error().to_string().c_str(), program.log().get().value_or("").c_str());
     return 1;
   }
   const float total = std::accumulate(parts->begin(), parts->end(), 0.0f);

@@ -117,6 +117,33 @@ TEST_F(a_program, computes_with_subnormals_and_fused_products_as_its_recipe_says
   }
 }
 
+TEST_F(a_program, takes_as_many_and_as_large_arguments_as_cuda_does) {
+  std::string parameters = "float* out", sum = "big.v[999]";
+  std::vector<kernel::argument> list;
+  auto out = gpu_.alloc<float>(1);
+  list.emplace_back(troupe::out(out));
+  for (int i = 0; i < 100; ++i) {
+    parameters += ", float a" + std::to_string(i);
+    sum += " + a" + std::to_string(i);
+    list.emplace_back(static_cast<float>(i));
+  }
+  struct big {
+    float v[1000];
+  };
+  list.emplace_back(big{{}});
+  const auto run = [&](const jit::launch& l) { return gpu_.tell(l) ? gpu_.download(out).get() : gpu_.tell(l).error(); };
+  const auto p = jit::compile(gpu_, {.source = "struct big { float v[1000]; };\n__global__ void k(" + parameters +
+                                               ", big big) { out[0] = " + sum + "; }\n"});
+  const auto got = run({.kernel = p.kernel("k"), .grid = 1, .block = 1, .arguments = kernel::arguments(list)});
+  ASSERT_OK(got);
+  EXPECT_EQ((*got)[0], 4950);
+  while (list.size() < 110) list.emplace_back(big{{}});
+  const auto refused = run({.kernel = p.kernel("k"), .grid = 1, .block = 1, .arguments = kernel::arguments(list)});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().text(),
+            "jit.launch: arguments are 36408 bytes; expected at most 32764; pass the rest in a buffer");
+}
+
 TEST_F(a_program, that_does_not_compile_says_where_in_the_users_own_names) {
   const auto p =
       jit::compile(gpu_, {.source = "#include \"inner.h\"\n\n__global__ void k(float* out) {\n  out[0] = missing;\n}\n",

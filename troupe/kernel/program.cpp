@@ -68,10 +68,14 @@ build_summary program_core::summary() const noexcept {
 std::string program_core::log() const {
   const build_summary s = summary();
   if (s.written != 1) return {};
+  // The memory is the worker's to write: nothing in it is believed.
   const std::uint64_t room = state_and_log_.bytes - program_root::state_bytes;
   const auto* at =
       reinterpret_cast<const char*>(state_.owner->host + program_root::state_at + program_root::state_bytes);
-  return {at, std::min(s.log_bytes, room)};
+  std::string text(at, std::min(s.log_bytes, room));
+  for (char& c : text)
+    if ((static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') || c == 0x7f) c = '?';
+  return text;
 }
 
 error program_core::with_log(const error& why) const {

@@ -48,21 +48,24 @@ pending<std::string> ask_log(const program& p) {
   });
 }
 
-/// Asks again with more room where it did not suffice.
+/// Asks again with more room where it did not suffice, once: a worker says the same each time.
 template <class Request>
-void ask_attributes(const program& p, const std::string& kernel, extent room, promise<attributes> answer) {
+void ask_attributes(const program& p, const std::string& kernel, extent room, promise<attributes> answer,
+                    bool last = false) {
   const device& gpu = p.core()->gpu();
   auto listing = gpu.alloc_host<std::byte>(room);
   auto asked = gpu.ask(Request{.state = in<std::byte>(p.core()->state()), .kernel = kernel, .listing = listing});
-  std::move(asked).then([p, kernel, room, listing, answer = std::make_shared<promise<attributes>>(std::move(answer))](
-                            const result<attributes_head>& head) {
-    if (!head) return void(answer->set(head.error()));
-    if (extent(head->listing_bytes) > room)
-      return ask_attributes<Request>(p, kernel, head->listing_bytes, std::move(*answer));
-    auto read = unpack_listing(*head, {reinterpret_cast<const char*>(listing.data()), listing.bytes()});
-    if (!read) return void(answer->set(error(reaction::fatal, "kernel", "the worker's list of parameters is damaged")));
-    answer->set(std::move(*read));
-  });
+  std::move(asked).then(
+      [p, kernel, room, last, listing,
+       answer = std::make_shared<promise<attributes>>(std::move(answer))](const result<attributes_head>& head) {
+        if (!head) return void(answer->set(head.error()));
+        if (extent(head->listing_bytes) > room && !last)
+          return ask_attributes<Request>(p, kernel, head->listing_bytes, std::move(*answer), true);
+        auto read = unpack_listing(*head, {reinterpret_cast<const char*>(listing.data()), listing.bytes()});
+        if (!read)
+          return void(answer->set(error(reaction::fatal, "kernel", "the worker's list of parameters is damaged")));
+        answer->set(std::move(*read));
+      });
 }
 template <class Request>
 pending<attributes> ask_attributes(const program& p, const std::string& kernel) {

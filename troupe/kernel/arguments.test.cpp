@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <troupe/base/half.hpp>
+#include <troupe/kernel/arguments.hpp>
+#include <troupe/kernel/dimensions.hpp>
+
+namespace troupe::kernel {
+namespace {
+
+struct large {
+  double values[5];
+};
+
+// What the worker sees of arguments that were sent.
+std::vector<arguments::seen> sent(const arguments& a, std::vector<std::byte>& payload, std::vector<std::byte>& blob) {
+  using codec = field_codec<arguments>;
+  payload.resize(codec::size);
+  blob.resize(codec::blob_bytes(a) + 1);
+  blob_cursor cursor{blob.data(), reinterpret_cast<std::uintptr_t>(blob.data())};
+  codec::encode(a, payload.data(), cursor);
+  const arguments there = codec::decode(payload.data());
+  std::vector<arguments::seen> out;
+  there.for_each([&](const arguments::seen& s) { out.push_back(s); });
+  EXPECT_EQ(there.size(), a.size());
+  return out;
+}
+template <class T>
+T value(const arguments::seen& s) {
+  T v;
+  std::memcpy(&v, s.content, sizeof v);
+  return v;
+}
+
+TEST(arguments, arrive_with_their_types_values_and_addresses) {
+  const in<float> x(0x1000, 10);
+  const out<half> y(0x2000, 20);
+  const inout<large> z(0x3000, 3);
+  std::vector<std::byte> payload, blob;
+  const auto all = sent({2.5f, x, y, z, large{{1, 2, 3, 4, 5}}, true, extent(7)}, payload, blob);
+  ASSERT_EQ(all.size(), 7u);
+  EXPECT_EQ(all[0].is, argument::kind::value);
+  EXPECT_EQ(all[0].type, dtype::f32);
+  EXPECT_EQ(value<float>(all[0]), 2.5f);
+  EXPECT_EQ(all[1].is, argument::kind::read);
+  EXPECT_EQ(all[1].elements, 10u);
+  EXPECT_EQ(value<std::uint64_t>(all[1]), 0x1000u);
+  EXPECT_EQ(all[2].is, argument::kind::write);
+  EXPECT_EQ(all[2].type, dtype::f16);
+  EXPECT_EQ(all[3].is, argument::kind::read_write);
+  EXPECT_EQ(all[3].type, dtype{});
+  EXPECT_EQ(all[3].bytes, sizeof(large));
+  EXPECT_EQ(all[3].elements, 3u);
+  EXPECT_EQ(value<large>(all[4]).values[4], 5);
+  EXPECT_EQ(all[4].alignment, alignof(large));
+  EXPECT_EQ(all[5].type, dtype::boolean);
+  EXPECT_EQ(all[6].type, dtype::i64);
+  EXPECT_EQ(value<std::int64_t>(all[6]), 7);
+}
+
+TEST(arguments, travel_in_the_fixed_part_while_they_are_few_and_in_the_blob_when_they_are_many) {
+  for (std::size_t count : {0u, 1u, 14u, 15u, 16u, 100u}) {
+    std::vector<argument> list;
+    for (std::size_t i = 0; i < count; ++i) list.emplace_back(static_cast<double>(i));
+    std::vector<std::byte> payload, blob;
+    const arguments a(list);
+    EXPECT_EQ(field_codec<arguments>::blob_bytes(a) == 0, count <= 15) << count;
+    const auto all = sent(a, payload, blob);
+    ASSERT_EQ(all.size(), count);
+    for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(value<double>(all[i]), static_cast<double>(i));
+  }
+}
+
+TEST(arguments, are_named_by_their_number_among_all_and_not_among_the_buffers) {
+  const arguments a{1, in<float>(0x1000, 1), 2, in<float>(0x2000, 1)};
+  std::vector<std::size_t> numbers;
+  operands_in<arguments>::visit(
+      a, [&](const void* place, const auto&...) { numbers.push_back(operands_in<arguments>::index_of(a, place)); });
+  EXPECT_EQ(numbers, (std::vector<std::size_t>{1, 3}));
+}
+
+TEST(dimensions, are_a_number_or_up_to_three) {
+  EXPECT_EQ(dimensions(5), dimensions(5, 1, 1));
+  EXPECT_EQ((dimensions{2, 3}), dimensions(2, 3, 1));
+  EXPECT_EQ(dimensions(extent(7)).x, extent(7));
+}
+
+TEST(dimensions, count_the_blocks_that_elements_need) {
+  EXPECT_EQ(blocks_for(1, 256), extent(1));
+  EXPECT_EQ(blocks_for(256, 256), extent(1));
+  EXPECT_EQ(blocks_for(257, 256), extent(2));
+  EXPECT_EQ(blocks_for(INT64_MAX, 2), extent(std::int64_t{1} << 62));
+  EXPECT_EQ(blocks_for(0, 256), extent(0));  // which a launch refuses
+  EXPECT_TRUE(blocks_for(extent::overflow(), 256).overflowed());
+}
+
+}  // namespace
+}  // namespace troupe::kernel
