@@ -48,7 +48,7 @@ std::string format(const char* how, double v) {
 
 std::string count_text(double v) {
   if (v >= 1e6) return format("%.3g M", v / 1e6);
-  if (v >= 1e4) return format("%.3g k", v / 1e3);
+  if (v >= 1e3) return format("%.3g k", v / 1e3);
   return format("%.4g", v);
 }
 

@@ -51,6 +51,9 @@ struct run_record {
   std::uint64_t most_memory_bytes = 0;
   std::string first_failure;
 
+  double questions_of_batch() const noexcept {
+    return batches == 0 ? 0 : static_cast<double>(questions) / static_cast<double>(batches);
+  }
   latency_counts right() const {
     latency_counts all;
     for (const kind_record& k : by_kind) all += k.right;

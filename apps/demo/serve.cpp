@@ -66,6 +66,15 @@ std::string machine_text() {
          (m.processor.empty() ? "this machine" : m.processor) + "; the clients share them with it";
 }
 
+std::string service_text(const run_record& run) {
+  std::string widths;
+  for (const std::int64_t width : shape::widths) widths += (widths.empty() ? "" : ", ") + std::to_string(width);
+  char batch[32];
+  std::snprintf(batch, sizeof batch, "%.1f", run.questions_of_batch());
+  return "A network of " + std::to_string(shape::widths.size() - 1) + " layers (" + widths + "); batches of " + batch +
+         " questions on average; every answer checked";
+}
+
 }  // namespace
 
 result<run_record> serve(const device& gpu, std::shared_ptr<const network> net, const model& numbers, const load& l,
@@ -95,11 +104,7 @@ result<run_record> serve(const device& gpu, std::shared_ptr<const network> net, 
   run.batches = counts.batches.load() - batches;
   run.questions = counts.questions.load() - questions;
   run.first_failure = crowd.first_failure();
-  char batch[32];
-  std::snprintf(batch, sizeof batch, "%.1f",
-                static_cast<double>(run.questions) / static_cast<double>(std::max<std::uint64_t>(1, run.batches)));
-  run.service = "A network of " + std::to_string(numbers.layers().size()) + " layers (256, 512, 512, 32); batches of " +
-                batch + " questions on average; every answer checked";
+  run.service = service_text(run);
   return run;
 }
 

@@ -92,8 +92,7 @@ std::string table(const run_record& run, const terminal& t) {
   figures("all", all, wrong, failed);
   char text[160];
   std::snprintf(text, sizeof text, "  %s batches of %.1f questions; %.1f GFLOP/s; at most %s of device memory\n",
-                grouped(run.batches).c_str(),
-                static_cast<double>(run.questions) / static_cast<double>(std::max<std::uint64_t>(1, run.batches)),
+                grouped(run.batches).c_str(), run.questions_of_batch(),
                 static_cast<double>(all.total()) / run.seconds * shape::flops_of_one / 1e9,
                 bytes_text(static_cast<double>(run.most_memory_bytes)).c_str());
   return out + "\n" + text;
