@@ -3,7 +3,7 @@
  *
  * What a host image is: an ELF shared object with kernels for the host engine. It exports one table,
  *
- *   extern "C" troupe_host_image troupe_host_image_table;
+ *   const troupe_host_image troupe_host_image_table;
  *
  * The compiler of CUDA C++ writes such images; they can be written by hand as well, in any language that speaks C. A
  * kernel is a function that runs one whole block of threads. Blocks run at the same time on several threads of the
@@ -177,6 +177,12 @@ typedef struct troupe_host_image {
   const char*
       processor; /* what its code needs of the processor, as __builtin_cpu_supports names it, separated by spaces */
 } troupe_host_image;
+
+/* What an image defines. In C++ its linkage comes from this declaration. */
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+extern const troupe_host_image troupe_host_image_table;
 
 #ifdef __cplusplus
 }

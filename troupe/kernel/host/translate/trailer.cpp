@@ -64,7 +64,7 @@ std::string trailer(const unit& u, const translate_options& options, bool state)
            (u.in_constant_memory.contains(last_name(name)) ? "true" : "false") + "),\n";
   out += "};\n}\n";
   out +=
-      "extern \"C\" __attribute__((visibility(\"default\"), used)) ::troupe_host_image troupe_host_image_table = {"
+      "__attribute__((used)) const ::troupe_host_image troupe_host_image_table = {"
       "::troupe_cuda::image_magic, ::troupe_cuda::image_version, sizeof(::troupe_host_image), troupe_image::kernels, " +
       n + ", troupe_image::globals, " + g + ", ::troupe_cuda::processor};\n";
   return out;

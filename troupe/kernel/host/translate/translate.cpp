@@ -170,9 +170,9 @@ class translator {
         "const ::uint3 blockIdx = troupe_f.index; const ::dim3 blockDim = troupe_f.size, gridDim = troupe_f.grid;";
     if (k.how == execution::split) {
       const std::size_t close = d.end - 1;
-      const std::string marker = source_.marker(close);
       source_.erase(d.body + 1, close);
-      source_.add_behind(d.body, head + split.text + marker + "});");
+      source_.add_behind(d.body, head + split.text + "});");
+      source_.replace(close, source_.marker(close) + "}");  // the ends of lines between the tokens are still there
     } else {
       std::string copies;
       const written_names written = find_written(tokens_, unit_, d.parameters, d.body, d.end);
