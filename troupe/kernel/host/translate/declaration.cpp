@@ -66,6 +66,7 @@ class statement_reader {
  private:
   // Two names side by side, outside of brackets, begin no expression.
   bool looks_like_a_declaration() const {
+    if (s_[begin_].is("auto") || s_[begin_ + 1].is("auto")) return true;
     for (std::size_t i = begin_; i + 1 < end_; ++i) {
       if (s_[i].is("(") || s_[i].is("[") || s_[i].is("{")) {
         i = s_.closing(i);
@@ -76,7 +77,7 @@ class statement_reader {
           !is_statement_word(s_[i + 1].text))
         return true;
     }
-    return s_[begin_].is("auto");
+    return false;
   }
 
   bool read_declaration(variable_declaration& d) {

@@ -51,19 +51,33 @@ class writer {
     std::size_t last = 0;
     for (const statement& s : body_.whole.inner)
       if (s.kind != statement::form::plain) last = s.end;
-    bool lambda = false;
     for (std::size_t i = body_.whole.begin; i < body_.whole.end; ++i) {
-      if (s_[i].is("goto")) obstacle_ = "line " + std::to_string(s_[i].line) + ": goto in a kernel with a barrier";
-      if (s_[i].is("asm") || s_[i].is("__asm__")) obstacle_ = "line " + std::to_string(s_[i].line) + ": asm";
-      const bool operand = s_[i - 1].is_identifier() || s_[i - 1].is(")") || s_[i - 1].is("]");
-      if (s_[i].is("[") && (!operand || s_[i - 1].is("return"))) lambda = true;
+      if (s_[i].is("goto") || s_[i].is("asm") || s_[i].is("__asm__"))
+        give_up(i, std::string(s_[i].text) + " in a kernel with a barrier");
+      const bool subscript =
+          (s_[i - 1].is_identifier() && !s_[i - 1].is("return")) || s_[i - 1].is(")") || s_[i - 1].is("]");
+      if (s_[i].is("[") && !subscript) i = behind_lambda(i);
       if (!s_[i].is("return")) continue;
-      if (lambda || !s_[i + 1].is(";"))
-        obstacle_ = "line " + std::to_string(s_[i].line) + ": a return in a kernel with a barrier and a lambda";
+      if (!s_[i + 1].is(";")) give_up(i, "a return with a value in a kernel with a barrier");
       if (i < last) returns_.push_back(i);
     }
-    if (lambda && !returns_.empty())
-      obstacle_ = "line " + std::to_string(s_[returns_[0]].line) + ": a return in a kernel with a barrier and a lambda";
+  }
+
+  // The last token of the lambda that begins at `i`, whose returns are its own; `i` where it is none.
+  std::size_t behind_lambda(std::size_t i) const {
+    std::size_t k = s_.closing(i) + 1;
+    if (s_[k].is("<")) k = s_.after_angles(k, body_.whole.end);
+    if (s_[k].is("(")) k = s_.closing(k) + 1;
+    for (std::size_t steps = 0; k < body_.whole.end && ++steps < 64; ++k) {
+      if (s_[k].is("{")) return std::min(s_.closing(k), body_.whole.end);
+      if (s_[k].is(";") || s_[k].is(",") || s_[k].is("]")) break;
+      if (s_[k].is("(")) k = s_.closing(k);
+    }
+    return i;
+  }
+
+  void give_up(std::size_t at, const std::string& what) {
+    if (obstacle_.empty()) obstacle_ = "line " + std::to_string(s_[at].line) + ": " + what;
   }
 
   // A parameter that threads write to is a variable of each.

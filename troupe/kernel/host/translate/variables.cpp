@@ -7,6 +7,8 @@ namespace troupe::kernel {
 
 namespace {
 
+constexpr std::size_t most_variables = 1000;  // how they depend on each other takes more than linear time to find out
+
 // Functions of the prelude whose value depends on their arguments alone, and which indices are made of.
 bool is_pure_function(std::string_view name) {
   return name == "min" || name == "max" || name == "abs" || name == "__mul24" || name == "__umul24";
@@ -78,7 +80,7 @@ level_variables::level_variables(const token_list& source, const unit& u, const 
     }
   }
   collect(body.whole, kernel.end);
-  judge();
+  if (obstacle_.empty()) judge();
 }
 
 void level_variables::give_up(std::size_t at, const std::string& what) {
@@ -86,6 +88,7 @@ void level_variables::give_up(std::size_t at, const std::string& what) {
 }
 
 void level_variables::collect(const statement& s, std::size_t scope_end) {
+  if (!obstacle_.empty()) return;
   switch (s.kind) {
     case statement::form::plain:
       return collect_plain(s.begin, s.end, scope_end);
@@ -130,6 +133,7 @@ void level_variables::collect_plain(std::size_t begin, std::size_t end, std::siz
     case statement_kind::variables:
       break;
   }
+  if (variables_.size() > most_variables) return give_up(begin, "too many variables between barriers");
   const std::size_t declaration = declarations_.size();
   declarations_.push_back({.text = c.variables, .begin = begin, .end = end});
   by_begin_[begin] = static_cast<int>(declaration);
