@@ -18,7 +18,7 @@
 namespace troupe::jit {
 namespace {
 
-constexpr std::int64_t grace_ns = 5'000'000'000;
+constexpr std::int64_t grace_ns = 5'000'000'000, a_day = 86400;
 
 // What changes how a compiler works, such as CPATH, is not in any key: so it does not come along.
 std::vector<std::string> environment_for(const std::string& folder) {
@@ -78,7 +78,7 @@ result<command_outcome> run_command(const std::string& keeper, const command& c)
   file_descriptor theirs(ends[1]);
   const std::int64_t left = std::max<std::int64_t>(c.deadline_ns - now_ns(), 0);
   // A second line of defence, should even the keeper have been killed.
-  const std::int64_t cpu_seconds = std::min<std::int64_t>(left / 1'000'000'000 + 2, 24 * 3600);
+  const std::int64_t cpu_seconds = std::min<std::int64_t>(left / 1'000'000'000 + 2, a_day);
   launch_options options{
       .path = keeper,
       .args = {std::to_string(::getpid()), std::to_string(c.memory_bytes), std::to_string(cpu_seconds),

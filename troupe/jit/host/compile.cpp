@@ -87,7 +87,8 @@ class job {
     for (const auto& [name, text] : recipe_.headers) written = written && write_file(in, name, text);
     // Not on the command line: there they would reach into our own headers, which come first.
     std::string macros;
-    for (const auto& [name, value] : recipe_.definitions) macros += "#define " + name + " " + value + "\n";
+    for (const auto& [name, value] : recipe_.definitions)
+      macros.append("#define ").append(name).append(" ").append(value).append("\n");
     written = written && write_file(in, definitions, macros);
     if (written) return {};
     return error::from_errno(reaction::retry_later, "jit", "jit.compile: writing the source to " + in, errno);

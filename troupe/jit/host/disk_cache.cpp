@@ -21,7 +21,6 @@ namespace {
 
 // An entry: these words, the digest of all that follows, then key, manifest and value.
 constexpr std::uint64_t entry_magic = 0x3165686361437254;  // "TrCache1"
-constexpr std::size_t head_bytes = sizeof entry_magic + sizeof(digest);
 constexpr std::uint64_t most_entry_bytes = std::uint64_t{1} << 30;
 constexpr std::string_view entry_suffix = ".entry", unfinished_prefix = "unfinished.";
 constexpr std::int64_t abandoned_after_seconds = 3600;

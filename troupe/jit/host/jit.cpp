@@ -51,7 +51,7 @@ class host_jit {
     return {};
   }
   result<void> run(const launch& r, call&) {
-    return programs_.run(r.kernel.of().root(), {.request = name_of<launch>(),
+    return programs_.run(r.kernel.of().root(), {.request = "jit.launch",
                                                 .kernel = r.kernel.name(),
                                                 .grid = r.grid,
                                                 .block = r.block,

@@ -106,7 +106,7 @@ result<void> programs::run(const program_root& root, const launch& l) {
     return matching;
   return launcher_.launch(**kernel, host_dim(l.grid), host_dim(l.block),
                           static_cast<std::uint64_t>(l.shared_bytes.value()), frame.addresses(),
-                          {.flush_to_zero = (*program)->flush_to_zero(), .request = l.request.data()});
+                          {.flush_to_zero = (*program)->flush_to_zero(), .request = l.request});
 }
 
 result<std::byte*> programs::place(const program_root& root, std::string_view name, extent offset, std::uint64_t bytes,

@@ -59,7 +59,8 @@ class programs {
   void unload(const program_root& root);
 
   struct launch {
-    std::string_view request, kernel;
+    const char* request;
+    std::string_view kernel;
     const dimensions& grid;
     const dimensions& block;
     const extent& shared_bytes;

@@ -47,7 +47,8 @@ class byte_reader {
     requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
   T value() noexcept {
     T v{};
-    if (const std::string_view r = raw(sizeof v); !r.empty()) std::memcpy(&v, r.data(), sizeof v);
+    const std::string_view r = raw(sizeof v);
+    r.copy(reinterpret_cast<char*>(&v), r.size());
     return v;
   }
   std::string_view text() noexcept { return raw(value<std::uint64_t>()); }

@@ -43,7 +43,7 @@ class host_module {
     return {};
   }
   result<void> run(const launch& r, call&) {
-    return programs_.run(r.kernel.of().root(), {.request = name_of<launch>(),
+    return programs_.run(r.kernel.of().root(), {.request = "module.launch",
                                                 .kernel = r.kernel.name(),
                                                 .grid = r.grid,
                                                 .block = r.block,
