@@ -2,13 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What including us costs: the compiler's processor time, the least of several runs, so that it is what it takes on a
 // core of its own.
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <algorithm>
 #include <bench/measures.hpp>
+#include <bench/run_program.hpp>
+#include <bench/temporary_folder.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -42,60 +39,16 @@ int main() {
 
 error not_here(std::string text) { return error(reaction::unsupported, "bench", std::move(text)); }
 
-class temporary_folder {
- public:
-  temporary_folder() {
-    std::string name = (fs::temp_directory_path() / "troupe-bench-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-      throw bad_result(error::from_errno(reaction::fatal, "bench", "mkdtemp " + name, errno));
-    path_ = name;
-  }
-  ~temporary_folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  temporary_folder(const temporary_folder&) = delete;
-  temporary_folder& operator=(const temporary_folder&) = delete;
-  const fs::path& path() const noexcept { return path_; }
-
- private:
-  fs::path path_;
-};
-
 std::string compiler() {
   const char* set = std::getenv("CXX");
   return set != nullptr && *set != '\0' ? set : "c++";
 }
 
-// Processor seconds of one compilation. What the compiler says is for the user when it fails.
+// Processor seconds of one compilation.
 double compile(const fs::path& source, const fs::path& headers) {
-  const fs::path said = source.parent_path() / "said";
-  const std::string include = "-I" + headers.string(), object = source.string() + ".o", cxx = compiler(),
-                    text = source.string();
-  const char* args[] = {cxx.c_str(),  "-std=c++20", "-O2",          include.c_str(), "-c",
-                        text.c_str(), "-o",         object.c_str(), nullptr};
-  posix_spawn_file_actions_t files;
-  ::posix_spawn_file_actions_init(&files);
-  ::posix_spawn_file_actions_addopen(&files, 1, said.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  ::posix_spawn_file_actions_adddup2(&files, 1, 2);
-  pid_t pid;
-  const int failed = ::posix_spawnp(&pid, args[0], &files, nullptr, const_cast<char**>(args), environ);
-  ::posix_spawn_file_actions_destroy(&files);
-  if (failed != 0) throw bad_result(not_here("no compiler \"" + cxx + "\"; set CXX to one"));
-  int status;
-  rusage used;
-  while (::wait4(pid, &status, 0, &used) < 0 && errno == EINTR) {
-  }
-  if (status != 0) {
-    std::ifstream file(said);
-    std::string first;
-    std::getline(file, first);
-    throw bad_result(not_here(cxx + " does not compile the program: " + first));
-  }
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
+  return run_program({compiler(), "-std=c++20", "-O2", "-I" + headers.string(), "-c", source.string(), "-o",
+                      source.string() + ".o"})
+      .cpu_seconds;
 }
 
 // The headers of this installation, else those this program was built from.

@@ -20,8 +20,13 @@ extern const measure blas_dgemm_2048;
 extern const measure blas_gemv_4096;
 extern const measure blas_axpy_1e6;
 extern const measure blas_burst;
+extern const measure jit_launch;
+extern const measure jit_saxpy;
+extern const measure jit_tile_gemm;
+extern const measure jit_cache_hit;
 extern const measure copy_roundtrip;
 extern const measure idle_cpu;
 extern const measure compile_umbrella;
+extern const measure doctor;
 
 }  // namespace troupe::bench

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// A program that another process has compiled before: from the call of compile to the first launch that can run.
+#include <bench/device_under_test.hpp>
+#include <bench/jit_kernels.hpp>
+#include <bench/measures.hpp>
+#include <bench/rounds.hpp>
+#include <bench/temporary_folder.hpp>
+#include <cstdlib>
+#include <troupe/base/clock.hpp>
+
+namespace troupe::bench {
+namespace {
+
+constexpr const char* source = R"(
+__global__ void scale(float a, float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] *= a;
+}
+)";
+
+// In a worker of its own, which nobody has asked anything.
+double milliseconds_until_ready(const settings& s, kernel::image_source& from) {
+  const device_under_test gpu(s, {.libraries = {"jit"}});
+  const std::int64_t start = now_ns();
+  const jit::program program = jit::compile(*gpu, {.source = source, .name = "scale.cu"});
+  program.ready().get().value();
+  const double took = static_cast<double>(now_ns() - start) / 1e6;
+  from = program.summary().get().value().source;
+  return took;
+}
+
+figures run(const settings& s) {
+  const temporary_folder cache;  // which the compile below fills
+  ::setenv("TROUPE_CACHE", cache.path().c_str(), 1);
+  auto from = kernel::image_source::unknown;
+  std::vector<double> times;
+  const double cold = milliseconds_until_ready(s, from);
+  bool hits = true;
+  for (int i = 0; i < s.rounds(21); ++i) {
+    times.push_back(milliseconds_until_ready(s, from));
+    hits &= from == kernel::image_source::disk;
+  }
+  ::unsetenv("TROUPE_CACHE");
+  figures f{.ours = median(std::move(times)), .raw = cold};
+  if (!hits) f.objection = "it was not taken from the cache";
+  return f;
+}
+
+}  // namespace
+
+const measure jit_cache_hit{.name = "jit.cache.hit",
+                            .unit = "ms",
+                            .ours = "jit::compile until launchable in another process, from the cache on disk",
+                            .raw = "the first time, when the compiler has to run",
+                            .goal = {goal::kind::ours_at_most, 5},
+                            .run = run};
+
+}  // namespace troupe::bench

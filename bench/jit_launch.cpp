@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What a launch costs on its way: an empty kernel of one block, asked for and waited for, against the call of the very
+// same compiled function in a loop.
+#include <bench/device_under_test.hpp>
+#include <bench/jit_kernels.hpp>
+#include <bench/measures.hpp>
+#include <bench/placement.hpp>
+#include <bench/rounds.hpp>
+#include <troupe/base/clock.hpp>
+#include <troupe/kernel/host/loader.hpp>
+
+namespace troupe::bench {
+namespace {
+
+figures run(const settings& s) {
+  constexpr int launches = 2000;
+  const device_under_test gpu(s, {.libraries = {"jit"}, .wait = wait_policy::latency});
+  const jit::program program = jit::compile(*gpu, {.source = "__global__ void nothing() {}", .name = "nothing.cu"});
+  program.ready().get().value();
+  const jit::launch request{.kernel = program.kernel("nothing"), .grid = 1, .block = 1};
+
+  const auto image = kernel::loaded_image::load(program.image().get().value(), "nothing").value();
+  const kernel::loaded_kernel& nothing = image.kernels().at(0);
+  troupe_host_block block{};
+  block.grid = block.block = {1, 1, 1};
+  block.threads = 1;
+
+  const placement placed(placement::where::two_cores, {gpu->statistics().worker_pid});
+  std::uint32_t status = 0;
+  const auto per_launch = [](auto&& f) {
+    const std::int64_t start = now_ns();
+    for (int i = 0; i < launches; ++i) f();
+    return static_cast<double>(now_ns() - start) / launches / 1e3;
+  };
+  const pair_of_medians found = interleaved(
+      s.rounds(51), [&] { return per_launch([&] { gpu->ask(request).get().value(); }); },
+      [&] { return per_launch([&] { status |= nothing.run(&block); }); });
+  figures f{.ours = found.ours, .raw = found.raw};
+  char note[96];
+  std::snprintf(note, sizeof note, "the way there and back adds %.2f us", found.ours - found.raw);
+  f.note = note;
+  if (status != TROUPE_HOST_OK) f.objection = "the kernel did not run";
+  return f;
+}
+
+}  // namespace
+
+const measure jit_launch{.name = "jit.launch",
+                         .unit = "us",
+                         .ours = "ask(jit::launch).get() of an empty kernel, one block, both sides awake",
+                         .raw = "the call of the same compiled function, here",
+                         .goal = {goal::kind::ours_at_most, 2},
+                         .run = run};
+
+}  // namespace troupe::bench

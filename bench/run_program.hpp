@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace troupe::bench {
+
+struct program_times {
+  double wall_seconds = 0;
+  double cpu_seconds = 0;  ///< its own and its children's
+};
+
+/// Runs a program, found in PATH, to its end. Throws `bad_result` with the first line it said when it cannot be run or
+/// fails.
+program_times run_program(const std::vector<std::string>& line);
+
+}  // namespace troupe::bench
