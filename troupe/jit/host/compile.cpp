@@ -31,6 +31,17 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
     text.replace(at, what.size(), with);
 }
 
+// Headers in memory are found as "./name": where a message names a file, and not in the source that it quotes.
+void name_headers(std::string& text) {
+  for (std::size_t at = text.find("./"); at != std::string::npos; at = text.find("./", at)) {
+    const std::string_view before = std::string_view(text).substr(0, at);
+    if (before.empty() || before.back() == '\n' || before.ends_with("from "))
+      text.erase(at, 2);
+    else
+      at += 2;
+  }
+}
+
 error failure(reaction how, const std::string& text) { return error(how, "jit", "jit.compile: " + text); }
 
 // The first line that says what is wrong.
@@ -102,8 +113,9 @@ class job {
     if (!said) return stop(said.error());
     replace_all(said->messages, folder_->path() + "/", "");
     replace_all(said->messages, at_.cuda_folder + "/", "");
-    replace_all(said->messages, "../", "");
-    replace_all(said->messages, "./", "");
+    for (const char* ours : {definitions, translated, image})
+      replace_all(said->messages, ours, std::string_view(ours).substr(3));
+    name_headers(said->messages);
     out_.log += said->messages;
     if (said->cut_bytes != 0) out_.log += "\n… (" + std::to_string(said->cut_bytes) + " bytes more)\n";
     if (said->timed_out) {
