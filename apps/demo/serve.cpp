@@ -97,6 +97,7 @@ result<run_record> serve(const device& gpu, std::shared_ptr<const network> net, 
     eye.look(watch);
   }
   crowd.join();
+  actors.close();  // who is called back may still be on its way out of the callback
   for (const kind k : kinds) {
     const tally& t = crowd.of(k);
     run.by_kind[static_cast<std::size_t>(k)] = {t.name, latency_counts(t.right), t.wrong.load(), t.failed.load()};

@@ -26,7 +26,7 @@ class page {
   void bad(std::string label, std::string_view text) { line(t_.bad_mark(), std::move(label), text); }
   void end(const std::string& mark, std::string_view text) { out_ += "\n" + mark + " " + broken(text, 3) + "\n"; }
   void operation(std::string name, std::string_view types) {
-    name.resize(std::max(name.size() + 2, std::size_t{20}), ' ');
+    if (!types.empty()) name.resize(std::max(name.size() + 2, std::size_t{20}), ' ');
     out_ += "      " + name + broken(types, 6 + name.size()) + "\n";
   }
   std::string text() const { return out_; }
