@@ -282,7 +282,18 @@ extern "C" __global__ void probe(unsigned long long* sum, int* negative) {
 )");
   unsigned long long sum = 0;
   int negative = 0;
-  run(image, "probe", {(1u << 22) + 1}, {1024}, 0, &sum, &negative);
+  void* pointers[] = {&sum, &negative};
+  void* arguments[] = {&pointers[0], &pointers[1]};
+  // Only the blocks that matter: all of them would take seconds.
+  for (const unsigned index : {(1u << 21) - 1, 1u << 21, (1u << 22) - 1, 1u << 22}) {
+    troupe_host_block block{};
+    block.grid = {(1u << 22) + 1, 1, 1};
+    block.block = {1024, 1, 1};
+    block.index = {index, 0, 0};
+    block.threads = 1024;
+    block.arguments = arguments;
+    EXPECT_EQ(image.find_kernel("probe")->run(&block), TROUPE_HOST_OK);
+  }
   EXPECT_EQ(sum, 0x7fffffffull + 0x80000000ull + 0xffffffffull);
   EXPECT_EQ(negative, 2);
 }

@@ -43,7 +43,7 @@ result<void> check_table(const elf_facts& facts, const std::string& name) {
         reaction::caller_bug, name,
         "exports no troupe_host_image_table; expected a shared object made for the host engine (see image.h)");
   troupe_host_image table{};
-  std::memcpy(&table, facts.table->data(), std::min(sizeof table, facts.table->size()));
+  if (!facts.table->empty()) std::memcpy(&table, facts.table->data(), std::min(sizeof table, facts.table->size()));
   if (table.magic != TROUPE_HOST_IMAGE_MAGIC)
     return refuse(reaction::caller_bug, name,
                   "has a troupe_host_image_table that does not begin with its magic number");

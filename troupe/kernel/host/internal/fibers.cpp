@@ -72,6 +72,7 @@ std::uint32_t fibers::take_stack() {
 
 void fibers::begin(std::uint32_t thread, std::uint32_t stack) noexcept {
   const fiber_stacks::stack memory = stacks_[stack];
+  sanitizer_forgets_stack(memory.bottom, memory.bytes);
   fibers_[thread].stack = stack;
   fibers_[thread].position = new_stack(memory.bottom, memory.bytes, &fibers::enter);
 }
@@ -116,10 +117,12 @@ void fibers::select(std::uint32_t thread) noexcept {
 // Continues a fiber that has been selected, or begins it. `state` is that of the stack which is left, null when it
 // ends.
 void fibers::go_to(std::uint32_t thread, stack_position& from, stack_state* state) {
-  fiber& to = fibers_[thread];
-  const fiber_stacks::stack memory = stacks_[to.stack];
-  sanitizer_leaves_stack(state ? &state->address_sanitizer : nullptr, memory.bottom, memory.bytes);
-  sanitizer_goes_to(stack_states_[to.stack].thread_sanitizer);
+  const fiber& to = fibers_[thread];
+  if constexpr (sanitized_fibers) {
+    const fiber_stacks::stack memory = stacks_[to.stack];
+    sanitizer_leaves_stack(state ? &state->address_sanitizer : nullptr, memory.bottom, memory.bytes);
+    sanitizer_goes_to(stack_states_[to.stack].thread_sanitizer);
+  }
   switch_stack(from, to.position);
 }
 
@@ -147,9 +150,9 @@ void fibers::wait() {
     if (stack == none) leave(TROUPE_HOST_NO_MEMORY);
     begin(t, stack);
   }
-  stack_state& state = stack_states_[fibers_[self].stack];
-  go_to(t, fibers_[self].position, &state);
-  sanitizer_enters_stack(state.address_sanitizer, nullptr, nullptr);
+  stack_state* state = sanitized_fibers ? &stack_states_[fibers_[self].stack] : nullptr;
+  go_to(t, fibers_[self].position, state);
+  if constexpr (sanitized_fibers) sanitizer_enters_stack(state->address_sanitizer, nullptr, nullptr);
 }
 
 // Who runs next: in this warp the next lane, else the next warp. None when all have ended.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <troupe/kernel/host/internal/fiber_stacks.hpp>
 #include <troupe/kernel/host/internal/fiber_switch.hpp>
 #include <vector>
@@ -109,7 +110,7 @@ class fibers {
   fiber_stacks stacks_;
   std::uint32_t used_stacks_ = 0;
   std::vector<std::uint32_t> free_stacks_;
-  std::vector<stack_state> stack_states_;
+  std::deque<stack_state> stack_states_;  // fibers that wait hold references
   std::vector<fiber> fibers_;
   std::array<warp, max_warps> warps_;
   std::array<troupe_host_warp, max_warps> exchange_;

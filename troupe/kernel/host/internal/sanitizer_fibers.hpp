@@ -19,6 +19,7 @@
 #endif
 
 #if TROUPE_FIBERS_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if TROUPE_FIBERS_THREAD_SANITIZER
@@ -28,6 +29,12 @@
 #include <cstddef>
 
 namespace troupe::kernel {
+
+#if TROUPE_FIBERS_ADDRESS_SANITIZER || TROUPE_FIBERS_THREAD_SANITIZER
+inline constexpr bool sanitized_fibers = true;
+#else
+inline constexpr bool sanitized_fibers = false;
+#endif
 
 // Before a switch to the stack at `bottom`; `keep` is where the state of the current one is kept, null if it ends.
 inline void sanitizer_leaves_stack([[maybe_unused]] void** keep, [[maybe_unused]] const void* bottom,
@@ -42,6 +49,13 @@ inline void sanitizer_enters_stack([[maybe_unused]] void* kept, [[maybe_unused]]
                                    [[maybe_unused]] std::size_t* bytes) noexcept {
 #if TROUPE_FIBERS_ADDRESS_SANITIZER
   ::__sanitizer_finish_switch_fiber(kept, bottom, bytes);
+#endif
+}
+
+// Before a stack is used again: functions that were left without a return are still marked on it.
+inline void sanitizer_forgets_stack([[maybe_unused]] const void* bottom, [[maybe_unused]] std::size_t bytes) noexcept {
+#if TROUPE_FIBERS_ADDRESS_SANITIZER
+  ::__asan_unpoison_memory_region(bottom, bytes);
 #endif
 }
 
