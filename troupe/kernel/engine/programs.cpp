@@ -171,7 +171,7 @@ void write_state(const program_root& root, build_summary summary, std::string_vi
   }
   summary.log_bytes = log.size();
   summary.written = 1;
-  std::memcpy(at(root, root.log_at), log.data(), log.size());
+  if (!log.empty()) std::memcpy(at(root, root.log_at), log.data(), log.size());
   std::memcpy(at(root, program_root::state_at), &summary, sizeof summary);
 }
 
