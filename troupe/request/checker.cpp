@@ -39,6 +39,12 @@ bool meet(operand_use a, operand_use b) noexcept {
   return a.touched.begin <= b.touched.begin ? blocks_meet(a, b) : blocks_meet(b, a);
 }
 
+// From the first to the last of a matrix; a size that overflowed is not one that is missing.
+extent elements_of(extent rows, extent columns, extent ld) {
+  if (rows.overflowed() || columns.overflowed()) return extent::overflow();
+  return rows < 1 || columns < 1 ? extent(0) : (columns - 1) * ld + rows;
+}
+
 std::string amount(std::uint64_t count, std::uint64_t element_bytes) {
   return std::to_string(count) + (element_bytes == 1 ? " byte" : " element") + (count == 1 ? "" : "s");
 }
@@ -131,7 +137,7 @@ void checker::strided(const void* field, extent n, const extent& inc) {
 
 void checker::columns_of(const void* field, extent rows, extent columns, extent ld) {
   if (error_) return;
-  const extent count = rows < 1 || columns < 1 ? extent(0) : (columns - 1) * ld + rows;
+  const extent count = elements_of(rows, columns, ld);
   touch(field, count, " ((columns - 1) * leading dimension + rows)");
   if (error_) return;
   operand_use& u = use(field);
@@ -141,14 +147,34 @@ void checker::columns_of(const void* field, extent rows, extent columns, extent 
   u.gaps = true;
 }
 
+void checker::strided_columns_of(const void* field, extent rows, extent columns, extent ld, extent count,
+                                 extent stride) {
+  if (error_) return;
+  if (count <= 1) return columns_of(field, rows, columns, ld);
+  const extent one = elements_of(rows, columns, ld);
+  touch(field, (count - 1) * stride + one, " ((batch - 1) * stride + (columns - 1) * leading dimension + rows)");
+  if (error_) return;
+  operand_use& u = use(field);
+  const auto bytes = [&u](extent elements) { return static_cast<std::uint64_t>(elements.value()) * u.element_bytes; };
+  if (stride == one) {  // one run after another
+    u.gaps = ld != rows && columns > 1;
+    return;
+  }
+  u.gaps = stride > one || ld > rows;
+  const extent beside = (count - 1) * stride + rows;
+  if (stride == ld * columns || (columns <= 1 && stride >= rows))  // one long matrix
+    u.row_bytes = bytes(rows), u.pitch = bytes(columns <= 1 ? stride : ld);
+  else if (beside <= ld)  // blocks of one matrix, side by side
+    u.row_bytes = bytes(beside), u.pitch = bytes(ld), u.gaps = beside < ld || stride > rows;
+}
+
 bool checker::refuse_overlap(const operand_use& a, const operand_use& b) {
   if (a.touched.mode == access_mode::read && b.touched.mode == access_mode::read) return false;
   if (a.touched.begin >= b.touched.end || b.touched.begin >= a.touched.end) [[likely]]
     return false;
   if (!meet(a, b)) return false;
-  if ((allowed_.first == a.field && allowed_.second == b.field) ||
-      (allowed_.first == b.field && allowed_.second == a.field))
-    return false;
+  for (const auto& [x, y] : std::span(allowed_, allowed_count_))
+    if ((x == a.field && y == b.field) || (x == b.field && y == a.field)) return false;
   const operand_use &written = b.touched.mode == access_mode::read ? a : b,
                     &other = b.touched.mode == access_mode::read ? b : a;
   refuse(written.field, "overlaps " + field_name_(request_, other.field),

@@ -70,6 +70,12 @@ class checker {
     columns_of(&field, rows, columns, ld);
   }
 
+  /// The request touches `count` such matrices of one shape, one every `stride` elements.
+  template <class T, access_mode M>
+  void matrices(const operand<T, M>& field, extent rows, extent columns, extent ld, extent count, extent stride) {
+    strided_columns_of(&field, rows, columns, ld, count, stride);
+  }
+
   /// In this call the inout `field` is not read (for example beta is 0): it counts as an output, for order and for
   /// retry.
   template <class T>
@@ -83,8 +89,10 @@ class checker {
   /// All operands may share memory: what comes of it is the caller's affair.
   void may_overlap_freely() noexcept { may_overlap_freely_ = true; }
 
-  /// These two may share memory. Otherwise an operand that is written may not overlap any other.
-  void may_overlap(const void* a, const void* b) noexcept { allowed_ = {a, b}; }
+  /// These two may share memory. Otherwise an operand that is written may not overlap any other. For at most
+  /// `max_allowed` pairs.
+  void may_overlap(const void* a, const void* b) noexcept { allowed_[allowed_count_++] = {a, b}; }
+  static constexpr std::size_t max_allowed = 4;
 
   /// A number that may be read from memory when the request runs.
   template <class T>
@@ -136,6 +144,7 @@ class checker {
   void touch(const void* field, extent count, std::string_view shape);
   void strided(const void* field, extent n, const extent& inc);
   void columns_of(const void* field, extent rows, extent columns, extent ld);
+  void strided_columns_of(const void* field, extent rows, extent columns, extent ld, extent count, extent stride);
   void refuse_range(const void* field, const memory_range& range);
   void pass_on(const error& cause);
   void refuse_less(const void* field, extent value, extent low, std::string_view hint);
@@ -153,8 +162,9 @@ class checker {
     operand_use few_[max_operands];  // as many as there are operands; the others are never made
   };
   std::vector<operand_use> many_;  // all of them, once there are more
-  std::pair<const void*, const void*> allowed_{};
   bool may_overlap_freely_ = false;
+  std::pair<const void*, const void*> allowed_[max_allowed];
+  std::size_t allowed_count_ = 0;
   std::optional<error> error_;
 };
 

@@ -63,6 +63,26 @@ struct field_codec<operand<T, M>> {
   }
 };
 
+/// One that was left out has address 0, where no memory is.
+template <class T, access_mode M>
+struct field_codec<std::optional<operand<T, M>>> {
+  using given = field_codec<operand<T, M>>;
+  using element = T;
+  static constexpr char kind = "012"[static_cast<int>(M)];
+  static constexpr std::size_t size = given::size, align = given::align;
+  static constexpr std::size_t blob_bytes(const std::optional<operand<T, M>>&) noexcept { return 0; }
+  static void encode(const std::optional<operand<T, M>>& f, std::byte* at, blob_cursor& blob) noexcept {
+    if (f)
+      given::encode(*f, at, blob);
+    else
+      std::memset(at, 0, size);
+  }
+  static std::optional<operand<T, M>> decode(const std::byte* at) noexcept {
+    const auto f = given::decode(at);
+    return f.range().address == 0 ? std::nullopt : std::optional(f);
+  }
+};
+
 /// Text and lists: the fixed part says where in the blob and how many.
 template <class C>
 struct sequence_codec {

@@ -28,6 +28,10 @@ std::string field_text(const F& f) {
     return text(element_name<typename F::element_type>(), f.range(), f.size());
   else if constexpr (std::is_same_v<F, extent> || std::is_same_v<F, std::string>)
     return text(f);
+  else if constexpr (requires { f.real, f.imag; })
+    return "(" + field_text(f.real) + "," + field_text(f.imag) + ")";
+  else if constexpr (requires { f.has_value(); })
+    return f ? field_text(*f) : "none";
   else if constexpr (std::is_same_v<F, bool>)
     return f ? "true" : "false";
   else if constexpr (std::is_enum_v<F>) {

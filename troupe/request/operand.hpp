@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <troupe/request/block.hpp>
 #include <type_traits>
 #include <vector>
@@ -80,6 +81,16 @@ struct operands_in<std::vector<operand<T, M>>> {
   template <class V>
   static void visit(const std::vector<operand<T, M>>& all, V&& f) {
     for (const auto& o : all) f(&o, o.range(), sizeof(T), M);
+  }
+};
+/// An operand that may be left out.
+template <class T, access_mode M>
+struct operands_in<std::optional<operand<T, M>>> {
+  static constexpr bool any = true;
+  static constexpr bool list = false;
+  template <class V>
+  static void visit(const std::optional<operand<T, M>>& o, V&& f) {
+    if (o) f(&*o, o->range(), sizeof(T), M);
   }
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 #include <troupe/request/checker.hpp>
 #include <troupe/request/describe.hpp>
 
@@ -472,6 +473,79 @@ TEST_F(request_checks, lists_and_numbers_arrive_on_the_other_side) {
   encode(from_memory, payload);
   EXPECT_EQ(decode<batch>(payload).factor.load(), 4.5);
   EXPECT_FALSE(from_memory.factor.is(4.5)) << "not known before it runs";
+}
+
+struct with_option {
+  in<float> x;
+  std::optional<out<float>> result;
+  scalar<std::array<float, 5>> five;
+  using reply = void;
+  TROUPE_REQUEST("test.with_option", x, result, five)
+  void check(checker& c) const {
+    c.elements(x, 2);
+    if (result) c.elements(*result, 1);
+    c.number(five);
+  }
+};
+
+TEST_F(request_checks, an_operand_may_be_left_out) {
+  with_option r{.x = at(0, 2), .five = std::array<float, 5>{1, 2, 3, 4, 5}};
+  EXPECT_EQ(refusal(r), "");
+  EXPECT_NE(describe(r).find("result=none"), std::string::npos) << describe(r);
+  r.result = out<float>(at(1, 1));
+  EXPECT_NE(refusal(r).find("result overlaps x"), std::string::npos) << refusal(r);
+  r.result = out<float>(at(2, 0));
+  EXPECT_NE(refusal(r).find("result holds 0 elements"), std::string::npos) << refusal(r);
+  r.result = out<float>(at(2, 1));
+  EXPECT_EQ(refusal(r), "");
+  EXPECT_NE(describe(r).find("result=f32[1]@"), std::string::npos) << describe(r);
+
+  alignas(16) std::byte payload[payload_bytes<with_option>];
+  encode(r, payload);
+  auto d = decode<with_option>(payload);
+  ASSERT_TRUE(d.result.has_value());
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(d.result->data()), mine.address + 8);
+  EXPECT_EQ(d.five.load()[4], 5) << "numbers larger than 16 bytes travel whole";
+  r.result.reset();
+  encode(r, payload);
+  EXPECT_FALSE(decode<with_option>(payload).result.has_value());
+}
+
+struct strided {
+  inout<float> c;
+  extent ld, count, stride;
+  in<float> other;
+  using reply = void;
+  TROUPE_REQUEST("test.strided", c, ld, count, stride, other)
+  void check(checker& k) const {
+    k.matrices(c, 2, 3, ld, count, stride);
+    k.overwrites(c);
+    k.elements(other, 1);
+  }
+};
+
+// Against a list of the elements of 2 by 3 matrices.
+TEST_F(request_checks, matrices_at_strides_touch_their_elements_and_no_others) {
+  for (const std::int64_t ld : {2, 3, 8, 9})
+    for (const std::int64_t stride : {2, 3, 6, 9, 24, 30})
+      for (const std::int64_t count : {1, 3, 4}) {
+        std::set<std::int64_t> touched;
+        for (std::int64_t m = 0; m < count; ++m)
+          for (std::int64_t j = 0; j < 3; ++j)
+            for (std::int64_t i = 0; i < 2; ++i) touched.insert(m * stride + j * ld + i);
+        const auto span = static_cast<std::uint64_t>(*touched.rbegin()) + 1;
+        SCOPED_TRACE(std::to_string(ld) + ", " + std::to_string(stride) + ", " + std::to_string(count));
+        const auto request = [&](std::uint64_t first, std::uint64_t room) {
+          return strided{.c = at(0, room), .ld = ld, .count = count, .stride = stride, .other = at(first, 1)};
+        };
+        EXPECT_EQ(refusal(request(span, span)), "");
+        EXPECT_NE(refusal(request(span, span - 1)).find("; expected at least " + std::to_string(span)),
+                  std::string::npos);
+        for (const std::int64_t i : touched)
+          EXPECT_NE(refusal(request(static_cast<std::uint64_t>(i), span)).find("overlaps"), std::string::npos) << i;
+      }
+  // Blocks of one matrix, side by side: what lies beside them is free.
+  EXPECT_EQ(refusal(strided{.c = at(0, 22), .ld = 8, .count = 3, .stride = 2, .other = at(6, 1)}), "");
 }
 
 template <class A, class B>

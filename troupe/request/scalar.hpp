@@ -23,6 +23,8 @@ class scalar {
   constexpr scalar(U value) noexcept : value_(static_cast<T>(value)) {}
   scalar(const buffer<T>& from) : range_(in<T>(from).range()), by_value_(false) {}
   scalar(buffer<T>&& from) : range_(in<T>(std::move(from)).range()), by_value_(false) {}
+  /// The start of any bytes of a device.
+  explicit scalar(memory_range from) noexcept : range_(std::move(from)), by_value_(false) {}
   /// For the worker: memory without an owner.
   static scalar at(std::uint64_t address) noexcept {
     scalar out{T{}};
@@ -64,7 +66,7 @@ template <class T>
 struct field_codec<scalar<T>> {
   using element = T;
   static constexpr char kind = 'S';
-  static constexpr std::size_t size = 16 + (sizeof(T) > 8 ? 8 : 0), align = 8;
+  static constexpr std::size_t size = 8 + (sizeof(T) + 7) / 8 * 8, align = 8;
   static constexpr std::size_t blob_bytes(const scalar<T>&) noexcept { return 0; }
   static void encode(const scalar<T>& s, std::byte* at, blob_cursor&) noexcept {
     const std::uint64_t in_memory = s.by_value() ? 0 : 1;
