@@ -15,14 +15,42 @@ result<double> largest_eigenvalue(const device& gpu, const buffer<double>& a, ex
   gpu.fill(x.slice(0, 1), 1.0);
   double value = 0;
   for (int step = 0; step < 300; ++step) {
-    gpu.tell(blas::gemv<double>{.a = a, .x = x, .y = y, .m = n, .n = n});
-    result<double> squared = gpu.ask(blas::dot<double>{.x = y, .y = y, .n = n}).get();
-    if (!squared) return squared.error();  // of this request, or of any it depends on
-    value = std::sqrt(*squared);
+    gpu.tell(blas::symv<double>{.a = a, .x = x, .y = y, .n = n});
+    result<double> norm = gpu.ask(blas::nrm2<double>{.x = y, .n = n}).get();
+    if (!norm) return norm.error();  // of this request, or of any it depends on
+    value = *norm;
     gpu.tell(blas::scal<double>{.x = y, .n = n, .alpha = 1 / value});
     std::swap(x, y);
   }
   return value;
+}
+
+// Makes the n by n matrix `a` upper triangular, by rotating pairs of its rows. Each rotation is made from two elements
+// of `a` and used, all in the device's memory: nothing waits for an answer.
+void triangularize(const device& gpu, const buffer<double>& a, std::int64_t n) {
+  auto c = gpu.alloc<double>(1), s = gpu.alloc<double>(1);
+  for (std::int64_t column = 0; column < n; ++column)
+    for (std::int64_t row = column + 1; row < n; ++row) {
+      const std::int64_t top = column + column * n, low = row + column * n;
+      gpu.tell(blas::rotg<double>{.a = a.slice(top, 1), .b = a.slice(low, 1), .c = c, .s = s});
+      gpu.tell(blas::rot<double>{
+          .x = a.slice(top), .y = a.slice(low), .n = n - column, .c = c, .s = s, .incx = n, .incy = n});
+    }
+}
+
+// The solutions of many small systems, A_i * x_i = b_i, in one request each for factors and solutions. Every `b`
+// becomes its `x`.
+result<void> solve_all(const device& gpu, const std::vector<buffer<double>>& a, const std::vector<buffer<double>>& b,
+                       extent n) {
+  auto pivots = gpu.alloc<std::int32_t>(n * a.size()), info = gpu.alloc<std::int32_t>(a.size());
+  gpu.tell(blas::getrf_batched<double>{.a = {a.begin(), a.end()}, .pivots = pivots, .info = info, .n = n});
+  gpu.tell(blas::getrs_batched<double>{
+      .a = {a.begin(), a.end()}, .pivots = pivots, .b = {b.begin(), b.end()}, .n = n, .nrhs = 1});
+  const auto singular = gpu.download(info).get();
+  if (!singular) return singular.error();
+  for (const std::int32_t i : *singular)
+    if (i != 0) return error(reaction::caller_bug, "example", "a matrix is singular");
+  return {};
 }
 
 int main() {
@@ -45,8 +73,30 @@ int main() {
   const double known = 2 + 2 * std::cos(std::acos(-1.0) / (n + 1));
   std::printf("the largest eigenvalue is %.12f, it should be %.12f\n", *value, known);
 
+  // Systems with the matrix i * D'D, all with the right-hand side 1.
+  std::vector<buffer<double>> systems, solutions;
+  for (int i = 1; i <= 3; ++i) {
+    systems.push_back(gpu.alloc<double>(n * n));
+    solutions.push_back(gpu.alloc<double>(n));
+    gpu.tell(blas::geam<double>{.a = a, .b = a, .c = systems.back(), .m = n, .n = n, .alpha = i, .beta = 0});
+    gpu.fill(solutions.back(), 1.0);
+  }
+  if (auto solved = solve_all(gpu, systems, solutions, n); !solved)
+    return std::fprintf(stderr, "%s\n", solved.error().to_string().c_str()), 1;
+  const auto x = gpu.download(solutions.back()).get();
+  std::printf("in the third system, x[0] is %.12f, it should be %.12f\n", x.value()[0], n / 2.0 / 3);
+
+  // The product of the diagonal is the determinant of D'D: n + 1, but for its sign.
+  triangularize(gpu, a, n);
+  const auto triangular = gpu.download(a).get();
+  double determinant = 1;
+  for (int i = 0; i < n; ++i) determinant *= triangular.value()[i * (n + 1)];
+  std::printf("the determinant is %.12f, it should be %d\n", std::abs(determinant), n + 1);
+
   // A shape that does not fit is refused, saying which field.
   auto refused = gpu.ask(blas::gemm<double>{.a = d, .b = d, .c = a, .m = n, .n = rows, .k = rows}).get();
   std::printf("%s\n", refused ? "?" : refused.error().text().c_str());
-  return std::abs(*value - known) < 1e-9 && !refused ? 0 : 1;
+  const bool right = std::abs(*value - known) < 1e-9 && std::abs(x.value()[0] - n / 6.0) < 1e-9 &&
+                     std::abs(std::abs(determinant) - (n + 1)) < 1e-9;
+  return right && !refused ? 0 : 1;
 }

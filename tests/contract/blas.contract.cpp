@@ -1,124 +1,139 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/blas/blas.hpp>
+// Products of matrices, in all their types and forms.
+#include <troupe/base/bfloat16.hpp>
+#include <troupe/base/half.hpp>
 
-#include "contract.hpp"
+#include "blas_cases.hpp"
 
 namespace troupe::whole {
 namespace {
 
-// Small whole numbers: every order of summing gives the same.
-template <class T>
-buffer<T> numbers(const device& gpu, std::size_t count, int first = 1) {
-  std::vector<T> data(count);
-  for (std::size_t i = 0; i < count; ++i) data[i] = static_cast<T>(static_cast<int>(i % 7) + first);
-  auto b = gpu.alloc<T>(count);
-  gpu.upload(b, data);
-  return b;
+using blas::compute_of;
+
+// A and B hold numbers from 1 and 2 on, C from 3 on; alpha is 2 and beta is 3.
+template <class T, class C>
+answers product(int shift = 0) {
+  return numerics::reference::product(2, known<T>(square, 1 + shift), known<T>(square, 2 + shift), 3,
+                                      known<C>(square, 3 + shift));
 }
-template <class T>
-T number(std::size_t i, int first = 1) {
-  return static_cast<T>(static_cast<int>(i % 7) + first);
+// Results of 16 bits are rounded.
+template <class C, class Operand>
+void expect_product(const device& gpu, const Operand& c, const answers& want, const layout& where = square) {
+  if constexpr (sizeof(C) == 2) {
+    const auto got = content(gpu, c);
+    for (std::int64_t i = 0; i < size * size; ++i)
+      EXPECT_EQ(got[static_cast<std::size_t>(i)], C(static_cast<float>(want(i % size, i / size).value.re))) << i;
+  } else {
+    expect_holds(gpu, c, where, want);
+  }
 }
 
-template <class T>
-struct gemm {
-  using request = blas::gemm<T>;
-  static constexpr int m = 5, n = 4, k = 3;
-  static request make(const device& gpu, extent rows) {
-    return {.a = numbers<T>(gpu, m * k),
-            .b = numbers<T>(gpu, k * n),
-            .c = numbers<T>(gpu, m * n),
-            .m = rows,
+template <class T, class C = T>
+struct gemm : sized<gemm<T, C>, blas::gemm<T, C>> {
+  static blas::gemm<T, C> make(const device& gpu, extent n) {
+    return {.a = filled<T>(gpu, square),
+            .b = filled<T>(gpu, square, 2),
+            .c = filled<C>(gpu, square, 3),
+            .m = size,
             .n = n,
-            .k = k,
+            .k = size,
             .alpha = 2,
             .beta = 3};
   }
-  static request good(const device& gpu) { return make(gpu, m); }
-  static request bad(const device& gpu) { return make(gpu, -m); }
-  static constexpr const char* bad_field = "m is -5";
-  static void expect_right(const device& gpu, const request& r, const result<void>&) {
-    const auto c = content(gpu, r.c);
-    for (std::size_t i = 0; i < m; ++i) {
-      for (std::size_t j = 0; j < n; ++j) {
-        T sum = 0;
-        for (std::size_t p = 0; p < k; ++p) sum += number<T>(i + p * m) * number<T>(p + j * k);
-        EXPECT_EQ(c[i + j * m], 2 * sum + 3 * number<T>(i + j * m)) << "element " << i << ", " << j;
-      }
-    }
+  static void expect_right(const device& gpu, const blas::gemm<T, C>& r, const result<void>&) {
+    expect_product<C>(gpu, r.c, product<T, C>());
   }
 };
 
+// The factors come from the device's memory.
 template <class T>
-struct gemv {
-  using request = blas::gemv<T>;
-  static constexpr int m = 5, n = 3;
-  static request make(const device& gpu, extent lda) {
-    return {.a = numbers<T>(gpu, m * n), .x = numbers<T>(gpu, n), .y = gpu.alloc<T>(m), .m = m, .n = n, .lda = lda};
+struct gemm_with_factors_in_memory : sized<gemm_with_factors_in_memory<T>, blas::gemm<T>> {
+  static blas::gemm<T> make(const device& gpu, extent n) {
+    auto r = gemm<T>::make(gpu, n);
+    r.alpha = filled<T>(gpu, single, 2);
+    r.beta = filled<T>(gpu, single, 3);
+    return r;
   }
-  static request good(const device& gpu) { return make(gpu, tight); }
-  static request bad(const device& gpu) { return make(gpu, m - 1); }
-  static constexpr const char* bad_field = "lda is 4";
-  static void expect_right(const device& gpu, const request& r, const result<void>&) {
-    const auto y = content(gpu, r.y);
-    for (std::size_t i = 0; i < m; ++i) {
-      T sum = 0;
-      for (std::size_t j = 0; j < n; ++j) sum += number<T>(i + j * m) * number<T>(j);
-      EXPECT_EQ(y[i], sum) << "element " << i;
-    }
+  static void expect_right(const device& gpu, const blas::gemm<T>& r, const result<void>&) {
+    expect_product<T>(gpu, r.c, product<T, T>());
   }
 };
 
-template <class T>
-struct axpy {
-  using request = blas::axpy<T>;
-  static request make(const device& gpu, extent incx) {
-    return {.x = numbers<T>(gpu, 99), .y = numbers<T>(gpu, 50, 2), .n = 50, .alpha = 3, .incx = incx};
+template <class T, class C = T>
+struct gemm_strided_batched : sized<gemm_strided_batched<T, C>, blas::gemm_strided_batched<T, C>> {
+  using request = blas::gemm_strided_batched<T, C>;
+  static request make(const device& gpu, extent n) {
+    // All of the batch multiply the same matrices, and each adds to memory of its own.
+    request r{.a = filled<T>(gpu, square),
+              .b = filled<T>(gpu, square, 2),
+              .c = filled<C>(gpu, numerics::general(size, 5 * size, size), 3),
+              .m = size,
+              .n = n,
+              .k = size,
+              .batch = 5,
+              .alpha = 2,
+              .beta = 3,
+              .stride_a = 0,
+              .stride_b = 0};
+    return r;
   }
-  static request good(const device& gpu) { return make(gpu, 2); }
+  static void expect_right(const device& gpu, const request& r, const result<void>&) {
+    const layout all = numerics::general(size, 5 * size, size);
+    const dense before = known<C>(all, 3);
+    const answers one = numerics::reference::product(known<T>(square), known<T>(square, 2));
+    expect_elements(gpu, r.c, all,
+                    [&](auto i, auto j) { return number(2) * one(i, j % size).value + number(3) * before(i, j); });
+  }
+};
+
+template <class T, class C = T>
+struct gemm_batched : sized<gemm_batched<T, C>, blas::gemm_batched<T, C>> {
+  using request = blas::gemm_batched<T, C>;
+  static request make(const device& gpu, extent n) {
+    return {.a = several<access_mode::read, T>(gpu, square, 1, 30),
+            .b = several<access_mode::read, T>(gpu, square, 2, 30),
+            .c = several<access_mode::read_write, C>(gpu, square, 3, 30),
+            .m = size,
+            .n = n,
+            .k = size,
+            .alpha = 2,
+            .beta = 3};
+  }
+  static void expect_right(const device& gpu, const request& r, const result<void>&) {
+    for (int i = 0; i < 30; i += 7) expect_product<C>(gpu, r.c[static_cast<std::size_t>(i)], product<T, C>(i));
+  }
+};
+
+template <class T, class C = T>
+struct gemm_grouped {
+  using request = blas::gemm_grouped<T, C>;
+  static request make(const device& gpu, extent n) {
+    return {.a = several<access_mode::read, T>(gpu, square),
+            .b = several<access_mode::read, T>(gpu, square, 2),
+            .c = several<access_mode::read_write, C>(gpu, square, 3),
+            .groups = {{.m = size, .n = n, .k = size, .count = 2, .alpha = 2, .beta = 3},
+                       {.m = size, .n = size, .k = size, .alpha = 1}}};
+  }
+  static request good(const device& gpu) { return make(gpu, size); }
   static request bad(const device& gpu) { return make(gpu, 0); }
-  static constexpr const char* bad_field = "incx is 0";
+  static constexpr const char* bad_field = "groups has a group [0] whose n is 0";
   static void expect_right(const device& gpu, const request& r, const result<void>&) {
-    const auto y = content(gpu, r.y);
-    for (std::size_t i = 0; i < y.size(); ++i)
-      EXPECT_EQ(y[i], 3 * number<T>(2 * i) + number<T>(i, 2)) << "element " << i;
-  }
-};
-
-template <class T>
-struct scal {
-  using request = blas::scal<T>;
-  static request make(const device& gpu, extent n) { return {.x = numbers<T>(gpu, 50), .n = n, .alpha = 5}; }
-  static request good(const device& gpu) { return make(gpu, 50); }
-  static request bad(const device& gpu) { return make(gpu, 51); }
-  static constexpr const char* bad_field = "x holds 50";
-  static void expect_right(const device& gpu, const request& r, const result<void>&) {
-    const auto x = content(gpu, r.x);
-    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(x[i], 5 * number<T>(i)) << "element " << i;
-  }
-};
-
-template <class T>
-struct dot {
-  using request = blas::dot<T>;
-  static request make(const device& gpu, extent incy) {
-    return {.x = numbers<T>(gpu, 50), .y = numbers<T>(gpu, 50, 2), .n = 50, .incy = incy};
-  }
-  static request good(const device& gpu) { return make(gpu, 1); }
-  static request bad(const device& gpu) { return make(gpu, 2); }
-  static constexpr const char* bad_field = "y holds 50";
-  static void expect_right(const device&, const request&, const result<T>& answer) {
-    T sum = 0;
-    for (std::size_t i = 0; i < 50; ++i) sum += number<T>(i) * number<T>(i, 2);
-    EXPECT_EQ(*answer, sum);
+    expect_product<C>(gpu, r.c[0], product<T, C>(0));
+    expect_product<C>(gpu, r.c[1], product<T, C>(1));
+    expect_product<C>(gpu, r.c[2], numerics::reference::product(known<T>(square, 3), known<T>(square, 4)));
   }
 };
 
 }  // namespace
 
-using blas_requests = testing::Types<gemm<float>, gemm<double>, gemv<float>, gemv<double>, axpy<float>, axpy<double>,
-                                     scal<float>, scal<double>, dot<float>, dot<double>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(blas, library_actor, blas_requests);
+using i8 = std::int8_t;
+using i32 = std::int32_t;
+using gemm_requests =
+    testing::Types<gemm<float>, gemm<double>, gemm<complex64>, gemm<complex128>, gemm<half>, gemm<half, float>,
+                   gemm<bfloat16>, gemm<bfloat16, float>, gemm<i8, i32>, gemm<i8, float>,
+                   gemm_with_factors_in_memory<float>, gemm_strided_batched<float>, gemm_strided_batched<i8, i32>,
+                   gemm_batched<float>, gemm_batched<half>, gemm_grouped<double>, gemm_grouped<bfloat16, float>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(gemm, library_actor, gemm_requests);
 
 }  // namespace troupe::whole

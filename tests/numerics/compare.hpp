@@ -8,77 +8,78 @@
 #include <limits>
 #include <string>
 #include <tests/numerics/reference.hpp>
+#include <tests/numerics/stored.hpp>
 
 namespace troupe::numerics {
 
-/// How far a result may be from `e.value` when it is summed in `Compute` and stored as `Stored`.
+/// How far each part of a result may be from that of `e.value` when it is summed in `Compute` and stored as `Stored`.
 template <class Stored, class Compute = Stored>
 wide tolerance(const expected& e) {
-  const wide u = static_cast<wide>(std::numeric_limits<Compute>::epsilon()) / 2;
-  const wide sum = static_cast<wide>(e.roundings) * u;
+  using stored = part_of<Stored>;
+  using compute = part_of<Compute>;
+  if constexpr (std::is_integral_v<stored>) return 0;
+  // A complex product is two real ones in each part, and their sum.
+  const auto roundings = static_cast<wide>(is_complex_type<Compute> ? 2 * e.roundings + 4 : e.roundings);
+  const wide sum = roundings * static_cast<wide>(std::numeric_limits<compute>::epsilon()) / 2;
   wide out = sum / (1 - sum) * e.magnitude;
   // Below the normal numbers an error is not relative any more, and every product can lose that much.
-  out += static_cast<wide>(e.roundings) * static_cast<wide>(std::numeric_limits<Compute>::denorm_min());
-  if constexpr (!std::is_same_v<Stored, Compute>)
-    out += std::fabs(e.value) * static_cast<wide>(std::numeric_limits<Stored>::epsilon()) / 2 +
-           widen(std::numeric_limits<Stored>::denorm_min());
+  out += roundings * static_cast<wide>(std::numeric_limits<compute>::denorm_min());
+  if constexpr (!std::is_same_v<stored, compute>)
+    out += e.value.size() * static_cast<wide>(std::numeric_limits<stored>::epsilon()) / 2 +
+           widen(std::numeric_limits<stored>::denorm_min());
   return out;
 }
 
 /// Is `got` what `e` allows? NaN must meet NaN, an infinity the same infinity.
 template <class Stored, class Compute = Stored>
 bool agrees(const Stored& got, const expected& e) {
-  const wide value = widen(got);
-  if (std::isnan(e.value)) return std::isnan(value);
-  if (std::isinf(e.value)) return value == e.value;
-  return std::fabs(value - e.value) <= tolerance<Stored, Compute>(e);
+  const auto part_agrees = [&](wide value, wide want) {
+    if (std::isnan(want)) return std::isnan(value);
+    if (std::isinf(want)) return value == want;
+    return std::fabs(value - want) <= tolerance<Stored, Compute>(e);
+  };
+  const number value(got);
+  return part_agrees(value.re, e.value.re) && (!is_complex_type<Stored> || part_agrees(value.im, e.value.im));
 }
 
 namespace detail {
-inline std::string digits(wide v) {
-  char out[48];
-  std::snprintf(out, sizeof out, "%.20Lg", v);
+inline std::string digits(number v) {
+  char out[100];
+  std::snprintf(out, sizeof out, v.im == 0 ? "%.20Lg" : "%.20Lg%+.20Lgi", v.re, v.im);
   return out;
 }
 }  // namespace detail
 
-/// Compares every element; a failure names the worst of the first kind: where, got, expected, and how many times the
-/// bound. `name(i)` says where element i is, `got(i)` what is there.
-template <class Compute, class Got, class Name>
-::testing::AssertionResult all_agree(const std::vector<expected>& want, Got&& got, Name&& name) {
-  std::size_t wrong = 0, worst = 0;
+/// Compares every stored element; a failure names the worst of them: where, got, expected, and how many times the
+/// bound.
+template <class T, class Compute = T>
+::testing::AssertionResult all_agree(stored<T>& got, const answers& want) {
+  std::size_t wrong = 0, count = 0;
+  std::int64_t worst_i = 0, worst_j = 0;
   wide worst_excess = -1;
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    const auto value = got(static_cast<std::int64_t>(i));
-    using stored = std::remove_cvref_t<decltype(value)>;
-    if (agrees<stored, Compute>(value, want[i])) continue;
+  got.each([&](std::int64_t i, std::int64_t j) {
+    ++count;
+    if (agrees<T, Compute>(got.at(i, j), want(i, j))) return;
     ++wrong;
-    const wide excess = std::fabs(widen(value) - want[i].value) / tolerance<stored, Compute>(want[i]);
+    const wide excess = (number(got.at(i, j)) - want(i, j).value).size() / tolerance<T, Compute>(want(i, j));
     // A comparison with NaN is never true: then the first wrong element is as good as any.
-    if (wrong == 1 || excess > worst_excess) worst = i, worst_excess = excess;
-  }
+    if (wrong == 1 || excess > worst_excess) worst_i = i, worst_j = j, worst_excess = excess;
+  });
   if (wrong == 0) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << wrong << " of " << want.size() << " elements are wrong; the worst is "
-                                       << name(worst) << " = "
-                                       << detail::digits(widen(got(static_cast<std::int64_t>(worst)))) << ", expected "
-                                       << detail::digits(want[worst].value) << ", off by "
+  return ::testing::AssertionFailure() << wrong << " of " << count << " elements are wrong; the worst is (" << worst_i
+                                       << ", " << worst_j << ") = " << detail::digits(got.at(worst_i, worst_j))
+                                       << ", expected " << detail::digits(want(worst_i, worst_j).value) << ", off by "
                                        << detail::digits(worst_excess) << " times the bound";
 }
 
-template <class T, class Compute = std::remove_cv_t<T>>
-::testing::AssertionResult all_agree(vector_view<T> got, const std::vector<expected>& want) {
-  return all_agree<Compute>(
-      want, [&](std::int64_t i) { return got(i); }, [](std::size_t i) { return "(" + std::to_string(i) + ")"; });
-}
-
-template <class T, class Compute = std::remove_cv_t<T>>
-::testing::AssertionResult all_agree(matrix_view<T> got, const std::vector<expected>& want) {
-  return all_agree<Compute>(
-      want, [&](std::int64_t i) { return got(i % got.rows, i / got.rows); },
-      [&](std::size_t i) {
-        const auto rows = static_cast<std::size_t>(got.rows);
-        return "(" + std::to_string(i % rows) + ", " + std::to_string(i / rows) + ")";
-      });
+/// One number.
+template <class T>
+::testing::AssertionResult one_agrees(const T& got, const expected& want) {
+  if (agrees(got, want)) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << detail::digits(got) << ", expected " << detail::digits(want.value)
+                                       << ", off by "
+                                       << detail::digits((number(got) - want.value).size() / tolerance<T>(want))
+                                       << " times the bound";
 }
 
 }  // namespace troupe::numerics

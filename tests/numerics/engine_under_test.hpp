@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <troupe/worker/engine.hpp>
@@ -39,32 +40,75 @@ class engine_under_test {
     return nullptr;
   }
 
-  /// Runs one request without a variable part, on lane `lane`. May be called from several threads.
+  /// Runs one request on lane `lane`. May be called from several threads.
   template <request R>
   result<typename R::reply> run(const R& r, std::uint32_t lane = 0) const {
     const troupe_engine_operation* operation = find(opcode_of<R>);
     if (operation == nullptr)
       return error(reaction::unsupported, "test", "the engine does not serve " + std::string(name_of<R>()));
-    alignas(16) std::byte payload[payload_bytes<R>];
-    encode(r, payload);
-    alignas(64) std::byte reply[max_reply_bytes]{};
-    const troupe_engine_call call{nullptr, lane, 0, 1, reply, [](void*) {}, nullptr};
+    encoded<R> e(r, lane);
     troupe_engine_failure failure{};
-    if (!operation->run(engine_->state, payload, &call, &failure))
-      return error(error::details{.reaction = static_cast<reaction>(failure.reaction),
-                                  .domain = failure.domain,
-                                  .code = failure.code,
-                                  .text = failure.text});
-    if constexpr (std::is_void_v<typename R::reply>)
-      return {};
-    else {
-      typename R::reply out;
-      std::memcpy(&out, reply, sizeof out);
-      return out;
+    if (!operation->run(engine_->state, e.payload, &e.call, &failure)) return error_of(failure);
+    return e.answer();
+  }
+
+  /// Runs requests that the engine is willing to coalesce as one call. Nothing when it is not.
+  template <request R>
+  std::vector<result<typename R::reply>> run_together(const std::vector<R>& all) const {
+    const troupe_engine_operation* operation = find(opcode_of<R>);
+    if (operation == nullptr || operation->group == nullptr) return {};
+    std::vector<std::unique_ptr<encoded<R>>> each;
+    std::vector<const void*> payloads;
+    for (const R& r : all) {
+      each.push_back(std::make_unique<encoded<R>>(r, 0));
+      payloads.push_back(each.back()->payload);
+      const std::uint64_t key = operation->group(payloads.back());
+      if (key == 0 || key != operation->group(payloads.front())) return {};
     }
+    std::vector<troupe_engine_call> calls;
+    for (const auto& e : each) calls.push_back(e->call);
+    troupe_engine_failure failure{};
+    if (!operation->run_group(engine_->state, payloads.data(), calls.data(), static_cast<std::uint32_t>(calls.size()),
+                              &failure))
+      return {};
+    std::vector<result<typename R::reply>> out;
+    for (const auto& e : each) out.push_back(e->answer());
+    return out;
   }
 
  private:
+  // A request as a worker gets it.
+  template <request R>
+  struct encoded {
+    encoded(const R& r, std::uint32_t lane)
+        : blob(blob_bytes(r) / sizeof(part)), call{nullptr, lane, 0, 1, reply, [](void*) {}, nullptr} {
+      encode(r, payload, {reinterpret_cast<std::byte*>(blob.data()), reinterpret_cast<std::uintptr_t>(blob.data())});
+    }
+    encoded(const encoded&) = delete;
+    result<typename R::reply> answer() const {
+      if constexpr (std::is_void_v<typename R::reply>)
+        return {};
+      else {
+        typename R::reply out;
+        std::memcpy(&out, reply, sizeof out);
+        return out;
+      }
+    }
+    struct alignas(blob_cursor::align) part {
+      std::byte bytes[blob_cursor::align];
+    };
+    std::vector<part> blob;
+    alignas(16) std::byte payload[payload_bytes<R>];
+    alignas(64) std::byte reply[max_reply_bytes]{};
+    troupe_engine_call call;
+  };
+  static error error_of(const troupe_engine_failure& failure) {
+    return error(error::details{.reaction = static_cast<reaction>(failure.reaction),
+                                .domain = failure.domain,
+                                .code = failure.code,
+                                .text = failure.text});
+  }
+
   void* file_;
   const troupe_engine* engine_;
 };

@@ -2,6 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The `blas` library actor: gemm, gemv, axpy, scal and dot.
-#include <troupe/blas/op.hpp>
-#include <troupe/blas/requests.hpp>
+/// The `blas` library actor: dense linear algebra on vectors and matrices. Sizes must be at least 1, increments not 0;
+/// `tight` as an increment is 1. An operand that is written may not overlap another one, unless its request says so.
+#include <troupe/blas/batched.hpp>
+#include <troupe/blas/extensions.hpp>
+#include <troupe/blas/factorizations.hpp>
+#include <troupe/blas/gemm.hpp>
+#include <troupe/blas/level1.hpp>
+#include <troupe/blas/level2.hpp>
+#include <troupe/blas/level3.hpp>
+#include <troupe/blas/rotations.hpp>
+#include <troupe/blas/triangular.hpp>
+#include <troupe/blas/updates.hpp>

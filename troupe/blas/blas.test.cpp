@@ -46,13 +46,13 @@ TEST_F(blas_checks, requests_have_stable_names_and_print_every_field) {
   g.alpha = 2.5;
   EXPECT_EQ(describe(g),
             "blas.gemm<f32>{a=f32[6]@1000, b=f32[12]@1018, c=f32[8]@1048, m=2, n=4, k=3, trans_a=none, "
-            "trans_b=conjugate_transpose, alpha=2.5, beta=0, lda=tight, ldb=tight, ldc=tight}");
+            "trans_b=conjugate_transpose, alpha=2.5, beta=0, lda=tight, ldb=tight, ldc=tight, math=exact}");
   EXPECT_EQ(describe(applied()),
             "blas.gemv<f32>{a=f32[6]@1000, x=f32[3]@1018, y=f32[2]@1024, m=2, n=3, trans=none, alpha=1, "
             "beta=0, lda=tight, incx=1, incy=1}");
   EXPECT_EQ(describe(sum()), "blas.axpy<f32>{x=f32[4]@1000, y=f32[4]@1010, n=4, alpha=1, incx=1, incy=1}");
   EXPECT_EQ(describe(scaled()), "blas.scal<f32>{x=f32[4]@1000, n=4, alpha=1, incx=1}");
-  EXPECT_EQ(describe(inner()), "blas.dot<f32>{x=f32[4]@1000, y=f32[4]@1010, n=4, incx=1, incy=1}");
+  EXPECT_EQ(describe(inner()), "blas.dot<f32>{x=f32[4]@1000, y=f32[4]@1010, n=4, incx=1, incy=1, result=none}");
 }
 
 template <class R, class Make>

@@ -2,98 +2,95 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/blas/op.hpp>
+#include <troupe/base/bfloat16.hpp>
+#include <troupe/base/half.hpp>
+#include <troupe/blas/elements.hpp>
+#include <troupe/blas/options.hpp>
 #include <troupe/request/request.hpp>
-#include <type_traits>
+#include <troupe/request/scalar.hpp>
+#include <vector>
 
-/// Dense linear algebra on vectors and matrices. Matrices are column-major: element (i, j) lies at i + j * leading
-/// dimension. Element i of a vector of n lies at i * inc, or at (n - 1 - i) * -inc when its increment is negative: such
-/// a vector is the same memory, walked backwards. `tight` as an increment is 1. Sizes must be at least 1, increments
-/// not 0. An operand that is written may not overlap another one.
+/// C = alpha * op(A) * op(B) + beta * C, where op(A) is m by k, op(B) is k by n and C is m by n: once, or many times in
+/// one request. Matrices are column-major: element (i, j) lies at i + j * leading dimension. With beta == 0, C is not
+/// read: whatever it held, NaN included, is gone. With alpha == 0, what A and B hold does not count.
+///
+/// A and B have elements T, C has elements C: float, double, complex64 or complex128 for both; half or bfloat16 for
+/// both, or with C float; int8 with C int32 or float. `compute_of` says what the products are summed in; a result is
+/// rounded to its type once.
 namespace troupe::blas {
 
-/// The type of alpha and beta: the one in which the products are summed. float and double sum in themselves.
-template <class T>
-using scalar_of = T;
-
-/// The elements this library computes with.
-template <class T>
-inline constexpr bool is_supported = std::is_same_v<T, float> || std::is_same_v<T, double>;
-
-/// C = alpha * op(A) * op(B) + beta * C, where op(A) is m by k, op(B) is k by n and C is m by n.
-/// With beta == 0, C is not read: whatever it held, NaN included, is gone. With alpha == 0, what A and B hold does not
-/// count.   cublasSgemm / cblas_sgemm
-template <class T>
+/// One product.   cublasGemmEx, cublasSgemm / cblas_sgemm
+template <class T, class C = T>
 struct gemm {
-  static_assert(is_supported<T>, "blas::gemm has float and double");
+  static_assert(has_product<T, C>, "blas::gemm has no product of these elements with this result");
   in<T> a, b;
-  inout<T> c;
+  inout<C> c;
   extent m, n, k;
   op trans_a = op::none, trans_b = op::none;
-  scalar_of<T> alpha = 1, beta = 0;
+  scalar<compute_of<T, C>> alpha = 1, beta = 0;
   extent lda = tight, ldb = tight, ldc = tight;  ///< `tight`: the rows of A, B, C as they are stored
+  math_mode math = math_mode::exact;
   using reply = void;
-  TROUPE_REQUEST("blas.gemm", a, b, c, m, n, k, trans_a, trans_b, alpha, beta, lda, ldb, ldc)
+  TROUPE_REQUEST("blas.gemm", a, b, c, m, n, k, trans_a, trans_b, alpha, beta, lda, ldb, ldc, math)
   void check(checker&) const;
 };
 
-/// y = alpha * op(A) * x + beta * y, where A is m by n. x has n elements and y has m, or the other way round when A is
-/// transposed. With beta == 0, y is not read. With alpha == 0, what A and x hold does not count.
-///   cublasSgemv / cblas_sgemv
-template <class T>
-struct gemv {
-  static_assert(is_supported<T>, "blas::gemv has float and double");
-  in<T> a, x;
-  inout<T> y;
-  extent m, n;
-  op trans = op::none;
-  scalar_of<T> alpha = 1, beta = 0;
-  extent lda = tight;
-  extent incx = 1, incy = 1;
+/// `batch` products of one shape: the i-th has its matrices i strides behind the first. A stride of A or B may be 0:
+/// then all use the same. The results may not share elements.   cublasGemmStridedBatchedEx
+template <class T, class C = T>
+struct gemm_strided_batched {
+  static_assert(has_product<T, C>, "blas::gemm_strided_batched has no product of these elements with this result");
+  in<T> a, b;
+  inout<C> c;
+  extent m, n, k, batch;
+  op trans_a = op::none, trans_b = op::none;
+  scalar<compute_of<T, C>> alpha = 1, beta = 0;
+  extent lda = tight, ldb = tight, ldc = tight;
+  extent stride_a = tight, stride_b = tight, stride_c = tight;  ///< `tight`: leading dimension times columns
+  math_mode math = math_mode::exact;
   using reply = void;
-  TROUPE_REQUEST("blas.gemv", a, x, y, m, n, trans, alpha, beta, lda, incx, incy)
+  TROUPE_REQUEST("blas.gemm_strided_batched", a, b, c, m, n, k, batch, trans_a, trans_b, alpha, beta, lda, ldb, ldc,
+                 stride_a, stride_b, stride_c, math)
   void check(checker&) const;
 };
 
-/// y = alpha * x + y.   cublasSaxpy / cblas_saxpy
-/// With alpha == 0, y stays as it is, whatever x holds.
-template <class T>
-struct axpy {
-  static_assert(is_supported<T>, "blas::axpy has float and double");
-  in<T> x;
-  inout<T> y;
-  extent n;
-  scalar_of<T> alpha = 1;
-  extent incx = 1, incy = 1;
+/// As many products of one shape as the lists are long, of matrices that lie anywhere.   cublasGemmBatchedEx
+template <class T, class C = T>
+struct gemm_batched {
+  static_assert(has_product<T, C>, "blas::gemm_batched has no product of these elements with this result");
+  std::vector<in<T>> a, b;
+  std::vector<inout<C>> c;
+  extent m, n, k;
+  op trans_a = op::none, trans_b = op::none;
+  scalar<compute_of<T, C>> alpha = 1, beta = 0;
+  extent lda = tight, ldb = tight, ldc = tight;
+  math_mode math = math_mode::exact;
   using reply = void;
-  TROUPE_REQUEST("blas.axpy", x, y, n, alpha, incx, incy)
+  TROUPE_REQUEST("blas.gemm_batched", a, b, c, m, n, k, trans_a, trans_b, alpha, beta, lda, ldb, ldc, math)
   void check(checker&) const;
 };
 
-/// x = alpha * x, in place.   cublasSscal / cblas_sscal
-/// Always the product: alpha == 0 leaves NaN where x was NaN or infinite. A negative increment touches the same
-/// elements as a positive one (BLAS itself would do nothing). To clear memory, fill it.
-template <class T>
-struct scal {
-  static_assert(is_supported<T>, "blas::scal has float and double");
-  inout<T> x;
-  extent n;
-  scalar_of<T> alpha = 1;
-  extent incx = 1;
-  using reply = void;
-  TROUPE_REQUEST("blas.scal", x, n, alpha, incx)
-  void check(checker&) const;
+/// `count` products of one shape, as a part of gemm_grouped; S is the compute type.
+template <class S>
+struct gemm_group {
+  extent m, n, k;
+  extent count = 1;
+  op trans_a = op::none, trans_b = op::none;
+  S alpha = 1, beta = 0;
+  extent lda = tight, ldb = tight, ldc = tight;
 };
 
-/// Answers the sum of x[i] * y[i]. x and y may be the same memory.   cublasSdot / cblas_sdot
-template <class T>
-struct dot {
-  static_assert(is_supported<T>, "blas::dot has float and double");
-  in<T> x, y;
-  extent n;
-  extent incx = 1, incy = 1;
-  using reply = T;
-  TROUPE_REQUEST("blas.dot", x, y, n, incx, incy)
+/// Groups of products; those of a group have one shape. The lists hold the matrices of the first group, then those of
+/// the second, and so on.   cublasGemmGroupedBatchedEx
+template <class T, class C = T>
+struct gemm_grouped {
+  static_assert(has_product<T, C>, "blas::gemm_grouped has no product of these elements with this result");
+  std::vector<in<T>> a, b;
+  std::vector<inout<C>> c;
+  std::vector<gemm_group<compute_of<T, C>>> groups;
+  math_mode math = math_mode::exact;
+  using reply = void;
+  TROUPE_REQUEST("blas.gemm_grouped", a, b, c, groups, math)
   void check(checker&) const;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+/// The choices in requests of `blas`.
 namespace troupe::blas {
 
 /// How a matrix enters a product. The matrix itself stays where and as it is.
@@ -14,12 +15,58 @@ enum class op : std::uint8_t {
   conjugate_transpose = 2,  ///< the same as `transpose` for real elements
 };
 
-/// Whether the value names one of the three.
+/// Which half of a symmetric, Hermitian or triangular matrix is stored, with the diagonal. The other is never touched.
+enum class triangle : std::uint8_t { lower = 0, upper = 1 };
+
+/// On which side of the other matrix the special one stands.
+enum class side : std::uint8_t { left = 0, right = 1 };
+
+/// Whether the diagonal of a triangular matrix is what its memory holds, or 1, and then not read.
+enum class diagonal : std::uint8_t { stored = 0, unit = 1 };
+
+/// The least precision that products of float may be computed in. An engine may always be more precise: the host engine
+/// computes in float.
+enum class math_mode : std::uint8_t {
+  exact = 0,   ///< what the compute type says
+  tf32 = 1,    ///< factors rounded to 10 bits of mantissa
+  bf16 = 2,    ///< factors rounded to bfloat16
+  f16 = 3,     ///< factors rounded to half
+  bf16x9 = 4,  ///< as precise as float, from nine products of bfloat16
+};
+
+/// Whether the value names one of the choices.
 constexpr bool is_known(op o) noexcept { return o <= op::conjugate_transpose; }
+constexpr bool is_known(triangle t) noexcept { return t <= triangle::upper; }
+constexpr bool is_known(side s) noexcept { return s <= side::right; }
+constexpr bool is_known(diagonal d) noexcept { return d <= diagonal::unit; }
+constexpr bool is_known(math_mode m) noexcept { return m <= math_mode::bf16x9; }
+
+namespace detail {
+template <class E, std::size_t N>
+constexpr std::string_view name_among(E value, const std::string_view (&names)[N]) noexcept {
+  return is_known(value) ? names[static_cast<std::uint8_t>(value)] : "unknown";
+}
+}  // namespace detail
 
 constexpr std::string_view to_string(op o) noexcept {
   constexpr std::string_view names[] = {"none", "transpose", "conjugate_transpose"};
-  return is_known(o) ? names[static_cast<std::uint8_t>(o)] : "unknown";
+  return detail::name_among(o, names);
+}
+constexpr std::string_view to_string(triangle t) noexcept {
+  constexpr std::string_view names[] = {"lower", "upper"};
+  return detail::name_among(t, names);
+}
+constexpr std::string_view to_string(side s) noexcept {
+  constexpr std::string_view names[] = {"left", "right"};
+  return detail::name_among(s, names);
+}
+constexpr std::string_view to_string(diagonal d) noexcept {
+  constexpr std::string_view names[] = {"stored", "unit"};
+  return detail::name_among(d, names);
+}
+constexpr std::string_view to_string(math_mode m) noexcept {
+  constexpr std::string_view names[] = {"exact", "tf32", "bf16", "f16", "bf16x9"};
+  return detail::name_among(m, names);
 }
 
 }  // namespace troupe::blas

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/blas/batched.hpp>
+#include <troupe/blas/internal/checks.hpp>
+
+namespace troupe::blas {
+namespace {
+
+template <class T, access_mode M>
+void vectors(checker& check, const std::vector<operand<T, M>>& all, extent n, const extent& inc) {
+  for (const auto& x : all) vector(check, x, n, inc);
+}
+
+// A vector is a matrix of one row, whose columns are an increment apart.
+template <class T, access_mode M>
+void vectors(checker& check, const operand<T, M>& x, extent n, const extent& inc, const extent& batch,
+             const extent& stride) {
+  check.require(inc != extent(0), inc, "is 0", "an increment that moves: 1 for neighbouring elements");
+  const extent apart = step(inc) < 0 ? extent(0) - step(inc) : step(inc);
+  matrices(check, x, {1, n}, apart, batch, stride);
+}
+
+}  // namespace
+
+template <class T>
+void gemv_batched<T>::check(checker& check) const {
+  positive(check, m, n);
+  known(check, trans);
+  equally_long(check, a, x, y);
+  matrix(check, a, {m, n}, lda);
+  const bool turned = trans != op::none;
+  vectors(check, x, turned ? m : n, incx);
+  vectors(check, y, turned ? n : m, incy);
+  check.number(alpha);
+  check.number(beta);
+  if (beta.is(0))
+    for (const auto& one : y) check.overwrites(one);
+}
+
+template <class T>
+void gemv_strided_batched<T>::check(checker& check) const {
+  positive(check, m, n, batch);
+  known(check, trans);
+  matrices(check, a, {m, n}, check.leading(lda, m), batch, stride_a);
+  const bool turned = trans != op::none;
+  vectors(check, x, turned ? m : n, incx, batch, stride_x);
+  vectors(check, y, turned ? n : m, incy, batch, stride_y);
+  check.number(alpha);
+  check.number(beta);
+  if (beta.is(0)) check.overwrites(y);
+}
+
+template <class T>
+void trsm_batched<T>::check(checker& check) const {
+  positive(check, m, n);
+  known(check, side);
+  known(check, uplo);
+  known(check, trans);
+  known(check, diag);
+  equally_long(check, a, b);
+  const extent order = side == blas::side::left ? m : n;
+  matrix(check, a, {order, order}, lda);
+  matrix(check, b, {m, n}, ldb);
+  check.number(alpha);
+}
+
+TROUPE_BLAS_FULL(gemv_batched)
+TROUPE_BLAS_FULL(gemv_strided_batched)
+TROUPE_BLAS_FULL(trsm_batched)
+
+}  // namespace troupe::blas

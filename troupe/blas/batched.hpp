@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/blas/elements.hpp>
+#include <troupe/blas/options.hpp>
+#include <troupe/request/request.hpp>
+#include <troupe/request/scalar.hpp>
+#include <vector>
+
+/// Many gemv or trsm of one shape in one request. Many gemm: <troupe/blas/gemm.hpp>. Many factorisations:
+/// <troupe/blas/factorizations.hpp>.
+namespace troupe::blas {
+
+/// y = alpha * op(A) * x + beta * y, for each A, x and y of the lists. A is m by n, as it is stored.
+///   cublasSgemvBatched
+template <class T>
+struct gemv_batched {
+  static_assert(is_full<T>, "blas::gemv_batched has f32, f64, c64 and c128");
+  std::vector<in<T>> a, x;
+  std::vector<inout<T>> y;
+  extent m, n;
+  op trans = op::none;
+  scalar<T> alpha = 1, beta = 0;
+  extent lda = tight;
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.gemv_batched", a, x, y, m, n, trans, alpha, beta, lda, incx, incy)
+  void check(checker&) const;
+};
+
+/// `batch` times gemv: the i-th has its matrix and vectors i strides behind the first. A stride of A or x may be 0:
+/// then all use the same. The results may not share elements.   cublasSgemvStridedBatched
+template <class T>
+struct gemv_strided_batched {
+  static_assert(is_full<T>, "blas::gemv_strided_batched has f32, f64, c64 and c128");
+  in<T> a, x;
+  inout<T> y;
+  extent m, n, batch;
+  op trans = op::none;
+  scalar<T> alpha = 1, beta = 0;
+  extent lda = tight;
+  extent incx = 1, incy = 1;
+  extent stride_a = tight, stride_x = tight, stride_y = tight;  ///< `tight`: one behind the other
+  using reply = void;
+  TROUPE_REQUEST("blas.gemv_strided_batched", a, x, y, m, n, batch, trans, alpha, beta, lda, incx, incy, stride_a,
+                 stride_x, stride_y)
+  void check(checker&) const;
+};
+
+/// B = the solution X of op(A) * X = alpha * B, or X * op(A) = alpha * B on the right, for each A and B of the lists.
+/// A is triangular, B is m by n.   cublasStrsmBatched
+template <class T>
+struct trsm_batched {
+  static_assert(is_full<T>, "blas::trsm_batched has f32, f64, c64 and c128");
+  std::vector<in<T>> a;
+  std::vector<inout<T>> b;
+  extent m, n;
+  blas::side side = blas::side::left;
+  triangle uplo = triangle::lower;
+  op trans = op::none;
+  diagonal diag = diagonal::stored;
+  scalar<T> alpha = 1;
+  extent lda = tight, ldb = tight;
+  using reply = void;
+  TROUPE_REQUEST("blas.trsm_batched", a, b, m, n, side, uplo, trans, diag, alpha, lda, ldb)
+  void check(checker&) const;
+};
+
+}  // namespace troupe::blas

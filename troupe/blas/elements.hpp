@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <troupe/base/complex.hpp>
+#include <troupe/base/dtype.hpp>
+#include <type_traits>
+
+/// The element types of `blas`.
+namespace troupe::blas {
+
+template <class T>
+inline constexpr bool is_real = std::is_same_v<T, float> || std::is_same_v<T, double>;
+template <class T>
+inline constexpr bool is_complex = std::is_same_v<T, complex64> || std::is_same_v<T, complex128>;
+/// float, double, complex64, complex128: what most operations compute with.
+template <class T>
+inline constexpr bool is_full = is_real<T> || is_complex<T>;
+
+namespace detail {
+template <class T>
+struct real_part {
+  using type = T;
+};
+template <class T>
+struct real_part<basic_complex<T>> {
+  using type = T;
+};
+
+/// Products of T in a result of C: what they are summed in; void where there is no such product.
+template <class T, class C>
+struct compute {
+  using type = void;
+};
+template <class T>
+  requires is_full<T>
+struct compute<T, T> {
+  using type = T;
+};
+template <>
+struct compute<half, half> {
+  using type = float;
+};
+template <>
+struct compute<half, float> {
+  using type = float;
+};
+template <>
+struct compute<bfloat16, bfloat16> {
+  using type = float;
+};
+template <>
+struct compute<bfloat16, float> {
+  using type = float;
+};
+template <>
+struct compute<std::int8_t, std::int32_t> {
+  using type = std::int32_t;
+};
+template <>
+struct compute<std::int8_t, float> {
+  using type = float;
+};
+}  // namespace detail
+
+/// float for complex64, double for complex128, else T itself.
+template <class T>
+using real_of = typename detail::real_part<T>::type;
+
+/// What products of elements T are summed in when the result has elements C; alpha and beta are of it.
+template <class T, class C = T>
+using compute_of = typename detail::compute<T, C>::type;
+template <class T, class C = T>
+inline constexpr bool has_product = !std::is_void_v<compute_of<T, C>>;
+
+}  // namespace troupe::blas

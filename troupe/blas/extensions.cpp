@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/blas/extensions.hpp>
+#include <troupe/blas/internal/checks.hpp>
+
+namespace troupe::blas {
+
+template <class T>
+void geam<T>::check(checker& check) const {
+  positive(check, m, n);
+  known(check, trans_a);
+  known(check, trans_b);
+  const shape sa = stored(trans_a, m, n), sb = stored(trans_b, m, n);
+  matrix(check, a, sa, lda);
+  matrix(check, b, sb, ldb);
+  matrix(check, c, {m, n}, ldc);
+  check.number(alpha);
+  check.number(beta);
+  if (trans_a == op::none) in_place(check, a, or_tight(lda, m), c, or_tight(ldc, m));
+  if (trans_b == op::none) in_place(check, b, or_tight(ldb, m), c, or_tight(ldc, m));
+}
+
+template <class T>
+void dgmm<T>::check(checker& check) const {
+  positive(check, m, n);
+  known(check, side);
+  matrix(check, a, {m, n}, lda);
+  vector(check, x, side == blas::side::left ? m : n, incx);
+  matrix(check, c, {m, n}, ldc);
+  in_place(check, a, or_tight(lda, m), c, or_tight(ldc, m));
+}
+
+TROUPE_BLAS_FULL(geam)
+TROUPE_BLAS_FULL(dgmm)
+
+}  // namespace troupe::blas

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/blas/factorizations.hpp>
+#include <troupe/blas/internal/checks.hpp>
+
+namespace troupe::blas {
+
+template <class T>
+void getrf_batched<T>::check(checker& check) const {
+  check.positive(n);
+  equally_long(check, a);
+  matrix(check, a, {n, n}, lda);
+  result_to(check, pivots, n * a.size());
+  check.elements(info, a.size());
+}
+
+template <class T>
+void getrs_batched<T>::check(checker& check) const {
+  positive(check, n, nrhs);
+  known(check, trans);
+  equally_long(check, a, b);
+  matrix(check, a, {n, n}, lda);
+  if (pivots) check.elements(*pivots, n * a.size());
+  matrix(check, b, {n, nrhs}, ldb);
+}
+
+template <class T>
+void getri_batched<T>::check(checker& check) const {
+  check.positive(n);
+  equally_long(check, a, c);
+  matrix(check, a, {n, n}, lda);
+  if (pivots) check.elements(*pivots, n * a.size());
+  matrix(check, c, {n, n}, ldc);
+  check.elements(info, a.size());
+}
+
+template <class T>
+void matinv_batched<T>::check(checker& check) const {
+  check.positive(n);
+  equally_long(check, a, c);
+  matrix(check, a, {n, n}, lda);
+  matrix(check, c, {n, n}, ldc);
+  check.elements(info, a.size());
+}
+
+template <class T>
+void geqrf_batched<T>::check(checker& check) const {
+  positive(check, m, n);
+  equally_long(check, a, tau);
+  matrix(check, a, {m, n}, lda);
+  for (const auto& one : tau) check.elements(one, std::min(m, n));
+}
+
+template <class T>
+void gels_batched<T>::check(checker& check) const {
+  positive(check, m, n, nrhs);
+  check.at_least(m, n);
+  equally_long(check, a, c);
+  matrix(check, a, {m, n}, lda);
+  matrix(check, c, {m, nrhs}, ldc);
+  check.elements(info, a.size());
+}
+
+TROUPE_BLAS_FULL(getrf_batched)
+TROUPE_BLAS_FULL(getrs_batched)
+TROUPE_BLAS_FULL(getri_batched)
+TROUPE_BLAS_FULL(matinv_batched)
+TROUPE_BLAS_FULL(geqrf_batched)
+TROUPE_BLAS_FULL(gels_batched)
+
+}  // namespace troupe::blas

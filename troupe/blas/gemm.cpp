@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/blas/gemm.hpp>
+#include <troupe/blas/internal/checks.hpp>
+
+namespace troupe::blas {
+namespace {
+
+// Up to here any sum of products of int8 fits 32 bits: 2^31 / (128 * 128), less one.
+constexpr std::int64_t longest_int8_sum = 131071;
+
+template <class T, class C, class R>
+void check_shape(const R& r, checker& check) {
+  positive(check, r.m, r.n, r.k);
+  if constexpr (std::is_same_v<C, std::int32_t>)
+    if (r.k > longest_int8_sum)
+      check.refuse(&r.k, "is " + std::to_string(r.k.value()),
+                   "at most 131071, so that no sum of products overflows: split k, and add with beta = 1");
+  known(check, r.trans_a);
+  known(check, r.trans_b);
+  known<T>(check, r.math);
+  check.number(r.alpha);
+  check.number(r.beta);
+}
+
+// A group's fields are named by where the group is in the list.
+template <class C, class S>
+std::string why_wrong(const gemm_group<S>& g) {
+  const auto less = [](const char* field, extent value, extent least) {
+    const std::string is = value.overflowed() ? "too large for 64 bits" : std::to_string(value.value());
+    return std::string("whose ") + field + " is " + is + ", which is less than " + std::to_string(least.value());
+  };
+  if (g.m < 1) return less("m", g.m, 1);
+  if (g.n < 1) return less("n", g.n, 1);
+  if (g.k < 1) return less("k", g.k, 1);
+  if (g.count < 1) return less("count", g.count, 1);
+  if (std::is_same_v<C, std::int32_t> && g.k > longest_int8_sum)
+    return "whose k is " + std::to_string(g.k.value()) + ", which is more than 131071: a sum could overflow";
+  if (!is_known(g.trans_a)) return "whose trans_a is not an op";
+  if (!is_known(g.trans_b)) return "whose trans_b is not an op";
+  const extent rows_a = stored(g.trans_a, g.m, g.k).rows, rows_b = stored(g.trans_b, g.k, g.n).rows;
+  if (g.lda != tight && g.lda < rows_a) return less("lda", g.lda, rows_a);
+  if (g.ldb != tight && g.ldb < rows_b) return less("ldb", g.ldb, rows_b);
+  if (g.ldc != tight && g.ldc < g.m) return less("ldc", g.ldc, g.m);
+  return {};
+}
+
+}  // namespace
+
+template <class T, class C>
+void gemm<T, C>::check(checker& check) const {
+  check_shape<T, C>(*this, check);
+  matrix(check, a, stored(trans_a, m, k), lda);
+  matrix(check, b, stored(trans_b, k, n), ldb);
+  matrix(check, c, {m, n}, ldc);
+  if (beta.is(0)) check.overwrites(c);
+}
+
+template <class T, class C>
+void gemm_strided_batched<T, C>::check(checker& check) const {
+  check_shape<T, C>(*this, check);
+  check.positive(batch);
+  const shape sa = stored(trans_a, m, k), sb = stored(trans_b, k, n), sc{m, n};
+  matrices(check, a, sa, check.leading(lda, sa.rows), batch, stride_a);
+  matrices(check, b, sb, check.leading(ldb, sb.rows), batch, stride_b);
+  matrices(check, c, sc, check.leading(ldc, m), batch, stride_c);
+  if (beta.is(0)) check.overwrites(c);
+}
+
+template <class T, class C>
+void gemm_batched<T, C>::check(checker& check) const {
+  check_shape<T, C>(*this, check);
+  equally_long(check, a, b, c);
+  matrix(check, a, stored(trans_a, m, k), lda);
+  matrix(check, b, stored(trans_b, k, n), ldb);
+  matrix(check, c, {m, n}, ldc);
+  if (beta.is(0))
+    for (const auto& one : c) check.overwrites(one);
+}
+
+template <class T, class C>
+void gemm_grouped<T, C>::check(checker& check) const {
+  equally_long(check, a, b, c);
+  known<T>(check, math);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const auto& g = groups[i];
+    if (const std::string wrong = why_wrong<C>(g); !wrong.empty())
+      return check.refuse(&groups, "has a group [" + std::to_string(i) + "] " + wrong,
+                          "a shape that can be multiplied");
+    if (static_cast<std::uint64_t>(g.count.value()) > a.size() - next) break;
+    for (const std::size_t end = next + static_cast<std::size_t>(g.count.value()); next < end; ++next) {
+      matrix(check, a[next], stored(g.trans_a, g.m, g.k), g.lda);
+      matrix(check, b[next], stored(g.trans_b, g.k, g.n), g.ldb);
+      matrix(check, c[next], {g.m, g.n}, g.ldc);
+      if (g.beta == compute_of<T, C>(0)) check.overwrites(c[next]);
+    }
+  }
+  extent total = 0;
+  for (const auto& g : groups) total = total + g.count;
+  if (total != extent(a.size()))
+    check.refuse(&groups, "counts " + (total.overflowed() ? "too many" : std::to_string(total.value())) + " products",
+                 "as many as in the lists, " + std::to_string(a.size()));
+}
+
+#define TROUPE_BLAS_PRODUCTS(R)                 \
+  TROUPE_BLAS_FULL(R)                           \
+  template struct R<half>;                      \
+  template struct R<half, float>;               \
+  template struct R<bfloat16>;                  \
+  template struct R<bfloat16, float>;           \
+  template struct R<std::int8_t, std::int32_t>; \
+  template struct R<std::int8_t, float>;
+TROUPE_BLAS_PRODUCTS(gemm)
+TROUPE_BLAS_PRODUCTS(gemm_strided_batched)
+TROUPE_BLAS_PRODUCTS(gemm_batched)
+TROUPE_BLAS_PRODUCTS(gemm_grouped)
+
+}  // namespace troupe::blas

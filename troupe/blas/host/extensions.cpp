@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/blas/extensions.hpp>
+
+#include "batch.hpp"
+#include "engine.hpp"
+
+namespace troupe::blas {
+
+// Calls f(first row, end, first column, end) for the blocks of an m by n matrix: so small that a transposed one stays
+// in the cache with it.
+template <class F>
+static void for_each_block(workers& all, std::int64_t m, std::int64_t n, F&& f) {
+  constexpr std::int64_t block = 64, at_once = 8;
+  const std::int64_t down = (m + block - 1) / block, across = (n + block - 1) / block;
+  all.spread(down * across, at_once, [&](std::int64_t i) {
+    const std::int64_t row = i % down * block, column = i / down * block;
+    f(row, std::min(m, row + block), column, std::min(n, column + block));
+  });
+}
+
+// Element (i, j) of op(X) for a given op.
+template <op Op, class T>
+struct seen {
+  const T* x;
+  std::int64_t ld;
+  T operator()(std::int64_t i, std::int64_t j) const noexcept {
+    if constexpr (Op == op::none)
+      return x[i + j * ld];
+    else if constexpr (Op == op::transpose)
+      return x[j + i * ld];
+    else
+      return conjugate(x[j + i * ld]);
+  }
+};
+// Calls f(seen) for an op known only now.
+template <class T, class F>
+static void see(op o, const T* x, std::int64_t ld, F&& f) {
+  if (o == op::none) return f(seen<op::none, T>{x, ld});
+  if (o == op::transpose) return f(seen<op::transpose, T>{x, ld});
+  f(seen<op::conjugate_transpose, T>{x, ld});
+}
+
+template <class T>
+static result<void> compute(const geam<T>& r, workers& all) {
+  const T alpha = r.alpha.load(), beta = r.beta.load();
+  const std::int64_t m = r.m.value(), n = r.n.value(), ldc = or_tight(r.ldc, r.m).value();
+  T* const c = r.c.data();
+  const auto fill = [&](auto&& value) {
+    for_each_block(all, m, n, [&](std::int64_t i0, std::int64_t i1, std::int64_t j0, std::int64_t j1) {
+      for (std::int64_t j = j0; j < j1; ++j)
+        for (std::int64_t i = i0; i < i1; ++i) c[i + j * ldc] = value(i, j);
+    });
+  };
+  see(r.trans_a, r.a.data(), or_tight(r.lda, r.trans_a == op::none ? r.m : r.n).value(), [&](auto a) {
+    see(r.trans_b, r.b.data(), or_tight(r.ldb, r.trans_b == op::none ? r.m : r.n).value(), [&](auto b) {
+      if (alpha == T(0) && beta == T(0))
+        fill([](auto, auto) { return T{}; });
+      else if (alpha == T(0))
+        fill([&](auto i, auto j) { return product(beta, b(i, j)); });
+      else if (beta == T(0))
+        fill([&](auto i, auto j) { return product(alpha, a(i, j)); });
+      else
+        fill([&](auto i, auto j) { return sum(product(alpha, a(i, j)), product(beta, b(i, j))); });
+    });
+  });
+  return {};
+}
+
+template <class T>
+static result<void> compute(const dgmm<T>& r, workers& all) {
+  const bool left = r.side == side::left;
+  const std::int64_t m = r.m.value(), n = r.n.value(), lda = or_tight(r.lda, r.m).value(),
+                     ldc = or_tight(r.ldc, r.m).value(), inc = step(r.incx);
+  const T* const x = inc > 0 ? r.x.data() : r.x.data() - ((left ? m : n) - 1) * inc;
+  for_each_block(all, m, n, [&](std::int64_t i0, std::int64_t i1, std::int64_t j0, std::int64_t j1) {
+    for (std::int64_t j = j0; j < j1; ++j)
+      for (std::int64_t i = i0; i < i1; ++i)
+        r.c.data()[i + j * ldc] = product(x[(left ? i : j) * inc], r.a.data()[i + j * lda]);
+  });
+  return {};
+}
+
+operations extension_operations() noexcept {
+  return operations_of<openblas, geam<float>, geam<double>, geam<complex64>, geam<complex128>, dgmm<float>,
+                       dgmm<double>, dgmm<complex64>, dgmm<complex128>>();
+}
+
+}  // namespace troupe::blas

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/blas/level1.hpp>
+
+#include "engine.hpp"
+#include "kernels.hpp"
+
+namespace troupe::blas {
+
+template <class T>
+static result<void> compute(const axpy<T>& r) {
+  const T alpha = r.alpha.load();
+  pieces(r.n.value(), step(r.incx), step(r.incy),
+         [&](blasint n, std::int64_t x, blasint incx, std::int64_t y, blasint incy) {
+           routines<T>::axpy(n, by(alpha), r.x.data() + x, incx, r.y.data() + y, incy);
+         });
+  return {};
+}
+
+template <class T, class F>
+static result<void> compute(const scal<T, F>& r) {
+  const F alpha = r.alpha.load();
+  if (must_scale_here(alpha)) {
+    const std::int64_t inc = std::abs(step(r.incx));
+    for (std::int64_t i = 0; i < r.n.value(); ++i) r.x.data()[i * inc] = product(alpha, r.x.data()[i * inc]);
+    return {};
+  }
+  pieces(r.n.value(), step(r.incx), [&](blasint n, std::int64_t x, blasint inc) {
+    if constexpr (std::is_same_v<T, F>)
+      routines<T>::scal(n, by(alpha), r.x.data() + x, inc);
+    else
+      routines<T>::real_scal(n, alpha, r.x.data() + x, inc);
+  });
+  return {};
+}
+
+template <class T>
+static result<void> compute(const copy<T>& r) {
+  pieces(r.n.value(), step(r.incx), step(r.incy),
+         [&](blasint n, std::int64_t x, blasint incx, std::int64_t y, blasint incy) {
+           routines<T>::copy(n, r.x.data() + x, incx, r.y.data() + y, incy);
+         });
+  return {};
+}
+
+template <class T>
+static result<void> compute(const swap<T>& r) {
+  pieces(r.n.value(), step(r.incx), step(r.incy),
+         [&](blasint n, std::int64_t x, blasint incx, std::int64_t y, blasint incy) {
+           routines<T>::swap(n, r.x.data() + x, incx, r.y.data() + y, incy);
+         });
+  return {};
+}
+
+template <class T>
+static result<T> compute(const dot<T>& r) {
+  double sum = 0;
+  pieces(r.n.value(), step(r.incx), step(r.incy),
+         [&](blasint n, std::int64_t x, blasint incx, std::int64_t y, blasint incy) {
+           sum += static_cast<double>(routines<T>::dot(n, r.x.data() + x, incx, r.y.data() + y, incy));
+         });
+  return answer(r, static_cast<T>(sum));
+}
+
+template <class R, class Routine>
+static auto complex_dot(const R& r, Routine routine) {
+  using T = typename R::reply;
+  complex128 sum{};
+  pieces(r.n.value(), step(r.incx), step(r.incy),
+         [&](blasint n, std::int64_t x, blasint incx, std::int64_t y, blasint incy) {
+           T part;
+           routine(n, r.x.data() + x, incx, r.y.data() + y, incy, &part);
+           sum = troupe::blas::sum(sum, complex128(part));
+         });
+  return answer(r, T(sum));
+}
+template <class T>
+static result<T> compute(const dotu<T>& r) {
+  return complex_dot(r, routines<T>::dotu);
+}
+template <class T>
+static result<T> compute(const dotc<T>& r) {
+  return complex_dot(r, routines<T>::dotc);
+}
+
+template <class T>
+static result<real_of<T>> compute(const nrm2<T>& r) {
+  using real = real_of<T>;
+  double norm = 0;
+  pieces(r.n.value(), step(r.incx), [&](blasint n, std::int64_t x, blasint inc) {
+    const real part = routines<T>::nrm2(n, r.x.data() + x, inc);
+    norm = n == r.n.value() ? static_cast<double>(part) : std::hypot(norm, static_cast<double>(part));
+  });
+  // Some of OpenBLAS's kernels square numbers as they are; where that may have gone out of range it is done again.
+  constexpr double least = 1e-140, largest = 1e140;
+  if (std::is_same_v<real, double> && !(norm > least && norm < largest))
+    norm = scaled_norm(r.x.data(), r.n.value(), std::abs(step(r.incx)));
+  return answer(r, static_cast<real>(norm));
+}
+
+template <class T>
+static result<real_of<T>> compute(const asum<T>& r) {
+  double sum = 0;
+  pieces(r.n.value(), step(r.incx), [&](blasint n, std::int64_t x, blasint inc) {
+    sum += static_cast<double>(routines<T>::asum(n, r.x.data() + x, inc));
+  });
+  return answer(r, static_cast<real_of<T>>(sum));
+}
+
+// OpenBLAS's search depends on the processor where there are NaN, so these are our own.
+template <class R, class T>
+static result<std::int64_t> extremum(const R& r, const T* x, bool largest) {
+  const std::int64_t n = r.n.value(), inc = step(r.incx);
+  // Walked backwards, the first is the last in memory.
+  const std::int64_t at = find_extremum(x, n, std::abs(inc), largest, inc < 0);
+  return answer(r, inc < 0 ? n - 1 - at : at);
+}
+template <class T>
+static result<std::int64_t> compute(const iamax<T>& r) {
+  return extremum(r, r.x.data(), true);
+}
+template <class T>
+static result<std::int64_t> compute(const iamin<T>& r) {
+  return extremum(r, r.x.data(), false);
+}
+
+// All of these work on n elements.
+template <class R>
+static bool is_small(const R& r) noexcept {
+  return is_small_work(r, 4096, r.n);
+}
+
+operations level1_operations() noexcept {
+  return operations_of<
+      openblas, grouped<axpy<float>>, grouped<axpy<double>>, grouped<axpy<complex64>>, grouped<axpy<complex128>>,
+      grouped<scal<float>>, grouped<scal<double>>, grouped<scal<complex64>>, grouped<scal<complex128>>,
+      grouped<scal<complex64, float>>, grouped<scal<complex128, double>>, grouped<copy<float>>, grouped<copy<double>>,
+      grouped<copy<complex64>>, grouped<copy<complex128>>, grouped<swap<float>>, grouped<swap<double>>,
+      grouped<swap<complex64>>, grouped<swap<complex128>>, grouped<dot<float>>, grouped<dot<double>>,
+      grouped<dotu<complex64>>, grouped<dotu<complex128>>, grouped<dotc<complex64>>, grouped<dotc<complex128>>,
+      grouped<nrm2<float>>, grouped<nrm2<double>>, grouped<nrm2<complex64>>, grouped<nrm2<complex128>>,
+      grouped<asum<float>>, grouped<asum<double>>, grouped<asum<complex64>>, grouped<asum<complex128>>,
+      grouped<iamax<float>>, grouped<iamax<double>>, grouped<iamax<complex64>>, grouped<iamax<complex128>>,
+      grouped<iamin<float>>, grouped<iamin<double>>, grouped<iamin<complex64>>, grouped<iamin<complex128>>>();
+}
+
+}  // namespace troupe::blas

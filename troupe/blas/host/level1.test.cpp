@@ -1,0 +1,275 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Vectors, against a reference in higher precision: random lengths, increments and factors.
+#include <troupe/blas/level1.hpp>
+#include <troupe/blas/testing/numerics.hpp>
+
+namespace troupe::blas {
+namespace {
+
+template <class T>
+class level1 : public blas_numerics {
+ protected:
+  static constexpr int rounds = 250;
+  std::int64_t length() { return size(random.between(0, 9) == 0 ? 25000 : 300); }
+
+  // A reduction of one vector, with its reply and its result in memory.
+  template <class R, class Want>
+  void expect_reply(const R& r, const Want& want) {
+    using reply = typename R::reply;
+    SCOPED_TRACE(story(r));
+    const auto got = engine->run(r);
+    ASSERT_TRUE(got) << got.error().to_string();
+    EXPECT_TRUE(one_agrees<reply>(*got, want));
+    stored<reply> place(vector_of(1, 1));
+    R into = r;
+    into.result = out<reply>(place);
+    const auto again = engine->run(into);
+    ASSERT_TRUE(again) << again.error().to_string();
+    EXPECT_EQ(place.at(0), *again);
+    EXPECT_TRUE(one_agrees<reply>(place.at(0), want));
+    EXPECT_TRUE(place.untouched_outside());
+  }
+};
+TYPED_TEST_SUITE(level1, full_elements, element_names);
+template <class T>
+class level1_real : public level1<T> {};
+TYPED_TEST_SUITE(level1_real, real_elements, element_names);
+template <class T>
+class level1_complex : public level1<T> {};
+TYPED_TEST_SUITE(level1_complex, complex_elements, element_names);
+
+TYPED_TEST(level1, axpy_adds_a_multiple) {
+  using T = TypeParam;
+  for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
+    const std::int64_t n = this->length(), incx = this->increment(), incy = this->increment();
+    stored<T> x(vector_of(n, incx)), y(vector_of(n, incy));
+    const T alpha = this->template factor<T>();
+    if (!(alpha == T(0))) x.fill(this->random);
+    y.fill(this->random);
+    this->expect(axpy<T>{.x = x,
+                         .y = y,
+                         .n = n,
+                         .alpha = this->given(alpha),
+                         .incx = this->written(incx, 1),
+                         .incy = this->written(incy, 1)},
+                 y, reference::sum(alpha, x.now(), 1, y.now()), x);
+  }
+}
+
+TYPED_TEST(level1, scal_multiplies_whatever_the_sign_of_the_increment) {
+  using T = TypeParam;
+  for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
+    const std::int64_t n = this->length(), inc = this->increment();
+    stored<T> x(vector_of(n, inc));
+    x.fill(this->random);
+    const T alpha = this->template factor<T>();
+    this->expect(scal<T>{.x = x, .n = n, .alpha = this->given(alpha), .incx = this->written(inc, 1)}, x,
+                 reference::scaled(alpha, x.now()));
+  }
+}
+
+TYPED_TEST(level1_complex, scal_has_real_factors_too) {
+  using T = TypeParam;
+  using F = real_of<T>;
+  for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
+    const std::int64_t n = this->length(), inc = this->increment();
+    stored<T> x(vector_of(n, inc));
+    x.fill(this->random);
+    const F alpha = this->template factor<F>();
+    this->expect(scal<T, F>{.x = x, .n = n, .alpha = this->given(alpha), .incx = this->written(inc, 1)}, x,
+                 reference::scaled(alpha, x.now()));
+  }
+}
+
+TYPED_TEST(level1_real, scal_always_multiplies) {
+  using T = TypeParam;
+  constexpr T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
+  for (const T alpha : {T(0), nan, inf, T(2)})
+    for (const std::int64_t n : {3, 40, 1000})
+      for (const std::int64_t inc : {1, -3}) {
+        stored<T> x(vector_of(n, inc));
+        x.fill(this->random);
+        x.at(0) = nan, x.at(1) = inf, x.at(2) = 0;
+        this->expect(scal<T>{.x = x, .n = n, .alpha = alpha, .incx = inc}, x, reference::scaled(alpha, x.now()));
+      }
+}
+
+TYPED_TEST(level1, copy_and_swap_move_every_element) {
+  using T = TypeParam;
+  for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
+    const std::int64_t n = this->length(), incx = this->increment(), incy = this->increment();
+    stored<T> x(vector_of(n, incx)), y(vector_of(n, incy));
+    x.fill(this->random);
+    const answers old_x = reference::scaled(1, x.now());
+    this->expect(copy<T>{.x = x, .y = y, .n = n, .incx = incx, .incy = incy}, y, old_x, x);
+    y.fill(this->random);
+    const answers old_y = reference::scaled(1, y.now());
+    this->expect(blas::swap<T>{.x = x, .y = y, .n = n, .incx = incx, .incy = incy}, y, old_x);
+    EXPECT_TRUE(all_agree(x, old_y));
+    EXPECT_TRUE(x.untouched_outside());
+  }
+}
+
+// The products of x and y, summed.
+dense across(const dense& x, bool conjugated) { return conjugated ? x.transposed().conjugated() : x.transposed(); }
+
+TYPED_TEST(level1_real, dot_sums_products) {
+  using T = TypeParam;
+  for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
+    const std::int64_t n = this->length(), incx = this->increment(), incy = this->increment();
+    stored<T> x(vector_of(n, incx)), y(vector_of(n, incy));
+    x.fill(this->random);
+    y.fill(this->random);
+    this->expect_reply(dot<T>{.x = x, .y = y, .n = n, .incx = this->written(incx, 1), .incy = this->written(incy, 1)},
+                       reference::product(across(x.now(), false), y.now())(0));
+    EXPECT_TRUE(x.untouched());
+    EXPECT_TRUE(y.untouched());
+  }
+}
+
+TYPED_TEST(level1_complex, dotu_and_dotc_sum_products) {
+  using T = TypeParam;
+  for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
+    const std::int64_t n = this->length(), incx = this->increment(), incy = this->increment();
+    stored<T> x(vector_of(n, incx)), y(vector_of(n, incy));
+    x.fill(this->random);
+    y.fill(this->random);
+    this->expect_reply(dotu<T>{.x = x, .y = y, .n = n, .incx = incx, .incy = incy},
+                       reference::product(across(x.now(), false), y.now())(0));
+    this->expect_reply(dotc<T>{.x = x, .y = y, .n = n, .incx = incx, .incy = incy},
+                       reference::product(across(x.now(), true), y.now())(0));
+  }
+}
+
+TYPED_TEST(level1_real, dot_of_a_vector_with_itself_is_its_squared_length) {
+  using T = TypeParam;
+  stored<T> x(vector_of(2, 1));
+  x.at(0) = 3, x.at(1) = 4;
+  const auto got = this->engine->run(dot<T>{.x = x, .y = x, .n = 2});
+  ASSERT_TRUE(got) << got.error().to_string();
+  EXPECT_EQ(*got, T(25));
+}
+
+expected norm_of(const dense& x, wide scale = 1) {
+  wide squares = 0;
+  for (std::int64_t i = 0; i < x.rows(); ++i)
+    squares += x(i).re / scale * (x(i).re / scale) + x(i).im / scale * (x(i).im / scale);
+  const wide norm = std::sqrt(squares) * scale;
+  return {norm, norm, 2 * x.rows() + 3};
+}
+
+TYPED_TEST(level1, nrm2_and_asum_agree_with_the_reference) {
+  using T = TypeParam;
+  for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
+    const std::int64_t n = this->length(), inc = this->increment();
+    stored<T> x(vector_of(n, inc));
+    x.fill(this->random);
+    this->expect_reply(nrm2<T>{.x = x, .n = n, .incx = this->written(inc, 1)}, norm_of(x.now()));
+    expected sum{0, 0, 2 * n};
+    const dense values = x.now();
+    for (std::int64_t j = 0; j < n; ++j) sum.add(values(j).size(), values(j).size());
+    this->expect_reply(asum<T>{.x = x, .n = n, .incx = this->written(inc, 1)}, sum);
+    EXPECT_TRUE(x.untouched());
+  }
+}
+
+TYPED_TEST(level1, nrm2_neither_overflows_nor_underflows_on_the_way) {
+  using T = TypeParam;
+  using real = real_of<T>;
+  for (const real scale : {std::numeric_limits<real>::max() / 64, std::numeric_limits<real>::min() * 16, real(1)})
+    for (const std::int64_t n : {1, 7, 100}) {
+      stored<T> x(vector_of(n, 1));
+      x.fill(this->random);
+      dense values = x.now();
+      for (std::int64_t i = 0; i < n; ++i) values(i) = values(i) * number(widen(scale), 0);
+      x.set(values);
+      this->expect_reply(nrm2<T>{.x = x, .n = n}, norm_of(x.now(), widen(scale)));
+    }
+  stored<T> zeros(vector_of(5, 1));
+  zeros.set(dense(5, 1));
+  this->expect_reply(nrm2<T>{.x = zeros, .n = 5}, expected{0, 0, 1});
+}
+
+TYPED_TEST(level1, nrm2_and_asum_of_nan_are_nan_and_of_an_infinity_infinite) {
+  using T = TypeParam;
+  using real = real_of<T>;
+  constexpr real nan = std::numeric_limits<real>::quiet_NaN(), inf = std::numeric_limits<real>::infinity();
+  for (const std::int64_t n : {1, 5, 64, 1000}) {
+    for (const real bad : {nan, inf, -inf}) {
+      stored<T> x(vector_of(n, 1));
+      x.fill(this->random);
+      x.at(n / 2) = T(bad);
+      const auto norm = this->engine->run(nrm2<T>{.x = x, .n = n}), sum = this->engine->run(asum<T>{.x = x, .n = n});
+      ASSERT_TRUE(norm && sum);
+      const expected want{std::abs(bad), 1, 1};
+      EXPECT_TRUE(one_agrees(*norm, want)) << n;
+      EXPECT_TRUE(one_agrees(*sum, want)) << n;
+    }
+  }
+}
+
+// The first largest or smallest, looked for the plain way.
+std::int64_t place_of_extremum(const dense& x, bool largest) {
+  std::int64_t best = -1;
+  for (std::int64_t i = 0; i < x.rows(); ++i)
+    if (!x(i).is_nan() && (best < 0 || (largest ? x(i).size() > x(best).size() : x(i).size() < x(best).size())))
+      best = i;
+  return std::max<std::int64_t>(best, 0);
+}
+
+TYPED_TEST(level1, iamax_and_iamin_find_the_first_extremum_and_pass_over_nan) {
+  using T = TypeParam;
+  using real = real_of<T>;
+  for (int i = 0; i < 2 * this->rounds && !this->HasFailure(); ++i) {
+    const std::int64_t n = this->length(), inc = this->increment();
+    stored<T> x(vector_of(n, inc));
+    // Few different values, so that many are equal; some are NaN or infinite.
+    for (std::int64_t j = 0; j < n; ++j) {
+      const auto v = static_cast<real>(this->random.between(-3, 3));
+      x.at(j) = this->random.between(0, 9) == 0 ? poison<T>() : T(v);
+      if (this->random.between(0, 400) == 0) x.at(j) = T(std::numeric_limits<real>::infinity());
+    }
+    if (i % 50 == 0)
+      for (std::int64_t j = 0; j < n; ++j) x.at(j) = poison<T>();
+    x.remember();
+    for (const bool largest : {true, false}) {
+      stored<std::int64_t> place(vector_of(1, 1));
+      const std::optional<out<std::int64_t>> into = out<std::int64_t>(place);
+      const auto got = largest ? this->engine->run(iamax<T>{.x = x, .n = n, .incx = inc, .result = into})
+                               : this->engine->run(iamin<T>{.x = x, .n = n, .incx = inc, .result = into});
+      ASSERT_TRUE(got) << got.error().to_string();
+      EXPECT_EQ(*got, place_of_extremum(x.now(), largest)) << n << " elements, increment " << inc << how_to_repeat();
+      EXPECT_EQ(place.at(0), *got);
+    }
+  }
+}
+
+TYPED_TEST(level1, together_they_give_the_same_bits_as_alone) {
+  using T = TypeParam;
+  std::vector<stored<T>> x, y, alone;
+  std::vector<axpy<T>> requests;
+  for (int i = 0; i < 20; ++i) {
+    const std::int64_t n = this->random.between(1, 400);
+    x.emplace_back(vector_of(n, 1)).fill(this->random);
+    y.emplace_back(vector_of(n, 1)).fill(this->random);
+  }
+  alone = y;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::int64_t n = x[i].where().rows;
+    const T alpha = this->template factor<T>();
+    requests.push_back({.x = x[i], .y = y[i], .n = n, .alpha = alpha});
+    this->run(axpy<T>{.x = x[i], .y = alone[i], .n = n, .alpha = alpha});
+  }
+  ASSERT_EQ(this->engine->run_together(requests).size(), requests.size());
+  for (std::size_t i = 0; i < x.size(); ++i)
+    EXPECT_EQ(std::memcmp(y[i].data(), alone[i].data(), sizeof(T) * static_cast<std::size_t>(x[i].where().rows)), 0);
+  std::vector<nrm2<T>> norms;
+  for (auto& v : x) norms.push_back({.x = v, .n = v.where().rows});
+  const auto answers = this->engine->run_together(norms);
+  ASSERT_EQ(answers.size(), norms.size());
+  for (std::size_t i = 0; i < norms.size(); ++i) EXPECT_EQ(*answers[i], *this->engine->run(norms[i]));
+}
+
+}  // namespace
+}  // namespace troupe::blas

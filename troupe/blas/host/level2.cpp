@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/blas/level2.hpp>
+
+#include "engine.hpp"
+#include "products.hpp"
+
+namespace troupe::blas {
+
+// y = alpha * op(A) * x + beta * y: scales y where OpenBLAS must not, and leaves out a product that does not count.
+// multiply(alpha, beta) is the routine.
+template <class T, class R, class Multiply>
+static result<void> product_of(const R& r, std::int64_t ny, Multiply&& multiply) {
+  const T alpha = r.alpha.load();
+  T beta = r.beta.load();
+  const auto scaling = [&] { scale(r.y.data(), ny, step(r.incy), beta); };
+  if (alpha == T(0)) {
+    scaling();
+    return {};
+  }
+  beta = scaled_here(beta, scaling);
+  multiply(alpha, beta);
+  return {};
+}
+
+template <class T>
+static result<void> compute(const gemv<T>& r) {
+  const bool turned = r.trans != op::none;
+  const extent nx = turned ? r.m : r.n, ny = turned ? r.n : r.m;
+  if (auto ok = fits(r, nx, ny); !ok) return ok;
+  multiply_vector(vector_product<T>{.trans = r.trans,
+                                    .m = r.m.value(),
+                                    .n = r.n.value(),
+                                    .alpha = r.alpha.load(),
+                                    .beta = r.beta.load(),
+                                    .a = r.a.data(),
+                                    .lda = or_tight(r.lda, r.m).value(),
+                                    .x = r.x.data(),
+                                    .incx = step(r.incx),
+                                    .y = r.y.data(),
+                                    .incy = step(r.incy)});
+  return {};
+}
+
+template <class T>
+static result<void> compute(const gbmv<T>& r) {
+  const bool turned = r.trans != op::none;
+  const extent nx = turned ? r.m : r.n, ny = turned ? r.n : r.m;
+  if (auto ok = fits(r, nx, ny); !ok) return ok;
+  const extent lda = or_tight(r.lda, r.kl + r.ku + 1);
+  // Diagonals that lie outside the matrix are left out: OpenBLAS need not know of them.
+  const extent kl = std::min(r.kl, r.m - 1), ku = std::min(r.ku, r.n - 1);
+  const T* const a = r.a.data() + (r.ku - ku).value();
+  return product_of<T>(r, ny.value(), [&](T alpha, T beta) {
+    routines<T>::gbmv(CblasColMajor, code(r.trans), narrow(r.m), narrow(r.n), narrow(kl), narrow(ku), by(alpha), a,
+                      narrow(lda), r.x.data(), narrow(step(r.incx)), by(beta), r.y.data(), narrow(step(r.incy)));
+  });
+}
+
+template <class T>
+static result<void> compute(const symv<T>& r) {
+  if (auto ok = fits(r, r.n, r.n); !ok) return ok;
+  return product_of<T>(r, r.n.value(), [&](T alpha, T beta) {
+    const blasint n = narrow(r.n), lda = narrow(or_tight(r.lda, r.n)), incx = narrow(step(r.incx)),
+                  incy = narrow(step(r.incy));
+    if constexpr (is_real<T>) {
+      routines<T>::symv(CblasColMajor, code(r.uplo), n, alpha, r.a.data(), lda, r.x.data(), incx, beta, r.y.data(),
+                        incy);
+    } else {
+      const char uplo = letter(r.uplo);
+      routines<T>::symv(&uplo, &n, &alpha, r.a.data(), &lda, r.x.data(), &incx, &beta, r.y.data(), &incy);
+    }
+  });
+}
+
+template <class T>
+static result<void> compute(const hemv<T>& r) {
+  if (auto ok = fits(r, r.n, r.n); !ok) return ok;
+  return product_of<T>(r, r.n.value(), [&](T alpha, T beta) {
+    routines<T>::hemv(CblasColMajor, code(r.uplo), narrow(r.n), by(alpha), r.a.data(), narrow(or_tight(r.lda, r.n)),
+                      r.x.data(), narrow(step(r.incx)), by(beta), r.y.data(), narrow(step(r.incy)));
+  });
+}
+
+// A band of k diagonals, without those that lie outside the matrix.
+template <class T, class R, class Routine>
+static result<void> band_product(const R& r, Routine routine) {
+  if (auto ok = fits(r, r.n, r.n); !ok) return ok;
+  const extent k = std::min(r.k, r.n - 1), lda = or_tight(r.lda, r.k + 1);
+  const T* const a = r.a.data() + (r.uplo == triangle::upper ? (r.k - k).value() : 0);
+  return product_of<T>(r, r.n.value(), [&](T alpha, T beta) {
+    routine(CblasColMajor, code(r.uplo), narrow(r.n), narrow(k), by(alpha), a, narrow(lda), r.x.data(),
+            narrow(step(r.incx)), by(beta), r.y.data(), narrow(step(r.incy)));
+  });
+}
+template <class T>
+static result<void> compute(const sbmv<T>& r) {
+  return band_product<T>(r, routines<T>::sbmv);
+}
+template <class T>
+static result<void> compute(const hbmv<T>& r) {
+  return band_product<T>(r, routines<T>::hbmv);
+}
+
+template <class T, class R, class Routine>
+static result<void> packed_product(const R& r, Routine routine) {
+  if (auto ok = fits(r, r.n, r.n); !ok) return ok;
+  return product_of<T>(r, r.n.value(), [&](T alpha, T beta) {
+    routine(CblasColMajor, code(r.uplo), narrow(r.n), by(alpha), r.a.data(), r.x.data(), narrow(step(r.incx)), by(beta),
+            r.y.data(), narrow(step(r.incy)));
+  });
+}
+template <class T>
+static result<void> compute(const spmv<T>& r) {
+  return packed_product<T>(r, routines<T>::spmv);
+}
+template <class T>
+static result<void> compute(const hpmv<T>& r) {
+  return packed_product<T>(r, routines<T>::hpmv);
+}
+
+template <class T>
+static bool is_small(const gemv<T>& r) noexcept {
+  return is_small_work(r, 9216, r.m, r.n);
+}
+
+operations level2_operations() noexcept {
+  return operations_of<openblas, grouped<gemv<float>>, grouped<gemv<double>>, grouped<gemv<complex64>>,
+                       grouped<gemv<complex128>>, gbmv<float>, gbmv<double>, gbmv<complex64>, gbmv<complex128>,
+                       symv<float>, symv<double>, symv<complex64>, symv<complex128>, hemv<complex64>, hemv<complex128>,
+                       sbmv<float>, sbmv<double>, hbmv<complex64>, hbmv<complex128>, spmv<float>, spmv<double>,
+                       hpmv<complex64>, hpmv<complex128>>();
+}
+
+}  // namespace troupe::blas

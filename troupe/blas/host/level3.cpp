@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <troupe/blas/level3.hpp>
+
+#include "engine.hpp"
+#include "products.hpp"
+
+namespace troupe::blas {
+
+template <class T, class R, class Routine>
+static result<void> symmetric_product(const R& r, Routine routine) {
+  if (auto ok = fits(r); !ok) return ok;
+  const T alpha = r.alpha.load();
+  T beta = r.beta.load();
+  const extent ldc = or_tight(r.ldc, r.m);
+  const auto scaling = [&] { scale(r.c.data(), r.m.value(), r.n.value(), ldc.value(), beta); };
+  if (alpha == T(0)) {
+    scaling();
+    return {};
+  }
+  beta = scaled_here(beta, scaling);
+  routine(CblasColMajor, code(r.side), code(r.uplo), narrow(r.m), narrow(r.n), by(alpha), r.a.data(),
+          narrow(or_tight(r.lda, r.side == side::left ? r.m : r.n)), r.b.data(), narrow(or_tight(r.ldb, r.m)), by(beta),
+          r.c.data(), narrow(ldc));
+  return {};
+}
+template <class T>
+static result<void> compute(const symm<T>& r) {
+  return symmetric_product<T>(r, routines<T>::symm);
+}
+template <class T>
+static result<void> compute(const hemm<T>& r) {
+  return symmetric_product<T>(r, routines<T>::hemm);
+}
+
+/// What updates of a symmetric or Hermitian C have in common: C, its triangle, and the factors.
+template <bool Hermitian, class T, class R>
+struct update {
+  using alpha_type = decltype(std::declval<R>().alpha.load());
+  using beta_type = decltype(std::declval<R>().beta.load());
+  const R& r;
+  alpha_type alpha = r.alpha.load();
+  beta_type beta = r.beta.load();
+  T* c = r.c.data();
+  std::int64_t n = r.n.value(), ldc = or_tight(r.ldc, r.n).value();
+  blasint ld(const extent& given) const { return narrow(or_tight(given, r.trans == op::none ? r.n : r.k)); }
+
+  // A Hermitian diagonal is real, before and after.
+  void make_diagonal_real() const noexcept {
+    if (Hermitian)
+      for (std::int64_t j = 0; j < n; ++j) make_real(c[j * (ldc + 1)]);
+  }
+  // add(*this) is the routine.
+  template <class Add>
+  result<void> run(Add&& add) {
+    if (auto ok = fits(r); !ok) return ok;
+    make_diagonal_real();
+    const auto scaling = [this] { scale(r.uplo, c, n, ldc, beta); };
+    if (alpha == alpha_type(0)) {
+      scaling();
+      return {};
+    }
+    beta = scaled_here(beta, scaling);
+    add(*this);
+    make_diagonal_real();
+    return {};
+  }
+};
+
+// Of rank k, and of rank 2k.
+template <bool Hermitian, class T, class R, class Routine>
+static result<void> update_by_one(const R& r, Routine routine) {
+  return update<Hermitian, T, R>{r}.run([&](const auto& u) {
+    routine(CblasColMajor, code(r.uplo), code(r.trans), narrow(r.n), narrow(r.k), by(u.alpha), r.a.data(), u.ld(r.lda),
+            by(u.beta), u.c, narrow(u.ldc));
+  });
+}
+template <bool Hermitian, class T, class R, class Routine>
+static result<void> update_by_two(const R& r, Routine routine) {
+  return update<Hermitian, T, R>{r}.run([&](const auto& u) {
+    routine(CblasColMajor, code(r.uplo), code(r.trans), narrow(r.n), narrow(r.k), by(u.alpha), r.a.data(), u.ld(r.lda),
+            r.b.data(), u.ld(r.ldb), by(u.beta), u.c, narrow(u.ldc));
+  });
+}
+template <class T>
+static result<void> compute(const syrk<T>& r) {
+  return update_by_one<false, T>(r, routines<T>::syrk);
+}
+template <class T>
+static result<void> compute(const herk<T>& r) {
+  return update_by_one<true, T>(r, routines<T>::herk);
+}
+template <class T>
+static result<void> compute(const syr2k<T>& r) {
+  return update_by_two<false, T>(r, routines<T>::syr2k);
+}
+template <class T>
+static result<void> compute(const her2k<T>& r) {
+  return update_by_two<true, T>(r, routines<T>::her2k);
+}
+
+// One triangle of a product. Blocks of columns: what lies beside the diagonal block is a product of its own; the
+// diagonal block is made whole, beside C, and its triangle is added.
+template <bool Hermitian, class T, class R>
+static result<void> triangle_of_product(const R& r) {
+  constexpr std::int64_t block = 128;
+  const op turn = Hermitian ? op::conjugate_transpose : op::transpose;
+  const bool turned = r.trans != op::none;
+  return update<Hermitian, T, R>{r}.run([&](const auto& u) {
+    const T beta = T(u.beta);
+    const std::int64_t lda = u.ld(r.lda), ldb = u.ld(r.ldb), most = std::min(block, u.n);
+    const std::unique_ptr<T[]> beside(new T[static_cast<std::size_t>(most * most)]);
+    // Rows [i, i + m) of op(A) times the turned rows [j, j + n) of op(B).
+    const auto part = [&](std::int64_t i, std::int64_t m, std::int64_t j, std::int64_t n, T factor, T* c,
+                          std::int64_t ldc) {
+      multiply(matrix_product<T, T>{.trans_a = r.trans,
+                                    .trans_b = turned ? op::none : turn,
+                                    .m = m,
+                                    .n = n,
+                                    .k = r.k.value(),
+                                    .alpha = u.alpha,
+                                    .beta = factor,
+                                    .a = r.a.data() + (turned ? i * lda : i),
+                                    .lda = lda,
+                                    .b = r.b.data() + (turned ? j * ldb : j),
+                                    .ldb = ldb,
+                                    .c = c,
+                                    .ldc = ldc});
+    };
+    for (std::int64_t j = 0; j < u.n; j += block) {
+      const std::int64_t n = std::min(block, u.n - j);
+      part(j, n, j, n, T(0), beside.get(), n);
+      for (std::int64_t l = 0; l < n; ++l) {
+        const auto [first, last] = rows_of(r.uplo, n, l);
+        T* const column = u.c + j + (j + l) * u.ldc;
+        for (std::int64_t i = first; i < last; ++i) column[i] = sum(product(beta, column[i]), beside[i + l * n]);
+      }
+      const std::int64_t row = r.uplo == triangle::lower ? j + n : 0,
+                         rows = r.uplo == triangle::lower ? u.n - j - n : j;
+      if (rows > 0) part(row, rows, j, n, beta, u.c + row + j * u.ldc, u.ldc);
+    }
+  });
+}
+template <class T>
+static result<void> compute(const syrkx<T>& r) {
+  return triangle_of_product<false, T>(r);
+}
+template <class T>
+static result<void> compute(const herkx<T>& r) {
+  return triangle_of_product<true, T>(r);
+}
+
+// In place, in `x`.
+template <class T, class R, class Routine>
+static result<void> triangular(const R& r, T* x, std::int64_t ldx, Routine routine) {
+  const T alpha = r.alpha.load();
+  if (alpha == T(0))
+    scale(x, r.m.value(), r.n.value(), ldx, T(0));
+  else
+    routine(CblasColMajor, code(r.side), code(r.uplo), code(r.trans), code(r.diag), narrow(r.m), narrow(r.n), by(alpha),
+            r.a.data(), narrow(or_tight(r.lda, r.side == side::left ? r.m : r.n)), x, narrow(ldx));
+  return {};
+}
+template <class T>
+static result<void> compute(const trmm<T>& r) {
+  if (auto ok = fits(r); !ok) return ok;
+  const std::int64_t ldb = or_tight(r.ldb, r.m).value(), ldc = or_tight(r.ldc, r.m).value();
+  if (r.b.data() != r.c.data())
+    for (std::int64_t j = 0; j < r.n.value(); ++j) std::copy_n(r.b.data() + j * ldb, r.m.value(), r.c.data() + j * ldc);
+  return triangular(r, r.c.data(), ldc, routines<T>::trmm);
+}
+template <class T>
+static result<void> compute(const trsm<T>& r) {
+  if (auto ok = fits(r); !ok) return ok;
+  return triangular(r, r.b.data(), or_tight(r.ldb, r.m).value(), routines<T>::trsm);
+}
+
+operations level3_operations() noexcept {
+  return operations_of<
+      openblas, symm<float>, symm<double>, symm<complex64>, symm<complex128>, hemm<complex64>, hemm<complex128>,
+      syrk<float>, syrk<double>, syrk<complex64>, syrk<complex128>, herk<complex64>, herk<complex128>, syr2k<float>,
+      syr2k<double>, syr2k<complex64>, syr2k<complex128>, her2k<complex64>, her2k<complex128>, syrkx<float>,
+      syrkx<double>, syrkx<complex64>, syrkx<complex128>, herkx<complex64>, herkx<complex128>, trmm<float>,
+      trmm<double>, trmm<complex64>, trmm<complex128>, trsm<float>, trsm<double>, trsm<complex64>, trsm<complex128>>();
+}
+
+}  // namespace troupe::blas

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "support.hpp"
+
+/// The products that single requests and batches share, on plain numbers that fit OpenBLAS.
+namespace troupe::blas {
+
+/// y = alpha * op(A) * x + beta * y
+template <class T>
+struct vector_product {
+  op trans;
+  std::int64_t m, n;
+  T alpha, beta;
+  const T* a;
+  std::int64_t lda;
+  const T* x;
+  std::int64_t incx;
+  T* y;
+  std::int64_t incy;
+};
+
+template <class T>
+void multiply_vector(vector_product<T> p) {
+  const auto scaling = [&p] { scale(p.y, p.trans == op::none ? p.m : p.n, p.incy, p.beta); };
+  if (p.alpha == T(0)) return scaling();
+  p.beta = scaled_here(p.beta, scaling);
+  routines<T>::gemv(CblasColMajor, code(p.trans), narrow(p.m), narrow(p.n), by(p.alpha), p.a, narrow(p.lda), p.x,
+                    narrow(p.incx), by(p.beta), p.y, narrow(p.incy));
+}
+
+/// C = alpha * op(A) * op(B) + beta * C
+template <class T, class C>
+struct matrix_product {
+  op trans_a, trans_b;
+  std::int64_t m, n, k;
+  compute_of<T, C> alpha, beta;
+  const T* a;
+  std::int64_t lda;
+  const T* b;
+  std::int64_t ldb;
+  C* c;
+  std::int64_t ldc;
+};
+
+/// Products of at most so many rows, columns and terms: by our own code, which forms them when alpha is not 0.
+inline constexpr std::int64_t small_extent = 16;
+void multiply_small(const matrix_product<float, float>& p) noexcept;
+void multiply_small(const matrix_product<double, double>& p) noexcept;
+
+template <class T>
+void multiply(const matrix_product<T, T>& p) {
+  if constexpr (is_real<T>)
+    if (p.m <= small_extent && p.n <= small_extent && p.k <= small_extent && p.alpha != 0) return multiply_small(p);
+  // With alpha 0 the product is not formed, whatever a and b hold; OpenBLAS's kernels for AVX-512 read them all the
+  // same.
+  const blasint k = p.alpha == T(0) ? 0 : narrow(p.k);
+  routines<T>::gemm(CblasColMajor, code(p.trans_a), code(p.trans_b), narrow(p.m), narrow(p.n), k, by(p.alpha), p.a,
+                    narrow(p.lda), p.b, narrow(p.ldb), by(p.beta), p.c, narrow(p.ldc));
+}
+/// The elements that no BLAS has: converted block by block, multiplied and summed in float.
+void multiply(const matrix_product<half, half>& p);
+void multiply(const matrix_product<half, float>& p);
+void multiply(const matrix_product<bfloat16, bfloat16>& p);
+void multiply(const matrix_product<bfloat16, float>& p);
+void multiply(const matrix_product<std::int8_t, std::int32_t>& p);
+void multiply(const matrix_product<std::int8_t, float>& p);
+
+}  // namespace troupe::blas

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <troupe/blas/elements.hpp>
+#include <troupe/blas/options.hpp>
+#include <troupe/request/checker.hpp>
+#include <utility>
+#include <vector>
+
+/// What the checks of several requests share. Fields are passed by reference, because the checker finds a field's name
+/// by where the field is.
+namespace troupe::blas {
+
+/// Makes the checks of request R for its types.
+#define TROUPE_BLAS_REAL(R) \
+  template struct R<float>; \
+  template struct R<double>;
+#define TROUPE_BLAS_COMPLEX(R)  \
+  template struct R<complex64>; \
+  template struct R<complex128>;
+#define TROUPE_BLAS_FULL(R) TROUPE_BLAS_REAL(R) TROUPE_BLAS_COMPLEX(R)
+
+inline constexpr extent one = 1;
+
+/// The increment that is meant.
+inline const extent& step(const extent& inc) noexcept { return inc == tight ? one : inc; }
+
+template <class... E>
+void positive(checker& check, const E&... sizes) {
+  (check.positive(sizes), ...);
+}
+
+inline void known(checker& check, const op& o) {
+  check.require(is_known(o), o, "is not an op", "none, transpose or conjugate_transpose");
+}
+inline void known(checker& check, const triangle& t) {
+  check.require(is_known(t), t, "is not a triangle", "lower or upper");
+}
+inline void known(checker& check, const side& s) { check.require(is_known(s), s, "is not a side", "left or right"); }
+inline void known(checker& check, const diagonal& d) {
+  check.require(is_known(d), d, "is not a diagonal", "stored or unit");
+}
+/// For products of T.
+template <class T>
+void known(checker& check, const math_mode& m) {
+  check.require(is_known(m), m, "is not a math_mode", "exact, tf32, bf16, f16 or bf16x9");
+  if constexpr (!std::is_same_v<T, float> && !std::is_same_v<T, complex64>)
+    check.require(m == math_mode::exact, m, "allows less than the elements' precision",
+                  "exact: only products of f32 and c64 have other modes");
+}
+
+/// The vector of n elements in `x`.
+template <class X>
+void vector(checker& check, const X& x, extent n, const extent& inc) {
+  check.vector(x, n, step(inc));
+}
+/// A number that is answered, and written to `place` if that is given.
+template <class T>
+void result_to(checker& check, const std::optional<out<T>>& place, extent count = 1) {
+  if (place) check.elements(*place, count);
+}
+
+/// The shape of a matrix in memory.
+struct shape {
+  extent rows, columns;
+};
+/// A matrix that is m by n once `o` has been applied.
+inline shape stored(op o, extent rows, extent columns) {
+  return o == op::none ? shape{rows, columns} : shape{columns, rows};
+}
+/// The matrix in `x`, one or each of a list.
+template <class T, access_mode M>
+void matrix(checker& check, const operand<T, M>& x, shape s, const extent& ld) {
+  check.matrix(x, s.rows, s.columns, check.leading(ld, s.rows));
+}
+template <class T, access_mode M>
+void matrix(checker& check, const std::vector<operand<T, M>>& all, shape s, const extent& ld) {
+  const extent columns_apart = check.leading(ld, s.rows);
+  for (const auto& x : all) check.matrix(x, s.rows, s.columns, columns_apart);
+}
+
+/// The packed triangle of an n by n matrix. Either n or n + 1 is even.
+template <class T, access_mode M>
+void packed(checker& check, const operand<T, M>& x, const extent& n) {
+  const bool even = n.value() % 2 == 0;
+  const extent half = (even ? n.value() : n.value() / 2 + 1) / (even ? 2 : 1);
+  check.elements(x, n < 1 ? extent(0) : half * (even ? n + 1 : n));
+}
+
+/// C may be X, in place, when it is the same memory in the same layout.
+template <class X, class Y>
+void in_place(checker& check, const X& x, extent ldx, const Y& c, extent ldc) {
+  if (x.range().address == c.range().address && ldx == ldc) check.may_overlap(&x, &c);
+}
+
+/// The lists of a batch are as long as the first, which is not empty.
+template <class First, class... Others>
+void equally_long(checker& check, const First& first, const Others&... others) {
+  if (first.empty()) check.refuse(&first, "is an empty list", "at least one");
+  [[maybe_unused]] const auto compare = [&](const auto& other) {
+    if (other.size() != first.size())
+      check.refuse(&other, "is a list of " + std::to_string(other.size()),
+                   "as many as in the first list, " + std::to_string(first.size()));
+  };
+  (compare(others), ...);
+}
+
+/// `batch` matrices in one operand. Where they are written they may not share elements: each ends before the next one
+/// begins, or they are blocks of one matrix, side by side.
+template <class T, access_mode M>
+void matrices(checker& check, const operand<T, M>& x, shape s, extent ld, const extent& batch, const extent& stride) {
+  const extent apart = stride == tight ? ld * s.columns : stride;
+  if (stride != tight) {
+    const extent each = (s.columns - 1) * ld + s.rows, all_beside = (batch - 1) * apart + s.rows;
+    const bool beside = apart >= s.rows && all_beside <= ld && !all_beside.overflowed();
+    check.at_least(stride, M == access_mode::read || batch <= 1 || beside ? extent(0) : each);
+  }
+  check.matrices(x, s.rows, s.columns, ld, batch, apart);
+}
+
+}  // namespace troupe::blas

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <troupe/blas/elements.hpp>
+#include <troupe/request/request.hpp>
+#include <troupe/request/scalar.hpp>
+
+/// Operations on vectors. Element i of a vector of n lies at i * inc, or at (n - 1 - i) * -inc when its increment is
+/// negative: such a vector is the same memory, walked backwards. What answers a number also writes it to `result`,
+/// where that is given.
+namespace troupe::blas {
+
+/// y = alpha * x + y. With alpha == 0, y stays as it is, whatever x holds.   cublasSaxpy / cblas_saxpy
+template <class T>
+struct axpy {
+  static_assert(is_full<T>, "blas::axpy has f32, f64, c64 and c128");
+  in<T> x;
+  inout<T> y;
+  extent n;
+  scalar<T> alpha = 1;
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.axpy", x, y, n, alpha, incx, incy)
+  void check(checker&) const;
+};
+
+/// x = alpha * x, in place. A complex x may have a real factor: scal<complex64, float>.
+/// Always the product: alpha == 0 leaves NaN where x was NaN or infinite. To clear memory, fill it. A negative
+/// increment touches the same elements as a positive one (BLAS itself would do nothing).   cublasSscal, cublasCsscal /
+/// cblas_sscal
+template <class T, class F = T>
+struct scal {
+  static_assert(is_full<T> && (std::is_same_v<F, T> || std::is_same_v<F, real_of<T>>),
+                "blas::scal has f32, f64, c64 and c128; the factor is of the same type, or real");
+  inout<T> x;
+  extent n;
+  scalar<F> alpha = 1;
+  extent incx = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.scal", x, n, alpha, incx)
+  void check(checker&) const;
+};
+
+/// y = x.   cublasScopy / cblas_scopy
+template <class T>
+struct copy {
+  static_assert(is_full<T>, "blas::copy has f32, f64, c64 and c128");
+  in<T> x;
+  out<T> y;
+  extent n;
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.copy", x, y, n, incx, incy)
+  void check(checker&) const;
+};
+
+/// x and y change places.   cublasSswap / cblas_sswap
+template <class T>
+struct swap {
+  static_assert(is_full<T>, "blas::swap has f32, f64, c64 and c128");
+  inout<T> x, y;
+  extent n;
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.swap", x, y, n, incx, incy)
+  void check(checker&) const;
+};
+
+/// Answers the sum of x[i] * y[i]. x and y may be the same memory.   cublasSdot / cblas_sdot
+template <class T>
+struct dot {
+  static_assert(is_real<T>, "blas::dot has f32 and f64; for complex elements there are dotu and dotc");
+  in<T> x, y;
+  extent n;
+  extent incx = 1, incy = 1;
+  std::optional<out<T>> result;
+  using reply = T;
+  TROUPE_REQUEST("blas.dot", x, y, n, incx, incy, result)
+  void check(checker&) const;
+};
+
+/// Answers the sum of x[i] * y[i].   cublasCdotu / cblas_cdotu_sub
+template <class T>
+struct dotu {
+  static_assert(is_complex<T>, "blas::dotu has c64 and c128; for real elements there is dot");
+  in<T> x, y;
+  extent n;
+  extent incx = 1, incy = 1;
+  std::optional<out<T>> result;
+  using reply = T;
+  TROUPE_REQUEST("blas.dotu", x, y, n, incx, incy, result)
+  void check(checker&) const;
+};
+
+/// Answers the sum of conj(x[i]) * y[i].   cublasCdotc / cblas_cdotc_sub
+template <class T>
+struct dotc {
+  static_assert(is_complex<T>, "blas::dotc has c64 and c128; for real elements there is dot");
+  in<T> x, y;
+  extent n;
+  extent incx = 1, incy = 1;
+  std::optional<out<T>> result;
+  using reply = T;
+  TROUPE_REQUEST("blas.dotc", x, y, n, incx, incy, result)
+  void check(checker&) const;
+};
+
+/// Answers the root of the sum of |x[i]|^2, without overflow or underflow on the way.   cublasSnrm2 / cblas_snrm2
+template <class T>
+struct nrm2 {
+  static_assert(is_full<T>, "blas::nrm2 has f32, f64, c64 and c128");
+  in<T> x;
+  extent n;
+  extent incx = 1;
+  std::optional<out<real_of<T>>> result;
+  using reply = real_of<T>;
+  TROUPE_REQUEST("blas.nrm2", x, n, incx, result)
+  void check(checker&) const;
+};
+
+/// Answers the sum of |x[i]|, where |z| is |real| + |imag| of a complex number.   cublasSasum / cblas_sasum
+template <class T>
+struct asum {
+  static_assert(is_full<T>, "blas::asum has f32, f64, c64 and c128");
+  in<T> x;
+  extent n;
+  extent incx = 1;
+  std::optional<out<real_of<T>>> result;
+  using reply = real_of<T>;
+  TROUPE_REQUEST("blas.asum", x, n, incx, result)
+  void check(checker&) const;
+};
+
+/// Answers the index, from 0, of the first largest |x[i]|, with asum's |z|. NaN is passed over; where all are NaN, the
+/// answer is 0.   cublasIsamax (which counts from 1) / cblas_isamax
+template <class T>
+struct iamax {
+  static_assert(is_full<T>, "blas::iamax has f32, f64, c64 and c128");
+  in<T> x;
+  extent n;
+  extent incx = 1;
+  std::optional<out<std::int64_t>> result;
+  using reply = std::int64_t;
+  TROUPE_REQUEST("blas.iamax", x, n, incx, result)
+  void check(checker&) const;
+};
+
+/// The same for the smallest.   cublasIsamin / cblas_isamin
+template <class T>
+struct iamin {
+  static_assert(is_full<T>, "blas::iamin has f32, f64, c64 and c128");
+  in<T> x;
+  extent n;
+  extent incx = 1;
+  std::optional<out<std::int64_t>> result;
+  using reply = std::int64_t;
+  TROUPE_REQUEST("blas.iamin", x, n, incx, result)
+  void check(checker&) const;
+};
+
+}  // namespace troupe::blas

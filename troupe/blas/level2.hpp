@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/blas/elements.hpp>
+#include <troupe/blas/options.hpp>
+#include <troupe/request/request.hpp>
+#include <troupe/request/scalar.hpp>
+
+/// Products of a matrix and a vector: y = alpha * op(A) * x + beta * y. With beta == 0, y is not read: whatever it
+/// held, NaN included, is gone. With alpha == 0, what A and x hold does not count.
+///
+/// Matrices are column-major: element (i, j) lies at i + j * leading dimension. Of symmetric and Hermitian matrices
+/// only the triangle that `uplo` names is read, and of a Hermitian diagonal only the real part. A *band* matrix with
+/// `kl` diagonals below the main one and `ku` above it keeps its diagonals as rows: element (i, j) at (ku + i - j) + j
+/// * leading dimension. A symmetric or Hermitian one keeps the k diagonals of its triangle: element (i, j) at (i - j) +
+/// j * leading dimension when lower, at (k + i - j) + j * leading dimension when upper. A *packed* triangle has its
+/// columns one after the other, without gaps: n * (n + 1) / 2 elements.
+namespace troupe::blas {
+
+/// A is m by n, as it is stored. x has n elements and y has m, or the other way round when A is transposed.
+///   cublasSgemv / cblas_sgemv
+template <class T>
+struct gemv {
+  static_assert(is_full<T>, "blas::gemv has f32, f64, c64 and c128");
+  in<T> a, x;
+  inout<T> y;
+  extent m, n;
+  op trans = op::none;
+  scalar<T> alpha = 1, beta = 0;
+  extent lda = tight;
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.gemv", a, x, y, m, n, trans, alpha, beta, lda, incx, incy)
+  void check(checker&) const;
+};
+
+/// gemv with a band matrix.   cublasSgbmv / cblas_sgbmv
+template <class T>
+struct gbmv {
+  static_assert(is_full<T>, "blas::gbmv has f32, f64, c64 and c128");
+  in<T> a, x;
+  inout<T> y;
+  extent m, n, kl, ku;
+  op trans = op::none;
+  scalar<T> alpha = 1, beta = 0;
+  extent lda = tight;  ///< `tight`: kl + ku + 1
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.gbmv", a, x, y, m, n, kl, ku, trans, alpha, beta, lda, incx, incy)
+  void check(checker&) const;
+};
+
+/// With a symmetric matrix.   cublasSsymv / cblas_ssymv
+template <class T>
+struct symv {
+  static_assert(is_full<T>, "blas::symv has f32, f64, c64 and c128");
+  in<T> a, x;
+  inout<T> y;
+  extent n;
+  triangle uplo = triangle::lower;
+  scalar<T> alpha = 1, beta = 0;
+  extent lda = tight;
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.symv", a, x, y, n, uplo, alpha, beta, lda, incx, incy)
+  void check(checker&) const;
+};
+
+/// With a Hermitian matrix.   cublasChemv / cblas_chemv
+template <class T>
+struct hemv {
+  static_assert(is_complex<T>, "blas::hemv has c64 and c128");
+  in<T> a, x;
+  inout<T> y;
+  extent n;
+  triangle uplo = triangle::lower;
+  scalar<T> alpha = 1, beta = 0;
+  extent lda = tight;
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.hemv", a, x, y, n, uplo, alpha, beta, lda, incx, incy)
+  void check(checker&) const;
+};
+
+/// With a symmetric band matrix.   cublasSsbmv / cblas_ssbmv
+template <class T>
+struct sbmv {
+  static_assert(is_real<T>, "blas::sbmv has f32 and f64");
+  in<T> a, x;
+  inout<T> y;
+  extent n, k;
+  triangle uplo = triangle::lower;
+  scalar<T> alpha = 1, beta = 0;
+  extent lda = tight;  ///< `tight`: k + 1
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.sbmv", a, x, y, n, k, uplo, alpha, beta, lda, incx, incy)
+  void check(checker&) const;
+};
+
+/// With a Hermitian band matrix.   cublasChbmv / cblas_chbmv
+template <class T>
+struct hbmv {
+  static_assert(is_complex<T>, "blas::hbmv has c64 and c128");
+  in<T> a, x;
+  inout<T> y;
+  extent n, k;
+  triangle uplo = triangle::lower;
+  scalar<T> alpha = 1, beta = 0;
+  extent lda = tight;  ///< `tight`: k + 1
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.hbmv", a, x, y, n, k, uplo, alpha, beta, lda, incx, incy)
+  void check(checker&) const;
+};
+
+/// With a packed symmetric matrix.   cublasSspmv / cblas_sspmv
+template <class T>
+struct spmv {
+  static_assert(is_real<T>, "blas::spmv has f32 and f64");
+  in<T> a, x;
+  inout<T> y;
+  extent n;
+  triangle uplo = triangle::lower;
+  scalar<T> alpha = 1, beta = 0;
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.spmv", a, x, y, n, uplo, alpha, beta, incx, incy)
+  void check(checker&) const;
+};
+
+/// With a packed Hermitian matrix.   cublasChpmv / cblas_chpmv
+template <class T>
+struct hpmv {
+  static_assert(is_complex<T>, "blas::hpmv has c64 and c128");
+  in<T> a, x;
+  inout<T> y;
+  extent n;
+  triangle uplo = triangle::lower;
+  scalar<T> alpha = 1, beta = 0;
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.hpmv", a, x, y, n, uplo, alpha, beta, incx, incy)
+  void check(checker&) const;
+};
+
+}  // namespace troupe::blas

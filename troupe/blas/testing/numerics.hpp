@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <tests/numerics/compare.hpp>
+#include <tests/numerics/engine_under_test.hpp>
+#include <troupe/blas/options.hpp>
+#include <troupe/request/describe.hpp>
+
+/// What the numerics of every request of `blas` share: an engine, random shapes and factors, and the comparison.
+namespace troupe::blas {
+
+using namespace numerics;
+
+/// op(A)
+inline dense seen(op o, const dense& a) {
+  if (o == op::none) return a;
+  return o == op::transpose ? a.transposed() : a.transposed().conjugated();
+}
+
+class blas_numerics : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { engine = new engine_under_test(TROUPE_ENGINE_UNDER_TEST); }
+  static void TearDownTestSuite() {
+    delete engine;
+    engine = nullptr;
+  }
+
+  /// Runs `r`, and says what it was when something is wrong.
+  template <class R>
+  void run(const R& r) {
+    const auto done = engine->run(r);
+    ASSERT_TRUE(done) << done.error().to_string();
+  }
+  /// Runs `r` and looks at what it wrote: `got` must be `want` where it has elements, and untouched beside them. The
+  /// operands that are only read must be as they were.
+  template <class Compute, class R, class T, class... Read>
+  void expect(const R& r, stored<T>& got, const answers& want, const stored<Read>&... read) {
+    SCOPED_TRACE(story(r));
+    run(r);
+    EXPECT_TRUE((all_agree<T, Compute>(got, want)));
+    EXPECT_TRUE(got.untouched_outside());
+    (expect_untouched(read), ...);
+  }
+  template <class R, class T, class... Read>
+  void expect(const R& r, stored<T>& got, const answers& want, const stored<Read>&... read) {
+    expect<T>(r, got, want, read...);
+  }
+  template <class T>
+  static void expect_untouched(const stored<T>& s) {
+    EXPECT_TRUE(s.untouched());
+  }
+  template <class R>
+  static std::string story(const R& r) {
+    return describe(r) + "; " + how_to_repeat();
+  }
+
+  /// A factor: often one that is special.
+  template <class T>
+  T factor() {
+    const double re = random.value(), im = random.value();
+    const T any = as_element<T>({re, im});
+    return random.one_of<T>({T(0), T(1), T(-1), any, any});
+  }
+  /// The same in a request: by value, or in memory.
+  template <class T>
+  scalar<T> given(T value) {
+    if (random.between(0, 1) == 0) return value;
+    return scalar<T>::at(reinterpret_cast<std::uintptr_t>(new (numbers.emplace_back().bytes) T(value)));
+  }
+
+  op any_op() { return random.one_of({op::none, op::transpose, op::conjugate_transpose}); }
+  triangle any_triangle() { return random.one_of({triangle::lower, triangle::upper}); }
+  side any_side() { return random.one_of({side::left, side::right}); }
+  diagonal any_diagonal() { return random.one_of({diagonal::stored, diagonal::unit}); }
+  std::int64_t increment() { return random.one_of<std::int64_t>({1, 1, -1, 2, -2, 3, -7}); }
+  /// Sizes: mostly small, where the edges of blocked kernels are, some beyond them.
+  std::int64_t size(std::int64_t large) {
+    return random.one_of(
+        {random.between(1, 5), random.between(1, std::min<std::int64_t>(large, 20)), random.between(1, large)});
+  }
+  /// Columns of `rows`, tight as often as not.
+  std::int64_t leading(std::int64_t rows) {
+    return rows + random.one_of<std::int64_t>({0, 0, 1, random.between(1, 20)});
+  }
+  /// The same in a request: what is tight is sometimes left out.
+  extent written(std::int64_t ld, std::int64_t rows) {
+    return ld == rows && random.between(0, 1) == 0 ? tight : extent(ld);
+  }
+
+  static inline engine_under_test* engine = nullptr;
+  random_source random;
+
+ private:
+  struct room {
+    alignas(16) std::byte bytes[64];
+  };
+  std::deque<room> numbers;
+};
+
+template <class T>
+struct blas_numerics_of : blas_numerics {};
+
+struct element_names {
+  template <class T>
+  static std::string GetName(int) {
+    return std::string(element_name<T>());
+  }
+};
+using real_elements = ::testing::Types<float, double>;
+using complex_elements = ::testing::Types<complex64, complex128>;
+using full_elements = ::testing::Types<float, double, complex64, complex128>;
+
+}  // namespace troupe::blas

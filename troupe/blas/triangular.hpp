@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/blas/elements.hpp>
+#include <troupe/blas/options.hpp>
+#include <troupe/request/request.hpp>
+#include <troupe/request/scalar.hpp>
+
+/// A triangular matrix and a vector, in place: x = op(A) * x, or x = the solution of op(A) * solution = x. Of A only
+/// the triangle that `uplo` names is read, and the diagonal only when it is `stored`. Nothing looks whether A is
+/// singular: then the solution has infinities or NaN. Band and packed matrices lie as <troupe/blas/level2.hpp> says.
+namespace troupe::blas {
+
+/// The product, with a matrix.   cublasStrmv / cblas_strmv
+template <class T>
+struct trmv {
+  static_assert(is_full<T>, "blas::trmv has f32, f64, c64 and c128");
+  in<T> a;
+  inout<T> x;
+  extent n;
+  triangle uplo = triangle::lower;
+  op trans = op::none;
+  diagonal diag = diagonal::stored;
+  extent lda = tight;
+  extent incx = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.trmv", a, x, n, uplo, trans, diag, lda, incx)
+  void check(checker&) const;
+};
+
+/// The solution, with a matrix.   cublasStrsv / cblas_strsv
+template <class T>
+struct trsv {
+  static_assert(is_full<T>, "blas::trsv has f32, f64, c64 and c128");
+  in<T> a;
+  inout<T> x;
+  extent n;
+  triangle uplo = triangle::lower;
+  op trans = op::none;
+  diagonal diag = diagonal::stored;
+  extent lda = tight;
+  extent incx = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.trsv", a, x, n, uplo, trans, diag, lda, incx)
+  void check(checker&) const;
+};
+
+/// The product, with a band matrix.   cublasStbmv / cblas_stbmv
+template <class T>
+struct tbmv {
+  static_assert(is_full<T>, "blas::tbmv has f32, f64, c64 and c128");
+  in<T> a;
+  inout<T> x;
+  extent n, k;
+  triangle uplo = triangle::lower;
+  op trans = op::none;
+  diagonal diag = diagonal::stored;
+  extent lda = tight;  ///< `tight`: k + 1
+  extent incx = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.tbmv", a, x, n, k, uplo, trans, diag, lda, incx)
+  void check(checker&) const;
+};
+
+/// The solution, with a band matrix.   cublasStbsv / cblas_stbsv
+template <class T>
+struct tbsv {
+  static_assert(is_full<T>, "blas::tbsv has f32, f64, c64 and c128");
+  in<T> a;
+  inout<T> x;
+  extent n, k;
+  triangle uplo = triangle::lower;
+  op trans = op::none;
+  diagonal diag = diagonal::stored;
+  extent lda = tight;  ///< `tight`: k + 1
+  extent incx = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.tbsv", a, x, n, k, uplo, trans, diag, lda, incx)
+  void check(checker&) const;
+};
+
+/// The product, with a packed matrix.   cublasStpmv / cblas_stpmv
+template <class T>
+struct tpmv {
+  static_assert(is_full<T>, "blas::tpmv has f32, f64, c64 and c128");
+  in<T> a;
+  inout<T> x;
+  extent n;
+  triangle uplo = triangle::lower;
+  op trans = op::none;
+  diagonal diag = diagonal::stored;
+  extent incx = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.tpmv", a, x, n, uplo, trans, diag, incx)
+  void check(checker&) const;
+};
+
+/// The solution, with a packed matrix.   cublasStpsv / cblas_stpsv
+template <class T>
+struct tpsv {
+  static_assert(is_full<T>, "blas::tpsv has f32, f64, c64 and c128");
+  in<T> a;
+  inout<T> x;
+  extent n;
+  triangle uplo = triangle::lower;
+  op trans = op::none;
+  diagonal diag = diagonal::stored;
+  extent incx = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.tpsv", a, x, n, uplo, trans, diag, incx)
+  void check(checker&) const;
+};
+
+}  // namespace troupe::blas

@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/blas/elements.hpp>
+#include <troupe/blas/options.hpp>
+#include <troupe/request/request.hpp>
+#include <troupe/request/scalar.hpp>
+
+/// Updates of a matrix by vectors: A = alpha * x * y' + A and its kin. With alpha == 0, what x and y hold does not
+/// count. Of symmetric and Hermitian matrices only the triangle that `uplo` names is touched; the imaginary parts of a
+/// Hermitian diagonal count as 0 and become 0. Packed triangles lie as <troupe/blas/level2.hpp> says.
+namespace troupe::blas {
+
+/// A = alpha * x * transpose(y) + A, where A is m by n.   cublasSger / cblas_sger
+template <class T>
+struct ger {
+  static_assert(is_real<T>, "blas::ger has f32 and f64");
+  in<T> x, y;
+  inout<T> a;
+  extent m, n;
+  scalar<T> alpha = 1;
+  extent lda = tight;
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.ger", x, y, a, m, n, alpha, lda, incx, incy)
+  void check(checker&) const;
+};
+
+/// A = alpha * x * transpose(y) + A, where A is m by n.   cublasCgeru / cblas_cgeru
+template <class T>
+struct geru {
+  static_assert(is_complex<T>, "blas::geru has c64 and c128");
+  in<T> x, y;
+  inout<T> a;
+  extent m, n;
+  scalar<T> alpha = 1;
+  extent lda = tight;
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.geru", x, y, a, m, n, alpha, lda, incx, incy)
+  void check(checker&) const;
+};
+
+/// A = alpha * x * conj(transpose(y)) + A, where A is m by n.   cublasCgerc / cblas_cgerc
+template <class T>
+struct gerc {
+  static_assert(is_complex<T>, "blas::gerc has c64 and c128");
+  in<T> x, y;
+  inout<T> a;
+  extent m, n;
+  scalar<T> alpha = 1;
+  extent lda = tight;
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.gerc", x, y, a, m, n, alpha, lda, incx, incy)
+  void check(checker&) const;
+};
+
+/// A = alpha * x * transpose(x) + A, symmetric.   cublasSsyr / cblas_ssyr
+template <class T>
+struct syr {
+  static_assert(is_full<T>, "blas::syr has f32, f64, c64 and c128");
+  in<T> x;
+  inout<T> a;
+  extent n;
+  triangle uplo = triangle::lower;
+  scalar<T> alpha = 1;
+  extent lda = tight;
+  extent incx = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.syr", x, a, n, uplo, alpha, lda, incx)
+  void check(checker&) const;
+};
+
+/// A = alpha * x * conj(transpose(x)) + A, Hermitian; alpha is real.   cublasCher / cblas_cher
+template <class T>
+struct her {
+  static_assert(is_complex<T>, "blas::her has c64 and c128");
+  in<T> x;
+  inout<T> a;
+  extent n;
+  triangle uplo = triangle::lower;
+  scalar<real_of<T>> alpha = 1;
+  extent lda = tight;
+  extent incx = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.her", x, a, n, uplo, alpha, lda, incx)
+  void check(checker&) const;
+};
+
+/// syr with a packed matrix.   cublasSspr / cblas_sspr
+template <class T>
+struct spr {
+  static_assert(is_real<T>, "blas::spr has f32 and f64");
+  in<T> x;
+  inout<T> a;
+  extent n;
+  triangle uplo = triangle::lower;
+  scalar<T> alpha = 1;
+  extent incx = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.spr", x, a, n, uplo, alpha, incx)
+  void check(checker&) const;
+};
+
+/// her with a packed matrix.   cublasChpr / cblas_chpr
+template <class T>
+struct hpr {
+  static_assert(is_complex<T>, "blas::hpr has c64 and c128");
+  in<T> x;
+  inout<T> a;
+  extent n;
+  triangle uplo = triangle::lower;
+  scalar<real_of<T>> alpha = 1;
+  extent incx = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.hpr", x, a, n, uplo, alpha, incx)
+  void check(checker&) const;
+};
+
+/// A = alpha * (x * transpose(y) + y * transpose(x)) + A, symmetric.   cublasSsyr2 / cblas_ssyr2
+template <class T>
+struct syr2 {
+  static_assert(is_full<T>, "blas::syr2 has f32, f64, c64 and c128");
+  in<T> x, y;
+  inout<T> a;
+  extent n;
+  triangle uplo = triangle::lower;
+  scalar<T> alpha = 1;
+  extent lda = tight;
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.syr2", x, y, a, n, uplo, alpha, lda, incx, incy)
+  void check(checker&) const;
+};
+
+/// A = alpha * x * conj(transpose(y)) + conj(alpha) * y * conj(transpose(x)) + A, Hermitian.
+///   cublasCher2 / cblas_cher2
+template <class T>
+struct her2 {
+  static_assert(is_complex<T>, "blas::her2 has c64 and c128");
+  in<T> x, y;
+  inout<T> a;
+  extent n;
+  triangle uplo = triangle::lower;
+  scalar<T> alpha = 1;
+  extent lda = tight;
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.her2", x, y, a, n, uplo, alpha, lda, incx, incy)
+  void check(checker&) const;
+};
+
+/// syr2 with a packed matrix.   cublasSspr2 / cblas_sspr2
+template <class T>
+struct spr2 {
+  static_assert(is_real<T>, "blas::spr2 has f32 and f64");
+  in<T> x, y;
+  inout<T> a;
+  extent n;
+  triangle uplo = triangle::lower;
+  scalar<T> alpha = 1;
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.spr2", x, y, a, n, uplo, alpha, incx, incy)
+  void check(checker&) const;
+};
+
+/// her2 with a packed matrix.   cublasChpr2 / cblas_chpr2
+template <class T>
+struct hpr2 {
+  static_assert(is_complex<T>, "blas::hpr2 has c64 and c128");
+  in<T> x, y;
+  inout<T> a;
+  extent n;
+  triangle uplo = triangle::lower;
+  scalar<T> alpha = 1;
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.hpr2", x, y, a, n, uplo, alpha, incx, incy)
+  void check(checker&) const;
+};
+
+}  // namespace troupe::blas
