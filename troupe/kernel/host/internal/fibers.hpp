@@ -40,6 +40,7 @@ class fibers {
   static constexpr std::uint32_t lanes = 32;
   static constexpr std::uint32_t max_warps = 32;
   static constexpr std::uint32_t none = UINT32_MAX;
+  static constexpr std::uint32_t prefetch_distance = 2;
 
   struct place {
     const char* file;
@@ -78,6 +79,7 @@ class fibers {
   void select(std::uint32_t thread) noexcept;
   void sleep_at(place at) noexcept;
   void wait();
+  void prefetch_after(std::uint32_t thread) const noexcept;
   std::uint32_t next();
   void go_to(std::uint32_t thread, stack_position& from, stack_state* state);
   void go_to_main(stack_state* state);

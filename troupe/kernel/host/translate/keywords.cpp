@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/kernel/host/translate/declaration.hpp>
 #include <troupe/kernel/host/translate/keywords.hpp>
 #include <troupe/kernel/host/translate/usage.hpp>
 
@@ -157,6 +158,29 @@ std::string type_of(edited_source& e, std::size_t begin, std::size_t end, std::s
 }  // namespace
 
 std::vector<finding> replace_keywords(edited_source& source) { return replacer(source).run(); }
+
+void replace_shared(edited_source& e, const unit& u) {
+  const token_list& s = e.tokens();
+  for (const definition& d : u.definitions) {
+    if (!d.is_function() || !d.has_body) continue;
+    std::size_t begin = d.body + 1;
+    for (std::size_t i = d.body; i < d.end; ++i) {
+      if (s[i].is(";") || s[i].is("{") || s[i].is("}")) begin = i + 1;
+      if (!s[i].is("__shared__")) continue;
+      std::size_t end = i;
+      while (end < d.end && !s[end].is(";")) ++end;
+      const classified_statement c = classify(s, begin, end + 1);
+      if (c.kind == statement_kind::shared)
+        for (const declarator& v : c.variables.declarators) {
+          const std::string name(v.name);
+          e.replace(v.name_at, "troupe_s_" + name);
+          e.add_behind(end, "auto& " + name + " = ::troupe_cuda::once(troupe_s_" + name + ");");
+        }
+      i = end;
+      begin = end + 1;
+    }
+  }
+}
 
 void replace_dynamic_shared(edited_source& e, const unit& u) {
   const token_list& s = e.tokens();

@@ -52,16 +52,16 @@ class planner {
   }
 
   // Something for the block as a whole comes before the region that is being filled, unless the region knows its names.
-  void add_block(step::form kind, std::size_t begin, std::size_t end, std::vector<step>& to, bool may_overtake) {
+  void add_block(std::size_t begin, std::size_t end, std::vector<step>& to) {
     for (std::size_t i = begin; i < end; ++i) {
       if (!s_[i].is_identifier() || is_member(s_, i)) continue;
       const int v = v_.meaning(s_[i].text, i);
       if (v >= 0 && v_.kept(v) != keeping::uniform)
         give_up(i, "a declaration for the block that depends on a variable of a thread");
     }
-    step one{.kind = kind};
+    step one{.kind = step::form::block_text};
     one.text.emplace_back(begin, end);
-    if (open_ && may_overtake && !to.empty() && !shares_names(to.back(), begin, end)) {
+    if (open_ && !to.empty() && !shares_names(to.back(), begin, end)) {
       to.insert(to.end() - 1, std::move(one));
     } else {
       close(to);
@@ -141,8 +141,7 @@ class planner {
 
   void add_plain(std::size_t begin, std::size_t end, std::vector<step>& to) {
     if (const int d = v_.declared_at(begin); d >= 0) {
-      if (v_.declarations()[static_cast<std::size_t>(d)].kept == keeping::uniform)
-        return add_block(step::form::block_text, begin, end, to, true);
+      if (v_.declarations()[static_cast<std::size_t>(d)].kept == keeping::uniform) return add_block(begin, end, to);
       return add_text(begin, end, to);
     }
     if (v_.is_uniform_update(begin, end - 1)) {
@@ -152,9 +151,8 @@ class planner {
     }
     switch (classify(s_, begin, end).kind) {
       case statement_kind::shared:
-        return add_block(step::form::shared, begin, end, to, true);
       case statement_kind::block_wide:
-        return add_block(step::form::block_text, begin, end, to, true);
+        return add_block(begin, end, to);
       default:
         return add_text(begin, end, to);
     }

@@ -18,7 +18,6 @@ using token_range = std::pair<std::size_t, std::size_t>;  // begin, end
 struct step {
   enum class form : std::uint8_t {
     block_text,  ///< statements that run once for the block
-    shared,      ///< declares shared variables
     region,      ///< statements that run for each thread
     scope,       ///< { ... }
     branch,      ///< if: one or two steps inside

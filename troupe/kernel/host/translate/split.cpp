@@ -97,9 +97,6 @@ class writer {
         case step::form::block_text:
           out_ += e_.marker(s.text[0].first) + e_.slice(s.text[0].first, s.text[0].second) + ";";
           break;
-        case step::form::shared:
-          write_shared(s.text[0]);
-          break;
         case step::form::region:
           write_region(s);
           break;
@@ -123,14 +120,6 @@ class writer {
           out_ += "}";
           break;
       }
-  }
-
-  void write_shared(const token_range& r) {
-    const classified_statement c = classify(s_, r.first, r.second);
-    for (const declarator& d : c.variables.declarators) e_.replace(d.name_at, "troupe_s_" + std::string(d.name));
-    out_ += e_.marker(r.first) + e_.slice(r.first, r.second);
-    for (const declarator& d : c.variables.declarators)
-      out_ += "auto& " + std::string(d.name) + " = ::troupe_cuda::once(troupe_s_" + std::string(d.name) + ");";
   }
 
   void write_branch(const step& s) {

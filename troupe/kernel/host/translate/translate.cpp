@@ -105,6 +105,7 @@ class translator {
 
   translation run() {
     out_.findings = replace_keywords(source_);
+    replace_shared(source_, unit_);
     replace_dynamic_shared(source_, unit_);
     look_outside_of_kernels();
     for (const definition& d : unit_.definitions) {
