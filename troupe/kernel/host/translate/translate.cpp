@@ -72,11 +72,11 @@
 //
 // Whatever the splitting does not fully understand makes a kernel run as fibers: it may be slow, but it must not be
 // wrong.
-#include <troupe/kernel/host/translate/guard.hpp>
-#include <troupe/kernel/host/translate/keywords.hpp>
-#include <troupe/kernel/host/translate/reach.hpp>
-#include <troupe/kernel/host/translate/split.hpp>
-#include <troupe/kernel/host/translate/trailer.hpp>
+#include <troupe/kernel/host/translate/internal/guard.hpp>
+#include <troupe/kernel/host/translate/internal/keywords.hpp>
+#include <troupe/kernel/host/translate/internal/reach.hpp>
+#include <troupe/kernel/host/translate/internal/split.hpp>
+#include <troupe/kernel/host/translate/internal/trailer.hpp>
 #include <troupe/kernel/host/translate/translate.hpp>
 
 #include <algorithm>

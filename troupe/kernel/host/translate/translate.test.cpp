@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <troupe/kernel/host/translate/functions.hpp>
+#include <troupe/kernel/host/translate/internal/functions.hpp>
+#include <troupe/kernel/host/translate/internal/usage.hpp>
 #include <troupe/kernel/host/translate/translate.hpp>
-#include <troupe/kernel/host/translate/usage.hpp>
 
 #include <random>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/kernel/host/translate/reach.hpp>
+#include <troupe/kernel/host/translate/internal/reach.hpp>
 
 #include <algorithm>
 #include <iterator>

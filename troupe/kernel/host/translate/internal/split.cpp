@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
-#include <troupe/kernel/host/translate/guard.hpp>
-#include <troupe/kernel/host/translate/plan.hpp>
-#include <troupe/kernel/host/translate/split.hpp>
+#include <troupe/kernel/host/translate/internal/guard.hpp>
+#include <troupe/kernel/host/translate/internal/plan.hpp>
+#include <troupe/kernel/host/translate/internal/split.hpp>
 
 namespace troupe::kernel {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <troupe/kernel/host/translate/variables.hpp>
+#include <troupe/kernel/host/translate/internal/variables.hpp>
 
 namespace troupe::kernel {
 

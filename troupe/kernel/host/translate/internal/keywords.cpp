@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/kernel/host/translate/declaration.hpp>
-#include <troupe/kernel/host/translate/keywords.hpp>
-#include <troupe/kernel/host/translate/usage.hpp>
+#include <troupe/kernel/host/translate/internal/declaration.hpp>
+#include <troupe/kernel/host/translate/internal/keywords.hpp>
+#include <troupe/kernel/host/translate/internal/usage.hpp>
 
 #include <string>
 #include <unordered_map>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/kernel/host/translate/token.hpp>
-#include <troupe/kernel/host/translate/trailer.hpp>
+#include <troupe/kernel/host/translate/internal/token.hpp>
+#include <troupe/kernel/host/translate/internal/trailer.hpp>
 
 namespace troupe::kernel {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/kernel/host/translate/guard.hpp>
+#include <troupe/kernel/host/translate/internal/guard.hpp>
 
 namespace troupe::kernel {
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <string>
-#include <troupe/kernel/host/translate/edits.hpp>
-#include <troupe/kernel/host/translate/functions.hpp>
-#include <troupe/kernel/host/translate/variables.hpp>
+#include <troupe/kernel/host/translate/internal/edits.hpp>
+#include <troupe/kernel/host/translate/internal/functions.hpp>
+#include <troupe/kernel/host/translate/internal/variables.hpp>
 
 namespace troupe::kernel {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 #include <string_view>
-#include <troupe/kernel/host/translate/functions.hpp>
+#include <troupe/kernel/host/translate/internal/functions.hpp>
 #include <troupe/kernel/host/translate/translate.hpp>
 #include <unordered_set>
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <troupe/kernel/host/translate/token.hpp>
+#include <troupe/kernel/host/translate/internal/token.hpp>
 #include <vector>
 
 namespace troupe::kernel {

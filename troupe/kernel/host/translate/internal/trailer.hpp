@@ -3,7 +3,7 @@
 #pragma once
 
 #include <string>
-#include <troupe/kernel/host/translate/functions.hpp>
+#include <troupe/kernel/host/translate/internal/functions.hpp>
 #include <troupe/kernel/host/translate/translate.hpp>
 
 namespace troupe::kernel {

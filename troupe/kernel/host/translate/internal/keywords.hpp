@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/kernel/host/translate/edits.hpp>
-#include <troupe/kernel/host/translate/functions.hpp>
+#include <troupe/kernel/host/translate/internal/edits.hpp>
+#include <troupe/kernel/host/translate/internal/functions.hpp>
 #include <troupe/kernel/host/translate/translate.hpp>
 #include <vector>
 

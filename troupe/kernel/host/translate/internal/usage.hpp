@@ -4,8 +4,8 @@
 
 #include <cstddef>
 #include <string_view>
-#include <troupe/kernel/host/translate/functions.hpp>
-#include <troupe/kernel/host/translate/token.hpp>
+#include <troupe/kernel/host/translate/internal/functions.hpp>
+#include <troupe/kernel/host/translate/internal/token.hpp>
 #include <unordered_map>
 #include <vector>
 

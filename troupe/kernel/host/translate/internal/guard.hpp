@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <troupe/kernel/host/translate/edits.hpp>
-#include <troupe/kernel/host/translate/variables.hpp>
+#include <troupe/kernel/host/translate/internal/edits.hpp>
+#include <troupe/kernel/host/translate/internal/variables.hpp>
 
 namespace troupe::kernel {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
-#include <troupe/kernel/host/translate/token.hpp>
+#include <troupe/kernel/host/translate/internal/token.hpp>
 #include <vector>
 
 namespace troupe::kernel {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <troupe/kernel/host/translate/variables.hpp>
+#include <troupe/kernel/host/translate/internal/variables.hpp>
 #include <utility>
 #include <vector>
 

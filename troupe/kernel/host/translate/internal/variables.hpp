@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <troupe/kernel/host/translate/declaration.hpp>
-#include <troupe/kernel/host/translate/functions.hpp>
-#include <troupe/kernel/host/translate/statements.hpp>
-#include <troupe/kernel/host/translate/usage.hpp>
+#include <troupe/kernel/host/translate/internal/declaration.hpp>
+#include <troupe/kernel/host/translate/internal/functions.hpp>
+#include <troupe/kernel/host/translate/internal/statements.hpp>
+#include <troupe/kernel/host/translate/internal/usage.hpp>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
