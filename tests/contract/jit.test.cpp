@@ -184,10 +184,11 @@ TEST_F(a_program, without_the_kernels_or_globals_that_the_recipe_names_does_not_
 TEST_F(a_program, that_never_stops_compiling_is_stopped_and_holds_nobody_up) {
   const auto p = jit::compile(
       gpu_,
-      {.source = "template <unsigned long N> struct down { static constexpr unsigned long value = down<N - 1>::value + "
-                 "down<N / 2>::value; };\ntemplate <> struct down<0> { static constexpr unsigned long value = 0; };\n" +
-                 kernel_that_writes("(float)down<100000000>::value"),
-       .options = {"-ftemplate-depth=2000000000"},
+      {.source =
+           "constexpr unsigned long count() { unsigned long n = 0; for (unsigned i = 0; i < 2000000000u; ++i) n += i; "
+           "return n; }\nconstexpr unsigned long counted = count();\n" +
+           kernel_that_writes("(float)counted"),
+       .options = {"-fconstexpr-loop-limit=2147483647", "-fconstexpr-ops-limit=9223372036854775807"},
        .timeout = std::chrono::milliseconds(1500)});
   auto end = p.ready();
   EXPECT_EQ(gpu_.ping(5).get().value(), 5u);

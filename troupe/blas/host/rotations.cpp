@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <complex>
 #include <troupe/blas/rotations.hpp>
 
 #include "engine.hpp"
@@ -11,12 +13,37 @@ static void write(const std::optional<out<T>>& place, T value) noexcept {
   if (place) *place->data() = value;
 }
 
+// From the definition: OpenBLAS's (0.3.26) gives an r that its c and s do not.
+template <class T>
+static rotation<T> complex_rotation(const T& a, const T& b) {
+  using wide = std::complex<double>;
+  const wide x(a.real, a.imag), y(b.real, b.imag);
+  const double length = std::hypot(std::abs(x), std::abs(y));
+  rotation<T> out{};
+  const auto set = [](T& to, wide from) {
+    to = T(static_cast<decltype(to.real)>(from.real()), static_cast<decltype(to.real)>(from.imag()));
+  };
+  if (std::abs(x) == 0) {
+    out.c = 0, out.s = T(1), out.r = b;
+    return out;
+  }
+  const wide direction = x / std::abs(x);
+  out.c = static_cast<decltype(out.c)>(std::abs(x) / length);
+  set(out.s, direction * std::conj(y) / length);
+  set(out.r, direction * length);
+  return out;
+}
+
 template <class T>
 static result<rotation<T>> compute(const rotg<T>& r) {
   T a = r.a.load(), b = r.b.load();
   rotation<T> out{};
-  routines<T>::rotg(&a, &b, &out.c, &out.s);
-  out.r = a;
+  if constexpr (is_real<T>) {
+    routines<T>::rotg(&a, &b, &out.c, &out.s);
+    out.r = a;
+  } else {
+    out = complex_rotation(a, b);
+  }
   if constexpr (is_real<T>) out.z = b;
   write(r.r, out.r);
   write(r.z, out.z);
