@@ -10,7 +10,7 @@ namespace troupe::kernel {
 
 namespace {
 
-constexpr std::size_t first_scratch_bytes = 64 * 1024;
+constexpr std::size_t first_scratch_bytes = std::size_t{64} * 1024;
 
 char* allocate(std::size_t alignment, std::size_t bytes) noexcept {
   return static_cast<char*>(std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment));

@@ -12,7 +12,8 @@ namespace troupe::kernel {
 // one set of the cache.
 class fiber_stacks {
  public:
-  static constexpr std::size_t bytes_each = 128 * 1024;  // of address space; what is not used takes no memory
+  static constexpr std::size_t bytes_each =
+      std::size_t{128} * 1024;  // of address space; what is not used takes no memory
 
   struct stack {
     char* bottom;

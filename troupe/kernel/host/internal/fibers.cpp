@@ -163,7 +163,7 @@ void fibers::prefetch_after(std::uint32_t thread) const noexcept {
   const std::uint32_t after = thread + prefetch_distance;
   if (after >= block_->threads || fibers_[after].stack == none) return;
   const char* top = static_cast<const char*>(fibers_[after].position.pointer);
-  for (int i = 0; i < 4; ++i) __builtin_prefetch(top + 64 * i, 1);
+  for (std::size_t line = 0; line < 4; ++line) __builtin_prefetch(top + 64 * line, 1);
 #else
   (void)thread;
 #endif

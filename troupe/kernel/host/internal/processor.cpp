@@ -9,7 +9,7 @@ namespace {
 bool has([[maybe_unused]] std::string_view feature) {
 #if defined(__x86_64__)
 #define TROUPE_FEATURE(name) \
-  if (feature == name) return __builtin_cpu_supports(name) != 0;
+  if (feature == (name)) return __builtin_cpu_supports(name) != 0;
   TROUPE_FEATURE("avx")
   TROUPE_FEATURE("avx2")
   TROUPE_FEATURE("fma")

@@ -74,6 +74,7 @@
 // wrong.
 #include <troupe/kernel/host/translate/internal/guard.hpp>
 #include <troupe/kernel/host/translate/internal/keywords.hpp>
+#include <troupe/kernel/host/translate/internal/pattern.hpp>
 #include <troupe/kernel/host/translate/internal/reach.hpp>
 #include <troupe/kernel/host/translate/internal/split.hpp>
 #include <troupe/kernel/host/translate/internal/trailer.hpp>
@@ -180,9 +181,10 @@ class translator {
       for (const kernel_parameter& p : parameters) {
         if (p.name.empty() || p.is_pack || !written.contains(p.name)) continue;
         const std::string name(p.name);
-        head += "const auto& troupe_p_" + name + " = " + name + "; using troupe_P_" + name +
-                " = typename ::troupe_cuda::plain<decltype(" + name + ")>::type;";
-        copies += "troupe_P_" + name + " " + name + " = troupe_p_" + name + ";";
+        head += fill_in(
+            "const auto& troupe_p_%1 = %1; using troupe_P_%1 = typename ::troupe_cuda::plain<decltype(%1)>::type;",
+            {name});
+        copies += fill_in("troupe_P_%1 %1 = troupe_p_%1;", {name});
       }
       if (k.how == execution::fibers)
         write_fibers(d, head, copies);

@@ -79,10 +79,7 @@ class finder {
         if (t.text == "operator" && !d.parameters) {
           // The symbol after it may be a bracket itself.
           std::size_t after = i + 1;
-          if (s_[after].is("(") && s_[after + 1].is(")"))
-            after += 2;
-          else if (s_[after].is("[") && s_[after + 1].is("]"))
-            after += 2;
+          if ((s_[after].is("(") && s_[after + 1].is(")")) || (s_[after].is("[") && s_[after + 1].is("]"))) after += 2;
           while (after < limit && !s_[after].is("(") && !s_[after].is(";") && !s_[after].is("{")) ++after;
           if (s_[after].is("(") && !equals) {
             d.name_at = i;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/kernel/host/translate/internal/declaration.hpp>
 #include <troupe/kernel/host/translate/internal/keywords.hpp>
+#include <troupe/kernel/host/translate/internal/pattern.hpp>
 #include <troupe/kernel/host/translate/internal/usage.hpp>
 
 #include <string>
@@ -174,7 +175,7 @@ void replace_shared(edited_source& e, const unit& u) {
         for (const declarator& v : c.variables.declarators) {
           const std::string name(v.name);
           e.replace(v.name_at, "troupe_s_" + name);
-          e.add_behind(end, "auto& " + name + " = ::troupe_cuda::once(troupe_s_" + name + ");");
+          e.add_behind(end, fill_in("auto& %1 = ::troupe_cuda::once(troupe_s_%1);", {name}));
         }
       i = end;
       begin = end + 1;
@@ -183,6 +184,7 @@ void replace_shared(edited_source& e, const unit& u) {
 }
 
 void replace_dynamic_shared(edited_source& e, const unit& u) {
+  constexpr std::string_view reference = "auto& %1 = ::troupe_cuda::dynamic_shared<troupe_S_%1>(%2);";
   const token_list& s = e.tokens();
   std::unordered_map<std::string_view, const dynamic_array*> global;
   std::unordered_set<std::size_t> global_begins;
@@ -208,8 +210,7 @@ void replace_dynamic_shared(edited_source& e, const unit& u) {
         const std::size_t name = declared_name(s, i, end);
         if (name >= end) continue;
         const std::string n(s[name].text);
-        const std::string text = type_of(e, i, end, name, "troupe_S_" + n) + "auto& " + n +
-                                 " = ::troupe_cuda::dynamic_shared<troupe_S_" + n + ">(" + block + ");";
+        const std::string text = type_of(e, i, end, name, "troupe_S_" + n) + fill_in(reference, {n, block});
         given.insert(s[name].text);
         e.erase(i, end + 1);
         e.replace(i, text);
@@ -218,7 +219,7 @@ void replace_dynamic_shared(edited_source& e, const unit& u) {
         const auto found = global.find(s[i].text);
         if (found == global.end() || !given.insert(s[i].text).second) continue;
         const std::string n(s[i].text);
-        e.add_behind(d.body, "auto& " + n + " = ::troupe_cuda::dynamic_shared<troupe_S_" + n + ">(" + block + ");");
+        e.add_behind(d.body, fill_in(reference, {n, block}));
       }
     }
   }

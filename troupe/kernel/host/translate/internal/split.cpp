@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <troupe/kernel/host/translate/internal/guard.hpp>
+#include <troupe/kernel/host/translate/internal/pattern.hpp>
 #include <troupe/kernel/host/translate/internal/plan.hpp>
 #include <troupe/kernel/host/translate/internal/split.hpp>
 
@@ -85,10 +86,12 @@ class writer {
     for (std::size_t v = 0; v < v_.all().size(); ++v) {
       if (!v_.all()[v].is_parameter) continue;
       const std::string n = std::to_string(v), name(v_.all()[v].name);
-      out_ += "using troupe_T" + n + " = typename ::troupe_cuda::plain<decltype(" + name + ")>::type;";
-      out_ += "troupe_T" + n + "* const troupe_v" + n + " = ::troupe_cuda::per_thread<troupe_T" + n + ">(troupe_f);";
-      out_ += "for (unsigned troupe_t = 0; troupe_t < troupe_f.threads; ++troupe_t) ::troupe_cuda::keep(troupe_v" + n +
-              "[troupe_t], " + name + ");";
+      out_ += fill_in(
+          "using troupe_T%1 = typename ::troupe_cuda::plain<decltype(%2)>::type;"
+          "troupe_T%1* const troupe_v%1 = ::troupe_cuda::per_thread<troupe_T%1>(troupe_f);"
+          "for (unsigned troupe_t = 0; troupe_t < troupe_f.threads; ++troupe_t) "
+          "::troupe_cuda::keep(troupe_v%1[troupe_t], %2);",
+          {n, name});
     }
   }
 
@@ -212,14 +215,14 @@ class writer {
         for (const level_declaration& before : v_.declarations())
           if (before.begin >= r.first && before.end <= r.second && before.begin <= d.begin && before.end > before.begin)
             out_ += e_.marker(before.begin) + e_.slice(before.begin, before.end);
-      out_ += "return " + name + "; }; using troupe_T" + n + " = decltype(troupe_l" + n + "(threadIdx, 0u));";
+      out_ += fill_in("return %2; }; using troupe_T%1 = decltype(troupe_l%1(threadIdx, 0u));", {n, name});
     } else {
-      out_ += "struct troupe_d" + n + " {" + e_.marker(d.begin) + e_.slice(d.text.type, d.text.type_end) + " " +
-              e_.slice(variable.shape.begin, variable.shape.end) + "; };";
       out_ +=
-          "using troupe_T" + n + " = typename ::troupe_cuda::plain<decltype(troupe_d" + n + "::" + name + ")>::type;";
+          fill_in("struct troupe_d%1 {", {n}) + e_.marker(d.begin) + e_.slice(d.text.type, d.text.type_end) + " " +
+          e_.slice(variable.shape.begin, variable.shape.end) +
+          fill_in("; }; using troupe_T%1 = typename ::troupe_cuda::plain<decltype(troupe_d%1::%2)>::type;", {n, name});
     }
-    out_ += "troupe_T" + n + "* const troupe_v" + n + " = ::troupe_cuda::per_thread<troupe_T" + n + ">(troupe_f);";
+    out_ += fill_in("troupe_T%1* const troupe_v%1 = ::troupe_cuda::per_thread<troupe_T%1>(troupe_f);", {n});
   }
 
   // The variables that a segment uses but does not declare, as true variables.
@@ -236,10 +239,11 @@ class writer {
         const level_declaration& d = v_.declarations()[variable.declaration];
         out_ += e_.marker(d.begin) + e_.slice(d.begin, d.end);
       } else if (variable.shape.is_array) {
-        out_ += "::troupe_cuda::held<troupe_T" + n + "> troupe_h" + n + "(troupe_v" + n + "[troupe_t]); auto& " + name +
-                " = troupe_h" + n + ".value;";
+        out_ +=
+            fill_in("::troupe_cuda::held<troupe_T%1> troupe_h%1(troupe_v%1[troupe_t]); auto& %2 = troupe_h%1.value;",
+                    {n, name});
       } else {
-        out_ += "troupe_T" + n + " " + name + " = troupe_v" + n + "[troupe_t];";
+        out_ += fill_in("troupe_T%1 %2 = troupe_v%1[troupe_t];", {n, name});
       }
     }
   }
@@ -253,9 +257,9 @@ class writer {
       bool written = declares.contains(v);
       for (const token_range& r : text) written |= v_.is_written_between(v, r.first, r.second, true);
       if (variable.shape.is_array && !declares.contains(v))
-        out_ += "troupe_h" + n + ".put_back();";
+        out_ += fill_in("troupe_h%1.put_back();", {n});
       else if (written)
-        out_ += "::troupe_cuda::keep(troupe_v" + n + "[troupe_t], " + name + ");";
+        out_ += fill_in("::troupe_cuda::keep(troupe_v%1[troupe_t], %2);", {n, name});
     }
   }
 

@@ -151,12 +151,10 @@ void level_variables::add_update(std::size_t begin, std::size_t end) {
   if (name >= end || !s_[name].is_identifier()) return;
   const token& next = s_[name + 1];
   const bool behind = next.is("++") || next.is("--");
-  if ((before && name + 1 == end) || (behind && !before && name + 2 == end)) {
-    updates_[name] = end;
-  } else if (!before && next.kind == token_kind::punctuator && next.text.ends_with('=') && next.text != "==" &&
-             next.text != "!=" && next.text != "<=" && next.text != ">=") {
-    updates_[name] = end;
-  }
+  const bool counts = (before && name + 1 == end) || (behind && !before && name + 2 == end);
+  const bool assigns = !before && next.kind == token_kind::punctuator && next.text.ends_with('=') &&
+                       next.text != "==" && next.text != "!=" && next.text != "<=" && next.text != ">=";
+  if (counts || assigns) updates_[name] = end;
 }
 
 int level_variables::meaning(std::string_view name, std::size_t at) const {
