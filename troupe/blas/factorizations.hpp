@@ -19,7 +19,7 @@ template <class T>
 struct getrf_batched {
   static_assert(is_full<T>, "blas::getrf_batched has f32, f64, c64 and c128");
   std::vector<inout<T>> a;
-  std::optional<out<std::int32_t>> pivots;
+  std::optional<out<std::int32_t>> pivots = {};
   out<std::int32_t> info;
   extent n;
   extent lda = tight;
@@ -34,7 +34,7 @@ template <class T>
 struct getrs_batched {
   static_assert(is_full<T>, "blas::getrs_batched has f32, f64, c64 and c128");
   std::vector<in<T>> a;
-  std::optional<in<std::int32_t>> pivots;
+  std::optional<in<std::int32_t>> pivots = {};
   std::vector<inout<T>> b;
   extent n, nrhs;
   op trans = op::none;
@@ -49,7 +49,7 @@ template <class T>
 struct getri_batched {
   static_assert(is_full<T>, "blas::getri_batched has f32, f64, c64 and c128");
   std::vector<in<T>> a;
-  std::optional<in<std::int32_t>> pivots;
+  std::optional<in<std::int32_t>> pivots = {};
   std::vector<out<T>> c;
   out<std::int32_t> info;
   extent n;

@@ -75,7 +75,7 @@ struct dot {
   in<T> x, y;
   extent n;
   extent incx = 1, incy = 1;
-  std::optional<out<T>> result;
+  std::optional<out<T>> result = {};
   using reply = T;
   TROUPE_REQUEST("blas.dot", x, y, n, incx, incy, result)
   void check(checker&) const;
@@ -88,7 +88,7 @@ struct dotu {
   in<T> x, y;
   extent n;
   extent incx = 1, incy = 1;
-  std::optional<out<T>> result;
+  std::optional<out<T>> result = {};
   using reply = T;
   TROUPE_REQUEST("blas.dotu", x, y, n, incx, incy, result)
   void check(checker&) const;
@@ -101,7 +101,7 @@ struct dotc {
   in<T> x, y;
   extent n;
   extent incx = 1, incy = 1;
-  std::optional<out<T>> result;
+  std::optional<out<T>> result = {};
   using reply = T;
   TROUPE_REQUEST("blas.dotc", x, y, n, incx, incy, result)
   void check(checker&) const;
@@ -114,7 +114,7 @@ struct nrm2 {
   in<T> x;
   extent n;
   extent incx = 1;
-  std::optional<out<real_of<T>>> result;
+  std::optional<out<real_of<T>>> result = {};
   using reply = real_of<T>;
   TROUPE_REQUEST("blas.nrm2", x, n, incx, result)
   void check(checker&) const;
@@ -127,7 +127,7 @@ struct asum {
   in<T> x;
   extent n;
   extent incx = 1;
-  std::optional<out<real_of<T>>> result;
+  std::optional<out<real_of<T>>> result = {};
   using reply = real_of<T>;
   TROUPE_REQUEST("blas.asum", x, n, incx, result)
   void check(checker&) const;
@@ -141,7 +141,7 @@ struct iamax {
   in<T> x;
   extent n;
   extent incx = 1;
-  std::optional<out<std::int64_t>> result;
+  std::optional<out<std::int64_t>> result = {};
   using reply = std::int64_t;
   TROUPE_REQUEST("blas.iamax", x, n, incx, result)
   void check(checker&) const;
@@ -154,7 +154,7 @@ struct iamin {
   in<T> x;
   extent n;
   extent incx = 1;
-  std::optional<out<std::int64_t>> result;
+  std::optional<out<std::int64_t>> result = {};
   using reply = std::int64_t;
   TROUPE_REQUEST("blas.iamin", x, n, incx, result)
   void check(checker&) const;

@@ -25,9 +25,9 @@ template <class T>
 struct rotg {
   static_assert(is_full<T>, "blas::rotg has f32, f64, c64 and c128");
   scalar<T> a, b;
-  std::optional<out<T>> r, z;
-  std::optional<out<real_of<T>>> c;
-  std::optional<out<T>> s;
+  std::optional<out<T>> r = {}, z = {};
+  std::optional<out<real_of<T>>> c = {};
+  std::optional<out<T>> s = {};
   using reply = rotation<T>;
   TROUPE_REQUEST("blas.rotg", a, b, r, z, c, s)
   void check(checker&) const;
@@ -69,8 +69,8 @@ template <class T>
 struct rotmg {
   static_assert(is_real<T>, "blas::rotmg has f32 and f64");
   scalar<T> d1, d2, x1, y1;
-  std::optional<out<T>> new_d1, new_d2, new_x1;
-  std::optional<out<modified_rotation<T>>> param;
+  std::optional<out<T>> new_d1 = {}, new_d2 = {}, new_x1 = {};
+  std::optional<out<modified_rotation<T>>> param = {};
   using reply = rotmg_reply<T>;
   TROUPE_REQUEST("blas.rotmg", d1, d2, x1, y1, new_d1, new_d2, new_x1, param)
   void check(checker&) const;
