@@ -9,11 +9,29 @@
 
 namespace troupe::blas {
 
+/// Keys of coalescing: never, one after the other, and on all cores.
+inline constexpr std::uint64_t never = 0, one_by_one = 1, worth_spreading = 2;
+
+/// For a request of so many multiplications, the product of `sizes`. It may share a call when the way to the engine
+/// costs about as much as the work, and OpenBLAS can count its shape.
+template <class R, class... E>
+std::uint64_t key_of_work(const R& r, std::int64_t limit, const E&... sizes) noexcept {
+  std::int64_t work = 1;
+  for (const extent e : {extent(sizes)...}) {
+    if (e > limit) return never;
+    work *= e.value();
+    if (work > limit) return never;
+  }
+  if (!R::visit_fields(r, [](std::string_view, const auto&... field) { return (countable(field) && ...); }))
+    return never;
+  return work <= 16 * 1024 ? one_by_one : worth_spreading;
+}
+
 /// The host engine of blas: OpenBLAS. It locks for itself, so lanes may call it together, and it chooses its own
 /// threads.
 ///
 /// Each source beside this one has a `compute(request)` for some requests, or a `compute(request, workers&)` for
-/// batches, and lists them at its end. Those that may share a call also have `is_small(request)`.
+/// batches, and lists them at its end. Those that may share a call also have `group_key(request)`.
 class openblas {
  public:
   static result<std::unique_ptr<openblas>> make(const engine_context&) { return std::make_unique<openblas>(); }
@@ -30,15 +48,21 @@ class openblas {
   /// On a processor, requests of one kind need not be alike to be run one after the other.
   template <class R>
   static std::uint64_t group_of(const R& r) {
-    return is_small(r) ? 1 : 0;
+    return group_key(r);
   }
   template <class R>
   result<void> run_group(const group<R>& all, call& c) {
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      // Small requests are never refused.
+    // Small requests are never refused. Nor may one throw when others have run: then each would run again.
+    const auto run_one = [&](std::int64_t index) noexcept {
+      const auto i = static_cast<std::size_t>(index);
       [[maybe_unused]] const auto done = run(all[i], c);
       if constexpr (!std::is_void_v<typename R::reply>) all.answer(i, *done);
-    }
+    };
+    const auto count = static_cast<std::int64_t>(all.size());
+    if (group_of(all[0]) == worth_spreading)
+      workers_.spread(count, 4, run_one);
+    else
+      for (std::int64_t i = 0; i < count; ++i) run_one(i);
     return {};
   }
 
@@ -46,19 +70,6 @@ class openblas {
   std::string version_ = openblas_get_config();
   workers workers_{static_cast<unsigned>(openblas_get_num_threads())};
 };
-
-/// Small enough that the way to the engine costs more than the work: at most this many multiplications, in a shape that
-/// OpenBLAS can count.
-template <class R, class... E>
-bool is_small_work(const R& r, std::int64_t limit, const E&... sizes) noexcept {
-  std::int64_t work = 1;
-  for (const extent e : {extent(sizes)...}) {
-    if (e > limit) return false;
-    work *= e.value();
-    if (work > limit) return false;
-  }
-  return R::visit_fields(r, [](std::string_view, const auto&... field) { return (countable(field) && ...); });
-}
 
 using operations = std::span<const troupe_engine_operation>;
 operations level1_operations() noexcept;

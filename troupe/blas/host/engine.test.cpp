@@ -132,6 +132,8 @@ TEST_F(blas_engine, coalesces_small_requests_only) {
   };
   EXPECT_NE(key(16), 0u);
   EXPECT_EQ(key(16), key(24)) << "on a processor they need not be alike";
+  EXPECT_NE(key(64), 0u);
+  EXPECT_NE(key(64), key(16)) << "these are worth all cores";
   EXPECT_EQ(key(500), 0u);
   EXPECT_EQ(key(3'000'000'000), 0u);
 }

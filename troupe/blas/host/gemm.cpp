@@ -100,8 +100,8 @@ static result<void> compute(const gemm_grouped<T, C>& r, workers& all) {
 }
 
 template <class T, class C>
-static bool is_small(const gemm<T, C>& r) noexcept {
-  return is_small_work(r, 64 * 64 * 64, r.m, r.n, r.k);
+static std::uint64_t group_key(const gemm<T, C>& r) noexcept {
+  return key_of_work(r, 64 * 64 * 64, r.m, r.n, r.k);
 }
 
 // clang-format off

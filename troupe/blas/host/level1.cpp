@@ -92,9 +92,8 @@ static result<real_of<T>> compute(const nrm2<T>& r) {
     norm = n == r.n.value() ? static_cast<double>(part) : std::hypot(norm, static_cast<double>(part));
   });
   // Some of OpenBLAS's kernels square numbers as they are; where that may have gone out of range it is done again.
-  constexpr double least = 1e-140, largest = 1e140;
-  if (std::is_same_v<real, double> && !(norm > least && norm < largest))
-    norm = scaled_norm(r.x.data(), r.n.value(), std::abs(step(r.incx)));
+  constexpr double least = std::is_same_v<real, double> ? 1e-140 : 1e-15, largest = 1 / least;
+  if (!(norm > least && norm < largest)) norm = scaled_norm(r.x.data(), r.n.value(), std::abs(step(r.incx)));
   return answer(r, static_cast<real>(norm));
 }
 
@@ -126,8 +125,8 @@ static result<std::int64_t> compute(const iamin<T>& r) {
 
 // All of these work on n elements.
 template <class R>
-static bool is_small(const R& r) noexcept {
-  return is_small_work(r, 4096, r.n);
+static std::uint64_t group_key(const R& r) noexcept {
+  return key_of_work(r, 4096, r.n);
 }
 
 operations level1_operations() noexcept {

@@ -120,8 +120,8 @@ static result<void> compute(const hpmv<T>& r) {
 }
 
 template <class T>
-static bool is_small(const gemv<T>& r) noexcept {
-  return is_small_work(r, 9216, r.m, r.n);
+static std::uint64_t group_key(const gemv<T>& r) noexcept {
+  return key_of_work(r, 9216, r.m, r.n);
 }
 
 operations level2_operations() noexcept {

@@ -18,7 +18,7 @@ workers::~workers() {
 void workers::run(job& j) {
   if (threads_ > 1 && j.count > j.grain) {
     const std::lock_guard lock(mutex_);
-    while (helpers_.size() + 1 < threads_) helpers_.emplace_back([this] { help(); });
+    start_helpers();
     jobs_.push_back(&j);
     news_.notify_all();
   }
@@ -27,6 +27,14 @@ void workers::run(job& j) {
   std::erase(jobs_, &j);
   left_.wait(lock, [&j] { return j.helpers == 0; });
   if (j.thrown) std::rethrow_exception(j.thrown);
+}
+
+// Where no more threads can be had, those that there are do the work.
+void workers::start_helpers() noexcept {
+  try {
+    while (helpers_.size() + 1 < threads_) helpers_.emplace_back([this] { help(); });
+  } catch (const std::exception&) {
+  }
 }
 
 void workers::take_part(job& j) {

@@ -26,7 +26,7 @@ class workers {
   template <class F>
   void spread(std::int64_t count, std::int64_t grain, F&& f) {
     job j{.call = [](void* self, std::int64_t i) { (*static_cast<std::remove_reference_t<F>*>(self))(i); },
-          .self = &f,
+          .self = const_cast<void*>(static_cast<const void*>(&f)),
           .count = count,
           .grain = grain};
     run(j);
@@ -43,6 +43,7 @@ class workers {
   };
 
   void run(job& j);
+  void start_helpers() noexcept;
   void take_part(job& j);
   void help();
   job* open_job() const noexcept;
