@@ -16,6 +16,8 @@ operation pack(position p) noexcept { return p.sequence << 4 | p.lane; }
 position unpack(operation o) noexcept { return {static_cast<std::uint32_t>(o & 15), o >> 4}; }
 bool is_open(operation o, lane_progress completed) noexcept { return o >> 4 > completed[o & 15]; }
 
+struct chunk;
+
 /// Bytes that share their history. The first cache line is all that a search or a write looks at.
 struct alignas(64) interval {
   std::uint64_t begin = 0;  ///< begin == end: not in use
@@ -24,6 +26,7 @@ struct alignas(64) interval {
   interval* next = nullptr;
   operation writer = 0;
   std::uint64_t poison = 0;
+  chunk* home = nullptr;                         ///< of the index
   std::uint32_t readers = 0;                     ///< lanes that have read since the write
   std::array<std::uint64_t, max_lanes> reads{};  ///< their last sequences; others are meaningless
 
@@ -64,117 +67,137 @@ std::size_t count_up_to(const std::uint64_t* keys, std::size_t n, std::uint64_t 
   return static_cast<std::size_t>(base - keys) + (n != 0 && *base <= x ? 1 : 0);
 }
 
-/// Finds intervals by where they begin: sorted chunks, and the sorted list of the chunks' first keys.
+/// Neighbours in order.
+struct chunk {
+  static constexpr std::size_t capacity = 64;
+  std::uint64_t key = 0;  ///< at or below all of them, above all of the chunk before
+  std::size_t count = 0;
+  std::uint64_t begins[capacity];
+  interval* intervals[capacity];
+
+  std::size_t place_of(const interval& i) const noexcept { return count_up_to(begins, count, i.begin) - 1; }
+
+  void insert(std::size_t at, interval* added) noexcept {
+    std::copy_backward(begins + at, begins + count, begins + count + 1);
+    std::copy_backward(intervals + at, intervals + count, intervals + count + 1);
+    begins[at] = added->begin;
+    intervals[at] = added;
+    added->home = this;
+    ++count;
+  }
+  void erase(std::size_t at) noexcept {
+    std::copy(begins + at + 1, begins + count, begins + at);
+    std::copy(intervals + at + 1, intervals + count, intervals + at);
+    --count;
+  }
+  void append(const chunk& from, std::size_t first) noexcept {
+    std::copy(from.begins + first, from.begins + from.count, begins + count);
+    for (std::size_t i = first; i < from.count; ++i) {
+      intervals[count++] = from.intervals[i];
+      from.intervals[i]->home = this;
+    }
+  }
+};
+
+/// Finds intervals by where they begin: chunks, and a sorted list of their keys. An interval knows its chunk, so that
+/// only a search from nowhere looks at the keys.
 class interval_index {
  public:
   /// The last interval that begins at or before x, or null.
   interval* at_or_before(std::uint64_t x) const noexcept {
-    const std::size_t i = count_up_to(firsts_.data(), firsts_.size(), x);
+    if (chunks_.empty()) return nullptr;
+    std::size_t i = chunk_of(x);
+    const std::size_t up_to = count_up_to(chunks_[i]->begins, chunks_[i]->count, x);
+    if (up_to != 0) return chunks_[i]->intervals[up_to - 1];
     if (i == 0) return nullptr;
-    const chunk& c = *chunks_[i - 1];
-    return c.intervals[count_up_to(c.begins, c.count, x) - 1];
+    const chunk& before = *chunks_[i - 1];
+    return before.intervals[before.count - 1];
   }
 
-  void insert(interval* added) {
+  /// `previous` and `next` are its neighbours, or null.
+  void insert(interval* added, const interval* previous, const interval* next) {
     if (chunks_.empty()) {
       chunks_.push_back(std::make_unique<chunk>());
-      firsts_.push_back(added->begin);
+      keys_.push_back(0);
     }
-    std::size_t i = chunk_of(added->begin);
-    if (chunks_[i]->count == chunk::capacity) {
-      split(i);
-      i = chunk_of(added->begin);
+    chunk* c = previous ? previous->home : chunks_.front().get();
+    if (next && next->home->key <= added->begin) c = next->home;
+    if (c->count == chunk::capacity) {
+      chunk* const upper = split(chunk_of(c->begins[0]));
+      if (upper->begins[0] < added->begin) c = upper;
     }
-    chunk& c = *chunks_[i];
-    const std::size_t at = count_up_to(c.begins, c.count, added->begin);
-    std::copy_backward(c.begins + at, c.begins + c.count, c.begins + c.count + 1);
-    std::copy_backward(c.intervals + at, c.intervals + c.count, c.intervals + c.count + 1);
-    c.begins[at] = added->begin;
-    c.intervals[at] = added;
-    ++c.count;
-    firsts_[i] = c.begins[0];
+    c->insert(count_up_to(c->begins, c->count, added->begin), added);
   }
 
-  void erase(std::uint64_t begin) noexcept {
-    const std::size_t i = chunk_of(begin);
-    chunk& c = *chunks_[i];
-    const std::size_t at = count_up_to(c.begins, c.count, begin) - 1;
-    std::copy(c.begins + at + 1, c.begins + c.count, c.begins + at);
-    std::copy(c.intervals + at + 1, c.intervals + c.count, c.intervals + at);
-    --c.count;
-    firsts_[i] = c.begins[0];
+  void erase(const interval& i) noexcept {
+    chunk& c = *i.home;
+    c.erase(c.place_of(i));
+    if (c.count > chunk::capacity / 4) return;
+    const std::size_t at = chunk_of(i.begin);
     if (c.count == 0) {
-      remove(i);
-    } else if (i + 1 < chunks_.size() && c.count + chunks_[i + 1]->count <= chunk::capacity / 2) {
-      join_with_next(i);
+      remove(at);
+    } else if (at + 1 < chunks_.size() && c.count + chunks_[at + 1]->count <= chunk::capacity / 2) {
+      c.append(*chunks_[at + 1], 0);
+      remove(at + 1);
     }
-  }
-
-  /// An interval now begins elsewhere, but still after the one before it and before the one after it.
-  void rekey(std::uint64_t from, std::uint64_t to) noexcept {
-    const std::size_t i = chunk_of(from);
-    chunk& c = *chunks_[i];
-    c.begins[count_up_to(c.begins, c.count, from) - 1] = to;
-    firsts_[i] = c.begins[0];
   }
 
  private:
-  struct chunk {
-    static constexpr std::size_t capacity = 64;
-    std::size_t count = 0;
-    std::uint64_t begins[capacity];
-    interval* intervals[capacity];
-  };
+  std::size_t chunk_of(std::uint64_t x) const noexcept { return count_up_to(keys_.data(), keys_.size(), x) - 1; }
 
-  std::size_t chunk_of(std::uint64_t x) const noexcept {
-    return std::max<std::size_t>(count_up_to(firsts_.data(), firsts_.size(), x), 1) - 1;
-  }
-  void split(std::size_t i) {
+  /// Returns the upper half.
+  chunk* split(std::size_t i) {
     constexpr std::size_t half = chunk::capacity / 2;
-    auto upper = std::make_unique<chunk>();
-    chunk& lower = *chunks_[i];
-    append(*upper, lower.begins + half, lower.intervals + half, chunk::capacity - half);
-    lower.count = half;
-    firsts_.insert(firsts_.begin() + static_cast<std::ptrdiff_t>(i) + 1, upper->begins[0]);
-    chunks_.insert(chunks_.begin() + static_cast<std::ptrdiff_t>(i) + 1, std::move(upper));
-  }
-  void join_with_next(std::size_t i) noexcept {
-    const chunk& from = *chunks_[i + 1];
-    append(*chunks_[i], from.begins, from.intervals, from.count);
-    remove(i + 1);
-  }
-  static void append(chunk& to, const std::uint64_t* begins, interval* const* intervals, std::size_t n) noexcept {
-    std::copy(begins, begins + n, to.begins + to.count);
-    std::copy(intervals, intervals + n, to.intervals + to.count);
-    to.count += n;
+    const auto next = static_cast<std::ptrdiff_t>(i) + 1;
+    auto made = std::make_unique<chunk>();
+    chunk* const upper = made.get();
+    upper->append(*chunks_[i], half);
+    chunks_[i]->count = half;
+    upper->key = upper->begins[0];
+    keys_.insert(keys_.begin() + next, upper->key);
+    chunks_.insert(chunks_.begin() + next, std::move(made));
+    return upper;
   }
   void remove(std::size_t i) noexcept {
-    firsts_.erase(firsts_.begin() + static_cast<std::ptrdiff_t>(i));
+    keys_.erase(keys_.begin() + static_cast<std::ptrdiff_t>(i));
     chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (!keys_.empty()) keys_[0] = chunks_[0]->key = 0;
   }
 
-  std::vector<std::uint64_t> firsts_;  ///< of each chunk, its first key
+  std::vector<std::uint64_t> keys_;  ///< of the chunks; the first is 0
   std::vector<std::unique_ptr<chunk>> chunks_;
 };
 
 }  // namespace
 
-/// Disjoint intervals in order: a linked list, an index to enter it, and a cache in front of the index, because most
-/// requests use the same few buffers again. Intervals never move and their memory is reused only for intervals, so a
-/// cached pointer may be outdated but never wild: whether the interval contains the address looked for is all there is
-/// to check.
+/// Disjoint intervals in order: a linked list, an index to enter it, and two caches in front of the index, because most
+/// requests use the same few buffers again, or the neighbours of those used last. Intervals never move and their memory
+/// is reused only for intervals, so a cached pointer may be outdated but never wild: whether the interval contains the
+/// address looked for is all there is to check.
 class hazard_tracker::interval_map {
  public:
-  interval_map() { end_.previous = end_.next = &end_; }
+  interval_map() {
+    end_.previous = end_.next = &end_;
+    last_.fill(&end_);
+  }
 
   std::size_t size() const noexcept { return size_; }
 
-  /// The first interval that ends after x, or one that begins at the end of all memory.
-  interval* first_after(std::uint64_t x) noexcept {
+  /// The first interval that ends after x, or one that begins at the end of all memory. `operand` is the place of x in
+  /// its request: a run of requests often goes through each of its buffers step by step.
+  interval* first_after(std::uint64_t x, std::size_t operand) noexcept {
+    interval*& last = last_[operand % last_.size()];
+    if (last->begin < last->end && last->begin <= x) {  // it is in use
+      if (x < last->end) return last;
+      interval* const next = last->next;
+      if (x < next->begin) return next;
+      if (x < next->end) return last = next;
+    }
     interval*& recent = recent_[(x * 0x9e3779b97f4a7c15u) >> (64 - recent_bits)];
-    if (recent && recent->begin <= x && x < recent->end) return recent;
+    if (recent && recent->begin <= x && x < recent->end) return last = recent;
     interval* found = index_.at_or_before(x);
     if (!found) return end_.next;
+    last = found;
     if (found->end <= x) return found->next;
     return recent = found;
   }
@@ -198,8 +221,8 @@ class hazard_tracker::interval_map {
   }
 
   /// One interval for exactly [begin, end), in place of whatever is there. Its history is up to the caller.
-  interval* replace(std::uint64_t begin, std::uint64_t end) {
-    interval* first = first_after(begin);
+  interval* replace(std::uint64_t begin, std::uint64_t end, std::size_t operand) {
+    interval* first = first_after(begin, operand);
     if (first->begin == begin && first->end == end) return first;
     if (first->begin < begin) first = split(first, begin);
     if (first->begin >= end) return insert_before(first, begin, end);
@@ -257,9 +280,15 @@ class hazard_tracker::interval_map {
     return right;
   }
 
-  void set_begin(interval* i, std::uint64_t begin) noexcept {
-    index_.rekey(i->begin, begin);
+  void set_begin(interval* i, std::uint64_t begin) {
+    index_.erase(*i);
     i->begin = begin;
+    enter(i);
+  }
+
+  void enter(interval* i) {
+    const auto neighbour = [this](interval* n) { return n == &end_ ? nullptr : n; };
+    index_.insert(i, neighbour(i->previous), neighbour(i->next));
   }
 
   void link_before(interval* next, interval* added) {
@@ -267,14 +296,14 @@ class hazard_tracker::interval_map {
     added->previous = next->previous;
     next->previous->next = added;
     next->previous = added;
-    index_.insert(added);
+    enter(added);
     ++size_;
     ++added_;
   }
 
   void erase(interval* i) noexcept {
     if (cursor_ == i) cursor_ = i->next;
-    index_.erase(i->begin);
+    index_.erase(*i);
     i->previous->next = i->next;
     i->next->previous = i->previous;
     i->end = i->begin;
@@ -293,6 +322,7 @@ class hazard_tracker::interval_map {
   interval end_{.begin = UINT64_MAX, .end = UINT64_MAX};
   interval_index index_;
   std::array<interval*, std::size_t{1} << recent_bits> recent_{};
+  std::array<interval*, 4> last_;  ///< by operand
   std::vector<std::unique_ptr<interval[]>> blocks_;
   interval* free_ = nullptr;
   std::size_t size_ = 0;
@@ -339,7 +369,8 @@ void hazard_tracker::collect(std::span<const memory_access> accesses, lane_progr
   std::uint64_t& first = failures.poison_;
   for (const memory_access& a : accesses) {
     if (a.begin >= a.end) continue;
-    for (const interval* i = map_->first_after(a.begin); i->begin < a.end; i = i->next) {
+    const auto operand = static_cast<std::size_t>(&a - accesses.data());
+    for (const interval* i = map_->first_after(a.begin, operand); i->begin < a.end; i = i->next) {
       const bool writer_open = is_open(i->writer, completed);
       if (a.mode != access_mode::read && i->readers != 0) {  // the readers have waited for the writer
         i->for_each_reader([&](position p) {
@@ -394,14 +425,15 @@ void hazard_tracker::commit(std::span<const memory_access> accesses, position at
   const operation self = pack(at);
   for (const memory_access& a : accesses) {
     if (a.begin >= a.end) continue;
+    const auto operand = static_cast<std::size_t>(&a - accesses.data());
     if (a.mode != access_mode::read) {
-      interval* i = map_->replace(a.begin, a.end);
+      interval* i = map_->replace(a.begin, a.end, operand);
       i->writer = self;
       i->poison = 0;
       i->readers = 0;
       continue;
     }
-    interval* i = map_->first_after(a.begin);
+    interval* i = map_->first_after(a.begin, operand);
     for (std::uint64_t done = a.begin; done < a.end; done = i->end, i = i->next) {
       const std::uint64_t gap_end = std::min(i->begin, a.end);
       i = gap_end > done ? map_->insert_before(i, done, gap_end) : map_->clip(i, a.begin, a.end);
@@ -417,7 +449,7 @@ void hazard_tracker::poison(std::span<const memory_access> written, position by,
   const operation writer = pack(by);
   for (const memory_access& a : written) {
     if (a.mode == access_mode::read || a.begin >= a.end) continue;
-    for (interval* i = map_->first_after(a.begin); i->begin < a.end; i = i->next) {
+    for (interval* i = map_->first_after(a.begin, 0); i->begin < a.end; i = i->next) {
       if (i->writer != writer) continue;
       i = map_->clip(i, a.begin, a.end);
       i->poison = number;

@@ -120,8 +120,10 @@ void fibers::go_to(std::uint32_t thread, stack_position& from, stack_state* stat
   const fiber& to = fibers_[thread];
   if constexpr (sanitized_fibers) {
     const fiber_stacks::stack memory = stacks_[to.stack];
+    void* const next = stack_states_[to.stack].thread_sanitizer;
+    // After this call nothing may be kept in memory of this function: it may live on a fake stack that has ended.
     sanitizer_leaves_stack(state ? &state->address_sanitizer : nullptr, memory.bottom, memory.bytes);
-    sanitizer_goes_to(stack_states_[to.stack].thread_sanitizer);
+    sanitizer_goes_to(next);
   }
   switch_stack(from, to.position);
 }
