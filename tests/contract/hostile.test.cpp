@@ -215,12 +215,26 @@ TEST_F(hostile, a_command_ring_whose_tail_runs_away_is_found_by_the_next_request
   EXPECT_OK(gpu.sync().get());
   const channel_of_worker channel(gpu, capacity);
   ASSERT_TRUE(channel.found());
-  std::uint64_t nonsense = UINT64_MAX / 2;
-  std::memcpy(channel->commands().data() + 128, &nonsense, sizeof nonsense);
-  // Found when the ring has gone round once and looks for room.
+  const std::uint64_t nonsense = UINT64_MAX / 2;
   tally answers;
-  for (int i = 0; i < 5000 && gpu.state() == device_state::ready; ++i) answers.watch(gpu.ping());
-  answers.await_all();
+  std::optional<error> found;
+  // The writer looks at the tail once in each turn of the ring.
+  for (int round = 0; round < 500 && !found; ++round) {
+    blockade b(gpu);  // while it holds the pump, nobody puts the honest tail back
+    ASSERT_TRUE(b.entered());
+    std::memcpy(channel->commands().data() + 128, &nonsense, sizeof nonsense);
+    for (int i = 0; i < 200 && !found; ++i) {
+      auto answer = gpu.ping();
+      if (answer.ready())
+        found = error_of(std::move(answer));
+      else
+        answers.watch(std::move(answer));
+    }
+    b.lift();
+    answers.await_all();
+  }
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(is_error(*found, reaction::context_lost, {"command ring"}));
   EXPECT_EQ(answers.answered(), answers.expected());
 }
 

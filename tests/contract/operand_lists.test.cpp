@@ -37,6 +37,16 @@ TEST_P(operand_lists, of_any_length_arrive_whole) {
   }
 }
 
+TEST_P(operand_lists, with_more_separate_ranges_than_the_worker_takes_are_refused) {
+  const auto all = filled(std::vector<float>(3 << 20));
+  std::vector<in<float>> parts;
+  for (std::size_t i = 0; i <= 1 << 20; ++i) parts.emplace_back(all.slice(2 * static_cast<std::int64_t>(i), 1));
+  const auto target = gpu.alloc<float>(1);
+  EXPECT_TRUE(is_error(error_of(gpu.ask(sum_of{.parts = parts, .target = target})), reaction::caller_bug,
+                       {"testing.sum_of", "separate ranges", "expected at most 1048576"}));
+  EXPECT_EQ(gpu.ask(sum_of{.parts = {all.slice(0, 1)}, .target = target}).get().value(), 1u);
+}
+
 TEST_P(operand_lists, that_are_slices_of_one_buffer_are_kept_alive_and_ordered_like_any_operand) {
   constexpr int n = 3000;
   auto all = gpu.alloc<float>(n);

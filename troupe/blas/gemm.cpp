@@ -80,7 +80,7 @@ void gemm_batched<T, C>::check(checker& check) const {
 
 template <class T, class C>
 void gemm_grouped<T, C>::check(checker& check) const {
-  equally_long(check, a, b, c);
+  if (!equally_long(check, a, b, c)) return;
   known<T>(check, math);
   std::size_t next = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {

@@ -403,6 +403,8 @@ TEST_F(blas_refusals, groups_of_batches) {
   refused([](R& r) { r.groups[0].lda = 2; }, "groups has a group [0] whose lda is 2, which is less than 3" + shape);
   refused([](R& r) { r.groups[0].trans_b = op(7); }, "groups has a group [0] whose trans_b is not an op" + shape);
   refused([](R& r) { r.groups[1].count = 2; }, "groups counts 3 products; expected as many as in the lists, 2");
+  refused([](R& r) { r.c.pop_back(); }, "c is a list of 1; expected as many as in the first list, 2");
+  refused([](R& r) { r.a.pop_back(); }, "b is a list of 2; expected as many as in the first list, 1");
   refused([](R& r) { r.groups.pop_back(); }, "groups counts 1 products; expected as many as in the lists, 2");
   refused([this](R& r) { r.b[1] = in<float>(at(14, 3)); },
           "b[1] holds 3 elements; expected at least 4 ((columns - 1) * leading dimension + rows)");

@@ -31,20 +31,35 @@ struct device_memory::mark {
 struct device_memory::owned_block : block {
   memory_kind kind = memory_kind::device;
   std::shared_ptr<memory_quota::state> quota;
-  std::vector<mark> marks;
+  std::vector<mark> marks;  // in no order
+  std::uint64_t reach = 0;  // no mark ends after this
 
   // Takes the bytes out of the marks of requests before `before_ticket`.
   void cut(std::uint64_t begin, std::uint64_t end, std::uint64_t before_ticket) {
-    std::vector<mark> kept;
-    for (const mark& m : marks) {
+    if (begin >= reach) return;  // thousands of outputs of one request come in order
+    for (std::size_t i = 0; i < marks.size();) {
+      mark& m = marks[i];
+      const bool before = m.begin<begin, after = m.end> end;
       if (m.ticket >= before_ticket || m.end <= begin || m.begin >= end) {
-        kept.push_back(m);
-        continue;
+        ++i;
+      } else if (before && after) {
+        const mark rest{end, m.end, m.ticket, m.cause};
+        m.end = begin;
+        marks.push_back(rest);
+      } else if (before) {
+        m.end = begin;
+      } else if (after) {
+        m.begin = end;
+      } else {
+        if (i + 1 != marks.size()) m = std::move(marks.back());
+        marks.pop_back();
       }
-      if (m.begin < begin) kept.push_back({m.begin, begin, m.ticket, m.cause});
-      if (m.end > end) kept.push_back({end, m.end, m.ticket, m.cause});
     }
-    marks = std::move(kept);
+    if (marks.empty()) reach = 0;
+  }
+  void add(mark m) {
+    reach = std::max(reach, m.end);
+    marks.push_back(std::move(m));
   }
   // Only when the marks are whole: callers look at the count without the lock.
   void publish() noexcept { stale_marks.store(static_cast<std::uint32_t>(marks.size()), std::memory_order_seq_cst); }
@@ -179,7 +194,7 @@ block_ref device_memory::stillborn(std::uint64_t bytes, error cause) {
   b->bytes = bytes;
   b->generation = generation_;
   b->references.store(1, std::memory_order_relaxed);
-  b->marks.push_back({0, UINT64_MAX, 0, std::move(cause)});
+  b->add({0, UINT64_MAX, 0, std::move(cause)});
   b->stale_marks.store(1, std::memory_order_release);
   const std::scoped_lock guard(lock_);
   ++blocks_;
@@ -196,6 +211,7 @@ void device_memory::recycle(block& base) noexcept {
     if (b.quota) b.quota->give(charged_for(b.bytes));
     b.quota.reset();
     std::vector<mark>().swap(b.marks);  // also gives its memory back: nodes are never destroyed one by one
+    b.reach = 0;
     b.stale_marks.store(0, std::memory_order_relaxed);
     pools_[static_cast<int>(b.kind)]->ranges.free(arena::node_of(&b));
   }
@@ -241,7 +257,7 @@ void device_memory::add_mark(block& base, std::uint64_t begin, std::uint64_t end
   auto& b = static_cast<owned_block&>(base);
   // The newest failure of a range is the one to tell; an older one says nothing more.
   b.cut(begin, end, ticket + 1);
-  b.marks.push_back({begin, end, ticket, cause});
+  b.add({begin, end, ticket, cause});
   b.publish();
 }
 

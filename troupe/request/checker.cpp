@@ -56,13 +56,29 @@ void checker::add_to_many(const operand_use& u) {
   many_.push_back(u);
 }
 
-operand_use& checker::use(const void* field) noexcept {
+operand_use& checker::use(const void* field) {
   // Every operand was collected, and checks mostly come in the order of the fields.
   operand_use* const all = first();
-  std::size_t i = next_;
-  while (all[i].field != field) i = i + 1 < count_ ? i + 1 : 0;
-  next_ = i + 1 < count_ ? i + 1 : 0;
-  return all[i];
+  for (std::size_t tried = 0, i = next_; tried < count_; ++tried) {
+    const std::size_t after = i + 1 < count_ ? i + 1 : 0;
+    if (all[i].field == field) {
+      next_ = after;
+      return all[i];
+    }
+    i = after;
+  }
+  blame("names a place that holds no operand: a number given by value, or an optional that was left out");
+  static const memory_range nothing;
+  return no_operand_ = {.range = &nothing, .element_bytes = 1, .touched = {}};
+}
+
+// The request's own `check` is wrong, not its caller.
+void checker::blame(std::string_view what) {
+  if (!error_)
+    error_.emplace(error::details{.reaction = reaction::fatal,
+                                  .domain = "request",
+                                  .text = std::string(name_).append(": its check() ").append(what),
+                                  .request = {std::string(name_), 0}});
 }
 
 void checker::refuse(const void* field, std::string_view value, std::string_view expected) {

@@ -80,18 +80,23 @@ class checker {
   /// retry.
   template <class T>
   void overwrites(const inout<T>& field) {
-    use(&field).touched.mode = access_mode::write;
+    if (!error_) use(&field).touched.mode = access_mode::write;
   }
 
   /// The other way round: in this call the operand at `place`, which is read, is written as well.
-  void also_writes(const void* place) { use(place).touched.mode = access_mode::read_write; }
+  void also_writes(const void* place) {
+    if (!error_) use(place).touched.mode = access_mode::read_write;
+  }
 
   /// All operands may share memory: what comes of it is the caller's affair.
   void may_overlap_freely() noexcept { may_overlap_freely_ = true; }
 
   /// These two may share memory. Otherwise an operand that is written may not overlap any other. For at most
   /// `max_allowed` pairs.
-  void may_overlap(const void* a, const void* b) noexcept { allowed_[allowed_count_++] = {a, b}; }
+  void may_overlap(const void* a, const void* b) {
+    if (allowed_count_ == max_allowed) return blame("allows more than " + std::to_string(max_allowed) + " overlaps");
+    allowed_[allowed_count_++] = {a, b};
+  }
   static constexpr std::size_t max_allowed = 4;
 
   /// A number that may be read from memory when the request runs.
@@ -140,13 +145,14 @@ class checker {
   void add_to_many(const operand_use& u);
   const operand_use* first() const noexcept { return many_.empty() ? few_ : many_.data(); }
   operand_use* first() noexcept { return many_.empty() ? few_ : many_.data(); }
-  operand_use& use(const void* field) noexcept;
+  operand_use& use(const void* field);
   void touch(const void* field, extent count, std::string_view shape);
   void strided(const void* field, extent n, const extent& inc);
   void columns_of(const void* field, extent rows, extent columns, extent ld);
   void strided_columns_of(const void* field, extent rows, extent columns, extent ld, extent count, extent stride);
   void refuse_range(const void* field, const memory_range& range);
   void pass_on(const error& cause);
+  void blame(std::string_view what);
   void refuse_less(const void* field, extent value, extent low, std::string_view hint);
   bool refuse_overlap(const operand_use& a, const operand_use& b);
   void refuse_overlaps();
@@ -162,6 +168,7 @@ class checker {
     operand_use few_[max_operands];  // as many as there are operands; the others are never made
   };
   std::vector<operand_use> many_;  // all of them, once there are more
+  operand_use no_operand_;         // what a `check` gets that asks for what is none
   bool may_overlap_freely_ = false;
   std::pair<const void*, const void*> allowed_[max_allowed];
   std::size_t allowed_count_ = 0;

@@ -511,6 +511,31 @@ TEST_F(request_checks, an_operand_may_be_left_out) {
   EXPECT_FALSE(decode<with_option>(payload).result.has_value());
 }
 
+struct with_faulty_check {
+  in<float> x;
+  std::optional<in<float>> y = {};
+  int fault = 0;
+  using reply = void;
+  TROUPE_REQUEST("test.with_faulty_check", x, y, fault)
+  void check(checker& c) const {
+    if (fault == 1) c.also_writes(&fault);
+    if (fault == 2) c.also_writes(&y);
+    if (fault == 3)
+      for (int i = 0; i < 5; ++i) c.may_overlap(&x, &y);
+  }
+};
+
+TEST_F(request_checks, a_check_that_is_wrong_itself_is_blamed) {
+  with_faulty_check r{.x = at(0, 1)};
+  EXPECT_EQ(refusal(r), "");
+  for (r.fault = 1; r.fault < 3; ++r.fault)
+    EXPECT_EQ(
+        refusal(r),
+        "fatal [request] test.with_faulty_check: its check() names a place that holds no operand: a number given by "
+        "value, or an optional that was left out");
+  EXPECT_EQ(refusal(r), "fatal [request] test.with_faulty_check: its check() allows more than 4 overlaps");
+}
+
 struct strided {
   inout<float> c;
   extent ld, count, stride;

@@ -79,8 +79,8 @@ struct troupe_engine_operation {
   /// Coalescing. Requests for which this is the same number, not 0, may run as one call when they wait side by side and
   /// none needs another's result. Null: never.
   std::uint64_t (*group)(const void* payload);
-  /// Runs `count` of them, to the same bits as `run` one after another. It fails before it has touched anything, or not
-  /// at all: then each runs by itself.
+  /// Runs `count` of them, to the same bits as `run` one after another. It fails before it has written anything, or not
+  /// at all: after a failure each runs by itself.
   bool (*run_group)(void* engine, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
                     troupe_engine_failure* failure);
 };
@@ -130,7 +130,7 @@ template <class R>
 struct fences {};
 /// In the list of TROUPE_ENGINE: may be coalesced. The engine also has
 ///   static std::uint64_t group_of(const R&);          // the same number for those that may share a call; 0: this one
-///   never result<void> run_group(const group<R>&, call&);   // see troupe_engine_operation::run_group
+///   never result<void> run_group(const group<R>&, call&);   // fails before it has written anything, or not at all
 template <class R>
 struct grouped {};
 
@@ -144,7 +144,8 @@ class group {
   R operator[](std::size_t i) const { return decode<R>(static_cast<const std::byte*>(payloads_[i])); }
   /// Gives request `i` its answer, where it has one.
   template <class Reply = typename R::reply>
-  void answer(std::size_t i, const Reply& reply) const noexcept {
+    requires(!std::is_void_v<Reply>)
+  void answer(std::size_t i, const std::type_identity_t<Reply>& reply) const noexcept {
     std::memcpy(calls_[i].reply, &reply, sizeof reply);
   }
 
@@ -197,7 +198,11 @@ bool run_operation(void* engine, const void* payload, const troupe_engine_call* 
 
 template <class Engine, class R>
 std::uint64_t group_of_operation(const void* payload) {
-  return Engine::group_of(troupe::decode<R>(static_cast<const std::byte*>(payload)));
+  try {
+    return Engine::group_of(troupe::decode<R>(static_cast<const std::byte*>(payload)));
+  } catch (...) {
+    return 0;  // alone, where an exception becomes the request's error
+  }
 }
 
 template <class Engine, class R>

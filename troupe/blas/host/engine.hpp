@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdlib>
 #include <troupe/worker/engine.hpp>
 
 #include "support.hpp"
@@ -52,10 +53,12 @@ class openblas {
   }
   template <class R>
   result<void> run_group(const group<R>& all, call& c) {
-    // Small requests are never refused. Nor may one throw when others have run: then each would run again.
+    // None is refused: those that may be have no key. Nor may one throw when others have run: then each would run
+    // again.
     const auto run_one = [&](std::int64_t index) noexcept {
       const auto i = static_cast<std::size_t>(index);
-      [[maybe_unused]] const auto done = run(all[i], c);
+      const auto done = run(all[i], c);
+      if (!done) std::abort();
       if constexpr (!std::is_void_v<typename R::reply>) all.answer(i, *done);
     };
     const auto count = static_cast<std::int64_t>(all.size());

@@ -23,10 +23,18 @@ static result<void> product_of(const R& r, std::int64_t ny, Multiply&& multiply)
   return {};
 }
 
+struct lengths {
+  extent x, y;
+};
+template <class R>
+static lengths lengths_of(const R& r) noexcept {
+  const bool turned = r.trans != op::none;
+  return {turned ? r.m : r.n, turned ? r.n : r.m};
+}
+
 template <class T>
 static result<void> compute(const gemv<T>& r) {
-  const bool turned = r.trans != op::none;
-  const extent nx = turned ? r.m : r.n, ny = turned ? r.n : r.m;
+  const auto [nx, ny] = lengths_of(r);
   if (auto ok = fits(r, nx, ny); !ok) return ok;
   multiply_vector(vector_product<T>{.trans = r.trans,
                                     .m = r.m.value(),
@@ -44,9 +52,8 @@ static result<void> compute(const gemv<T>& r) {
 
 template <class T>
 static result<void> compute(const gbmv<T>& r) {
-  const bool turned = r.trans != op::none;
-  const extent nx = turned ? r.m : r.n, ny = turned ? r.n : r.m;
-  if (auto ok = fits(r, nx, ny); !ok) return ok;
+  const extent ny = lengths_of(r).y;
+  if (auto ok = fits(r, lengths_of(r).x, ny); !ok) return ok;
   const extent lda = or_tight(r.lda, r.kl + r.ku + 1);
   // Diagonals that lie outside the matrix are left out: OpenBLAS need not know of them.
   const extent kl = std::min(r.kl, r.m - 1), ku = std::min(r.ku, r.n - 1);
@@ -120,8 +127,9 @@ static result<void> compute(const hpmv<T>& r) {
 }
 
 template <class T>
-static std::uint64_t group_key(const gemv<T>& r) noexcept {
-  return key_of_work(r, 9216, r.m, r.n);
+static std::uint64_t group_key(const gemv<T>& r) {
+  const auto [nx, ny] = lengths_of(r);
+  return fits(r, nx, ny) ? key_of_work(r, 9216, r.m, r.n) : never;
 }
 
 operations level2_operations() noexcept {

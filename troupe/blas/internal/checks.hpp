@@ -96,16 +96,19 @@ void in_place(checker& check, const X& x, extent ldx, const Y& c, extent ldc) {
   if (x.range().address == c.range().address && ldx == ldc) check.may_overlap(&x, &c);
 }
 
-/// The lists of a batch are as long as the first, which is not empty.
+/// The lists of a batch are as long as the first, which is not empty. False when they are not.
 template <class First, class... Others>
-void equally_long(checker& check, const First& first, const Others&... others) {
+bool equally_long(checker& check, const First& first, const Others&... others) {
   if (first.empty()) check.refuse(&first, "is an empty list", "at least one");
+  bool equal = !first.empty();
   [[maybe_unused]] const auto compare = [&](const auto& other) {
+    equal &= other.size() == first.size();
     if (other.size() != first.size())
       check.refuse(&other, "is a list of " + std::to_string(other.size()),
                    "as many as in the first list, " + std::to_string(first.size()));
   };
   (compare(others), ...);
+  return equal;
 }
 
 /// `batch` matrices in one operand. Where they are written they may not share elements: each ends before the next one

@@ -16,6 +16,7 @@ const std::byte no_reply[max_reply_bytes]{};
 // What many operands touch, with neighbours in the same block as one: the parts of a batch mostly lie side by side.
 std::vector<block_access> joined(std::span<const operand_use> uses) {
   std::vector<block_access> all;
+  if (uses.empty()) return all;
   all.reserve(uses.size());
   for (const operand_use& u : uses) all.push_back({u.touched, u.range->owner});
   std::sort(all.begin(), all.end(), [](const block_access& a, const block_access& b) {
@@ -31,6 +32,13 @@ std::vector<block_access> joined(std::span<const operand_use> uses) {
   }
   all.resize(last + 1);
   return all;
+}
+
+error too_many_ranges(std::size_t count) {
+  return error(reaction::caller_bug, "device",
+               "it touches " + std::to_string(count) + " separate ranges of memory; expected at most " +
+                   std::to_string(protocol::most_listed_accesses) +
+                   ": split the request, or lay its operands side by side");
 }
 
 error named(const error& why, const request_info& info) {
@@ -52,10 +60,9 @@ error device_core::mailbox_full() const {
 submission device_core::refuse(const error& why, const checker& checked, pending_core* answer,
                                const request_info& info) {
   const error full = named(why, info);
-  for (const operand_use& u : checked.uses()) {
-    block* b = u.range->owner.get();
-    if (b != nullptr && u.touched.mode != access_mode::read)
-      b->owner->mark_refused(*b, u.touched.begin, u.touched.end, full);
+  for (const block_access& a : joined(checked.uses())) {
+    block* b = a.where.get();
+    if (b != nullptr && a.what.mode != access_mode::read) b->owner->mark_refused(*b, a.what.begin, a.what.end, full);
   }
   if (answer != nullptr) info.answer(*answer, no_reply, &full);
   return submission(full);
@@ -136,17 +143,20 @@ submission device_core::submit(const request_info& info, const void* request, ch
   if (refusing_.load(std::memory_order_acquire)) [[unlikely]]
     return refuse(refusal(), checked, answer, info);
 
+  const auto uses = checked.uses();
+  std::vector<block_access> many;
+  if (uses.size() > max_operands) [[unlikely]]
+    many = joined(uses);
+  if (many.size() > protocol::most_listed_accesses) [[unlikely]]
+    return refuse(too_many_ranges(many.size()), checked, answer, info);
+  const bool listed = many.size() > max_operands;
+
   const bool may_wait = options_.when_full == when_full::wait;
   const std::int64_t deadline = options.timeout.unlimited() ? no_deadline : options.timeout.after(now_ns());
   const std::uint32_t slot = take_slot(may_wait, deadline);
   if (slot == ledger::none) [[unlikely]]
     return refuse(refusing_.load() ? refusal() : mailbox_full(), checked, answer, info);
 
-  const auto uses = checked.uses();
-  std::vector<block_access> many;
-  if (uses.size() > max_operands) [[unlikely]]
-    many = joined(uses);
-  const bool listed = many.size() > max_operands;
   const std::size_t list_bytes = listed ? blob_cursor::padded(many.size() * sizeof(memory_access)) : 0;
   block_ref blob;
   blob_cursor cursor;

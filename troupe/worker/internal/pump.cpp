@@ -9,6 +9,7 @@ namespace troupe {
 namespace {
 
 constexpr std::size_t most_known_failures = 4096;
+constexpr std::uint64_t too_heavy = std::uint64_t{1} << 56;  // most_together of them can still be summed
 
 failure_ptr failed_here(const error& why, const request_id& id) {
   return std::make_shared<failure>(
@@ -30,7 +31,9 @@ error memory_never_came() {
 pump::pump(const parts& p)
     : parts_(p),
       operations_(std::make_unique<operation[]>(p.channel.at.capacity)),
-      lanes_(p.channel, operations_.get(), p.reports, failures_, p.wait) {}
+      lanes_(p.channel, operations_.get(), p.reports, failures_, p.wait) {
+  parts_.inline_bytes = std::min(parts_.inline_bytes, too_heavy - 1);
+}
 
 void pump::stop() noexcept {
   stopping_.store(true, std::memory_order_seq_cst);
@@ -50,8 +53,10 @@ result<void> pump::run() {
   while (true) {
     const ring_record record = parts_.commands.peek();
     if (record && accept(record.ticket, record.payload)) continue;
-    if (record || record.status == read_status::violation)
+    if (record || record.status == read_status::violation) {
+      if (group_.count != 0) close_group();  // its members have places in their lane
       return error(reaction::fatal, "worker", "the command ring is corrupt");
+    }
     if (group_.count != 0) {
       close_group();
       continue;
@@ -103,12 +108,13 @@ failure_ptr pump::known_failure(std::uint64_t number) const {
       .text = "an earlier request that should have written an input failed (failure " + std::to_string(number) + ")"});
 }
 
-bool pump::cheap(const operation& op) const noexcept {
-  if (op.doomed) return true;
-  if (op.what->lane == troupe_lane_helper) return false;
+// How much an operation counts against `inline_bytes`.
+std::uint64_t pump::weight(const operation& op) const noexcept {
+  if (op.doomed) return 0;
+  if (op.what->lane == troupe_lane_helper) return too_heavy;
   std::uint64_t bytes = 0;
   for (const memory_access& a : op.touched) bytes += a.end - a.begin;
-  return bytes <= parts_.inline_bytes;
+  return bytes;
 }
 
 bool pump::find_accesses(operation& op, const parsed_command& command) {
@@ -142,6 +148,7 @@ bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
   op.ticket = ticket;
   op.slot = head.slot;
   op.doomed.reset();
+  op.name = {};
   op.together = 1;
   op.payload = command->payload.data();
   if (!find_accesses(op, *command)) [[unlikely]]
@@ -160,7 +167,6 @@ bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
     wanted = op.what->lane;
   } else {
     op.what = nullptr;
-    op.name = {};
     const error disagree(reaction::unsupported, "worker",
                          "the engine lays this request out in another way; build it again");
     op.doomed = failed_here(found ? disagree : found.error(), {"", ticket});
@@ -176,27 +182,32 @@ bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
 
 // Chooses the lane, and gives the operation to it or to the group that is open.
 void pump::order(operation& op, const protocol::command_header& head, std::uint32_t wanted, std::uint32_t library) {
+  if (head.segments != 0 && !await_segments(head.segments) && !op.doomed) [[unlikely]]
+    op.doomed = failed_here(memory_never_came(), op.id());
   if (wanted == troupe_lane_fence) {
     wanted = troupe_lane_helper;
     for (std::uint32_t l = 0; l < max_lanes; ++l)
       if (!lanes_.idle(l)) op.waits.add({l, lanes_.issued(l)});
   }
-  const std::uint32_t lane = parts_.lanes.choose(wanted, library, op.waits,
-                                                 [this](std::uint32_t l) { return lanes_.issued(l) - lanes_.done(l); });
-  const std::uint64_t key = group_key(op, head.flags);
-  const bool joins = may_join(op, lane, key);
-  if (group_.count != 0 && !joins && (lane == group_.lane || waits_for_group(op) || ++group_.passed > most_together))
+  const std::uint64_t key = group_key(op, head.flags), weighs = weight(op);
+  const bool joins = may_join(op, key);
+  const std::uint32_t lane =
+      joins ? group_.lane : parts_.lanes.choose(wanted, library, op.waits, [this](std::uint32_t l) {
+        return lanes_.issued(l) - lanes_.done(l);
+      });
+  // What cannot be grouped may take long, so nothing may wait for it that came before it.
+  if (group_.count != 0 && !joins &&
+      (key == 0 || lane == group_.lane || waits_for_group(op) || ++group_.passed > most_together))
     close_group();
   hazards_.drop_implied(lane, op.waits);
   const bool at_once = op.waits.empty() && (joins || lanes_.idle(lane));
   lanes_.issue(op, lane);
   hazards_.note_waited(op.at, op.waits);
   hazards_.commit(op.touched, op.at);
-  if (head.segments != 0 && !await_segments(head.segments) && !op.doomed) [[unlikely]]
-    op.doomed = failed_here(memory_never_came(), op.id());
   if (joins) {
     keep_payload(op, head.payload_bytes);
-    group_.here &= at_once && cheap(op);
+    group_.at_once &= at_once;
+    group_.bytes += weighs;
     if (++group_.count == most_together) close_group();
   } else if (key != 0 && group_.count == 0) {
     keep_payload(op, head.payload_bytes);
@@ -205,11 +216,12 @@ void pump::order(operation& op, const protocol::command_header& head, std::uint3
               .first = op.at.sequence,
               .head = &op,
               .key = key,
-              .here = at_once && cheap(op),
+              .at_once = at_once,
+              .bytes = weighs,
               .passed = 0,
               .issued_before = {}};
     for (std::uint32_t l = 0; l < max_lanes; ++l) group_.issued_before[l] = lanes_.issued(l);
-  } else if (at_once && cheap(op)) {
+  } else if (at_once && weighs <= parts_.inline_bytes) {
     lanes_.run_here(op);
     parts_.commands.pop();
   } else {
@@ -232,11 +244,11 @@ std::uint64_t pump::group_key(const operation& op, protocol::command_flag flags)
 
 // All of a group waits before any of it runs. So what a member waits for must not wait for the group: it was issued
 // before the group was opened.
-bool pump::may_join(const operation& op, std::uint32_t lane, std::uint64_t key) const noexcept {
-  if (group_.count == 0 || key == 0 || key != group_.key || op.what != group_.head->what || lane != group_.lane)
-    return false;
-  bool independent = op.waits.sequence(lane) < group_.first;
-  op.waits.for_each([&](position p) { independent &= p.lane == lane || p.sequence <= group_.issued_before[p.lane]; });
+bool pump::may_join(const operation& op, std::uint64_t key) const noexcept {
+  if (group_.count == 0 || key == 0 || key != group_.key || op.what != group_.head->what) return false;
+  bool independent = !waits_for_group(op);
+  op.waits.for_each(
+      [&](position p) { independent &= p.lane == group_.lane || p.sequence <= group_.issued_before[p.lane]; });
   return independent;
 }
 
@@ -247,7 +259,7 @@ bool pump::waits_for_group(const operation& op) const noexcept {
 void pump::close_group() {
   const open_group g = std::exchange(group_, {});
   g.head->together = g.count;
-  if (g.here)
+  if (g.at_once && g.bytes <= parts_.inline_bytes)
     lanes_.run_here(*g.head);
   else
     lanes_.queue(*g.head);

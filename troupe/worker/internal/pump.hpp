@@ -46,7 +46,8 @@ class pump {
     std::uint64_t first = 0;            // its sequence
     operation* head = nullptr;
     std::uint64_t key = 0;
-    bool here = false;                                   // it may run on the pump
+    bool at_once = false;                                // nothing has to be waited for
+    std::uint64_t bytes = 0;                             // how much work it is
     std::uint32_t passed = 0;                            // others issued since it was opened
     std::array<std::uint64_t, max_lanes> issued_before;  // by lane, when it was opened
   };
@@ -55,13 +56,13 @@ class pump {
   void order(operation& op, const protocol::command_header& head, std::uint32_t wanted, std::uint32_t library);
   bool find_accesses(operation& op, const parsed_command& command);  // false: there cannot be such a list
   std::uint64_t group_key(const operation& op, protocol::command_flag flags) const;
-  bool may_join(const operation& op, std::uint32_t lane, std::uint64_t key) const noexcept;
+  bool may_join(const operation& op, std::uint64_t key) const noexcept;
   bool waits_for_group(const operation& op) const noexcept;
   void keep_payload(operation& op, std::size_t bytes) noexcept;
   void close_group();
   void take_failures(lane_progress done);
   failure_ptr known_failure(std::uint64_t number) const;
-  bool cheap(const operation& op) const noexcept;
+  std::uint64_t weight(const operation& op) const noexcept;
   bool await_segments(std::uint32_t count) noexcept;  // false: they will never come
 
   parts parts_;
