@@ -172,6 +172,7 @@ TYPED_TEST_P(library_actor, refuses_stale_inputs_with_their_cause) {
     for (const std::size_t wanted : inputs_of(TypeParam::good(gpu))) {
       SCOPED_TRACE(wanted);
       const auto r = TypeParam::good(gpu);  // afresh: a refused request spoils its outputs
+      ASSERT_OK(gpu.sync().get());
       std::size_t at = 0;
       for_each_operand(r, [&](const void*, const memory_range& range, access_mode) {
         if (at++ != wanted) return;
