@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <algorithm>
 #include <apps/common/command_line.hpp>
+#include <apps/common/output.hpp>
 #include <bench/measures.hpp>
 #include <bench/ping_pong.hpp>
 #include <bench/report.hpp>
@@ -20,10 +21,10 @@ constexpr const char* help = R"(troupe bench [name or prefix...] [option...]
 Measures Troupe against the bare calls it stands on, both in turn in the same run, and prints the medians.
 
   --list     what there is, and what is compared with what
-  --json     one JSON object per measure and line, for programs:
-             {"name","ours","raw","unit","ratio","goal","ok"}; what could not be measured has nulls and is not ok
+  --json     one JSON object per measure and line, for programs: {"name","ours","raw","unit","ratio","goal","ok","why"};
+             what could not be measured has nulls, is not ok, and says why
   --quick    a third of the rounds
-  --check    exit with 1 unless everything was measured and met its goal
+  --check    exit with 1 also when a goal was not met
   --help     this text
 
   troupe bench                 everything, about two minutes
@@ -31,7 +32,8 @@ Measures Troupe against the bare calls it stands on, both in turn in the same ru
 
 Close other programs first: a busy machine is what you measure otherwise. CXX names the compiler of compile.umbrella.
 
-Exit code: 0; with --check 1 when a goal was not met; 2 not called like this.
+Exit code: 0 everything was measured; 1 something could not be, or computed wrong, or (with --check) missed its goal; 2 not
+called like this.
 )";
 
 struct choice {
@@ -82,6 +84,10 @@ std::string folder_of_this_program() {
 
 void list(const choice& c) {
   for (const measure* m : c.chosen) {
+    if (c.json) {
+      std::fputs(json_line(*m).c_str(), stdout);
+      continue;
+    }
     std::printf("%-19s %s\n", std::string(m->name).c_str(), std::string(m->ours).c_str());
     std::printf("%-19s   against: %s\n", "", std::string(m->raw).c_str());
     std::printf("%-19s   goal: %s\n", "", m->goal.text(m->unit).c_str());
@@ -105,22 +111,22 @@ int run_all(const choice& c) {
     std::fprintf(stderr, "on %d cores\n", usable_cores());
   else
     print_head();
-  int met = 0;
+  summary all;
   for (const measure* m : c.chosen) {
     if (watched) std::fprintf(stderr, "%s ...\r", std::string(m->name).c_str());
     const result<figures> found = run(*m, c.how);
     if (watched) std::fprintf(stderr, "\033[K");
     if (c.json)
-      print_json(*m, found);
+      std::fputs(json_line(*m, found).c_str(), stdout);
     else
       print_row(*m, found);
     if (c.json && !found)
       std::fprintf(stderr, "%s: not run: %s\n", std::string(m->name).c_str(), found.error().text().c_str());
-    met += found && m->goal.met(*found);
+    all.add(*m, found);
+    if (std::fflush(stdout) != 0) return 1;  // nobody gets the rest
   }
-  const int all = static_cast<int>(c.chosen.size());
-  if (!c.json) std::printf("\n%d of %d goals met.\n", met, all);
-  return c.check && met != all ? 1 : 0;
+  if (!c.json) std::printf("\n%s.\n", all.text().c_str());
+  return all.exit_code(c.check);
 }
 
 int start(int argc, char** argv) {
@@ -131,7 +137,7 @@ int start(int argc, char** argv) {
     return 2;
   }
   c->how.runtime_folder = folder_of_this_program();
-  if (c->help) return std::fputs(help, stdout), 0;
+  if (c->help) return apps::print_help("bench", help, c->json);
   if (c->list) return list(*c), 0;
   return run_all(*c);
 }
@@ -139,4 +145,4 @@ int start(int argc, char** argv) {
 }  // namespace
 }  // namespace troupe::bench
 
-int main(int argc, char** argv) { return troupe::bench::start(argc, argv); }
+int main(int argc, char** argv) { return troupe::apps::finish(stdout, troupe::bench::start(argc, argv)); }

@@ -6,7 +6,7 @@
 namespace troupe::bench {
 
 bool goal::met(const figures& f) const noexcept {
-  if (!f.objection.empty()) return false;
+  if (!f.objection.empty() || !f.missed.empty()) return false;
   switch (what) {
     case kind::ours_at_most:
       return f.ours <= limit;

@@ -21,7 +21,8 @@ struct figures {
   double ours = 0;
   double raw = 0;              ///< the bare counterpart, measured in the same run
   std::string note = {};       ///< what else is worth knowing
-  std::string objection = {};  ///< something else that was promised and does not hold
+  std::string objection = {};  ///< something that was promised and does not hold: the figures are worth nothing
+  std::string missed = {};     ///< a second goal that was not met, in words
 
   /// ours / raw; 0 when there is no counterpart to divide by.
   double ratio() const noexcept { return raw == 0 ? 0 : ours / raw; }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <apps/common/json.hpp>
 #include <apps/common/terminal.hpp>
 #include <bench/report.hpp>
 #include <cmath>
@@ -53,25 +54,55 @@ void print_row(const measure& m, const result<figures>& found) {
   std::printf("%-19s %14s %14s %7s  %-18s %s%s%s\n", name.c_str(), cell(found->ours, m.unit).c_str(),
               cell(found->raw, m.unit).c_str(), found->raw == 0 ? "-" : number(found->ratio()).c_str(), goal.c_str(),
               ok ? green() : red(), ok ? "yes" : "NO", plain());
-  if (!found->objection.empty()) std::printf("  %s%s%s\n", red(), found->objection.c_str(), plain());
+  for (const std::string& wrong : {found->objection, found->missed})
+    if (!wrong.empty()) std::printf("  %s%s%s\n", red(), wrong.c_str(), plain());
   if (!found->note.empty()) std::printf("%s  %s%s\n", grey(), found->note.c_str(), plain());
   std::fflush(stdout);
 }
 
-void print_json(const measure& m, const result<figures>& found) {
-  const std::string name(m.name), unit(m.unit), goal = m.goal.text(m.unit);
-  const auto value = [&](double v, bool there) {
-    char text[32] = "null";
-    if (there) std::snprintf(text, sizeof text, "%.6g", v);
-    return std::string(text);
+std::string json_line(const measure& m, const result<figures>& found) {
+  using apps::json_writer;
+  json_writer out(json_writer::layout::one_line);
+  const auto number = [&](std::string_view name, double v, bool there) {
+    out.key(name);
+    there ? out.value(v) : out.null();
   };
   const bool there = found.has_value();
   const figures f = there ? *found : figures{};
-  std::printf(R"({"name":"%s","ours":%s,"raw":%s,"unit":"%s","ratio":%s,"goal":"%s","ok":%s})"
-              "\n",
-              name.c_str(), value(f.ours, there).c_str(), value(f.raw, there).c_str(), unit.c_str(),
-              value(f.ratio(), there && f.raw != 0).c_str(), goal.c_str(), there && m.goal.met(f) ? "true" : "false");
-  std::fflush(stdout);
+  out.begin_object().member("name", m.name);
+  number("ours", f.ours, there);
+  number("raw", f.raw, there);
+  out.member("unit", m.unit);
+  number("ratio", f.ratio(), there && f.raw != 0);
+  out.member("goal", m.goal.text(m.unit)).member("ok", there && m.goal.met(f));
+  const std::string why = !there ? "not run: " + found.error().text() : f.objection.empty() ? f.missed : f.objection;
+  out.key("why");
+  why.empty() ? out.null() : out.value(why);
+  return out.end_object().text();
+}
+
+std::string json_line(const measure& m) {
+  apps::json_writer out(apps::json_writer::layout::one_line);
+  out.begin_object().member("name", m.name).member("unit", m.unit).member("ours", m.ours).member("raw", m.raw);
+  return out.member("goal", m.goal.text(m.unit)).end_object().text();
+}
+
+void summary::add(const measure& m, const result<figures>& found) noexcept {
+  ++all_;
+  not_run_ += !found;
+  objected_ += found && !found->objection.empty();
+  met_ += found && m.goal.met(*found);
+}
+
+std::string summary::text() const {
+  std::string text = std::to_string(met_) + " of " + std::to_string(all_) + (all_ == 1 ? " goal met" : " goals met");
+  if (not_run_ > 0) text += ", " + std::to_string(not_run_) + " not run";
+  if (objected_ > 0) text += ", " + std::to_string(objected_) + " not right";
+  return text;
+}
+
+int summary::exit_code(bool check) const noexcept {
+  return not_run_ + objected_ > 0 || (check && met_ != all_) ? 1 : 0;
 }
 
 }  // namespace troupe::bench

@@ -46,7 +46,8 @@ error unknown_option(const grammar& g, std::string_view option) {
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
   std::string_view best;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 2) + 1;
+  // Any two words of three letters are nearly alike.
+  std::size_t least = (word.size() <= 3 ? 1 : std::max<std::size_t>(2, word.size() / 2)) + 1;
   for (const std::string_view k : known) {
     const bool begun = word.size() >= 3 && k.starts_with(word);
     const std::size_t d = begun ? 1 : distance(word, k);
@@ -108,10 +109,25 @@ result<double> command_line::number(std::string_view option, double otherwise, d
   if (!given) return otherwise;
   double v = 0;
   const char* const end = given->data() + given->size();
-  if (std::from_chars(given->data(), end, v).ptr == end && !given->empty() && v >= least && v <= most) return v;
-  char range[64];
-  std::snprintf(range, sizeof range, "a number from %g to %g", least, most);
-  return wrong(command_, std::string(option) + " is \"" + std::string(*given) + "\"; expected " + range);
+  const auto [rest, failed] = std::from_chars(given->data(), end, v);
+  if (failed == std::errc() && rest == end && v >= least && v <= most) return v;
+  return not_a("a number", option, least, most);
+}
+
+result<int> command_line::count(std::string_view option, int otherwise, int least, int most) const {
+  const auto given = value(option);
+  if (!given) return otherwise;
+  int v = 0;
+  const char* const end = given->data() + given->size();
+  const auto [rest, failed] = std::from_chars(given->data(), end, v);
+  if (failed == std::errc() && rest == end && v >= least && v <= most) return v;
+  return not_a("a whole number", option, least, most);
+}
+
+error command_line::not_a(const char* kind, std::string_view option, double least, double most) const {
+  char expected[80];
+  std::snprintf(expected, sizeof expected, "%s from %g to %g", kind, least, most);
+  return wrong(command_, std::string(option) + " is \"" + std::string(*value(option)) + "\"; expected " + expected);
 }
 
 }  // namespace troupe::apps

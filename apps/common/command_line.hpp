@@ -35,10 +35,13 @@ class command_line {
   std::vector<std::string> values(std::string_view option) const;
   /// `otherwise` where the option is not given.
   result<double> number(std::string_view option, double otherwise, double least, double most) const;
+  /// The same; refuses what is no whole number.
+  result<int> count(std::string_view option, int otherwise, int least, int most) const;
   const std::vector<std::string_view>& words() const noexcept { return words_; }
 
  private:
   using given = std::pair<std::string_view, std::string_view>;
+  error not_a(const char* kind, std::string_view option, double least, double most) const;
   const given* find(std::string_view option) const noexcept;
 
   std::string command_;

@@ -58,6 +58,13 @@ TEST(command_line, numbers_outside_their_range_and_things_that_are_none_are_refu
     ASSERT_FALSE(seconds) << bad;
     EXPECT_NE(seconds.error().text().find("expected a number from 1 to 10"), std::string::npos);
   }
+  EXPECT_FALSE(parsed({"--seconds=1e999"})->number("--seconds", 5, 0, 10)) << "which is not 0";
+  EXPECT_EQ(*parsed({"--seconds=3"})->count("--seconds", 5, 1, 10), 3);
+  for (const char* bad : {"--seconds=3.5", "--seconds=11", "--seconds=", "--seconds=99999999999"}) {
+    const auto seconds = parsed({bad})->count("--seconds", 5, 0, 10);
+    ASSERT_FALSE(seconds) << bad;
+    EXPECT_NE(seconds.error().text().find("expected a whole number from 0 to 10"), std::string::npos);
+  }
 }
 
 TEST(command_line, the_nearest_word_is_the_one_with_the_fewest_changes_or_nothing) {
@@ -68,6 +75,9 @@ TEST(command_line, the_nearest_word_is_the_one_with_the_fewest_changes_or_nothin
   EXPECT_EQ(nearest("benchmark", known), "bench");
   EXPECT_EQ(nearest("qqqqq", known), "");
   EXPECT_EQ(nearest("", known), "");
+  static constexpr std::string_view short_ones[] = {"jit", "ask"};
+  EXPECT_EQ(nearest("fft", short_ones), "");
+  EXPECT_EQ(nearest("aks", short_ones), "ask");
 }
 
 }  // namespace

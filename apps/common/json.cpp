@@ -51,7 +51,7 @@ std::string quoted(std::string_view s) {
 
 json_writer& json_writer::key(std::string_view name) {
   separate();
-  out_ += quoted(name) + ": ";
+  out_ += quoted(name) + (how_ == layout::one_line ? ":" : ": ");
   named_ = true;
   return *this;
 }
@@ -101,6 +101,8 @@ void json_writer::separate() {
   line();
 }
 
-void json_writer::line() { out_.append("\n").append(2 * filled_.size(), ' '); }
+void json_writer::line() {
+  if (how_ == layout::indented) out_.append("\n").append(2 * filled_.size(), ' ');
+}
 
 }  // namespace troupe::apps

@@ -10,9 +10,15 @@
 
 namespace troupe::apps {
 
-/// Writes one JSON document, indented so that a person can read it as well. The caller gives the parts in order.
+/// Writes one JSON document. The caller gives the parts in order.
 class json_writer {
  public:
+  enum class layout {
+    indented,  ///< so that a person can read it as well
+    one_line,  ///< for streams of documents, one on each line
+  };
+  explicit json_writer(layout how = layout::indented) noexcept : how_(how) {}
+
   json_writer& begin_object() { return open('{'); }
   json_writer& end_object() { return shut('}'); }
   json_writer& begin_array() { return open('['); }
@@ -43,6 +49,7 @@ class json_writer {
   void separate();
   void line();
 
+  layout how_;
   std::string out_;
   std::vector<bool> filled_;  // per open bracket: whether something is in it
   bool named_ = false;        // a key was written, its value was not

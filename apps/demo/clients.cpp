@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <apps/demo/clients.hpp>
 #include <chrono>
-#include <cmath>
+#include <cstdio>
 #include <random>
 #include <troupe/base/clock.hpp>
 
@@ -19,7 +19,9 @@ clients::clients(actor_ref<batcher> service, const std::vector<sample>& samples,
   entry(kind::blocking).name =
       std::to_string(l.blocking) + (l.blocking == 1 ? " blocking thread" : " blocking threads");
   entry(kind::coroutine).name = std::to_string(l.coroutines) + (l.coroutines == 1 ? " coroutine" : " coroutines");
-  entry(kind::open_loop).name = "open loop, " + std::to_string(std::lround(l.open_loop_per_s)) + " per s";
+  char rate[32];
+  std::snprintf(rate, sizeof rate, "%.6g", l.open_loop_per_s);
+  entry(kind::open_loop).name = std::string("open loop, ") + rate + " per s";
   // Questions far apart, so that clients seldom ask the same at the same time.
   std::uint64_t first = 0;
   for (int i = 0; i < l.coroutines; ++i) coroutines_.push_back(start(pool_, run(this, first += 1'000'003)));
@@ -52,13 +54,17 @@ std::string clients::first_failure() const {
 
 void clients::count(kind k, const sample& asked, const result<classes>& answer, std::int64_t since_ns) {
   tally& t = entry(k);
-  const std::int64_t took = now_ns() - since_ns;
+  const std::int64_t now = now_ns();
+  std::int64_t last = last_answer_ns_.load(std::memory_order_relaxed);
+  while (now > last && !last_answer_ns_.compare_exchange_weak(last, now, std::memory_order_relaxed)) {
+  }
   if (!answer) {
     t.failed.fetch_add(1);
     const std::scoped_lock guard(lock_);
     if (first_failure_.empty()) first_failure_ = answer.error().to_string();
   } else if (asked.answered_by(answer->data())) {
-    t.right.add(took);
+    t.right.add(now - since_ns);
+    if (now < until_ns_) t.in_time.fetch_add(1);
   } else {
     t.wrong.fetch_add(1);
   }

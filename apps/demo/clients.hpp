@@ -33,6 +33,7 @@ class clients {
   const tally& of(kind k) const noexcept { return tallies_[static_cast<std::size_t>(k)]; }
   std::uint64_t under_way() const noexcept;
   std::int64_t started_ns() const noexcept { return started_ns_; }
+  std::int64_t last_answer_ns() const noexcept { return last_answer_ns_.load(); }
   /// Waits until they have stopped and every question has its answer.
   void join();
   /// What somebody was told first who got no answer.
@@ -50,6 +51,7 @@ class clients {
   const std::vector<sample>& samples_;
   load load_;
   std::int64_t started_ns_, until_ns_;
+  std::atomic<std::int64_t> last_answer_ns_{0};
   std::array<tally, kinds.size()> tallies_;
   mutable std::mutex lock_;
   std::string first_failure_;  // under the lock

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <apps/demo/faults.hpp>
 #include <chrono>
 #include <csignal>
@@ -51,6 +52,8 @@ act show_a_worker_dying(const device& gpu) {
     outstanding.push_back(gpu.ask(blas::gemm<float>{.a = x, .b = y, .c = z, .m = n, .n = n, .k = n}));
   int done = 0, lost = 0, other = 0, none = 0;
   outstanding[early].get() ? ++done : ++other;
+  const auto unanswered =
+      std::count_if(outstanding.begin(), outstanding.end(), [](const auto& p) { return !p.ready(); });
   ::kill(worker, SIGKILL);
   const std::int64_t killed = now_ns();
   std::string why;
@@ -70,11 +73,12 @@ act show_a_worker_dying(const device& gpu) {
   std::snprintf(last, sizeof last,
                 "the last answer came %.1f ms after the kill: ", static_cast<double>(now_ns() - killed) / 1e6);
   const auto later = gpu.download(z).get();
-  a.lines = {
-      std::to_string(count) + " requests were outstanding when process " + std::to_string(worker) + " was killed",
-      std::to_string(done) + " had been computed, " + std::to_string(lost) + " were answered context_lost, " +
-          std::to_string(other) + " something else, " + std::to_string(none) + " nothing",
-      last + why, "asked again, the device says: " + (later ? std::string("values") : later.error().text())};
+  a.lines = {"of " + std::to_string(count) + " requests, " + std::to_string(unanswered) +
+                 " were unanswered when process " + std::to_string(worker) + " was killed",
+             "in the end " + std::to_string(done) + " had been computed, " + std::to_string(lost) +
+                 " were answered context_lost, " + std::to_string(other) + " something else, " + std::to_string(none) +
+                 " nothing",
+             last + why, "asked again, the device says: " + (later ? std::string("values") : later.error().text())};
   a.good = lost > 0 && other == 0 && none == 0 && !later;
   return a;
 }

@@ -3,6 +3,7 @@
 // A small service under load, then things go wrong.
 #include <apps/common/command_line.hpp>
 #include <apps/common/installation.hpp>
+#include <apps/common/output.hpp>
 #include <apps/demo/faults.hpp>
 #include <apps/demo/plot.hpp>
 #include <apps/demo/show.hpp>
@@ -35,6 +36,9 @@ end there are a table, a picture (SVG), and two things that go wrong. Needs Open
   troupe demo --seconds 30 --clients 200 --plot busy.svg
   troupe demo --seconds 3 --json | jq .all
 
+Rates count the answers that came while clients asked. Where more is asked than the service does, the rest comes later, and
+that is said.
+
 Exit code: 0 all answers were right and all faults were handled, 1 something was not, or the device did not start, 2 not
 called like this.
 )";
@@ -42,23 +46,25 @@ called like this.
 struct settings {
   demo::load load;
   std::string plot;  // empty: none
-  bool json = false;
+  bool json = false, help = false;
 };
 
-result<settings> parse(std::span<const char* const> arguments, bool& wants_help) {
+result<settings> parse(std::span<const char* const> arguments) {
   static constexpr std::string_view options[] = {"--seconds=", "--clients=", "--rate=", "--plot=", "--json"};
   const auto c = apps::command_line::parse({.command = "troupe demo", .options = options}, arguments);
   if (!c) return c.error();
-  wants_help = c->has("--help");
-  const auto seconds = c->number("--seconds", 10, 0.5, 600), number = c->number("--clients", 32, 1, 1000),
-             rate = c->number("--rate", 1000, 0, 100'000);
-  for (const auto* given : {&seconds, &number, &rate})
-    if (!*given) return given->error();
   settings s;
-  const int all = static_cast<int>(*number);
+  s.json = c->has("--json");
+  s.help = c->has("--help");
+  if (s.help) return s;
+  const auto seconds = c->number("--seconds", 10, 0.5, 600), rate = c->number("--rate", 1000, 0, 100'000);
+  for (const auto* given : {&seconds, &rate})
+    if (!*given) return given->error();
+  const auto number = c->count("--clients", 32, 1, 1000);
+  if (!number) return number.error();
+  const int all = *number;
   s.load = {
       .seconds = *seconds, .blocking = (all + 3) / 4, .coroutines = all - (all + 3) / 4, .open_loop_per_s = *rate};
-  s.json = c->has("--json");
   s.plot = c->value("--plot").value_or(s.json ? "" : "troupe-demo.svg");
   return s;
 }
@@ -194,9 +200,7 @@ int run(const settings& s) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool wants_help = false;
-  const auto s = parse({argv + 1, static_cast<std::size_t>(argc - 1)}, wants_help);
-  if (wants_help) return std::fputs(help, stdout), 0;
+  const auto s = parse({argv + 1, static_cast<std::size_t>(argc - 1)});
   if (!s) return std::fprintf(stderr, "%s\n", s.error().text().c_str()), 2;
-  return run(*s);
+  return apps::finish(stdout, s->help ? apps::print_help("demo", help, s->json) : run(*s));
 }

@@ -224,10 +224,10 @@ void latency_by_share(svg& out, double top, double bottom, const run_record& run
 }  // namespace
 
 std::string plot(const run_record& run) {
-  const latency_counts all = run.right();
-  const double per_s = run.seconds > 0 ? static_cast<double>(all.total()) / run.seconds : 0;
-  const std::string summary = count_text(per_s) + " answers per second: half within " + time_text(all.seconds_at(0.5)) +
-                              ", 99 % within " + time_text(all.seconds_at(0.99));
+  const kind_record all = run.all();
+  const std::string summary = count_text(run.per_s(all)) + " answers per second: half within " +
+                              time_text(all.right.seconds_at(0.5)) + ", 99 % within " +
+                              time_text(all.right.seconds_at(0.99));
   constexpr double height = 880;
   svg out(width, height, style, "Troupe: a service under load", run.service + "; " + run.machine + "; " + summary);
   out.rectangle({0, 0}, width, height, "ground");

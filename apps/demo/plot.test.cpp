@@ -14,7 +14,7 @@ run_record small_run() {
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     latencies all;
     for (int i = 1; i < 2000; ++i) all.add(i * 1000);
-    run.by_kind[k] = {"kind " + std::to_string(k), latency_counts(all)};
+    run.by_kind[k] = {"kind " + std::to_string(k), latency_counts(all), 1000};
   }
   for (int i = 1; i <= 20; ++i) run.moments.push_back({i * 0.1, {100, 200, 300}, 0.001, 0.002});
   return run;
@@ -37,6 +37,7 @@ TEST(plot, is_one_picture_that_needs_nothing_from_elsewhere) {
   EXPECT_NE(picture.find("prefers-color-scheme:dark"), picture.npos);
   EXPECT_NE(picture.find("a &lt;machine&gt;"), picture.npos);
   EXPECT_NE(picture.find("cats &amp; dogs"), picture.npos);
+  EXPECT_NE(picture.find("1.5 k answers per second"), picture.npos) << "those that came in the 2 seconds";
 }
 
 TEST(plot, has_a_line_and_a_key_for_each_kind_that_was_answered) {

@@ -16,7 +16,8 @@ inline constexpr std::array kinds = {kind::blocking, kind::coroutine, kind::open
 /// What the clients of one kind have seen. Added to by many threads.
 struct tally {
   std::string name;
-  latencies right;  ///< answers that were right, and how long they took
+  latencies right;                        ///< answers that were right, and how long they took
+  std::atomic<std::uint64_t> in_time{0};  ///< those of them that came while clients asked
   std::atomic<std::uint64_t> wrong{0}, failed{0}, under_way{0};
 };
 
@@ -37,27 +38,37 @@ struct event {
 struct kind_record {
   std::string name;
   latency_counts right;
+  std::uint64_t in_time = 0;  ///< of `right`: before the end of the run. Rates count only these
   std::uint64_t wrong = 0, failed = 0;
 };
 
 /// All that is told, plotted and written of a run.
 struct run_record {
-  double seconds = 0;
+  double seconds = 0;            ///< clients asked so long
+  double last_answer_s = 0;      ///< later than `seconds` when the service was asked for more than it does
   std::string machine, service;  ///< on what, and what it was: for headings
   std::array<kind_record, kinds.size()> by_kind;
   std::vector<moment> moments;
   std::vector<event> events;
   std::uint64_t batches = 0, questions = 0;
-  std::uint64_t most_memory_bytes = 0;
+  std::uint64_t most_memory_bytes = 0;  ///< used at once, since the device was opened
   std::string first_failure;
 
   double questions_of_batch() const noexcept {
     return batches == 0 ? 0 : static_cast<double>(questions) / static_cast<double>(batches);
   }
-  latency_counts right() const {
-    latency_counts all;
-    for (const kind_record& k : by_kind) all += k.right;
-    return all;
+  /// All kinds of clients as one.
+  kind_record all() const {
+    kind_record sum{.name = "all"};
+    for (const kind_record& k : by_kind) {
+      sum.right += k.right;
+      sum.in_time += k.in_time, sum.wrong += k.wrong, sum.failed += k.failed;
+    }
+    return sum;
+  }
+  /// Right answers per second while clients asked.
+  double per_s(const kind_record& k) const noexcept {
+    return seconds > 0 ? static_cast<double>(k.in_time) / seconds : 0;
   }
 };
 

@@ -43,10 +43,9 @@ class observer {
     m.p99_s = since.seconds_at(0.99);
     last_ = now;
     last_s_ = m.at_s;
-    const std::uint64_t memory = gpu_.statistics().memory.used_bytes;
-    run_.most_memory_bytes = std::max(run_.most_memory_bytes, memory);
     run_.moments.push_back(m);
-    watch({m, run_.seconds, now.total(), wrong, failed, crowd_.under_way(), memory, run_.moments});
+    watch({m, run_.seconds, now.total(), wrong, failed, crowd_.under_way(), gpu_.statistics().memory.used_bytes,
+           run_.moments});
   }
 
  private:
@@ -100,8 +99,11 @@ result<run_record> serve(const device& gpu, std::shared_ptr<const network> net, 
   actors.close();  // who is called back may still be on its way out of the callback
   for (const kind k : kinds) {
     const tally& t = crowd.of(k);
-    run.by_kind[static_cast<std::size_t>(k)] = {t.name, latency_counts(t.right), t.wrong.load(), t.failed.load()};
+    run.by_kind[static_cast<std::size_t>(k)] = {t.name, latency_counts(t.right), t.in_time.load(), t.wrong.load(),
+                                                t.failed.load()};
   }
+  run.last_answer_s = seconds(crowd.last_answer_ns() - crowd.started_ns());
+  run.most_memory_bytes = gpu.statistics().memory.high_water_bytes;
   run.batches = counts.batches.load() - batches;
   run.questions = counts.questions.load() - questions;
   run.first_failure = crowd.first_failure();

@@ -9,6 +9,7 @@ namespace demo {
 using troupe::apps::bytes_text;
 using troupe::apps::terminal;
 using troupe::apps::time_text;
+using troupe::apps::wrapped;
 
 namespace {
 
@@ -76,26 +77,30 @@ std::string table(const run_record& run, const terminal& t) {
     out += "\n";
   };
   row("", {"answers", "wrong", "failed", "per s", "p50", "p90", "p99", "p99.9", "max"});
-  const auto figures = [&](const std::string& name, const latency_counts& right, std::uint64_t wrong,
-                           std::uint64_t failed) {
-    const auto at = [&](double share) { return time_text(t, right.seconds_at(share)); };
-    const auto per_s = static_cast<std::uint64_t>(std::lround(static_cast<double>(right.total()) / run.seconds));
-    row(name, {grouped(right.total()), grouped(wrong), grouped(failed), grouped(per_s), at(0.5), at(0.9), at(0.99),
-               at(0.999), time_text(t, right.longest_seconds())});
+  const auto figures = [&](const kind_record& k) {
+    const auto at = [&](double share) { return time_text(t, k.right.seconds_at(share)); };
+    const auto per_s = static_cast<std::uint64_t>(std::lround(run.per_s(k)));
+    row(k.name, {grouped(k.right.total()), grouped(k.wrong), grouped(k.failed), grouped(per_s), at(0.5), at(0.9),
+                 at(0.99), at(0.999), time_text(t, k.right.longest_seconds())});
   };
-  std::uint64_t wrong = 0, failed = 0;
-  for (const kind_record& k : run.by_kind) {
-    wrong += k.wrong, failed += k.failed;
-    if (k.right.total() + k.wrong + k.failed > 0) figures(k.name, k.right, k.wrong, k.failed);
-  }
-  const latency_counts all = run.right();
-  figures("all", all, wrong, failed);
+  for (const kind_record& k : run.by_kind)
+    if (k.right.total() + k.wrong + k.failed > 0) figures(k);
+  const kind_record all = run.all();
+  figures(all);
   char text[160];
   std::snprintf(text, sizeof text, "  %s batches of %.1f questions; %.1f GFLOP/s; at most %s of device memory\n",
-                grouped(run.batches).c_str(), run.questions_of_batch(),
-                static_cast<double>(all.total()) / run.seconds * shape::flops_of_one / 1e9,
+                grouped(run.batches).c_str(), run.questions_of_batch(), run.per_s(all) * shape::flops_of_one / 1e9,
                 bytes_text(static_cast<double>(run.most_memory_bytes)).c_str());
-  return out + "\n" + text;
+  out.append("\n").append(text);
+  // Who is still waiting when the others stop asking has its answer soon, unless there is a queue.
+  if (run.last_answer_s > run.seconds + 0.1)
+    out += "  " +
+           wrapped(grouped(all.right.total() - all.in_time) + " of the answers came late, the last " +
+                       time_text(t, run.last_answer_s - run.seconds) +
+                       " after the end: more was asked than the service does. \"per s\" does not count them.",
+                   static_cast<std::size_t>(t.can().columns) - 4, "    ") +
+           "\n";
+  return out;
 }
 
 }  // namespace demo

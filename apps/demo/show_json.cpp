@@ -9,14 +9,11 @@ using troupe::apps::json_writer;
 
 namespace {
 
-void write(json_writer& out, const std::string& name, const latency_counts& right, std::uint64_t wrong,
-           std::uint64_t failed, double seconds) {
-  out.begin_object()
-      .member("name", name)
-      .member("right", right.total())
-      .member("wrong", wrong)
-      .member("failed", failed);
-  out.member("per_second", static_cast<double>(right.total()) / seconds);
+void write(json_writer& out, const run_record& run, const kind_record& k) {
+  out.begin_object().member("name", k.name).member("right", k.right.total());
+  out.member("wrong", k.wrong).member("failed", k.failed).member("late", k.right.total() - k.in_time);
+  out.member("per_second", run.per_s(k));
+  const latency_counts& right = k.right;
   out.key("latency_seconds").begin_object();
   out.member("p50", right.seconds_at(0.5)).member("p90", right.seconds_at(0.9)).member("p99", right.seconds_at(0.99));
   out.member("p99.9", right.seconds_at(0.999)).member("max", right.longest_seconds());
@@ -27,16 +24,12 @@ void write(json_writer& out, const std::string& name, const latency_counts& righ
 
 std::string json(const run_record& run, const std::vector<act>& acts, const std::string& plot, bool good) {
   json_writer out;
-  out.begin_object().member("ok", good).member("seconds", run.seconds);
+  out.begin_object().member("ok", good).member("seconds", run.seconds).member("last_answer_seconds", run.last_answer_s);
   out.member("service", run.service).member("machine", run.machine);
   out.key("clients").begin_array();
-  std::uint64_t wrong = 0, failed = 0;
-  for (const kind_record& k : run.by_kind) {
-    wrong += k.wrong, failed += k.failed;
-    write(out, k.name, k.right, k.wrong, k.failed, run.seconds);
-  }
+  for (const kind_record& k : run.by_kind) write(out, run, k);
   out.end_array().key("all");
-  write(out, "all", run.right(), wrong, failed, run.seconds);
+  write(out, run, run.all());
   out.member("batches", run.batches).member("questions", run.questions);
   out.member("most_memory_bytes", run.most_memory_bytes);
   out.key("moments").begin_array();

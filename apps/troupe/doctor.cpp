@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <algorithm>
 #include <apps/common/command_line.hpp>
+#include <apps/common/output.hpp>
 #include <apps/troupe/doctor.hpp>
 #include <chrono>
 #include <cstdio>
@@ -83,6 +84,8 @@ std::string no_such_library(const doctor_report& r, const std::vector<engine_rep
   std::vector<std::string_view> names;
   for (const engine_report& e : all)
     if (std::find(names.begin(), names.end(), e.file.library) == names.end()) names.push_back(e.file.library);
+  for (const optional_engine& o : r.left_out)
+    if (r.library == o.library) return std::string(o.name) + " is " + o.text();
   std::string text = "there is no engine of a library \"" + r.library + "\" here; ";
   if (const std::string_view near = nearest(r.library, names); !near.empty())
     return text + "did you mean " + std::string(near) + "?";
@@ -111,6 +114,21 @@ std::string install_command(const std::string& package) {
   return (::geteuid() == 0 ? "apt-get install " : "sudo apt-get install ") + package;
 }
 
+std::string optional_engine::text() const {
+  return "left out when this was built, because its vendor library was not there. To get it: " +
+         install_command(package) + ", then build Troupe again";
+}
+
+std::vector<optional_engine> left_out(const std::vector<engine_report>& engines) {
+  static constexpr optional_engine optional[] = {{"blas", "blas.host", "libopenblas-pthread-dev"}};
+  std::vector<optional_engine> out;
+  for (const optional_engine& o : optional) {
+    const auto is_it = [&](const engine_report& e) { return e.file.library + "." + e.file.backend == o.name; };
+    if (!engines.empty() && std::none_of(engines.begin(), engines.end(), is_it)) out.push_back(o);
+  }
+  return out;
+}
+
 doctor_report examine(const doctor_settings& settings) {
   const std::int64_t start = now_ns();
   doctor_report r;
@@ -124,6 +142,7 @@ doctor_report examine(const doctor_settings& settings) {
   std::vector<engine_report> all = examine(r.here.worker, engine_files(folders), patience);
   for (const engine_report& e : all)
     if (r.library.empty() || e.file.library == r.library) r.engines.push_back(e);
+  r.left_out = left_out(all);
   r.reason = reason_of(r, all);
   r.seconds = seconds_since(start);
   return r;
@@ -133,7 +152,7 @@ int doctor_command(std::span<const char* const> arguments) {
   static constexpr std::string_view options[] = {"--engines=", "--json"};
   const auto c = command_line::parse({.command = "troupe doctor", .options = options, .words = 1}, arguments);
   if (!c) return std::fprintf(stderr, "%s\n", c.error().text().c_str()), 2;
-  if (c->has("--help")) return std::fputs(help, stdout), 0;
+  if (c->has("--help")) return print_help("doctor", help, c->has("--json"));
   doctor_settings settings{.library = c->words().empty() ? std::string() : std::string(c->words().front()),
                            .engine_folders = c->values("--engines")};
   for (const std::string& folder : settings.engine_folders)

@@ -20,6 +20,15 @@ struct service_report {
   std::uint64_t memory_bytes = 0;  ///< that it may hand out
 };
 
+/// An engine of this version that is built only where the vendor's headers are.
+struct optional_engine {
+  const char *library, *name, *package;
+  /// What was the case, and how to get it.
+  std::string text() const;
+};
+/// Those that this installation was built without. None where there are no engines at all: that has another reason.
+std::vector<optional_engine> left_out(const std::vector<engine_report>& engines);
+
 struct doctor_report {
   installation here;
   std::string library;  ///< the only one asked about; empty: all
@@ -27,6 +36,7 @@ struct doctor_report {
   machine_report machine;
   gpu_report gpus;
   std::vector<engine_report> engines;
+  std::vector<optional_engine> left_out;
   std::string reason;  ///< why the exit code is 1; empty: it is 0
   double seconds = 0;
 };

@@ -82,6 +82,9 @@ std::string doctor_json(const doctor_report& r) {
   write(out, r.gpus);
   out.key("engines").begin_array();
   for (const engine_report& e : r.engines) write(out, e);
+  out.end_array().key("left_out").begin_array();
+  for (const optional_engine& o : r.left_out)
+    out.begin_object().member("library", o.library).member("package", o.package).end_object();
   out.end_array();
   out.member("seconds", r.seconds);
   out.end_object();

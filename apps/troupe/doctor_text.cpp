@@ -129,19 +129,6 @@ void engine_lines(page& p, const engine_report& e) {
   }
 }
 
-// Libraries of this version whose engine is built only where the vendor's headers are.
-void left_out(page& p, const doctor_report& r) {
-  static constexpr struct {
-    const char *library, *name, *package;
-  } optional[] = {{"blas", "blas.host", "libopenblas-pthread-dev"}};
-  for (const auto& o : optional) {
-    const auto is_it = [&](const engine_report& e) { return e.file.library == o.library && e.file.backend == "host"; };
-    if (std::any_of(r.engines.begin(), r.engines.end(), is_it)) continue;
-    p.warning(o.name, "left out when this was built, because its vendor library was not there");
-    p.more("to get it: " + install_command(o.package) + ", then build Troupe again");
-  }
-}
-
 void gpu_part(page& p, const gpu_report& g) {
   p.heading("GPU");
   p.fact("NVIDIA driver", g.driver.empty() ? "none here" : g.driver);
@@ -188,7 +175,7 @@ std::string doctor_text(const doctor_report& r, const terminal& t) {
     p.heading("Engines");
     for (const engine_report& e : r.engines) engine_lines(p, e);
     if (r.engines.empty()) p.bad("none", "in " + r.here.engines);
-    left_out(p, r);
+    for (const optional_engine& o : r.left_out) p.warning(o.name, o.text());
     gpu_part(p, r.gpus);
   } else {
     library_part(p, r);

@@ -6,6 +6,7 @@
 #include <apps/common/command_line.hpp>
 #include <apps/common/installation.hpp>
 #include <apps/common/json.hpp>
+#include <apps/common/output.hpp>
 #include <apps/common/terminal.hpp>
 #include <apps/troupe/doctor.hpp>
 #include <apps/troupe/version.hpp>
@@ -53,7 +54,8 @@ target_link_libraries(program PRIVATE troupe::troupe). A first program:
   gpu.fill(x, 1.5f);                        // queued, in order
   auto values = gpu.download(x).get();      // waits; an error anywhere above arrives here
 
-Exit codes of all commands: 0 well, 1 something is wrong and was said, 2 not called like this.
+Exit codes of all commands: 0 well, 1 something is wrong and was said (also when the output could not be written), 2 not
+called like this.
 )";
 
 void print_help(std::FILE* to) {
@@ -110,8 +112,8 @@ int help_command(arguments rest) {
   if (!c) return std::fprintf(stderr, "%s\n", c.error().text().c_str()), 2;
   if (!c->words().empty() && c->words().front() != "help") {
     const command* about = find(c->words().front());
-    const char* const help = "--help";
-    return about == nullptr ? unknown_command(c->words().front()) : run(*about, {&help, 1});
+    const char* const help[] = {"--help", "--json"};
+    return about == nullptr ? unknown_command(c->words().front()) : run(*about, {help, c->has("--json") ? 2u : 1u});
   }
   c->has("--json") ? print_help_as_json() : print_help(stdout);
   return 0;
@@ -136,5 +138,6 @@ int start(arguments all) {
 }  // namespace troupe::apps
 
 int main(int argc, char** argv) {
-  return troupe::apps::start({argv + std::min(argc, 1), static_cast<std::size_t>(std::max(argc - 1, 0))});
+  const int code = troupe::apps::start({argv + std::min(argc, 1), static_cast<std::size_t>(std::max(argc - 1, 0))});
+  return troupe::apps::finish(stdout, code);
 }

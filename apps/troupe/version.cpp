@@ -4,6 +4,7 @@
 #include <apps/common/command_line.hpp>
 #include <apps/common/installation.hpp>
 #include <apps/common/json.hpp>
+#include <apps/common/output.hpp>
 #include <apps/troupe/version.hpp>
 #include <cstdio>
 
@@ -15,7 +16,7 @@ Which Troupe this is, where its worker is, and which engines are beside it. It l
 
   troupe version --json
 
-Exit code: 0, or 2 when it is not called like this.
+Exit code: 0, 1 when it could not be written, 2 not called like this.
 )";
 
 }  // namespace
@@ -24,7 +25,7 @@ int version_command(std::span<const char* const> arguments) {
   static constexpr std::string_view options[] = {"--json"};
   const auto c = command_line::parse({.command = "troupe version", .options = options}, arguments);
   if (!c) return std::fprintf(stderr, "%s\n", c.error().text().c_str()), 2;
-  if (c->has("--help")) return std::fputs(help, stdout), 0;
+  if (c->has("--help")) return print_help("version", help, c->has("--json"));
   const installation here = installation::of_this_program();
   const bool runnable = ::access(here.worker.c_str(), X_OK) == 0;
   std::vector<std::string> engines;

@@ -45,7 +45,7 @@ int serve() {
 int main(int argc, char** argv) {
   if (argc == 1) return serve();
   const std::string_view first = argv[1];
-  if (first == "--help" || first == "-h") return std::fputs(help, stdout), 0;
+  if (first == "--help" || first == "-h") return std::fputs(help, stdout) < 0 || std::fflush(stdout) != 0 ? 1 : 0;
   if (first == "--describe" && argc == 3) return describe(argv[2]);
   std::fputs(help, stderr);
   return 2;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <string>
 #include <troupe/worker/engine.hpp>
 
 #include "support.hpp"
@@ -37,6 +38,10 @@ class openblas {
  public:
   static result<std::unique_ptr<openblas>> make(const engine_context&) { return std::make_unique<openblas>(); }
   const char* version() const noexcept { return version_.c_str(); }
+  std::string notes() const {
+    return "threads: " + std::to_string(openblas_get_num_threads()) + "\nkernels: those for " +
+           openblas_get_corename() + ", as OpenBLAS calls this processor";
+  }
 
   template <class R>
   result<typename R::reply> run(const R& r, call&) {

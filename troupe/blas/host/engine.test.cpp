@@ -67,6 +67,17 @@ TEST_F(blas_engine, serves_every_request_of_the_actor_and_says_which_openblas_it
   EXPECT_EQ(names.size(), 242u);
 }
 
+TEST_F(blas_engine, notes_how_many_threads_there_are_and_for_which_processor) {
+  ASSERT_NE(engine.interface().notes, nullptr);
+  const std::string notes = engine.interface().notes(&engine.interface());
+  int threads = 0;
+  char core[64] = "";
+  ASSERT_EQ(std::sscanf(notes.c_str(), "threads: %d\nkernels: those for %63[^,]", &threads, core), 2) << notes;
+  EXPECT_GT(threads, 0);
+  // Which OpenBLAS also names with its version.
+  EXPECT_NE(std::string(engine.interface().version).find(core), std::string::npos) << notes;
+}
+
 // The engine refuses before it looks at memory, so there need be none.
 TEST_F(blas_engine, refuses_matrix_sizes_that_openblas_cannot_count_naming_the_field) {
   const std::string why =

@@ -65,7 +65,7 @@ result<std::string> find_compiler(const recipe& r) {
                      remedy);
 }
 
-result<compiler> identify(const std::string& keeper, const std::string& path, disk_cache* cache) {
+result<compiler> identify(const std::string& keeper, const std::string& path, disk_cache* cache, time_span patience) {
   std::error_code failed;
   const std::string real = std::filesystem::canonical(path, failed).string();
   const auto file = glance_at(failed ? path : real);
@@ -87,16 +87,17 @@ result<compiler> identify(const std::string& keeper, const std::string& path, di
     if (!folder) return folder.error();
     const auto said = run_command(keeper, {.line = {path, "--version"},
                                            .folder = folder->path(),
-                                           .deadline_ns = now_ns() + 10'000'000'000,
+                                           .deadline_ns = patience.after(now_ns()),
                                            .message_bytes = 4096});
     if (!said) return said.error();
     if (said->exit_code != 0 || said->timed_out)
-      return unsupported("the compiler " + path + " does not say its version: " + said->messages + remedy);
+      return unsupported("the compiler " + path + " does not say its version: " +
+                         (said->timed_out ? "it does not end" : said->messages) + remedy);
     version = said->messages.substr(0, said->messages.find('\n'));
     if (cache != nullptr) (void)cache->store(key.bytes(), {}, version);
   }
   key.text(version);
-  return compiler{path, std::move(key).bytes()};
+  return compiler{path, std::move(key).bytes(), version};
 }
 
 const std::string& processor_identity() {

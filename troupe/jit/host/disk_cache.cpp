@@ -61,6 +61,31 @@ std::optional<entry> unpack(std::string_view bytes) {
   return e;
 }
 
+struct stored_file {
+  std::string name;
+  std::int64_t used;
+  std::uint64_t bytes;
+  bool unfinished;
+};
+
+// Entries, and what may become some.
+std::vector<stored_file> files_in(int folder) {
+  std::vector<stored_file> files;
+  const int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // a position of its own
+  const std::unique_ptr<DIR, int (*)(DIR*)> names(copy >= 0 ? ::fdopendir(copy) : nullptr, &::closedir);
+  if (!names && copy >= 0) ::close(copy);
+  while (const dirent* d = names ? ::readdir(names.get()) : nullptr) {
+    const std::string name = d->d_name;
+    const bool unfinished = name.starts_with(unfinished_prefix);
+    struct stat s{};
+    if (!unfinished && !name.ends_with(entry_suffix)) continue;
+    if (::fstatat(folder, name.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s.st_mode)) continue;
+    files.push_back({name, s.st_mtim.tv_sec * std::int64_t{1'000'000'000} + s.st_mtim.tv_nsec,
+                     static_cast<std::uint64_t>(s.st_size), unfinished});
+  }
+  return files;
+}
+
 // Another user could write there: nothing in it can be trusted.
 std::string why_untrusted(const struct stat& s) {
   if (s.st_uid != ::geteuid()) return "it belongs to user " + std::to_string(s.st_uid);
@@ -167,36 +192,46 @@ std::string disk_cache::store(std::string_view key, const manifest& made_from, s
   return {};
 }
 
-void disk_cache::make_room(int folder) {
-  struct file {
-    std::string name;
-    std::int64_t used;
-    std::uint64_t bytes;
-  };
-  std::vector<file> files;
-  std::uint64_t total = 0;
-  const int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // a position of its own
-  const std::unique_ptr<DIR, int (*)(DIR*)> names(copy >= 0 ? ::fdopendir(copy) : nullptr, &::closedir);
-  if (!names) {
-    if (copy >= 0) ::close(copy);
-    return;
+disk_cache::fill disk_cache::look() const {
+  fill out;
+  const file_descriptor fd(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat s{};
+  if (!fd && errno == ENOENT) {
+    // It would be made in the first folder above that is there.
+    std::filesystem::path above = std::filesystem::absolute(folder_);
+    const auto allows = [&](int what) { return ::faccessat(AT_FDCWD, above.c_str(), what, AT_EACCESS) == 0; };
+    do above = above.parent_path();
+    while (!allows(F_OK) && above != above.root_path());
+    if (!allows(W_OK | X_OK)) out.why_not = because("cannot make the folder " + folder_, errno);
+  } else if (!fd || ::fstat(fd.get(), &s) != 0) {
+    out.why_not = because("cannot open the folder " + folder_, errno);
+  } else if (const std::string untrusted = why_untrusted(s); !untrusted.empty()) {
+    out.why_not = "cannot use the folder " + folder_ + ": " + untrusted;
+  } else {
+    for (const stored_file& f : files_in(fd.get())) {
+      if (f.unfinished) continue;
+      ++out.entries;
+      out.bytes += f.bytes;
+    }
   }
-  while (const dirent* d = ::readdir(names.get())) {
-    const std::string name = d->d_name;
-    struct stat s{};
-    if (::fstatat(folder, name.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s.st_mode)) continue;
-    if (name.starts_with(unfinished_prefix)) {
-      if (::time(nullptr) - s.st_mtim.tv_sec > abandoned_after_seconds) (void)::unlinkat(folder, name.c_str(), 0);
-    } else if (name.ends_with(entry_suffix)) {
-      files.push_back({name, s.st_mtim.tv_sec * std::int64_t{1'000'000'000} + s.st_mtim.tv_nsec,
-                       static_cast<std::uint64_t>(s.st_size)});
-      total += files.back().bytes;
+  return out;
+}
+
+void disk_cache::make_room(int folder) {
+  std::uint64_t total = 0;
+  std::vector<stored_file> files;
+  for (stored_file& f : files_in(folder)) {
+    if (!f.unfinished) {
+      total += f.bytes;
+      files.push_back(std::move(f));
+    } else if (::time(nullptr) - f.used / 1'000'000'000 > abandoned_after_seconds) {
+      (void)::unlinkat(folder, f.name.c_str(), 0);
     }
   }
   if (total <= most_bytes_) return;
   // Whoever reads an entry now goes on reading it; whoever comes later compiles.
-  std::sort(files.begin(), files.end(), [](const file& a, const file& b) { return a.used < b.used; });
-  for (const file& f : files) {
+  std::sort(files.begin(), files.end(), [](const stored_file& a, const stored_file& b) { return a.used < b.used; });
+  for (const stored_file& f : files) {
     if (total <= most_bytes_ / 10 * 9) break;
     if (::unlinkat(folder, f.name.c_str(), 0) == 0 || errno == ENOENT) total -= f.bytes;
   }

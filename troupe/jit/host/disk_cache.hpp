@@ -36,6 +36,14 @@ class disk_cache {
   std::string store(std::string_view key, const manifest& made_from, std::string_view value);
 
   const std::string& folder() const noexcept { return folder_; }
+  std::uint64_t most_bytes() const noexcept { return most_bytes_; }
+
+  struct fill {
+    std::uint64_t entries = 0, bytes = 0;
+    std::string why_not;  ///< it could not be used; "" when it can
+  };
+  /// How full it is. Makes nothing.
+  fill look() const;
 
  private:
   using folder_ref = std::shared_ptr<const file_descriptor>;

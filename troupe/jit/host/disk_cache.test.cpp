@@ -299,6 +299,38 @@ TEST_F(the_disk_cache, never_gives_a_wrong_image_to_any_of_many_processes_that_d
   ::munmap(memory, 4096);
 }
 
+TEST_F(the_disk_cache, says_how_full_it_is_and_makes_nothing_for_that) {
+  disk_cache cache(folder());
+  EXPECT_EQ(cache.look().entries, 0u);
+  EXPECT_EQ(cache.look().why_not, "");
+  EXPECT_FALSE(fs::exists(folder()));
+  EXPECT_EQ(cache.store("a", {}, std::string(1000, 'x')), "");
+  EXPECT_EQ(cache.store("b", {}, std::string(2000, 'x')), "");
+  write(folder() + "/unfinished.1", "begun");
+  write(folder() + "/notes.txt", "somebody else's");
+  std::uintmax_t bytes = 0;
+  for (const auto& e : fs::directory_iterator(folder()))
+    if (e.path().extension() == ".entry") bytes += e.file_size();
+  EXPECT_EQ(cache.look().entries, 2u);
+  EXPECT_EQ(cache.look().bytes, bytes);
+  EXPECT_GT(bytes, 3000u);
+}
+
+TEST_F(the_disk_cache, says_why_it_cannot_be_used) {
+  write(place("file"), "no folder");
+  EXPECT_EQ(disk_cache(place("file")).look().why_not, "cannot open the folder " + place("file") + ": Not a directory");
+  fs::create_directory(folder());
+  fs::permissions(folder(), fs::perms::all);
+  EXPECT_EQ(disk_cache(folder()).look().why_not,
+            "cannot use the folder " + folder() + ": others may write it (chmod go-w)");
+  // Root may make folders everywhere.
+  const bool root = ::geteuid() == 0;
+  ASSERT_EQ(root ? ::seteuid(65534) : 0, 0);
+  const std::string why = disk_cache("/usr/no/cache").look().why_not;
+  ASSERT_EQ(root ? ::seteuid(0) : 0, 0);
+  EXPECT_EQ(why, "cannot make the folder /usr/no/cache: Permission denied");
+}
+
 TEST(the_default_folder, follows_the_environment) {
   const auto with = [](const char* own, const char* base, const char* home) {
     const auto set = [](const char* name, const char* value) {

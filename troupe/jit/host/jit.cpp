@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <troupe/base/clock.hpp>
 #include <troupe/jit/host/builder.hpp>
+#include <troupe/jit/host/notes.hpp>
 #include <troupe/jit/requests.hpp>
 #include <troupe/kernel/engine/programs.hpp>
 #include <troupe/worker/engine.hpp>
@@ -42,6 +43,7 @@ class host_jit {
     return std::unique_ptr<host_jit>(new host_jit);
   }
   const char* version() const { return "system compiler"; }
+  std::string notes() const { return notes_of(installation_, disk_); }
 
   result<void> run(const compile_recipe& r, call&) {
     const auto& root = *reinterpret_cast<const kernel::program_root*>(r.root.data());

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <apps/demo/show.hpp>
+#include <sstream>
+
+namespace demo {
+namespace {
+
+// Two seconds, and then as many answers again to what had been asked in them.
+run_record overloaded() {
+  run_record run{.seconds = 2, .last_answer_s = 4.25, .batches = 100, .most_memory_bytes = 1 << 20};
+  latencies all;
+  for (int i = 0; i < 80'000; ++i) all.add(1'000'000);
+  run.by_kind[0] = {"8 blocking threads", latency_counts(all), 80'000};
+  run.by_kind[2] = {"open loop", latency_counts(all), 20'000};
+  return run;
+}
+
+// The first line that begins with the name, its columns apart.
+std::vector<std::string> row(const std::string& table, const std::string& name) {
+  std::vector<std::string> cells;
+  std::istringstream rest(table.substr(table.find("  " + name) + 2 + name.size()));
+  std::string line;
+  std::getline(rest, line);
+  std::istringstream words(line);
+  for (std::string word; words >> word;) cells.push_back(word);
+  return cells;
+}
+
+TEST(show, rates_count_what_came_while_clients_asked) {
+  const std::string text = table(overloaded(), {});
+  EXPECT_EQ(row(text, "8 blocking threads")[3], "40,000") << text;
+  EXPECT_EQ(row(text, "open loop")[0], "80,000") << text;
+  EXPECT_EQ(row(text, "open loop")[3], "10,000") << text;
+  EXPECT_EQ(row(text, "all")[3], "50,000") << text;
+  char flops[32];
+  std::snprintf(flops, sizeof flops, "; %.1f GFLOP/s;", 50'000 * shape::flops_of_one / 1e9);
+  EXPECT_NE(text.find(flops), text.npos) << text;
+}
+
+TEST(show, answers_that_came_late_are_told) {
+  run_record run = overloaded();
+  const std::string text = table(run, {});
+  EXPECT_NE(text.find("60,000 of the answers came late, the last 2.25 s after the end"), text.npos) << text;
+  run.last_answer_s = 2.01;
+  EXPECT_EQ(table(run, {}).find("late"), text.npos) << "who was asking at the end is not";
+}
+
+TEST(show, programs_are_told_the_same) {
+  const std::string text = json(overloaded(), {}, "", true);
+  const std::string all = text.substr(text.find("\"all\""));
+  EXPECT_NE(all.find("\"late\": 60000"), all.npos) << all;
+  EXPECT_NE(all.find("\"per_second\": 50000"), all.npos) << all;
+  EXPECT_NE(text.find("\"last_answer_seconds\": 4.25"), text.npos) << text;
+}
+
+}  // namespace
+}  // namespace demo

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <bench/report.hpp>
+
+namespace troupe::bench {
+namespace {
+
+constexpr measure twice{.name = "twice",
+                        .unit = "ns",
+                        .ours = "ours",
+                        .raw = "the \"raw\" one",
+                        .goal = {goal::kind::ratio_at_most, 2},
+                        .run = nullptr};
+
+const result<figures> good = figures{.ours = 3, .raw = 2}, slow = figures{.ours = 5, .raw = 2},
+                      wrong = figures{.ours = 3, .raw = 2, .objection = "the products are \"wrong\""},
+                      second = figures{.ours = 3, .raw = 2, .missed = "too slow alone"},
+                      none = error(reaction::unsupported, "bench", "no C++ compiler");
+
+int exit_code(const result<figures>& found, bool check) {
+  summary all;
+  all.add(twice, good);
+  all.add(twice, found);
+  return all.exit_code(check);
+}
+
+TEST(bench_report, what_was_not_measured_or_is_wrong_is_no_success_with_or_without_check) {
+  for (const bool check : {false, true}) {
+    EXPECT_EQ(exit_code(good, check), 0);
+    EXPECT_EQ(exit_code(wrong, check), 1);
+    EXPECT_EQ(exit_code(none, check), 1);
+    EXPECT_EQ(exit_code(slow, check), check ? 1 : 0);
+    EXPECT_EQ(exit_code(second, check), check ? 1 : 0);
+  }
+}
+
+TEST(bench_report, the_last_line_counts_what_was_not_met) {
+  summary all;
+  all.add(twice, good);
+  EXPECT_EQ(all.text(), "1 of 1 goal met");
+  for (const auto* found : {&slow, &wrong, &second, &none}) all.add(twice, *found);
+  EXPECT_EQ(all.text(), "1 of 5 goals met, 1 not run, 1 not right");
+}
+
+TEST(bench_report, programs_are_told_why) {
+  const std::string begin = R"({"name":"twice","ours":3,"raw":2,"unit":"ns","ratio":1.5,"goal":"ratio <= 2","ok":)";
+  EXPECT_EQ(json_line(twice, good), begin + "true,\"why\":null}\n");
+  EXPECT_EQ(json_line(twice, wrong), begin + "false,\"why\":\"the products are \\\"wrong\\\"\"}\n");
+  EXPECT_EQ(json_line(twice, second), begin + "false,\"why\":\"too slow alone\"}\n");
+  EXPECT_EQ(json_line(twice, none), R"({"name":"twice","ours":null,"raw":null,"unit":"ns","ratio":null,)"
+                                    R"("goal":"ratio <= 2","ok":false,"why":"not run: no C++ compiler"})"
+                                    "\n");
+  EXPECT_EQ(json_line(twice),
+            R"({"name":"twice","unit":"ns","ours":"ours","raw":"the \"raw\" one","goal":"ratio <= 2"})"
+            "\n");
+}
+
+}  // namespace
+}  // namespace troupe::bench
