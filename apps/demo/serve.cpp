@@ -22,7 +22,7 @@ class observer {
  public:
   observer(const device& gpu, const clients& crowd, run_record& run) : gpu_(gpu), crowd_(crowd), run_(run) {}
 
-  void look(const std::function<void(const standing&)>& watch) {
+  void look(const std::function<void(const standing&)>& watch, bool kept) {
     moment m{.at_s = seconds(now_ns() - crowd_.started_ns())};
     const double passed = m.at_s - last_s_;
     latency_counts now, since;
@@ -43,7 +43,7 @@ class observer {
     m.p99_s = since.seconds_at(0.99);
     last_ = now;
     last_s_ = m.at_s;
-    run_.moments.push_back(m);
+    if (kept) run_.moments.push_back(m);
     watch({m, run_.seconds, now.total(), wrong, failed, crowd_.under_way(), gpu_.statistics().memory.used_bytes,
            run_.moments});
   }
@@ -93,8 +93,11 @@ result<run_record> serve(const device& gpu, std::shared_ptr<const network> net, 
   const std::int64_t end = crowd.started_ns() + static_cast<std::int64_t>(l.seconds * 1e9);
   for (std::int64_t next = crowd.started_ns() + moment_ns; next <= end; next += moment_ns) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(next - now_ns()));
-    eye.look(watch);
+    eye.look(watch, true);
   }
+  // Where more was asked than the service does, the rest is answered now: whoever watches sees it.
+  const auto wait = [] { std::this_thread::sleep_for(std::chrono::nanoseconds(moment_ns)); };
+  for (wait(); crowd.under_way() > 0; wait()) eye.look(watch, false);
   crowd.join();
   actors.close();  // who is called back may still be on its way out of the callback
   for (const kind k : kinds) {

@@ -49,7 +49,10 @@ void progress::show(const standing& s) {
   if (!t_.can().live && s.now.at_s < next_s_) return;
   next_s_ += 1;
   char passed[32];
-  std::snprintf(passed, sizeof passed, "%5.1f of %g s", s.now.at_s, s.seconds);
+  if (s.now.at_s < s.seconds + 0.05)
+    std::snprintf(passed, sizeof passed, "%5.1f of %g s", s.now.at_s, s.seconds);
+  else
+    std::snprintf(passed, sizeof passed, "%5.1f s, all asked", s.now.at_s);
   const auto rate = static_cast<std::uint64_t>(std::lround(all_per_s(s.now)));
   std::string line = "  " + std::string(passed) + "  ";
   if (t_.can().symbols && t_.can().columns >= 110) line += t_.good(bars(s.before, 20)) + "  ";

@@ -48,6 +48,20 @@ TEST(show, answers_that_came_late_are_told) {
   EXPECT_EQ(table(run, {}).find("late"), text.npos) << "who was asking at the end is not";
 }
 
+TEST(show, who_watches_sees_the_answers_that_come_after_the_end) {
+  const auto line = [](double at_s) {
+    const moment now{.at_s = at_s};
+    const std::vector<moment> before;
+    const troupe::apps::terminal plain;
+    testing::internal::CaptureStdout();
+    progress(plain).show({now, 2, 100, 0, 0, 5000, 1 << 20, before});
+    std::fflush(stdout);
+    return testing::internal::GetCapturedStdout();
+  };
+  EXPECT_TRUE(line(2.001).starts_with("    2.0 of 2 s")) << line(2.001);
+  EXPECT_TRUE(line(3).starts_with("    3.0 s, all asked")) << line(3);
+}
+
 TEST(show, programs_are_told_the_same) {
   const std::string text = json(overloaded(), {}, "", true);
   const std::string all = text.substr(text.find("\"all\""));
