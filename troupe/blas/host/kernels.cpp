@@ -14,16 +14,17 @@ namespace {
 template <class T>
 double norm(const T* x, std::int64_t n, std::int64_t inc) noexcept {
   double scale = 0, squares = 1;
+  bool any_nan = false, any_infinite = false;
   const auto add = [&](double v) {
     v = std::abs(v);
     if (v == 0) return;
-    if (std::isinf(v) || std::isinf(scale)) {
-      scale = std::isnan(squares) ? scale : INFINITY, squares = 1;
+    if (!std::isfinite(v)) {
+      (std::isnan(v) ? any_nan : any_infinite) = true;
     } else if (scale < v) {
       squares = 1 + squares * (scale / v) * (scale / v);
       scale = v;
     } else {
-      squares += (v / scale) * (v / scale);  // NaN comes here, and stays
+      squares += (v / scale) * (v / scale);
     }
   };
   for (std::int64_t i = 0; i < n; ++i) {
@@ -32,7 +33,8 @@ double norm(const T* x, std::int64_t n, std::int64_t inc) noexcept {
     else
       add(x[i * inc].real), add(x[i * inc].imag);
   }
-  return scale * std::sqrt(squares);
+  if (any_nan) return NAN;
+  return any_infinite ? INFINITY : scale * std::sqrt(squares);
 }
 
 // The most extreme magnitude, in as many parts as a processor may look at together.

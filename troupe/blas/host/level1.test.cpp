@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Vectors, against a reference in higher precision: random lengths, increments and factors.
+#include <algorithm>
+#include <numeric>
 #include <troupe/blas/level1.hpp>
 #include <troupe/blas/testing/numerics.hpp>
 
@@ -207,6 +209,41 @@ TYPED_TEST(level1, nrm2_and_asum_of_nan_are_nan_and_of_an_infinity_infinite) {
       EXPECT_TRUE(one_agrees(*sum, want)) << n;
     }
   }
+}
+
+TYPED_TEST(level1, nrm2_and_asum_of_nan_and_infinities_in_any_order_are_nan) {
+  using T = TypeParam;
+  using real = real_of<T>;
+  constexpr real nan = std::numeric_limits<real>::quiet_NaN(), inf = std::numeric_limits<real>::infinity();
+  const auto expect_nan = [this](std::vector<T> x) {
+    const auto n = static_cast<std::int64_t>(x.size());
+    const in<T> all(reinterpret_cast<std::uintptr_t>(x.data()), x.size());
+    for (const std::int64_t inc : {1, -1}) {
+      const auto norm = this->engine->run(nrm2<T>{.x = all, .n = n, .incx = inc}),
+                 sum = this->engine->run(asum<T>{.x = all, .n = n, .incx = inc});
+      ASSERT_TRUE(norm && sum);
+      std::string story;
+      for (const T& v : x) story += numerics::detail::digits(v) + " ";
+      EXPECT_TRUE(std::isnan(*norm)) << story << *norm;
+      EXPECT_TRUE(std::isnan(*sum)) << story << *sum;
+    }
+  };
+  for (const std::vector<real>& some : {std::vector<real>{nan, inf}, {3, nan, inf}, {3, nan, -inf, 0}, {0, nan, 2}}) {
+    // Every order, alone and among others.
+    auto order = some;
+    std::vector<std::size_t> places(some.size());
+    std::iota(places.begin(), places.end(), 0u);
+    do {
+      for (std::size_t i = 0; i < some.size(); ++i) order[i] = some[places[i]];
+      std::vector<T> x(order.begin(), order.end());
+      expect_nan(x);
+      x.insert(x.begin() + 1, 70, T(5));
+      expect_nan(x);
+    } while (std::next_permutation(places.begin(), places.end()));
+  }
+  if constexpr (is_complex<T>)
+    for (const T both : {T(nan, inf), T(inf, nan), T(nan, -inf), T(nan, 3)})
+      for (const std::vector<T>& x : {std::vector<T>{both}, {T(1), both}, {both, T(1)}}) expect_nan(x);
 }
 
 // The first largest or smallest, looked for the plain way.

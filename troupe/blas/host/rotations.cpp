@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <complex>
+#include <initializer_list>
 #include <troupe/blas/rotations.hpp>
 
 #include "engine.hpp"
@@ -13,38 +15,63 @@ static void write(const std::optional<out<T>>& place, T value) noexcept {
   if (place) *place->data() = value;
 }
 
+// The power of two that takes the largest of some numbers to [1, 2). Numbers that are multiplied by it can be squared:
+// those that vanish then do not count. Infinities and NaN are left as they are, to go through the definition.
+static int exponent_of(std::initializer_list<double> numbers) noexcept {
+  double largest = 0;
+  for (const double v : numbers) {
+    if (!std::isfinite(v)) return 0;
+    largest = std::max(largest, std::abs(v));
+  }
+  return largest == 0 ? 0 : std::ilogb(largest);
+}
+static std::complex<double> scaled(std::complex<double> v, int exponent) noexcept {
+  return {std::scalbn(v.real(), exponent), std::scalbn(v.imag(), exponent)};
+}
+
+// From the definition: OpenBLAS (0.3.21) squares numbers of double as they are, which may leave the range.
+template <class T>
+static rotation<T> real_rotation(T a, T b) {
+  if (b == 0) return {.r = a, .z = 0, .c = 1, .s = 0};
+  if (a == 0) return {.r = b, .z = 1, .c = 0, .s = 1};
+  const int exponent = exponent_of({a, b});
+  const double x = std::scalbn(double{a}, -exponent), y = std::scalbn(double{b}, -exponent);
+  const bool first = std::abs(x) > std::abs(y);
+  const double length = std::copysign(std::sqrt(x * x + y * y), first ? x : y);
+  rotation<T> out{.r = static_cast<T>(std::scalbn(length, exponent)),
+                  .z = {},
+                  .c = static_cast<T>(x / length),
+                  .s = static_cast<T>(y / length)};
+  out.z = first ? out.s : out.c == 0 ? T(1) : 1 / out.c;
+  return out;
+}
+
 // From the definition: OpenBLAS's (0.3.26) gives an r that its c and s do not.
 template <class T>
 static rotation<T> complex_rotation(const T& a, const T& b) {
   using wide = std::complex<double>;
-  const wide x(a.real, a.imag), y(b.real, b.imag);
+  using real = real_of<T>;
+  if (a == T(0)) return {.r = b, .z = {}, .c = 0, .s = T(1)};
+  const int exponent = exponent_of({a.real, a.imag, b.real, b.imag});
+  const wide x = scaled({a.real, a.imag}, -exponent), y = scaled({b.real, b.imag}, -exponent);
+  // By its own scale: beside a much larger b, x may be 0.
+  const wide alone = scaled({a.real, a.imag}, -exponent_of({a.real, a.imag})), direction = alone / std::abs(alone);
   const double length = std::hypot(std::abs(x), std::abs(y));
-  rotation<T> out{};
-  const auto set = [](T& to, wide from) {
-    to = T(static_cast<decltype(to.real)>(from.real()), static_cast<decltype(to.real)>(from.imag()));
-  };
-  if (std::abs(x) == 0) {
-    out.c = 0, out.s = T(1), out.r = b;
-    return out;
-  }
-  const wide direction = x / std::abs(x);
-  out.c = static_cast<decltype(out.c)>(std::abs(x) / length);
-  set(out.s, direction * std::conj(y) / length);
-  set(out.r, direction * length);
-  return out;
+  const auto narrowed = [](wide v) { return T(static_cast<real>(v.real()), static_cast<real>(v.imag())); };
+  return {.r = narrowed(scaled(direction * length, exponent)),
+          .z = {},
+          .c = static_cast<real>(std::abs(x) / length),
+          .s = narrowed(direction * std::conj(y) / length)};
 }
 
 template <class T>
 static result<rotation<T>> compute(const rotg<T>& r) {
-  T a = r.a.load(), b = r.b.load();
-  rotation<T> out{};
-  if constexpr (is_real<T>) {
-    routines<T>::rotg(&a, &b, &out.c, &out.s);
-    out.r = a;
-  } else {
+  const T a = r.a.load(), b = r.b.load();
+  rotation<T> out;
+  if constexpr (is_real<T>)
+    out = real_rotation(a, b);
+  else
     out = complex_rotation(a, b);
-  }
-  if constexpr (is_real<T>) out.z = b;
   write(r.r, out.r);
   write(r.z, out.z);
   write(r.c, out.c);
