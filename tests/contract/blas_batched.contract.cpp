@@ -137,6 +137,58 @@ struct getri_batched : factorization<getri_batched<T>, blas::getri_batched<T>> {
   }
 };
 
+// With pivots: the rows of [2 1; 4 5] change places, so the factors are 1, 0.5 below it, 4, 5 and -1.5.
+template <class T>
+std::vector<T> two_by_two_pivoted() {
+  return {T(4), T(0.5f), T(5), T(-1.5f)};
+}
+inline buffer<std::int32_t> pivots_of_three(const device& gpu) {
+  auto b = gpu.alloc<std::int32_t>(6);
+  gpu.upload(b, std::vector<std::int32_t>{2, 2, 2, 2, 2, 2});
+  return b;
+}
+
+template <class T>
+struct getrf_with_pivots : factorization<getrf_with_pivots<T>, blas::getrf_batched<T>> {
+  using request = blas::getrf_batched<T>;
+  static request make(const device& gpu, extent n) {
+    request r = getrf_batched<T>::make(gpu, n);
+    r.pivots = gpu.alloc<std::int32_t>(6);
+    return r;
+  }
+  static void expect_right(const device& gpu, const request& r, const result<void>&) {
+    expect_each(gpu, r.a, {4, 0.5, 5, -1.5});
+    EXPECT_EQ(content(gpu, *r.pivots), (std::vector<std::int32_t>{2, 2, 2, 2, 2, 2}));
+    EXPECT_EQ(content(gpu, r.info), (std::vector<std::int32_t>{0, 0, 0}));
+  }
+};
+
+template <class T>
+struct getrs_with_pivots : factorization<getrs_with_pivots<T>, blas::getrs_batched<T>> {
+  using request = blas::getrs_batched<T>;
+  static request make(const device& gpu, extent n) {
+    request r = getrs_batched<T>::make(gpu, n);
+    r.a = matrices<access_mode::read>(gpu, two_by_two_pivoted<T>());
+    r.pivots = pivots_of_three(gpu);
+    return r;
+  }
+  static void expect_right(const device& gpu, const request& r, const result<void>&) { expect_each(gpu, r.b, {1, 1}); }
+};
+
+template <class T>
+struct getri_with_pivots : factorization<getri_with_pivots<T>, blas::getri_batched<T>> {
+  using request = blas::getri_batched<T>;
+  static request make(const device& gpu, extent n) {
+    request r = getri_batched<T>::make(gpu, n);
+    r.a = matrices<access_mode::read>(gpu, two_by_two_pivoted<T>());
+    r.pivots = pivots_of_three(gpu);
+    return r;
+  }
+  static void expect_right(const device& gpu, const request& r, const result<void>& a) {
+    getri_batched<T>::expect_right(gpu, r, a);
+  }
+};
+
 template <class T>
 struct matinv_batched : factorization<matinv_batched<T>, blas::matinv_batched<T>> {
   using request = blas::matinv_batched<T>;
@@ -187,9 +239,10 @@ struct gels_batched : factorization<gels_batched<T>, blas::gels_batched<T>> {
 
 }  // namespace
 
-using batched_requests = testing::Types<gemv_batched<float>, gemv_strided_batched<float>, trsm_batched<float>,
-                                        getrf_batched<float>, getrs_batched<float>, getri_batched<double>,
-                                        matinv_batched<complex64>, geqrf_batched<float>, gels_batched<double>>;
+using batched_requests =
+    testing::Types<gemv_batched<float>, gemv_strided_batched<float>, trsm_batched<float>, getrf_batched<float>,
+                   getrs_batched<float>, getri_batched<double>, getrf_with_pivots<double>, getrs_with_pivots<complex64>,
+                   getri_with_pivots<float>, matinv_batched<complex64>, geqrf_batched<float>, gels_batched<double>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(blas_batched, library_actor, batched_requests);
 
 }  // namespace troupe::whole

@@ -28,7 +28,8 @@ struct getrf_batched {
   void check(checker&) const;
 };
 
-/// B = the solution X of op(A) * X = B, where `a` and `pivots` are what getrf_batched left. B is n by nrhs.
+/// B = the solution X of op(A) * X = B, where `a` and `pivots` are what getrf_batched left. B is n by nrhs. Pivots that
+/// are no rows of their matrix are refused when the request runs, before anything is written.
 ///   cublasSgetrsBatched / sgetrs
 template <class T>
 struct getrs_batched {
@@ -44,7 +45,8 @@ struct getrs_batched {
   void check(checker&) const;
 };
 
-/// C = the inverse of A, where `a` and `pivots` are what getrf_batched left.   cublasSgetriBatched / sgetri
+/// C = the inverse of A, where `a` and `pivots` are what getrf_batched left. Pivots that are no rows of their matrix are
+/// refused when the request runs, before anything is written.   cublasSgetriBatched / sgetri
 template <class T>
 struct getri_batched {
   static_assert(is_full<T>, "blas::getri_batched has f32, f64, c64 and c128");

@@ -24,8 +24,10 @@ static vector_product<T> shape_of(const R& r) {
 }
 template <class R>
 static result<void> fits_vectors(const R& r) {
+  // Strides, and how many there are, are counted here.
+  if (auto ok = fits_in(r, r.m, r.n, r.lda, r.incx, r.incy); !ok) return ok;
   const bool turned = r.trans != op::none;
-  return fits(r, turned ? r.m : r.n, turned ? r.n : r.m);
+  return reach_back(r, turned ? r.m : r.n, turned ? r.n : r.m);
 }
 template <class R>
 static double work_of(const R& r) noexcept {

@@ -55,13 +55,21 @@ layout strided(std::int64_t n, std::int64_t inc, std::int64_t batch, std::int64_
   const layout one = vector_of(n, inc);
   return {n, batch, (batch - 1) * stride + one.span, [=](auto i, auto j) { return j * stride + one.place(i, 0); }};
 }
-dense column(const dense& all, std::int64_t j) {
-  dense out(all.rows(), 1);
-  for (std::int64_t i = 0; i < all.rows(); ++i) out(i) = all(i, j);
+// Matrices at a stride, as one with the columns of all.
+layout strided_matrices(std::int64_t rows, std::int64_t columns, std::int64_t ld, std::int64_t batch,
+                        std::int64_t stride) {
+  return {rows, columns * batch, (batch - 1) * stride + (columns - 1) * ld + rows,
+          [=](auto i, auto j) { return j / columns * stride + i + j % columns * ld; }};
+}
+dense matrix(const dense& all, std::int64_t index, std::int64_t columns) {
+  dense out(all.rows(), columns);
+  for (std::int64_t j = 0; j < columns; ++j)
+    for (std::int64_t i = 0; i < all.rows(); ++i) out(i, j) = all(i, index * columns + j);
   return out;
 }
+dense column(const dense& all, std::int64_t j) { return matrix(all, j, 1); }
 
-TYPED_TEST(batched, gemv_at_strides_also_interleaved_and_of_one_shared_matrix) {
+TYPED_TEST(batched, gemv_at_strides_also_interleaved_and_of_shared_operands) {
   using T = TypeParam;
   for (int i = 0; i < 60 && !this->HasFailure(); ++i) {
     const std::int64_t m = this->size(40), n = this->size(40), lda = this->leading(m), incx = this->increment(),
@@ -72,13 +80,17 @@ TYPED_TEST(batched, gemv_at_strides_also_interleaved_and_of_one_shared_matrix) {
                        incy = interleaved ? batch * (i % 2 == 0 ? 1 : -1) : this->increment(),
                        stride_x = this->random.between(0, 1) * nx * std::abs(incx),
                        stride_y = interleaved ? 1 : ny * std::abs(incy) + this->random.between(0, 2);
+    const std::int64_t tight_a = lda * n,
+                       stride_a = this->random.one_of({std::int64_t{0}, tight_a, tight_a + this->random.between(1, 3)});
     const T alpha = this->template factor<T>(), beta = this->template factor<T>();
-    stored<T> a(general(m, n, lda)), x(strided(nx, incx, batch, stride_x)), y(strided(ny, incy, batch, stride_y));
+    stored<T> a(strided_matrices(m, n, lda, batch, stride_a)), x(strided(nx, incx, batch, stride_x)),
+        y(strided(ny, incy, batch, stride_y));
     if (!(alpha == T(0))) a.fill(this->random), x.fill(this->random);
     if (!(beta == T(0))) y.fill(this->random);
     answers want(ny, batch);
     for (std::int64_t j = 0; j < batch; ++j) {
-      const answers one = reference::product(alpha, seen(trans, a.now()), column(x.now(), j), beta, column(y.now(), j));
+      const answers one =
+          reference::product(alpha, seen(trans, matrix(a.now(), j, n)), column(x.now(), j), beta, column(y.now(), j));
       for (std::int64_t p = 0; p < ny; ++p) want(p, j) = one(p);
     }
     this->expect(gemv_strided_batched<T>{.a = a,
@@ -93,7 +105,7 @@ TYPED_TEST(batched, gemv_at_strides_also_interleaved_and_of_one_shared_matrix) {
                                          .lda = this->written(lda, m),
                                          .incx = incx,
                                          .incy = incy,
-                                         .stride_a = 0,
+                                         .stride_a = this->written(stride_a, tight_a),
                                          .stride_x = this->written(stride_x, nx * std::abs(incx)),
                                          .stride_y = this->written(stride_y, ny * std::abs(incy))},
                  y, want, a, x);

@@ -105,6 +105,37 @@ TEST_F(blas_engine, refuses_matrix_sizes_that_openblas_cannot_count_naming_the_f
   }
 }
 
+TEST_F(blas_engine, refuses_leading_dimensions_that_follow_from_other_sizes_and_openblas_cannot_count) {
+  const std::string why =
+      ": lda is 2147483648; OpenBLAS counts in 32 bits, so the host engine takes at most 2147483647: split the request";
+  constexpr std::int64_t k = INT32_MAX;
+  const auto at = [](const auto& r) { return std::string(name_of<std::remove_cvref_t<decltype(r)>>()); };
+  const auto refused = [&](const auto& r) { EXPECT_EQ(refusal(r), at(r) + why); };
+  refused(gbmv<float>{.a = {8, 0}, .x = {8, 0}, .y = {8, 0}, .m = 1, .n = 1, .kl = k, .ku = 0});
+  refused(gbmv<complex64>{.a = {8, 0}, .x = {8, 0}, .y = {8, 0}, .m = 1, .n = 1, .kl = k - 1, .ku = 1});
+  refused(sbmv<double>{.a = {8, 0}, .x = {8, 0}, .y = {8, 0}, .n = 1, .k = k});
+  refused(hbmv<complex64>{.a = {8, 0}, .x = {8, 0}, .y = {8, 0}, .n = 1, .k = k});
+  refused(tbmv<float>{.a = {8, 0}, .x = {8, 0}, .n = 1, .k = k});
+  refused(tbsv<complex128>{.a = {8, 0}, .x = {8, 0}, .n = 1, .k = k});
+}
+
+TEST_F(blas_engine, refuses_orders_of_factorizations_that_openblas_cannot_count) {
+  const std::string why =
+      ": n is 3000000000; OpenBLAS counts in 32 bits, so the host engine takes at most 2147483647: split the request";
+  constexpr std::int64_t n = 3'000'000'000;
+  const out<std::int32_t> info{8, 0};
+  const in<std::int32_t> pivots{8, 0};
+  EXPECT_EQ(refusal(getrf_batched<float>{.a = {}, .info = info, .n = n}), "blas.getrf_batched<f32>" + why);
+  EXPECT_EQ(refusal(getrs_batched<float>{.a = {}, .pivots = pivots, .b = {}, .n = n, .nrhs = 1}),
+            "blas.getrs_batched<f32>" + why);
+  EXPECT_EQ(refusal(getri_batched<float>{.a = {}, .pivots = pivots, .c = {}, .info = info, .n = n}),
+            "blas.getri_batched<f32>" + why);
+  EXPECT_EQ(refusal(matinv_batched<float>{.a = {}, .c = {}, .info = info, .n = n}), "blas.matinv_batched<f32>" + why);
+  EXPECT_EQ(refusal(geqrf_batched<float>{.a = {}, .tau = {}, .m = 1, .n = n}), "blas.geqrf_batched<f32>" + why);
+  EXPECT_EQ(refusal(gels_batched<float>{.a = {}, .c = {}, .info = info, .m = 1, .n = n, .nrhs = 1}),
+            "blas.gels_batched<f32>" + why);
+}
+
 TEST_F(blas_engine, refuses_sizes_of_groups_that_openblas_cannot_count_naming_the_group) {
   gemm_grouped<float> r{.a = {}, .b = {}, .c = {}, .groups = {{.m = 1, .n = 1, .k = 1}, {.m = 1, .n = 1, .k = 1}}};
   r.groups[1].ldb = 3'000'000'000;
@@ -132,6 +163,21 @@ TEST_F(blas_engine, takes_strides_beyond_32_bits) {
                                                      .stride_b = stride}));
   EXPECT_EQ(c[0], 4);
   EXPECT_EQ(c[1], 9);
+  float y[2];
+  gemv_strided_batched<float> v{.a = all,
+                                .x = all,
+                                .y = {reinterpret_cast<std::uintptr_t>(y), 2},
+                                .m = 1,
+                                .n = 1,
+                                .batch = 2,
+                                .stride_a = stride,
+                                .stride_x = stride};
+  ASSERT_TRUE(engine.run(v));
+  EXPECT_EQ(y[0], 4);
+  EXPECT_EQ(y[1], 9);
+  // What goes to OpenBLAS is still named, and nothing else is.
+  v.lda = 3'000'000'000, v.batch = 3'000'000'000;
+  EXPECT_NE(refusal(v).find(": lda is 3000000000; OpenBLAS counts in 32 bits"), std::string::npos) << refusal(v);
 }
 
 TEST_F(blas_engine, coalesces_small_requests_only) {

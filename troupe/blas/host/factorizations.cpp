@@ -23,6 +23,18 @@ static T one_over(T v) noexcept {
   }
 }
 
+// x = x / by. Where 1 / by is out of range, both are moved by a power of two first.
+template <class T>
+static void divide(T* x, std::int64_t n, T by) noexcept {
+  using real = real_of<T>;
+  constexpr real step = real(1ull << 63), least = std::numeric_limits<real>::min(), largest = real(0.125) / least;
+  const real size = magnitude(by), move = size < least ? step : size > largest ? 1 / step : 1;
+  const T factor = one_over(product(move, by));
+  if (move != 1)
+    for (std::int64_t i = 0; i < n; ++i) x[i] = product(move, x[i]);
+  for (std::int64_t i = 0; i < n; ++i) x[i] = product(x[i], factor);
+}
+
 // A = L * U without pivoting, by blocks of columns. Answers LAPACK's info.
 template <class T>
 static blasint factor_unpivoted(T* a, std::int64_t n, std::int64_t lda) {
@@ -37,8 +49,7 @@ static blasint factor_unpivoted(T* a, std::int64_t n, std::int64_t lda) {
         if (info == 0) info = static_cast<blasint>(j + 1);
         continue;  // as LAPACK: the column stays as it is
       }
-      const T factor = one_over(pivot);
-      for (std::int64_t i = j + 1; i < n; ++i) a[i + j * lda] = product(a[i + j * lda], factor);
+      divide(a + j + 1 + j * lda, n - j - 1, pivot);
       for (std::int64_t l = j + 1; l < j1; ++l) {
         const T top = a[j + l * lda];
         for (std::int64_t i = j + 1; i < n; ++i)
@@ -73,10 +84,25 @@ static blasint lapack_size(T best) noexcept {
     return static_cast<blasint>(best.real);
 }
 
-// One call for each matrix; f(index).
+// Pivots in memory are anybody's numbers, and LAPACK goes where they say.
+template <class R>
+static result<void> pivots_lie_within(const R& r) {
+  if (!r.pivots) return {};
+  const std::int64_t n = r.n.value();
+  for (std::size_t i = 0; i < r.a.size(); ++i)
+    for (std::int64_t j = 0; j < n; ++j)
+      if (const std::int32_t p = pivots_of(r.pivots, i, r.n)[j]; p <= j || p > n)
+        return error(reaction::caller_bug, "blas",
+                     std::string(name_of<R>()) + ": pivots[" + std::to_string(static_cast<std::int64_t>(i) * n + j) +
+                         "], which is number " + std::to_string(j + 1) + " of matrix a[" + std::to_string(i) +
+                         "], is " + std::to_string(p) + "; expected " + std::to_string(j + 1) + " to " +
+                         std::to_string(n) + ", as getrf_batched writes it");
+  return {};
+}
+
+// One call for each matrix; f(index). The request must fit: see `fits`.
 template <class R, class F>
 static result<void> each(const R& r, workers& all, F&& f) {
-  if (auto ok = fits(r); !ok) return ok;
   const double n = static_cast<double>(r.n.value());
   each_of_batch(all, static_cast<std::int64_t>(r.a.size()), n * n * n,
                 [&](std::int64_t i) { f(static_cast<std::size_t>(i)); });
@@ -85,6 +111,7 @@ static result<void> each(const R& r, workers& all, F&& f) {
 
 template <class T>
 static result<void> compute(const getrf_batched<T>& r, workers& all) {
+  if (auto ok = fits(r); !ok) return ok;
   const blasint n = narrow(r.n), lda = narrow(or_tight(r.lda, r.n));
   return each(r, all, [&](std::size_t i) {
     if (r.pivots)
@@ -96,6 +123,8 @@ static result<void> compute(const getrf_batched<T>& r, workers& all) {
 
 template <class T>
 static result<void> compute(const getrs_batched<T>& r, workers& all) {
+  if (auto ok = fits(r); !ok) return ok;
+  if (auto ok = pivots_lie_within(r); !ok) return ok;
   const blasint n = narrow(r.n), nrhs = narrow(r.nrhs), lda = narrow(or_tight(r.lda, r.n)),
                 ldb = narrow(or_tight(r.ldb, r.n));
   const char trans = letter(r.trans);
@@ -135,6 +164,8 @@ static blasint invert(T* a, blasint n, blasint lda, const blasint* pivots) {
 
 template <class T>
 static result<void> compute(const getri_batched<T>& r, workers& all) {
+  if (auto ok = fits(r); !ok) return ok;
+  if (auto ok = pivots_lie_within(r); !ok) return ok;
   const std::int64_t n = r.n.value(), lda = or_tight(r.lda, r.n).value(), ldc = or_tight(r.ldc, r.n).value();
   std::vector<blasint> in_place;  // each row stays where it is
   if (!r.pivots)
@@ -148,6 +179,7 @@ static result<void> compute(const getri_batched<T>& r, workers& all) {
 
 template <class T>
 static result<void> compute(const matinv_batched<T>& r, workers& all) {
+  if (auto ok = fits(r); !ok) return ok;
   const blasint n = narrow(r.n), ldc = narrow(or_tight(r.ldc, r.n));
   return each(r, all, [&](std::size_t i) {
     T* const c = r.c[i].data();
@@ -159,34 +191,52 @@ static result<void> compute(const matinv_batched<T>& r, workers& all) {
   });
 }
 
+// LAPACK's answers to how much room it wants, which is asked for with -1.
+constexpr blasint ask = -1;
 template <class T>
-static result<void> compute(const geqrf_batched<T>& r, workers& all) {
-  const blasint m = narrow(r.m), n = narrow(r.n), lda = narrow(or_tight(r.lda, r.m));
-  return each(r, all, [&](std::size_t i) {
-    blasint info, query = -1;
-    T best;
-    routines<T>::geqrf(&m, &n, r.a[i].data(), &lda, r.tau[i].data(), &best, &query, &info);
-    const blasint size = std::max(lapack_size(best), n);
-    std::vector<T> work(static_cast<std::size_t>(size));
-    routines<T>::geqrf(&m, &n, r.a[i].data(), &lda, r.tau[i].data(), work.data(), &size, &info);
-  });
+static std::vector<T> room(T best, blasint least) {
+  return std::vector<T>(static_cast<std::size_t>(std::max({lapack_size(best), least, blasint{1}})));
 }
 
 template <class T>
+static void factor_into_q_and_r(blasint m, blasint n, T* a, blasint lda, T* tau) {
+  blasint info;
+  T best;
+  routines<T>::geqrf(&m, &n, a, &lda, tau, &best, &ask, &info);
+  std::vector<T> work = room(best, n);
+  const auto size = static_cast<blasint>(work.size());
+  routines<T>::geqrf(&m, &n, a, &lda, tau, work.data(), &size, &info);
+}
+template <class T>
+static result<void> compute(const geqrf_batched<T>& r, workers& all) {
+  if (auto ok = fits(r); !ok) return ok;
+  const blasint m = narrow(r.m), n = narrow(r.n), lda = narrow(or_tight(r.lda, r.m));
+  return each(r, all, [&](std::size_t i) { factor_into_q_and_r(m, n, r.a[i].data(), lda, r.tau[i].data()); });
+}
+
+// C = the conjugate transpose of Q, times C.
+template <class T>
+static void take_q_away(blasint m, blasint n, blasint nrhs, const T* a, blasint lda, const T* tau, T* c, blasint ldc) {
+  const char turned = is_real<T> ? 'T' : 'C';
+  blasint info;
+  T best;
+  routines<T>::apply_q("L", &turned, &m, &nrhs, &n, a, &lda, tau, c, &ldc, &best, &ask, &info, 1, 1);
+  std::vector<T> work = room(best, nrhs);
+  const auto size = static_cast<blasint>(work.size());
+  routines<T>::apply_q("L", &turned, &m, &nrhs, &n, a, &lda, tau, c, &ldc, work.data(), &size, &info, 1, 1);
+}
+// LAPACK's gels would scale matrices of very small or large numbers, and leave the factors of what it made of them.
+template <class T>
 static result<void> compute(const gels_batched<T>& r, workers& all) {
+  if (auto ok = fits(r); !ok) return ok;
   const blasint m = narrow(r.m), n = narrow(r.n), nrhs = narrow(r.nrhs), lda = narrow(or_tight(r.lda, r.m)),
                 ldc = narrow(or_tight(r.ldc, r.m));
   return each(r, all, [&](std::size_t i) {
-    blasint query = -1;
-    T best;
     T *const a = r.a[i].data(), *const c = r.c[i].data();
-    blasint& info = r.info.data()[i];
-    routines<T>::gels("N", &m, &n, &nrhs, a, &lda, c, &ldc, &best, &query, &info, 1);
-    const blasint size = std::max(lapack_size(best), std::max(1, n + std::max(n, nrhs)));
-    std::vector<T> work(static_cast<std::size_t>(size));
-    routines<T>::gels("N", &m, &n, &nrhs, a, &lda, c, &ldc, work.data(), &size, &info, 1);
-    // LAPACK calls a matrix of zeros solved.
-    if (info == 0 && a[0] == T(0)) info = 1;
+    std::vector<T> tau(static_cast<std::size_t>(n));
+    factor_into_q_and_r(m, n, a, lda, tau.data());
+    take_q_away(m, n, nrhs, a, lda, tau.data(), c, ldc);
+    routines<T>::trtrs("U", "N", "N", &n, &nrhs, a, &lda, c, &ldc, r.info.data() + i, 1, 1, 1);
   });
 }
 

@@ -14,7 +14,8 @@ class factorizations : public blas_numerics {
   using real = real_of<T>;
   static constexpr int rounds = 30;
 
-  // A batch of matrices of one size, far from singular.
+  // A batch of matrices of one size, far from singular. Where rows are `mixed` their large elements lie anywhere, so
+  // that pivoting must move them.
   struct batch {
     std::int64_t m, n, ld;
     std::deque<stored<T>> all;
@@ -25,7 +26,7 @@ class factorizations : public blas_numerics {
       return out;
     }
   };
-  batch matrices(std::int64_t count, std::int64_t m, std::int64_t n) {
+  batch matrices(std::int64_t count, std::int64_t m, std::int64_t n, bool mixed = false) {
     batch b{m, n, leading(m), {}};
     for (std::int64_t i = 0; i < count; ++i) {
       auto& one = b.all.emplace_back(general(m, n, b.ld));
@@ -33,6 +34,11 @@ class factorizations : public blas_numerics {
       dense values = one.now();
       for (std::int64_t j = 0; j < std::min(m, n); ++j)
         values(j, j) = values(j, j) + number(values(j, j).re < 0 ? -n : n);
+      if (mixed)
+        for (std::int64_t i = m - 1; i > 0; --i) {
+          const std::int64_t other = random.between(0, i);
+          for (std::int64_t j = 0; j < n; ++j) std::swap(values(i, j), values(other, j));
+        }
       one.set(values);
     }
     return b;
@@ -86,10 +92,12 @@ TYPED_TEST_SUITE(factorizations, full_elements, element_names);
 
 TYPED_TEST(factorizations, getrf_getrs_and_getri_factor_solve_and_invert_with_and_without_pivots) {
   using T = TypeParam;
+  std::size_t moved = 0;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
     const std::int64_t n = this->size(i == 0 ? 90 : 40), nrhs = this->size(20), count = this->size(i == 1 ? 200 : 12);
     const bool pivoting = i % 2 == 0;
-    auto a = this->matrices(count, n, n), b = this->matrices(count, n, nrhs), inverse = this->matrices(count, n, n);
+    auto a = this->matrices(count, n, n, pivoting), b = this->matrices(count, n, nrhs),
+         inverse = this->matrices(count, n, n);
     typename TestFixture::places info(count), pivots(n * count);
     std::optional<out<std::int32_t>> write_pivots;
     std::optional<in<std::int32_t>> read_pivots;
@@ -109,6 +117,8 @@ TYPED_TEST(factorizations, getrf_getrs_and_getri_factor_solve_and_invert_with_an
       EXPECT_TRUE(this->close(reference::product(this->lower(one.now()), this->upper(one.now())), meant, n))
           << how_to_repeat();
     }
+    if (pivoting)
+      for (std::int64_t l = 0; l < n * count; ++l) moved += pivots.values[static_cast<std::size_t>(l)] != l % n + 1;
 
     const op trans = this->any_op();
     this->run(getrs_batched<T>{.a = a.template list<access_mode::read>(),
@@ -135,13 +145,22 @@ TYPED_TEST(factorizations, getrf_getrs_and_getri_factor_solve_and_invert_with_an
       EXPECT_EQ(info.values[l], 0);
     }
   }
+  EXPECT_GT(moved, 100u) << "rows that changed places";
 }
 
 TYPED_TEST(factorizations, matinv_inverts_in_one_step_and_keeps_its_input) {
   using T = TypeParam;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
     const std::int64_t n = this->size(50), count = this->size(20);
-    auto a = this->matrices(count, n, n), c = this->matrices(count, n, n);
+    auto a = this->matrices(count, n, n, true), c = this->matrices(count, n, n);
+    if (i % 2 == 0 && n > 1)  // no pivot where the first should be
+      for (auto& one : a.all) {
+        dense values = one.now();
+        if (values(0, 0).size() >= static_cast<wide>(n))  // the large one of its row and column
+          for (std::int64_t j = 0; j < n; ++j) std::swap(values(0, j), values(1, j));
+        values(0, 0) = 0;
+        one.set(values);
+      }
     typename TestFixture::places info(count);
     this->run(matinv_batched<T>{.a = a.template list<access_mode::read>(),
                                 .c = c.template list<access_mode::write>(),
@@ -189,6 +208,109 @@ TYPED_TEST(factorizations, info_counts_the_first_pivot_that_is_0_and_the_others_
                                .lda = a.ld,
                                .ldc = c.ld});
     EXPECT_EQ(info.values, (std::vector<std::int32_t>{0, bad + 1, 0})) << pivoting;
+  }
+}
+
+TYPED_TEST(factorizations, pivots_that_are_no_rows_are_refused_before_anything_is_written) {
+  using T = TypeParam;
+  constexpr std::int64_t n = 3, count = 2;
+  struct {
+    std::size_t index;
+    std::int32_t value;
+    const char* text;
+  } const wrong[] = {
+      {0, 0, "pivots[0], which is number 1 of matrix a[0], is 0; expected 1 to 3, as getrf_batched writes it"},
+      {1, 11, "pivots[1], which is number 2 of matrix a[0], is 11; expected 2 to 3, as getrf_batched writes it"},
+      {4, 1, "pivots[4], which is number 2 of matrix a[1], is 1; expected 2 to 3, as getrf_batched writes it"},
+      {5, 4, "pivots[5], which is number 3 of matrix a[1], is 4; expected 3 to 3, as getrf_batched writes it"},
+      {3, -1, "pivots[3], which is number 1 of matrix a[1], is -1; expected 1 to 3, as getrf_batched writes it"}};
+  for (const auto& w : wrong) {
+    auto a = this->matrices(count, n, n), b = this->matrices(count, n, 2);
+    typename TestFixture::places info(count), pivots(n * count);
+    pivots.values = {2, 3, 3, 1, 2, 3};
+    pivots.values[w.index] = w.value;
+    const in<std::int32_t> read_pivots = pivots;
+    const auto refused = [&](const auto& r) {
+      const auto done = this->engine->run(r);
+      ASSERT_FALSE(done);
+      EXPECT_EQ(done.error().reaction(), reaction::caller_bug);
+      EXPECT_EQ(done.error().text(), std::string(name_of<std::remove_cvref_t<decltype(r)>>()) + ": " + w.text);
+      for (std::size_t l = 0; l < count; ++l) {
+        EXPECT_TRUE(a.all[l].untouched());
+        EXPECT_TRUE(b.all[l].untouched());
+        EXPECT_EQ(info.values[l], -77);
+      }
+    };
+    refused(getrs_batched<T>{.a = a.template list<access_mode::read>(),
+                             .pivots = read_pivots,
+                             .b = b.template list<access_mode::read_write>(),
+                             .n = n,
+                             .nrhs = 2,
+                             .lda = a.ld,
+                             .ldb = b.ld});
+    b = this->matrices(count, n, n);
+    refused(getri_batched<T>{.a = a.template list<access_mode::read>(),
+                             .pivots = read_pivots,
+                             .c = b.template list<access_mode::write>(),
+                             .info = info,
+                             .n = n,
+                             .lda = a.ld,
+                             .ldc = b.ld});
+  }
+}
+
+TYPED_TEST(factorizations, pivots_of_matrices_with_nan_infinities_and_zeros_are_rows) {
+  using T = TypeParam;
+  using real = typename TestFixture::real;
+  constexpr real nan = std::numeric_limits<real>::quiet_NaN(), inf = std::numeric_limits<real>::infinity();
+  for (const std::int64_t n : {1, 2, 3, 17, 64, 150})
+    for (const real value : {nan, inf, real(0)})
+      for (const bool everywhere : {true, false}) {
+        auto a = this->matrices(2, n, n), b = this->matrices(2, n, 1);
+        for (std::int64_t j = 0; j < n; ++j)
+          for (std::int64_t i = 0; i < n; ++i)
+            if (everywhere || this->random.between(0, 3) == 0) a.all[0].at(i, j) = T(value);
+        typename TestFixture::places info(2), pivots(2 * n);
+        this->run(getrf_batched<T>{.a = a.template list<access_mode::read_write>(),
+                                   .pivots = out<std::int32_t>(pivots),
+                                   .info = info,
+                                   .n = n,
+                                   .lda = a.ld});
+        for (std::size_t l = 0; l < 2; ++l) EXPECT_TRUE(a.all[l].untouched_outside()) << n << ", " << value;
+        this->run(getrs_batched<T>{.a = a.template list<access_mode::read>(),
+                                   .pivots = in<std::int32_t>(pivots),
+                                   .b = b.template list<access_mode::read_write>(),
+                                   .n = n,
+                                   .nrhs = 1,
+                                   .lda = a.ld,
+                                   .ldb = b.ld});
+        EXPECT_EQ(info.values[1], 0);
+      }
+}
+
+TYPED_TEST(factorizations, pivots_whose_reciprocal_is_out_of_range_are_divided_by) {
+  using T = TypeParam;
+  using real = typename TestFixture::real;
+  using limits = std::numeric_limits<real>;
+  for (const real size : {limits::denorm_min() * 1024, limits::min() / 2, limits::min(), real(1), limits::max() / 8}) {
+    std::vector<T> pivots = {T(size)};
+    if constexpr (is_complex<T>) pivots = {T(size), T(0, size), T(size, -size), T(size / 2, size)};
+    for (const T pivot : pivots) {
+      // [p p; 2p 5p] is [1; 2] times [p p; 0 3p].
+      auto a = this->matrices(1, 2, 2);
+      const number p = pivot;
+      dense values(2, 2);
+      values(0, 0) = p, values(0, 1) = p, values(1, 0) = number(2) * p, values(1, 1) = number(5) * p;
+      a.all[0].set(values);
+      typename TestFixture::places info(1);
+      this->run(getrf_batched<T>{.a = a.template list<access_mode::read_write>(), .info = info, .n = 2, .lda = a.ld});
+      const dense got = a.all[0].now();
+      const wide limit = 16 * widen(limits::epsilon());
+      const std::string story = numerics::detail::digits(p);
+      EXPECT_LE((got(1, 0) - number(2)).size(), limit) << story << ": " << numerics::detail::digits(got(1, 0));
+      EXPECT_LE((got(1, 1) - number(3) * p).size(), limit * 5 * p.size() + 4 * widen(limits::denorm_min())) << story;
+      EXPECT_EQ(info.values[0], 0);
+    }
   }
 }
 
@@ -273,7 +395,53 @@ TYPED_TEST(factorizations, gels_leaves_a_residual_that_is_orthogonal_to_the_colu
                             .lda = a.ld,
                             .ldc = c.ld});
   EXPECT_EQ(info.values[0], 0);
-  EXPECT_GT(info.values[1], 0) << "its rank is not full";
+  EXPECT_EQ(info.values[1], 1) << "its rank is not full";
+}
+
+TYPED_TEST(factorizations, gels_leaves_the_factors_of_geqrf_and_solves_whatever_the_scale) {
+  using T = TypeParam;
+  using limits = std::numeric_limits<typename TestFixture::real>;
+  constexpr std::int64_t m = 7, n = 4;
+  // Near the ends of the range, where LAPACK's own gels factors a multiple of the matrix.
+  for (const int exponent : {limits::min_exponent + 12, 0, limits::max_exponent - 12}) {
+    const auto scaled = [&](dense d) {
+      for (std::int64_t j = 0; j < d.columns(); ++j)
+        for (std::int64_t i = 0; i < d.rows(); ++i) d(i, j) = d(i, j) * number(std::ldexp(wide(1), exponent), 0);
+      return d;
+    };
+    auto a = this->matrices(2, m, n), c = this->matrices(2, m, 1);
+    for (auto& one : a.all) one.set(scaled(one.now()));
+    for (auto& one : c.all) {  // A times 1, 2 ...: its solution
+      dense x(n, 1);
+      for (std::int64_t i = 0; i < n; ++i) x(i) = i + 1;
+      const answers ax = reference::product(a.all[static_cast<std::size_t>(&one != &c.all[0])].now(), x);
+      dense right(m, 1);
+      for (std::int64_t i = 0; i < m; ++i) right(i) = ax(i).value;
+      one.set(right);
+    }
+    auto factored = a;
+    std::deque<stored<T>> tau;
+    std::vector<out<T>> taus;
+    for (int l = 0; l < 2; ++l) taus.push_back(tau.emplace_back(vector_of(n, 1)));
+    this->run(geqrf_batched<T>{
+        .a = factored.template list<access_mode::read_write>(), .tau = taus, .m = m, .n = n, .lda = a.ld});
+    typename TestFixture::places info(2);
+    this->run(gels_batched<T>{.a = a.template list<access_mode::read_write>(),
+                              .c = c.template list<access_mode::read_write>(),
+                              .info = info,
+                              .m = m,
+                              .n = n,
+                              .nrhs = 1,
+                              .lda = a.ld,
+                              .ldc = c.ld});
+    for (std::size_t l = 0; l < 2; ++l) {
+      EXPECT_EQ(info.values[l], 0);
+      for (std::int64_t j = 0; j < n; ++j) {
+        for (std::int64_t i = 0; i < m; ++i) EXPECT_EQ(a.all[l].at(i, j), factored.all[l].at(i, j)) << exponent;
+        EXPECT_LE((number(c.all[l].at(j)) - number(j + 1)).size(), 200 * widen(limits::epsilon())) << exponent;
+      }
+    }
+  }
 }
 
 }  // namespace

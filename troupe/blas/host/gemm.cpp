@@ -44,8 +44,7 @@ static result<void> compute(const gemm<T, C>& r) {
 
 template <class T, class C>
 static result<void> compute(const gemm_strided_batched<T, C>& r, workers& all) {
-  for (const extent* e : {&r.m, &r.n, &r.k, &r.lda, &r.ldb, &r.ldc})
-    if (!countable(*e)) return fits(r);
+  if (auto ok = fits_in(r, r.m, r.n, r.k, r.lda, r.ldb, r.ldc); !ok) return ok;  // strides are ours
   const auto shape = shape_of<T, C>(r, r.alpha.load(), r.beta.load());
   const auto stride = [](extent given, std::int64_t ld, std::int64_t columns) {
     return or_tight(given, extent(ld) * columns).value();

@@ -55,6 +55,7 @@ static result<void> compute(const gbmv<T>& r) {
   const extent ny = lengths_of(r).y;
   if (auto ok = fits(r, lengths_of(r).x, ny); !ok) return ok;
   const extent lda = or_tight(r.lda, r.kl + r.ku + 1);
+  if (auto ok = leading_fits(r, r.lda, lda); !ok) return ok;
   // Diagonals that lie outside the matrix are left out: OpenBLAS need not know of them.
   const extent kl = std::min(r.kl, r.m - 1), ku = std::min(r.ku, r.n - 1);
   const T* const a = r.a.data() + (r.ku - ku).value();
@@ -94,6 +95,7 @@ template <class T, class R, class Routine>
 static result<void> band_product(const R& r, Routine routine) {
   if (auto ok = fits(r, r.n, r.n); !ok) return ok;
   const extent k = std::min(r.k, r.n - 1), lda = or_tight(r.lda, r.k + 1);
+  if (auto ok = leading_fits(r, r.lda, lda); !ok) return ok;
   const T* const a = r.a.data() + (r.uplo == triangle::upper ? (r.k - k).value() : 0);
   return product_of<T>(r, r.n.value(), [&](T alpha, T beta) {
     routine(CblasColMajor, code(r.uplo), narrow(r.n), narrow(k), by(alpha), a, narrow(lda), r.x.data(),

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Products of a matrix and a vector, against a reference in higher precision, for every form of storage.
+#include <cstring>
+#include <deque>
 #include <troupe/blas/level2.hpp>
 #include <troupe/blas/testing/numerics.hpp>
 
@@ -177,6 +179,52 @@ TYPED_TEST(level2_real, factors_that_are_nan_or_infinite_follow_the_formula) {
         this->expect(symv<T>{.a = a, .x = x, .y = y, .n = n, .alpha = alpha, .beta = beta}, y,
                      reference::product(alpha, a.now().completed(true, false), x.now(), beta, y.now()), a, x);
       }
+}
+
+TYPED_TEST(level2, together_they_give_the_same_bits_as_alone) {
+  using T = TypeParam;
+  struct one {
+    stored<T> a, x, y, alone;
+    dense before;
+  };
+  std::deque<one> all;
+  std::vector<gemv<T>> requests;
+  for (int i = 0; i < 30; ++i) {
+    // Up to 96 * 96, which is the most that shares a call.
+    const std::int64_t m = this->size(96), n = this->size(96), lda = this->leading(m), incx = this->increment(),
+                       incy = this->increment();
+    const op trans = this->any_op();
+    const bool turned = trans != op::none;
+    const T alpha = this->template factor<T>(), beta = this->template factor<T>();
+    const layout where_y = vector_of(turned ? n : m, incy);
+    auto& v = all.emplace_back(one{stored<T>(general(m, n, lda)), stored<T>(vector_of(turned ? m : n, incx)),
+                                   stored<T>(where_y), stored<T>(where_y), dense(0, 0)});
+    v.a.fill(this->random), v.x.fill(this->random), v.y.fill(this->random);
+    v.alone = v.y, v.before = v.y.now();
+    requests.push_back({.a = v.a,
+                        .x = v.x,
+                        .y = v.y,
+                        .m = m,
+                        .n = n,
+                        .trans = trans,
+                        .alpha = this->given(alpha),
+                        .beta = this->given(beta),
+                        .lda = this->written(lda, m),
+                        .incx = incx,
+                        .incy = incy});
+    gemv<T> alone = requests.back();
+    alone.y = v.alone;
+    this->run(alone);
+  }
+  ASSERT_EQ(this->engine->run_together(requests).size(), requests.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    auto& v = all[i];
+    SCOPED_TRACE(this->story(requests[i]));
+    EXPECT_EQ(std::memcmp(v.y.data(), v.alone.data(), sizeof(T) * static_cast<std::size_t>(v.y.where().span)), 0);
+    EXPECT_TRUE(all_agree(v.y, reference::product(number(requests[i].alpha.load()), seen(requests[i].trans, v.a.now()),
+                                                  v.x.now(), number(requests[i].beta.load()), v.before)));
+    EXPECT_TRUE(v.y.untouched_outside());
+  }
 }
 
 }  // namespace

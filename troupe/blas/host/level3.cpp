@@ -108,11 +108,12 @@ static result<void> triangle_of_product(const R& r) {
   const op turn = Hermitian ? op::conjugate_transpose : op::transpose;
   const bool turned = r.trans != op::none;
   return update<Hermitian, T, R>{r}.run([&](const auto& u) {
-    const T beta = T(u.beta);
+    // By beta as it is, which is real where C is Hermitian: a complex one of no imaginary part makes NaN of infinities.
+    scale(r.uplo, u.c, u.n, u.ldc, u.beta);
     const std::int64_t lda = u.ld(r.lda), ldb = u.ld(r.ldb), most = std::min(block, u.n);
     const std::unique_ptr<T[]> beside(new T[static_cast<std::size_t>(most * most)]);
     // Rows [i, i + m) of op(A) times the turned rows [j, j + n) of op(B).
-    const auto part = [&](std::int64_t i, std::int64_t m, std::int64_t j, std::int64_t n, T factor, T* c,
+    const auto part = [&](std::int64_t i, std::int64_t m, std::int64_t j, std::int64_t n, T beta, T* c,
                           std::int64_t ldc) {
       multiply(matrix_product<T, T>{.trans_a = r.trans,
                                     .trans_b = turned ? op::none : turn,
@@ -120,7 +121,7 @@ static result<void> triangle_of_product(const R& r) {
                                     .n = n,
                                     .k = r.k.value(),
                                     .alpha = u.alpha,
-                                    .beta = factor,
+                                    .beta = beta,
                                     .a = r.a.data() + (turned ? i * lda : i),
                                     .lda = lda,
                                     .b = r.b.data() + (turned ? j * ldb : j),
@@ -134,11 +135,11 @@ static result<void> triangle_of_product(const R& r) {
       for (std::int64_t l = 0; l < n; ++l) {
         const auto [first, last] = rows_of(r.uplo, n, l);
         T* const column = u.c + j + (j + l) * u.ldc;
-        for (std::int64_t i = first; i < last; ++i) column[i] = sum(product(beta, column[i]), beside[i + l * n]);
+        for (std::int64_t i = first; i < last; ++i) column[i] = sum(column[i], beside[i + l * n]);
       }
       const std::int64_t row = r.uplo == triangle::lower ? j + n : 0,
                          rows = r.uplo == triangle::lower ? u.n - j - n : j;
-      if (rows > 0) part(row, rows, j, n, beta, u.c + row + j * u.ldc, u.ldc);
+      if (rows > 0) part(row, rows, j, n, T(1), u.c + row + j * u.ldc, u.ldc);
     }
   });
 }

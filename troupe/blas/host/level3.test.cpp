@@ -236,6 +236,37 @@ TYPED_TEST(level3, trsm_solves_so_that_the_matrix_takes_the_solution_back) {
   }
 }
 
+TYPED_TEST(level3_complex, syrkx_with_beta_1_and_herkx_with_any_keep_infinities_apart_from_the_other_part) {
+  using T = TypeParam;
+  using real = real_of<T>;
+  constexpr real inf = std::numeric_limits<real>::infinity();
+  const auto expect = [](stored<T>& c, T want) {
+    c.each([&](auto i, auto j) {
+      if (i != j) {
+        EXPECT_EQ(c.at(i, j), want) << i << ", " << j;
+      }
+    });
+    EXPECT_TRUE(c.untouched_outside());
+  };
+  for (const std::int64_t n : {5, 300})  // within a block, and beyond it
+    for (const triangle uplo : {triangle::lower, triangle::upper}) {
+      stored<T> a(vector_of(n, 1)), c(triangle_of(uplo == triangle::lower, false, n, n));
+      a.each([&](auto i, auto) { a.at(i) = T(1); });
+      const auto start = [&] {
+        c.each([&](auto i, auto j) { c.at(i, j) = i == j ? T(1) : T(inf, 1); });
+        c.remember();
+      };
+      start();
+      this->run(syrkx<T>{.a = a, .b = a, .c = c, .n = n, .k = 1, .uplo = uplo, .beta = T(1)});
+      expect(c, T(inf, 1));
+      for (const real beta : {real(1), real(2), real(-3)}) {
+        start();
+        this->run(herkx<T>{.a = a, .b = a, .c = c, .n = n, .k = 1, .uplo = uplo, .beta = beta});
+        expect(c, T(beta * inf, beta));
+      }
+    }
+}
+
 TYPED_TEST(level3, a_beta_that_is_nan_makes_every_result_nan) {
   using T = TypeParam;
   const T nan = poison<T>();

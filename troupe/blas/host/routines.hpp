@@ -21,19 +21,28 @@ TROUPE_DECLARE_COMPLEX(c, troupe::complex64)
 TROUPE_DECLARE_COMPLEX(z, troupe::complex128)
 #undef TROUPE_DECLARE_COMPLEX
 
-#define TROUPE_DECLARE_LAPACK(P, T)                                                                                  \
-  void P##getrf_(const blasint*, const blasint*, T*, const blasint*, blasint*, blasint*);                            \
-  void P##getrs_(const char*, const blasint*, const blasint*, const T*, const blasint*, const blasint*, T*,          \
-                 const blasint*, blasint*, std::size_t);                                                             \
-  void P##getri_(const blasint*, T*, const blasint*, const blasint*, T*, const blasint*, blasint*);                  \
-  void P##geqrf_(const blasint*, const blasint*, T*, const blasint*, T*, T*, const blasint*, blasint*);              \
-  void P##gels_(const char*, const blasint*, const blasint*, const blasint*, T*, const blasint*, T*, const blasint*, \
-                T*, const blasint*, blasint*, std::size_t);
+#define TROUPE_DECLARE_LAPACK(P, T)                                                                                   \
+  void P##getrf_(const blasint*, const blasint*, T*, const blasint*, blasint*, blasint*);                             \
+  void P##getrs_(const char*, const blasint*, const blasint*, const T*, const blasint*, const blasint*, T*,           \
+                 const blasint*, blasint*, std::size_t);                                                              \
+  void P##getri_(const blasint*, T*, const blasint*, const blasint*, T*, const blasint*, blasint*);                   \
+  void P##geqrf_(const blasint*, const blasint*, T*, const blasint*, T*, T*, const blasint*, blasint*);               \
+  void P##trtrs_(const char*, const char*, const char*, const blasint*, const blasint*, const T*, const blasint*, T*, \
+                 const blasint*, blasint*, std::size_t, std::size_t, std::size_t);
 TROUPE_DECLARE_LAPACK(s, float)
 TROUPE_DECLARE_LAPACK(d, double)
 TROUPE_DECLARE_LAPACK(c, troupe::complex64)
 TROUPE_DECLARE_LAPACK(z, troupe::complex128)
 #undef TROUPE_DECLARE_LAPACK
+
+#define TROUPE_DECLARE_APPLY_Q(NAME, T)                                                                         \
+  void NAME(const char*, const char*, const blasint*, const blasint*, const blasint*, const T*, const blasint*, \
+            const T*, T*, const blasint*, T*, const blasint*, blasint*, std::size_t, std::size_t);
+TROUPE_DECLARE_APPLY_Q(sormqr_, float)
+TROUPE_DECLARE_APPLY_Q(dormqr_, double)
+TROUPE_DECLARE_APPLY_Q(cunmqr_, troupe::complex64)
+TROUPE_DECLARE_APPLY_Q(zunmqr_, troupe::complex128)
+#undef TROUPE_DECLARE_APPLY_Q
 }
 
 namespace troupe::blas {
@@ -66,13 +75,13 @@ struct routines;
   static constexpr auto getrs = P##getrs_;        \
   static constexpr auto getri = P##getri_;        \
   static constexpr auto geqrf = P##geqrf_;        \
-  static constexpr auto gels = P##gels_;
+  static constexpr auto trtrs = P##trtrs_;
 #define TROUPE_ROUTINES_OF_REAL(P)                \
+  static constexpr auto apply_q = P##ormqr_;      \
   static constexpr auto dot = cblas_##P##dot;     \
   static constexpr auto nrm2 = cblas_##P##nrm2;   \
   static constexpr auto asum = cblas_##P##asum;   \
   static constexpr auto rot = cblas_##P##rot;     \
-  static constexpr auto rotg = cblas_##P##rotg;   \
   static constexpr auto rotm = cblas_##P##rotm;   \
   static constexpr auto rotmg = cblas_##P##rotmg; \
   static constexpr auto symv = cblas_##P##symv;   \
@@ -84,7 +93,7 @@ struct routines;
   static constexpr auto syr2 = cblas_##P##syr2;   \
   static constexpr auto spr2 = cblas_##P##spr2;
 #define TROUPE_ROUTINES_OF_COMPLEX(P)                                           \
-  static constexpr auto rotg = cblas_##P##rotg;                                 \
+  static constexpr auto apply_q = P##unmqr_;                                    \
   static constexpr auto hemv = cblas_##P##hemv;                                 \
   static constexpr auto hbmv = cblas_##P##hbmv;                                 \
   static constexpr auto hpmv = cblas_##P##hpmv;                                 \

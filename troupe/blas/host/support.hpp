@@ -3,76 +3,18 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdlib>
-#include <string>
-#include <troupe/base/result.hpp>
-#include <troupe/request/checker.hpp>
+#include <cmath>
 
+#include "counts.hpp"
 #include "numbers.hpp"
 #include "routines.hpp"
 
-/// What OpenBLAS cannot do, and the ways round it.
+/// What OpenBLAS does wrong or not at all, and the ways round it.
 namespace troupe::blas {
 
-static_assert(sizeof(blasint) == 4, "the limits below are those of an OpenBLAS that counts in 32 bits");
-inline constexpr std::int64_t most = INT32_MAX;
-
-inline blasint narrow(extent e) noexcept { return static_cast<blasint>(e.value()); }
+static_assert(sizeof(blasint) == 4, "counts.hpp has the limits of an OpenBLAS that counts in 32 bits");
 /// The increment to use.
 inline std::int64_t step(const extent& inc) noexcept { return or_tight(inc, 1).value(); }
-
-template <class R>
-error too_large(std::string_view field, extent value, std::string_view limit) {
-  std::string text(name_of<R>());
-  text.append(": ").append(field).append(" is ").append(std::to_string(value.value())).append("; ").append(limit);
-  return error(reaction::unsupported, "blas", std::move(text));
-}
-
-/// Whether a field is a number that OpenBLAS can count to.
-template <class F>
-bool countable(const F& field) noexcept {
-  if constexpr (std::is_same_v<F, extent>) return field == tight || std::abs(field.value()) <= most;
-  return true;
-}
-
-/// All sizes, leading dimensions and increments of a request fit OpenBLAS.
-template <class R>
-result<void> fits(const R& r) {
-  return R::visit_fields(r, [](std::string_view names, const auto&... field) -> result<void> {
-    if ((countable(field) && ...)) [[likely]]
-      return {};
-    result<void> out;
-    std::size_t i = 0;
-    const auto look = [&](const auto& f) {
-      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(f)>, extent>)
-        if (out && !countable(f))
-          out = too_large<R>(nth_name(names, i), f,
-                             "OpenBLAS counts in 32 bits, so the host engine takes at most 2147483647: split the "
-                             "request");
-      ++i;
-    };
-    (look(field), ...);
-    return out;
-  });
-}
-
-/// OpenBLAS looks for the start of a vector that is walked backwards in 32 bits.
-template <class R>
-result<void> reaches_back(const R& r, std::int64_t n, const extent& inc) {
-  if (inc >= 0 || inc == tight || (n - 1) * -inc.value() <= most) return {};
-  return too_large<R>(field_name<R>(&r, &inc), inc,
-                      "OpenBLAS counts in 32 bits, so the host engine walks back over at most 2147483647 elements: use "
-                      "a positive increment");
-}
-
-/// Everything together, for a request with the vectors x of nx elements and, where it has one, y of ny.
-template <class R>
-result<void> fits(const R& r, extent nx, extent ny) {
-  if (auto ok = fits(r); !ok) return ok;
-  if (auto ok = reaches_back(r, nx.value(), r.incx); !ok) return ok;
-  if constexpr (requires { r.incy; }) return reaches_back(r, ny.value(), r.incy);
-  return {};
-}
 
 /// Vectors that are longer or wider than 32 bits go in pieces. f(count, x offset, x increment, y offset, y increment).
 template <class F>

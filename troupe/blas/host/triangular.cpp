@@ -27,6 +27,7 @@ template <class R, class Routine>
 static result<void> band(const R& r, Routine routine) {
   if (auto ok = fits(r, r.n, 0); !ok) return ok;
   const extent k = std::min(r.k, r.n - 1), lda = or_tight(r.lda, r.k + 1);
+  if (auto ok = leading_fits(r, r.lda, lda); !ok) return ok;
   const auto* const a = r.a.data() + (r.uplo == triangle::upper ? (r.k - k).value() : 0);
   routine(CblasColMajor, code(r.uplo), code(r.trans), code(r.diag), narrow(r.n), narrow(k), a, narrow(lda), r.x.data(),
           narrow(step(r.incx)));

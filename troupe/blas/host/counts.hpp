@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <troupe/base/result.hpp>
+#include <troupe/request/checker.hpp>
+#include <type_traits>
+
+/// What OpenBLAS can count to, and the refusals of what it cannot.
+namespace troupe::blas {
+
+inline constexpr std::int64_t most = INT32_MAX;
+
+/// A number as OpenBLAS takes it. Requests whose numbers do not fit are refused before: one that comes here all the
+/// same must not be cut to another number, which may be one that OpenBLAS believes.
+inline std::int32_t narrow(extent e) noexcept {
+  if (e < -most || e > most) [[unlikely]] {
+    std::fprintf(stderr, "troupe: blas.host passes %lld to OpenBLAS, which counts in 32 bits\n",
+                 static_cast<long long>(e.value()));
+    std::abort();
+  }
+  return static_cast<std::int32_t>(e.value());
+}
+
+template <class R>
+error too_large(std::string_view field, extent value, std::string_view limit) {
+  std::string text(name_of<R>());
+  text.append(": ").append(field).append(" is ").append(std::to_string(value.value())).append("; ").append(limit);
+  return error(reaction::unsupported, "blas", std::move(text));
+}
+template <class R>
+error too_large(std::string_view field, extent value) {
+  return too_large<R>(field, value,
+                      "OpenBLAS counts in 32 bits, so the host engine takes at most 2147483647: split the request");
+}
+
+/// Whether a field is a number that OpenBLAS can count to.
+template <class F>
+bool countable(const F& field) noexcept {
+  if constexpr (std::is_same_v<F, extent>) return field == tight || (field >= -most && field <= most);
+  return true;
+}
+
+/// These fields of a request fit OpenBLAS.
+template <class R, class... F>
+result<void> fits_in(const R& r, const F&... fields) {
+  if ((countable(fields) && ...)) [[likely]]
+    return {};
+  result<void> out;
+  const auto look = [&](const auto& f) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(f)>, extent>)
+      if (out && !countable(f)) out = too_large<R>(field_name<R>(&r, &f), f);
+  };
+  (look(fields), ...);
+  return out;
+}
+/// All sizes, leading dimensions and increments of a request do.
+template <class R>
+result<void> fits(const R& r) {
+  return R::visit_fields(r, [&r](std::string_view, const auto&... field) { return fits_in(r, field...); });
+}
+
+/// So does a leading dimension that follows from other sizes where it is left out: `ld` is the one that is used for
+/// `field`.
+template <class R>
+result<void> leading_fits(const R& r, const extent& field, extent ld) {
+  if (countable(ld)) [[likely]]
+    return {};
+  return too_large<R>(field_name<R>(&r, &field), ld);
+}
+
+/// OpenBLAS looks for the start of a vector that is walked backwards in 32 bits.
+template <class R>
+result<void> reaches_back(const R& r, std::int64_t n, const extent& inc) {
+  if (inc >= 0 || inc == tight || (n - 1) * -inc.value() <= most) return {};
+  return too_large<R>(field_name<R>(&r, &inc), inc,
+                      "OpenBLAS counts in 32 bits, so the host engine walks back over at most 2147483647 elements: use "
+                      "a positive increment");
+}
+template <class R>
+result<void> reach_back(const R& r, extent nx, extent ny) {
+  if (auto ok = reaches_back(r, nx.value(), r.incx); !ok) return ok;
+  if constexpr (requires { r.incy; }) return reaches_back(r, ny.value(), r.incy);
+  return {};
+}
+
+/// Everything together, for a request with the vectors x of nx elements and, where it has one, y of ny.
+template <class R>
+result<void> fits(const R& r, extent nx, extent ny) {
+  if (auto ok = fits(r); !ok) return ok;
+  return reach_back(r, nx, ny);
+}
+
+}  // namespace troupe::blas
