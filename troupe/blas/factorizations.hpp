@@ -45,8 +45,8 @@ struct getrs_batched {
   void check(checker&) const;
 };
 
-/// C = the inverse of A, where `a` and `pivots` are what getrf_batched left. Pivots that are no rows of their matrix are
-/// refused when the request runs, before anything is written.   cublasSgetriBatched / sgetri
+/// C = the inverse of A, where `a` and `pivots` are what getrf_batched left; pivots are checked as by getrs_batched.
+///   cublasSgetriBatched / sgetri
 template <class T>
 struct getri_batched {
   static_assert(is_full<T>, "blas::getri_batched has f32, f64, c64 and c128");
