@@ -39,6 +39,8 @@ std::vector<std::string> compiler_arguments(const compiler_settings& s, const st
   // Kernels look at memory as other types, as GPUs let them; no GPU has errno, floating-point traps or static guards.
   out.insert(out.end(), {"-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math", "-fno-threadsafe-statics",
                          "-fno-semantic-interposition", "-fno-stack-protector", "-fno-plt"});
+  // Fibers have a guard of one page below their stacks: a frame larger than that must touch it and not step over it.
+  out.push_back("-fstack-clash-protection");
   out.push_back(s.fuse_multiply_add ? "-ffp-contract=fast" : "-ffp-contract=off");
   if (s.debug_information) out.push_back("-g");
   out.insert(out.end(), {"-o", output, source});

@@ -83,8 +83,8 @@ grid_fault block_pool::run_together(const grid_run& g, block_runner& runner, std
   job j{.grid = g, .blocks = g.blocks(), .chunk = std::max<std::uint64_t>(1, std::min(in_time, fair)), .next = done};
   {
     const std::lock_guard lock(mutex_);
+    start_helpers();
     jobs_.push_back(&j);
-    while (helpers_.size() + 1 < static_cast<std::size_t>(threads_)) helpers_.emplace_back([this] { help(); });
   }
   if (left > 1) work_.notify_all();
   take_part(j, runner);
@@ -92,6 +92,15 @@ grid_fault block_pool::run_together(const grid_run& g, block_runner& runner, std
   std::erase(jobs_, &j);
   j.done.wait(lock, [&] { return j.helpers == 0; });
   return j.fault;
+}
+
+// As many as there should be, or as the system has to give: without them the caller runs all blocks itself. Before the
+// job is known to anybody, because starting a thread may throw.
+void block_pool::start_helpers() noexcept {
+  try {
+    while (helpers_.size() + 1 < static_cast<std::size_t>(threads_)) helpers_.emplace_back([this] { help(); });
+  } catch (const std::exception&) {
+  }
 }
 
 // Runs chunks until there are none left.

@@ -55,6 +55,7 @@ class block_pool {
   };
 
   grid_fault run_together(const grid_run& g, block_runner& runner, std::uint64_t done, std::int64_t block_ns);
+  void start_helpers() noexcept;
   void take_part(job& j, block_runner& runner);
   void help();
   job* unfinished() noexcept;

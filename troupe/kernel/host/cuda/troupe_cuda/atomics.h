@@ -18,9 +18,11 @@ struct device_scope {
     return __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
 };
+// The empty statements keep the compiler from reading for several threads before it writes for the first.
 struct block_scope {
   template <class T>
   static TROUPE_INLINE T load(T* at) {
+    asm volatile("" ::: "memory");
     return *at;
   }
   template <class T>
@@ -31,6 +33,7 @@ struct block_scope {
       return false;
     }
     *at = desired;
+    asm volatile("" ::: "memory");
     return true;
   }
 };

@@ -9,11 +9,6 @@ namespace troupe_cuda {
 
 #define TROUPE_ASSUME(condition) \
   if (!(condition)) __builtin_unreachable()
-#if defined(__clang__)
-#define TROUPE_THREADS_ARE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define TROUPE_THREADS_ARE_INDEPENDENT _Pragma("GCC ivdep")
-#endif
 
 // What a kernel's body knows of its block. Its own copies: a store through one of the kernel's pointers cannot change
 // them, so they stay in registers.
@@ -62,8 +57,9 @@ TROUPE_INLINE void run_block(block& b, const Body& body) {
   }
 }
 
-// Calls body(threadIdx, linear index) for each thread; `body` may run for several threads at once in the lanes of
-// vector registers.
+// Calls body(threadIdx, linear index) for each thread. The compiler makes vector code of the loop where it can prove that
+// threads do not depend on each other. It is not told so (ivdep): between threads that hold a local array, or change a
+// sum of their block by a plain addition, such a promise would be wrong.
 template <class Body>
 TROUPE_INLINE void in_lanes(const frame& f, const Body& body) {
   const unsigned width = f.size.x;
@@ -71,7 +67,6 @@ TROUPE_INLINE void in_lanes(const frame& f, const Body& body) {
     for (unsigned y = 0; y < f.size.y; ++y) {
       const unsigned first = (z * f.size.y + y) * width;
       asm volatile("");  // so that it is the loop below which becomes vector code: g++ would take this one
-      TROUPE_THREADS_ARE_INDEPENDENT
       for (unsigned x = 0; x < width; ++x) body(uint3{x, y, z}, first + x);
     }
 }
