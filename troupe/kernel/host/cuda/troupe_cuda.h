@@ -40,9 +40,9 @@
 
 #include "troupe_cuda/threads.h"
 
-#include "troupe_cuda/variables.h"
-
 #include "troupe_cuda/table.h"
+
+#include "troupe_cuda/variables.h"
 
 // Sources see what they would see under NVRTC for an architecture whose special instructions they do without.
 #define __CUDACC__ 1

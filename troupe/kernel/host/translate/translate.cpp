@@ -160,53 +160,81 @@ class translator {
 
   void rewrite(const definition& d) {
     add_block_parameter(d);
-    const std::vector<kernel_parameter> parameters = read_parameters(tokens_, d.parameters);
+    const std::vector<kernel_parameter> parameters = read_parameters(tokens_, unit_, d.parameters);
     translated_kernel k{.name = d.qualified(), .line = d.line};
+    const std::string as_written = source_.slice(d.body + 1, d.end - 1);
     split_body split;
     decide(d, parameters, k, split);
-    std::string head =
-        "if (::troupe_cuda::asked(troupe_b, " + launch_bounds(d) + ", " + std::to_string(static_cast<int>(k.how)) +
-        ", " + quoted(k.reason) +
-        ")) return;"
-        "::troupe_cuda::run_block(troupe_b, [&](::troupe_cuda::frame troupe_f) __attribute__((always_inline)) {"
-        "const ::uint3 blockIdx = troupe_f.index; const ::dim3 blockDim = troupe_f.size, gridDim = troupe_f.grid;";
+    const auto number = [](execution how) { return std::to_string(static_cast<int>(how)); };
+    std::string how = number(k.how), reason = quoted(k.reason), head;
+    if (!split.condition.empty()) {
+      head = "constexpr bool troupe_simple = " + split.condition + ";";
+      how = "troupe_simple ? " + how + " : " + number(execution::fibers);
+      reason = "troupe_simple ? " + reason + " : " + quoted(unknown_types);
+    }
+    head += "if (::troupe_cuda::asked(troupe_b, " + launch_bounds(d) + ", " + how + ", " + reason +
+            ")) return;"
+            "::troupe_cuda::run_block(troupe_b, [&](::troupe_cuda::frame troupe_f) __attribute__((always_inline)) {"
+            "const ::uint3 blockIdx = troupe_f.index; const ::dim3 blockDim = troupe_f.size, gridDim = troupe_f.grid;";
+    own_parameters own = make_own(parameters);
     if (k.how == execution::split) {
       const std::size_t close = d.end - 1;
+      std::string body = split.text;
+      if (!split.condition.empty())
+        body = "if constexpr (troupe_simple) {" + split.text + "} else {" + own.outside + fibers_head() + own.begin +
+               source_.marker(d.body + 1) + as_written + "::troupe_cuda::end_of_kernel(troupe_b);" + own.end + "}); }";
       source_.erase(d.body + 1, close);
-      source_.add_behind(d.body, head + split.text + "});");
+      source_.add_behind(d.body, head + body + "});");
       source_.replace(close, source_.marker(close) + "}");  // the ends of lines between the tokens are still there
+    } else if (k.how == execution::fibers) {
+      source_.add_behind(d.body, head + own.outside + fibers_head() + own.begin);
+      source_.replace(d.end - 1, "::troupe_cuda::end_of_kernel(troupe_b);" + own.end + "}); }); }");
     } else {
-      std::string copies;
-      const written_names written = find_written(tokens_, unit_, d.parameters, d.body, d.end);
-      for (const kernel_parameter& p : parameters) {
-        if (p.name.empty() || p.is_pack || !written.contains(p.name)) continue;
-        const std::string name(p.name);
-        head += fill_in(
-            "const auto& troupe_p_%1 = %1; using troupe_P_%1 = typename ::troupe_cuda::plain<decltype(%1)>::type;",
-            {name});
-        copies += fill_in("troupe_P_%1 %1 = troupe_p_%1;", {name});
-      }
-      if (k.how == execution::fibers)
-        write_fibers(d, head, copies);
-      else
-        write_loop(d, parameters, head, copies);
+      write_loop(d, parameters, head, own);
     }
     out_.kernels.push_back(std::move(k));
   }
 
-  void write_fibers(const definition& d, const std::string& head, const std::string& copies) {
-    source_.add_behind(
-        d.body,
-        head + "::troupe_cuda::as_fibers(troupe_f, [&](const ::uint3 threadIdx, const unsigned troupe_t) {" + copies);
-    source_.replace(d.end - 1, "::troupe_cuda::end_of_kernel(troupe_b); }); }); }");
+  static constexpr const char* unknown_types = "the type of a variable between barriers is not that of simple data";
+
+  static std::string fibers_head() {
+    return "::troupe_cuda::as_fibers(troupe_f, [&](const ::uint3 threadIdx, const unsigned troupe_t) {";
+  }
+
+  // Each thread has parameters of its own, whatever it does to them; the compiler sees where that makes no difference.
+  struct own_parameters {
+    std::string outside;     // of the loop over threads
+    std::string begin, end;  // around what a thread does
+  };
+  own_parameters make_own(const std::vector<kernel_parameter>& parameters) const {
+    own_parameters out;
+    std::string packs, values;
+    for (const kernel_parameter& p : parameters) {
+      if (p.name.empty()) continue;
+      const std::string name(p.name);
+      if (p.is_pack) {
+        packs += (packs.empty() ? "" : ", ") + source_.slice(p.begin, p.end);
+        values += (values.empty() ? "" : ", ") + name + "...";
+        continue;
+      }
+      out.outside += fill_in(
+          "const auto& troupe_p_%1 = %1; using troupe_P_%1 = typename ::troupe_cuda::own<decltype(%1)>::type;", {name});
+      out.begin += fill_in("troupe_P_%1 %1 = troupe_p_%1;", {name});
+    }
+    if (!packs.empty()) {
+      out.begin += "[&](" + packs + ") __attribute__((always_inline)) {";
+      out.end = "}(" + values + ");";
+    }
+    return out;
   }
 
   void write_loop(const definition& d, const std::vector<kernel_parameter>& parameters, std::string head,
-                  const std::string& copies) {
+                  const own_parameters& own) {
     const std::string told = told_ ? "<true>" : "<false>";
     const body_outline body = outline(tokens_, d.body);
     const level_variables variables(tokens_, unit_, d, body, parameters);
     const auto g = variables.obstacle().empty() ? find_guard(tokens_, variables, d.body + 1, d.end - 1) : std::nullopt;
+    head += own.outside;
     if (g) {
       head += "::troupe_cuda::each_thread_inside" + told +
               "(troupe_f, ::troupe_cuda::everyone(), [&](const ::uint3 threadIdx, const unsigned troupe_t) "
@@ -214,16 +242,16 @@ class translator {
               guard_text(source_, *g) +
               "}, [&](const ::uint3 threadIdx, const unsigned troupe_t, const bool troupe_inside) "
               "__attribute__((always_inline)) {" +
-              copies + source_.marker(d.body);
+              own.begin + source_.marker(d.body);
       relax(source_, *g);
     } else {
       head += "::troupe_cuda::each_thread" + told +
               "(troupe_f, ::troupe_cuda::everyone(), [&](const ::uint3 threadIdx, const unsigned troupe_t) "
               "__attribute__((always_inline)) {" +
-              copies;
+              own.begin;
     }
     source_.add_behind(d.body, head);
-    source_.replace(d.end - 1, "}); }); }");
+    source_.replace(d.end - 1, own.end + "}); }); }");
   }
 
   void decide(const definition& d, const std::vector<kernel_parameter>& parameters, translated_kernel& k,

@@ -57,9 +57,9 @@ TROUPE_INLINE void run_block(block& b, const Body& body) {
   }
 }
 
-// Calls body(threadIdx, linear index) for each thread. The compiler makes vector code of the loop where it can prove that
-// threads do not depend on each other. It is not told so (ivdep): between threads that hold a local array, or change a
-// sum of their block by a plain addition, such a promise would be wrong.
+// Calls body(threadIdx, linear index) for each thread. The compiler makes vector code of the loop where it can prove
+// that threads do not depend on each other. It is not told so (ivdep): between threads that hold a local array, or
+// change a sum of their block by a plain addition, such a promise would be wrong.
 template <class Body>
 TROUPE_INLINE void in_lanes(const frame& f, const Body& body) {
   const unsigned width = f.size.x;

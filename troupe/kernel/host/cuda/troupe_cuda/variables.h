@@ -25,6 +25,56 @@ struct plain<const T[N]> {
   using type = T[N];
 };
 
+// The type of a thread's own copy of a parameter: without a promise that holds for the parameter alone.
+template <class T>
+struct own {
+  using type = T;
+};
+template <class T>
+struct own<T* __restrict__> {
+  using type = T*;
+};
+template <class T>
+struct own<T* __restrict__ const> {
+  using type = T* const;
+};
+
+// Numbers, and what has no operators of the user's either.
+template <class T>
+inline constexpr bool number = __is_enum(T) || code<T> != TROUPE_HOST_OTHER;
+template <class T>
+inline constexpr bool number<const T> = number<T>;
+template <class T>
+inline constexpr bool number<T*> = true;
+template <class T>
+inline constexpr bool number<T&> = false;
+template <class T>
+inline constexpr bool number<T&&> = false;
+
+// What may be moved from one place to another while a thread waits: numbers, and structs of data that have no functions
+// to be made, copied or ended by.
+template <class T>
+inline constexpr bool data =
+    number<T> || (__is_class(T) && __is_aggregate(T) && __is_trivially_copyable(T) && __is_trivially_constructible(T));
+template <class T>
+inline constexpr bool data<const T> = data<T>;
+template <class T>
+inline constexpr bool data<T&> = false;
+template <class T>
+inline constexpr bool data<T&&> = false;
+template <>
+inline constexpr bool data<dim3> = true;
+template <>
+inline constexpr bool data<void> = false;
+
+// A member that is no array, so that naming it gives no pointer to the whole.
+template <class T>
+inline constexpr bool member = data<T>;
+template <class T, size_t N>
+inline constexpr bool member<T[N]> = false;
+template <class T>
+T& some();
+
 template <class T>
 TROUPE_INLINE T* per_thread(frame& f) {
   static_assert(__is_trivially_copyable(T),

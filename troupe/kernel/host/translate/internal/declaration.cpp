@@ -1,20 +1,12 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/kernel/host/translate/internal/declaration.hpp>
+#include <troupe/kernel/host/translate/internal/words.hpp>
 
 namespace troupe::kernel {
 
 namespace {
 
-bool is_number_word(std::string_view w) noexcept {
-  return w == "int" || w == "unsigned" || w == "signed" || w == "long" || w == "short" || w == "char" || w == "float" ||
-         w == "double" || w == "bool" || w == "size_t" || w == "ptrdiff_t" || w == "int8_t" || w == "int16_t" ||
-         w == "int32_t" || w == "int64_t" || w == "uint8_t" || w == "uint16_t" || w == "uint32_t" || w == "uint64_t";
-}
-bool is_built_of_words(std::string_view w) noexcept {
-  return w == "int" || w == "unsigned" || w == "signed" || w == "long" || w == "short" || w == "char" || w == "float" ||
-         w == "double";
-}
 bool is_qualifier(std::string_view w) noexcept {
   return w == "const" || w == "__restrict__" || w == "__restrict" || w == "register" || w == "__device__";
 }
@@ -99,13 +91,18 @@ class statement_reader {
       if (is_built_of_words(t.text)) {
         if (has_type && !words) break;
         has_type = words = true;
+        d.named_at = i;
         continue;
       }
       if (has_type) break;  // the name
       if (t.is("auto")) d.is_auto = true;
       d.is_number = is_number_word(t.text);
+      d.is_vector = is_vector_word(t.text);
+      d.named_at = i;
       has_type = true;
+      const std::size_t first = i;
       if (!qualified_name(i)) return false;
+      if (i != first) d.is_number = d.is_vector = false;
     }
     if (!has_type) return false;
     d.type_end = i;
@@ -147,6 +144,7 @@ class statement_reader {
     d.name_at = i++;
     while (s_[i].is("[")) {
       d.is_array = true;
+      ++d.dimensions;
       i = s_.closing(i) + 1;
     }
     if (i >= end_) return false;

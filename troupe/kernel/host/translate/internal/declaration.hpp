@@ -18,13 +18,16 @@ struct declarator {
   std::size_t initialiser = 0, initialiser_end = 0;  ///< behind =, or with the brackets; equal when there is none
   bool is_assigned = false;                          ///< the initialiser stands behind =
   bool is_array = false, is_pointer = false, is_reference = false;
+  std::size_t dimensions = 0;  ///< of an array
 };
 
 /// `const float x = 1, *p = q;`
 struct variable_declaration {
   std::size_t type = 0, type_end = 0;  ///< the specifiers in front of the declarators
   bool is_auto = false, is_const = false;
-  bool is_number = false;  ///< built of int, float and their like
+  bool is_number = false;    ///< built of int, float and their like
+  bool is_vector = false;    ///< float4 and its like
+  std::size_t named_at = 0;  ///< the word that is the type's name
   std::vector<declarator> declarators;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/kernel/host/translate/internal/functions.hpp>
+#include <troupe/kernel/host/translate/internal/words.hpp>
 
 #include <algorithm>
 
@@ -28,6 +29,8 @@ class finder {
       while (scopes_.size() > 1 && i >= scopes_.back().end) scopes_.pop_back();
       i = declaration(i);
     }
+    look_at_parameters();
+    look_at_tokens();
     return std::move(out_);
   }
 
@@ -54,7 +57,6 @@ class finder {
       const std::size_t after = s_.after_angles(i + 1, s_.size());
       if (after == i + 1) return begin + 1;
       if (after == i + 3) d.is_specialisation = true;
-      template_parameters(i + 2, after - 1);
       i = after;
     }
     if (s_[i].is("template")) d.is_specialisation = true;  // an explicit instantiation
@@ -65,16 +67,13 @@ class finder {
     const std::size_t head = i;
     std::size_t equals = 0;     // the first = outside of brackets
     bool behind_colon = false;  // in a constructor's list of initialisers
-    bool is_class = false, is_enum = false, is_namespace = false, is_constant = false, is_constexpr = false,
-         is_pointer = false;
+    bool is_class = false, is_enum = false, is_namespace = false;
     for (const std::size_t limit = scopes_.back().end; i < limit; ++i) {
       const token& t = s_[i];
       if (t.is_identifier()) {
         if (t.text == "__global__") d.is_kernel = true;
         if (t.text == "namespace") is_namespace = true;
         if (t.text == "enum") is_enum = true;
-        if (t.text == "constexpr" || t.text == "const") is_constant = true;
-        if (t.text == "constexpr") is_constexpr = true;
         if (!d.parameters && (t.text == "class" || t.text == "struct" || t.text == "union")) is_class = true;
         if (t.text == "operator" && !d.parameters) {
           // The symbol after it may be a bracket itself.
@@ -92,9 +91,8 @@ class finder {
         continue;
       }
       if (t.kind != token_kind::punctuator) continue;
-      if ((t.text == "*" || t.text == "&") && !equals) is_pointer = true;
       if (t.text == ";") {
-        finish(d, head, i, i + 1, equals, is_constexpr || (is_constant && !is_pointer));
+        finish(d, head, i, i + 1, equals);
         return i + 1;
       }
       if (t.text == "}") return i;  // of our scope, or of nothing
@@ -118,8 +116,7 @@ class finder {
             continue;
           }
           d.has_body = true;
-          if (is_constexpr) out_.constants.insert(s_[d.name_at].text);
-          finish(d, head, i, close + 1, 0, false);
+          finish(d, head, i, close + 1, 0);
           return close + 1;
         }
         if (is_namespace && !equals) return enter(head, i, close, false);
@@ -169,7 +166,10 @@ class finder {
         name += std::string(s_[i].text) + "::";
         if (is_class) {
           out_.names.insert(s_[i].text);
+          out_.others.insert(s_[i].text);
           out_.classes.insert(s_[i].text);
+        } else {
+          namespaces_.insert(s_[i].text);
         }
       }
     }
@@ -177,8 +177,23 @@ class finder {
     return open + 1;
   }
 
-  void finish(definition& d, std::size_t head, std::size_t body, std::size_t end, std::size_t equals,
-              bool is_constant) {
+  // const int n = 4: nothing but a number that does not change.
+  bool is_constant_number(std::size_t head, std::size_t name) const {
+    bool constant = false, number = false;
+    for (std::size_t i = head; i < name; ++i) {
+      if (s_[i].is("const") || s_[i].is("constexpr")) {
+        constant = true;
+      } else if (is_number_word(s_[i].text)) {
+        number = true;
+      } else if (!s_[i].is("static") && !s_[i].is("inline") && !s_[i].is("__device__") && !s_[i].is("__constant__") &&
+                 !s_[i].is("__host__") && !s_[i].is("constinit")) {
+        return false;
+      }
+    }
+    return constant && number && !s_[name + 1].is("[") && !s_[name + 1].is("(");
+  }
+
+  void finish(definition& d, std::size_t head, std::size_t body, std::size_t end, std::size_t equals) {
     d.body = body;
     d.end = end;
     d.scope = scopes_.back().name;
@@ -190,15 +205,27 @@ class finder {
       if (!nameless) d.name = s_[d.name_at].text;
       out_.names.insert(s_[d.name_at].text);
       out_.functions.insert(s_[d.name_at].text);
-      for (std::size_t i = d.parameters; i < s_.closing(d.parameters) && i < s_.size(); ++i)
-        if (s_[i].is("&") || s_[i].is("&&")) out_.takes_references.insert(s_[d.name_at].text);
+      out_.others.insert(s_[d.name_at].text);
     } else {
       d.parameters = 0;
       d.name_at = declared_name(s_, head, equals ? equals : body);
       if (d.name_at >= body) return;
       d.name = s_[d.name_at].text;
-      if (is_constant) out_.constants.insert(d.name);
+      (is_constant_number(head, d.name_at) ? out_.constants : out_.others).insert(d.name);
       out_.names.insert(d.name);
+      for (std::size_t i = d.name_at; i < body; ++i) {  // int a = 1, b;
+        if (s_[i].is("(") || s_[i].is("[") || s_[i].is("{")) i = s_.closing(i);
+        if (!s_[i].is(",")) continue;
+        const std::size_t other = declared_name(s_, i + 1, body);
+        if (other >= body) continue;
+        out_.names.insert(s_[other].text);
+        out_.others.insert(s_[other].text);
+      }
+      if (s_[head].is("using") || s_[head].is("typedef"))
+        for (std::size_t i = head; i < body; ++i)
+          if (s_[i].is("&") || s_[i].is("&&") || s_[i].is("<") || s_[i].is("::") || s_[i].is("decltype") ||
+              hiding_.contains(s_[i].text))
+            hiding_.insert(d.name);
       bool shared = false, external = false;
       for (std::size_t i = head; i < d.name_at; ++i) {
         if (s_[i].is("__constant__")) out_.in_constant_memory.insert(d.name);
@@ -217,20 +244,60 @@ class finder {
     bool name = true;
     for (std::size_t i = begin; i < end; ++i) {
       if (s_[i].is("(") || s_[i].is("{")) i = s_.closing(i);
-      if (name && s_[i].is_identifier()) out_.constants.insert(s_[i].text);
+      if (name && s_[i].is_identifier()) {
+        out_.constants.insert(s_[i].text);
+        out_.enumerators.insert(s_[i].text);
+      }
       name = s_[i].is(",");
     }
   }
 
-  // Those that are values; a type's name does no harm among them.
-  void template_parameters(std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
-      if (s_[i].is_identifier() && (s_[i + 1].is(",") || s_[i + 1].is("=") || i + 1 == end))
-        out_.constants.insert(s_[i].text);
+  // Which functions bind references to their arguments: by a &, or by a name that may hide one.
+  void look_at_parameters() {
+    for (const definition& d : out_.definitions) {
+      if (!d.is_function()) continue;
+      const std::string_view name = s_[d.name_at].text;
+      const bool is_call = name == "operator" && s_[d.name_at + 1].is("(");
+      const bool is_unseen = (name == "operator" && !is_call) || out_.classes.contains(name);
+      bool any = false, binds_numbers = false, is_reference = false, is_of_class = false;
+      const std::size_t close = std::min(s_.closing(d.parameters), s_.size());
+      for (std::size_t i = d.parameters + 1; i <= close; ++i) {
+        const token& t = s_[i];
+        if (t.is("&") || t.is("&&")) any = is_reference = true;
+        if (t.is("<") || t.is("::") || hiding_.contains(t.text)) any = is_reference = true;
+        if (out_.classes.contains(t.text) || is_vector_word(t.text)) is_of_class = true;
+        if (t.is(",") || i == close) {
+          binds_numbers |= is_reference && !is_of_class;
+          is_reference = is_of_class = false;
+        }
+      }
+      if (any) out_.takes_references.insert(name);
+      if (is_unseen && binds_numbers) out_.is_odd = true;
+    }
+  }
+
+  void look_at_tokens() {
+    for (std::size_t i = 0; i < s_.size(); ++i) {
+      const token& t = s_[i];
+      if (t.is("<") && (s_[i + 1].is(":") || s_[i + 1].is("%"))) out_.is_odd = true;
+      if (!t.is_identifier()) continue;
+      if (t.is("bitand") || t.is("and_eq") || t.is("or_eq") || t.is("xor_eq")) out_.is_odd = true;
+      if (t.is("operator") && !s_[i + 1].is("(")) out_.has_operators = true;
+      if (t.is("using") && !s_[i + 2].is("=")) {
+        std::size_t name = i + 1;
+        if (s_[name].is("namespace")) ++name;
+        if (s_[name].is("::")) ++name;
+        if (!s_[name].is("cooperative_groups") && !namespaces_.contains(s_[name].text) &&
+            !out_.classes.contains(s_[name].text))
+          out_.brings_names = true;
+      }
+    }
   }
 
   const token_list& s_;
   std::vector<scope> scopes_;
+  std::unordered_set<std::string_view> namespaces_;
+  std::unordered_set<std::string_view> hiding_;  // aliases of what may be a reference
   unit out_;
 };
 

@@ -40,14 +40,24 @@ struct dynamic_array {
 /// What the user's source declares.
 struct unit {
   std::vector<definition> definitions;
-  std::unordered_set<std::string_view>
-      constants;  ///< constexpr and const variables, enumerators, template parameters that are values
+  std::unordered_set<std::string_view> constants;    ///< const variables that are numbers, and enumerators
+  std::unordered_set<std::string_view> enumerators;  ///< those among them
+  std::unordered_set<std::string_view> others;       ///< names at namespace or class scope that are none of these
   std::unordered_set<std::string_view> in_constant_memory;  ///< __constant__ variables
   std::vector<dynamic_array> dynamic_arrays;
   std::unordered_set<std::string_view> classes;
   std::unordered_set<std::string_view> functions;         ///< the names of all
-  std::unordered_set<std::string_view> takes_references;  ///< of those with a reference among their parameters
-  std::unordered_set<std::string_view> names;             ///< of all functions, variables and classes
+  std::unordered_set<std::string_view> takes_references;  ///< of those whose parameters are, or may be, references
+  std::unordered_set<std::string_view> names;             ///< of all functions, variables, classes and aliases
+  bool has_operators = false;  ///< so + and its like may do anything, where something else than a number takes part
+  bool brings_names = false;   ///< `using` of a namespace that is not the user's: a name may be anybody's
+  bool is_odd = false;         ///< an operator or constructor binds references to numbers, or alternative spellings of
+                               ///< operators: what happens to variables is not to be seen
+
+  /// Whether a name that no function declares can mean nothing but a number that never changes.
+  bool is_constant(std::string_view name) const {
+    return constants.contains(name) && !others.contains(name) && !(has_operators && enumerators.contains(name));
+  }
 };
 
 /// Finds them. What it does not understand it passes over.

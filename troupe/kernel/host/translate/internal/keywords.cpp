@@ -3,7 +3,7 @@
 #include <troupe/kernel/host/translate/internal/declaration.hpp>
 #include <troupe/kernel/host/translate/internal/keywords.hpp>
 #include <troupe/kernel/host/translate/internal/pattern.hpp>
-#include <troupe/kernel/host/translate/internal/usage.hpp>
+#include <troupe/kernel/host/translate/internal/words.hpp>
 
 #include <string>
 #include <unordered_map>

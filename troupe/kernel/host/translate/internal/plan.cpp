@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/kernel/host/translate/internal/plan.hpp>
-
 #include <algorithm>
+#include <iterator>
+#include <troupe/kernel/host/translate/internal/pattern.hpp>
+#include <troupe/kernel/host/translate/internal/plan.hpp>
 
 namespace troupe::kernel {
 
@@ -13,11 +14,13 @@ class planner {
   planner(const token_list& source, const unit& u, const level_variables& variables)
       : s_(source), u_(u), v_(variables) {}
 
-  split_plan run(const body_outline& body) {
+  split_plan run(const definition& kernel, const body_outline& body, const std::vector<kernel_parameter>& parameters) {
+    look_at_words(kernel, body.whole);
+    for (const kernel_parameter& p : parameters) look_at_parameter(p);
+    for (const level_variable& v : v_.all()) look_at_variable(v);
     for (const statement& s : body.whole.inner) add(s, out_.steps);
     close(out_.steps);
     look_at_uses();
-    look_at_addresses(body.whole);
     return std::move(out_);
   }
 
@@ -68,19 +71,38 @@ class planner {
       to.push_back(std::move(one));
     }
   }
+  // Whether what either of them declares is mentioned in the other, in whatever meaning.
   bool shares_names(const step& region, std::size_t begin, std::size_t end) const {
-    std::set<std::string_view> names;
+    const std::set<std::string_view> here = declared_in(begin, end);
+    std::set<std::string_view> mentioned;
     for (std::size_t i = begin; i < end; ++i)
-      if (s_[i].is_identifier()) names.insert(s_[i].text);
+      if (s_[i].is_identifier()) mentioned.insert(s_[i].text);
     std::size_t looked = 0;
-    for (const token_range& r : region.text)
+    for (const token_range& r : region.text) {
+      for (const level_declaration& d : v_.declarations()) {
+        if (++looked > 4096) return true;
+        if (d.begin >= r.first && d.end <= r.second)
+          for (const declarator& one : d.text.declarators)
+            if (mentioned.contains(one.name)) return true;
+      }
       for (std::size_t i = r.first; i < r.second; ++i) {
         if (++looked > 4096) return true;
-        if (s_[i].is_identifier() && !is_member(s_, i) && v_.meaning(s_[i].text, i) < 0 && names.contains(s_[i].text) &&
-            (s_[i + 1].is("=") || s_[i + 1].is(";")))
-          return true;
+        if (s_[i].is_identifier() && here.contains(s_[i].text)) return true;
       }
+    }
     return false;
+  }
+  // What a statement for the block declares: all names in it, where that is not simple.
+  std::set<std::string_view> declared_in(std::size_t begin, std::size_t end) const {
+    std::set<std::string_view> out;
+    const classified_statement c = classify(s_, begin, end);
+    if (c.kind == statement_kind::block_wide) {
+      for (std::size_t i = begin; i < end; ++i)
+        if (s_[i].is_identifier()) out.insert(s_[i].text);
+    } else {
+      for (const declarator& d : c.variables.declarators) out.insert(d.name);
+    }
+    return out;
   }
 
   void add(const statement& s, std::vector<step>& to) {
@@ -217,16 +239,12 @@ class planner {
     for (const int v : out_.crossing) {
       const level_variable& variable = v_.all()[static_cast<std::size_t>(v)];
       if (variable.is_parameter || v_.kept(v) != keeping::stored) continue;
-      if (variable.shape.is_reference)
-        give_up(variable.begin, "the reference '" + std::string(variable.name) + "' lives across a barrier");
-      for (std::size_t i = variable.shape.begin; i < variable.shape.initialiser_end; ++i) {
-        const bool in_shape = i < variable.shape.end;
-        if (in_shape && s_[i].is_identifier() && i != variable.shape.name_at)
+      if (is_lambda(variable))
+        give_up(variable.begin, "the lambda '" + std::string(variable.name) + "' lives across a barrier");
+      for (std::size_t i = variable.shape.begin; i < variable.shape.end; ++i)
+        if (s_[i].is_identifier() && i != variable.shape.name_at)
           if (const int o = v_.meaning(s_[i].text, i); o >= 0 && v_.kept(o) != keeping::uniform)
             give_up(i, "the size of '" + std::string(variable.name) + "' depends on a variable of a thread");
-        if (!in_shape && s_[i].is("[") && !s_[i - 1].is_identifier() && !s_[i - 1].is(")") && !s_[i - 1].is("]"))
-          give_up(i, "the lambda '" + std::string(variable.name) + "' lives across a barrier");
-      }
       if (v_.declarations()[variable.declaration].text.is_auto &&
           (variable.shape.is_array || !variable.shape.is_assigned))
         give_up(variable.begin, "the type of '" + std::string(variable.name) + "' is not understood");
@@ -244,31 +262,111 @@ class planner {
     return out;
   }
 
-  // The address of a variable that lives across barriers is another one in each region: it may be handed to a function
-  // of ours, which does not keep it, and nothing else.
-  void look_at_addresses(const statement& whole) {
-    std::vector<std::size_t> open;
-    std::size_t statement_begin = whole.begin;
+  // Words by which a kernel says more than is followed here.
+  void look_at_words(const definition& kernel, const statement& whole) {
+    constexpr std::string_view words[] = {
+        "decltype", "__decltype",       "typeof",    "__typeof__", "__typeof", "__auto_type", "alloca", "setjmp",
+        "try",      "__builtin_alloca", "class",     "struct",     "union",    "operator",    "new",    "delete",
+        "static",   "thread_local",     "co_return", "co_await",   "co_yield", "template"};
+    if (u_.is_odd) give_up(kernel.name_at, "operators and constructors of the source take references to numbers");
     for (std::size_t i = whole.begin; i < whole.end; ++i) {
-      if (s_[i].is("(") || s_[i].is("[") || s_[i].is("{")) open.push_back(i);
-      if ((s_[i].is(")") || s_[i].is("]") || s_[i].is("}")) && !open.empty()) open.pop_back();
-      if (s_[i].is(";") || s_[i].is("{") || s_[i].is("}")) statement_begin = i + 1;
+      if (s_[i].is("[") && !is_subscript(i)) {
+        for (std::size_t k = i + 1; k < s_.closing(i) && k < whole.end; ++k)
+          if (s_[k].is("&") || s_[k].is("this") || s_[k].is("["))
+            give_up(i, s_[k].is("[") ? "an attribute" : "a lambda that refers to variables");
+      }
       if (!s_[i].is_identifier() || is_member(s_, i)) continue;
-      const int v = v_.meaning(s_[i].text, i);
-      if (v < 0 || !out_.crossing.contains(v) || v_.kept(v) != keeping::stored) continue;
-      const level_variable& variable = v_.all()[static_cast<std::size_t>(v)];
-      if (variable.shape.name_at == i && !variable.is_parameter) continue;
-      const token &before = s_[i - 1], &before_that = s_[i - 2];
-      const bool address = before.is("&") &&
-                           (before_that.kind == token_kind::punctuator && !before_that.is(")") && !before_that.is("]"));
-      const bool decays = variable.shape.is_array && !s_[i + 1].is("[");
-      if (!address && !decays) continue;
-      const bool handed = !open.empty() && s_[open.back()].is("(") && s_[open.back() - 1].is_identifier() &&
-                          !u_.names.contains(s_[open.back() - 1].text) && v_.meaning(s_[open.back() - 1].text, i) < 0 &&
-                          open.back() - 1 == statement_begin;
-      if (!handed)
-        give_up(i, "the address of '" + std::string(variable.name) + "' is taken, which lives across a barrier");
+      if (std::find(std::begin(words), std::end(words), s_[i].text) != std::end(words))
+        give_up(i, "'" + std::string(s_[i].text) + "' in a kernel with a barrier");
+      if (v_.given().types.contains(s_[i].text)) require(fill_in("::troupe_cuda::data<%1>", {s_[i].text}));
     }
+  }
+  bool is_subscript(std::size_t i) const {
+    const token& t = s_[i - 1];
+    return (t.is_identifier() && !is_word_before_expression(t.text)) || t.is(")") || t.is("]");
+  }
+
+  void require(std::string condition) {
+    if (std::find(out_.conditions.begin(), out_.conditions.end(), condition) == out_.conditions.end())
+      out_.conditions.push_back(std::move(condition));
+    if (out_.conditions.size() > 100) out_.obstacle = "too many types that are not known";
+  }
+
+  // A parameter that is no number or pointer stays where it is, for all threads: only its members may be read.
+  void look_at_parameter(const kernel_parameter& p) {
+    if (p.name.empty() || p.is_number || p.is_pointer) return;
+    for (const name_use& use : v_.uses().of(p.name))
+      if (use.kind != use_kind::read && use.kind != use_kind::assigned)
+        give_up(use.at, "what happens to the parameter '" + std::string(p.name) + "' is not understood");
+    require(fill_in(u_.has_operators ? "::troupe_cuda::number<decltype(%1)>" : "::troupe_cuda::data<decltype(%1)>",
+                    {p.name}));
+    look_at_members(p.name, "decltype(" + std::string(p.name) + ")", 0, s_.size());
+  }
+
+  void look_at_variable(const level_variable& v) {
+    const std::string name(v.name);
+    if (v.shape.is_reference) give_up(v.begin, "the reference '" + name + "' is declared between barriers");
+    if (v.is_parameter || !is_lambda(v)) look_at_places(v);
+    if (v.is_parameter || v.form == type_form::number || v.form == type_form::pointer || is_lambda(v)) return;
+    const level_declaration& d = v_.declarations()[v.declaration];
+    if (d.text.is_auto) {
+      const int index = v_.meaning(v.name, v.shape.name_at);
+      if (index >= 0 && v_.kept(index) != keeping::stored) return;
+      return give_up(v.begin, "the type of '" + name + "' is not understood");
+    }
+    if (v.form == type_form::vector && !u_.has_operators) return;
+    std::string type;
+    for (std::size_t i = d.text.type; i < d.text.type_end; ++i) {
+      if (s_[i].kind == token_kind::pragma) continue;
+      if (v_.declares(s_[i].text) || s_[i].is("alignas") || s_[i].is("__align__"))
+        return give_up(v.begin, "the type of '" + name + "' is not understood");
+      if (!s_[i].is("const") && !s_[i].is("__device__") && !s_[i].is("register")) type += std::string(s_[i].text) + " ";
+    }
+    require(fill_in(u_.has_operators ? "::troupe_cuda::number<%1>" : "::troupe_cuda::data<%1>", {type}));
+    look_at_members(v.name, type, v.begin, v.end);
+  }
+
+  // x.a.b must be a number: an array would be a pointer to a piece of x.
+  void look_at_members(std::string_view name, const std::string& type, std::size_t begin, std::size_t end) {
+    for (const name_use& use : v_.uses().of(name)) {
+      if (use.at < begin || use.at >= end || !use.has_member) continue;
+      std::string chain;
+      for (std::size_t i = use.at + 1; i < use.end; ++i) {
+        if (s_[i].is("[") && chain.empty()) {
+          i = s_.closing(i);
+        } else if (s_[i].is(".") || s_[i].is_identifier()) {
+          chain += s_[i].text;
+        } else {
+          return give_up(use.at, "what happens to a member of '" + std::string(name) + "' is not understood");
+        }
+      }
+      require(fill_in("::troupe_cuda::member<decltype(::troupe_cuda::some<%1>()%2)>", {type, chain}));
+    }
+  }
+
+  // The address of a variable is another one in each region, and the variable ends with its region: so nobody may have
+  // it.
+  void look_at_places(const level_variable& v) {
+    const bool is_pointer = v.form == type_form::pointer && !v.shape.is_array;
+    for (const name_use& use : v_.uses().of(v.name)) {
+      if (use.at < v.begin || use.at >= v.end || use.at == v.shape.name_at) continue;
+      if (is_pointer && use.leaves_pointer()) continue;
+      if (use.kind == use_kind::handed || (v.shape.is_array && use.is_argument)) continue;
+      const bool whole = v.shape.is_array && use.subscripts < v.shape.dimensions;
+      if (use.kind == use_kind::leaked || whole)
+        give_up(use.at, "what happens to '" + std::string(v.name) + "' is not understood");
+    }
+  }
+
+  // One that is only called.
+  bool is_lambda(const level_variable& v) const {
+    if (v.is_parameter || !v_.declarations()[v.declaration].text.is_auto || !v.shape.is_assigned ||
+        !s_[v.shape.initialiser].is("["))
+      return false;
+    const std::vector<name_use>& uses = v_.uses().of(v.name);
+    return std::all_of(uses.begin(), uses.end(), [&](const name_use& use) {
+      return use.at < v.begin || use.at >= v.end || use.at == v.shape.name_at || s_[use.at + 1].is("(");
+    });
   }
 
   const token_list& s_;
@@ -281,9 +379,9 @@ class planner {
 
 }  // namespace
 
-split_plan make_plan(const token_list& source, const unit& u, const body_outline& body,
-                     const level_variables& variables) {
-  return planner(source, u, variables).run(body);
+split_plan make_plan(const token_list& source, const unit& u, const definition& kernel, const body_outline& body,
+                     const level_variables& variables, const std::vector<kernel_parameter>& parameters) {
+  return planner(source, u, variables).run(kernel, body, parameters);
 }
 
 }  // namespace troupe::kernel

@@ -45,11 +45,12 @@ struct segment {
 struct split_plan {
   std::vector<step> steps;
   std::vector<segment> segments;
-  std::set<int> crossing;  ///< variables that live across a barrier
-  std::string obstacle;    ///< why there is no plan
+  std::set<int> crossing;               ///< variables that live across a barrier
+  std::vector<std::string> conditions;  ///< constant expressions on types: where one is false, there is no plan
+  std::string obstacle;                 ///< why there is no plan
 };
 
-split_plan make_plan(const token_list& source, const unit& u, const body_outline& body,
-                     const level_variables& variables);
+split_plan make_plan(const token_list& source, const unit& u, const definition& kernel, const body_outline& body,
+                     const level_variables& variables, const std::vector<kernel_parameter>& parameters);
 
 }  // namespace troupe::kernel

@@ -21,6 +21,7 @@ class writer {
       : e_(source),
         s_(source.tokens()),
         u_(u),
+        kernel_(kernel),
         body_(outline(s_, kernel.body)),
         v_(s_, u, kernel, body_, parameters),
         parameters_(parameters),
@@ -31,13 +32,15 @@ class writer {
     if (!v_.obstacle().empty()) return {.obstacle = v_.obstacle()};
     find_returns();
     if (!obstacle_.empty()) return {.obstacle = obstacle_};
-    plan_ = make_plan(s_, u_, body_, v_);
+    plan_ = make_plan(s_, u_, kernel_, body_, v_, parameters_);
     if (!plan_.obstacle.empty()) return {.obstacle = plan_.obstacle};
     for (const std::size_t r : returns_) e_.replace(r, "return false");
     if (!returns_.empty()) out_ += "::troupe_cuda::those_left troupe_left(troupe_f);";
     own_parameters();
     write(plan_.steps);
-    return {.text = std::move(out_)};
+    std::string condition;
+    for (const std::string& c : plan_.conditions) condition += (condition.empty() ? "" : " && ") + c;
+    return {.text = std::move(out_), .condition = std::move(condition)};
   }
 
  private:
@@ -69,6 +72,9 @@ class writer {
     std::size_t k = s_.closing(i) + 1;
     if (s_[k].is("<")) k = s_.after_angles(k, body_.whole.end);
     if (s_[k].is("(")) k = s_.closing(k) + 1;
+    if (!s_[k].is("{") && !s_[k].is("mutable") && !s_[k].is("noexcept") && !s_[k].is("constexpr") && !s_[k].is("->") &&
+        !s_[k].is("__attribute__"))
+      return i;
     for (std::size_t steps = 0; k < body_.whole.end && ++steps < 64; ++k) {
       if (s_[k].is("{")) return std::min(s_.closing(k), body_.whole.end);
       if (s_[k].is(";") || s_[k].is(",") || s_[k].is("]")) break;
@@ -191,7 +197,7 @@ class writer {
       if (!s_[r.second - 1].is(";") && !s_[r.second - 1].is("}")) out_ += ";";  // a part of a for
     }
     put_back(s.segment, s.text);
-    out_ += may_leave ? "return true; });" : "});";
+    out_ += may_leave ? "return true; }); if (troupe_left.none()) return;" : "});";
   }
 
   bool mentions(std::size_t begin, std::size_t end, std::string_view name) const {
@@ -255,7 +261,7 @@ class writer {
       const level_variable& variable = v_.all()[static_cast<std::size_t>(v)];
       const std::string n = std::to_string(v), name(variable.name);
       bool written = declares.contains(v);
-      for (const token_range& r : text) written |= v_.is_written_between(v, r.first, r.second, true);
+      for (const token_range& r : text) written |= v_.is_written_between(v, r.first, r.second);
       if (variable.shape.is_array && !declares.contains(v))
         out_ += fill_in("troupe_h%1.put_back();", {n});
       else if (written)
@@ -266,6 +272,7 @@ class writer {
   edited_source& e_;
   const token_list& s_;
   const unit& u_;
+  const definition& kernel_;
   const body_outline body_;
   const level_variables v_;
   const std::vector<kernel_parameter>& parameters_;

@@ -10,7 +10,9 @@
 namespace troupe::kernel {
 
 struct split_body {
-  std::string text;      ///< what replaces the body, without its outer braces and the lines all kernels begin with
+  std::string text;  ///< what replaces the body, without its outer braces and the lines all kernels begin with
+  std::string
+      condition;         ///< a constant expression: where it is false the kernel must run as fibers; empty: always true
   std::string obstacle;  ///< why there is none
 };
 

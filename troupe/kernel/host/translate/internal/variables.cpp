@@ -1,5 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Which variables are the same for all threads, and which can be worked out again. Both are optimisations: a variable
+// belongs to them only if its declaration is one of a number or pointer, whose value is made of names that are known to
+// mean numbers and pointers that do not change, and if every other place where it stands reads it for sure.
 #include <algorithm>
 #include <troupe/kernel/host/translate/internal/variables.hpp>
 
@@ -13,78 +17,70 @@ constexpr std::size_t most_variables = 1000;  // how they depend on each other t
 bool is_pure_function(std::string_view name) {
   return name == "min" || name == "max" || name == "abs" || name == "__mul24" || name == "__umul24";
 }
-bool is_word_of_types(std::string_view w) {
-  return w == "int" || w == "unsigned" || w == "float" || w == "double" || w == "long" || w == "short" || w == "char" ||
-         w == "bool" || w == "size_t" || w == "signed" || w == "const" || w == "sizeof" || w == "true" || w == "false";
-}
+bool is_index(const token& t) { return t.is("blockIdx") || t.is("blockDim") || t.is("gridDim"); }
 bool ends_operand(const token& t) {
   return t.kind == token_kind::number || t.kind == token_kind::literal || t.is(")") ||
-         (t.is_identifier() && !t.is("return"));
+         (t.is_identifier() && !is_word_before_expression(t.text));
+}
+// A number that is not 0.
+bool is_nonzero(const token& t) {
+  if (t.kind != token_kind::number) return false;
+  std::string_view digits = t.text.substr(0, t.text.find_first_of("eEpPuUlLfF"));
+  if (t.text.starts_with("0x") || t.text.starts_with("0X") || t.text.starts_with("0b") || t.text.starts_with("0B"))
+    return false;
+  return digits.find_first_of("123456789") != std::string_view::npos;
 }
 
 }  // namespace
 
-std::vector<kernel_parameter> read_parameters(const token_list& s, std::size_t open) {
-  std::vector<kernel_parameter> out;
-  const std::size_t close = s.closing(open);
-  std::size_t begin = open + 1;
-  for (std::size_t i = begin; i <= close && i < s.size(); ++i) {
-    if (s[i].is("<")) {
-      const std::size_t after = s.after_angles(i, close);
-      if (after != i) i = after - 1;
-      continue;
-    }
-    if (i != close && (s[i].is("(") || s[i].is("[") || s[i].is("{"))) {
-      i = s.closing(i);
-      continue;
-    }
-    if (i != close && !s[i].is(",")) continue;
-    if (i > begin && !(i == begin + 1 && s[begin].is("void"))) {
-      kernel_parameter p;
-      std::size_t words = 0;
-      for (std::size_t k = begin; k < i; ++k) {
-        p.is_pack |= s[k].is("...");
-        words += s[k].is_identifier() && !s[k].is("const") && !s[k].is("struct") && !s[k].is("typename") &&
-                 !s[k].is("__grid_constant__") && !s[k].is("__restrict__") && !is_member(s, k);
-      }
-      const std::size_t name = declared_name(s, begin, i);
-      if (words > 1 && name < i && !is_word_of_types(s[name].text) && !s[name].is("__restrict__") &&
-          !s[name].is("const")) {
-        p.name = s[name].text;
-        p.name_at = name;
-      }
-      out.push_back(p);
-    }
-    begin = i + 1;
-  }
-  return out;
-}
-
 level_variables::level_variables(const token_list& source, const unit& u, const definition& kernel,
                                  const body_outline& body, const std::vector<kernel_parameter>& parameters)
-    : s_(source), u_(u), written_(find_written(source, u, kernel.parameters, kernel.body, kernel.end)) {
-  for (const kernel_parameter& p : parameters) {
-    if (p.name.empty()) continue;
-    if (!written_.contains(p.name)) {
-      read_only_parameters_.insert(p.name);
-    } else if (p.is_pack) {
-      give_up(kernel.name_at, "a pack of parameters is written to");
-    } else {
-      declarations_.push_back({.begin = kernel.body, .end = kernel.body});
-      by_name_[p.name].push_back(static_cast<int>(variables_.size()));
-      variables_.push_back({.name = p.name,
-                            .declaration = declarations_.size() - 1,
-                            .begin = kernel.body,
-                            .end = kernel.end,
-                            .is_parameter = true});
-    }
-  }
+    : s_(source),
+      u_(u),
+      given_(read_template_parameters(source, u, kernel)),
+      uses_(find_uses(source, u, kernel.parameters, kernel.body, kernel.end, given_.types)) {
+  for (const kernel_parameter& p : parameters) add_parameter(p, kernel);
   collect(body.whole, kernel.end);
   if (obstacle_.empty()) judge();
 }
 
+// One that no thread writes to is as good as a constant.
+void level_variables::add_parameter(const kernel_parameter& p, const definition& kernel) {
+  if (p.is_pack) return give_up(kernel.name_at, "a pack of parameters");
+  if (p.name.empty()) return;
+  declare(p.name, kernel.body, kernel.end);
+  if (p.is_number || p.to_numbers) numeric_.insert(p.name);
+  const std::vector<name_use>& uses = uses_.of(p.name);
+  const bool is_read_only = std::all_of(uses.begin(), uses.end(), [&](const name_use& use) {
+    return use.kind == use_kind::read || (p.is_pointer && use.leaves_pointer());
+  });
+  if (is_read_only) {
+    if (p.is_number || p.is_pointer || !u_.has_operators) read_only_parameters_.insert(p.name);
+    return;
+  }
+  declarations_.push_back({.begin = kernel.body, .end = kernel.body});
+  by_name_[p.name].push_back(static_cast<int>(variables_.size()));
+  variables_.push_back({.name = p.name,
+                        .form = p.is_number    ? type_form::number
+                                : p.is_pointer ? type_form::pointer
+                                               : type_form::unknown,
+                        .declaration = declarations_.size() - 1,
+                        .begin = kernel.body,
+                        .end = kernel.end,
+                        .is_parameter = true});
+}
+
 void level_variables::give_up(std::size_t at, const std::string& what) {
   if (obstacle_.empty()) obstacle_ = "line " + std::to_string(s_[at].line) + ": " + what;
+}
+
+// A name within the scope of the same name: what it means depends on where it stands, and is not followed.
+void level_variables::declare(std::string_view name, std::size_t begin, std::size_t end) {
+  std::vector<std::pair<std::size_t, std::size_t>>& scopes = declared_[name];
+  // Scopes nest and come in order, so only the last ones may still be open; those before are not looked at again.
+  if (!scopes.empty() && scopes.back().second > begin)
+    return give_up(begin, "'" + std::string(name) + "' hides another");
+  scopes.emplace_back(begin, end);
 }
 
 void level_variables::collect(const statement& s, std::size_t scope_end) {
@@ -119,16 +115,14 @@ void level_variables::collect_plain(std::size_t begin, std::size_t end, std::siz
     case statement_kind::unknown:
       return give_up(begin, "a declaration between barriers that is not understood");
     case statement_kind::block_wide:
-      for (std::size_t i = begin; i < end; ++i)
-        if (s_[i].is("constexpr")) {
-          const std::size_t name = declared_name(s_, i + 1, end);
-          if (name < end) constants_.insert(s_[name].text);
-          break;
-        }
-      return;
+      return collect_block_wide(begin, end, scope_end);
     case statement_kind::expression:
       return add_update(begin, end - 1);
     case statement_kind::shared:
+      for (const declarator& d : c.variables.declarators) {
+        declare(d.name, begin, scope_end);
+        if (c.variables.is_number && !u_.names.contains(s_[c.variables.named_at].text)) numeric_.insert(d.name);
+      }
       return;
     case statement_kind::variables:
       break;
@@ -138,22 +132,72 @@ void level_variables::collect_plain(std::size_t begin, std::size_t end, std::siz
   declarations_.push_back({.text = c.variables, .begin = begin, .end = end});
   by_begin_[begin] = static_cast<int>(declaration);
   for (const declarator& d : c.variables.declarators) {
+    declare(d.name, begin, scope_end);
     by_name_[d.name].push_back(static_cast<int>(variables_.size()));
-    variables_.push_back({.name = d.name, .shape = d, .declaration = declaration, .begin = begin, .end = scope_end});
+    variables_.push_back({.name = d.name,
+                          .shape = d,
+                          .form = form_of(c.variables, d),
+                          .declaration = declaration,
+                          .begin = begin,
+                          .end = scope_end});
+  }
+}
+
+type_form level_variables::form_of(const variable_declaration& d, const declarator& one) const {
+  if (one.is_pointer) return type_form::pointer;
+  if (d.is_auto && one.is_assigned && !one.is_reference && !one.is_array &&
+      is_numeric(one.initialiser, one.initialiser_end))
+    return type_form::number;  // or a pointer to numbers, which is looked at more strictly than needed
+  if (d.is_auto || u_.names.contains(s_[d.named_at].text) || declared_.contains(s_[d.named_at].text) ||
+      given_.types.contains(s_[d.named_at].text))
+    return type_form::unknown;
+  return d.is_number ? type_form::number : d.is_vector ? type_form::vector : type_form::unknown;
+}
+
+// constexpr int n = 4 is a constant; of all else every name that might be declared is taken note of.
+void level_variables::collect_block_wide(std::size_t begin, std::size_t end, std::size_t scope_end) {
+  bool is_constant = true;
+  std::size_t equals = begin;
+  while (equals < end && !s_[equals].is("=") && !s_[equals].is(";")) ++equals;
+  for (std::size_t i = begin; i + 1 < equals; ++i)
+    is_constant &= s_[i].is("constexpr") || s_[i].is("const") || s_[i].is("static") ||
+                   (is_number_word(s_[i].text) && !u_.names.contains(s_[i].text));
+  std::size_t commas = 0;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (s_[i].is("(")) i = s_.closing(i);
+    commas += s_[i].is(",");
+  }
+  if (is_constant && equals > begin + 1 && s_[equals].is("=") && commas == 0 && s_[equals - 1].is_identifier()) {
+    declare(s_[equals - 1].text, begin, scope_end);
+    constants_.push_back({s_[equals - 1].text, begin, scope_end});
+    return;
+  }
+  if (s_[begin].is("using")) return declare(s_[begin + 1].text, begin, scope_end);
+  if (s_[begin].is("enum")) {
+    for (std::size_t i = begin + 1; i < end; ++i)
+      if (s_[i].is_identifier() && (s_[i - 1].is("{") || s_[i - 1].is(",") || s_[i - 1].is("enum") ||
+                                    s_[i - 1].is("class") || s_[i - 1].is("struct")))
+        declare(s_[i].text, begin, scope_end);
+    return;
+  }
+  if (s_[begin].is("static_assert") || s_[begin].is(";")) return;
+  for (std::size_t first = begin, i = begin; i < end; ++i) {
+    if (s_[i].is("(") || s_[i].is("[") || s_[i].is("{")) i = s_.closing(i);
+    if (!s_[i].is(",") && !s_[i].is(";")) continue;
+    if (const std::size_t name = declared_name(s_, first, i); name < i) declare(s_[name].text, begin, scope_end);
+    first = i + 1;
   }
 }
 
 // x = e, x += e, ++x, x++: remembered by the token of x.
 void level_variables::add_update(std::size_t begin, std::size_t end) {
   while (begin < end && s_[begin].kind == token_kind::pragma) ++begin;
-  const bool before = s_[begin].is("++") || s_[begin].is("--");
+  const bool before = is_step(s_[begin]);
   const std::size_t name = before ? begin + 1 : begin;
   if (name >= end || !s_[name].is_identifier()) return;
-  const token& next = s_[name + 1];
-  const bool behind = next.is("++") || next.is("--");
+  const bool behind = is_step(s_[name + 1]);
   const bool counts = (before && name + 1 == end) || (behind && !before && name + 2 == end);
-  const bool assigns = !before && next.kind == token_kind::punctuator && next.text.ends_with('=') &&
-                       next.text != "==" && next.text != "!=" && next.text != "<=" && next.text != ">=";
+  const bool assigns = !before && is_assignment(s_[name + 1]);
   if (counts || assigns) updates_[name] = end;
 }
 
@@ -179,15 +223,15 @@ int level_variables::declared_at(std::size_t begin) const {
   return found == by_begin_.end() ? -1 : found->second;
 }
 
-bool level_variables::is_written_between(int variable, std::size_t begin, std::size_t end, bool elements) const {
+bool level_variables::is_written_between(int variable, std::size_t begin, std::size_t end) const {
   const level_variable& v = variables_[static_cast<std::size_t>(variable)];
-  const auto any = [&](const auto& positions) {
-    const auto found = positions.find(v.name);
-    return found != positions.end() && std::any_of(found->second.begin(), found->second.end(), [&](std::size_t i) {
-             return i >= begin && i < end && i != v.shape.name_at;
-           });
-  };
-  return any(written_.at) || (elements && any(written_.elements_at));
+  const bool is_pointer = v.form == type_form::pointer && !v.shape.is_array;
+  const bool has_plain_operators = v.form != type_form::unknown;
+  const std::vector<name_use>& uses = uses_.of(v.name);
+  return std::any_of(uses.begin(), uses.end(), [&](const name_use& use) {
+    if (use.at < begin || use.at >= end || use.at == v.shape.name_at) return false;
+    return !has_plain_operators || (use.kind != use_kind::read && !(is_pointer && use.leaves_pointer()));
+  });
 }
 
 // Begins with all that could be uniform, and takes away what depends on something that is not.
@@ -209,22 +253,30 @@ void level_variables::judge() {
   }
 }
 
+// A number or a pointer, when its value is pure.
+bool level_variables::is_scalar(const level_declaration& d, const declarator& one) const {
+  if (one.is_array || one.is_reference || !one.is_assigned) return false;
+  const type_form form = form_of(d.text, one);
+  return form == type_form::number || form == type_form::pointer || (d.text.is_auto && !u_.has_operators);
+}
+
 bool level_variables::may_be_uniform(const level_declaration& d, std::size_t index) const {
   for (const declarator& one : d.text.declarators) {
-    if (one.is_array || one.is_reference || !one.is_assigned || !is_uniform(one.initialiser, one.initialiser_end))
-      return false;
+    if (!is_scalar(d, one) || !is_uniform(one.initialiser, one.initialiser_end)) return false;
     const int v = meaning(one.name, one.name_at);
     if (v < 0 || variables_[static_cast<std::size_t>(v)].declaration != index) return false;
     const std::size_t end = variables_[static_cast<std::size_t>(v)].end;
-    if (!d.text.is_number && !one.is_pointer && written_.elements_at.contains(one.name)) return false;
-    const auto written = written_.at.find(one.name);
-    if (written == written_.at.end()) continue;
-    for (const std::size_t i : written->second) {
-      if (i == one.name_at || i < d.begin || i >= end) continue;
+    for (const name_use& use : uses_.of(one.name)) {
+      const std::size_t i = use.at;
+      if (i == one.name_at || i < d.begin || i >= end || use.kind == use_kind::read) continue;
+      if ((one.is_pointer || d.text.is_auto) && use.leaves_pointer()) continue;
       const auto update = updates_.find(i);
-      if (update == updates_.end()) return false;
-      const bool step = s_[i + 1].is("++") || s_[i + 1].is("--") || s_[i - 1].is("++") || s_[i - 1].is("--");
-      if (!step && !is_uniform(i + 2, update->second)) return false;
+      if (use.kind != use_kind::assigned || update == updates_.end()) return false;
+      const bool step = is_step(s_[i + 1]) || is_step(s_[i - 1]);
+      if (step) continue;
+      if (!is_uniform(i + 2, update->second)) return false;
+      const bool divides = s_[i + 1].is("/=") || s_[i + 1].is("%=");
+      if (divides && !(is_nonzero(s_[i + 2]) && i + 3 == update->second)) return false;
     }
   }
   return true;
@@ -235,25 +287,26 @@ bool level_variables::may_be_recomputed(const level_declaration& d, std::size_t 
     const int v = meaning(one.name, one.name_at);
     if (v < 0 || variables_[static_cast<std::size_t>(v)].declaration != index) return false;
     const std::size_t end = variables_[static_cast<std::size_t>(v)].end;
-    const bool elements_matter = !d.text.is_number && !one.is_pointer && !d.text.is_auto;
-    if (one.is_array || one.is_reference || !one.is_assigned || is_written_between(v, d.begin, end, elements_matter) ||
-        !is_pure(one.initialiser, one.initialiser_end, true, d.begin, end))
-      return false;
+    if (!is_scalar(d, one) || !is_pure(one.initialiser, one.initialiser_end, true, d.begin, end)) return false;
+    for (const name_use& use : uses_.of(one.name))
+      if (use.at != one.name_at && use.at >= d.begin && use.at < end && use.kind != use_kind::read &&
+          !((one.is_pointer || d.text.is_auto) && use.leaves_pointer()))
+        return false;
   }
   return true;
 }
 
 bool level_variables::is_uniform_update(std::size_t begin, std::size_t end) const {
   while (begin < end && s_[begin].kind == token_kind::pragma) ++begin;
-  const std::size_t name = s_[begin].is("++") || s_[begin].is("--") ? begin + 1 : begin;
+  const std::size_t name = is_step(s_[begin]) ? begin + 1 : begin;
   const auto update = updates_.find(name);
   if (update == updates_.end() || update->second != end) return false;
   const int v = meaning(s_[name].text, name);
   return v >= 0 && kept(v) == keeping::uniform;
 }
 
-// No loads, no effects, nothing but numbers: literals, constants, parameters that nobody writes to, and variables of
-// that kind.
+// No loads, no effects, nothing that could trap, nothing but numbers: literals, constants, parameters that nobody
+// writes to, and variables of that kind.
 bool level_variables::is_pure(std::size_t begin, std::size_t end, bool with_threads, std::size_t scope,
                               std::size_t scope_end) const {
   if (begin >= end) return false;
@@ -265,11 +318,13 @@ bool level_variables::is_pure(std::size_t begin, std::size_t end, bool with_thre
       return false;
     }
     if (t.is_identifier()) {
-      if (t.is("static_cast") && s_[i + 1].is("<")) {
+      if (t.is("sizeof") && s_[i + 1].is("(") && s_.closing(i + 1) < end) {
+        i = s_.closing(i + 1);
+      } else if (t.is("static_cast") && s_[i + 1].is("<")) {
         const std::size_t after = s_.after_angles(i + 1, end);
         if (after == i + 1) return false;
-        for (std::size_t k = i; k < after; ++k)
-          if (s_[k].is("&") || s_[k].is("&&")) return false;
+        for (std::size_t k = i + 2; k + 1 < after; ++k)
+          if (!s_[k].is("const") && !(is_number_word(s_[k].text) && !u_.names.contains(s_[k].text))) return false;
         i = after - 1;
       } else if (!is_pure_name(i, with_threads, scope, scope_end)) {
         return false;
@@ -277,35 +332,98 @@ bool level_variables::is_pure(std::size_t begin, std::size_t end, bool with_thre
       continue;
     }
     if (t.kind != token_kind::punctuator) return false;
-    if (t.is("[") || t.is("]") || t.is("{") || t.is("}") || t.is("->") || t.is("++") || t.is("--") || t.is(";") ||
-        t.is("..."))
+    if (t.is("[") || t.is("]") || t.is("{") || t.is("}") || t.is("->") || t.is(".*") || t.is("->*") || is_step(t) ||
+        t.is(";") || t.is("...") || is_assignment(t))
       return false;
-    if ((t.is("*") || t.is("&")) && (i == begin || !ends_operand(s_[i - 1]))) return false;  // a load, an address
-    if (t.text.ends_with('=') && t.text != "==" && t.text != "!=" && t.text != "<=" && t.text != ">=") return false;
+    // A load, an address; * and & behind a parenthesis may as well belong to what stands behind a cast.
+    if ((t.is("*") || t.is("&")) && (i == begin || !ends_operand(s_[i - 1]) || is_cast(i - 1))) return false;
+    // What a thread works out again, it has worked out before; but the block may do so before any thread would.
+    if ((t.is("/") || t.is("%")) && !with_threads && !is_nonzero(s_[i + 1])) return false;
     if (t.is(",") && i == begin) return false;
   }
   return true;
 }
 
+// Whether the parenthesis that ends here may be a type.
+bool level_variables::is_cast(std::size_t close) const {
+  if (!s_[close].is(")")) return false;
+  const std::size_t open = s_.closing(close);
+  if (open >= close) return true;
+  const token& before = s_[open - 1];
+  if (before.is_identifier() && !is_word_before_expression(before.text)) return false;  // a call, sizeof
+  if (before.is(">")) return false;                                                     // static_cast<int>(x)
+  for (std::size_t i = open + 1; i < close; ++i) {
+    if (s_[i].kind == token_kind::number) return false;
+    if (s_[i].is_identifier() && !is_number_word(s_[i].text) && !s_[i].is("const"))
+      return false;  // known to be a value
+  }
+  return true;
+}
+
+bool level_variables::is_constant_here(std::size_t i) const {
+  const std::string_view name = s_[i].text;
+  for (const local_name& c : constants_)
+    if (c.name == name && i >= c.begin && i < c.end) return true;
+  if (declared_.contains(name)) return false;
+  if (given_.numbers.contains(name)) return true;
+  return !given_.types.contains(name) && !given_.others.contains(name) && u_.is_constant(name);
+}
+
 bool level_variables::is_pure_name(std::size_t i, bool with_threads, std::size_t scope, std::size_t scope_end) const {
   const token& t = s_[i];
-  if (s_[i - 1].is(".")) return !s_[i + 1].is("(");  // of something that has been looked at; it is no function
-  if (s_[i + 1].is("::")) return true;               // what is behind it will be looked at
-  if (s_[i - 1].is("::")) return u_.constants.contains(t.text);
-  if (is_word_of_types(t.text)) return true;
-  if (t.is("blockIdx") || t.is("blockDim") || t.is("gridDim") || t.is("warpSize")) return true;
-  if (t.is("threadIdx")) return with_threads;
+  const bool is_called = s_[i + 1].is("(");
+  if (s_[i - 1].is(".")) {  // of something that has been looked at; it is no function
+    std::size_t first = i - 2;
+    while (s_[first].is_identifier() && s_[first - 1].is(".")) first -= 2;
+    return !is_called && s_[first].is_identifier() &&
+           (is_index(s_[first]) || s_[first].is("threadIdx") || read_only_parameters_.contains(s_[first].text));
+  }
+  if (s_[i + 1].is("::")) return true;  // what is behind it will be looked at
+  if (s_[i - 1].is("::")) return !is_called && u_.is_constant(t.text);
   if (const int v = meaning(t.text, i); v >= 0) {
     const level_variable& variable = variables_[static_cast<std::size_t>(v)];
-    if (variable.shape.is_array) return false;
+    if (variable.shape.is_array || is_called) return false;
     if (kept(v) == keeping::recomputed) return with_threads;
     if (kept(v) != keeping::uniform) return false;
     // What is worked out again and again needs the same value each time.
-    return !with_threads || !is_written_between(v, scope, scope_end, false);
+    return !with_threads || !is_written_between(v, scope, scope_end);
   }
-  if (s_[i + 1].is("("))
-    return (is_pure_function(t.text) && !u_.names.contains(t.text)) || u_.constants.contains(t.text);
-  return read_only_parameters_.contains(t.text) || constants_.contains(t.text) || u_.constants.contains(t.text);
+  if (is_constant_here(i)) return !is_called;
+  if (read_only_parameters_.contains(t.text)) return !is_called;
+  if (declared_.contains(t.text) || u_.names.contains(t.text)) return false;
+  if (is_number_word(t.text) || t.is("const") || t.is("true") || t.is("false") || t.is("sizeof")) return true;
+  if (is_index(t) || t.is("warpSize")) return true;
+  if (t.is("threadIdx")) return with_threads;
+  return is_called && is_pure_function(t.text) && !u_.brings_names;
+}
+
+bool level_variables::is_numeric(std::size_t begin, std::size_t end) const {
+  if (begin >= end) return false;
+  for (std::size_t i = begin; i < end; ++i) {
+    const token& t = s_[i];
+    if (t.is("{") || t.is("::") || t.is("...") || t.is("->") || t.kind == token_kind::pragma ||
+        (t.kind == token_kind::literal && !t.text.ends_with('\'')))
+      return false;
+    if (t.is("[") && !ends_operand(s_[i - 1]) && !s_[i - 1].is("]")) return false;  // a lambda
+    if (!t.is_identifier() || numeric_.contains(t.text)) continue;
+    if (const int v = meaning(t.text, i); v >= 0) {
+      const level_variable& variable = variables_[static_cast<std::size_t>(v)];
+      const variable_declaration& d = declarations_[variable.declaration].text;
+      if (variable.form == type_form::number) continue;
+      if (variable.form == type_form::pointer && d.is_number && !u_.names.contains(s_[d.named_at].text)) continue;
+      return false;
+    }
+    if (s_[i - 1].is(".")) {
+      if (!is_index(s_[i - 2]) && !s_[i - 2].is("threadIdx")) return false;
+      continue;
+    }
+    if (is_constant_here(i)) continue;
+    if (declared_.contains(t.text) || u_.names.contains(t.text)) return false;
+    if (!is_number_word(t.text) && !is_index(t) && !t.is("threadIdx") && !t.is("warpSize") && !t.is("const") &&
+        !is_pure_function(t.text))
+      return false;
+  }
+  return true;
 }
 
 }  // namespace troupe::kernel
