@@ -38,10 +38,12 @@ TROUPE_MIXED(int, long long)
 TROUPE_MIXED(int, long)
 #undef TROUPE_MIXED
 
-TROUPE_INLINE int umin(unsigned a, unsigned b) { return static_cast<int>(min(a, b)); }
+TROUPE_INLINE unsigned umin(unsigned a, unsigned b) { return min(a, b); }
 TROUPE_INLINE unsigned umax(unsigned a, unsigned b) { return max(a, b); }
 TROUPE_INLINE long long llmin(long long a, long long b) { return min(a, b); }
 TROUPE_INLINE long long llmax(long long a, long long b) { return max(a, b); }
+TROUPE_INLINE unsigned long long ullmin(unsigned long long a, unsigned long long b) { return min(a, b); }
+TROUPE_INLINE unsigned long long ullmax(unsigned long long a, unsigned long long b) { return max(a, b); }
 
 TROUPE_INLINE float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
 TROUPE_INLINE double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
@@ -70,10 +72,21 @@ inline T cosine_of_pi(T x) {
   if (a == T(0.5)) return T(0);
   return a <= T(0.25) ? cos(pi * a) : a <= T(0.75) ? sin(pi * (T(0.5) - a)) : -cos(pi * (T(1) - a));
 }
+// The inverse of erf between -1/2 and 1/2, by Halley's method. erf is exact relative to its value, however small.
+inline double inverse_erf(double x) {
+  double y = 0.88622692545275801365 * x;
+  for (int i = 0; i < 8; ++i) {
+    const double step = (erf(y) - x) / (1.1283791670955125739 * exp(-y * y));
+    y -= step / (1 + y * step);
+    if (fabs(step) <= 1e-16 * fabs(y)) break;
+  }
+  return y;
+}
 // The inverse of the distribution function of the normal distribution: a first value from erfc's asymptotic, then
 // Newton's method in double, which is exact to the last bits of the result where erfc is.
 inline double inverse_normal(double p) {
   if (!(p > 0 && p < 1)) return p == 0 ? -HUGE_VAL : p == 1 ? HUGE_VAL : NAN;
+  if (p >= 0.25 && p <= 0.75) return 1.4142135623730950488 * inverse_erf(2 * (p - 0.5));  // p - 0.5 is exact
   const bool low = p < 0.5;
   const double tail = low ? p : 1 - p;
   double x = sqrt(-2 * log(tail));
@@ -123,17 +136,37 @@ TROUPE_INLINE float normcdff(float x) { return 0.5f * erfcf(x * -0.7071067811865
 TROUPE_INLINE double normcdf(double x) { return 0.5 * erfc(x * -0.70710678118654752440); }
 TROUPE_INLINE float normcdf(float x) { return normcdff(x); }
 TROUPE_INLINE double normcdfinv(double p) { return ::troupe_cuda::inverse_normal(p); }
-TROUPE_INLINE float normcdfinvf(float p) { return static_cast<float>(normcdfinv(p)); }
-TROUPE_INLINE double erfinv(double x) { return normcdfinv(0.5 * (x + 1)) * 0.70710678118654752440; }
-TROUPE_INLINE float erfinvf(float x) { return static_cast<float>(erfinv(x)); }
+TROUPE_INLINE float normcdfinvf(float p) { return static_cast<float>(normcdfinv(static_cast<double>(p))); }
+TROUPE_INLINE float normcdfinv(float p) { return normcdfinvf(p); }
 TROUPE_INLINE double erfcinv(double x) { return -normcdfinv(0.5 * x) * 0.70710678118654752440; }
-TROUPE_INLINE float erfcinvf(float x) { return static_cast<float>(erfcinv(x)); }
-TROUPE_INLINE double erfcx(double x) {
-  if (x < 25) return exp(x * x) * erfc(x);
-  const double r = 1 / (x * x);
-  return 0.56418958354775628695 / x * (1 - r * (0.5 - r * (0.75 - r * 1.875)));
+TROUPE_INLINE float erfcinvf(float x) { return static_cast<float>(erfcinv(static_cast<double>(x))); }
+TROUPE_INLINE float erfcinv(float x) { return erfcinvf(x); }
+TROUPE_INLINE double erfinv(double x) {
+  if (fabs(x) <= 0.5) return ::troupe_cuda::inverse_erf(x);
+  return copysign(erfcinv(1 - fabs(x)), x);  // the difference is exact
 }
-TROUPE_INLINE float erfcxf(float x) { return static_cast<float>(erfcx(x)); }
+TROUPE_INLINE float erfinvf(float x) { return static_cast<float>(erfinv(static_cast<double>(x))); }
+TROUPE_INLINE float erfinv(float x) { return erfinvf(x); }
+TROUPE_INLINE double erfcx(double x) {
+  if (!(x >= 25)) {
+    const double square = x * x;
+    const double rest = square < HUGE_VAL ? fma(x, x, -square) : 0;  // what rounding took from the square
+    const double e = exp(square);
+    return e < HUGE_VAL ? (e + e * rest) * erfc(x) : e * erfc(x);
+  }
+  const double r = 1 / (x * x);
+  return 0.56418958354775628695 / x *
+         (1 - r * (0.5 - r * (0.75 - r * (1.875 - r * (6.5625 - r * (29.53125 - r * 162.421875))))));
+}
+TROUPE_INLINE float erfcxf(float x) { return static_cast<float>(erfcx(static_cast<double>(x))); }
+TROUPE_INLINE float erfcx(float x) { return erfcxf(x); }
+TROUPE_INLINE float rcbrt(float x) { return rcbrtf(x); }
+TROUPE_INLINE float j0(float x) { return j0f(x); }
+TROUPE_INLINE float j1(float x) { return j1f(x); }
+TROUPE_INLINE float jn(int n, float x) { return jnf(n, x); }
+TROUPE_INLINE float y0(float x) { return y0f(x); }
+TROUPE_INLINE float y1(float x) { return y1f(x); }
+TROUPE_INLINE float yn(int n, float x) { return ynf(n, x); }
 TROUPE_INLINE float norm3df(float a, float b, float c) {
   return static_cast<float>(sqrt(double(a) * a + double(b) * b + double(c) * c));
 }
