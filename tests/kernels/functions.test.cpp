@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions of the prelude: their types are CUDA's, and their values are compared with series, or with what they invert.
+// Functions of the prelude: their types are CUDA's, and their values are compared with series, or with what they
+// invert.
 #include <cmath>
 
 #include "compiled.hpp"
@@ -53,7 +54,8 @@ extern "C" __global__ void f(double x, double* y) {
   const double step = std::ldexp(1.0, -40);  // 1/2 + step is exact
   EXPECT_NEAR(all(0.5 + step)[1] / (step * std::sqrt(2 * pi)), 1, 1e-15);
   EXPECT_TRUE(std::isinf(all(1.0)[0]) && std::isnan(all(1.5)[0]));
-  // exp(x^2) erfc(x) = 1 / (sqrt(pi) x) (1 - 1 / (2 x^2) + 3 / (4 x^4) - ...), and the same as a product where that can be.
+  // exp(x^2) erfc(x) = 1 / (sqrt(pi) x) (1 - 1 / (2 x^2) + 3 / (4 x^4) - ...), and the same as a product where that can
+  // be.
   EXPECT_NEAR(all(3.0)[3] / (std::exp(9.0) * std::erfc(3.0)), 1, 1e-14);
   EXPECT_NEAR(all(24.999)[3] / all(25.001)[3], 25.001 / 24.999, 1e-6);
   double series = 1, term = 1;

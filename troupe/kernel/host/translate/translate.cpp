@@ -70,8 +70,13 @@
 // FIBERS, for all others: the body is called once for each thread, on a stack of its own, and barriers switch between
 // stacks.
 //
+// In each of them a thread has a copy of the parameters, whatever it does to them; splitting, which does not copy those
+// that are never written, must prove that.
+//
 // Whatever the splitting does not fully understand makes a kernel run as fibers: it may be slow, but it must not be
-// wrong.
+// wrong. So the questions are asked the other way round: a use of a variable is taken for the worst unless the tokens
+// around it say that it is a read or an assignment (usage.cpp). What only types can tell is left to the compiler: such
+// a kernel has both bodies, and chooses by `if constexpr`.
 #include <troupe/kernel/host/translate/internal/guard.hpp>
 #include <troupe/kernel/host/translate/internal/keywords.hpp>
 #include <troupe/kernel/host/translate/internal/pattern.hpp>
