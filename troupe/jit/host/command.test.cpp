@@ -83,7 +83,8 @@ TEST_F(a_command, has_its_messages_cut_and_made_printable) {
 }
 
 TEST_F(a_command, is_killed_at_the_deadline_with_all_its_children_even_those_that_ignore_signals) {
-  command c = shell("trap '' TERM HUP; (trap '' TERM; echo $$ > child; sleep 1000) & sleep 1000; wait");
+  // A shell of its own: $$ in ( ) is the outer one.
+  command c = shell("trap '' TERM HUP; sh -c 'trap \"\" TERM; echo $$ > child; sleep 1000; :' & sleep 1000; wait");
   c.deadline_ns = now_ns() + second / 2;
   const std::int64_t begin = now_ns();
   const command_outcome o = run(c);
@@ -97,6 +98,30 @@ TEST_F(a_command, leaves_no_child_behind_that_outlives_it) {
   EXPECT_EQ(run(shell("sleep 1000 & echo $! > child")).exit_code, 0);
   const int pid = std::stoi(in_folder("child"));
   EXPECT_TRUE(comes([&] { return !exists(pid); }));
+}
+
+TEST_F(a_command, leaves_no_child_behind_that_has_left_its_group_and_session_and_does_not_wait_for_it) {
+  // A daemon that holds on to the messages' pipe, and a child of it.
+  const std::string daemon =
+      "setsid sh -c 'setsid sleep 1000 & echo $! > grandchild; echo $$ > child.new; mv child.new child; sleep 1000; :' "
+      "& "
+      "while ! test -e child; do sleep 0.01; done; ";
+  const auto expect_gone = [&] {
+    for (const char* name : {"child", "grandchild"}) {
+      const int pid = std::stoi(in_folder(name));
+      EXPECT_TRUE(comes([&] { return !exists(pid); })) << name;
+      fs::remove(room_.path() + "/" + name);
+    }
+  };
+  const command_outcome fine = run(shell(daemon + "echo fine >&2"));
+  EXPECT_EQ(fine.exit_code, 0);
+  EXPECT_FALSE(fine.timed_out);
+  EXPECT_EQ(fine.messages, "fine\n");
+  expect_gone();
+  command c = shell(daemon + "sleep 1000; :");
+  c.deadline_ns = now_ns() + 2 * second;
+  EXPECT_TRUE(run(c).timed_out);
+  expect_gone();
 }
 
 TEST_F(a_command, may_not_use_more_memory_or_write_larger_files_than_allowed) {

@@ -20,6 +20,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <string>
 
 namespace {
 
@@ -66,6 +68,18 @@ int await(pid_t child, const sigset_t& signals) {
   }
 }
 
+// Children of children come to us when their parents end, also those that have left the group or the session: so it
+// goes on until there is nobody.
+void end_family(pid_t child) {
+  (void)::kill(-child, SIGKILL);
+  (void)::kill(child, SIGKILL);  // had it not come to the line that makes the group
+  const std::string children = "/proc/self/task/" + std::to_string(::getpid()) + "/children";
+  do {
+    std::ifstream list(children);
+    for (pid_t one = 0; list >> one;) (void)::kill(one, SIGKILL);
+  } while (::waitpid(-1, nullptr, 0) > 0 || errno == EINTR);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -91,10 +105,7 @@ int main(int argc, char** argv) {
     if (child == 0) become(argv, self);
     (void)::setpgid(child, child);  // both do: whoever is first
     end = await(child, signals);
-    (void)::kill(-child, SIGKILL);
-    (void)::kill(child, SIGKILL);  // had it not come to the line that makes the group
-    while (::waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
-    }
+    end_family(child);
   }
   if (::getppid() != parent) {
     std::error_code ignored;
