@@ -101,12 +101,12 @@ struct summary {
 struct image {
   using request = jit::read_image;
   static request make(const device& gpu, extent bytes) {
-    return {.state = buffer<std::byte>(compiled(gpu).core()->state()).slice(0, bytes),
+    return {.root = buffer<std::byte>(kept(compiled(gpu)).core()->root()).slice(0, bytes),
             .target = gpu.alloc<std::byte>(4)};
   }
   static request good(const device& gpu) { return make(gpu, 64); }
   static request bad(const device& gpu) { return make(gpu, 8); }
-  static constexpr const char* bad_field = "state holds 8";
+  static constexpr const char* bad_field = "root holds 8";
   static void expect_right(const device& gpu, const request& r, const result<std::uint64_t>& bytes) {
     EXPECT_GT(*bytes, 1000u);
     EXPECT_EQ(content(gpu, r.target)[1], std::byte{'E'});
@@ -116,8 +116,9 @@ struct image {
 struct attributes {
   using request = jit::read_attributes;
   static request make(const device& gpu, const char* name) {
-    return {
-        .state = in<std::byte>(compiled(gpu).core()->state()), .kernel = name, .listing = gpu.alloc<std::byte>(1000)};
+    return {.root = in<std::byte>(kept(compiled(gpu)).core()->root()),
+            .kernel = name,
+            .listing = gpu.alloc<std::byte>(1000)};
   }
   static request good(const device& gpu) { return make(gpu, "saxpy"); }
   static request bad(const device& gpu) { return make(gpu, ""); }
@@ -130,7 +131,7 @@ struct attributes {
 struct unload {
   using request = jit::unload;
   static request make(const device& gpu, extent bytes) {
-    return {.root = buffer<std::byte>(compiled(gpu).core()->root()).slice(0, bytes)};
+    return {.root = buffer<std::byte>(kept(compiled(gpu)).core()->root()).slice(0, bytes)};
   }
   static request good(const device& gpu) { return make(gpu, 64); }
   static request bad(const device& gpu) { return make(gpu, 8); }

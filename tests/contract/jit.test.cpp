@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // What jit promises beyond the contract: how sources are compiled, with the compiler of this machine.
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <cmath>
@@ -87,7 +88,7 @@ TEST_F(a_program, finds_headers_in_its_include_paths_which_are_seen_from_the_app
   fs::create_directories(room / "two");
   std::ofstream(room / "two" / "value.h") << "#define VALUE 2\n";
   fs::current_path(room);
-  const jit::recipe r{.source = "#include <value.h>\n", .include_paths = {"one", (room / "two").string()}};
+  const jit::recipe r{.source = "#include <value.h>\n", .include_paths = {"one/", (room / "two").string() + "/"}};
   EXPECT_EQ(value_of("VALUE", r), 2);
   EXPECT_EQ(value_of("VALUE", r), 2);
   std::ofstream(room / "one" / "value.h") << "#define VALUE 1\n";  // which now comes first
@@ -212,6 +213,20 @@ TEST_F(a_program, that_includes_what_never_ends_is_stopped) {
   (void)text("/dev/zero");  // g++ runs out of time or memory, clang finds it empty
   expect_serving();
   fs::remove(pipe);
+}
+
+TEST_F(a_program, that_grows_beyond_all_measure_when_it_is_preprocessed_is_refused) {
+  std::string source = "#define M0 x += 1;\n";
+  for (int i = 1; i <= 6; ++i) {
+    source += "#define M" + std::to_string(i);
+    for (int k = 0; k < 12; ++k) source += " M" + std::to_string(i - 1);
+    source += "\n";
+  }
+  const auto p = jit::compile(gpu_, {.source = source + "__global__ void k(int* out) { int x = 0; M6 out[0] = x; }\n"});
+  EXPECT_TRUE(is_error(error_of(p.ready()), reaction::caller_bug,
+                       {"jit.compile", "program.cu is more than 16777216 bytes once it is preprocessed"}));
+  EXPECT_EQ(p.log().get().value(), "");
+  expect_serving();
 }
 
 TEST_F(a_program, keeps_warnings_and_as_much_of_the_log_as_asked_for) {
@@ -345,6 +360,37 @@ TEST_F(a_program, comes_from_disk_in_the_next_process) {
   EXPECT_EQ(next.download(out).get().value()[0], 5);
 }
 
+TEST_F(a_program, is_compiled_every_time_when_nobody_knows_what_its_options_or_clocks_bring_in) {
+  const auto twice = [&](const jit::recipe& r) {
+    (void)jit::compile(gpu_, r).summary().get();
+    const auto p = jit::compile(gpu_, r);
+    const auto s = p.summary().get();
+    EXPECT_OK(s);
+    return std::pair(s ? s->source : kernel::image_source::unknown, p.log().get().value_or("?"));
+  };
+  using enum kernel::image_source;
+  const std::string own = kernel_that_writes("1") + "// " + unique();
+  EXPECT_EQ(twice({.source = own}).first, memory);
+  EXPECT_EQ(twice({.source = own, .options = {"-Wall", "-DX=1", "-fno-math-errno", "-O2"}}).first, memory);
+  const auto library = twice({.source = own, .options = {"-lm"}});
+  EXPECT_EQ(library.first, compiled);
+  EXPECT_NE(library.second.find("note: cache: not kept: nobody knows which files -lm reads"), std::string::npos)
+      << library.second;
+  const std::string text = "__device__ const char t[] = WHEN;\n" + own;
+  EXPECT_EQ(twice({.source = text, .definitions = {{"WHEN", "__TIME__"}}}).first, compiled);
+  EXPECT_EQ(twice({.source = text, .options = {"-DWHEN=__DATE__"}}).first, compiled);
+  const fs::path room = fs::temp_directory_path() / ("troupe-clock-" + std::to_string(::getpid()));
+  fs::create_directories(room);
+  std::ofstream(room / "when.h") << "#define WHEN __TIMESTAMP__\n";
+  fs::last_write_time(room / "when.h", fs::file_time_type::clock::now() - std::chrono::hours(1));
+  fs::last_write_time(room, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  EXPECT_EQ(twice({.source = "#include <when.h>\n" + text, .include_paths = {room.string()}}).first, compiled);
+  std::ofstream(room / "when.h") << "#define WHEN \"later\"\n";
+  fs::last_write_time(room / "when.h", fs::file_time_type::clock::now() - std::chrono::hours(1));
+  EXPECT_EQ(twice({.source = "#include <when.h>\n" + text, .include_paths = {room.string() + "/"}}).first, memory);
+  fs::remove_all(room);
+}
+
 TEST_F(a_program, is_compiled_all_the_same_where_the_cache_cannot_be_used_and_its_log_says_why) {
   const fs::path room = fs::temp_directory_path() / ("troupe-cache-" + std::to_string(::getpid()));
   fs::create_directories(room / "open");
@@ -386,6 +432,37 @@ TEST_F(a_program, is_unloaded_once_after_what_was_asked_of_it_and_refused_later)
   EXPECT_TRUE(is_error(error_of(p.image()), reaction::caller_bug, {"jit.image", "was unloaded"}));
 }
 
+// What of it is mapped into the worker: an image is a file in memory under the program's name.
+bool is_in_worker(const device& gpu, const std::string& name) {
+  std::ifstream maps("/proc/" + std::to_string(gpu.statistics().worker_pid) + "/maps");
+  const std::string all{std::istreambuf_iterator<char>(maps), {}};
+  return all.find("memfd:" + name) != std::string::npos;
+}
+
+TEST_F(a_program, does_not_come_back_when_it_is_unloaded_while_its_image_or_attributes_are_asked_for) {
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = "gone" + std::to_string(i) + ".cu";
+    jit::recipe r = saxpy_recipe();
+    r.name = name;
+    const auto p = jit::compile(gpu_, r);
+    if (i % 2 == 0) {
+      EXPECT_OK(p.ready().get());
+      EXPECT_TRUE(is_in_worker(gpu_, name));
+    }
+    auto image = p.image();
+    auto attributes = p.attributes("saxpy");
+    auto gone = p.unload();
+    const auto bytes = image.get();
+    if (!bytes) {
+      EXPECT_TRUE(is_error(bytes.error(), reaction::caller_bug, {"jit.image", "unloaded"}));
+    }
+    EXPECT_OK(attributes.get());  // which was asked first
+    EXPECT_OK(gone.get());
+    EXPECT_OK(gpu_.sync().get());
+    EXPECT_FALSE(is_in_worker(gpu_, name)) << i;
+  }
+}
+
 TEST_F(a_program, reports_barriers_that_not_all_threads_reach_and_serves_on) {
   const auto p =
       jit::compile(gpu_, {.source = "__global__ void k(float* out) {\n  if (threadIdx.x < 3) __syncthreads();\n"
@@ -404,12 +481,39 @@ TEST_F(a_program, refuses_shared_memory_beyond_the_limit_static_or_dynamic) {
   auto out = gpu_.alloc<float>(1, {.zeroed = true});
   jit::launch l{.kernel = p.kernel("k"), .grid = 1, .block = 1, .shared_bytes = 232449, .arguments = {inout(out)}};
   EXPECT_TRUE(is_error(error_of(gpu_.ask(l)), reaction::caller_bug, {"jit.launch", "232449", "232448"}));
-  EXPECT_FALSE(
-      jit::compile(gpu_, {.source = "__global__ void k(float* out) { __shared__ float s[100000]; s[threadIdx.x] "
-                                    "= 1; out[0] = s[0]; }\n"})
-          .ready()
-          .get());
+  EXPECT_TRUE(is_error(
+      error_of(jit::compile(gpu_, {.source = "__global__ void k(float* out) { __shared__ float s[100000]; "
+                                             "s[threadIdx.x] = 1; out[0] = s[0]; }\n"})
+                   .ready()),
+      reaction::caller_bug, {"has a kernel k with 400000 bytes of static shared memory; expected at most 232448"}));
   expect_serving();
+}
+
+TEST_F(a_program, launched_over_a_grid_without_end_holds_up_only_those_who_wait_for_it_until_its_worker_is_ended) {
+  for (const bool by_signal : {false, true})
+    for (const std::uint64_t inline_bytes : {0, 64 << 10}) {
+      const device gpu = runtime_.open_device(
+          with_test_engines({.inline_bytes = inline_bytes, .close_timeout = std::chrono::milliseconds(100)}));
+      const auto p = jit::compile(gpu, {.source = kernel_that_writes("1")});
+      auto out = gpu.alloc<float>(1, {.zeroed = true});
+      jit::launch l{.kernel = p.kernel("k"), .grid = 1, .block = 1, .arguments = {inout(out)}};
+      ASSERT_OK(gpu.ask(l).get());
+      l.grid = {0x7fffffff, 65535, 65535};
+      const call_options soon{.timeout = std::chrono::milliseconds(200)};
+      auto endless = gpu.ask(l);
+      EXPECT_TRUE(is_error(error_of(gpu.ask(l, soon)), reaction::retry_later, {"jit.launch"}));
+      if (inline_bytes == 0) {
+        EXPECT_OK(gpu.ping().get());
+      }
+      EXPECT_FALSE(endless.ready());
+      if (by_signal) {
+        ASSERT_EQ(::kill(gpu.statistics().worker_pid, SIGKILL), 0);
+        EXPECT_TRUE(is_error(error_of(std::move(endless)), reaction::context_lost, {"jit.launch"}));
+      } else {
+        (void)gpu.close_now().get();
+        EXPECT_TRUE(is_error(error_of(std::move(endless)), reaction::context_lost, {"jit.launch", "closed at once"}));
+      }
+    }
 }
 
 TEST_F(a_program, of_a_device_that_has_closed_is_refused) {

@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <troupe/jit/jit.hpp>
 #include <troupe/module/module.hpp>
 
@@ -31,6 +32,15 @@ buffer<T> uploaded(const device& gpu, const std::vector<T>& data) {
   auto b = gpu.alloc<T>(data.size());
   gpu.upload(b, data);
   return b;
+}
+
+/// Keeps a program loaded, for requests that name parts of it and no handle.
+template <class Program>
+Program kept(Program p) {
+  static std::mutex lock;
+  static std::vector<Program> all;
+  const std::scoped_lock guard(lock);
+  return all.emplace_back(std::move(p));
 }
 
 /// The whole text of an error.

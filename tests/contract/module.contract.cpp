@@ -101,12 +101,13 @@ struct summary {
 struct attributes {
   using request = module::read_attributes;
   static request good(const device& gpu) {
-    return {.state = in<std::byte>(loaded(gpu).core()->state()),
+    return {.root = in<std::byte>(kept(loaded(gpu)).core()->root()),
             .kernel = "ns::apply<affine,1>",
             .listing = gpu.alloc<std::byte>(1000)};
   }
   static request bad(const device& gpu) {
-    return {.state = in<std::byte>(loaded(gpu).core()->state()), .kernel = "", .listing = gpu.alloc<std::byte>(1000)};
+    return {
+        .root = in<std::byte>(kept(loaded(gpu)).core()->root()), .kernel = "", .listing = gpu.alloc<std::byte>(1000)};
   }
   static constexpr const char* bad_field = "kernel is empty";
   static void expect_right(const device&, const request&, const result<kernel::attributes_head>& h) {
@@ -117,8 +118,10 @@ struct attributes {
 
 struct unload {
   using request = module::unload;
-  static request good(const device& gpu) { return {.root = out<std::byte>(loaded(gpu).core()->root())}; }
-  static request bad(const device& gpu) { return {.root = buffer<std::byte>(loaded(gpu).core()->root()).slice(0, 8)}; }
+  static request good(const device& gpu) { return {.root = out<std::byte>(kept(loaded(gpu)).core()->root())}; }
+  static request bad(const device& gpu) {
+    return {.root = buffer<std::byte>(kept(loaded(gpu)).core()->root()).slice(0, 8)};
+  }
   static constexpr const char* bad_field = "root holds 8";
   static void expect_right(const device&, const request&, const result<void>&) {}
 };

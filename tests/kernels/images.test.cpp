@@ -4,9 +4,11 @@
 // What the loader refuses, and what it knows of an image.
 #include <elf.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <troupe/kernel/host/internal/seal.hpp>
 
 #include "compiled.hpp"
 
@@ -100,19 +102,70 @@ extern "C" __global__ void k(int* x) { *x = nobody_has_this(*x); }
   EXPECT_NE(text.find("nobody_has_this"), std::string::npos) << text;
 }
 
-TEST(images, random_damage_never_breaks_the_process_before_the_image_is_opened) {
+TEST(images, random_damage_to_headers_and_symbols_never_breaks_the_process) {
   random_source random;
   const std::vector<std::byte> good = compile_text("__global__ void k() {}", {}).bytes;
   for (int i = 0; i < 2000; ++i) {
     std::vector<std::byte> bad = good;
-    // Only what is read before loading: the machine is made a foreign one at the end, so that nothing is ever opened.
     for (int k = 0; k < 8; ++k)
       bad[static_cast<std::size_t>(random.between(0, 4000)) % bad.size()] =
           static_cast<std::byte>(random.between(0, 255));
+    // No table's number: whatever else it is, it is refused before it is opened. That would run damaged code.
     const std::uint64_t no_magic = 0;
     std::memcpy(bad.data() + table_in(good), &no_magic, sizeof no_magic);
     ASSERT_NE(refusal(bad), "it was loaded") << how_to_repeat();
   }
+}
+
+std::string with_seal(const std::vector<std::byte>& image, std::string_view processor) {
+  return sealed(std::string(reinterpret_cast<const char*>(image.data()), image.size()), processor);
+}
+
+TEST(images, one_with_a_seal_is_refused_wherever_a_bit_of_it_has_changed_and_none_of_its_code_runs) {
+  random_source random;
+  const std::string good = with_seal(compile_text("__global__ void k() {}", {}).bytes, "");
+  ASSERT_EQ(refusal(std::as_bytes(std::span(good))), "it was loaded");
+  for (int i = 0; i < 3000; ++i) {
+    std::string bad = good;
+    // A third of them in the seal.
+    const auto size = static_cast<std::int64_t>(bad.size());
+    const auto at =
+        static_cast<std::size_t>(i % 3 == 0 ? random.between(size - 60, size - 1) : random.between(0, size - 1));
+    bad[at] = static_cast<char>(bad[at] ^ 1 << random.between(0, 7));
+    const std::string text = refusal(std::as_bytes(std::span(bad)));
+    ASSERT_EQ(text.find("caller_bug: image 'sample' is damaged: "), 0u) << at << ": " << text << how_to_repeat();
+  }
+  EXPECT_EQ(refusal(std::as_bytes(std::span(good)).first(good.size() - 1)),
+            "caller_bug: image 'sample' is damaged: the end of its seal is missing; make it again");
+}
+
+// Of faulty.cpp.
+std::vector<std::byte> faulty(int fault) {
+  return read_file((TROUPE_TEST_FAULTY_IMAGES + std::to_string(fault) + ".so").c_str());
+}
+
+TEST(images, what_needs_another_processor_is_refused_before_any_code_runs) {
+  const std::string text =
+      "unsupported: image 'sample' was compiled for a processor with amx-of-tomorrow, which this one lacks: compile it "
+      "here";
+  ::unsetenv("TROUPE_TEST_CODE_HAS_RUN");
+  EXPECT_EQ(refusal(faulty(3)), text);
+  const std::string with_a_seal = with_seal(faulty(0), "amx-of-tomorrow ");
+  EXPECT_EQ(refusal(std::as_bytes(std::span(with_a_seal))), text);
+  EXPECT_EQ(std::getenv("TROUPE_TEST_CODE_HAS_RUN"), nullptr);
+  EXPECT_EQ(refusal(faulty(0)), "it was loaded");
+  EXPECT_NE(std::getenv("TROUPE_TEST_CODE_HAS_RUN"), nullptr);
+}
+
+TEST(images, tables_that_say_what_cannot_be_are_refused) {
+  const auto text = [](int fault) { return refusal(faulty(fault)); };
+  EXPECT_EQ(
+      text(1),
+      "caller_bug: image 'sample' has a kernel k whose parameter 0 is of kind 7; expected a value (0) or a pointer "
+      "(1, 2)");
+  EXPECT_EQ(text(2),
+            "caller_bug: image 'sample' has a global '' whose entry is not complete; expected a name and an address");
+  EXPECT_EQ(text(4), "caller_bug: image 'sample' counts kernels or globals that its table does not point to");
 }
 
 TEST(images, parameters_are_known_by_kind_type_and_size) {

@@ -19,6 +19,7 @@ void make_absolute(std::vector<std::string>& folders) {
   for (std::string& f : folders) {
     std::error_code failed;
     if (const auto path = std::filesystem::absolute(f, failed); !failed) f = path.lexically_normal().string();
+    while (f.size() > 1 && f.ends_with('/')) f.pop_back();  // as compilers name the files in it
   }
 }
 
@@ -26,9 +27,11 @@ void make_absolute(std::vector<std::string>& folders) {
 void fetch_image(const program& p, const result<kernel::build_summary>& summary,
                  const std::shared_ptr<promise<std::vector<std::byte>>>& answer) {
   if (!summary) return void(answer->set(p.core()->with_log(summary.error())));
+  // It may have been unloaded meanwhile.
+  if (auto why = kernel::why_unusable(p, name_of<read_image>())) return void(answer->set(*why));
   const device& gpu = p.core()->gpu();
   auto room = gpu.alloc_host<std::byte>(std::max<std::uint64_t>(summary->image_bytes, 1));
-  gpu.ask(read_image{.state = in<std::byte>(p.core()->state()), .target = room})
+  gpu.ask(read_image{.root = in<std::byte>(p.core()->root()), .target = room})
       .then([answer, room](const result<std::uint64_t>& bytes) {
         if (!bytes) return void(answer->set(bytes.error()));
         answer->set(std::vector<std::byte>(room.begin(), room.begin() + std::min(*bytes, room.bytes())));

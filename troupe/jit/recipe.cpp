@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <filesystem>
+#include <troupe/jit/internal/compiler_options.hpp>
 #include <troupe/jit/internal/recipe_codec.hpp>
 #include <troupe/kernel/internal/bytes.hpp>
 #include <troupe/request/describe.hpp>
@@ -42,13 +42,6 @@ bool has_control_characters(const std::string& s) {
   return std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; });
 }
 
-// What names files of its own, or stops the compiler early.
-bool is_for_us_to_give(const std::string& option) {
-  if (option.size() < 2 || option.front() != '-') return true;
-  constexpr std::array<std::string_view, 7> ours{"-o", "-c", "-S", "-E", "-x", "-M", "-save-temps"};
-  return std::any_of(ours.begin(), ours.end(), [&](std::string_view o) { return option.starts_with(o); });
-}
-
 result<void> check_names(const recipe& r) {
   for (const auto* list : {&r.kernels, &r.globals}) {
     const std::string field = list == &r.kernels ? "kernels" : "globals";
@@ -58,7 +51,8 @@ result<void> check_names(const recipe& r) {
                        "a name as C++ writes it, such as scale or ns::reduce<float, 256>");
   }
   for (const auto& [name, value] : r.definitions)
-    if (!is_identifier(name) || has_control_characters(value))
+    // A backslash at the end would take the next line with it.
+    if (!is_identifier(name) || has_control_characters(value) || value.ends_with('\\'))
       return refusal("definitions has " + detail::text(name) + " = " + detail::text(value),
                      "the name of a macro, and a value on one line");
   return {};
@@ -84,6 +78,15 @@ result<void> check_files(const recipe& r) {
   return {};
 }
 
+result<void> check_twice(const named_texts& texts, const std::string& field) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, text] : texts) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice == names.end()) return {};
+  return refusal(field + " has " + detail::text(std::string(*twice)) + " twice", "each name once");
+}
+
 result<void> check_numbers(const recipe& r) {
   if (r.standard != 17 && r.standard != 20 && r.standard != 23)
     return refusal("standard is " + std::to_string(r.standard), "17, 20 or 23");
@@ -101,21 +104,23 @@ result<void> check_numbers(const recipe& r) {
   return {};
 }
 
-void write(byte_writer& to, const std::map<std::string, std::string>& m) {
-  to.value(static_cast<std::uint64_t>(m.size()));
-  for (const auto& [key, value] : m) {
+// In order: recipes that say the same are the same bytes.
+void write(byte_writer& to, named_texts texts) {
+  std::sort(texts.begin(), texts.end());
+  to.value(static_cast<std::uint64_t>(texts.size()));
+  for (const auto& [key, value] : texts) {
     to.text(key);
     to.text(value);
   }
 }
 
-std::map<std::string, std::string> read_map(byte_reader& from) {
-  std::map<std::string, std::string> m;
+named_texts read_texts(byte_reader& from) {
+  named_texts texts;
   for (auto n = from.value<std::uint64_t>(); n > 0 && from.sound(); --n) {
     std::string key(from.text());
-    m.emplace(std::move(key), from.text());
+    texts.emplace_back(std::move(key), from.text());
   }
-  return m;
+  return texts;
 }
 
 }  // namespace
@@ -128,6 +133,8 @@ result<void> check(const recipe& r) {
   if (r.source.find('\0') != std::string::npos) return refusal("source holds a zero byte", "text");
   if (auto fine = check_files(r); !fine) return fine;
   if (auto fine = check_names(r); !fine) return fine;
+  if (auto fine = check_twice(r.headers, "headers"); !fine) return fine;
+  if (auto fine = check_twice(r.definitions, "definitions"); !fine) return fine;
   return check_numbers(r);
 }
 
@@ -172,9 +179,9 @@ std::optional<decoded_recipe> decode(std::string_view bytes) {
   r.name = what.text();
   r.kernels = what.texts();
   r.globals = what.texts();
-  r.headers = read_map(what);
+  r.headers = read_texts(what);
   r.include_paths = what.texts();
-  r.definitions = read_map(what);
+  r.definitions = read_texts(what);
   r.standard = what.value<int>();
   r.fast_math = what.value<bool>();
   r.flush_to_zero = what.value<bool>();

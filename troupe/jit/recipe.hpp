@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <troupe/base/result.hpp>
 #include <troupe/base/time_span.hpp>
+#include <utility>
 #include <vector>
 
 namespace troupe::jit {
@@ -18,6 +18,9 @@ enum class cache_use : std::uint8_t {
   none,    ///< the compiler runs; nothing is kept
 };
 
+/// Names, none of them twice, each with a text: `{{"N", "4"}, {"M", "8"}}`. In any order.
+using named_texts = std::vector<std::pair<std::string, std::string>>;
+
 /// How to make a program: CUDA C++ and how to compile it. It alone decides what the program is, so that any worker can
 /// make it again.
 struct recipe {
@@ -26,11 +29,11 @@ struct recipe {
   std::vector<std::string> kernels = {};  ///< as C++ names them: "scale", "ns::reduce<float, 256>"; none: all kernels
                                           ///< that are no templates
   std::vector<std::string> globals =
-      {};  ///< __device__ and __constant__ variables that the application reads or writes
-  std::map<std::string, std::string> headers = {};      ///< name and text; #include finds these first
-  std::vector<std::string> include_paths = {};          ///< folders; a relative one is seen from the application's
-  std::map<std::string, std::string> definitions = {};  ///< name and value of macros
-  int standard = 20;                                    ///< of C++: 17, 20 or 23
+      {};                    ///< __device__ and __constant__ variables that the application reads or writes
+  named_texts headers = {};  ///< name and text; #include finds these first
+  std::vector<std::string> include_paths = {};  ///< folders; a relative one is seen from the application's
+  named_texts definitions = {};                 ///< name and value of macros
+  int standard = 20;                            ///< of C++: 17, 20 or 23
   bool fast_math = false;                 ///< less exact: fast intrinsics, flush_to_zero, no care for NaN and infinity
   bool flush_to_zero = false;             ///< subnormal numbers count as 0
   bool fuse_multiply_add = true;          ///< a * b + c rounded once

@@ -84,6 +84,21 @@ TEST(a_recipe, has_bytes_of_its_own_for_every_field_that_changes_what_is_compile
   EXPECT_EQ(what(r), before);
 }
 
+TEST(a_recipe, is_the_same_in_whatever_order_its_headers_and_macros_are_given) {
+  recipe r = full(), other = full();
+  std::swap(other.headers[0], other.headers[1]);
+  r.definitions = {{"A", "1"}, {"B", "2"}};
+  other.definitions = {{"B", "2"}, {"A", "1"}};
+  EXPECT_EQ(encode(r), encode(other));
+}
+
+TEST(a_recipe, has_no_header_and_no_macro_twice) {
+  EXPECT_EQ(check({.source = "s", .headers = {{"h", "1"}, {"g", ""}, {"h", "2"}}}).error().text(),
+            "jit.compile: headers has \"h\" twice; expected each name once");
+  EXPECT_EQ(check({.source = "s", .definitions = {{"D", "1"}, {"D", "1"}}}).error().text(),
+            "jit.compile: definitions has \"D\" twice; expected each name once");
+}
+
 TEST(a_recipe, takes_names_of_files_only_where_they_stay_in_their_folder) {
   for (const char* name : {"a.cu", "sub/a.cu", "a b.cu", ".hidden"})
     EXPECT_TRUE(check({.source = "s", .name = name})) << name;
@@ -95,8 +110,26 @@ TEST(a_recipe, takes_names_of_files_only_where_they_stay_in_their_folder) {
 TEST(a_recipe, takes_options_only_where_they_leave_input_and_output_to_us) {
   for (const char* option : {"-Wall", "-DX", "-fno-inline", "-ftemplate-depth=2000", "-include/usr/x.h"})
     EXPECT_TRUE(check({.source = "s", .options = {option}})) << option;
+  for (const char* option : {"-Wl,-rpath,/x", "-O2", "-lfoo", "-mavx2", "-g", "-pthread", "--param=max-unroll-times=4"})
+    EXPECT_TRUE(check({.source = "s", .options = {option}})) << option;
   for (const char* option : {"", "-", "x.o", "-o", "-ofile", "-c", "-S", "-E", "-xc", "-MD", "-save-temps", "@file"})
     EXPECT_FALSE(check({.source = "s", .options = {option}})) << option;
+  for (const char* option : {"--output=/x", "--compile",     "--save-temps",
+                             "--version",   "-fsyntax-only", "-dM",
+                             "-dumpbase",   "-dumpversion",  "-fdump-tree-all=/x",
+                             "-wrapper",    "-B/x",          "-emit-llvm",
+                             "-r",          "-###",          "-print-prog-name=as",
+                             "-aux-info",   "-Wl,-o,/x",     "-Wl,-z,now,--output=/x",
+                             "-Wl,-Map=/x", "-Wp,-MD,/x",    "-Wa,-o,/x"})
+    EXPECT_FALSE(check({.source = "s", .options = {option}})) << option;
+  for (const char* option : {"-I", "-include", "-Xlinker", "-mllvm"})  // what comes next is ours
+    EXPECT_FALSE(check({.source = "s", .options = {option}})) << option;
+}
+
+TEST(a_recipe, takes_values_of_macros_only_where_they_leave_the_next_line_alone) {
+  EXPECT_TRUE(check({.source = "s", .definitions = {{"A", "a \\ b"}}}));
+  for (const char* value : {"a\\", "\\", "a\nb"})
+    EXPECT_FALSE(check({.source = "s", .definitions = {{"A", value}, {"B", "1"}}})) << value;
 }
 
 }  // namespace

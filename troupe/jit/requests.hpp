@@ -61,20 +61,20 @@ struct read_summary {
 
 /// What `program::image` sends: copies the first bytes of the compiled image.   nvrtcGetCUBIN
 struct read_image {
-  in<std::byte> state;  ///< of the program
+  in<std::byte> root;  ///< of the program: no unloading while it runs
   out<std::byte> target;
   using reply = std::uint64_t;  ///< bytes of the image
-  TROUPE_REQUEST("jit.image", state, target)
+  TROUPE_REQUEST("jit.image", root, target)
   void check(checker& c) const;
 };
 
 /// What `program::attributes` sends.   cuFuncGetAttribute
 struct read_attributes {
-  in<std::byte> state;  ///< of the program
+  in<std::byte> root;  ///< of the program: no unloading while it runs
   std::string kernel;
   out<std::byte> listing;
   using reply = kernel::attributes_head;
-  TROUPE_REQUEST("jit.attributes", state, kernel, listing)
+  TROUPE_REQUEST("jit.attributes", root, kernel, listing)
   void check(checker& c) const;
 };
 

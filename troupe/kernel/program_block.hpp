@@ -8,14 +8,16 @@ namespace troupe::kernel {
 
 /// What begins the block of memory that a program lives in, which application and workers see at the same address:
 /// this root, a state, room for a log, and the recipe. A worker that does not know the program makes it from the
-/// recipe. Written once, by the application. As an operand it stands for the program's global variables.
+/// recipe, unless it was unloaded. Written by the application, and at the end by the worker that unloads it. As an
+/// operand it stands for the program's global variables.
 struct program_root {
   static constexpr std::uint64_t bytes = 64, state_at = bytes, state_bytes = 64;
 
   std::uint64_t id;  ///< never given twice
   std::uint64_t log_at, log_bytes;
   std::uint64_t recipe_at, recipe_bytes;
-  std::uint64_t reserved[3];
+  std::uint64_t unloaded;  ///< 1: nobody makes it any more
+  std::uint64_t reserved[2];
 };
 static_assert(sizeof(program_root) == program_root::bytes);
 

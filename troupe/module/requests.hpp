@@ -61,11 +61,11 @@ struct read_summary {
 
 /// What `image::attributes` sends.   cuFuncGetAttribute
 struct read_attributes {
-  in<std::byte> state;  ///< of the program
+  in<std::byte> root;  ///< of the program: no unloading while it runs
   std::string kernel;
   out<std::byte> listing;
   using reply = kernel::attributes_head;
-  TROUPE_REQUEST("module.attributes", state, kernel, listing)
+  TROUPE_REQUEST("module.attributes", root, kernel, listing)
   void check(checker& c) const;
 };
 

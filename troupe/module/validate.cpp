@@ -17,7 +17,7 @@ void load_image::check(checker& c) const {
 }
 void read_summary::check(checker& c) const { c.elements(state, kernel::program_root::state_bytes); }
 void read_attributes::check(checker& c) const {
-  c.elements(state, troupe::kernel::program_root::state_bytes);
+  c.elements(root, troupe::kernel::program_root::bytes);
   c.require(!kernel.empty(), kernel, "is empty", "the name of a kernel");
 }
 void unload::check(checker& c) const { c.elements(root, kernel::program_root::bytes); }

@@ -11,7 +11,7 @@ namespace {
 using kernel::image_source;
 
 // Grows when the meaning of a recipe or of a stored value changes.
-constexpr std::uint32_t recipe_version = 1;
+constexpr std::uint32_t recipe_version = 2;
 
 std::string key_of(const std::string& engine, const decoded_recipe& r, const compiler& with) {
   kernel::byte_writer key;
@@ -31,6 +31,32 @@ std::string as_note(const std::string& text) { return text.empty() ? "" : "note:
 
 }  // namespace
 
+std::uint64_t builder::kept::bytes() const noexcept {
+  std::uint64_t n = sizeof *this + key.size() + image->size() + log.size();
+  for (const stamp& s : made_from) n += sizeof s + s.path.size();
+  return n;
+}
+
+// Lands a flight whatever happens: those who wait for it would otherwise wait for ever.
+class builder::landing {
+ public:
+  [[nodiscard]] landing(builder& of, const std::string& key, std::shared_ptr<flight> f) noexcept
+      : of_(of), key_(key), flight_(std::move(f)) {}
+  landing(const landing&) = delete;
+  landing& operator=(const landing&) = delete;
+  ~landing() {
+    const std::scoped_lock guard(of_.lock_);
+    flight_->over = true;
+    of_.flights_.erase(key_);
+    of_.landed_.notify_all();
+  }
+
+ private:
+  builder& of_;
+  const std::string& key_;
+  const std::shared_ptr<flight> flight_;
+};
+
 build builder::make(const decoded_recipe& r) {
   if (auto fine = check_for_host(r.full); !fine) return failed_with(fine.error());
   const std::int64_t deadline = r.full.timeout.after(now_ns());
@@ -47,27 +73,32 @@ build builder::make(const decoded_recipe& r) {
     if (auto known = from_memory(key)) return *known;
     auto& there = flights_[key];
     if (!there) {
-      there = mine = std::make_shared<flight>();
+      mine = std::make_shared<flight>();
+      mine->outcome = failed_with(
+          error(reaction::retry_later, "jit",
+                "jit.compile: an equal program was being compiled, and that ended with an exception; ask again"));
+      there = mine;
       break;
     }
     const std::shared_ptr<flight> other = there;
-    landed_.wait(guard, [&] { return other->over; });
+    const std::chrono::steady_clock::time_point until{std::chrono::nanoseconds(deadline)};
+    if (!landed_.wait_until(guard, until, [&] { return other->over; }))
+      return failed_with(out_of_time(r.full, "an equal program was still being compiled after "));
     if (other->timed_out && now_ns() < deadline) continue;  // whose patience was shorter than ours
     build same = other->outcome;
     same.source = image_source::memory;
     return same;
   }
+  const landing guard(*this, key, mine);
   std::string note;
   std::optional<build> made;
   if (disk != nullptr) made = from_disk(key, note);
   if (!made) made = from_compiler(r, *with, key, deadline, note, timed_out);
-  const std::scoped_lock guard(lock_);
-  mine->outcome = *made;
+  // Nobody looks at it before it has landed. Copied first: an exception may not leave half of it there.
+  build same = *made;
+  mine->outcome = std::move(same);
   mine->timed_out = timed_out;
-  mine->over = true;
-  flights_.erase(key);
-  landed_.notify_all();
-  return *made;
+  return std::move(*made);
 }
 
 // With lock_ held.
@@ -76,9 +107,7 @@ std::optional<build> builder::from_memory(const std::string& key) {
   if (found == by_key_.end()) return std::nullopt;
   const auto at = found->second;
   if (!unchanged(at->made_from)) {
-    kept_bytes_ -= at->image->size();
-    by_key_.erase(found);
-    kept_.erase(at);
+    drop(at);
     return std::nullopt;
   }
   kept_.splice(kept_.begin(), kept_, at);
@@ -118,20 +147,18 @@ build builder::from_compiler(const decoded_recipe& r, const compiler& with, cons
 
 void builder::keep(kept k) {
   const std::scoped_lock guard(lock_);
-  kept_bytes_ += k.image->size();
-  if (const auto old = by_key_.find(k.key); old != by_key_.end()) {
-    const auto at = old->second;
-    kept_bytes_ -= at->image->size();
-    by_key_.erase(old);
-    kept_.erase(at);
-  }
+  if (const auto old = by_key_.find(k.key); old != by_key_.end()) drop(old->second);
   kept_.push_front(std::move(k));
+  kept_bytes_ += kept_.front().bytes();
   by_key_.emplace(kept_.front().key, kept_.begin());
-  while (kept_bytes_ > parts_.memory_bytes && kept_.size() > 1) {
-    kept_bytes_ -= kept_.back().image->size();
-    by_key_.erase(kept_.back().key);
-    kept_.pop_back();
-  }
+  while (kept_bytes_ > parts_.memory_bytes && kept_.size() > 1) drop(std::prev(kept_.end()));
+}
+
+// With lock_ held.
+void builder::drop(std::list<kept>::iterator at) {
+  kept_bytes_ -= at->bytes();
+  by_key_.erase(at->key);
+  kept_.erase(at);
 }
 
 }  // namespace troupe::jit

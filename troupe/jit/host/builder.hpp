@@ -33,7 +33,7 @@ class builder {
     compile_function compile;
     std::string engine = {};                               ///< what stands for this very build of the engine
     disk_cache* disk = nullptr;                            ///< null: none
-    std::uint64_t memory_bytes = std::uint64_t{64} << 20;  ///< of images kept in memory
+    std::uint64_t memory_bytes = std::uint64_t{64} << 20;  ///< of what is kept in memory: images, logs and keys
   };
   explicit builder(parts p) : parts_(std::move(p)) {}
 
@@ -45,17 +45,20 @@ class builder {
     std::shared_ptr<const std::string> image;
     std::string log;
     manifest made_from;
+    std::uint64_t bytes() const noexcept;
   };
   struct flight {
     bool over = false, timed_out = false;
     build outcome;
   };
+  class landing;
 
   std::optional<build> from_memory(const std::string& key);
   std::optional<build> from_disk(const std::string& key, std::string& note);
   build from_compiler(const decoded_recipe& r, const compiler& with, const std::string& key, std::int64_t deadline_ns,
                       const std::string& note, bool& timed_out);
   void keep(kept k);
+  void drop(std::list<kept>::iterator at);
 
   parts parts_;
   std::mutex lock_;

@@ -210,17 +210,79 @@ TEST_F(a_builder, tries_again_for_those_with_more_patience_when_one_with_less_ha
   EXPECT_EQ(compiles_, 2);
 }
 
+TEST_F(a_builder, lets_those_who_wait_and_those_who_come_later_go_on_when_compiling_ends_with_an_exception) {
+  std::atomic<bool> first_runs{false}, second_waits{false};
+  compile_ = [&](const recipe& r, const compiler&, std::int64_t) {
+    if (first_runs.exchange(true))
+      return compiled{.failed = {}, .image = r.source, .log = {}, .made_from = {}, .lasting = true};
+    while (!second_waits) std::this_thread::yield();
+    throw std::bad_alloc();
+  };
+  auto b = make_builder();
+  const recipe r{.source = "a", .timeout = time_span::of_seconds(30)};
+  std::thread first([&] { EXPECT_THROW((void)make(b, r), std::bad_alloc); });
+  while (!first_runs) std::this_thread::yield();
+  std::thread second([&] {
+    second_waits = true;  // it may come after the first has ended as well: then it compiles
+    const build made = make(b, r);
+    if (made.failed) {
+      EXPECT_EQ(made.failed->reaction(), reaction::retry_later);
+      EXPECT_NE(made.failed->text().find("ended with an exception"), std::string::npos) << made.failed->text();
+    }
+  });
+  first.join();
+  second.join();
+  EXPECT_EQ(*make(b, r).image, "a");
+}
+
+TEST_F(a_builder, waits_for_anothers_compiling_no_longer_than_its_own_recipe_allows) {
+  std::atomic<bool> first_runs{false}, go_on{false};
+  compile_ = [&](const recipe& r, const compiler&, std::int64_t) {
+    first_runs = true;
+    while (!go_on) std::this_thread::yield();
+    return compiled{.failed = {}, .image = r.source, .log = {}, .made_from = {}, .lasting = true};
+  };
+  auto b = make_builder();
+  std::thread patient([&] { EXPECT_FALSE(make(b, {.source = "a"}).failed); });
+  while (!first_runs) std::this_thread::yield();
+  const build made = make(b, {.source = "a", .timeout = std::chrono::milliseconds(20)});
+  go_on = true;
+  patient.join();
+  ASSERT_TRUE(made.failed);
+  EXPECT_EQ(made.failed->text(),
+            "jit.compile: program.cu: an equal program was still being compiled after 20 ms; raise the recipe's "
+            "timeout, or make it "
+            "less work");
+}
+
 TEST_F(a_builder, forgets_the_images_that_were_not_used_for_longest) {
   compile_ = [&](const recipe&, const compiler&, std::int64_t) {
-    return compiled{.failed = {}, .image = std::string(400, 'i'), .log = {}, .made_from = {}, .lasting = true};
+    return compiled{.failed = {}, .image = std::string(400'000, 'i'), .log = {}, .made_from = {}, .lasting = true};
   };
-  auto b = make_builder(nullptr, 1000);
+  auto b = make_builder(nullptr, 1'000'000);
   (void)make(b, {.source = "a"});
   (void)make(b, {.source = "b"});
   EXPECT_EQ(make(b, {.source = "a"}).source, image_source::memory);
   (void)make(b, {.source = "c"});
   EXPECT_EQ(make(b, {.source = "a"}).source, image_source::memory);
   EXPECT_EQ(make(b, {.source = "b"}).source, image_source::compiled);
+}
+
+TEST_F(a_builder, counts_sources_and_logs_among_what_it_keeps_in_memory) {
+  const auto with = [](std::string log) {
+    return [log](const recipe&, const compiler&, std::int64_t) {
+      return compiled{.failed = {}, .image = "i", .log = log, .made_from = {}, .lasting = true};
+    };
+  };
+  auto b = make_builder(nullptr, 1'000'000);
+  compile_ = with("");
+  const recipe large{.source = std::string(600'000, 's')};
+  (void)make(b, large);
+  EXPECT_EQ(make(b, large).source, image_source::memory);
+  compile_ = with(std::string(600'000, 'l'));
+  (void)make(b, {.source = "a"});
+  EXPECT_EQ(make(b, {.source = "a"}).source, image_source::memory);
+  EXPECT_EQ(make(b, large).source, image_source::compiled);
 }
 
 TEST_F(a_builder, refuses_what_a_processor_has_no_use_for_and_a_missing_compiler) {

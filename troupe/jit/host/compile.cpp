@@ -6,19 +6,28 @@
 #include <troupe/jit/host/compile.hpp>
 #include <troupe/jit/host/dependencies.hpp>
 #include <troupe/jit/host/files.hpp>
+#include <troupe/jit/internal/compiler_options.hpp>
 #include <troupe/kernel/host/compiler_flags.hpp>
+#include <troupe/kernel/host/internal/processor.hpp>
+#include <troupe/kernel/host/internal/seal.hpp>
 #include <troupe/kernel/host/translate/translate.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 namespace troupe::jit {
 namespace {
 
 // In a private folder: the user's files in a folder of their own, ours beside it.
 constexpr const char *place = "in", *preprocessed = "../preprocessed", *dependencies = "../dependencies",
-                     *definitions = "../definitions.h", *translated = "../translated.ii", *image = "../image.so";
+                     *abilities = "../abilities.h", *definitions = "../definitions.h", *translated = "../translated.ii",
+                     *image = "../image.so";
+
+// The translator runs in the worker, without the limits of a compiler's process. It takes up to a hundred bytes of
+// memory for each byte of text. What people write, with the standard library, is a few MiB.
+constexpr std::uint64_t most_preprocessed_bytes = std::uint64_t{16} << 20, most_image_bytes = std::uint64_t{1} << 30;
 
 std::int64_t wall_clock_ns() noexcept {
   timespec t{};
@@ -78,7 +87,7 @@ class job {
     if (!preprocess() || !translate() || !build()) return std::move(out_);
     auto bytes = read_file(folder_->path() + "/" + place + "/" + image);
     if (!bytes) return fail(failure(reaction::fatal, recipe_.name + ": the compiler has written no image"));
-    out_.image = std::move(*bytes);
+    out_.image = kernel::sealed(std::move(*bytes), abilities_);
     note_inputs(begin);
     return std::move(out_);
   }
@@ -101,13 +110,18 @@ class job {
     for (const auto& [name, value] : recipe_.definitions)
       macros.append("#define ").append(name).append(" ").append(value).append("\n");
     written = written && write_file(in, definitions, macros);
+    written = written && write_file(in, abilities, kernel::question_of_abilities());
     if (written) return {};
     return error::from_errno(reaction::retry_later, "jit", "jit.compile: writing the source to " + in, errno);
   }
 
-  bool step(std::vector<std::string> arguments, const char* output) {
-    command c{
-        .line = {with_.path}, .folder = folder_->path(), .place = place, .output = output, .deadline_ns = deadline_ns_};
+  bool step(std::vector<std::string> arguments, const char* output, std::uint64_t file_bytes) {
+    command c{.line = {with_.path},
+              .folder = folder_->path(),
+              .place = place,
+              .output = output,
+              .deadline_ns = deadline_ns_,
+              .file_bytes = file_bytes};
     c.line.insert(c.line.end(), arguments.begin(), arguments.end());
     auto said = run_command(at_.keeper, c);
     if (!said) return stop(said.error());
@@ -120,12 +134,7 @@ class job {
     if (said->cut_bytes != 0) out_.log += "\n… (" + std::to_string(said->cut_bytes) + " bytes more)\n";
     if (said->timed_out) {
       out_.timed_out = true;
-      const std::int64_t ms = recipe_.timeout.nanoseconds / 1'000'000;
-      return stop(failure(reaction::caller_bug,
-                          recipe_.name + ": the compiler had not ended after " +
-                              (ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms") +
-                              " and was killed; raise the recipe's timeout, or make it less "
-                              "work"));
+      return stop(out_of_time(recipe_, "the compiler had not ended after ", " and was killed"));
     }
     if (said->exit_code == 0) return true;
     std::string what = first_error(said->messages);
@@ -140,18 +149,36 @@ class job {
   bool preprocess() {
     std::vector<std::string> arguments = kernel::preprocessor_arguments(settings_, recipe_.name);
     arguments.insert(arguments.end(), recipe_.options.begin(), recipe_.options.end());
-    arguments.insert(arguments.end(), {"-include", definitions, "-MD", "-MT", "x", "-MF", dependencies});
-    return step(std::move(arguments), preprocessed);
+    arguments.insert(arguments.end(),
+                     {"-include", abilities, "-include", definitions, "-MD", "-MT", "x", "-MF", dependencies});
+    const bool fine = step(std::move(arguments), preprocessed, most_preprocessed_bytes + 1);
+    std::error_code unknown;
+    const auto bytes = std::filesystem::file_size(folder_->path() + "/" + place + "/" + preprocessed, unknown);
+    if (out_.timed_out || unknown || bytes <= most_preprocessed_bytes) return fine;
+    out_.log.clear();  // the preprocessor's complaint that it could not write more
+    return stop(failure(reaction::caller_bug,
+                        recipe_.name + " is more than " + std::to_string(most_preprocessed_bytes) +
+                            " bytes once it is preprocessed; include less, or look for macros that grow"));
+  }
+
+  // Ours are the steps that nobody kills.
+  bool in_time() {
+    if (now_ns() < deadline_ns_) return true;
+    out_.timed_out = true;
+    return stop(out_of_time(recipe_, "it was not translated after "));
   }
 
   bool translate() {
+    if (!in_time()) return false;
     const std::string in = folder_->path() + "/" + place + "/";
-    const auto text = read_file(in + preprocessed);
-    if (!text) return stop(failure(reaction::fatal, recipe_.name + ": the preprocessor has written nothing"));
+    auto text = read_file(in + preprocessed);
+    if (!text || !kernel::take_abilities(*text, abilities_))
+      return stop(failure(reaction::fatal, recipe_.name + ": the preprocessor has not written what it was given"));
     const kernel::translation t = kernel::translate(*text, {.kernels = recipe_.kernels, .globals = recipe_.globals});
     for (const kernel::finding& f : t.findings) out_.log += to_string(f) + "\n";
     if (!t.findings.empty())
       return stop(failure(reaction::caller_bug, recipe_.name + " does not compile: " + to_string(t.findings.front())));
+    if (!in_time()) return false;
     if (write_file(in, translated, t.text)) return true;
     return stop(error::from_errno(reaction::retry_later, "jit", "jit.compile: writing the translated source", errno));
   }
@@ -159,7 +186,7 @@ class job {
   bool build() {
     std::vector<std::string> arguments = kernel::compiler_arguments(settings_, translated, image);
     arguments.insert(arguments.end(), recipe_.options.begin(), recipe_.options.end());
-    return step(std::move(arguments), "");
+    return step(std::move(arguments), "", most_image_bytes);
   }
 
   // What it read, and that it was all written before the compiler began: else nobody knows which of two contents it has
@@ -168,23 +195,34 @@ class job {
     constexpr std::int64_t clock_step_ns = 10'000'000;
     const auto rule = read_file(folder_->path() + "/" + place + "/" + dependencies);
     if (!rule || mentions_time()) return;
+    for (const std::string& option : recipe_.options)
+      if (!reads_no_files(option)) {
+        out_.log += "note: cache: not kept: nobody knows which files " + option + " reads\n";
+        return;
+      }
     for (const std::string& path : paths_to_watch(*rule, recipe_.include_paths)) {
       auto s = stamp_of(path);
       if (!s || s->changed_ns > begin - clock_step_ns) return;
+      if (s->is == stamp::kind::file && mentions_time(read_file(path).value_or(""))) return;
       out_.made_from.push_back(std::move(*s));
     }
     out_.lasting = true;
   }
 
   bool mentions_time() const {
-    const auto in = [](const std::string& text) {
-      return std::any_of(std::begin(clocks), std::end(clocks),
-                         [&](const char* c) { return text.find(c) != std::string::npos; });
+    const auto in_any = [](const named_texts& all) {
+      return std::any_of(all.begin(), all.end(), [](const auto& one) { return mentions_time(one.second); });
     };
-    return in(recipe_.source) ||
-           std::any_of(recipe_.headers.begin(), recipe_.headers.end(), [&](const auto& h) { return in(h.second); });
+    return mentions_time(recipe_.source) || in_any(recipe_.headers) || in_any(recipe_.definitions) ||
+           std::any_of(recipe_.options.begin(), recipe_.options.end(),
+                       [](const std::string& o) { return mentions_time(o); });
   }
-  static constexpr const char* clocks[] = {"__DATE__", "__TIME__", "__TIMESTAMP__"};
+  static bool mentions_time(std::string_view text) {
+    for (std::size_t at = text.find("__"); at != std::string_view::npos; at = text.find("__", at + 1))
+      for (const std::string_view clock : {"__DATE__", "__TIME__", "__TIMESTAMP__"})
+        if (text.substr(at).starts_with(clock)) return true;
+    return false;
+  }
 
   const installation& at_;
   const compiler& with_;
@@ -192,10 +230,18 @@ class job {
   const kernel::compiler_settings settings_;
   const std::int64_t deadline_ns_;
   std::optional<private_folder> folder_;
+  std::string abilities_;  // that the code takes for granted
   compiled out_;
 };
 
 }  // namespace
+
+error out_of_time(const recipe& r, const std::string& what, const std::string& then) {
+  const std::int64_t ms = r.timeout.nanoseconds / 1'000'000;
+  const std::string span = ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
+  return failure(reaction::caller_bug,
+                 r.name + ": " + what + span + then + "; raise the recipe's timeout, or make it less work");
+}
 
 compiled compile(const installation& at, const compiler& with, const recipe& r, std::int64_t deadline_ns) {
   return job(at, with, r, deadline_ns).run();

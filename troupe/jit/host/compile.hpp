@@ -25,6 +25,9 @@ struct compiled {
   bool lasting = false;  ///< the same would come of it another time: it may be kept
 };
 
+/// The time of the recipe is over: "NAME: WHAT 60 s THEN; raise the recipe's timeout …".
+error out_of_time(const recipe& r, const std::string& what, const std::string& then = {});
+
 /// Preprocesses, translates and compiles.
 compiled compile(const installation& at, const compiler& with, const recipe& r, std::int64_t deadline_ns);
 

@@ -65,39 +65,76 @@ result<std::string> find_compiler(const recipe& r) {
                      remedy);
 }
 
-result<compiler> identify(const std::string& keeper, const std::string& path, disk_cache* cache, time_span patience) {
+result<known_compilers::known> known_compilers::ask(const std::string& keeper, const std::string& path,
+                                                    time_span patience) {
+  const std::int64_t deadline = patience.after(now_ns());
+  auto folder = private_folder::make();
+  if (!folder) return folder.error();
+  const auto run = [&](const std::string& option) {
+    return run_command(
+        keeper, {.line = {path, option}, .folder = folder->path(), .deadline_ns = deadline, .message_bytes = 4096});
+  };
+  const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
+  const auto said = run("--version");
+  if (!said) return said.error();
+  if (said->exit_code != 0 || said->timed_out)
+    return unsupported("the compiler " + path +
+                       " does not say its version: " + (said->timed_out ? "it does not end" : said->messages) + remedy);
+  known out{.version = first_line(said->messages), .programs = {}};
+  for (const char* name : {"cc1plus", "clang", "as", "ld"}) {
+    const auto where = run(std::string("-print-prog-name=") + name);
+    if (!where) return where.error();
+    if (where->timed_out)
+      return unsupported("the compiler " + path + " does not say what it runs: it does not end" + remedy);
+    std::string program = first_line(where->messages);
+    if (!program.starts_with('/')) program = in_path(program);  // as the compiler will look for it
+    // A glance: when it is touched, asking again costs less than comparing its content.
+    if (auto file = glance_at(program); where->exit_code == 0 && file && file->is == stamp::kind::file)
+      out.programs.push_back(std::move(*file));
+  }
+  return out;
+}
+
+result<compiler> known_compilers::identify(const std::string& keeper, const std::string& path, disk_cache* cache,
+                                           time_span patience) {
   std::error_code failed;
   const std::string real = std::filesystem::canonical(path, failed).string();
   const auto file = glance_at(failed ? path : real);
   if (failed || !file || file->is != stamp::kind::file)
     return unsupported("the compiler " + path + " cannot be read" + remedy);
   kernel::byte_writer key;
-  key.text("compiler");
+  key.text("compiler and its programs");
   key.text(path);
   key.text(real);
   key.value(file->bytes);
   key.value(file->changed_ns);
+  std::optional<known> found;
+  {
+    const std::scoped_lock guard(lock_);
+    if (const auto at = known_.find(key.bytes()); at != known_.end()) found = at->second;
+  }
+  if (found && !unchanged(found->programs)) found.reset();
   std::string ignored;
-  std::string version;
-  if (cache != nullptr) {
-    if (auto known = cache->find(key.bytes(), ignored)) version = std::move(known->value);
+  if (!found && cache != nullptr)
+    if (auto kept = cache->find(key.bytes(), ignored))
+      found = known{.version = std::move(kept->value), .programs = std::move(kept->made_from)};
+  if (!found) {
+    auto asked = ask(keeper, path, patience);
+    if (!asked) return asked.error();
+    found = std::move(*asked);
+    if (cache != nullptr) (void)cache->store(key.bytes(), found->programs, found->version);
   }
-  if (version.empty()) {
-    auto folder = private_folder::make();
-    if (!folder) return folder.error();
-    const auto said = run_command(keeper, {.line = {path, "--version"},
-                                           .folder = folder->path(),
-                                           .deadline_ns = patience.after(now_ns()),
-                                           .message_bytes = 4096});
-    if (!said) return said.error();
-    if (said->exit_code != 0 || said->timed_out)
-      return unsupported("the compiler " + path + " does not say its version: " +
-                         (said->timed_out ? "it does not end" : said->messages) + remedy);
-    version = said->messages.substr(0, said->messages.find('\n'));
-    if (cache != nullptr) (void)cache->store(key.bytes(), {}, version);
+  {
+    const std::scoped_lock guard(lock_);
+    known_.insert_or_assign(key.bytes(), *found);
   }
-  key.text(version);
-  return compiler{path, std::move(key).bytes(), version};
+  key.text(found->version);
+  for (const stamp& s : found->programs) {
+    key.text(s.path);
+    key.value(s.bytes);
+    key.value(s.changed_ns);
+  }
+  return compiler{path, std::move(key).bytes(), std::move(found->version)};
 }
 
 const std::string& processor_identity() {

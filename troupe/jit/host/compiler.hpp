@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
+#include <mutex>
 #include <string>
 #include <troupe/base/result.hpp>
 #include <troupe/base/time_span.hpp>
@@ -13,7 +15,7 @@ namespace troupe::jit {
 /// The system's compiler.
 struct compiler {
   std::string path;          ///< to run
-  std::string identity;      ///< file, size, time and version: part of every key
+  std::string identity;      ///< version, and path, size and time of its programs: part of every key
   std::string version = {};  ///< the first line of what it says of itself
 };
 
@@ -24,9 +26,25 @@ result<void> check_for_host(const recipe& r);
 /// install. The path only: it does not run.
 result<std::string> find_compiler(const recipe& r);
 
-/// Asks the compiler for its version, unless `cache` (may be null) knows what this very file said.
-result<compiler> identify(const std::string& keeper, const std::string& path, disk_cache* cache,
-                          time_span patience = time_span::of_seconds(10));
+/// Which compilers there are. What stands at a path may be a wrapper, such as ccache: so a compiler is asked for its
+/// version and for the programs that do the work, and is another one when any of them has changed. Thread safe.
+class known_compilers {
+ public:
+  /// Asks, unless that is known of these very files, here or in `cache`, which may be null. One that has
+  /// not answered in time is none.
+  result<compiler> identify(const std::string& keeper, const std::string& path, disk_cache* cache,
+                            time_span patience = time_span::of_seconds(10));
+
+ private:
+  struct known {
+    std::string version;
+    manifest programs;
+  };
+  static result<known> ask(const std::string& keeper, const std::string& path, time_span patience);
+
+  std::mutex lock_;
+  std::map<std::string, known> known_;
+};
 
 /// Model and abilities of this machine's processor: code is compiled for it.
 const std::string& processor_identity();

@@ -24,10 +24,13 @@ class the_compiler : public testing::Test {
     ::setenv("PATH", path_before_.c_str(), 1);
     ::unsetenv("TROUPE_CXX");
   }
-  // A program that answers `text` and counts how often it was asked.
+  // A program that answers `text`, counts how often it was asked, and has others do its work.
   std::string program(const std::string& name, const std::string& text) {
     const std::string path = room_.path() + "/" + name;
-    std::ofstream(path) << "#!/bin/sh\necho asked >> " << room_.path() << "/asked\necho '" << text << "'\n";
+    std::ofstream(path) << "#!/bin/sh\ncase $1 in\n"
+                        << "-print-prog-name=cc1plus) echo " << room_.path() << "/cc1plus ;;\n"
+                        << "-print-prog-name=ld) echo ld ;;\n"
+                        << "-*) echo asked >> " << room_.path() << "/asked; echo '" << text << "' ;;\nesac\n";
     fs::permissions(path, fs::perms::owner_all);
     return path;
   }
@@ -37,8 +40,14 @@ class the_compiler : public testing::Test {
   }
   static std::string text_of(const result<std::string>& r) { return r ? *r : r.error().text(); }
 
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(room_.path() + "/" + name) << text;
+    fs::permissions(room_.path() + "/" + name, fs::perms::owner_all);
+  }
+
   private_folder room_ = private_folder::make().value();
   std::string path_before_;
+  known_compilers compilers_;
 };
 
 TEST_F(the_compiler, is_that_of_the_recipe_else_of_the_environment_else_the_first_in_the_path) {
@@ -65,33 +74,51 @@ TEST_F(the_compiler, is_that_of_the_recipe_else_of_the_environment_else_the_firs
 
 TEST_F(the_compiler, is_another_one_when_its_file_or_what_it_says_has_changed) {
   const std::string path = program("c++", "c++ 1");
-  const auto one = identify(TROUPE_KEEPER, path, nullptr);
+  const auto one = compilers_.identify(TROUPE_KEEPER, path, nullptr);
   ASSERT_TRUE(one) << one.error().to_string();
   EXPECT_NE(one->identity.find("c++ 1"), std::string::npos);
   program("c++", "c++ 2");
-  const auto two = identify(TROUPE_KEEPER, path, nullptr);
+  const auto two = compilers_.identify(TROUPE_KEEPER, path, nullptr);
   ASSERT_TRUE(two);
   EXPECT_NE(one->identity, two->identity);
   fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(1));
-  EXPECT_NE(identify(TROUPE_KEEPER, path, nullptr)->identity, two->identity);
+  EXPECT_NE(compilers_.identify(TROUPE_KEEPER, path, nullptr)->identity, two->identity);
 }
 
 TEST_F(the_compiler, is_asked_once_for_its_version_as_long_as_it_is_the_same_file) {
   const std::string path = program("c++", "c++ 1");
   disk_cache cache(room_.path() + "/cache");
-  const std::string first = identify(TROUPE_KEEPER, path, &cache)->identity;
-  EXPECT_EQ(identify(TROUPE_KEEPER, path, &cache)->identity, first);
-  EXPECT_EQ(times_asked(), 1);
+  const std::string first = compilers_.identify(TROUPE_KEEPER, path, &cache)->identity;
+  const int once = times_asked();
+  EXPECT_EQ(compilers_.identify(TROUPE_KEEPER, path, nullptr)->identity, first);
+  known_compilers of_another_process;
+  EXPECT_EQ(of_another_process.identify(TROUPE_KEEPER, path, &cache)->identity, first);
+  EXPECT_EQ(times_asked(), once);
   program("c++", "c++ 2, longer");
-  EXPECT_NE(identify(TROUPE_KEEPER, path, &cache)->identity, first);
-  EXPECT_EQ(times_asked(), 2);
+  EXPECT_NE(compilers_.identify(TROUPE_KEEPER, path, &cache)->identity, first);
+  EXPECT_EQ(times_asked(), 2 * once);
+}
+
+TEST_F(the_compiler, is_another_one_when_a_program_has_changed_that_does_the_work_behind_a_wrapper) {
+  const std::string path = program("c++", "c++ 1");
+  write("cc1plus", "the compiler");
+  write("ld", "the linker");  // found in PATH
+  disk_cache cache(room_.path() + "/cache");
+  std::vector<std::string> identities{compilers_.identify(TROUPE_KEEPER, path, &cache)->identity};
+  for (const char* name : {"cc1plus", "ld"}) {
+    write(name, "a newer one");
+    known_compilers of_another_process;
+    identities.push_back(of_another_process.identify(TROUPE_KEEPER, path, &cache)->identity);
+    EXPECT_NE(identities.back(), identities[identities.size() - 2]) << name;
+    EXPECT_EQ(compilers_.identify(TROUPE_KEEPER, path, &cache)->identity, identities.back()) << name;
+  }
 }
 
 TEST_F(the_compiler, is_refused_when_it_does_not_say_its_version) {
   const std::string path = room_.path() + "/c++";
   std::ofstream(path) << "#!/bin/sh\necho 'no licence' >&2\nexit 1\n";
   fs::permissions(path, fs::perms::owner_all);
-  const auto bad = identify(TROUPE_KEEPER, path, nullptr);
+  const auto bad = compilers_.identify(TROUPE_KEEPER, path, nullptr);
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().reaction(), reaction::unsupported);
   EXPECT_NE(bad.error().text().find("no licence"), std::string::npos) << bad.error().text();

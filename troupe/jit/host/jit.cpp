@@ -37,6 +37,10 @@ std::string engine_identity() {
   return std::move(identity).bytes();
 }
 
+const kernel::program_root& root_at(const std::byte* operand) noexcept {
+  return *reinterpret_cast<const kernel::program_root*>(operand);
+}
+
 class host_jit {
  public:
   static result<std::unique_ptr<host_jit>> make(const engine_context&) {
@@ -46,7 +50,7 @@ class host_jit {
   std::string notes() const { return notes_of(installation_, disk_); }
 
   result<void> run(const compile_recipe& r, call&) {
-    const auto& root = *reinterpret_cast<const kernel::program_root*>(r.root.data());
+    const kernel::program_root& root = root_at(r.root.data());
     auto made = make_program(root, true);
     if (!made) return made.error();
     programs_.put(root, std::move(*made));
@@ -75,18 +79,18 @@ class host_jit {
     return s;
   }
   result<std::uint64_t> run(const read_image& r, call&) {
-    auto program = programs_.find(kernel::root_of_state(r.state.data()));
+    auto program = programs_.find(root_at(r.root.data()), name_of<read_image>());
     if (!program) return program.error();
     const std::string& bytes = (*program)->bytes();
     std::memcpy(r.target.data(), bytes.data(), std::min<std::size_t>(bytes.size(), r.target.size()));
     return std::uint64_t{bytes.size()};
   }
   result<kernel::attributes_head> run(const read_attributes& r, call&) {
-    return programs_.attributes(kernel::root_of_state(r.state.data()), r.kernel, r.listing.data(), r.listing.size(),
+    return programs_.attributes(root_at(r.root.data()), r.kernel, r.listing.data(), r.listing.size(),
                                 name_of<read_attributes>());
   }
   result<void> run(const unload& r, call&) {
-    programs_.unload(*reinterpret_cast<const kernel::program_root*>(r.root.data()));
+    programs_.unload(*reinterpret_cast<kernel::program_root*>(r.root.data()));
     return {};
   }
 
@@ -97,7 +101,7 @@ class host_jit {
         builder_({.find = [this](const recipe& r, disk_cache* cache) -> result<compiler> {
                     auto path = find_compiler(r);
                     if (!path) return path.error();
-                    return identify(installation_.keeper, *path, cache);
+                    return compilers_.identify(installation_.keeper, *path, cache);
                   },
                   .compile = [this](const recipe& r, const compiler& with,
                                     std::int64_t deadline_ns) { return compile(installation_, with, r, deadline_ns); },
@@ -133,6 +137,7 @@ class host_jit {
 
   installation installation_;
   disk_cache disk_;
+  known_compilers compilers_;
   builder builder_;
   kernel::programs programs_;
 };

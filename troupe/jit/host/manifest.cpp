@@ -13,7 +13,7 @@
 namespace troupe::jit {
 namespace {
 
-std::optional<digest> names_in(const std::string& path) {
+std::optional<kernel::digest> names_in(const std::string& path) {
   std::error_code failed;
   std::vector<std::string> names;
   for (std::filesystem::directory_iterator at(path, failed), end; !failed && at != end; at.increment(failed))
@@ -22,15 +22,15 @@ std::optional<digest> names_in(const std::string& path) {
   std::sort(names.begin(), names.end());
   kernel::byte_writer all;
   all.texts(names);
-  return digest_of(all.bytes());
+  return kernel::digest_of(all.bytes());
 }
 
-std::optional<digest> content_of(const std::string& path, stamp::kind is) {
-  if (is == stamp::kind::nothing) return digest{};
+std::optional<kernel::digest> content_of(const std::string& path, stamp::kind is) {
+  if (is == stamp::kind::nothing) return kernel::digest{};
   if (is == stamp::kind::folder) return names_in(path);
   const auto bytes = read_file(path);
   if (!bytes) return std::nullopt;
-  return digest_of(*bytes);
+  return kernel::digest_of(*bytes);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <optional>
 #include <string>
-#include <troupe/jit/host/digest.hpp>
+#include <troupe/kernel/host/internal/digest.hpp>
 #include <troupe/kernel/internal/bytes.hpp>
 #include <vector>
 
@@ -17,7 +17,7 @@ struct stamp {
   kind is = kind::nothing;
   std::uint64_t bytes = 0;      ///< of a file
   std::int64_t changed_ns = 0;  ///< when it was last written
-  digest content{};             ///< of a file's bytes, or of a folder's names
+  kernel::digest content{};     ///< of a file's bytes, or of a folder's names
 };
 
 /// Everything that a compiler looked at outside its request.

@@ -17,7 +17,7 @@ std::string compiler_text(const installation& at) {
   const auto path = find_compiler({});
   if (!path) return why_none(path.error());
   // Asked anew: what the cache remembers need not run any more. A compiler that hangs must not make the engine seem to.
-  const auto found = identify(at.keeper, *path, nullptr, time_span::of_seconds(3));
+  const auto found = known_compilers().identify(at.keeper, *path, nullptr, time_span::of_seconds(3));
   if (!found) return why_none(found.error());
   return found->path + ", " + found->version;
 }

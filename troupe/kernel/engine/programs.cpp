@@ -63,12 +63,13 @@ result<const loaded_global*> loaded_program::global(std::string_view name, std::
                                  names_of(image_.globals()) + ". Those to be used are named when it is compiled");
 }
 
-result<program_ref> programs::find(const program_root& root) {
+result<program_ref> programs::find(const program_root& root, std::string_view request) {
   {
     const std::shared_lock guard(lock_);
     if (const auto known = known_.find(root.id); known != known_.end()) [[likely]]
       return known->second;
   }
+  if (root.unloaded != 0) return caller_bug(request, "the program was unloaded; compile or load it again");
   auto made = make_(root);
   if (!made) return made;
   const std::scoped_lock guard(lock_);
@@ -80,7 +81,8 @@ void programs::put(const program_root& root, program_ref made) {
   known_.insert_or_assign(root.id, std::move(made));
 }
 
-void programs::unload(const program_root& root) {
+void programs::unload(program_root& root) {
+  root.unloaded = 1;
   program_ref last;  // its destructor runs without the lock
   const std::scoped_lock guard(lock_);
   if (const auto known = known_.find(root.id); known != known_.end()) {
@@ -95,7 +97,7 @@ result<void> programs::run(const program_root& root, const launch& l) {
                  std::string(l.request) +
                      ": cooperative is true, but the host engine runs a grid's blocks one after the other, so they "
                      "cannot wait for each other; split the kernel where its grid meets, into launches");
-  auto program = find(root);
+  auto program = find(root, l.request);
   if (!program) [[unlikely]]
     return program.error();
   const auto kernel = (*program)->kernel(l.kernel, l.request);
@@ -111,7 +113,7 @@ result<void> programs::run(const program_root& root, const launch& l) {
 
 result<std::byte*> programs::place(const program_root& root, std::string_view name, extent offset, std::uint64_t bytes,
                                    std::string_view request, program_ref& keep) {
-  auto program = find(root);
+  auto program = find(root, request);
   if (!program) return program.error();
   keep = std::move(*program);
   const auto global = keep->global(name, request);
@@ -145,7 +147,7 @@ result<void> programs::read(const program_root& root, std::string_view name, ext
 
 result<attributes_head> programs::attributes(const program_root& root, std::string_view name, std::byte* listing,
                                              std::uint64_t listing_bytes, std::string_view request) {
-  auto program = find(root);
+  auto program = find(root, request);
   if (!program) return program.error();
   const auto found = (*program)->kernel(name, request);
   if (!found) return found.error();

@@ -54,9 +54,11 @@ class programs {
   /// `make` makes a program from its root.
   explicit programs(maker make) : make_(std::move(make)) {}
 
-  result<program_ref> find(const program_root& root);
+  /// Refuses one that was unloaded: what comes late, from whichever thread, must not bring it back.
+  result<program_ref> find(const program_root& root, std::string_view request);
   void put(const program_root& root, program_ref made);
-  void unload(const program_root& root);
+  /// For good, in this worker and in those that take its place.
+  void unload(program_root& root);
 
   struct launch {
     const char* request;
@@ -88,10 +90,6 @@ class programs {
 
 /// Writes how making a program went, and its log as far as it fits, where the application reads them.
 void write_state(const program_root& root, build_summary summary, std::string_view log);
-/// The root of the program with this state.
-inline const program_root& root_of_state(const std::byte* state) noexcept {
-  return *reinterpret_cast<const program_root*>(state - program_root::state_at);
-}
 /// The recipe's bytes.
 std::string_view recipe_of(const program_root& root) noexcept;
 

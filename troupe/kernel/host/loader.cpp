@@ -9,6 +9,7 @@
 #include <troupe/kernel/host/internal/elf.hpp>
 #include <troupe/kernel/host/internal/fiber_stacks.hpp>
 #include <troupe/kernel/host/internal/processor.hpp>
+#include <troupe/kernel/host/internal/seal.hpp>
 #include <troupe/kernel/host/launcher.hpp>
 #include <troupe/kernel/host/loader.hpp>
 
@@ -53,6 +54,13 @@ result<void> check_table(const elf_facts& facts, const std::string& name) {
                       " bytes); expected version " + std::to_string(TROUPE_HOST_IMAGE_VERSION) + " (" +
                       std::to_string(sizeof table) + " bytes): compile it again");
   return {};
+}
+
+result<void> check_processor(std::string_view abilities, const std::string& name) {
+  const std::string missing = missing_in_processor(abilities);
+  if (missing.empty()) return {};
+  return refuse(reaction::unsupported, name,
+                "was compiled for a processor with " + missing + ", which this one lacks: compile it here");
 }
 
 // A path of the file that no other image had: the loader takes what it has loaded under a name for what is asked for
@@ -110,12 +118,17 @@ result<loaded_kernel> read_kernel(const troupe_host_kernel& k, std::uint64_t sha
                   std::string("has a kernel '") + (k.name ? k.name : "") +
                       "' whose entry is not complete; expected a name, a function, parameters and a known way to run");
   loaded_kernel out{.name = k.name, .parameters = {}, .attributes = {}, .run = k.run};
-  for (const troupe_host_parameter& p : std::span(k.parameters, k.parameter_count))
-    out.parameters.push_back({.kind = static_cast<parameter_kind>(p.kind <= TROUPE_HOST_POINTER ? p.kind : 0),
+  for (const troupe_host_parameter& p : std::span(k.parameters, k.parameter_count)) {
+    if (p.kind > TROUPE_HOST_POINTER)
+      return refuse(reaction::caller_bug, image,
+                    "has a kernel " + out.name + " whose parameter " + std::to_string(out.parameters.size()) +
+                        " is of kind " + std::to_string(p.kind) + "; expected a value (0) or a pointer (1, 2)");
+    out.parameters.push_back({.kind = static_cast<parameter_kind>(p.kind),
                               .type = known(p.dtype),
                               .bytes = p.bytes,
                               .alignment = p.alignment,
                               .spelling = p.type ? p.type : ""});
+  }
   out.attributes.how = static_cast<execution>(k.how);
   out.attributes.max_threads = k.max_threads;
   out.attributes.static_shared_bytes = static_cast<std::uint32_t>(k.shared_bytes + shared_bytes);
@@ -127,6 +140,15 @@ result<loaded_kernel> read_kernel(const troupe_host_kernel& k, std::uint64_t sha
                       " bytes of static shared memory; expected at most " +
                       std::to_string(launch_limits::shared_bytes));
   return out;
+}
+
+result<loaded_global> read_global(const troupe_host_global& g, const std::string& image) {
+  if (!g.name || !g.address)
+    return refuse(reaction::caller_bug, image,
+                  std::string("has a global '") + (g.name ? g.name : "") +
+                      "' whose entry is not complete; expected a name and an address");
+  return loaded_global{
+      .name = g.name, .address = g.address, .bytes = g.bytes, .constant = g.constant != 0, .type = known(g.dtype)};
 }
 
 std::string without_spaces(std::string_view text) {
@@ -149,16 +171,24 @@ const T* find(const std::vector<T>& all, std::string_view name) {
 }  // namespace
 
 result<loaded_image> loaded_image::load(std::span<const std::byte> bytes, const std::string& name) {
+  const auto seal = read_seal(bytes, name);
+  if (!seal) return seal.error();
+  if (*seal) bytes = (*seal)->object;
   auto facts = read_elf(bytes, name);
   if (!facts) return facts.error();
+  if (!*seal && begins_a_seal(bytes.subspan(facts->end)))
+    return refuse(reaction::caller_bug, name, "is damaged: the end of its seal is missing; make it again");
   if (auto ok = check_table(*facts, name); !ok) return ok.error();
+  if (*seal)
+    if (auto ok = check_processor((*seal)->processor, name); !ok) return ok.error();
+  if (auto ok = check_processor(facts->processor.value_or(""), name); !ok) return ok.error();
   auto handle = open_library(bytes, name);
   if (!handle) return handle.error();
   const auto* table = static_cast<const troupe_host_image*>(::dlsym(handle->get(), "troupe_host_image_table"));
   if (!table) return refuse(reaction::caller_bug, name, "hides its troupe_host_image_table");
-  if (const std::string missing = missing_in_processor(table->processor ? table->processor : ""); !missing.empty())
-    return refuse(reaction::unsupported, name,
-                  "was compiled for a processor with " + missing + ", which this one lacks: compile it here");
+  if (auto ok = check_processor(table->processor ? table->processor : "", name); !ok) return ok.error();
+  if ((table->kernel_count != 0 && !table->kernels) || (table->global_count != 0 && !table->globals))
+    return refuse(reaction::caller_bug, name, "counts kernels or globals that its table does not point to");
 
   link_map* map = nullptr;
   if (::dlinfo(handle->get(), RTLD_DI_LINKMAP, &map) != 0)
@@ -175,9 +205,11 @@ result<loaded_image> loaded_image::load(std::span<const std::byte> bytes, const 
     if (!k) return k.error();
     c->kernels.push_back(std::move(*k));
   }
-  for (const troupe_host_global& g : std::span(table->globals, table->global_count))
-    c->globals.push_back(
-        {.name = g.name, .address = g.address, .bytes = g.bytes, .constant = g.constant != 0, .type = known(g.dtype)});
+  for (const troupe_host_global& g : std::span(table->globals, table->global_count)) {
+    auto one = read_global(g, name);
+    if (!one) return one.error();
+    c->globals.push_back(std::move(*one));
+  }
   c->handle = std::move(*handle);
   return loaded_image(std::move(c));
 }

@@ -55,7 +55,8 @@ struct loaded_global {
 class loaded_image {
  public:
   /// Checks and loads the bytes of a host image (see image.h). `name` is what error texts and /proc show. The code in
-  /// the image is trusted: loading it runs it.
+  /// the image is trusted: loading it runs it. Damage, and a processor that it is not for, are known before that in an
+  /// image with a seal (see internal/seal.hpp), which jit makes; in others only what the headers and the table tell.
   static result<loaded_image> load(std::span<const std::byte> bytes, const std::string& name);
 
   const std::vector<loaded_kernel>& kernels() const noexcept;

@@ -54,7 +54,7 @@ void ask_attributes(const program& p, const std::string& kernel, extent room, pr
                     bool last = false) {
   const device& gpu = p.core()->gpu();
   auto listing = gpu.alloc_host<std::byte>(room);
-  auto asked = gpu.ask(Request{.state = in<std::byte>(p.core()->state()), .kernel = kernel, .listing = listing});
+  auto asked = gpu.ask(Request{.root = in<std::byte>(p.core()->root()), .kernel = kernel, .listing = listing});
   std::move(asked).then(
       [p, kernel, room, last, listing,
        answer = std::make_shared<promise<attributes>>(std::move(answer))](const result<attributes_head>& head) {

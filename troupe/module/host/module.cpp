@@ -21,6 +21,10 @@ result<kernel::program_ref> make_program(const kernel::program_root& root) {
                                                         recipe->options.flush_to_zero);
 }
 
+const kernel::program_root& root_at(const std::byte* operand) noexcept {
+  return *reinterpret_cast<const kernel::program_root*>(operand);
+}
+
 class host_module {
  public:
   static result<std::unique_ptr<host_module>> make(const engine_context&) { return std::make_unique<host_module>(); }
@@ -28,7 +32,7 @@ class host_module {
 
   result<void> run(const load_image& r, call&) {
     const std::int64_t begin = now_ns();
-    const auto& root = *reinterpret_cast<const kernel::program_root*>(r.root.data());
+    const kernel::program_root& root = root_at(r.root.data());
     auto made = make_program(root);
     kernel::build_summary s{.source = kernel::image_source::given};
     if (made) {
@@ -65,11 +69,11 @@ class host_module {
     return s;
   }
   result<kernel::attributes_head> run(const read_attributes& r, call&) {
-    return programs_.attributes(kernel::root_of_state(r.state.data()), r.kernel, r.listing.data(), r.listing.size(),
+    return programs_.attributes(root_at(r.root.data()), r.kernel, r.listing.data(), r.listing.size(),
                                 name_of<read_attributes>());
   }
   result<void> run(const unload& r, call&) {
-    programs_.unload(*reinterpret_cast<const kernel::program_root*>(r.root.data()));
+    programs_.unload(*reinterpret_cast<kernel::program_root*>(r.root.data()));
     return {};
   }
 

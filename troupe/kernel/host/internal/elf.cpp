@@ -4,6 +4,8 @@
 #include <troupe/kernel/host/image.h>
 #include <troupe/kernel/host/internal/elf.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 namespace troupe::kernel {
@@ -12,11 +14,15 @@ namespace {
 
 #if defined(__x86_64__)
 constexpr std::uint16_t this_machine = EM_X86_64;
+constexpr std::uint64_t relative = R_X86_64_RELATIVE, absolute = R_X86_64_64;
 #elif defined(__aarch64__)
 constexpr std::uint16_t this_machine = EM_AARCH64;
+constexpr std::uint64_t relative = R_AARCH64_RELATIVE, absolute = R_AARCH64_ABS64;
 #else
 #error "name this machine as ELF does"
 #endif
+
+constexpr std::uint64_t most_processor_bytes = 4096;
 
 class reader {
  public:
@@ -53,15 +59,18 @@ class reader {
     for (const Elf64_Shdr& s : sections_)
       if ((s.sh_type == SHT_DYNSYM || s.sh_type == SHT_SYMTAB) && s.sh_link < sections_.size())
         read_symbols(s, sections_[s.sh_link]);
+    if (facts_.table) read_processor();
     return std::move(facts_);
   }
 
  private:
-  bool inside(std::uint64_t offset, std::uint64_t size) const noexcept {
-    return offset <= bytes_.size() && size <= bytes_.size() - offset;
+  bool inside(std::uint64_t offset, std::uint64_t size) noexcept {
+    if (offset > bytes_.size() || size > bytes_.size() - offset) return false;
+    facts_.end = std::max(facts_.end, offset + size);
+    return true;
   }
   template <class T>
-  bool at(std::uint64_t offset, T& out) const noexcept {
+  bool at(std::uint64_t offset, T& out) noexcept {
     if (!inside(offset, sizeof out)) return false;
     std::memcpy(&out, bytes_.data() + offset, sizeof out);
     return true;
@@ -82,27 +91,57 @@ class reader {
       if (!at(symbols.sh_offset + i * sizeof s, s) || s.st_name >= strings.sh_size || s.st_shndx == SHN_UNDEF) continue;
       const std::string_view name(text + s.st_name, ::strnlen(text + s.st_name, strings.sh_size - s.st_name));
       const unsigned type = ELF64_ST_TYPE(s.st_info);
-      if (symbols.sh_type == SHT_DYNSYM && name == "troupe_host_image_table") facts_.table = content(s);
+      if (symbols.sh_type == SHT_DYNSYM && name == "troupe_host_image_table") {
+        facts_.table = content(s.st_value, s.st_size);
+        table_address_ = s.st_value;
+      }
       if (symbols.sh_type != SHT_SYMTAB) continue;
       if (type == STT_FUNC) facts_.functions.push_back({name, s.st_value, s.st_size});
       if (type == STT_TLS) facts_.thread_locals.push_back({name, s.st_value, s.st_size});
     }
   }
 
-  // What the file says lies at a symbol. Shorter than the symbol when part of it is not in the file.
-  std::span<const std::byte> content(const Elf64_Sym& s) const noexcept {
+  // What the file says lies at an address. Shorter than `size` when part of it is not in the file.
+  std::span<const std::byte> content(std::uint64_t address, std::uint64_t size) const noexcept {
     for (const Elf64_Phdr& p : segments_)
-      if (s.st_value >= p.p_vaddr && s.st_value - p.p_vaddr < p.p_filesz) {
-        const std::uint64_t into = s.st_value - p.p_vaddr;
-        return bytes_.subspan(p.p_offset + into, std::min<std::uint64_t>(s.st_size, p.p_filesz - into));
+      if (address >= p.p_vaddr && address - p.p_vaddr < p.p_filesz) {
+        const std::uint64_t into = address - p.p_vaddr;
+        return bytes_.subspan(p.p_offset + into, std::min<std::uint64_t>(size, p.p_filesz - into));
       }
     return {};
+  }
+
+  // The table's pointer to the processor's text is the dynamic linker's to fill in: this looks where it would point.
+  void read_processor() {
+    const std::uint64_t pointer = table_address_ + offsetof(troupe_host_image, processor);
+    std::uint64_t address = 0;
+    if (const auto there = content(pointer, sizeof address); there.size() == sizeof address)
+      std::memcpy(&address, there.data(), sizeof address);
+    for (const Elf64_Shdr& s : sections_)
+      if (s.sh_type == SHT_RELA && s.sh_link < sections_.size()) {
+        for (std::uint64_t i = 0; i < s.sh_size / sizeof(Elf64_Rela); ++i) {
+          Elf64_Rela r;
+          if (!at(s.sh_offset + i * sizeof r, r) || r.r_offset != pointer) continue;
+          const std::uint64_t type = ELF64_R_TYPE(r.r_info), addend = static_cast<std::uint64_t>(r.r_addend);
+          Elf64_Sym symbol{};
+          if (type != relative &&
+              (type != absolute || !at(sections_[s.sh_link].sh_offset + ELF64_R_SYM(r.r_info) * sizeof symbol, symbol)))
+            return;
+          address = symbol.st_value + addend;
+        }
+      }
+    if (address == 0) return;
+    const auto text = content(address, most_processor_bytes);
+    const auto* first = reinterpret_cast<const char*>(text.data());
+    const std::size_t length = ::strnlen(first, text.size());
+    if (length < text.size()) facts_.processor = std::string_view(first, length);
   }
 
   std::span<const std::byte> bytes_;
   const std::string& name_;
   std::vector<Elf64_Phdr> segments_;
   std::vector<Elf64_Shdr> sections_;
+  std::uint64_t table_address_ = 0;
   elf_facts facts_;
 };
 

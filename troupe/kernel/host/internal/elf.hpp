@@ -20,6 +20,8 @@ struct elf_facts {
     std::uint64_t address, bytes;
   };
   std::optional<std::span<const std::byte>> table;  // the content of troupe_host_image_table, if there is one
+  std::optional<std::string_view> processor;        // of that table; nothing where the linker did not write it plainly
+  std::uint64_t end = 0;                            // of the last byte that the headers speak of
   std::vector<symbol> functions;                    // empty in a stripped object, like the next
   std::vector<symbol> thread_locals;
 };

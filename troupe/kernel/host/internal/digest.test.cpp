@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <troupe/jit/host/digest.hpp>
+#include <troupe/kernel/host/internal/digest.hpp>
 
-namespace troupe::jit {
+namespace troupe::kernel {
 namespace {
 
 // Expected values: the examples of FIPS 180-4 and NIST's short-message vectors, and sha256sum.
@@ -29,4 +29,4 @@ TEST(digest, is_right_at_every_length_around_the_end_of_a_block) {
 }
 
 }  // namespace
-}  // namespace troupe::jit
+}  // namespace troupe::kernel

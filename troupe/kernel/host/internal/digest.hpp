@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-namespace troupe::jit {
+namespace troupe::kernel {
 
 /// SHA-256 (FIPS 180-4).
 using digest = std::array<std::uint8_t, 32>;
 digest digest_of(std::string_view bytes) noexcept;
 std::string to_hex(const digest& d);
 
-}  // namespace troupe::jit
+}  // namespace troupe::kernel

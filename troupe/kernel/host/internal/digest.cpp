@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <bit>
 #include <cstring>
-#include <troupe/jit/host/digest.hpp>
+#include <troupe/kernel/host/internal/digest.hpp>
 
-namespace troupe::jit {
+namespace troupe::kernel {
 namespace {
 
 using state = std::array<std::uint32_t, 8>;
@@ -73,4 +73,4 @@ std::string to_hex(const digest& d) {
   return out;
 }
 
-}  // namespace troupe::jit
+}  // namespace troupe::kernel

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/jit/internal/compiler_options.hpp>
+
+#include <algorithm>
+
+namespace troupe::jit {
+namespace {
+
+// The lists are words with a space after each.
+
+template <class F>
+bool any_word(std::string_view list, F&& f) {
+  for (; !list.empty(); list.remove_prefix(list.find(' ') + 1))
+    if (f(list.substr(0, list.find(' ')))) return true;
+  return false;
+}
+bool begins_with_any(std::string_view text, std::string_view list) {
+  return any_word(list, [&](std::string_view word) { return text.starts_with(word); });
+}
+bool is_any(std::string_view text, std::string_view list) {
+  return any_word(list, [&](std::string_view word) { return text == word; });
+}
+
+constexpr std::string_view ours =
+    "-o -c -S -E -x -M -B -d -r -h -### -save-temps -wrapper -emit -aux-info -print -fsyntax-only -fdump -Wp, -Wa, ";
+constexpr std::string_view long_and_not_ours = "--param= --sysroot= --gcc-toolchain= --gcc-install-dir= --stdlib= ";
+constexpr std::string_view with_an_argument =
+    "-I -D -U -L -l -T -A -u -z -e -include -imacros -isystem -iquote -idirafter -iprefix -isysroot -iwithprefix "
+    "-iwithprefixbefore -Xlinker -Xassembler -Xpreprocessor -Xclang -mllvm -target ";
+constexpr std::string_view ours_of_the_linker = "-o --output -M -Map --Map --print-map @ ";
+
+constexpr std::string_view harmless = "-D -U -O -g -m -w -std= -pedantic -pthread -pipe --param= ";
+constexpr std::string_view harmless_after_f =
+    "align- associative-math builtin cf-protection char8_t concepts constexpr- coroutines cx- data-sections "
+    "delete-null- diagnostics- exceptions excess-precision expensive- fast-math finite-math fp-contract fp-model "
+    "function-sections gcse gnu-keywords if-conversion implicit- inline ipa- ivopts loop- math-errno max-errors merge- "
+    "message-length ms-extensions omit-frame- optimize- partial-inlining peel-loops permissive pic PIC plt predictive- "
+    "prefetch-loop reciprocal-math rename- reorder- rounding-math rtti sched short-enums show- signaling-nans signed- "
+    "slp-vectorize split- stack-clash stack-protector strict- template- tracer trapping-math trapv tree- unroll- "
+    "unsafe-math unsigned-char unswitch- unwind-tables variable- vect version-loops visibility web wrapv zero- ";
+
+}  // namespace
+
+bool is_for_us_to_give(std::string_view option) {
+  if (option.size() < 2 || option.front() != '-' || is_any(option, with_an_argument)) return true;
+  if (option.starts_with("--")) return !begins_with_any(option, long_and_not_ours);
+  if (begins_with_any(option, ours)) return true;
+  if (!option.starts_with("-Wl,")) return false;
+  for (std::size_t comma = option.find(','); comma != std::string_view::npos; comma = option.find(',', comma + 1))
+    if (begins_with_any(option.substr(comma + 1), ours_of_the_linker)) return true;
+  return false;
+}
+
+bool reads_no_files(std::string_view option) {
+  if (option.starts_with("-mllvm")) return false;
+  if (option.starts_with("-W")) return option.find(',') == std::string_view::npos;  // -Wl, is the linker's
+  if (!option.starts_with("-f")) return begins_with_any(option, harmless);
+  option.remove_prefix(option.starts_with("-fno-") ? 5 : 2);
+  return begins_with_any(option, harmless_after_f);
+}
+
+}  // namespace troupe::jit
