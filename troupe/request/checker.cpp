@@ -114,7 +114,8 @@ void checker::refuse_range(const void* field, const memory_range& range) {
   if (!range.owner)
     return refuse(field, "is an empty buffer (never allocated, or moved from)", "a buffer from this device's alloc()");
   if (range.owner->owner != owner_)
-    return refuse(field, "belongs to another device", "a buffer of the device that is asked; copy it there first");
+    return refuse(field, "belongs to another device",
+                  "one of the device that is asked; copy or compile it there first");
   if (auto cause = owner_->stale_cause(*range.owner.get(), range.address, range.address + range.bytes)) {
     pass_on(*cause);
     return;
@@ -138,9 +139,10 @@ void checker::touch(const void* field, extent count, std::string_view shape) {
   u.touched.end = u.touched.begin + static_cast<std::uint64_t>(count.value()) * u.element_bytes;
 }
 
-void checker::strided(const void* field, extent n, const extent& inc) {
+void checker::strided(const void* field, extent n, extent inc, const void* inc_field) {
   if (error_) return;
-  if (inc == extent(0)) return refuse(&inc, "is 0", "an increment that moves: 1 for neighbouring elements");
+  inc = or_tight(inc, 1);
+  if (inc == extent(0)) return refuse(inc_field, "is 0", "an increment that moves: 1 for neighbouring elements");
   const extent step = inc < 0 ? extent(0) - inc : inc;
   const extent count = n < 1 ? extent(0) : (n - 1) * step + 1;
   touch(field, count, " ((n - 1) * |increment| + 1)");
@@ -153,6 +155,7 @@ void checker::strided(const void* field, extent n, const extent& inc) {
 
 void checker::columns_of(const void* field, extent rows, extent columns, extent ld) {
   if (error_) return;
+  ld = or_tight(ld, rows);
   const extent count = elements_of(rows, columns, ld);
   touch(field, count, " ((columns - 1) * leading dimension + rows)");
   if (error_) return;
@@ -167,7 +170,9 @@ void checker::strided_columns_of(const void* field, extent rows, extent columns,
                                  extent stride) {
   if (error_) return;
   if (count <= 1) return columns_of(field, rows, columns, ld);
+  ld = or_tight(ld, rows);
   const extent one = elements_of(rows, columns, ld);
+  stride = or_tight(stride, one);
   touch(field, (count - 1) * stride + one, " ((batch - 1) * stride + (columns - 1) * leading dimension + rows)");
   if (error_) return;
   operand_use& u = use(field);

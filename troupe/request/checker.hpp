@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <new>
 #include <optional>
 #include <span>
@@ -39,12 +40,16 @@ class checker {
     R::visit_fields(r, [self = this](std::string_view, const auto&... f) { (self->collect(f), ...); });
   }
 
-  /// `field` must be at least `low`.
-  void at_least(const extent& field, extent low) {
-    if (field < low) [[unlikely]]
+  /// `field`, an `extent` or another integer, must be at least `low`.
+  template <std::convertible_to<extent> F>
+  void at_least(const F& field, extent low) {
+    if (extent(field) < low) [[unlikely]]
       refuse_less(&field, field, low, {});
   }
-  void positive(const extent& field) { at_least(field, 1); }
+  template <std::convertible_to<extent> F>
+  void positive(const F& field) {
+    at_least(field, 1);
+  }
 
   /// A leading dimension for columns of `rows`: `tight` or at least `rows`. Answers the one to use.
   extent leading(const extent& ld, extent rows) {
@@ -60,11 +65,11 @@ class checker {
     touch(&field, count, {});
   }
   /// The request touches `n` elements, one every `inc` (which may be negative, as in BLAS, but not 0).
-  template <class T, access_mode M>
-  void vector(const operand<T, M>& field, extent n, const extent& inc) {
-    strided(&field, n, inc);
+  template <class T, access_mode M, std::convertible_to<extent> I>
+  void vector(const operand<T, M>& field, extent n, const I& inc) {
+    strided(&field, n, inc, &inc);
   }
-  /// The request touches a column-major matrix.
+  /// The request touches a column-major matrix. `ld` is mostly what `leading` answered; `tight` is `rows` here as well.
   template <class T, access_mode M>
   void matrix(const operand<T, M>& field, extent rows, extent columns, extent ld) {
     columns_of(&field, rows, columns, ld);
@@ -147,7 +152,7 @@ class checker {
   operand_use* first() noexcept { return many_.empty() ? few_ : many_.data(); }
   operand_use& use(const void* field);
   void touch(const void* field, extent count, std::string_view shape);
-  void strided(const void* field, extent n, const extent& inc);
+  void strided(const void* field, extent n, extent inc, const void* inc_field);
   void columns_of(const void* field, extent rows, extent columns, extent ld);
   void strided_columns_of(const void* field, extent rows, extent columns, extent ld, extent count, extent stride);
   void refuse_range(const void* field, const memory_range& range);

@@ -59,6 +59,23 @@ struct multiply {
   }
 };
 
+/// As a newcomer writes it: plain integers among the sizes, and leading dimensions passed on as they are.
+struct relax {
+  inout<float> cells;
+  out<float> totals;
+  extent rows, columns;
+  extent ld = tight;
+  int steps = 1, every = 1;
+
+  using reply = void;
+  TROUPE_REQUEST("test.relax", cells, totals, rows, columns, ld, steps, every)
+  void check(checker& c) const {
+    c.at_least(steps, 0);
+    c.matrix(cells, rows, columns, ld);
+    c.vector(totals, columns, every);
+  }
+};
+
 struct scale {
   inout<float> x;
   extent n;
@@ -148,6 +165,31 @@ TEST_F(request_checks, each_bad_size_is_refused_by_name_and_value) {
   EXPECT_NE(refusal(r).find("ldb is 3; expected at least 4 (the rows it must hold)"), std::string::npos) << refusal(r);
   r.ldb = 5;
   EXPECT_NE(refusal(r).find("b holds 16 elements; expected at least 19"), std::string::npos) << refusal(r);
+}
+
+TEST_F(request_checks, plain_integers_are_named_as_extents_are) {
+  relax r{.cells = at(0, 16), .totals = at(16, 4), .rows = 4, .columns = 4};
+  EXPECT_EQ(refusal(r), "");
+  r.steps = -1;
+  EXPECT_EQ(refusal(r), "caller_bug [request] test.relax: steps is -1; expected at least 0");
+  r.steps = 1;
+  r.every = 0;
+  EXPECT_NE(refusal(r).find("test.relax: every is 0; expected an increment that moves"), std::string::npos)
+      << refusal(r);
+}
+
+TEST_F(request_checks, tight_needs_no_room_between_columns_wherever_it_is_given) {
+  relax r{.cells = at(0, 16), .totals = at(16, 4), .rows = 4, .columns = 4};
+  checker c(r, &owner, 0);
+  r.check(c);
+  EXPECT_EQ(c.finish(), std::nullopt);
+  EXPECT_FALSE(c.uses()[0].gaps);
+  r.columns = 5;
+  EXPECT_NE(refusal(r).find("cells holds 16 elements; expected at least 20"), std::string::npos) << refusal(r);
+  scale s{.x = at(0, 4), .n = 4, .inc = tight};
+  EXPECT_EQ(refusal(s), "");
+  s.n = 5;
+  EXPECT_NE(refusal(s).find("x holds 4 elements; expected at least 5"), std::string::npos) << refusal(s);
 }
 
 TEST_F(request_checks, products_that_overflow_are_refused) {
