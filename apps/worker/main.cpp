@@ -31,6 +31,8 @@ int describe(const char* file) {
 }
 
 int serve() {
+  // What kernels and engines print appears line by line, also in a file or a pipe: a worker ends without flushing.
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   auto application = troupe::control_socket::adopt(troupe::file_descriptor(troupe::process::control_descriptor));
   if (!application) {
     std::fprintf(stderr, "troupe-worker is started by the Troupe library, not by hand: %s\n%s",

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // What jit promises beyond the contract: how sources are compiled, with the compiler of this machine.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -319,6 +321,33 @@ TEST_F(a_program, gives_its_image_to_be_loaded_as_a_module) {
   const auto x = uploaded(gpu_, counting(10)), y = uploaded(gpu_, counting(10));
   gpu_.tell(module::launch{.kernel = m.kernel("saxpy"), .grid = 1, .block = 32, .arguments = {1.0f, x, inout(y), 10}});
   EXPECT_EQ(gpu_.download(y).get().value()[9], 18);
+}
+
+TEST_F(a_program, is_asked_for_a_template_that_its_recipe_does_not_name) {
+  const auto p = jit::compile(gpu_, {.source = "template <int N> __global__ void k(float* out) { out[0] = N; }\n"});
+  auto out = gpu_.alloc<float>(1, {.zeroed = true});
+  EXPECT_TRUE(is_error(
+      error_of(gpu_.ask(jit::launch{.kernel = p.kernel("k<3>"), .grid = 1, .block = 1, .arguments = {inout(out)}})),
+      reaction::caller_bug, {"has no kernel \"k<3>\"", "Templates are named when it is compiled"}));
+}
+
+TEST_F(a_program, prints_lines_into_a_file_before_the_launch_is_answered) {
+  const std::string name = testing::TempDir() + "troupe_printed_" + std::to_string(::getpid());
+  std::fflush(stdout);
+  const int own = ::dup(STDOUT_FILENO), file = ::open(name.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  ASSERT_TRUE(own >= 0 && file >= 0);
+  ::dup2(file, STDOUT_FILENO);  // the worker inherits it
+  device printing = runtime_.open_device(with_test_engines());
+  const auto ready = printing.ready().get();
+  ::dup2(own, STDOUT_FILENO);
+  ::close(own);
+  ::close(file);
+  ASSERT_OK(ready);
+  const auto p = jit::compile(printing, {.source = "__global__ void k(int n) { printf(\"n is %d\\n\", n); }\n"});
+  EXPECT_OK(printing.ask(jit::launch{.kernel = p.kernel("k"), .grid = 1, .block = 1, .arguments = {7}}).get());
+  std::ifstream printed(name);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(printed), {}), "n is 7\n");
+  fs::remove(name);
 }
 
 TEST_F(a_program, says_what_is_known_of_its_kernels) {

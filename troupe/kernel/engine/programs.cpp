@@ -49,8 +49,9 @@ result<const loaded_kernel*> loaded_program::kernel(std::string_view name, std::
   }
   const loaded_kernel* found = image_.find_kernel(name);
   if (found == nullptr)
-    return caller_bug(
-        request, name_ + " has no kernel \"" + std::string(name) + "\"; its kernels: " + names_of(image_.kernels()));
+    return caller_bug(request, name_ + " has no kernel \"" + std::string(name) +
+                                   "\"; its kernels: " + names_of(image_.kernels()) +
+                                   (name.find('<') == name.npos ? "" : ". Templates are named when it is compiled"));
   const std::scoped_lock guard(lock_);
   asked_for_.emplace(name, found);
   return found;
