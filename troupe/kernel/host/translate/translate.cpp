@@ -235,9 +235,10 @@ class translator {
 
   void write_loop(const definition& d, const std::vector<kernel_parameter>& parameters, std::string head,
                   const own_parameters& own) {
-    const std::string told = told_ ? "<true>" : "<false>";
     const body_outline body = outline(tokens_, d.body);
     const level_variables variables(tokens_, unit_, d, body, parameters);
+    const std::string told = std::string(told_ ? "<true, " : "<false, ") +
+                             (variables.is_independent(d.body + 1, d.end - 1) ? "true>" : "false>");
     const auto g = variables.obstacle().empty() ? find_guard(tokens_, variables, d.body + 1, d.end - 1) : std::nullopt;
     head += own.outside;
     if (g) {

@@ -155,6 +155,21 @@ TEST(translate, variables_that_are_the_same_for_all_threads_are_kept_once_and_ot
       "int a; }"));
 }
 
+TEST(translate, the_compiler_is_told_that_threads_are_independent_only_where_they_keep_to_registers) {
+  const auto told = [](const std::string& text) {
+    return contains(translate(body(text), {}).text, "each_thread<false, true>") ||
+           contains(translate(body(text), {}).text, "each_thread_inside<false, true>");
+  };
+  EXPECT_TRUE(told("int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2.0f * x[i] + y[i];"));
+  EXPECT_TRUE(
+      told("float sum = 0; for (int k = 0; k < n; ++k) sum += x[k] & 1; y[threadIdx.x] = fmaf(sum, sum, 1.0f);"));
+  for (const char* text : {"int r[2]; r[n & 1] = 1; y[0] = r[0];", "{ int r[2]; r[n & 1] = 1; y[0] = r[0]; }",
+                           "int r = 1; int* p = &r; *p = 2; y[0] = r;", "y[0] = f(n);", "atomicAdd_block(y, 1.0f);",
+                           "float4 v; v.x = 1; y[0] = v.x;", "auto g = [=] { return n; }; y[0] = g();",
+                           "int r = 1; int& s = r; s = 2; y[0] = r;", "struct s { int v[2]; }; s a; y[0] = a.v[n];"})
+    EXPECT_FALSE(told(text)) << text;
+}
+
 TEST(translate, writes_are_told_from_reads) {
   const std::string source =
       "void t(int a, int b, int c, int d, int e, int g, int h, float* p, float* q) { a = 1; ++b; int* z = &c; user(d); "

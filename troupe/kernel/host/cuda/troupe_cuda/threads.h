@@ -57,17 +57,29 @@ TROUPE_INLINE void run_block(block& b, const Body& body) {
   }
 }
 
-// Calls body(threadIdx, linear index) for each thread. The compiler makes vector code of the loop where it can prove
-// that threads do not depend on each other. It is not told so (ivdep): between threads that hold a local array, or
-// change a sum of their block by a plain addition, such a promise would be wrong.
-template <class Body>
+#if defined(__clang__)
+#define TROUPE_THREADS_ARE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define TROUPE_THREADS_ARE_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+// Calls body(threadIdx, linear index) for each thread. The compiler makes vector code of the loop where threads do not
+// depend on each other: it must prove that by itself, unless the translator knows that a thread has nothing in memory but
+// what all of them see (`Independent`). Between threads that hold a local array, or change a sum of their block by a plain
+// addition, the promise would be wrong.
+template <bool Independent, class Body>
 TROUPE_INLINE void in_lanes(const frame& f, const Body& body) {
   const unsigned width = f.size.x;
   for (unsigned z = 0; z < f.size.z; ++z)
     for (unsigned y = 0; y < f.size.y; ++y) {
       const unsigned first = (z * f.size.y + y) * width;
       asm volatile("");  // so that it is the loop below which becomes vector code: g++ would take this one
-      for (unsigned x = 0; x < width; ++x) body(uint3{x, y, z}, first + x);
+      if constexpr (Independent) {
+        TROUPE_THREADS_ARE_INDEPENDENT
+        for (unsigned x = 0; x < width; ++x) body(uint3{x, y, z}, first + x);
+      } else {
+        for (unsigned x = 0; x < width; ++x) body(uint3{x, y, z}, first + x);
+      }
     }
 }
 // The same one by one, for what happens rarely. The empty statement keeps the compiler from spending time on it.
@@ -107,10 +119,10 @@ TROUPE_INLINE void tell(uint3 index) {
 }
 
 // Code between two barriers.
-template <bool Told = false, class Left, class Body>
+template <bool Told, bool Independent, class Left, class Body>
 TROUPE_INLINE void each_thread(const frame& f, const Left& left, const Body& body) {
   if (__builtin_expect(f.small && left.all(f), 1))
-    in_lanes(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
+    in_lanes<Independent>(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
       tell<Told>(index);
       body(index, thread);
     });
@@ -124,29 +136,29 @@ TROUPE_INLINE void each_thread(const frame& f, const Left& left, const Body& bod
 
 // Code that only threads have to run for which guard(threadIdx, linear index) holds. `body` tests that itself, but for
 // when it is told that all of them pass.
-template <bool Told = false, class Left, class Guard, class Body>
+template <bool Told, bool Independent, class Left, class Guard, class Body>
 TROUPE_INLINE void each_thread_inside(const frame& f, const Left& left, const Guard& guard, const Body& body) {
   if (__builtin_expect(f.small && left.all(f), 1)) {
     unsigned inside = 0;
-    in_lanes(f, [&](uint3 index, unsigned thread)
+    in_lanes<Independent>(f, [&](uint3 index, unsigned thread)
                     __attribute__((always_inline)) { inside += guard(index, thread) ? 1u : 0u; });
     if (__builtin_expect(inside == f.threads, 1))
-      each_thread<Told>(
+      each_thread<Told, Independent>(
           f, left, [&](uint3 index, unsigned thread) __attribute__((always_inline)) { body(index, thread, true); });
     else if (inside != 0)
-      each_thread<Told>(
+      each_thread<Told, Independent>(
           f, left, [&](uint3 index, unsigned thread) __attribute__((always_inline)) { body(index, thread, false); });
   } else {
-    each_thread<Told>(f, left,
+    each_thread<Told, Independent>(f, left,
                       [&](uint3 index, unsigned thread) __attribute__((always_inline)) { body(index, thread, false); });
   }
 }
 
 // Code in which threads may return: `body` says whether its thread goes on.
-template <bool Told = false, class Body>
+template <bool Told, bool Independent, class Body>
 TROUPE_INLINE void each_thread_or_leaves(const frame& f, those_left& left, const Body& body) {
   if (__builtin_expect(f.small && left.all(f), 1))
-    in_lanes(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
+    in_lanes<Independent>(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
       tell<Told>(index);
       left.flags[thread] = body(index, thread);
     });
@@ -164,11 +176,11 @@ TROUPE_INLINE void each_thread_or_leaves(const frame& f, those_left& left, const
 // What all threads say to a condition around a barrier.
 enum class answer { no, yes, nobody_left, divided };
 
-template <bool Told = false, class Left, class Body>
+template <bool Told, bool Independent, class Left, class Body>
 TROUPE_INLINE answer ask_each_thread(const frame& f, const Left& left, const Body& body) {
   unsigned yes = 0, asked = f.threads;
   if (__builtin_expect(f.small && left.all(f), 1)) {
-    in_lanes(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
+    in_lanes<Independent>(f, [&](uint3 index, unsigned thread) __attribute__((always_inline)) {
       tell<Told>(index);
       yes += body(index, thread) ? 1u : 0u;
     });

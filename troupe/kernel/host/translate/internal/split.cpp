@@ -46,8 +46,16 @@ class writer {
  private:
   bool leaves_early() const noexcept { return !returns_.empty(); }
   const char* left() const noexcept { return leaves_early() ? "troupe_left" : "::troupe_cuda::everyone()"; }
-  std::string call(const char* function) const {
-    return std::string("::troupe_cuda::") + function + (told_ ? "<true>" : "<false>") + "(troupe_f, ";
+  std::string call(const char* function, int segment, const std::vector<token_range>& text) const {
+    bool independent = true;
+    for (const token_range& r : text) independent = independent && v_.is_independent(r.first, r.second);
+    for (const int v : plan_.segments[static_cast<std::size_t>(segment)].uses) {
+      const level_variable& variable = v_.all()[static_cast<std::size_t>(v)];
+      independent = independent && !variable.shape.is_array &&
+                    (variable.form == type_form::number || variable.form == type_form::pointer);
+    }
+    return std::string("::troupe_cuda::") + function + (told_ ? "<true, " : "<false, ") +
+           (independent ? "true" : "false") + ">(troupe_f, ";
   }
 
   // Those that come before a barrier, in the order of the text or of a loop: the threads that are left must be known.
@@ -160,7 +168,8 @@ class writer {
   // Opens a brace, in which troupe_a is yes or no.
   void ask(const step& s) {
     const auto [begin, end] = s.condition;
-    out_ += "{ const auto troupe_a = " + call("ask_each_thread") + left() + ", " + lambda_head + " -> bool {";
+    out_ += "{ const auto troupe_a = " + call("ask_each_thread", s.segment, {s.condition}) + left() + ", " +
+            lambda_head + " -> bool {";
     fetch(s.segment);
     out_ += e_.marker(begin) + "const bool troupe_c = static_cast<bool>(" + e_.slice(begin, end) + ");";
     put_back(s.segment, {s.condition});
@@ -181,15 +190,15 @@ class writer {
                            return mentions(g->begin, g->condition_end, p.name);
                          });
     if (guarded) {
-      out_ += call("each_thread_inside") + left() + ", " + lambda_head + " -> bool {";
+      out_ += call("each_thread_inside", s.segment, s.text) + left() + ", " + lambda_head + " -> bool {";
       fetch(s.segment);
       out_ += guard_text(e_, *g) +
               "}, [&](const ::uint3 threadIdx, const unsigned troupe_t, const bool troupe_inside) "
               "__attribute__((always_inline)) {";
       relax(e_, *g);
     } else {
-      out_ += call(may_leave ? "each_thread_or_leaves" : "each_thread") + left() + ", " + lambda_head +
-              (may_leave ? " -> bool {" : " {");
+      out_ += call(may_leave ? "each_thread_or_leaves" : "each_thread", s.segment, s.text) + left() + ", " +
+              lambda_head + (may_leave ? " -> bool {" : " {");
     }
     fetch(s.segment);
     for (const token_range& r : s.text) {

@@ -70,6 +70,9 @@ class level_variables {
   bool is_recomputable(std::size_t begin, std::size_t end) const { return is_pure(begin, end, true, 0, 0); }
   /// Whether the tokens change a uniform variable, in a way that is the same for all threads, and do nothing else.
   bool is_uniform_update(std::size_t begin, std::size_t end) const;
+  /// Whether threads that run these statements have nothing in memory but what CUDA lets all of them see: numbers and
+  /// pointers only, of which nobody takes the address, and functions that keep to registers.
+  bool is_independent(std::size_t begin, std::size_t end) const;
   /// Whether anything but reads of a variable lies in the tokens; its elements and members count.
   bool is_written_between(int variable, std::size_t begin, std::size_t end) const;
   /// Names that are declared between barriers, of whatever kind.
@@ -91,6 +94,7 @@ class level_variables {
   void judge();
   bool may_be_uniform(const level_declaration& d, std::size_t index) const;
   bool may_be_recomputed(const level_declaration& d, std::size_t index) const;
+  bool is_in_register(std::string_view name, std::size_t begin, std::size_t end, bool is_pointer) const;
   bool is_scalar(const level_declaration& d, const declarator& one) const;
   // Whether the tokens are made of numbers and pointers to them by the language's own operators: so is their type.
   bool is_numeric(std::size_t begin, std::size_t end) const;
@@ -106,6 +110,9 @@ class level_variables {
   const template_parameters given_;
   const name_uses uses_;
   std::unordered_set<std::string_view> read_only_parameters_;
+  std::unordered_map<std::string_view, bool>
+      plain_parameters_;  // numbers and pointers, and whether they are the latter
+  std::unordered_set<std::string_view> shared_;
   std::unordered_set<std::string_view> numeric_;  // parameters and shared variables that point to, or are, numbers
   std::vector<local_name> constants_;             // declared constexpr in the kernel
   std::unordered_map<std::string_view, std::vector<std::pair<std::size_t, std::size_t>>> declared_;
