@@ -121,7 +121,8 @@ class reader {
       if (s.sh_type == SHT_RELA && s.sh_link < sections_.size()) {
         for (std::uint64_t i = 0; i < s.sh_size / sizeof(Elf64_Rela); ++i) {
           Elf64_Rela r;
-          if (!at(s.sh_offset + i * sizeof r, r) || r.r_offset != pointer) continue;
+          if (!at(s.sh_offset + i * sizeof r, r)) break;  // a damaged size: there is nothing more
+          if (r.r_offset != pointer) continue;
           const std::uint64_t type = ELF64_R_TYPE(r.r_info), addend = static_cast<std::uint64_t>(r.r_addend);
           Elf64_Sym symbol{};
           if (type != relative &&
@@ -132,6 +133,7 @@ class reader {
       }
     if (address == 0) return;
     const auto text = content(address, most_processor_bytes);
+    if (text.empty()) return;
     const auto* first = reinterpret_cast<const char*>(text.data());
     const std::size_t length = ::strnlen(first, text.size());
     if (length < text.size()) facts_.processor = std::string_view(first, length);
