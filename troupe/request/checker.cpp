@@ -153,9 +153,16 @@ void checker::strided(const void* field, extent n, extent inc, const void* inc_f
   u.pitch = static_cast<std::uint64_t>(step.value()) * u.element_bytes;
 }
 
+// Of a `check` that has not asked `leading`, which names the field that is wrong.
+void checker::refuse_short_columns(const void* field, extent ld, extent rows) {
+  refuse(field, "has a leading dimension of " + detail::text(ld),
+         "at least " + detail::text(rows) + " (the rows it must hold)");
+}
+
 void checker::columns_of(const void* field, extent rows, extent columns, extent ld) {
   if (error_) return;
   ld = or_tight(ld, rows);
+  if (ld < rows) return refuse_short_columns(field, ld, rows);
   const extent count = elements_of(rows, columns, ld);
   touch(field, count, " ((columns - 1) * leading dimension + rows)");
   if (error_) return;
@@ -171,6 +178,7 @@ void checker::strided_columns_of(const void* field, extent rows, extent columns,
   if (error_) return;
   if (count <= 1) return columns_of(field, rows, columns, ld);
   ld = or_tight(ld, rows);
+  if (ld < rows) return refuse_short_columns(field, ld, rows);
   const extent one = elements_of(rows, columns, ld);
   stride = or_tight(stride, one);
   touch(field, (count - 1) * stride + one, " ((batch - 1) * stride + (columns - 1) * leading dimension + rows)");

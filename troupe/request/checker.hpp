@@ -155,6 +155,7 @@ class checker {
   void strided(const void* field, extent n, extent inc, const void* inc_field);
   void columns_of(const void* field, extent rows, extent columns, extent ld);
   void strided_columns_of(const void* field, extent rows, extent columns, extent ld, extent count, extent stride);
+  void refuse_short_columns(const void* field, extent ld, extent rows);
   void refuse_range(const void* field, const memory_range& range);
   void pass_on(const error& cause);
   void blame(std::string_view what);

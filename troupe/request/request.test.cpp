@@ -553,6 +553,25 @@ TEST_F(request_checks, an_operand_may_be_left_out) {
   EXPECT_FALSE(decode<with_option>(payload).result.has_value());
 }
 
+struct plain_matrix {
+  in<float> x;
+  extent rows, columns, ld, count;
+  using reply = void;
+  TROUPE_REQUEST("test.plain_matrix", x, rows, columns, ld, count)
+  void check(checker& c) const { c.matrices(x, rows, columns, ld, count, tight); }
+};
+
+TEST_F(request_checks, columns_that_would_overlap_are_refused_also_where_the_check_has_not_looked) {
+  for (const extent count : {1, 2}) {
+    plain_matrix r{.x = at(0, 64), .rows = 8, .columns = 3, .ld = 5, .count = count};
+    EXPECT_NE(refusal(r).find("x has a leading dimension of 5; expected at least 8 (the rows it must hold)"),
+              std::string::npos)
+        << refusal(r);
+    r.ld = 8;
+    EXPECT_EQ(refusal(r), "");
+  }
+}
+
 struct with_faulty_check {
   in<float> x;
   std::optional<in<float>> y = {};
