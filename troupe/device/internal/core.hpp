@@ -43,6 +43,8 @@ class device_core final : public waiter,
   void interest_met(pending_core& core) noexcept override;
   void answered(pending_core& core) noexcept override;
   void drive() noexcept;
+  /// Returns when all has been collected, whoever else is at it.
+  void drive_surely() noexcept;
   void cancel(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how = reaction::retry_later) noexcept;
   void add_transfer(std::shared_ptr<transfer> t);
   /// A download is complete for the worker before the application has copied the data to its place: these say where

@@ -48,6 +48,19 @@ void device_core::drive() noexcept {
   hand_over(continuations);
 }
 
+void device_core::drive_surely() noexcept {
+  if (channel_.base == nullptr) return;
+  job* continuations;
+  {
+    kept_continuations kept;
+    const std::scoped_lock guard(drive_lock_);
+    collect();
+    continuations = kept.take();
+  }
+  hand_over(continuations);
+  drive();  // whoever found the lock taken has left a note
+}
+
 // Continuations are the reactor's: a thread that waits for an answer of its own may hold locks that they need.
 void device_core::hand_over(job* first) noexcept {
   if (first == nullptr) return;

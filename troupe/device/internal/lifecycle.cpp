@@ -229,14 +229,14 @@ void device_core::carry_out(const device_supervisor::action& a) {
       if (link_) link_->kill();
       break;
     case device_supervisor::action_kind::answer_all: {
-      drive();  // what has finished is answered as finished
+      drive_surely();  // what has finished is answered as finished
       {
         const std::scoped_lock guard(why_lock_);
         death_ = a.why;
       }
       memory_->lose_all(*a.why);
       dead_.store(true, std::memory_order_seq_cst);
-      drive();
+      drive_surely();
       break;
     }
     case device_supervisor::action_kind::tell_stopped: {
