@@ -104,30 +104,26 @@ std::vector<std::string> command_line::values(std::string_view option) const {
   return out;
 }
 
-result<double> command_line::number(std::string_view option, double otherwise, double least, double most) const {
+template <class T>
+result<T> command_line::between(const char* kind, std::string_view option, T otherwise, T least, T most) const {
   const auto given = value(option);
   if (!given) return otherwise;
-  double v = 0;
+  T v = 0;
   const char* const end = given->data() + given->size();
   const auto [rest, failed] = std::from_chars(given->data(), end, v);
   if (failed == std::errc() && rest == end && v >= least && v <= most) return v;
-  return not_a("a number", option, least, most);
+  char expected[80];
+  std::snprintf(expected, sizeof expected, "%s from %g to %g", kind, static_cast<double>(least),
+                static_cast<double>(most));
+  return wrong(command_, std::string(option) + " is \"" + std::string(*given) + "\"; expected " + expected);
+}
+
+result<double> command_line::number(std::string_view option, double otherwise, double least, double most) const {
+  return between("a number", option, otherwise, least, most);
 }
 
 result<int> command_line::count(std::string_view option, int otherwise, int least, int most) const {
-  const auto given = value(option);
-  if (!given) return otherwise;
-  int v = 0;
-  const char* const end = given->data() + given->size();
-  const auto [rest, failed] = std::from_chars(given->data(), end, v);
-  if (failed == std::errc() && rest == end && v >= least && v <= most) return v;
-  return not_a("a whole number", option, least, most);
-}
-
-error command_line::not_a(const char* kind, std::string_view option, double least, double most) const {
-  char expected[80];
-  std::snprintf(expected, sizeof expected, "%s from %g to %g", kind, least, most);
-  return wrong(command_, std::string(option) + " is \"" + std::string(*value(option)) + "\"; expected " + expected);
+  return between("a whole number", option, otherwise, least, most);
 }
 
 }  // namespace troupe::apps

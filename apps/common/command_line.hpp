@@ -41,7 +41,8 @@ class command_line {
 
  private:
   using given = std::pair<std::string_view, std::string_view>;
-  error not_a(const char* kind, std::string_view option, double least, double most) const;
+  template <class T>
+  result<T> between(const char* kind, std::string_view option, T otherwise, T least, T most) const;
   const given* find(std::string_view option) const noexcept;
 
   std::string command_;

@@ -41,103 +41,33 @@ struct gbmv : sized<gbmv<T>, blas::gbmv<T>> {
   }
 };
 
-template <class T>
-struct symv : sized<symv<T>, blas::symv<T>> {
-  static blas::symv<T> make(const device& gpu, extent n) {
-    return {.a = filled<T>(gpu, square),
-            .x = filled<T>(gpu, column),
-            .y = filled<T>(gpu, column, 2),
-            .n = n,
-            .alpha = 2,
-            .beta = 3};
+// y = 2 * A * x + 3 * y, with an A that is known by a part of it.
+template <class R, class T, const layout& part, dense (*whole)(const layout&)>
+struct completed : sized<completed<R, T, part, whole>, R> {
+  static R make(const device& gpu, extent n) {
+    const auto a = filled<T>(gpu, part), x = filled<T>(gpu, column), y = filled<T>(gpu, column, 2);
+    if constexpr (requires(const R& r) { r.k; })
+      return {.a = a, .x = x, .y = y, .n = n, .k = 2, .alpha = 2, .beta = 3};
+    else
+      return {.a = a, .x = x, .y = y, .n = n, .alpha = 2, .beta = 3};
   }
-  static void expect_right(const device& gpu, const blas::symv<T>& r, const result<typename blas::symv<T>::reply>&) {
+  static void expect_right(const device& gpu, const R& r, const result<typename R::reply>&) {
     expect_holds(gpu, r.y, column,
-                 numerics::reference::product(2, symmetric<T>(lower), known<T>(column), 3, known<T>(column, 2)));
+                 numerics::reference::product(2, whole(part), known<T>(column), 3, known<T>(column, 2)));
   }
 };
-
 template <class T>
-struct hemv : sized<hemv<T>, blas::hemv<T>> {
-  static blas::hemv<T> make(const device& gpu, extent n) {
-    return {.a = filled<T>(gpu, square),
-            .x = filled<T>(gpu, column),
-            .y = filled<T>(gpu, column, 2),
-            .n = n,
-            .alpha = 2,
-            .beta = 3};
-  }
-  static void expect_right(const device& gpu, const blas::hemv<T>& r, const result<typename blas::hemv<T>::reply>&) {
-    expect_holds(gpu, r.y, column,
-                 numerics::reference::product(2, hermitian<T>(lower), known<T>(column), 3, known<T>(column, 2)));
-  }
-};
-
+using symv = completed<blas::symv<T>, T, lower, symmetric<T>>;
 template <class T>
-struct sbmv : sized<sbmv<T>, blas::sbmv<T>> {
-  static blas::sbmv<T> make(const device& gpu, extent n) {
-    return {.a = filled<T>(gpu, lower_band),
-            .x = filled<T>(gpu, column),
-            .y = filled<T>(gpu, column, 2),
-            .n = n,
-            .k = 2,
-            .alpha = 2,
-            .beta = 3};
-  }
-  static void expect_right(const device& gpu, const blas::sbmv<T>& r, const result<typename blas::sbmv<T>::reply>&) {
-    expect_holds(gpu, r.y, column,
-                 numerics::reference::product(2, symmetric<T>(lower_band), known<T>(column), 3, known<T>(column, 2)));
-  }
-};
-
+using hemv = completed<blas::hemv<T>, T, lower, hermitian<T>>;
 template <class T>
-struct hbmv : sized<hbmv<T>, blas::hbmv<T>> {
-  static blas::hbmv<T> make(const device& gpu, extent n) {
-    return {.a = filled<T>(gpu, lower_band),
-            .x = filled<T>(gpu, column),
-            .y = filled<T>(gpu, column, 2),
-            .n = n,
-            .k = 2,
-            .alpha = 2,
-            .beta = 3};
-  }
-  static void expect_right(const device& gpu, const blas::hbmv<T>& r, const result<typename blas::hbmv<T>::reply>&) {
-    expect_holds(gpu, r.y, column,
-                 numerics::reference::product(2, hermitian<T>(lower_band), known<T>(column), 3, known<T>(column, 2)));
-  }
-};
-
+using sbmv = completed<blas::sbmv<T>, T, lower_band, symmetric<T>>;
 template <class T>
-struct spmv : sized<spmv<T>, blas::spmv<T>> {
-  static blas::spmv<T> make(const device& gpu, extent n) {
-    return {.a = filled<T>(gpu, packed),
-            .x = filled<T>(gpu, column),
-            .y = filled<T>(gpu, column, 2),
-            .n = n,
-            .alpha = 2,
-            .beta = 3};
-  }
-  static void expect_right(const device& gpu, const blas::spmv<T>& r, const result<typename blas::spmv<T>::reply>&) {
-    expect_holds(gpu, r.y, column,
-                 numerics::reference::product(2, symmetric<T>(packed), known<T>(column), 3, known<T>(column, 2)));
-  }
-};
-
+using hbmv = completed<blas::hbmv<T>, T, lower_band, hermitian<T>>;
 template <class T>
-struct hpmv : sized<hpmv<T>, blas::hpmv<T>> {
-  static blas::hpmv<T> make(const device& gpu, extent n) {
-    return {.a = filled<T>(gpu, packed),
-            .x = filled<T>(gpu, column),
-            .y = filled<T>(gpu, column, 2),
-            .n = n,
-            .alpha = 2,
-            .beta = 3};
-  }
-  static void expect_right(const device& gpu, const blas::hpmv<T>& r, const result<typename blas::hpmv<T>::reply>&) {
-    expect_holds(gpu, r.y, column,
-                 numerics::reference::product(2, hermitian<T>(packed), known<T>(column), 3, known<T>(column, 2)));
-  }
-};
+using spmv = completed<blas::spmv<T>, T, packed, symmetric<T>>;
+template <class T>
+using hpmv = completed<blas::hpmv<T>, T, packed, hermitian<T>>;
 
 }  // namespace
 

@@ -53,105 +53,47 @@ struct gerc : sized<gerc<T>, blas::gerc<T>> {
   }
 };
 
-template <class T>
-struct syr : sized<syr<T>, blas::syr<T>> {
-  static blas::syr<T> make(const device& gpu, extent n) {
-    return {.x = filled<T>(gpu, column), .a = filled<T>(gpu, square), .n = n, .alpha = 2};
+// A = A + 2 * x * x', where A is known by a part of it, and x' is x turned or its adjoint.
+template <class R, class T, const layout& part, dense (*other)(const dense&), dense (*whole)(const layout&)>
+struct with_itself : sized<with_itself<R, T, part, other, whole>, R> {
+  static R make(const device& gpu, extent n) {
+    return {.x = filled<T>(gpu, column), .a = filled<T>(gpu, part), .n = n, .alpha = 2};
   }
-  static void expect_right(const device& gpu, const blas::syr<T>& r, const result<typename blas::syr<T>::reply>&) {
-    expect_holds(gpu, r.a, lower,
-                 numerics::reference::product(2, known<T>(column), turned(known<T>(column)), 1, known<T>(lower)));
+  static void expect_right(const device& gpu, const R& r, const result<typename R::reply>&) {
+    expect_holds(gpu, r.a, part,
+                 numerics::reference::product(2, known<T>(column), other(known<T>(column)), 1, whole(part)));
   }
 };
+template <class T>
+using syr = with_itself<blas::syr<T>, T, lower, turned, symmetric<T>>;
+template <class T>
+using her = with_itself<blas::her<T>, T, lower, adjoint, hermitian<T>>;
+template <class T>
+using spr = with_itself<blas::spr<T>, T, packed, turned, symmetric<T>>;
+template <class T>
+using hpr = with_itself<blas::hpr<T>, T, packed, adjoint, hermitian<T>>;
 
-template <class T>
-struct her : sized<her<T>, blas::her<T>> {
-  static blas::her<T> make(const device& gpu, extent n) {
-    return {.x = filled<T>(gpu, column), .a = filled<T>(gpu, square), .n = n, .alpha = 2};
+// A = A + 2 * x * y' + 2 * y * x'.
+template <class R, class T, const layout& part, dense (*other)(const dense&), dense (*whole)(const layout&)>
+struct with_another : sized<with_another<R, T, part, other, whole>, R> {
+  static R make(const device& gpu, extent n) {
+    return {.x = filled<T>(gpu, column), .y = filled<T>(gpu, column, 2), .a = filled<T>(gpu, part), .n = n, .alpha = 2};
   }
-  static void expect_right(const device& gpu, const blas::her<T>& r, const result<typename blas::her<T>::reply>&) {
-    expect_holds(gpu, r.a, lower,
-                 numerics::reference::product(2, known<T>(column), adjoint(known<T>(column)), 1, hermitian<T>(lower)));
-  }
-};
-
-template <class T>
-struct spr : sized<spr<T>, blas::spr<T>> {
-  static blas::spr<T> make(const device& gpu, extent n) {
-    return {.x = filled<T>(gpu, column), .a = filled<T>(gpu, packed), .n = n, .alpha = 2};
-  }
-  static void expect_right(const device& gpu, const blas::spr<T>& r, const result<typename blas::spr<T>::reply>&) {
-    expect_holds(gpu, r.a, packed,
-                 numerics::reference::product(2, known<T>(column), turned(known<T>(column)), 1, known<T>(packed)));
+  static void expect_right(const device& gpu, const R& r, const result<typename R::reply>&) {
+    const answers xy = numerics::reference::product(2, known<T>(column), other(known<T>(column, 2))),
+                  yx = numerics::reference::product(2, known<T>(column, 2), other(known<T>(column)));
+    const dense before = whole(part);
+    expect_elements(gpu, r.a, part, [&](auto i, auto j) { return xy(i, j).value + yx(i, j).value + before(i, j); });
   }
 };
-
 template <class T>
-struct hpr : sized<hpr<T>, blas::hpr<T>> {
-  static blas::hpr<T> make(const device& gpu, extent n) {
-    return {.x = filled<T>(gpu, column), .a = filled<T>(gpu, packed), .n = n, .alpha = 2};
-  }
-  static void expect_right(const device& gpu, const blas::hpr<T>& r, const result<typename blas::hpr<T>::reply>&) {
-    expect_holds(gpu, r.a, packed,
-                 numerics::reference::product(2, known<T>(column), adjoint(known<T>(column)), 1, hermitian<T>(packed)));
-  }
-};
-
+using syr2 = with_another<blas::syr2<T>, T, lower, turned, symmetric<T>>;
 template <class T>
-struct syr2 : sized<syr2<T>, blas::syr2<T>> {
-  static blas::syr2<T> make(const device& gpu, extent n) {
-    return {
-        .x = filled<T>(gpu, column), .y = filled<T>(gpu, column, 2), .a = filled<T>(gpu, square), .n = n, .alpha = 2};
-  }
-  static void expect_right(const device& gpu, const blas::syr2<T>& r, const result<typename blas::syr2<T>::reply>&) {
-    const answers xy = numerics::reference::product(2, known<T>(column), turned(known<T>(column, 2))),
-                  yx = numerics::reference::product(2, known<T>(column, 2), turned(known<T>(column)));
-    const dense before = known<T>(lower);
-    expect_elements(gpu, r.a, lower, [&](auto i, auto j) { return xy(i, j).value + yx(i, j).value + before(i, j); });
-  }
-};
-
+using her2 = with_another<blas::her2<T>, T, lower, adjoint, hermitian<T>>;
 template <class T>
-struct her2 : sized<her2<T>, blas::her2<T>> {
-  static blas::her2<T> make(const device& gpu, extent n) {
-    return {
-        .x = filled<T>(gpu, column), .y = filled<T>(gpu, column, 2), .a = filled<T>(gpu, square), .n = n, .alpha = 2};
-  }
-  static void expect_right(const device& gpu, const blas::her2<T>& r, const result<typename blas::her2<T>::reply>&) {
-    const answers xy = numerics::reference::product(2, known<T>(column), adjoint(known<T>(column, 2))),
-                  yx = numerics::reference::product(2, known<T>(column, 2), adjoint(known<T>(column)));
-    const dense before = hermitian<T>(lower);
-    expect_elements(gpu, r.a, lower, [&](auto i, auto j) { return xy(i, j).value + yx(i, j).value + before(i, j); });
-  }
-};
-
+using spr2 = with_another<blas::spr2<T>, T, packed, turned, symmetric<T>>;
 template <class T>
-struct spr2 : sized<spr2<T>, blas::spr2<T>> {
-  static blas::spr2<T> make(const device& gpu, extent n) {
-    return {
-        .x = filled<T>(gpu, column), .y = filled<T>(gpu, column, 2), .a = filled<T>(gpu, packed), .n = n, .alpha = 2};
-  }
-  static void expect_right(const device& gpu, const blas::spr2<T>& r, const result<typename blas::spr2<T>::reply>&) {
-    const answers xy = numerics::reference::product(2, known<T>(column), turned(known<T>(column, 2))),
-                  yx = numerics::reference::product(2, known<T>(column, 2), turned(known<T>(column)));
-    const dense before = known<T>(packed);
-    expect_elements(gpu, r.a, packed, [&](auto i, auto j) { return xy(i, j).value + yx(i, j).value + before(i, j); });
-  }
-};
-
-template <class T>
-struct hpr2 : sized<hpr2<T>, blas::hpr2<T>> {
-  static blas::hpr2<T> make(const device& gpu, extent n) {
-    return {
-        .x = filled<T>(gpu, column), .y = filled<T>(gpu, column, 2), .a = filled<T>(gpu, packed), .n = n, .alpha = 2};
-  }
-  static void expect_right(const device& gpu, const blas::hpr2<T>& r, const result<typename blas::hpr2<T>::reply>&) {
-    const answers xy = numerics::reference::product(2, known<T>(column), adjoint(known<T>(column, 2))),
-                  yx = numerics::reference::product(2, known<T>(column, 2), adjoint(known<T>(column)));
-    const dense before = hermitian<T>(packed);
-    expect_elements(gpu, r.a, packed, [&](auto i, auto j) { return xy(i, j).value + yx(i, j).value + before(i, j); });
-  }
-};
+using hpr2 = with_another<blas::hpr2<T>, T, packed, adjoint, hermitian<T>>;
 
 }  // namespace
 

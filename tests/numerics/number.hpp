@@ -19,19 +19,9 @@ inline constexpr bool is_complex_type = false;
 template <class T>
 inline constexpr bool is_complex_type<basic_complex<T>> = true;
 
-namespace detail {
-template <class T>
-struct real_part {
-  using type = T;
-};
-template <class T>
-struct real_part<basic_complex<T>> {
-  using type = T;
-};
-}  // namespace detail
 /// What the parts of a T are: T itself, if it is real.
 template <class T>
-using part_of = typename detail::real_part<std::remove_cv_t<T>>::type;
+using part_of = real_of<std::remove_cv_t<T>>;
 
 /// Any real element type in the precision of the references; the narrow ones go through float, which holds them
 /// exactly.

@@ -44,4 +44,18 @@ struct basic_complex {
 using complex64 = basic_complex<float>;
 using complex128 = basic_complex<double>;
 
+namespace detail {
+template <class T>
+struct real_part {
+  using type = T;
+};
+template <class T>
+struct real_part<basic_complex<T>> {
+  using type = T;
+};
+}  // namespace detail
+/// What the parts of a T are: float for complex64, double for complex128, T itself when it is real.
+template <class T>
+using real_of = typename detail::real_part<T>::type;
+
 }  // namespace troupe

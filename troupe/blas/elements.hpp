@@ -19,15 +19,6 @@ template <class T>
 inline constexpr bool is_full = is_real<T> || is_complex<T>;
 
 namespace detail {
-template <class T>
-struct real_part {
-  using type = T;
-};
-template <class T>
-struct real_part<basic_complex<T>> {
-  using type = T;
-};
-
 /// Products of T in a result of C: what they are summed in; void where there is no such product.
 template <class T, class C>
 struct compute {
@@ -63,10 +54,6 @@ struct compute<std::int8_t, float> {
   using type = float;
 };
 }  // namespace detail
-
-/// float for complex64, double for complex128, else T itself.
-template <class T>
-using real_of = typename detail::real_part<T>::type;
 
 /// What products of elements T are summed in when the result has elements C; alpha and beta are of it.
 template <class T, class C = T>

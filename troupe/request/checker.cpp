@@ -69,7 +69,8 @@ operand_use& checker::use(const void* field) {
   }
   blame("names a place that holds no operand: a number given by value, or an optional that was left out");
   static const memory_range nothing;
-  return no_operand_ = {.range = &nothing, .element_bytes = 1, .touched = {}};
+  thread_local operand_use none;  // refused already: nobody reads what is written there
+  return none = {.range = &nothing, .element_bytes = 1, .touched = {}};
 }
 
 // The request's own `check` is wrong, not its caller.

@@ -174,7 +174,6 @@ class checker {
     operand_use few_[max_operands];  // as many as there are operands; the others are never made
   };
   std::vector<operand_use> many_;  // all of them, once there are more
-  operand_use no_operand_;         // what a `check` gets that asks for what is none
   bool may_overlap_freely_ = false;
   std::pair<const void*, const void*> allowed_[max_allowed];
   std::size_t allowed_count_ = 0;

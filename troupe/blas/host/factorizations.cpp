@@ -76,12 +76,19 @@ template <class T>
 static void copy_square(const T* from, std::int64_t from_ld, T* to, std::int64_t to_ld, std::int64_t n) {
   for (std::int64_t j = 0; j < n; ++j) std::copy_n(from + j * from_ld, n, to + j * to_ld);
 }
-template <class T>
-static blasint lapack_size(T best) noexcept {
+// Calls a routine of LAPACK, f(work, size), with as much room as it wants, and at least `least`. How much it wants it
+// answers when it is called with a size of -1.
+template <class T, class F>
+static void with_room(blasint least, F&& f) {
+  T best;
+  blasint size = -1;
+  f(&best, &size);
   if constexpr (is_real<T>)
-    return static_cast<blasint>(best);
+    size = std::max(static_cast<blasint>(best), least);
   else
-    return static_cast<blasint>(best.real);
+    size = std::max(static_cast<blasint>(best.real), least);
+  std::vector<T> work(static_cast<std::size_t>(size));
+  f(work.data(), &size);
 }
 
 // Pivots in memory are anybody's numbers, and LAPACK goes where they say.
@@ -153,12 +160,8 @@ static result<void> compute(const getrs_batched<T>& r, workers& all) {
 // The inverse in place of what was factored. Answers LAPACK's info.
 template <class T>
 static blasint invert(T* a, blasint n, blasint lda, const blasint* pivots) {
-  blasint info, query = -1;
-  T best;
-  routines<T>::getri(&n, a, &lda, pivots, &best, &query, &info);
-  const blasint size = std::max(lapack_size(best), n);
-  std::vector<T> work(static_cast<std::size_t>(size));
-  routines<T>::getri(&n, a, &lda, pivots, work.data(), &size, &info);
+  blasint info;
+  with_room<T>(n, [&](T* work, const blasint* size) { routines<T>::getri(&n, a, &lda, pivots, work, size, &info); });
   return info;
 }
 
@@ -191,21 +194,10 @@ static result<void> compute(const matinv_batched<T>& r, workers& all) {
   });
 }
 
-// LAPACK's answers to how much room it wants, which is asked for with -1.
-constexpr blasint ask = -1;
-template <class T>
-static std::vector<T> room(T best, blasint least) {
-  return std::vector<T>(static_cast<std::size_t>(std::max({lapack_size(best), least, blasint{1}})));
-}
-
 template <class T>
 static void factor_into_q_and_r(blasint m, blasint n, T* a, blasint lda, T* tau) {
   blasint info;
-  T best;
-  routines<T>::geqrf(&m, &n, a, &lda, tau, &best, &ask, &info);
-  std::vector<T> work = room(best, n);
-  const auto size = static_cast<blasint>(work.size());
-  routines<T>::geqrf(&m, &n, a, &lda, tau, work.data(), &size, &info);
+  with_room<T>(n, [&](T* work, const blasint* size) { routines<T>::geqrf(&m, &n, a, &lda, tau, work, size, &info); });
 }
 template <class T>
 static result<void> compute(const geqrf_batched<T>& r, workers& all) {
@@ -219,11 +211,9 @@ template <class T>
 static void take_q_away(blasint m, blasint n, blasint nrhs, const T* a, blasint lda, const T* tau, T* c, blasint ldc) {
   const char turned = is_real<T> ? 'T' : 'C';
   blasint info;
-  T best;
-  routines<T>::apply_q("L", &turned, &m, &nrhs, &n, a, &lda, tau, c, &ldc, &best, &ask, &info, 1, 1);
-  std::vector<T> work = room(best, nrhs);
-  const auto size = static_cast<blasint>(work.size());
-  routines<T>::apply_q("L", &turned, &m, &nrhs, &n, a, &lda, tau, c, &ldc, work.data(), &size, &info, 1, 1);
+  with_room<T>(nrhs, [&](T* work, const blasint* size) {
+    routines<T>::apply_q("L", &turned, &m, &nrhs, &n, a, &lda, tau, c, &ldc, work, size, &info, 1, 1);
+  });
 }
 // LAPACK's gels would scale matrices of very small or large numbers, and leave the factors of what it made of them.
 template <class T>

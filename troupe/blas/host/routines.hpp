@@ -16,7 +16,7 @@ extern "C" {
   void P##syr_(const char*, const blasint*, const T*, const T*, const blasint*, T*, const blasint*);                 \
   void P##syr2_(const char*, const blasint*, const T*, const T*, const blasint*, const T*, const blasint*, T*,       \
                 const blasint*);                                                                                     \
-  void P##rot_(const blasint*, T*, const blasint*, T*, const blasint*, const troupe::blas::real_of<T>*, const T*);
+  void P##rot_(const blasint*, T*, const blasint*, T*, const blasint*, const troupe::real_of<T>*, const T*);
 TROUPE_DECLARE_COMPLEX(c, troupe::complex64)
 TROUPE_DECLARE_COMPLEX(z, troupe::complex128)
 #undef TROUPE_DECLARE_COMPLEX

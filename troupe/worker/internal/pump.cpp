@@ -108,7 +108,7 @@ failure_ptr pump::known_failure(std::uint64_t number) const {
       .text = "an earlier request that should have written an input failed (failure " + std::to_string(number) + ")"});
 }
 
-// How much an operation counts against `inline_bytes`.
+// How much an operation that could run at once counts against `inline_bytes`.
 std::uint64_t pump::weight(const operation& op) const noexcept {
   if (op.doomed) return 0;
   if (op.what->lane == troupe_lane_helper) return too_heavy;
@@ -189,7 +189,7 @@ void pump::order(operation& op, const protocol::command_header& head, std::uint3
     for (std::uint32_t l = 0; l < max_lanes; ++l)
       if (!lanes_.idle(l)) op.waits.add({l, lanes_.issued(l)});
   }
-  const std::uint64_t key = group_key(op, head.flags), weighs = weight(op);
+  const std::uint64_t key = group_key(op, head.flags);
   const bool joins = may_join(op, key);
   const std::uint32_t lane =
       joins ? group_.lane : parts_.lanes.choose(wanted, library, op.waits, [this](std::uint32_t l) {
@@ -200,14 +200,13 @@ void pump::order(operation& op, const protocol::command_header& head, std::uint3
       (key == 0 || lane == group_.lane || waits_for_group(op) || ++group_.passed > most_together))
     close_group();
   hazards_.drop_implied(lane, op.waits);
-  const bool at_once = op.waits.empty() && (joins || lanes_.idle(lane));
+  const std::uint64_t weighs = op.waits.empty() && (joins || lanes_.idle(lane)) ? weight(op) : too_heavy;
   lanes_.issue(op, lane);
   hazards_.note_waited(op.at, op.waits);
   hazards_.commit(op.touched, op.at);
   if (joins) {
     keep_payload(op, head.payload_bytes);
-    group_.at_once &= at_once;
-    group_.bytes += weighs;
+    group_.weight += weighs;
     if (++group_.count == most_together) close_group();
   } else if (key != 0 && group_.count == 0) {
     keep_payload(op, head.payload_bytes);
@@ -216,12 +215,11 @@ void pump::order(operation& op, const protocol::command_header& head, std::uint3
               .first = op.at.sequence,
               .head = &op,
               .key = key,
-              .at_once = at_once,
-              .bytes = weighs,
+              .weight = weighs,
               .passed = 0,
               .issued_before = {}};
     for (std::uint32_t l = 0; l < max_lanes; ++l) group_.issued_before[l] = lanes_.issued(l);
-  } else if (at_once && weighs <= parts_.inline_bytes) {
+  } else if (weighs <= parts_.inline_bytes) {
     lanes_.run_here(op);
     parts_.commands.pop();
   } else {
@@ -259,7 +257,7 @@ bool pump::waits_for_group(const operation& op) const noexcept {
 void pump::close_group() {
   const open_group g = std::exchange(group_, {});
   g.head->together = g.count;
-  if (g.at_once && g.bytes <= parts_.inline_bytes)
+  if (g.weight <= parts_.inline_bytes)
     lanes_.run_here(*g.head);
   else
     lanes_.queue(*g.head);

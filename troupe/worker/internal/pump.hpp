@@ -46,8 +46,7 @@ class pump {
     std::uint64_t first = 0;            // its sequence
     operation* head = nullptr;
     std::uint64_t key = 0;
-    bool at_once = false;                                // nothing has to be waited for
-    std::uint64_t bytes = 0;                             // how much work it is
+    std::uint64_t weight = 0;                            // against `inline_bytes`; too heavy if it must wait
     std::uint32_t passed = 0;                            // others issued since it was opened
     std::array<std::uint64_t, max_lanes> issued_before;  // by lane, when it was opened
   };

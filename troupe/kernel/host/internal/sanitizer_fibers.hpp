@@ -2,35 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Sanitizers follow the stack, and must be told when we change it. Nothing in other builds.
-#if defined(__SANITIZE_ADDRESS__)
-#define TROUPE_FIBERS_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define TROUPE_FIBERS_ADDRESS_SANITIZER 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define TROUPE_FIBERS_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define TROUPE_FIBERS_THREAD_SANITIZER 1
-#endif
-#endif
+#include <cstddef>
+#include <troupe/base/internal/sanitizers.hpp>
 
-#if TROUPE_FIBERS_ADDRESS_SANITIZER
+// Sanitizers follow the stack, and must be told when we change it. Nothing in other builds.
+#if TROUPE_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if TROUPE_FIBERS_THREAD_SANITIZER
+#if TROUPE_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
 #endif
 
-#include <cstddef>
-
 namespace troupe::kernel {
 
-#if TROUPE_FIBERS_ADDRESS_SANITIZER || TROUPE_FIBERS_THREAD_SANITIZER
+#if TROUPE_ADDRESS_SANITIZER || TROUPE_THREAD_SANITIZER
 inline constexpr bool sanitized_fibers = true;
 #else
 inline constexpr bool sanitized_fibers = false;
@@ -39,7 +25,7 @@ inline constexpr bool sanitized_fibers = false;
 // Before a switch to the stack at `bottom`; `keep` is where the state of the current one is kept, null if it ends.
 inline void sanitizer_leaves_stack([[maybe_unused]] void** keep, [[maybe_unused]] const void* bottom,
                                    [[maybe_unused]] std::size_t bytes) noexcept {
-#if TROUPE_FIBERS_ADDRESS_SANITIZER
+#if TROUPE_ADDRESS_SANITIZER
   ::__sanitizer_start_switch_fiber(keep, bottom, bytes);
 #endif
 }
@@ -47,40 +33,40 @@ inline void sanitizer_leaves_stack([[maybe_unused]] void** keep, [[maybe_unused]
 // After it, on the new stack. Tells where the old one was.
 inline void sanitizer_enters_stack([[maybe_unused]] void* kept, [[maybe_unused]] const void** bottom,
                                    [[maybe_unused]] std::size_t* bytes) noexcept {
-#if TROUPE_FIBERS_ADDRESS_SANITIZER
+#if TROUPE_ADDRESS_SANITIZER
   ::__sanitizer_finish_switch_fiber(kept, bottom, bytes);
 #endif
 }
 
 // Before a stack is used again: functions that were left without a return are still marked on it.
 inline void sanitizer_forgets_stack([[maybe_unused]] const void* bottom, [[maybe_unused]] std::size_t bytes) noexcept {
-#if TROUPE_FIBERS_ADDRESS_SANITIZER
+#if TROUPE_ADDRESS_SANITIZER
   ::__asan_unpoison_memory_region(bottom, bytes);
 #endif
 }
 
 // For the thread sanitizer each stack is a fiber, known by a handle.
 inline void* sanitizer_this_fiber() noexcept {
-#if TROUPE_FIBERS_THREAD_SANITIZER
+#if TROUPE_THREAD_SANITIZER
   return ::__tsan_get_current_fiber();
 #else
   return nullptr;
 #endif
 }
 inline void* sanitizer_new_fiber() noexcept {
-#if TROUPE_FIBERS_THREAD_SANITIZER
+#if TROUPE_THREAD_SANITIZER
   return ::__tsan_create_fiber(0);
 #else
   return nullptr;
 #endif
 }
 inline void sanitizer_end_fiber([[maybe_unused]] void* fiber) noexcept {
-#if TROUPE_FIBERS_THREAD_SANITIZER
+#if TROUPE_THREAD_SANITIZER
   if (fiber) ::__tsan_destroy_fiber(fiber);
 #endif
 }
 inline void sanitizer_goes_to([[maybe_unused]] void* fiber) noexcept {
-#if TROUPE_FIBERS_THREAD_SANITIZER
+#if TROUPE_THREAD_SANITIZER
   ::__tsan_switch_to_fiber(fiber, 0);
 #endif
 }
