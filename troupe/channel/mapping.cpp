@@ -56,6 +56,16 @@ result<mapping> mapping::map(const memory_file& file, map_access access, std::ui
   return mapping({.data = *data, .size = file.size()});
 }
 
+result<void> mapping::show(const memory_file& file) {
+  if (file.size() != size())
+    return error(reaction::caller_bug, "channel",
+                 "showing a file of " + std::to_string(file.size()) + " bytes where " + std::to_string(size()) +
+                     " are mapped; expected as many");
+  void* got = ::mmap(data(), size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.fd(), 0);
+  if (got == MAP_FAILED) return channel_error("mapping " + describe(size(), address()), errno);
+  return {};
+}
+
 result<address_reservation> address_reservation::reserve(std::size_t bytes, std::uintptr_t base) {
   const auto data = map_memory(bytes, base, PROT_NONE, free_range_flags, -1);
   if (!data) return data.error();

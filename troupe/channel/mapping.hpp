@@ -35,6 +35,9 @@ class mapping {
   /// already.
   static result<mapping> map(const memory_file& file, map_access access, std::uintptr_t address = 0);
 
+  /// From now on shows another file, of the same size, at the same place; in one step for whoever looks there.
+  result<void> show(const memory_file& file);
+
   std::byte* data() const noexcept { return range_.get().data; }
   std::size_t size() const noexcept { return range_.get().size; }
   std::span<std::byte> bytes() const noexcept { return {data(), size()}; }

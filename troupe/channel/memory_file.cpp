@@ -17,6 +17,20 @@ constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
 }
 
 result<memory_file> memory_file::create(const char* name, std::size_t bytes) {
+  return create(name, bytes, size_seals | F_SEAL_SEAL);
+}
+
+result<memory_file> memory_file::create_for_readers(const char* name, std::size_t bytes) {
+  return create(name, bytes, size_seals);
+}
+
+result<void> memory_file::end_writing() const {
+  if (::fcntl(fd_.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0)
+    return channel_error("sealing a memory file against writing", errno);
+  return {};
+}
+
+result<memory_file> memory_file::create(const char* name, std::size_t bytes, int seals) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::string what = std::string("memory file '") + name + "' of " + std::to_string(bytes) + " bytes";
   if (bytes == 0 || bytes > PTRDIFF_MAX - page)
@@ -26,7 +40,7 @@ result<memory_file> memory_file::create(const char* name, std::size_t bytes) {
   file_descriptor fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return channel_error("memfd_create for " + what, errno);
   if (::ftruncate(fd.get(), static_cast<off_t>(size)) != 0) return channel_error("ftruncate for " + what, errno);
-  if (::fcntl(fd.get(), F_ADD_SEALS, size_seals | F_SEAL_SEAL) != 0) return channel_error("sealing " + what, errno);
+  if (::fcntl(fd.get(), F_ADD_SEALS, seals) != 0) return channel_error("sealing " + what, errno);
   return memory_file(std::move(fd), size);
 }
 

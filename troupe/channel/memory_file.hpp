@@ -12,8 +12,13 @@ namespace troupe {
 /// nobody, whoever holds a descriptor, can cut it off under a mapping. Reads as zeros until written.
 class memory_file {
  public:
+  memory_file() noexcept = default;
   /// `name` is what /proc shows. `bytes` is rounded up to whole pages.
   static result<memory_file> create(const char* name, std::size_t bytes);
+  /// One that others may only read: map it for writing, then `end_writing` before the descriptor goes anywhere.
+  static result<memory_file> create_for_readers(const char* name, std::size_t bytes);
+  /// From now on nobody can map it for writing; the mappings there are stay.
+  result<void> end_writing() const;
   /// Takes a descriptor that came from elsewhere; refused unless it is a memory file of sealed size, `at_least` bytes
   /// long.
   static result<memory_file> open(file_descriptor fd, std::size_t at_least = 1);
@@ -22,10 +27,11 @@ class memory_file {
   std::size_t size() const noexcept { return size_; }
 
  private:
+  static result<memory_file> create(const char* name, std::size_t bytes, int seals);
   memory_file(file_descriptor fd, std::size_t size) noexcept : fd_(std::move(fd)), size_(size) {}
 
   file_descriptor fd_;
-  std::size_t size_;
+  std::size_t size_ = 0;
 };
 
 }  // namespace troupe

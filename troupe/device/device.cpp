@@ -64,6 +64,8 @@ pending<void> device::ready() const { return core_->when_ready(); }
 pending<void> device::stopped() const { return core_->when_stopped(); }
 std::uint64_t device::trim() const { return core_->memory().trim(); }
 
+pending<void> device::reset() const { return core_->reset(); }
+
 pending<void> device::close() const {
   core_->close(false);
   return core_->when_stopped();

@@ -140,6 +140,10 @@ class device {
   /// `context_lost`.
   pending<void> close_now() const;
 
+  /// A device that has stopped because its worker failed too often tries again. Answered when it serves, or with the
+  /// reason why it does not.
+  pending<void> reset() const;
+
   device_state state() const noexcept;
   const std::string& name() const noexcept;
   device_statistics statistics() const;

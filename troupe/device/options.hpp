@@ -6,6 +6,7 @@
 #include <string>
 #include <troupe/base/time_span.hpp>
 #include <troupe/channel/wait_policy.hpp>
+#include <troupe/memory/salvage.hpp>
 #include <troupe/worker/lane_policy.hpp>
 #include <vector>
 
@@ -44,6 +45,10 @@ struct device_options {
   wait_policy wait = wait_policy::balanced;
   std::uint64_t inline_bytes = 64 << 10;  ///< host engine: work on at most this many bytes needs no other thread
   bool coalesce = true;  ///< small equal requests that wait together may be done by one call; results are the same bits
+  std::uint32_t standbys = 1;  ///< workers that wait to take over when the one that serves fails; 0 to 8
+  std::uint32_t restarts = 3;  ///< so many within `restart_window`; after one more the device stops, until `reset()`
+  time_span restart_window = time_span::of_seconds(60);
+  enum salvage salvage = salvage::strict;   ///< what happens to buffers when a worker fails
   time_span start_timeout = default_start;  ///< from launching the worker until it is ready
   time_span close_timeout = default_close;  ///< for the worker to end when asked to
   std::string runtime_folder =

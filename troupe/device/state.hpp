@@ -8,10 +8,11 @@
 namespace troupe {
 
 enum class device_state : std::uint8_t {
-  starting,  ///< the worker is being made; requests queue up
-  ready,     ///< requests are served
-  closing,   ///< no new requests; what is queued is being served
-  stopped,   ///< nothing is served any more
+  starting,    ///< the first worker is being made; requests queue up
+  ready,       ///< requests are served
+  recovering,  ///< a worker has died, another one takes over; requests queue up
+  closing,     ///< no new requests; what is queued is being served
+  stopped,     ///< nothing is served any more
 };
 
 std::string_view to_string(device_state s) noexcept;

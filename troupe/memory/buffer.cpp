@@ -61,6 +61,7 @@ memory_range reinterpreted(const memory_range& range, std::size_t element_bytes,
 
 std::optional<error> why_stale(const memory_range& range) {
   if (!range.owner) return error(reaction::caller_bug, "memory", "an empty buffer (never allocated, or moved from)");
+  range.owner->owner->renew(*range.owner.get());
   return range.owner->owner->stale_cause(*range.owner.get(), range.address, range.address + range.bytes);
 }
 

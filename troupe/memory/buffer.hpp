@@ -52,7 +52,9 @@ class buffer {
   bool valid() const { return range_.owner && !cause(); }
   std::optional<error> cause() const { return detail::why_stale(range_); }
   /// Counts the restarts of its device; a buffer of an earlier generation is stale.
-  std::uint64_t generation() const noexcept { return range_.owner ? range_.owner->generation : 0; }
+  std::uint64_t generation() const noexcept {
+    return range_.owner ? range_.owner->generation.load(std::memory_order_relaxed) : 0;
+  }
 
   const memory_range& memory() const& noexcept { return range_; }
   memory_range memory() && noexcept { return std::move(range_); }

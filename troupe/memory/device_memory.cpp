@@ -170,7 +170,7 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
   b->owner = this;
   b->address = n->address();
   b->bytes = bytes;
-  b->generation = generation_;
+  b->generation.store(generation_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   b->kind = kind;
   if (kind == memory_kind::host) {
     const segment& s = p.segments[n->segment()];
@@ -192,7 +192,7 @@ block_ref device_memory::stillborn(std::uint64_t bytes, error cause) {
   auto* b = new owned_block;
   b->owner = this;
   b->bytes = bytes;
-  b->generation = generation_;
+  b->generation.store(generation_.load(), std::memory_order_relaxed);
   b->references.store(1, std::memory_order_relaxed);
   b->add({0, UINT64_MAX, 0, std::move(cause)});
   b->stale_marks.store(1, std::memory_order_release);
@@ -267,10 +267,34 @@ void device_memory::mark_refused(block& b, std::uint64_t begin, std::uint64_t en
   if (source_ != nullptr) add_mark(b, begin, end, source_->last_ticket(), cause);
 }
 
-void device_memory::lose_all(const error& cause) {
+void device_memory::lose(enum salvage how, std::uint64_t ticket, const error& cause) {
+  constexpr std::size_t most_losses = 64;
   const std::scoped_lock guard(lock_);
-  lost_ = cause;
-  generation_.fetch_add(1, std::memory_order_release);
+  const std::uint64_t next = generation_.load(std::memory_order_relaxed) + 1;
+  if (how == salvage::strict) {
+    // A block that is older than the oldest of these is told of that one.
+    if (losses_.size() == most_losses) losses_.erase(losses_.begin() + 1);
+    losses_.push_back({next, ticket, cause});
+  }
+  generation_.store(next, std::memory_order_release);
+}
+
+void device_memory::renew(block& base) {
+  const std::scoped_lock guard(lock_);
+  auto& b = static_cast<owned_block&>(base);
+  const std::uint64_t seen = b.generation.load(std::memory_order_relaxed), now = generation_.load();
+  if (seen == now) return;
+  const auto first =
+      std::find_if(losses_.begin(), losses_.end(), [seen](const loss& l) { return l.generation > seen; });
+  // What is told is the first cause; what replaces the content must come after the last.
+  if (first != losses_.end()) add_mark(b, b.address, b.address + b.bytes, losses_.back().ticket, first->cause);
+  b.generation.store(now, std::memory_order_release);
+}
+
+void device_memory::mark_revived(block& base, std::uint64_t begin, std::uint64_t end) {
+  if (base.address == 0) return;
+  const std::scoped_lock guard(lock_);
+  cut_marks(base, begin, end, UINT64_MAX);
 }
 
 void device_memory::mark_written(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket) {
@@ -288,7 +312,6 @@ void device_memory::cut_marks(block& base, std::uint64_t begin, std::uint64_t en
 std::optional<error> device_memory::stale_cause(const block& base, std::uint64_t begin, std::uint64_t end) const {
   const auto& b = static_cast<const owned_block&>(base);
   const std::scoped_lock guard(lock_);
-  if (b.generation != generation_ && b.address != 0) return lost_;
   const mark* first = nullptr;
   for (const mark& m : b.marks) {
     const bool touches = b.address == 0 || (m.begin < end && begin < m.end);

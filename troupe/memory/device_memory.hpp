@@ -5,6 +5,7 @@
 #include <mutex>
 #include <troupe/memory/arena.hpp>
 #include <troupe/memory/quota.hpp>
+#include <troupe/memory/salvage.hpp>
 #include <troupe/memory/statistics.hpp>
 #include <troupe/request/block.hpp>
 
@@ -76,17 +77,26 @@ class device_memory final : public memory_owner {
   }
   /// Request `ticket` replaces these bytes: marks of earlier requests go. Its own stays: it may have failed already.
   void mark_written(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket);
-  /// Everything written so far is gone with the worker: all buffers made until now are stale.
-  void lose_all(const error& cause);
+  /// Another generation begins. What was written before `ticket` is gone with the worker, except what is sealed; or
+  /// nothing is, with salvage::untouched.
+  void lose(enum salvage how, std::uint64_t ticket, const error& cause);
+  /// A request that was sent before the restart, and runs after it, replaces these bytes.
+  void mark_revived(block& b, std::uint64_t begin, std::uint64_t end);
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
 
   void mark_refused(block& b, std::uint64_t begin, std::uint64_t end, const error& cause) override;
   void recycle(block& b) noexcept override;
+  void renew(block& b) override;
   std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end) const override;
 
  private:
   struct mark;
   struct owned_block;
+  struct loss {
+    std::uint64_t generation;  ///< blocks of earlier ones are concerned
+    std::uint64_t ticket;
+    error cause;
+  };
   struct pool;
   device_memory(segment_source& source, limits l);
   ~device_memory();
@@ -100,7 +110,7 @@ class device_memory final : public memory_owner {
   std::unique_ptr<pool> pools_[2];
   std::uint64_t blocks_ = 0;
   std::atomic<std::uint64_t> generation_{1};
-  std::optional<error> lost_;
+  std::vector<loss> losses_;  // the last few
 };
 
 }  // namespace troupe

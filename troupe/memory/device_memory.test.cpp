@@ -223,7 +223,8 @@ TEST_F(device_blocks, outlive_their_device) {
   device_memory* memory = device_memory::make(source, {.device_bytes = mib, .host_bytes = mib});
   block_ref kept = *memory->allocate(memory_kind::device, 100, 256, {});
   block_ref stillborn = memory->stillborn(5, error(reaction::caller_bug, "test", "never was"));
-  memory->lose_all(error(reaction::stopped, "test", "closed"));
+  memory->lose(salvage::strict, 9, error(reaction::stopped, "test", "closed"));
+  memory->renew(*kept.get());
   memory->abandon();
   EXPECT_EQ(memory->stale_cause(*kept.get(), kept->address, kept->address + 1)->text(), "closed");
   EXPECT_EQ(memory->stale_cause(*stillborn.get(), 0, 5)->text(), "never was");
@@ -232,6 +233,30 @@ TEST_F(device_blocks, outlive_their_device) {
   memory->mark_refused(*kept.get(), kept->address, kept->address + 1, error(reaction::caller_bug, "test", "late"));
   kept.reset();
   stillborn.reset();  // the last: the memory goes now
+}
+
+TEST_F(device_blocks, lose_their_content_with_the_worker_until_it_is_written_again) {
+  const error first(reaction::context_lost, "test", "first"), second(reaction::context_lost, "test", "second");
+  const block_ref b = take(256);
+  const auto cause = [&](std::uint64_t begin, std::uint64_t end) {
+    memory_->renew(*b.get());
+    const auto why = memory_->stale_cause(*b.get(), b->address + begin, b->address + end);
+    return why ? why->text() : "";
+  };
+  EXPECT_EQ(cause(0, 256), "");
+  memory_->lose(salvage::untouched, 10, first);
+  EXPECT_EQ(cause(0, 256), "") << "nothing is lost";
+  memory_->lose(salvage::strict, 20, first);
+  EXPECT_EQ(cause(0, 1), "first");
+  memory_->lose(salvage::strict, 30, second);
+  memory_->mark_written(*b.get(), b->address, b->address + 128, 31);
+  EXPECT_EQ(cause(0, 128), "second") << "it was not looked at in between";
+  memory_->mark_written(*b.get(), b->address, b->address + 128, 31);
+  EXPECT_EQ(cause(0, 128), "");
+  EXPECT_EQ(cause(127, 129), "second");
+  memory_->mark_revived(*b.get(), b->address + 128, b->address + 256);
+  EXPECT_EQ(cause(0, 256), "");
+  EXPECT_EQ(take(256)->generation, memory_->generation());
 }
 
 TEST_F(device_blocks, start_without_the_marks_of_whoever_had_the_place_before) {

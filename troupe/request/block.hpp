@@ -20,7 +20,8 @@ struct block {
   std::uint64_t address =
       0;  ///< where every worker of the device has it mapped; 0: the allocation failed, there is no memory
   std::uint64_t bytes = 0;
-  std::uint64_t generation = 0;
+  /// Of the device, when the block was made or last renewed: see memory_owner::renew.
+  std::atomic<std::uint64_t> generation{0};
   std::byte* host = nullptr;  ///< where the application has it mapped; only host-visible memory
   std::atomic<std::uint32_t> references{0};
   std::atomic<std::uint32_t> stale_marks{0};  ///< 0 while every byte may be read; else ask the owner
@@ -61,7 +62,9 @@ class memory_owner {
  public:
   /// Called when the last reference to `b` is gone.
   virtual void recycle(block& b) noexcept = 0;
-  /// Why [begin, end) of `b` must not be read; nothing when it may be.
+  /// The device has had another generation since `b` was looked at last: marks what was lost with the old ones.
+  virtual void renew(block&) {}
+  /// Why [begin, end) of `b` must not be read; nothing when it may be. Of a block that has been renewed.
   virtual std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end) const = 0;
   /// A request that should have written [begin, end) was refused: what is there is not what was promised.
   virtual void mark_refused(block& b, std::uint64_t begin, std::uint64_t end, const error& cause) = 0;

@@ -117,12 +117,11 @@ void checker::refuse_range(const void* field, const memory_range& range) {
   if (range.owner->owner != owner_)
     return refuse(field, "belongs to another device",
                   "one of the device that is asked; copy or compile it there first");
-  if (auto cause = owner_->stale_cause(*range.owner.get(), range.address, range.address + range.bytes)) {
+  // Its allocation failed, which the owner remembers.
+  if (auto cause = owner_->stale_cause(*range.owner.get(), range.address, range.address + range.bytes))
     pass_on(*cause);
-    return;
-  }
-  refuse(field, "is of generation " + std::to_string(range.owner->generation),
-         "generation " + std::to_string(generation_) + ": the device was restarted, allocate and upload it again");
+  else
+    refuse(field, "has no memory", "a buffer from this device's alloc()");
 }
 
 void checker::touch(const void* field, extent count, std::string_view shape) {

@@ -33,7 +33,8 @@ struct operand_use {
 /// than `max_operands` operands.
 class checker {
  public:
-  /// `owner` and `generation` are the device's: operands of any other are refused.
+  /// `owner` and `generation` are the device's: operands of another device are refused, and those of an earlier
+  /// generation looked at for what was lost with it.
   template <request R>
   checker(const R& r, const memory_owner* owner, std::uint64_t generation) noexcept
       : request_(&r), name_(name_of<R>()), field_name_(&field_name<R>), owner_(owner), generation_(generation) {
@@ -127,6 +128,8 @@ class checker {
   const std::optional<error>& finish();
 
   std::span<const operand_use> uses() const noexcept { return {first(), count_}; }
+  /// The one in which the request was checked.
+  std::uint64_t generation() const noexcept { return generation_; }
 
  private:
   template <class F>
@@ -137,9 +140,10 @@ class checker {
     }
   }
   void add(const void* field, const memory_range& range, std::uint64_t element_bytes, access_mode mode) {
-    if (!range.owner || range.owner->owner != owner_ || range.owner->generation != generation_ ||
-        range.owner->address == 0) [[unlikely]]
+    if (!range.owner || range.owner->owner != owner_ || range.owner->address == 0) [[unlikely]]
       refuse_range(field, range);
+    else if (range.owner->generation.load(std::memory_order_acquire) != generation_) [[unlikely]]
+      range.owner->owner->renew(*range.owner.get());
     const operand_use u{field, &range, element_bytes, {range.address, range.address + range.bytes, mode}};
     if (count_ < max_operands) [[likely]]
       new (few_ + count_) operand_use(u);

@@ -104,6 +104,7 @@ struct add {
 
 struct fake_owner final : memory_owner {
   void recycle(block&) noexcept override { ++recycled; }
+  void renew(block&) override { ++renewed; }
   std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end) const override {
     if (b.address != 0 && (end <= stale_begin || begin >= stale_end)) return {};
     if (last) return last;
@@ -114,7 +115,7 @@ struct fake_owner final : memory_owner {
   }
   void mark_refused(block&, std::uint64_t, std::uint64_t, const error&) override {}
   block_ref stillborn(std::uint64_t, error) override { return {}; }
-  int recycled = 0;
+  int recycled = 0, renewed = 0;
   std::uint64_t stale_begin = 0, stale_end = 0;
   std::optional<error> last;
 };
@@ -200,16 +201,18 @@ TEST_F(request_checks, products_that_overflow_are_refused) {
   EXPECT_NE(refusal(scale{.x = at(0, 16), .n = UINT64_MAX}).find("n is too large for 64 bits"), std::string::npos);
 }
 
-TEST_F(request_checks, empty_foreign_and_old_buffers_are_refused) {
+TEST_F(request_checks, empty_and_foreign_buffers_are_refused_and_old_ones_renewed) {
   buffer<float> moved = at(0, 4);
   (void)buffer<float>(std::move(moved));
   EXPECT_NE(refusal(scale{.x = moved, .n = 4}).find("x is an empty buffer"), std::string::npos);
   EXPECT_NE(refusal(scale{.x = buffer<float>{}, .n = 4}).find("x is an empty buffer"), std::string::npos);
   EXPECT_NE(refusal(scale{.x = buffer<float>(foreign, 0, 4), .n = 4}).find("x belongs to another device"),
             std::string::npos);
+  EXPECT_EQ(refusal(scale{.x = at(0, 4), .n = 4}), "");
+  EXPECT_EQ(owner.renewed, 0);
   mine.generation = 7;
-  EXPECT_NE(refusal(scale{.x = at(0, 4), .n = 4}).find("x is of generation 7; expected generation 0"),
-            std::string::npos);
+  EXPECT_EQ(refusal(scale{.x = at(0, 4), .n = 4}), "");
+  EXPECT_EQ(owner.renewed, 1);
 }
 
 TEST_F(request_checks, a_stale_input_gives_its_cause_and_a_stale_output_does_not_matter) {

@@ -68,6 +68,8 @@ class device_core final : public waiter,
   pending<void> when_ready();
   pending<void> when_stopped();
   void close(bool now);
+  /// A device that has given up tries again; answered when it serves, or with the reason why it does not.
+  pending<void> reset();
   device_state state() const noexcept { return state_.load(); }
   /// Why requests are refused; only when they are.
   error refusal() const;
@@ -93,12 +95,12 @@ class device_core final : public waiter,
  private:
   device_core(const device_options& o, std::uint32_t index, std::shared_ptr<control_loop> loop);
   result<void> prepare();
+  result<void> start_reactor();
   void give_up(const error& why);
 
   // submit.cpp
   std::uint32_t take_slot(bool may_wait, std::int64_t deadline_ns) noexcept;
   submission refuse(const error& why, const checker& checked, pending_core* answer, const request_info& info);
-  result<ring_claim> claim(std::size_t bytes, bool may_wait, std::int64_t deadline_ns) noexcept;
   error mailbox_full() const;
   void watch_deadline(std::int64_t deadline_ns);
   void cancel_overdue();
@@ -115,6 +117,9 @@ class device_core final : public waiter,
   void spoil_outputs(const ledger_entry& e, const error& why);
   void answer_everything();
   void look_whether_drained() noexcept;  // lifecycle.cpp
+  // recovery.cpp; with drive_lock_ held
+  void sort_requests(std::uint64_t newest, const error& why);
+  void keep_or_fail(std::uint32_t slot, std::uint64_t ticket);
 
   // drive.cpp
   void violated(const char* what) noexcept;
@@ -130,9 +135,16 @@ class device_core final : public waiter,
   void react() noexcept;
 
   // lifecycle.cpp; on the control loop
+  using worker_id = device_supervisor::worker_id;
   void feed(device_supervisor::event e);
   void carry_out(const device_supervisor::action& a);
-  void finish_worker();
+  result<void> launch(worker_id id);
+  worker_link* link_of(worker_id id) noexcept;
+  void forget(worker_id id);
+  // recovery.cpp; on the control loop
+  void sort_out(const error& why);
+  result<void> serve(worker_link& link);
+  result<void> show_channel(std::shared_ptr<const memory_file> file);
   struct milestone {
     std::optional<result<void>> outcome;
     std::vector<ref<pending_state<void>>> waiters;
@@ -147,9 +159,10 @@ class device_core final : public waiter,
   std::shared_ptr<control_loop> loop_;
 
   // shared memory
-  mapping channel_memory_;
+  mapping channel_memory_, mailbox_memory_;  // the channel of the worker that serves, always at the same place
+  memory_file mailbox_file_;
   protocol::view channel_;
-  std::optional<ring_writer> commands_;
+  std::optional<slot_queue_writer> commands_;
   std::optional<ring_reader> reports_;
 
   // requests
@@ -184,9 +197,8 @@ class device_core final : public waiter,
   std::atomic<bool> has_cancelled_{false};
   std::atomic<std::int64_t> next_deadline_{no_deadline};  // of a request's time-out: the loop looks then
   std::atomic<std::uint32_t> room_waiters_{0};            // threads that wait for a free slot
-  // Our own count of who sleeps on the shared words: what the worker does to the shared one must not keep us asleep.
-  std::atomic<std::uint32_t> asleep_{0}, reactor_asleep_{0};
-  std::atomic<std::int64_t> interest_{0};  // answers that no blocked thread waits for
+  std::atomic<std::uint32_t> reactor_asleep_{0};          // on idle_epoch, or about to be
+  std::atomic<std::int64_t> interest_{0};                 // answers that no blocked thread waits for
   mutable std::mutex transfer_lock_;
   std::vector<std::shared_ptr<transfer>> transfers_;
   std::atomic<bool> has_transfers_{false};
@@ -215,10 +227,23 @@ class device_core final : public waiter,
 
   // lifecycle, on the control loop
   device_supervisor supervisor_;
-  std::unique_ptr<worker_link> link_;
-  bool worker_gone_ = false;  // its end of the socket is closed
+  std::shared_ptr<const region> region_;
+  protocol::worker_settings settings_{};
+  std::string greeting_;
+  std::uint32_t kept_ = 0;         // requests on the mailbox's list for the next worker
+  std::uint64_t next_ticket_ = 1;  // and where it goes on
+  std::atomic<worker_id> serving_{0};
+  std::shared_ptr<const memory_file> shown_channel_;
+  bool opened_ = false;
   std::atomic<int> worker_pid_{0};
-  std::mutex link_lock_;  // link_ is made and let go on the loop; other threads send memory through it
+  // Workers are made and let go on the loop; other threads send them memory.
+  std::mutex link_lock_;
+  std::vector<std::unique_ptr<worker_link>> links_;
+  struct held_segment {
+    std::uint64_t address;
+    std::shared_ptr<const memory_file> file;
+  };
+  std::vector<held_segment> segments_;
   std::atomic<bool> drained_told_{false};
   std::optional<std::int64_t> armed_tick_;
   mutable std::mutex watch_lock_;

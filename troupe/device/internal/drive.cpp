@@ -187,14 +187,13 @@ void device_core::retire_lanes(const std::array<std::uint64_t, max_lanes>& done)
   if (retired == 0) return;
   const std::uint64_t total = retired_total_.load(std::memory_order_relaxed) + retired;
   retired_total_.store(total, std::memory_order_relaxed);
-  channel_.page().retired.store(total, std::memory_order_relaxed);
+  channel_.application().retired.store(total, std::memory_order_relaxed);
   if (room_waiters_.load(std::memory_order_seq_cst) != 0) wake_waiters();
 }
 
 void device_core::retire(std::uint32_t slot) noexcept {
   ledger_entry& e = ledger_[slot];
   e.release();
-  channel_.slot(slot).store(0, std::memory_order_relaxed);
   e.in_flight.store(false, std::memory_order_seq_cst);
   ledger_.give_back(slot);
 }
@@ -248,9 +247,11 @@ void device_core::cancel(std::uint32_t slot, std::uint64_t ticket, const char* w
   {
     // One step for whoever takes the lock: a slot that is marked is also on the list.
     const std::scoped_lock guard(cancel_lock_);
-    std::uint64_t expected = protocol::slot_word(ticket, protocol::phase::queued);
-    if (!channel_.slot(slot).compare_exchange_strong(expected, protocol::slot_word(ticket, protocol::phase::cancelled)))
-      return;
+    std::atomic<std::uint64_t>& word = channel_.slot(slot);
+    std::uint64_t seen = word.load(std::memory_order_relaxed);
+    do {
+      if (protocol::ticket_of(seen) >= ticket) return;
+    } while (!word.compare_exchange_weak(seen, protocol::slot_word(ticket, protocol::phase::cancelled)));
     cancelled_.push_back({slot, ticket, why, how});
     has_cancelled_.store(true, std::memory_order_relaxed);
   }
@@ -306,7 +307,7 @@ void device_core::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
 void device_core::wake_waiters() noexcept {
   protocol::progress_page& page = channel_.page();
   page.epoch.fetch_add(1, std::memory_order_seq_cst);
-  if (asleep_.load(std::memory_order_seq_cst) != 0) futex_wake(page.epoch, futex_scope::shared);
+  if (channel_.application().sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(page.epoch, futex_scope::shared);
 }
 
 void device_core::answered(pending_core&) noexcept { wake_waiters(); }
@@ -332,6 +333,7 @@ void device_core::react() noexcept {
   ::pthread_setname_np(::pthread_self(), "troupe-reactor");
   reacting_ = this;
   protocol::progress_page& page = channel_.page();
+  std::atomic<std::uint32_t>& idle_sleepers = channel_.application().idle_sleepers;
   adaptive_wait spin(options_.wait, cores_);
   const auto needed = [this] {
     return interest_.load(std::memory_order_seq_cst) > 0 || has_transfers_.load(std::memory_order_seq_cst) ||
@@ -350,12 +352,12 @@ void device_core::react() noexcept {
                      needed() ? 1'000'000'000 : longest_idle_ns);
       continue;
     }
-    page.idle_sleepers.fetch_add(1, std::memory_order_seq_cst);
+    idle_sleepers.fetch_add(1, std::memory_order_seq_cst);
     reactor_asleep_.fetch_add(1, std::memory_order_seq_cst);
     const std::uint32_t before = page.idle_epoch.load(std::memory_order_seq_cst);
     drive();
     if (!needed() && !ends()) futex_wait(page.idle_epoch, before, futex_scope::shared, now_ns() + longest_idle_ns);
-    page.idle_sleepers.fetch_sub(1, std::memory_order_seq_cst);
+    idle_sleepers.fetch_sub(1, std::memory_order_seq_cst);
     // Not again for a millisecond, for the worker's sake: where both share a core it goes idle before the caller it
     // answered could say that it waits, and would wake us each time for nothing. Those in this process who need us
     // still can.
@@ -443,8 +445,8 @@ void device_core::answer_after_downloads(std::uint64_t ticket, const result<void
 void device_core::violated(const char* what) noexcept {
   if (violated_.exchange(true)) return;
   auto self = shared_from_this();
-  post(*loop_, [self, what] {
-    self->feed({device_supervisor::event_kind::misbehaved,
+  post(*loop_, [self, what, id = serving_.load()] {
+    self->feed({device_supervisor::event_kind::misbehaved, id,
                 error(reaction::context_lost, "device",
                       std::string("the worker wrote something impossible (") + what + "); it was ended")});
   });

@@ -18,13 +18,13 @@ struct block_access {
 };
 
 /// Everything the application remembers of a request between accepting and answering it.
-struct ledger_entry {
+struct alignas(64) ledger_entry {
   /// free → in_flight by the submitting thread, with everything below written before; → free by the thread that retires
   /// it.
   std::atomic<bool> in_flight{false};
-  bool answered = false;          ///< under the drive lock
-  std::uint8_t access_count = 0;  ///< of `few`
-  std::uint64_t ticket = 0;
+  bool answered = false;                 ///< under the drive lock
+  std::uint8_t access_count = 0;         ///< of `few`
+  std::atomic<std::uint64_t> ticket{0};  ///< others read it, and must not rely on it, while the slot changes hands
   std::atomic<std::int64_t> deadline_ns{no_deadline};  ///< for its start
   const request_info* info = nullptr;
   pending_core* answer = nullptr;  ///< one reference; null for tells

@@ -37,6 +37,7 @@ std::optional<error> check(const device_options& o) {
   for (const auto& [field, bytes] :
        {std::pair("memory_limit", o.memory_limit), {"host_memory_limit", o.host_memory_limit}})
     if (bytes > most_memory) return bad_option(field, std::to_string(bytes), "at most 2^44 bytes (16 TiB)");
+  if (o.standbys > 8) return bad_option("standbys", std::to_string(o.standbys), "0 to 8");
   if (o.helpers < 1 || o.helpers > 4) return bad_option("helpers", std::to_string(o.helpers), "1 to 4");
   if (o.engine.empty() || o.engine.find_first_of("/\n") != std::string::npos)
     return bad_option("engine", '"' + o.engine + '"', "the name of a backend, such as host");
@@ -47,6 +48,17 @@ std::optional<error> check(const device_options& o) {
     if (l.empty() || l.find_first_of("/\n") != std::string::npos)
       return bad_option("libraries", '"' + l + '"', "names of library actors, such as blas");
   return {};
+}
+
+// A thread cannot be killed, so nothing can take its place.
+device_supervisor::limits limits_of(const device_options& o) noexcept {
+  const bool process = o.isolation == isolation::process;
+  return {.start = o.start_timeout,
+          .stop = o.close_timeout,
+          .standbys = process && o.restarts != 0 ? o.standbys : 0,
+          .restarts = o.restarts,
+          .window = o.restart_window,
+          .restartable = process};
 }
 
 }  // namespace
@@ -70,7 +82,7 @@ device_core::device_core(const device_options& o, std::uint32_t index, std::shar
       loop_(std::move(loop)),
       ledger_(check(o) ? 1 : std::bit_ceil(o.mailbox_capacity)),
       cores_(usable_cores()),
-      supervisor_({.start = o.start_timeout, .stop = o.close_timeout}) {
+      supervisor_(limits_of(o)) {
   const std::uint64_t all = machine_bytes();
   const auto limit = [](std::uint64_t asked, std::uint64_t otherwise) {
     return (asked != 0 ? asked : otherwise) / 256 * 256;
@@ -98,17 +110,25 @@ device_core::~device_core() {
 result<void> device_core::prepare() {
   if (auto bad = check(options_)) return *bad;
   const auto at = protocol::layout::for_capacity(ledger_.capacity());
-  auto file = memory_file::create("troupe-channel", at.total);
-  if (!file) return file.error();
-  auto seen = mapping::map(*file, map_access::read_write);
+  // What the first worker will share with us; until then, nobody.
+  auto channel = memory_file::create("troupe-channel", at.total);
+  if (!channel) return channel.error();
+  auto seen = mapping::map(*channel, map_access::read_write);
   if (!seen) return seen.error();
   channel_memory_ = std::move(*seen);
-  channel_ = {at, channel_memory_.data()};
-  auto commands = ring_region::format(channel_.commands(), at.command_bytes);
+  shown_channel_ = std::make_shared<const memory_file>(std::move(*channel));
+  // Only this process writes the mailbox: whatever a worker does, what was sent stays as it was.
+  auto mailbox = memory_file::create_for_readers("troupe-mailbox", at.mailbox_total);
+  if (!mailbox) return mailbox.error();
+  auto written = mapping::map(*mailbox, map_access::read_write);
+  if (!written) return written.error();
+  if (auto ended = mailbox->end_writing(); !ended) return ended;
+  mailbox_memory_ = std::move(*written);
+  mailbox_file_ = std::move(*mailbox);
+  channel_ = {at, channel_memory_.data(), mailbox_memory_.data()};
+  commands_.emplace(channel_.queue(), channel_.pump());
   auto reports = ring_region::format(channel_.reports(), at.report_bytes);
-  if (!commands) return commands.error();
   if (!reports) return reports.error();
-  commands_.emplace(*commands);
   reports_.emplace(*reports);
 
   const auto up = [](std::uint64_t v) { return (v + page_bytes - 1) / page_bytes * page_bytes; };
@@ -123,46 +143,50 @@ result<void> device_core::prepare() {
   addresses_[static_cast<int>(memory_kind::device)] = {begin, device_bytes};
   addresses_[static_cast<int>(memory_kind::host)] = {begin + device_bytes, host_bytes};
 
-  auto link = worker_link::make(options_.isolation, std::move(*addresses));
-  if (!link) return link.error();
-  link_ = std::move(*link);
-  std::string text = options_.engine + "\n" + std::to_string(options_.engine_folders.size() + 1) + "\n";
-  for (const std::string& f : options_.engine_folders) text += f + "\n";
-  text += options_.runtime_folder + "/engines\n";
-  for (const std::string& l : options_.libraries) text += l + "\n";
-  const protocol::worker_settings settings{
-      .version = protocol::version,
-      .capacity = ledger_.capacity(),
-      .wait = static_cast<std::uint32_t>(options_.wait),
-      .lanes = options_.lanes,
-      .coalesce = options_.coalesce,
-      .pool = options_.lane_pool,
-      .helpers = options_.helpers,
-      .device = static_cast<std::int32_t>(index_),
-      .parent = options_.isolation == isolation::process ? static_cast<std::uint32_t>(::getpid()) : 0,
-      .reserve_begin = begin,
-      .reserve_bytes = device_bytes + host_bytes,
-      .inline_bytes = options_.inline_bytes};
-  return link_->greet(settings, text, *file);
+  region_ = std::make_shared<const region>(std::move(*addresses));
+
+  greeting_ = options_.engine + "\n" + std::to_string(options_.engine_folders.size() + 1) + "\n";
+  for (const std::string& f : options_.engine_folders) greeting_ += f + "\n";
+  greeting_ += options_.runtime_folder + "/engines\n";
+  for (const std::string& l : options_.libraries) greeting_ += l + "\n";
+  settings_ = {.version = protocol::version,
+               .capacity = ledger_.capacity(),
+               .wait = static_cast<std::uint32_t>(options_.wait),
+               .lanes = options_.lanes,
+               .coalesce = options_.coalesce,
+               .pool = options_.lane_pool,
+               .helpers = options_.helpers,
+               .device = static_cast<std::int32_t>(index_),
+               .parent = options_.isolation == isolation::process ? static_cast<std::uint32_t>(::getpid()) : 0,
+               .reserve_begin = begin,
+               .reserve_bytes = device_bytes + host_bytes,
+               .inline_bytes = options_.inline_bytes};
+  return {};
 }
 
 void device_core::start() {
   if (auto ok = prepare(); !ok) return give_up(ok.error());
-  auto self = shared_from_this();
+  if (auto ok = start_reactor(); !ok) return give_up(ok.error());
+  opened_ = true;
+  post(*loop_, [self = shared_from_this()] { self->feed({device_supervisor::event_kind::opened}); });
+}
+
+result<void> device_core::start_reactor() {
+  if (reactor_.joinable()) reactor_.join();  // that of the time before a reset has nothing left to do
+  reactor_ends_.store(false);
   reactor_gone_ = false;
   // The thread holds the device until it has stopped: what it answers may let go of every other handle.
   try {
-    reactor_ = std::thread([self] { self->react(); });
+    reactor_ = std::thread([self = shared_from_this()] { self->react(); });
   } catch (const std::system_error& e) {
     reactor_gone_ = true;
-    return give_up(error::from_errno(reaction::retry_later, "device", "starting a thread", e.code().value()));
+    return error::from_errno(reaction::retry_later, "device", "starting a thread", e.code().value());
   }
-  post(*loop_, [self] { self->feed({device_supervisor::event_kind::opened}); });
+  return {};
 }
 
 // There never was a worker: the device is stopped from the start.
 void device_core::give_up(const error& why) {
-  link_.reset();
   {
     const std::scoped_lock guard(why_lock_);
     refusal_ = why;
@@ -180,6 +204,7 @@ error device_core::refusal() const {
 void device_core::feed(device_supervisor::event e) {
   for (const device_supervisor::action& a : supervisor_.on(std::move(e), now_ns())) carry_out(a);
   state_.store(supervisor_.state());
+  if (const worker_id next = supervisor_.serving(); next != 0) serving_.store(next);
   if (const auto due = supervisor_.next_tick(); due != armed_tick_) {
     armed_tick_ = due;
     if (due) loop_->at(*due, shared_from_this(), supervisor_tag);
@@ -188,24 +213,48 @@ void device_core::feed(device_supervisor::event e) {
 
 void device_core::carry_out(const device_supervisor::action& a) {
   switch (a.kind) {
-    case device_supervisor::action_kind::launch: {
-      auto ok = loop_->watch(link_->socket_fd(), *this);
-      if (ok) ok = link_->launch(options_.runtime_folder + "/troupe-worker", environment_);
-      if (ok) {
-        worker_pid_.store(link_->pid());
-        if (link_->exit_fd() >= 0) ok = loop_->watch(link_->exit_fd(), *this);
-      }
-      if (!ok)
-        post(*loop_, [self = shared_from_this(), why = ok.error()] {
-          self->feed({device_supervisor::event_kind::worker_failed, why});
+    case device_supervisor::action_kind::launch:
+      if (const auto ok = launch(a.worker); !ok)
+        post(*loop_, [self = shared_from_this(), id = a.worker, why = ok.error()] {
+          self->feed({device_supervisor::event_kind::worker_exited, id, why});
         });
       break;
-    }
-    case device_supervisor::action_kind::tell_ready: {
+    case device_supervisor::action_kind::serve: {
+      worker_link& link = *link_of(a.worker);
+      if (const auto ok = serve(link); !ok) {
+        // One that is just ending will tell so itself, which says more.
+        if (!link.ends_by(now_ns() + 100'000'000))
+          post(*loop_, [self = shared_from_this(), id = a.worker, why = ok.error()] {
+            self->feed({device_supervisor::event_kind::misbehaved, id, why});
+          });
+        break;
+      }
       state_.store(supervisor_.state());
       reach(ready_, {});
       break;
     }
+    case device_supervisor::action_kind::sort_out:
+      sort_out(*a.why);
+      break;
+    case device_supervisor::action_kind::accept_new: {
+      (void)start_reactor();  // without one, whoever brings an answer posts its continuations
+      {
+        const std::scoped_lock guard(why_lock_, watch_lock_);
+        refusal_.reset();
+        death_.reset();
+        ready_.outcome.reset();
+        stopped_.outcome.reset();
+      }
+      // All that was sent has been answered: nothing of it is for the next worker.
+      kept_ = 0;
+      next_ticket_ = commands_->newest_ticket() + 1;
+      dead_.store(false, std::memory_order_seq_cst);
+      refusing_.store(false, std::memory_order_seq_cst);
+      break;
+    }
+    case device_supervisor::action_kind::forget_worker:
+      forget(a.worker);
+      break;
     case device_supervisor::action_kind::refuse_new: {
       const std::scoped_lock guard(why_lock_);
       refusal_ = a.why;
@@ -213,20 +262,16 @@ void device_core::carry_out(const device_supervisor::action& a) {
       break;
     }
     case device_supervisor::action_kind::cancel_queued:
-      for (std::uint32_t slot = 0; slot < ledger_.capacity(); ++slot) {
-        // The ticket comes from the shared word: the ledger's own may be changing under us. A wrong one cancels
-        // nothing.
-        const std::uint64_t word = channel_.slot(slot).load(std::memory_order_acquire);
-        if (protocol::phase_of(word) == protocol::phase::queued)
-          cancel(slot, protocol::ticket_of(word), "the device was closed before this request started",
-                 reaction::stopped);
-      }
+      for (std::uint32_t slot = 0; slot < ledger_.capacity(); ++slot)
+        if (ledger_[slot].in_flight.load(std::memory_order_acquire))
+          cancel(slot, ledger_[slot].ticket.load(std::memory_order_relaxed),
+                 "the device was closed before this request started", reaction::stopped);
       break;
     case device_supervisor::action_kind::stop_worker:
-      if (link_) link_->send_stop();
+      if (worker_link* link = link_of(a.worker)) link->send_stop();
       break;
     case device_supervisor::action_kind::kill_worker:
-      if (link_) link_->kill();
+      if (worker_link* link = link_of(a.worker)) link->kill();
       break;
     case device_supervisor::action_kind::answer_all: {
       drive_surely();  // what has finished is answered as finished
@@ -234,13 +279,13 @@ void device_core::carry_out(const device_supervisor::action& a) {
         const std::scoped_lock guard(why_lock_);
         death_ = a.why;
       }
-      memory_->lose_all(*a.why);
+      memory_->lose(salvage::strict, commands_->newest_ticket(), *a.why);
       dead_.store(true, std::memory_order_seq_cst);
       drive_surely();
       break;
     }
-    case device_supervisor::action_kind::tell_stopped: {
-      finish_worker();  // first: whoever is told may rely on its end
+    case device_supervisor::action_kind::tell_stopped:
+      while (!links_.empty()) forget(links_.back()->id());  // first: whoever is told may rely on its end
       state_.store(device_state::stopped);
       closing_.store(false);
       reach(ready_, a.why ? *a.why : error(reaction::stopped, "device", "the device was closed"));
@@ -249,8 +294,35 @@ void device_core::carry_out(const device_supervisor::action& a) {
       wake_waiters();
       wake_reactor();
       break;
-    }
   }
+}
+
+worker_link* device_core::link_of(worker_id id) noexcept {
+  const auto at = std::find_if(links_.begin(), links_.end(), [id](const auto& l) { return l->id() == id; });
+  return at == links_.end() ? nullptr : at->get();
+}
+
+result<void> device_core::launch(worker_id id) {
+  auto made = worker_link::make(id, options_.isolation, region_, channel_.at.total);
+  if (!made) return made.error();
+  worker_link& link = **made;
+  {
+    auto seen = mapping::map(*link.channel(), map_access::read_write);
+    if (!seen) return seen.error();
+    const protocol::view fresh{channel_.at, seen->data(), nullptr};
+    if (auto reports = ring_region::format(fresh.reports(), channel_.at.report_bytes); !reports) return reports.error();
+  }
+  if (auto ok = link.greet(settings_, greeting_, mailbox_file_); !ok) return ok;
+  if (auto ok = loop_->watch(link.socket_fd(), *this); !ok) return ok;
+  {
+    const std::scoped_lock guard(link_lock_);
+    for (const held_segment& s : segments_)
+      if (auto ok = link.send_map(s.address, *s.file, segments_sent_.load(std::memory_order_relaxed)); !ok) return ok;
+    links_.push_back(std::move(*made));
+  }
+  if (auto ok = link.launch(options_.runtime_folder + "/troupe-worker", environment_); !ok) return ok;
+  if (worker_pid_.load() == 0) worker_pid_.store(link.pid());
+  return link.exit_fd() >= 0 ? loop_->watch(link.exit_fd(), *this) : result<void>();
 }
 
 // Only the first outcome counts.
@@ -287,31 +359,37 @@ pending<void> device_core::watch_for(milestone& m) {
 pending<void> device_core::when_ready() { return watch_for(ready_); }
 pending<void> device_core::when_stopped() { return watch_for(stopped_); }
 
-// The worker is gone or being killed: let go of it. Its end is reaped by the link's destructor.
-void device_core::finish_worker() {
-  if (!link_) return;
-  loop_->unwatch(link_->socket_fd());
-  if (link_->exit_fd() >= 0) loop_->unwatch(link_->exit_fd());
-  std::shared_ptr<worker_link> link;
+// The worker is gone, or nobody waits for it: let go of it. Its end is reaped by the link's destructor.
+void device_core::forget(worker_id id) {
+  std::unique_ptr<worker_link> link;
   {
     const std::scoped_lock guard(link_lock_);
-    link = std::move(link_);
+    const auto at = std::find_if(links_.begin(), links_.end(), [id](const auto& l) { return l->id() == id; });
+    if (at == links_.end()) return;
+    link = std::move(*at);
+    links_.erase(at);
   }
-  // A thread cannot be killed: one that still runs is joined away from the loop, so that other devices go on.
-  if (options_.isolation == isolation::thread && !worker_gone_)
-    std::thread([link = std::move(link), self = shared_from_this()] {}).detach();
+  loop_->unwatch(link->socket_fd());
+  if (link->exit_fd() >= 0) loop_->unwatch(link->exit_fd());
+  // A thread cannot be killed, and a process that the kernel holds cannot either: what still runs is waited for away
+  // from the loop, so that other devices go on.
+  if (!link->has_ended(now_ns() + 100'000'000))
+    std::thread([link = std::shared_ptr<worker_link>(std::move(link)), self = shared_from_this()] {}).detach();
 }
 
 void device_core::on_readable(int fd) {
   const auto self = shared_from_this();
-  if (!link_) return;
-  if (fd == link_->exit_fd()) {
-    if (const auto status = link_->ended()) {
+  const auto at = std::find_if(links_.begin(), links_.end(),
+                               [fd](const auto& l) { return l->socket_fd() == fd || l->exit_fd() == fd; });
+  if (at == links_.end()) return;
+  worker_link& link = **at;
+  const worker_id id = link.id();
+  if (fd == link.exit_fd()) {
+    if (const auto status = link.ended()) {
       // It may have said why before it went.
-      if (const auto n = link_->receive(); n.kind == worker_link::news::kind::failed)
-        return feed({device_supervisor::event_kind::worker_failed, error(n.how, "device", n.text)});
-      loop_->unwatch(fd);
-      feed({device_supervisor::event_kind::worker_exited,
+      if (const auto n = link.receive(); n.kind == worker_link::news::kind::failed)
+        feed({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
+      feed({device_supervisor::event_kind::worker_exited, id,
             error(error::details{
                 .reaction = reaction::context_lost,
                 .domain = "device",
@@ -320,7 +398,7 @@ void device_core::on_readable(int fd) {
     }
     return;
   }
-  const worker_link::news n = link_->receive();
+  const worker_link::news n = link.receive();
   switch (n.kind) {
     case worker_link::news::kind::none:
       return;
@@ -329,16 +407,15 @@ void device_core::on_readable(int fd) {
         const std::scoped_lock guard(watch_lock_);
         engines_ = n.text;
       }
-      return feed({device_supervisor::event_kind::worker_ready});
+      return feed({device_supervisor::event_kind::worker_ready, id});
     }
     case worker_link::news::kind::failed:
-      return feed({device_supervisor::event_kind::worker_failed, error(n.how, "device", n.text)});
+      return feed({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
     case worker_link::news::kind::gone:
       loop_->unwatch(fd);
-      worker_gone_ = true;
       // A process tells by its exit status, which comes on its own; a thread has only this.
       if (options_.isolation == isolation::thread) {
-        feed({device_supervisor::event_kind::worker_exited,
+        feed({device_supervisor::event_kind::worker_exited, id,
               error(reaction::context_lost, "device", "the worker thread of " + options_.name + " has ended")});
       }
       return;
@@ -361,7 +438,7 @@ void device_core::look_whether_drained() noexcept {
 }
 
 void device_core::close(bool now) {
-  if (state() == device_state::stopped) return;
+  if (!opened_) return;
   auto self = shared_from_this();
   post(*loop_, [self, now] {
     self->feed({now ? device_supervisor::event_kind::close_now_asked : device_supervisor::event_kind::close_asked});
@@ -373,6 +450,20 @@ void device_core::close(bool now) {
   });
 }
 
+pending<void> device_core::reset() {
+  if (!opened_) return when_ready();
+  auto answer = ref<detail::asked<void>>::adopt(new detail::asked<void>(shared_from_this()));
+  post(*loop_, [self = shared_from_this(), answer]() mutable {
+    self->feed({device_supervisor::event_kind::reset_asked});
+    const std::scoped_lock guard(self->watch_lock_);
+    if (self->ready_.outcome)
+      answer->complete(*self->ready_.outcome);
+    else
+      self->ready_.waiters.push_back(std::move(answer));
+  });
+  return pending<void>(std::move(answer));
+}
+
 std::string device_core::engines() const {
   const std::scoped_lock guard(watch_lock_);
   return engines_;
@@ -381,9 +472,10 @@ std::string device_core::engines() const {
 result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes) {
   bytes = (bytes + page_bytes - 1) / page_bytes * page_bytes;
   const std::scoped_lock guard(link_lock_);
-  if (!link_ || refusing_.load()) return refusal();
-  auto file = memory_file::create(kind == memory_kind::host ? "troupe-host-memory" : "troupe-device-memory", bytes);
-  if (!file) return file.error();
+  if (refusing_.load()) return refusal();
+  auto made = memory_file::create(kind == memory_kind::host ? "troupe-host-memory" : "troupe-device-memory", bytes);
+  if (!made) return made.error();
+  const auto file = std::make_shared<const memory_file>(std::move(*made));
   mapping here;
   if (kind == memory_kind::host) {
     auto seen = mapping::map(*file, map_access::read_write);
@@ -395,27 +487,31 @@ result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes) {
   if (!address)
     return error(reaction::retry_later, "memory",
                  "alloc: the device's addresses are too fragmented; free buffers, or open another device");
-  const auto sent = link_->send_map(*address, *file);
-  if (!sent) {
-    addresses.give_back(*address, bytes);
-    return sent.error();
-  }
-  segments_sent_.store(*sent, std::memory_order_release);
+  const std::uint32_t number = segments_sent_.load(std::memory_order_relaxed) + 1;
+  for (const auto& link : links_)
+    if (auto sent = link->send_map(*address, *file, number); !sent && link->id() == serving_.load()) {
+      addresses.give_back(*address, bytes);
+      return sent.error();
+    }
+  segments_.push_back({*address, file});
+  segments_sent_.store(number, std::memory_order_release);
   struct backing {
-    memory_file file;
+    std::shared_ptr<const memory_file> file;
     mapping here;
   };
   std::byte* host = here.data();
-  return segment{*address, bytes, host, std::make_shared<backing>(backing{std::move(*file), std::move(here)})};
+  return segment{*address, bytes, host, std::make_shared<backing>(backing{file, std::move(here)})};
 }
 
 void device_core::shrink(memory_kind kind, const segment& s) noexcept {
   const std::scoped_lock guard(link_lock_);
-  if (!link_) return;
-  // Unsaid, the worker still has it there: the addresses are not used again.
-  const auto sent = link_->send_unmap(s.address);
-  if (!sent) return;
-  segments_sent_.store(*sent, std::memory_order_release);
+  const std::uint32_t number = segments_sent_.load(std::memory_order_relaxed) + 1;
+  bool told = true;
+  for (const auto& link : links_) told &= static_cast<bool>(link->send_unmap(s.address, number));
+  std::erase_if(segments_, [&s](const held_segment& h) { return h.address == s.address; });
+  // Unsaid, a worker still has it there: the addresses are not used again.
+  if (!told) return;
+  segments_sent_.store(number, std::memory_order_release);
   addresses_[static_cast<int>(kind)].give_back(s.address, s.bytes);
 }
 

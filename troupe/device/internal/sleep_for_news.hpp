@@ -13,14 +13,13 @@ void device_core::sleep_for_news(Ready&& ready, std::int64_t deadline_ns, std::i
   // Announce, remember the epoch, look once more, sleep. The worker publishes first and looks for sleepers second, so
   // one of the two sees the other; a wake in between changes the epoch.
   protocol::progress_page& page = channel_.page();
-  page.sleepers.fetch_add(1, std::memory_order_seq_cst);
-  asleep_.fetch_add(1, std::memory_order_seq_cst);
+  std::atomic<std::uint32_t>& sleepers = channel_.application().sleepers;
+  sleepers.fetch_add(1, std::memory_order_seq_cst);
   const std::uint32_t before = page.epoch.load(std::memory_order_seq_cst);
   drive();
   // In slices: a worker that has damaged the words must not make a wait endless.
   if (!ready()) futex_wait(page.epoch, before, futex_scope::shared, std::min(deadline_ns, now_ns() + slice_ns));
-  asleep_.fetch_sub(1, std::memory_order_seq_cst);
-  page.sleepers.fetch_sub(1, std::memory_order_seq_cst);
+  sleepers.fetch_sub(1, std::memory_order_seq_cst);
   // News since then were announced to us, whether we slept or not, and to nobody else.
   if (page.epoch.load(std::memory_order_seq_cst) != before) drive();
 }

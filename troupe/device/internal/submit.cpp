@@ -13,6 +13,15 @@ namespace {
 // A zeroed cell for answers that carry an error.
 const std::byte no_reply[max_reply_bytes]{};
 
+// Memory that another core has read or written last, and that we shall write: asked for at once, it comes while we
+// check and count.
+void will_write([[maybe_unused]] void* first, [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(__x86_64__)
+  for (std::size_t at = 0; at < bytes; at += 64)
+    __asm__ volatile("prefetchw %0" : : "m"(static_cast<char*>(first)[at]));
+#endif
+}
+
 // What many operands touch, with neighbours in the same block as one: the parts of a batch mostly lie side by side.
 std::vector<block_access> joined(std::span<const operand_use> uses) {
   std::vector<block_access> all;
@@ -84,27 +93,6 @@ std::uint32_t device_core::take_slot(bool may_wait, std::int64_t deadline_ns) no
   return slot;
 }
 
-result<ring_claim> device_core::claim(std::size_t bytes, bool may_wait, std::int64_t deadline_ns) noexcept {
-  ring_claim place = commands_->claim(bytes);
-  while (place.status == claim_status::full && may_wait && !refusing_.load() && now_ns() < deadline_ns) {
-    // The ring empties as the pump reads it, which is no news to wake for: look again soon.
-    commands_->wake_if_sleeping();
-    sleep_for_news([&] { return (place = commands_->claim(bytes)).status != claim_status::full; },
-                   std::min(deadline_ns, now_ns() + 200'000));
-    if (place.status == claim_status::full) place = commands_->claim(bytes);
-  }
-  if (place) [[likely]]
-    return place;
-  if (place.status == claim_status::full)
-    return refusing_.load() ? refusal()
-                            : error(reaction::retry_later, "device",
-                                    "the command ring of " + options_.name +
-                                        " is full of large requests; await earlier ones, raise "
-                                        "device_options::mailbox_capacity, or set when_full to wait");
-  violated("the command ring's tail");
-  return error(reaction::context_lost, "device", "the worker has damaged the command ring");
-}
-
 // Called after the request was published: the loop looks at the ledger only after it has set next_deadline_ back, so
 // either it sees the request, or this sees that nobody will look in time.
 void device_core::watch_deadline(std::int64_t deadline_ns) {
@@ -120,15 +108,15 @@ void device_core::cancel_overdue() {
   for (std::uint32_t slot = 0; slot < ledger_.capacity(); ++slot) {
     ledger_entry& e = ledger_[slot];
     if (!e.in_flight.load(std::memory_order_seq_cst)) continue;
-    // The slot may be given to another request at any moment; the word belongs to one, and says whether it waits.
-    const std::uint64_t word = channel_.slot(slot).load(std::memory_order_seq_cst);
-    const std::int64_t deadline = e.deadline_ns.load(std::memory_order_relaxed);
-    if (deadline == no_deadline || protocol::phase_of(word) != protocol::phase::queued) continue;
+    // The slot may be given to another request at any moment: then it is another ticket's deadline, and none of ours.
+    const std::uint64_t ticket = e.ticket.load(std::memory_order_acquire);
+    const std::int64_t deadline = e.deadline_ns.load(std::memory_order_acquire);
+    const bool decided = protocol::ticket_of(channel_.slot(slot).load(std::memory_order_relaxed)) >= ticket;
+    if (deadline == no_deadline || decided || e.ticket.load(std::memory_order_relaxed) != ticket) continue;
     if (deadline > now_ns())
       next = std::min(next, deadline);
     else
-      cancel(slot, protocol::ticket_of(word),
-             "its time-out passed before it started; the device was busy with earlier requests");
+      cancel(slot, ticket, "its time-out passed before it started; the device was busy with earlier requests");
   }
   if (next != no_deadline) watch_deadline(next);
 }
@@ -156,6 +144,10 @@ submission device_core::submit(const request_info& info, const void* request, ch
   const std::uint32_t slot = take_slot(may_wait, deadline);
   if (slot == ledger::none) [[unlikely]]
     return refuse(refusing_.load() ? refusal() : mailbox_full(), checked, answer, info);
+  ledger_entry& e = ledger_[slot];
+  std::byte* const record = commands_->record(slot).data();
+  will_write(&e, sizeof e.few[0] * 3 + offsetof(ledger_entry, few));
+  will_write(record, 4 * 64);
 
   const std::size_t list_bytes = listed ? blob_cursor::padded(many.size() * sizeof(memory_access)) : 0;
   block_ref blob;
@@ -177,10 +169,8 @@ submission device_core::submit(const request_info& info, const void* request, ch
     }
   }
   const std::size_t count = listed ? 0 : many.empty() ? uses.size() : many.size();
-  // References first: an atomic operation waits for all stores before it, and those to the ring take longest, because
-  // the worker has read that memory last.
-  ledger_entry& e = ledger_[slot];
-  e.access_count = static_cast<std::uint8_t>(count);
+
+  // References first: an atomic operation waits for all stores before it, and those to the record take longest.
   for (std::size_t i = 0; i < count; ++i) {
     block_access& a = e.few[i];
     if (many.empty()) [[likely]] {
@@ -190,51 +180,43 @@ submission device_core::submit(const request_info& info, const void* request, ch
       a = std::move(many[i]);
     }
   }
-  const std::size_t head_bytes = sizeof(protocol::command_header) + (listed ? 1 : count) * sizeof(memory_access);
-  const auto place = claim(head_bytes + info.payload_bytes, may_wait, deadline);
-  if (!place) [[unlikely]] {
-    e.release();
-    ledger_.give_back(slot);
-    return refuse(place.error(), checked, answer, info);
-  }
-
+  if (listed) [[unlikely]]
+    e.many = std::move(many);
+  if (blob) [[unlikely]]
+    e.blob = std::move(blob);
+  if (extra) [[unlikely]]
+    e.extra = std::move(extra);
+  if (answer != nullptr) answer->add_ref();
   e.answered = false;
-  e.ticket = place->ticket;
   e.info = &info;
   e.answer = answer;
-  if (answer != nullptr) answer->add_ref();
-  if (link != nullptr) link->slot = slot, link->ticket = place->ticket;
-  e.deadline_ns.store(deadline, std::memory_order_relaxed);
+  e.access_count = static_cast<std::uint8_t>(count);
+  e.deadline_ns.store(deadline, std::memory_order_release);
   const protocol::command_header head{
       .opcode = info.opcode,
       .library = info.library,
-      .slot = slot,
+      .generation = static_cast<std::uint32_t>(checked.generation()),
       .reports_seen = seen,
       .segments = segments_sent_.load(std::memory_order_acquire),
       .access_count = listed ? protocol::listed_accesses : e.access_count,
       .flags = options.coalesce ? protocol::command_flag::none : protocol::command_flag::alone,
       .payload_bytes = static_cast<std::uint16_t>(info.payload_bytes)};
-  std::memcpy(place->data, &head, sizeof head);
-  bool replaces_stale = false;
-  std::byte* const accesses = place->data + sizeof head;
+  std::byte* const accesses = record + sizeof head;
+  std::memcpy(record, &head, sizeof head);
   for (std::size_t i = 0; i < count; ++i)
     std::memcpy(accesses + i * sizeof(memory_access), &e.few[i].what, sizeof(memory_access));
-  if (listed) [[unlikely]] {
+  if (listed) [[unlikely]]
     std::memcpy(accesses, &list, sizeof list);
-    e.many = std::move(many);
-  }
-  if (blob) [[unlikely]]
-    e.blob = std::move(blob);
-  if (extra) [[unlikely]]
-    e.extra = std::move(extra);
-  info.encode(request, place->data + head_bytes, cursor);
-  channel_.slot(slot).store(protocol::slot_word(e.ticket, protocol::phase::queued), std::memory_order_release);
+  info.encode(request, accesses + (listed ? 1 : count) * sizeof(memory_access), cursor);
+  const std::uint64_t ticket = commands_->claim();
+  e.ticket.store(ticket, std::memory_order_relaxed);
+  if (link != nullptr) link->slot = slot, link->ticket = ticket;
   e.in_flight.store(true, std::memory_order_seq_cst);
-  commands_->publish(*place);
+  commands_->publish(ticket, slot);
   commands_->wake_if_sleeping();
 
   // From here on the request may be answered and its slot reused at any moment: only locals and `checked` may be used.
-  const std::uint64_t ticket = place->ticket;
+  bool replaces_stale = false;
   for (const operand_use& u : uses)
     replaces_stale |=
         u.touched.mode == access_mode::write && u.range->owner->stale_marks.load(std::memory_order_seq_cst) != 0;

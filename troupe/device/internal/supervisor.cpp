@@ -1,14 +1,23 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <troupe/device/internal/supervisor.hpp>
 
 namespace troupe {
 namespace {
 
-using action = device_supervisor::action;
 using kind = device_supervisor::action_kind;
 
+constexpr std::int64_t first_pause = 100'000'000, longest_pause = 10'000'000'000;
+
 error closed() { return error(reaction::stopped, "device", "the device was closed; open another"); }
+
+error stopped_because(const error& why) {
+  return error(error::details{.reaction = reaction::stopped,
+                              .domain = "device",
+                              .code = why.code(),
+                              .text = "the device has stopped: " + why.text() + "; reset() it, or open another"});
+}
 
 }  // namespace
 
@@ -18,6 +27,8 @@ std::string_view to_string(device_state s) noexcept {
       return "starting";
     case device_state::ready:
       return "ready";
+    case device_state::recovering:
+      return "recovering";
     case device_state::closing:
       return "closing";
     case device_state::stopped:
@@ -26,90 +37,242 @@ std::string_view to_string(device_state s) noexcept {
   return "unknown";
 }
 
-void device_supervisor::stop(std::vector<action>& out, error why, bool kill) {
-  state_ = device_state::stopped;
-  deadline_.reset();
-  if (kill && worker_alive_) out.push_back({kind::kill_worker});
-  out.push_back(
-      {kind::refuse_new, error(error::details{.reaction = reaction::stopped,
-                                              .domain = "device",
-                                              .code = why.code(),
-                                              .text = "the device has stopped: " + why.text() + "; open another"})});
-  out.push_back({kind::answer_all, why});
-  out.push_back({kind::tell_stopped, std::move(why)});
+device_supervisor::worker* device_supervisor::find(worker_id id) noexcept {
+  const auto at = std::find_if(workers_.begin(), workers_.end(), [id](const worker& w) { return w.id == id; });
+  return at == workers_.end() ? nullptr : &*at;
 }
 
-std::vector<action> device_supervisor::on(event e, std::int64_t now_ns) {
-  std::vector<action> out;
-  if (e.kind == event_kind::worker_exited) worker_alive_ = false;
-  if (state_ == device_state::stopped) return out;
+std::optional<std::int64_t> device_supervisor::next_tick() const noexcept {
+  std::int64_t next = std::min(launch_at_, close_due_);
+  for (const worker& w : workers_) next = std::min(next, w.due);
+  return next == never ? std::nullopt : std::optional(next);
+}
+
+device_supervisor::worker_id device_supervisor::launch(actions& out, std::int64_t now) {
+  workers_.push_back({.id = ++last_, .due = limits_.start.after(now)});
+  out.push_back({kind::launch, last_});
+  return last_;
+}
+
+void device_supervisor::serve(actions& out, worker& w) {
+  serving_ = w.id;
+  if (state_ != device_state::closing) state_ = device_state::ready;
+  out.push_back({kind::serve, w.id});
+}
+
+void device_supervisor::kill(actions& out, worker& w, std::int64_t now) {
+  w.killed = true;
+  w.due = limits_.stop.after(now);
+  out.push_back({kind::kill_worker, w.id});
+}
+
+// It cannot go on, but is still there.
+void device_supervisor::fail(actions& out, worker& w, error why, std::int64_t now) {
+  if (w.killed) return;
+  const bool serves = w.id == serving_;
+  if (serves && (state_ == device_state::starting || !limits_.restartable)) return give_up(out, std::move(why), now);
+  if (serves)
+    fault_ = std::move(why);
+  else
+    come_back_later(now);
+  kill(out, w, now);
+}
+
+void device_supervisor::gone(actions& out, worker_id id, error why, std::int64_t now) {
+  const worker* w = find(id);
+  if (w == nullptr) return;
+  const bool expected = w->stopping || w->killed;
+  std::erase_if(workers_, [id](const worker& o) { return o.id == id; });
+  out.push_back({kind::forget_worker, id});
+  if (id != serving_) {  // stood by
+    if (!expected) come_back_later(now);
+  } else if (drained_) {
+    serving_ = 0;  // it had nothing left to do
+  } else if (state_ == device_state::starting || !limits_.restartable) {
+    give_up(out, fault_ ? std::move(*fault_) : std::move(why), now);
+  } else {
+    recover(out, fault_ ? std::move(*fault_) : std::move(why), now);
+  }
+  if (drained_ && workers_.empty()) finish(out);
+}
+
+// The worker that served is gone.
+void device_supervisor::recover(actions& out, error why, std::int64_t now) {
+  fault_.reset();
+  serving_ = 0;
+  while (!faults_.empty() && limits_.window.after(faults_.front()) <= now) faults_.pop_front();
+  faults_.push_back(now);
+  if (closing_now_) return give_up(out, std::move(why), now);
+  if (limits_.restarts == 0) return give_up(out, std::move(why), now);
+  if (faults_.size() > limits_.restarts) {
+    error::details d = why.all();
+    d.text = "it had to be restarted more than " + std::to_string(limits_.restarts) + " times within " +
+             std::to_string(limits_.window.nanoseconds / 1'000'000'000) + " s, at last because: " + why.text();
+    return give_up(out, error(std::move(d)), now);
+  }
+  if (state_ != device_state::closing) state_ = device_state::recovering;
+  out.push_back({kind::sort_out, 0, std::move(why)});
+  const auto next = std::find_if(workers_.begin(), workers_.end(),
+                                 [](const worker& w) { return w.ready && !w.stopping && !w.killed; });
+  if (next != workers_.end()) return serve(out, *next);
+  const auto coming =
+      std::find_if(workers_.begin(), workers_.end(), [](const worker& w) { return !w.stopping && !w.killed; });
+  if (coming != workers_.end()) {
+    serving_ = coming->id;
+  } else if (faults_.size() < 2) {
+    launch_at_ = never;
+    serving_ = launch(out, now);
+  } else {
+    come_back_later(now);
+  }
+}
+
+// Another worker is needed, but not at once: the last one came to nothing.
+void device_supervisor::come_back_later(std::int64_t now) noexcept {
+  if (launch_at_ != never) return;
+  pause_ = pause_ == 0 ? first_pause : std::min(2 * pause_, longest_pause);
+  launch_at_ = now + pause_;
+}
+
+// As many standbys as there should be, one after the other.
+void device_supervisor::fill_up(actions& out, std::int64_t now) {
+  if (state_ != device_state::ready || fault_ || launch_at_ != never) return;
+  const auto usable =
+      std::count_if(workers_.begin(), workers_.end(), [](const worker& w) { return !w.stopping && !w.killed; });
+  const bool one_is_coming = std::any_of(workers_.begin(), workers_.end(),
+                                         [](const worker& w) { return !w.ready && !w.stopping && !w.killed; });
+  if (!one_is_coming && usable < 1 + static_cast<std::ptrdiff_t>(limits_.standbys)) launch(out, now);
+}
+
+void device_supervisor::give_up(actions& out, error why, std::int64_t now) {
+  const bool closing = state_ == device_state::closing;
+  state_ = device_state::stopped;
+  serving_ = 0;
+  fault_.reset();
+  launch_at_ = close_due_ = never;
+  for (worker& w : workers_)
+    if (!w.killed) kill(out, w, now);
+  workers_.clear();  // whoever stops waits for their end
+  out.push_back({kind::refuse_new, 0, closing ? closed() : stopped_because(why)});
+  out.push_back({kind::answer_all, 0, why});
+  out.push_back({kind::tell_stopped, 0, std::move(why)});
+  ended_ = closing;
+}
+
+void device_supervisor::finish(actions& out) {
+  state_ = device_state::stopped;
+  ended_ = true;
+  close_due_ = never;
+  out.push_back({kind::answer_all, 0, closed()});
+  out.push_back({kind::tell_stopped});
+}
+
+void device_supervisor::stop_workers(actions& out, std::int64_t now) {
+  for (worker& w : workers_) {
+    if (w.stopping || w.killed) continue;
+    w.stopping = true;
+    w.due = limits_.stop.after(now);
+    out.push_back({kind::stop_worker, w.id});
+  }
+  launch_at_ = never;
+}
+
+void device_supervisor::close(actions& out, bool at_once, std::int64_t now) {
+  if (ended_) return;
+  if (state_ == device_state::stopped) {  // it had given up
+    ended_ = true;
+    return;
+  }
+  if (state_ != device_state::closing) {
+    state_ = device_state::closing;
+    out.push_back({kind::refuse_new, 0, closed()});
+  }
+  if (!at_once || closing_now_) return;
+  closing_now_ = true;
+  out.push_back({kind::cancel_queued, 0, closed()});
+  if (!drained_) close_due_ = limits_.stop.after(now);
+}
+
+void device_supervisor::look_at_time(actions& out, std::int64_t now) {
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    worker& w = workers_[i];
+    if (w.due > now) continue;
+    const worker_id id = w.id;
+    if (!w.stopping && !w.killed) {
+      fail(out, w, error(reaction::stopped, "device", "the worker did not become ready in time"), now);
+      if (state_ == device_state::stopped) return;
+    } else if (!w.killed) {
+      kill(out, w, now);  // it was told to end and had nothing left to do: nothing is lost by ending it
+    } else {
+      std::erase_if(workers_, [id](const worker& o) { return o.id == id; });
+      out.push_back({kind::forget_worker, id});
+      --i;
+      if (id != serving_) continue;
+      // It may still write to the memory of the device: no other worker can be let near it.
+      give_up(out,
+              error(reaction::fatal, "device",
+                    "the worker cannot be ended: it is a thread that does not return, or a process the kernel holds"),
+              now);
+      ended_ = true;
+      return;
+    }
+  }
+  if (drained_ && workers_.empty() && !ended_) return finish(out);
+  if (close_due_ <= now)
+    return give_up(
+        out, error(reaction::context_lost, "device", "the device was closed at once, before this request was finished"),
+        now);
+  if (launch_at_ > now) return;
+  launch_at_ = never;
+  const worker_id id = launch(out, now);
+  if (serving_ == 0) serving_ = id;
+}
+
+std::vector<device_supervisor::action> device_supervisor::on(event e, std::int64_t now) {
+  actions out;
+  worker* const w = find(e.worker);
   switch (e.kind) {
     case event_kind::opened:
-      worker_alive_ = true;
-      deadline_ = limits_.start.after(now_ns);
-      out.push_back({kind::launch});
+      serving_ = launch(out, now);
       break;
     case event_kind::worker_ready:
-      if (worker_ready_) break;
-      worker_ready_ = true;
-      if (!closing_now_ && !stop_sent_) deadline_.reset();
-      if (state_ != device_state::starting) break;
-      state_ = device_state::ready;
-      out.push_back({kind::tell_ready});
+      if (w == nullptr || w->ready || w->stopping || w->killed) break;
+      w->ready = true;
+      w->due = never;
+      pause_ = 0;
+      if (w->id == serving_ || serving_ == 0) serve(out, *w);
       break;
     case event_kind::worker_failed:
     case event_kind::misbehaved:
-      stop(out, *e.why, true);
+      if (w != nullptr && state_ != device_state::stopped) fail(out, *w, std::move(*e.why), now);
       break;
     case event_kind::worker_exited:
-      if (state_ == device_state::closing && stop_sent_) {
-        state_ = device_state::stopped;
-        deadline_.reset();
-        out.push_back({kind::answer_all, closed()});
-        out.push_back({kind::tell_stopped});
-      } else {
-        stop(out, *e.why, false);
-      }
+      gone(out, e.worker, std::move(*e.why), now);
       break;
     case event_kind::close_asked:
     case event_kind::close_now_asked:
-      if (state_ != device_state::closing) {
-        state_ = device_state::closing;
-        out.push_back({kind::refuse_new, closed()});
-      }
-      if (e.kind == event_kind::close_now_asked && !closing_now_) {
-        closing_now_ = true;
-        out.push_back({kind::cancel_queued, closed()});
-        if (!stop_sent_) deadline_ = limits_.stop.after(now_ns);
-      }
+      close(out, e.kind == event_kind::close_now_asked, now);
+      break;
+    case event_kind::reset_asked:
+      if (state_ != device_state::stopped || ended_) break;
+      state_ = device_state::recovering;
+      faults_.clear();
+      pause_ = 0;
+      out.push_back({kind::accept_new});
+      serving_ = launch(out, now);
       break;
     case event_kind::drained:
-      if (state_ != device_state::closing || stop_sent_) break;
-      stop_sent_ = true;
-      deadline_ = limits_.stop.after(now_ns);
-      out.push_back({kind::stop_worker});
+      if (state_ != device_state::closing || drained_) break;
+      drained_ = true;
+      close_due_ = never;
+      stop_workers(out, now);
+      if (workers_.empty()) finish(out);
       break;
     case event_kind::tick:
-      if (!deadline_ || now_ns < *deadline_) break;
-      if (!worker_ready_ && !closing_now_ && !stop_sent_) {
-        stop(out, error(reaction::stopped, "device", "the worker did not become ready in time"), true);
-      } else if (stop_sent_ && !kill_sent_) {
-        // It was told to end and had nothing left to do: nothing is lost by ending it.
-        kill_sent_ = true;
-        deadline_ = limits_.stop.after(now_ns);
-        out.push_back({kind::kill_worker});
-      } else if (kill_sent_) {
-        stop(out,
-             error(reaction::fatal, "device",
-                   "the worker cannot be ended: it is a thread that does not return, or a process the kernel holds"),
-             false);
-      } else {
-        stop(out,
-             error(reaction::context_lost, "device", "the device was closed at once, before this request was finished"),
-             true);
-      }
+      look_at_time(out, now);
       break;
   }
+  fill_up(out, now);
   return out;
 }
 

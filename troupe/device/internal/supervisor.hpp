@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <troupe/base/error.hpp>
 #include <troupe/base/time_span.hpp>
@@ -11,44 +12,58 @@
 
 namespace troupe {
 
-/// Decides what happens to a device. A pure state machine: events go in, actions come out; it knows no process, no
-/// clock and no thread. Times are nanoseconds of whatever clock the caller uses.
+/// Decides what happens to a device and its workers: one that serves, and others that stand by. A pure state machine:
+/// events go in, actions come out; it knows no process, no clock and no thread. Times are nanoseconds of whatever clock
+/// the caller uses.
 class device_supervisor {
  public:
+  /// Workers are counted from 1, in the order of their launch. 0: none.
+  using worker_id = std::uint32_t;
+
   enum class event_kind : std::uint8_t {
     opened,           ///< begin
-    worker_ready,     ///< it answered the handshake
-    worker_failed,    ///< it answered that it cannot serve, or could not be launched; `why`
-    worker_exited,    ///< its process or thread is gone; `why` says how
-    misbehaved,       ///< it wrote something impossible; `why`
+    worker_ready,     ///< it could serve
+    worker_failed,    ///< it says that it cannot serve; `why`
+    worker_exited,    ///< its process or thread is gone, or was never there; `why` says how
+    misbehaved,       ///< it wrote something impossible, or does not move any more; `why`
     close_asked,      ///< serve what is queued, then stop
     close_now_asked,  ///< answer what has not started and stop
+    reset_asked,      ///< a device that has given up is to try again
     drained,          ///< no request is unanswered
     tick,             ///< time has passed
   };
   struct event {
     event_kind kind;
+    worker_id worker = 0;
     std::optional<error> why = {};
   };
 
   enum class action_kind : std::uint8_t {
-    launch,         ///< start a worker
-    tell_ready,     ///< whoever waits for readiness
+    launch,         ///< start `worker`
+    serve,          ///< `worker` serves from now on
     refuse_new,     ///< requests from now on get `why`
+    accept_new,     ///< or not any more
     cancel_queued,  ///< requests that have not started get `why`
     stop_worker,    ///< ask it to end
     kill_worker,    ///< end it
+    forget_worker,  ///< it is gone, or nobody waits for its end any more
+    sort_out,       ///< the worker that served is gone because of `why`: answer what it had started, keep the rest
     answer_all,     ///< every request without an answer gets `why`; what has finished is answered before
-    tell_stopped,   ///< whoever watches; `why` is empty after an orderly close
+    tell_stopped,   ///< whoever watches, when all workers have been waited for; `why` is empty after an orderly close
   };
   struct action {
     action_kind kind;
+    worker_id worker = 0;
     std::optional<error> why = {};
   };
 
   struct limits {
     time_span start = time_span::of_seconds(30);  ///< from launch to ready
-    time_span stop = time_span::of_seconds(5);    ///< from being asked to end to the end
+    time_span stop = time_span::of_seconds(5);    ///< from being asked to end, or killed, to the end
+    std::uint32_t standbys = 1;                   ///< workers that wait to take over
+    std::uint32_t restarts = 3;                   ///< so many within `window` are borne
+    time_span window = time_span::of_seconds(60);
+    bool restartable = true;  ///< false: the first fault is the last
   };
 
   explicit device_supervisor(limits l) noexcept : limits_(l) {}
@@ -57,19 +72,45 @@ class device_supervisor {
   std::vector<action> on(event e, std::int64_t now_ns);
 
   device_state state() const noexcept { return state_; }
+  /// The worker that serves, or will when it is ready.
+  worker_id serving() const noexcept { return serving_; }
   /// When the next `tick` is due; nothing when none is.
-  std::optional<std::int64_t> next_tick() const noexcept { return deadline_; }
+  std::optional<std::int64_t> next_tick() const noexcept;
 
  private:
-  void stop(std::vector<action>& out, error why, bool kill);
+  static constexpr std::int64_t never = INT64_MAX;
+  struct worker {
+    worker_id id;
+    std::int64_t due;  ///< to be ready, or gone
+    bool ready = false, stopping = false, killed = false;
+  };
+  using actions = std::vector<action>;
+
+  worker* find(worker_id id) noexcept;
+  worker_id launch(actions& out, std::int64_t now);
+  void serve(actions& out, worker& w);
+  void kill(actions& out, worker& w, std::int64_t now);
+  void fail(actions& out, worker& w, error why, std::int64_t now);
+  void gone(actions& out, worker_id id, error why, std::int64_t now);
+  void recover(actions& out, error why, std::int64_t now);
+  void fill_up(actions& out, std::int64_t now);
+  void come_back_later(std::int64_t now) noexcept;
+  void give_up(actions& out, error why, std::int64_t now);
+  void close(actions& out, bool at_once, std::int64_t now);
+  void stop_workers(actions& out, std::int64_t now);
+  void finish(actions& out);
+  void look_at_time(actions& out, std::int64_t now);
 
   limits limits_;
   device_state state_ = device_state::starting;
-  bool worker_alive_ = false;
-  bool worker_ready_ = false;
-  bool closing_now_ = false;
-  bool stop_sent_ = false, kill_sent_ = false;
-  std::optional<std::int64_t> deadline_;
+  std::vector<worker> workers_;
+  worker_id last_ = 0, serving_ = 0;
+  std::optional<error> fault_;       // why the worker that serves is being killed
+  std::deque<std::int64_t> faults_;  // when there were any, within the window
+  std::int64_t launch_at_ = never;   // the next worker, after others that failed
+  std::int64_t pause_ = 0;           // how long that was, growing
+  bool closing_now_ = false, drained_ = false, ended_ = false;
+  std::int64_t close_due_ = never;
 };
 
 }  // namespace troupe

@@ -20,10 +20,15 @@ std::vector<std::byte> packet_of(const protocol::control_message& m, const std::
 
 }  // namespace
 
-result<std::unique_ptr<worker_link>> worker_link::make(enum isolation isolation, region addresses) {
+result<std::unique_ptr<worker_link>> worker_link::make(std::uint32_t id, enum isolation isolation,
+                                                       std::shared_ptr<const region> addresses,
+                                                       std::uint64_t channel_bytes) {
   auto pair = control_socket::make_pair();
   if (!pair) return pair.error();
-  std::unique_ptr<worker_link> link(new worker_link);
+  auto channel = memory_file::create("troupe-channel", channel_bytes);
+  if (!channel) return channel.error();
+  std::unique_ptr<worker_link> link(new worker_link(std::move(*channel)));
+  link->id_ = id;
   link->isolation_ = isolation;
   link->addresses_ = std::move(addresses);
   link->socket_ = std::move(pair->ours);
@@ -37,12 +42,12 @@ worker_link::~worker_link() {
 }
 
 result<void> worker_link::greet(const protocol::worker_settings& settings, const std::string& text,
-                                const memory_file& channel) {
+                                const memory_file& mailbox) {
   protocol::control_message m{};
   m.kind = protocol::message::hello;
   m.settings = settings;
-  const int fd = channel.fd();
-  return socket_.send(packet_of(m, text), std::span(&fd, 1));
+  const int fds[] = {channel_->fd(), mailbox.fd()};
+  return socket_.send(packet_of(m, text), fds);
 }
 
 result<void> worker_link::launch(const std::string& program, const std::vector<std::string>& environment) {
@@ -62,23 +67,28 @@ result<void> worker_link::launch(const std::string& program, const std::vector<s
   return {};
 }
 
-result<std::uint32_t> worker_link::send_memory(protocol::message kind, std::uint64_t address, std::uint64_t bytes,
-                                               int fd) {
+result<void> worker_link::send_memory(protocol::message kind, const protocol::memory_place& place, int fd) {
   protocol::control_message m{};
   m.kind = kind;
-  m.memory = {address, bytes};
+  m.memory = place;
   const std::scoped_lock guard(sending_);
-  const auto sent = socket_.send(packet_of(m), fd >= 0 ? std::span<const int>(&fd, 1) : std::span<const int>(), 0);
-  if (!sent) return sent.error();
-  return ++sent_;
+  return socket_.send(packet_of(m), fd >= 0 ? std::span<const int>(&fd, 1) : std::span<const int>(), 0);
 }
 
-result<std::uint32_t> worker_link::send_map(std::uint64_t address, const memory_file& memory) {
-  return send_memory(protocol::message::map, address, memory.size(), memory.fd());
+result<void> worker_link::send_map(std::uint64_t address, const memory_file& memory, std::uint32_t number) {
+  return send_memory(protocol::message::map, {address, memory.size(), number}, memory.fd());
 }
 
-result<std::uint32_t> worker_link::send_unmap(std::uint64_t address) {
-  return send_memory(protocol::message::unmap, address, 0, -1);
+result<void> worker_link::send_unmap(std::uint64_t address, std::uint32_t number) {
+  return send_memory(protocol::message::unmap, {address, 0, number}, -1);
+}
+
+result<void> worker_link::send_serve(const protocol::service& s) {
+  protocol::control_message m{};
+  m.kind = protocol::message::serve;
+  m.serving = s;
+  const std::scoped_lock guard(sending_);
+  return socket_.send(packet_of(m), {}, now_ns() + 1'000'000'000);
 }
 
 void worker_link::send_stop() noexcept {
@@ -98,7 +108,10 @@ worker_link::news worker_link::receive() {
   auto got = socket_.receive(packet, 0, 0);
   if (!got) return {news::kind::failed, "the worker sent a malformed message: " + got.error().text(), reaction::fatal};
   if (got->outcome == control_socket::outcome::timed_out) return {};
-  if (got->outcome == control_socket::outcome::closed) return {news::kind::gone, {}, reaction::context_lost};
+  if (got->outcome == control_socket::outcome::closed) {
+    gone_ = true;
+    return {news::kind::gone, {}, reaction::context_lost};
+  }
   protocol::control_message m;
   if (got->bytes < sizeof m)
     return {news::kind::failed, "the worker sent a message that is too short", reaction::fatal};
@@ -112,6 +125,18 @@ worker_link::news worker_link::receive() {
     return {news::kind::failed, std::move(text), how};
   }
   return {news::kind::failed, "the worker sent a message of unknown kind", reaction::fatal};
+}
+
+bool worker_link::ends_by(std::int64_t deadline_ns) noexcept {
+  if (!process_) return false;
+  const auto status = process_->wait(deadline_ns);
+  return status && status->ended();
+}
+
+bool worker_link::has_ended(std::int64_t deadline_ns) noexcept {
+  if (!process_) return gone_ || !thread_.joinable();
+  kill();
+  return ends_by(deadline_ns);
 }
 
 std::optional<exit_status> worker_link::ended() noexcept {

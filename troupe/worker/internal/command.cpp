@@ -18,14 +18,14 @@ bool are_accesses(std::span<const std::byte> bytes) noexcept {
   return bytes.empty();
 }
 
-std::optional<parsed_command> parse_command(std::span<const std::byte> record, std::uint32_t capacity) noexcept {
+std::optional<parsed_command> parse_command(std::span<const std::byte> record) noexcept {
   parsed_command out;
   if (record.size() < sizeof out.head) return {};
   std::memcpy(&out.head, record.data(), sizeof out.head);
   const bool listed = out.head.access_count == protocol::listed_accesses;
   const std::size_t access_bytes = (listed ? 1 : out.head.access_count) * sizeof(memory_access);
-  if (out.head.slot >= capacity || (!listed && out.head.access_count > max_operands) ||
-      out.head.payload_bytes > max_payload_bytes || out.head.flags > protocol::command_flag::alone)
+  if ((!listed && out.head.access_count > max_operands) || out.head.payload_bytes > max_payload_bytes ||
+      out.head.flags > protocol::command_flag::alone)
     return {};
   if (record.size() < sizeof out.head + access_bytes + out.head.payload_bytes) return {};
   out.accesses = record.subspan(sizeof out.head, access_bytes);

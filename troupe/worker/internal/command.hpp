@@ -9,7 +9,7 @@
 
 namespace troupe {
 
-/// A record of the command ring, taken apart.
+/// The record of a command, taken apart.
 struct parsed_command {
   protocol::command_header head;
   std::span<const std::byte> accesses;  ///< those in the record
@@ -17,9 +17,9 @@ struct parsed_command {
   std::span<const std::byte> payload;
 };
 
-/// Nothing when the bytes cannot be a command for a mailbox of this capacity. Never reads outside them. The worker
-/// trusts the application, but a damaged ring must end in a clear error and not in somebody's memory.
-std::optional<parsed_command> parse_command(std::span<const std::byte> record, std::uint32_t capacity) noexcept;
+/// Nothing when the bytes cannot be a command. Never reads outside them. The worker trusts the application, but a
+/// damaged record must end in a clear error and not in somebody's memory.
+std::optional<parsed_command> parse_command(std::span<const std::byte> record) noexcept;
 
 /// Whether these bytes are accesses: each with a mode there is, none ending before it begins.
 bool are_accesses(std::span<const std::byte> bytes) noexcept;

@@ -103,10 +103,12 @@ troupe_engine_call lane_set::call_of(const operation& op) noexcept {
 // After its waits: why it must not run, or nothing, and from then on it cannot be cancelled.
 failure_ptr lane_set::start(operation& op) noexcept {
   const failure_ptr why = failed_input(op);
-  std::uint64_t expected = protocol::slot_word(op.ticket, protocol::phase::queued);
-  if (channel_.slot(op.slot).compare_exchange_strong(expected,
-                                                     protocol::slot_word(op.ticket, protocol::phase::started)))
-    return why;
+  std::atomic<std::uint64_t>& word = channel_.slot(op.slot);
+  const std::uint64_t started = protocol::slot_word(op.ticket, protocol::phase::started),
+                      cancelled = protocol::slot_word(op.ticket, protocol::phase::cancelled);
+  std::uint64_t seen = word.load(std::memory_order_relaxed);
+  while (seen != cancelled)
+    if (word.compare_exchange_weak(seen, started)) return why;
   return std::make_shared<failure>(failure{
       .reaction = reaction::retry_later, .domain = "device", .text = "cancelled before it started", .first = op.id()});
 }

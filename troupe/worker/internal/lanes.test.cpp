@@ -40,9 +40,8 @@ class lanes : public testing::Test {
     op.what = &what;
     op.engine = engine;
     op.doomed.reset();
-    op.payload = op.copy.data();
-    std::memcpy(op.copy.data(), &number, sizeof number);
-    channel_.view().slot(slot).store(protocol::slot_word(op.ticket, protocol::phase::queued));
+    numbers_[slot] = number;
+    op.payload = reinterpret_cast<const std::byte*>(&numbers_[slot]);
     lanes_.issue(op, lane);
     return op;
   }
@@ -87,6 +86,7 @@ class lanes : public testing::Test {
   failure_log failures_;
   std::unique_ptr<operation[]> operations_ = std::make_unique<operation[]>(capacity);
   lane_set lanes_{channel_.view(), operations_.get(), reports_, failures_, wait_policy::latency};
+  std::vector<std::uint32_t> numbers_ = std::vector<std::uint32_t>(capacity);
   std::uint64_t ticket_ = 0;
 };
 

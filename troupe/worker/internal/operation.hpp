@@ -27,8 +27,7 @@ struct operation {
   std::array<memory_access, max_operands> accesses;
   std::span<const memory_access> touched;  ///< `accesses`, or a longer list in the application's memory
   std::uint32_t together = 1;              ///< with how many of its lane, from this one on, it shares a call
-  const std::byte* payload = nullptr;      ///< in the ring while it runs on the pump, else `copy`
-  alignas(16) std::array<std::byte, max_payload_bytes> copy;
+  const std::byte* payload = nullptr;      ///< in the record of its slot, which is there until it is retired
 
   request_id id() const { return {std::string(name), ticket}; }
 };

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <troupe/channel/ring.hpp>
+#include <troupe/channel/slot_queue.hpp>
 #include <troupe/request/block.hpp>
 #include <troupe/request/request.hpp>
 #include <troupe/worker/internal/hazards.hpp>
@@ -16,10 +17,11 @@
 namespace troupe::protocol {
 
 /// Raised by every change to anything in this file. Both sides must agree.
-inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t version = 5;
 
-/// The state word of a ledger slot: which request has it, and who may decide about it.
-enum class phase : std::uint64_t { empty = 0, queued = 1, started = 2, cancelled = 3 };
+/// The state word of a slot: the newest of its requests that was decided about, and how. Started by the worker or
+/// cancelled by the application, whoever is first; neither changes the word of a request that is newer than its own.
+enum class phase : std::uint64_t { none = 0, started = 1, cancelled = 2 };
 constexpr std::uint64_t slot_word(std::uint64_t ticket, phase p) noexcept {
   return ticket << 2 | static_cast<std::uint64_t>(p);
 }
@@ -40,16 +42,23 @@ struct alignas(64) lane_counters {
 };
 
 struct progress_page {
-  /// The word that waits for answers sleep on, and how many do. The worker adds 1 and wakes when there are sleepers.
+  /// The word that waits for answers sleep on. The worker adds 1 and wakes when there are sleepers.
   std::atomic<std::uint32_t> epoch{0};
-  std::atomic<std::uint32_t> sleepers{0};
   /// The reactor sleeps here while nobody waits for answers. The worker adds 1 and wakes when it goes idle with answers
   /// that nobody has been woken for.
   alignas(64) std::atomic<std::uint32_t> idle_epoch{0};
-  std::atomic<std::uint32_t> idle_sleepers{0};
-  /// Operations the application has retired, so that the worker need not wake it for what it knows.
-  alignas(64) std::atomic<std::uint64_t> retired{0};
+  /// Where the pump sleeps while nothing is sent.
+  alignas(64) std::atomic<std::uint32_t> pump_sleeps{0};
   alignas(64) lane_counters lanes[max_lanes];
+};
+
+/// What only the application writes, and every worker may read.
+struct application_page {
+  std::atomic<std::uint32_t> sleepers{0};       ///< on `epoch`
+  std::atomic<std::uint32_t> idle_sleepers{0};  ///< on `idle_epoch`
+  /// Operations of the worker that serves which the application has retired, so that the worker need not wake it for
+  /// what it knows.
+  alignas(64) std::atomic<std::uint64_t> retired{0};
 };
 
 /// An access_count of this: the request has more accesses than fit the record. In their place stands one whose `begin`
@@ -62,11 +71,11 @@ enum class command_flag : std::uint8_t {
   alone = 1,  ///< not to be coalesced
 };
 
-/// Before the payload of each record in the command ring.
+/// Before the payload of each command's record.
 struct command_header {
   std::uint64_t opcode;
-  std::uint32_t library;  ///< library_code of the actor that serves it
-  std::uint32_t slot;
+  std::uint32_t library;       ///< library_code of the actor that serves it
+  std::uint32_t generation;    ///< of the device when it was checked, or found good for a later one
   std::uint64_t reports_seen;  ///< failures that its caller had been told of when it was checked
   std::uint32_t segments;      ///< memory messages that must have been carried out before
   std::uint8_t access_count;   ///< of those that follow; `listed_accesses`: one follows that says where they are
@@ -74,6 +83,8 @@ struct command_header {
   std::uint16_t payload_bytes;
 };
 static_assert(sizeof(command_header) == 32 && sizeof(memory_access) == 24);
+inline constexpr std::size_t record_bytes =
+    (sizeof(command_header) + max_operands * sizeof(memory_access) + max_payload_bytes + 63) / 64 * 64;
 
 /// A failed or skipped operation, in the report ring. The texts follow: domain, text, name of the request that failed
 /// first, and the chain as (ticket, name) pairs, each text with a 16-bit length in front.
@@ -89,35 +100,46 @@ struct report_header {
 };
 inline constexpr std::size_t max_report_bytes = 2048;
 
-/// Where everything lies in the memory file that both map.
+/// Where everything lies in the two memory files of a device: the channel, one for each worker, which both sides write,
+/// and the mailbox, which outlives workers and which only the application writes.
 struct layout {
   std::uint32_t capacity;  ///< slots, a power of two
-  std::uint64_t command_bytes, report_bytes;
-  std::uint64_t page, slots, cells, logs, commands, reports, total;
+  std::uint64_t report_bytes;
+  std::uint64_t page, slots, cells, logs, reports, total;  ///< in the channel
+  std::uint64_t application, queue, mailbox_total;         ///< in the mailbox
 
   static layout for_capacity(std::uint32_t capacity) noexcept {
     layout l{};
     l.capacity = capacity;
     auto up = [](std::uint64_t v) { return (v + 4095) / 4096 * 4096; };
-    // A request of ordinary size takes 256 to 320 bytes; a full mailbox of them fits. Larger ones fill the ring first.
-    l.command_bytes = std::uint64_t{capacity < 64 ? 64 : capacity} * 512;
     l.report_bytes = std::uint64_t{capacity < 64 ? 64 : capacity} * 512;
     l.page = 0;
     l.slots = up(sizeof(progress_page));
     l.cells = up(l.slots + 8 * std::uint64_t{capacity});
     l.logs = up(l.cells + sizeof(reply_cell) * std::uint64_t{capacity});
-    l.commands = up(l.logs + 8 * std::uint64_t{capacity} * max_lanes);
-    l.reports = up(l.commands + ring_region::bytes_for(l.command_bytes));
+    l.reports = up(l.logs + 8 * std::uint64_t{capacity} * max_lanes);
     l.total = up(l.reports + ring_region::bytes_for(l.report_bytes));
+    l.application = 0;
+    l.queue = up(sizeof(application_page));
+    l.mailbox_total = up(l.queue + slot_queue_region::bytes_for(capacity, record_bytes));
     return l;
   }
 };
 
-/// The parts of the mapped channel.
+/// The parts of both, mapped. In a worker the mailbox cannot be written.
 struct view {
   layout at;
   std::byte* base = nullptr;
+  std::byte* mailbox = nullptr;
 
+  application_page& application() const noexcept {
+    return *reinterpret_cast<application_page*>(mailbox + at.application);
+  }
+  slot_queue_region queue() const noexcept {
+    return {{mailbox + at.queue, slot_queue_region::bytes_for(at.capacity, record_bytes)}, at.capacity, record_bytes};
+  }
+  /// Where the pump sleeps.
+  parking_ref pump() const noexcept { return parking_ref(page().pump_sleeps); }
   progress_page& page() const noexcept { return *reinterpret_cast<progress_page*>(base + at.page); }
   std::atomic<std::uint64_t>& slot(std::uint32_t i) const noexcept {
     return reinterpret_cast<std::atomic<std::uint64_t>*>(base + at.slots)[i];
@@ -127,20 +149,18 @@ struct view {
     return reinterpret_cast<std::atomic<std::uint64_t>*>(
         base + at.logs)[std::uint64_t{lane} * at.capacity + (sequence & (at.capacity - 1))];
   }
-  std::span<std::byte> commands() const noexcept {
-    return {base + at.commands, ring_region::bytes_for(at.command_bytes)};
-  }
   std::span<std::byte> reports() const noexcept { return {base + at.reports, ring_region::bytes_for(at.report_bytes)}; }
 };
 
 /// Messages on the control socket. Each is one packet: this header, then text where there is any.
 enum class message : std::uint32_t {
-  hello = 1,   ///< application: worker_settings and the channel's file
-  ready = 2,   ///< worker: it serves; the text lists "library backend version" lines
+  hello = 1,   ///< application: worker_settings, and the files of the channel and of the mailbox
+  ready = 2,   ///< worker: it can serve; the text lists "library backend version" lines
   failed = 3,  ///< worker: it cannot serve and ends; the text is why
   map = 4,     ///< application: memory to map, with its file
   unmap = 5,   ///< application: memory that is not used any more
   stop = 6,    ///< application: nothing is queued any more; end
+  serve = 7,   ///< application: take over the mailbox
 };
 
 struct worker_settings {
@@ -157,8 +177,18 @@ struct worker_settings {
   std::uint64_t inline_bytes;  ///< operations that touch at most this much run on the pump when they can run at once
 };
 
+/// Memory messages are counted, over all workers of a device: `number` is how many there have been with this one.
 struct memory_place {
   std::uint64_t address, bytes;
+  std::uint32_t number;
+};
+
+struct service {
+  std::uint64_t next_ticket;  ///< the mailbox from here on
+  std::uint64_t last_report;  ///< the number of the last failure that was told
+  std::uint32_t kept;         ///< so many of the mailbox's list come first
+  std::uint32_t generation;   ///< what was checked in an earlier one may not read
+  std::uint32_t segments;     ///< memory messages so far
 };
 
 struct control_message {
@@ -167,6 +197,7 @@ struct control_message {
   union {
     worker_settings settings;  ///< of hello; the text is backend, engine folders and libraries, one per line
     memory_place memory;       ///< of map and unmap
+    service serving;           ///< of serve
   };
 };
 

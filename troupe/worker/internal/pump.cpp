@@ -22,6 +22,12 @@ error checked_too_long_ago() {
                "have written an input; ask again");
 }
 
+error restarted_meanwhile() {
+  return error(reaction::retry_later, "worker",
+               "the device was restarted while this request was on its way, so nobody knows whether its inputs still "
+               "hold what they held when it was checked; ask again");
+}
+
 error memory_never_came() {
   return error(reaction::context_lost, "worker", "the worker ends and could not map the memory of this request");
 }
@@ -42,8 +48,8 @@ void pump::stop() noexcept {
   futex_wake(turn_, futex_scope::process);
 }
 
-void pump::segments_changed() noexcept {
-  segments_.fetch_add(1, std::memory_order_release);
+void pump::segments_changed(std::uint32_t count) noexcept {
+  segments_.store(count, std::memory_order_release);
   turn_.fetch_add(1, std::memory_order_seq_cst);
   futex_wake(turn_, futex_scope::process);
 }
@@ -51,17 +57,17 @@ void pump::segments_changed() noexcept {
 result<void> pump::run() {
   adaptive_wait wait(parts_.wait);
   while (true) {
-    const ring_record record = parts_.commands.peek();
-    if (record && accept(record.ticket, record.payload)) continue;
-    if (record || record.status == read_status::violation) {
+    if (const auto sent = parts_.commands.peek()) {
+      parts_.commands.pop();
+      if (accept(*sent)) continue;
       if (group_.count != 0) close_group();  // its members have places in their lane
-      return error(reaction::fatal, "worker", "the command ring is corrupt");
+      return error(reaction::fatal, "worker", "the memory of the commands is corrupt");
     }
     if (group_.count != 0) {
       close_group();
       continue;
     }
-    if (wait.spin([this] { return parts_.commands.peek().status != read_status::none; })) continue;
+    if (wait.spin([this] { return !parts_.commands.empty(); })) continue;
     if (stopping_.load()) break;
     parts_.reports.announce_idle();
     if (!parts_.commands.prepare_park()) continue;
@@ -135,8 +141,8 @@ bool pump::find_accesses(operation& op, const parsed_command& command) {
   return are_accesses(std::as_bytes(op.touched));
 }
 
-bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
-  const auto command = parse_command(record, parts_.channel.at.capacity);
+bool pump::accept(const sent_slot& sent) {
+  const auto command = parse_command(sent.record);
   if (!command) [[unlikely]]
     return false;
   const protocol::command_header& head = command->head;
@@ -144,9 +150,9 @@ bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
   // Before the slot's operation is touched, too: its last one is among what is complete, so its lane has done with it.
   std::array<std::uint64_t, max_lanes> done;
   for (std::uint32_t i = 0; i < max_lanes; ++i) done[i] = lanes_.done(i);
-  operation& op = operations_[head.slot];
-  op.ticket = ticket;
-  op.slot = head.slot;
+  operation& op = operations_[sent.slot];
+  op.ticket = sent.ticket;
+  op.slot = sent.slot;
   op.doomed.reset();
   op.name = {};
   op.together = 1;
@@ -169,12 +175,13 @@ bool pump::accept(std::uint64_t ticket, std::span<const std::byte> record) {
     op.what = nullptr;
     const error disagree(reaction::unsupported, "worker",
                          "the engine lays this request out in another way; build it again");
-    op.doomed = failed_here(found ? disagree : found.error(), {"", ticket});
+    op.doomed = failed_here(found ? disagree : found.error(), {"", sent.ticket});
   }
   if (!op.doomed && op.inputs.poison() != 0) op.doomed = passed_on(known_failure(op.inputs.poison()), op.id());
-  if (head.reports_seen < hazards_.forgotten()) [[unlikely]] {
+  const bool old = head.generation != generation_;
+  if (old || head.reports_seen < hazards_.forgotten()) [[unlikely]] {
     if (std::any_of(op.touched.begin(), op.touched.end(), [](const auto& a) { return a.mode != access_mode::write; }))
-      op.doomed = failed_here(checked_too_long_ago(), op.id());
+      op.doomed = failed_here(old ? restarted_meanwhile() : checked_too_long_ago(), op.id());
   }
   order(op, head, wanted, library);
   return true;
@@ -205,11 +212,9 @@ void pump::order(operation& op, const protocol::command_header& head, std::uint3
   hazards_.note_waited(op.at, op.waits);
   hazards_.commit(op.touched, op.at);
   if (joins) {
-    keep_payload(op, head.payload_bytes);
     group_.weight += weighs;
     if (++group_.count == most_together) close_group();
   } else if (key != 0 && group_.count == 0) {
-    keep_payload(op, head.payload_bytes);
     group_ = {.lane = lane,
               .count = 1,
               .first = op.at.sequence,
@@ -221,18 +226,9 @@ void pump::order(operation& op, const protocol::command_header& head, std::uint3
     for (std::uint32_t l = 0; l < max_lanes; ++l) group_.issued_before[l] = lanes_.issued(l);
   } else if (weighs <= parts_.inline_bytes) {
     lanes_.run_here(op);
-    parts_.commands.pop();
   } else {
-    keep_payload(op, head.payload_bytes);
     lanes_.queue(op);
   }
-}
-
-// The record goes, so that the next one can be looked at.
-void pump::keep_payload(operation& op, std::size_t bytes) noexcept {
-  std::memcpy(op.copy.data(), op.payload, bytes);
-  op.payload = op.copy.data();
-  parts_.commands.pop();
 }
 
 std::uint64_t pump::group_key(const operation& op, protocol::command_flag flags) const {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/channel/ring.hpp>
+#include <troupe/channel/slot_queue.hpp>
 #include <troupe/worker/internal/command.hpp>
 #include <troupe/worker/internal/engines.hpp>
 #include <troupe/worker/internal/lane_chooser.hpp>
@@ -10,13 +10,13 @@
 
 namespace troupe {
 
-/// The heart of a worker: takes requests from the command ring in mailbox order, asks the hazard tracker what each must
+/// The heart of a worker: takes requests from the mailbox in its order, asks the hazard tracker what each must
 /// wait for, and gives it to a lane. One thread.
 class pump {
  public:
   struct parts {
     protocol::view channel;
-    ring_reader& commands;
+    slot_queue_reader& commands;
     reporter& reports;
     engine_set& engines;
     wait_policy wait;
@@ -32,12 +32,14 @@ class pump {
   };
   explicit pump(const parts& p);
 
-  /// Serves until `stop` was called and the ring is empty, then waits for the lanes.
+  /// Before `run`: what was checked in an earlier generation may not read.
+  void begin_generation(std::uint32_t generation) noexcept { generation_ = generation; }
+  /// Serves until `stop` was called and the mailbox is empty, then waits for the lanes.
   result<void> run();
   /// Thread safe.
   void stop() noexcept;
-  /// Another memory message has been carried out. For one thread.
-  void segments_changed() noexcept;
+  /// So many memory messages have been carried out. For one thread.
+  void segments_changed(std::uint32_t count) noexcept;
 
  private:
   /// Operations of one lane that have been issued and will share a call, once nobody can join any more.
@@ -51,13 +53,12 @@ class pump {
     std::array<std::uint64_t, max_lanes> issued_before;  // by lane, when it was opened
   };
 
-  bool accept(std::uint64_t ticket, std::span<const std::byte> record);  // false: it cannot be a command
+  bool accept(const sent_slot& sent);  // false: it cannot be a command
   void order(operation& op, const protocol::command_header& head, std::uint32_t wanted, std::uint32_t library);
   bool find_accesses(operation& op, const parsed_command& command);  // false: there cannot be such a list
   std::uint64_t group_key(const operation& op, protocol::command_flag flags) const;
   bool may_join(const operation& op, std::uint64_t key) const noexcept;
   bool waits_for_group(const operation& op) const noexcept;
-  void keep_payload(operation& op, std::size_t bytes) noexcept;
   void close_group();
   void take_failures(lane_progress done);
   failure_ptr known_failure(std::uint64_t number) const;
@@ -65,6 +66,7 @@ class pump {
   bool await_segments(std::uint32_t count) noexcept;  // false: they will never come
 
   parts parts_;
+  std::uint32_t generation_ = 0;
   std::unique_ptr<operation[]> operations_;
   failure_log failures_;
   lane_set lanes_;

@@ -22,18 +22,18 @@ class pumps : public testing::Test {
   void send(const request& r) {
     const protocol::command_header head{.opcode = 1,
                                         .library = 2,
-                                        .slot = static_cast<std::uint32_t>(sent_++ % capacity),
+                                        .generation = 0,
                                         .reports_seen = r.reports_seen,
                                         .segments = r.segments,
                                         .access_count = 1,
                                         .flags = {},
                                         .payload_bytes = 0};
-    const ring_claim place = commands_out_.claim(sizeof head + sizeof r.access);
-    ASSERT_TRUE(place);
-    std::memcpy(place.data, &head, sizeof head);
-    std::memcpy(place.data + sizeof head, &r.access, sizeof r.access);
-    channel_.view().slot(head.slot).store(protocol::slot_word(place.ticket, protocol::phase::queued));
-    commands_out_.publish(place);
+    const auto slot = static_cast<std::uint32_t>(sent_++ % capacity);
+    const std::uint64_t ticket = commands_out_.claim();
+    std::byte* const record = commands_out_.record(slot).data();
+    std::memcpy(record, &head, sizeof head);
+    std::memcpy(record + sizeof head, &r.access, sizeof r.access);
+    commands_out_.publish(ticket, slot);
     commands_out_.wake_if_sleeping();
   }
   // Blocks until the next report comes.
@@ -47,9 +47,11 @@ class pumps : public testing::Test {
   }
 
   testing_worker::channel_in_memory channel_{capacity};
-  ring_region command_memory_ = channel_.commands(), report_memory_ = channel_.reports();
-  ring_writer commands_out_{command_memory_}, reports_out_{report_memory_};
-  ring_reader commands_in_{command_memory_}, reports_in_{report_memory_};
+  ring_region report_memory_ = channel_.reports();
+  slot_queue_writer commands_out_{channel_.view().queue(), channel_.view().pump()};
+  slot_queue_reader commands_in_{channel_.view().queue(), channel_.view().pump()};
+  ring_writer reports_out_{report_memory_};
+  ring_reader reports_in_{report_memory_};
   reporter reports_{channel_.view(), reports_out_};
   engine_set engines_{"host", {}, {}};
   pump pump_{{.channel = channel_.view(),
@@ -74,9 +76,9 @@ TEST_F(pumps, one_that_is_stopped_fails_requests_whose_memory_will_never_come) {
 TEST_F(pumps, one_that_is_stopped_serves_requests_whose_memory_has_come) {
   std::thread pumping([this] { EXPECT_TRUE(pump_.run()); });
   send({.segments = 2});
-  pump_.segments_changed();
+  pump_.segments_changed(1);
   EXPECT_FALSE(reports_in_.peek());
-  pump_.segments_changed();
+  pump_.segments_changed(2);
   pump_.stop();
   pumping.join();
   EXPECT_EQ(next_report().reaction, static_cast<std::uint8_t>(reaction::unsupported)) << "it has no engines";

@@ -79,7 +79,7 @@ std::uint64_t reporter::report(const operation& op, const failure& why) {
 
 void reporter::announce() noexcept {
   protocol::progress_page& page = channel_.page();
-  if (page.sleepers.load(std::memory_order_seq_cst) == 0) {
+  if (channel_.application().sleepers.load(std::memory_order_seq_cst) == 0) {
     if (!unannounced_.load(std::memory_order_seq_cst)) unannounced_.store(true, std::memory_order_relaxed);
     return;
   }
@@ -94,9 +94,10 @@ void reporter::announce_idle() noexcept {
   protocol::progress_page& page = channel_.page();
   std::uint64_t done = 0;
   for (const protocol::lane_counters& lane : page.lanes) done += lane.done.load(std::memory_order_seq_cst);
-  if (page.retired.load(std::memory_order_relaxed) == done) return;
+  if (channel_.application().retired.load(std::memory_order_relaxed) == done) return;
   page.idle_epoch.fetch_add(1, std::memory_order_seq_cst);
-  if (page.idle_sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(page.idle_epoch, futex_scope::shared);
+  if (channel_.application().idle_sleepers.load(std::memory_order_seq_cst) != 0)
+    futex_wake(page.idle_epoch, futex_scope::shared);
 }
 
 }  // namespace troupe

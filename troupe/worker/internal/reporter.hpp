@@ -15,6 +15,9 @@ class reporter {
  public:
   reporter(protocol::view channel, ring_writer& reports) noexcept : channel_(channel), ring_(reports) {}
 
+  /// Another worker has told of failures up to this number. Before the first report.
+  void continue_after(std::uint64_t last) noexcept { last_ = last; }
+
   /// Publishes a failure; answers its number. Before the operation counts as complete. Waits while the ring is full.
   std::uint64_t report(const operation& op, const failure& why);
 

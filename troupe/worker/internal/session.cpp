@@ -42,10 +42,10 @@ greeting parse(const protocol::worker_settings& settings, const std::string& tex
 
 struct worker_session::state {
   memory_file file;
-  mapping channel_memory;
+  mapping channel_memory, mailbox_memory;
   address_reservation addresses;
   std::vector<std::pair<std::uint64_t, mapping>> memory;  // the listener's
-  std::optional<ring_reader> commands;
+  std::optional<slot_queue_reader> commands;
   std::optional<ring_writer> report_ring;
   std::optional<reporter> reports;
   std::optional<engine_set> engines;
@@ -72,10 +72,10 @@ void worker_session::tell(const error& why) { tell(protocol::message::failed, wh
 
 result<void> worker_session::begin() {
   std::vector<std::byte> packet(most_message_bytes);
-  auto got = application_.receive(packet, 1);
+  auto got = application_.receive(packet, 2);
   if (!got) return got.error();
   protocol::control_message m;
-  if (got->outcome != control_socket::outcome::message || got->bytes < sizeof m || got->fds.size() != 1)
+  if (got->outcome != control_socket::outcome::message || got->bytes < sizeof m || got->fds.size() != 2)
     return bad_greeting("no greeting came");
   std::memcpy(&m, packet.data(), sizeof m);
   if (m.kind != protocol::message::hello) return bad_greeting("the first message was not a greeting");
@@ -94,16 +94,28 @@ result<void> worker_session::begin() {
   if (!file) return file.error();
   auto seen = mapping::map(*file, map_access::read_write);
   if (!seen) return seen.error();
+  auto mailbox_file = memory_file::open(std::move(got->fds[1]), at.mailbox_total);
+  if (!mailbox_file) return mailbox_file.error();
+  auto mailbox = mapping::map(*mailbox_file, map_access::read_only);
+  if (!mailbox) return mailbox.error();
   auto addresses = address_reservation::reserve(g.settings.reserve_bytes, g.settings.reserve_begin);
   if (!addresses) return addresses.error();
-  state_.reset(
-      new state{.file = std::move(*file), .channel_memory = std::move(*seen), .addresses = std::move(*addresses)});
+  state_.reset(new state{.file = std::move(*file),
+                         .channel_memory = std::move(*seen),
+                         .mailbox_memory = std::move(*mailbox),
+                         .addresses = std::move(*addresses),
+                         .memory = {},
+                         .commands = {},
+                         .report_ring = {},
+                         .reports = {},
+                         .engines = {},
+                         .work = {},
+                         .listener = {}});
 
-  const protocol::view channel{at, state_->channel_memory.data()};
-  auto commands = ring_region::open(channel.commands()), reports = ring_region::open(channel.reports());
-  if (!commands) return commands.error();
+  const protocol::view channel{at, state_->channel_memory.data(), state_->mailbox_memory.data()};
+  auto reports = ring_region::open(channel.reports());
   if (!reports) return reports.error();
-  state_->commands.emplace(*commands);
+  state_->commands.emplace(channel.queue(), channel.pump());
   state_->report_ring.emplace(*reports);
   state_->reports.emplace(channel, *state_->report_ring);
   state_->engines.emplace(
@@ -133,17 +145,21 @@ void worker_session::listen() {
     if (!got) {  // this process has no descriptor left for the memory, say
       tell(got.error());
       if (home_ == home::process) ::_exit(1);
-      return state_->work->stop();
+      return stop();
     }
     protocol::control_message m;
     if (got->outcome != control_socket::outcome::message || got->bytes < sizeof m) {
       // The application is gone. In a process of its own nothing is worth tidying, and a lane may be stuck in an
       // engine.
       if (home_ == home::process) ::_exit(0);
-      return state_->work->stop();
+      return stop();
     }
     std::memcpy(&m, packet.data(), sizeof m);
-    if (m.kind == protocol::message::stop) return state_->work->stop();
+    if (m.kind == protocol::message::stop) return stop();
+    if (m.kind == protocol::message::serve) {
+      serve(m.serving);
+      continue;
+    }
     if (m.kind == protocol::message::map && got->fds.size() == 1) {
       auto file = memory_file::open(std::move(got->fds[0]), m.memory.bytes);
       auto placed = file ? state_->addresses.place(*file, map_access::read_write, m.memory.address)
@@ -151,14 +167,31 @@ void worker_session::listen() {
       if (!placed) {
         tell(placed.error());
         if (home_ == home::process) ::_exit(1);
-        return state_->work->stop();
+        return stop();
       }
       state_->memory.emplace_back(m.memory.address, std::move(*placed));
     } else if (m.kind == protocol::message::unmap) {
       std::erase_if(state_->memory, [&m](const auto& s) { return s.first == m.memory.address; });
     }
-    state_->work->segments_changed();
+    state_->work->segments_changed(m.memory.number);
   }
+}
+
+// A standby serves when it is told to, which is the first time that anybody looks at the mailbox.
+void worker_session::serve(const protocol::service& s) {
+  if (go_.load() != 0) return;
+  state_->commands->take_over(s.kept, s.next_ticket);
+  state_->reports->continue_after(s.last_report);
+  state_->work->begin_generation(s.generation);
+  state_->work->segments_changed(s.segments);
+  go_.store(1);
+  futex_wake(go_, futex_scope::process);
+}
+
+void worker_session::stop() {
+  state_->work->stop();
+  go_.store(1);  // one that never served has nothing to do
+  futex_wake(go_, futex_scope::process);
 }
 
 int worker_session::run() {
@@ -168,6 +201,7 @@ int worker_session::run() {
   }
   state_->listener = std::thread([this] { listen(); });
   tell(protocol::message::ready, state_->engines->versions());
+  while (go_.load() == 0) futex_wait(go_, 0, futex_scope::process);
   const auto served = state_->work->run();
   if (!served) tell(served.error());
   if (home_ == home::process) {

@@ -9,10 +9,11 @@
 namespace troupe {
 namespace protocol {
 enum class message : std::uint32_t;
-}
+struct service;
+}  // namespace protocol
 
-/// A worker from its first message to its end: handshake, memory, engines, pump. The same in a process of its own and
-/// in a thread of the application.
+/// A worker from its first message to its end: handshake, memory, engines, standing by, pump. The same in a process of
+/// its own and in a thread of the application.
 class worker_session {
  public:
   enum class home : std::uint8_t { process, thread };
@@ -28,12 +29,15 @@ class worker_session {
   struct state;
   result<void> begin();
   void listen();
+  void serve(const protocol::service& s);
+  void stop();
   void tell(protocol::message kind, const std::string& text, reaction how = {});
   void tell(const error& why);
 
   control_socket application_;
   home home_;
   std::unique_ptr<state> state_;
+  std::atomic<std::uint32_t> go_{0};  // 1: serve, or end
 };
 
 }  // namespace troupe

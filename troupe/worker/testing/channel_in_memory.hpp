@@ -12,10 +12,11 @@ namespace troupe::testing_worker {
 class channel_in_memory {
  public:
   explicit channel_in_memory(std::uint32_t capacity)
-      : at_(protocol::layout::for_capacity(capacity)), memory_(new(alignment) std::byte[at_.total]{}) {}
+      : at_(protocol::layout::for_capacity(capacity)),
+        memory_(new(alignment) std::byte[at_.total]{}),
+        mailbox_(new(alignment) std::byte[at_.mailbox_total]{}) {}
 
-  protocol::view view() const noexcept { return {at_, memory_.get()}; }
-  ring_region commands() const { return ring_region::format(view().commands(), at_.command_bytes).value(); }
+  protocol::view view() const noexcept { return {at_, memory_.get(), mailbox_.get()}; }
   ring_region reports() const { return ring_region::format(view().reports(), at_.report_bytes).value(); }
 
  private:
@@ -24,7 +25,7 @@ class channel_in_memory {
     void operator()(std::byte* p) const noexcept { ::operator delete[](p, alignment); }
   };
   protocol::layout at_;
-  std::unique_ptr<std::byte[], deleter> memory_;
+  std::unique_ptr<std::byte[], deleter> memory_, mailbox_;
 };
 
 }  // namespace troupe::testing_worker

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Workers die; the device goes on.
+#include "harness.hpp"
+
+namespace troupe::whole {
+namespace {
+
+using namespace testing_actor;
+
+class recovery : public testing::TestWithParam<std::uint32_t> {
+ protected:
+  device open(device_options o = {}) {
+    o = with_test_engines(std::move(o));
+    o.standbys = GetParam();
+    o.restarts = 3;
+    return rt.open_device(o);
+  }
+  runtime rt;
+};
+INSTANTIATE_TEST_SUITE_P(with, recovery, testing::Values(0u, 1u, 2u),
+                         [](const auto& i) { return std::to_string(i.param) + "_standbys"; });
+
+TEST_P(recovery, a_device_serves_again_after_its_worker_was_killed) {
+  const device gpu = open();
+  const auto x = gpu.alloc<float>(100);
+  ASSERT_OK(gpu.upload(x, counting(100)).get());
+  const int first = gpu.statistics().worker_pid;
+  kill_worker(gpu);
+  const auto answer = gpu.download(x).get();
+  ASSERT_FALSE(answer);
+  EXPECT_FALSE(x.valid());
+  ASSERT_OK(gpu.upload(x, counting(100)).get());
+  EXPECT_TRUE(x.valid()) << "what is written again is as good as new";
+  EXPECT_EQ(gpu.download(x).get().value(), counting(100));
+  EXPECT_EQ(gpu.state(), device_state::ready);
+  EXPECT_EQ(gpu.statistics().generation, 2u);
+  EXPECT_NE(gpu.statistics().worker_pid, first);
+  EXPECT_OK(gpu.close().get());
+}
+
+TEST_P(recovery, what_had_started_is_lost_and_what_had_not_is_kept_if_its_inputs_are) {
+  const device gpu = open();
+  const auto x = gpu.alloc<float>(10), y = gpu.alloc<float>(10);
+  ASSERT_OK(gpu.upload(x, counting(10)).get());
+  blockade b(gpu);
+  ASSERT_TRUE(b.entered());
+  auto stale = gpu.ask(increment{.x = x, .n = 10});
+  auto after_stale = gpu.download(x);
+  auto fill = gpu.fill(y, 7.f);
+  auto kept = gpu.ask(increment{.x = y, .n = 10});
+  auto result = gpu.download(y);
+  kill_worker(gpu);
+  EXPECT_TRUE(is_error(error_of(std::move(b.answer())), reaction::context_lost, {"SIGKILL", "testing.hold"}));
+  EXPECT_TRUE(is_error(error_of(std::move(stale)), reaction::context_lost, {"SIGKILL"}));
+  EXPECT_TRUE(is_error(error_of(std::move(after_stale)), reaction::context_lost, {"SIGKILL"}));
+  EXPECT_OK(fill.get());
+  EXPECT_OK(kept.get());
+  EXPECT_EQ(result.get().value(), std::vector<float>(10, 8.f));
+}
+
+TEST_P(recovery, untouched_memory_can_be_believed_in) {
+  const device gpu = open({.salvage = salvage::untouched});
+  const auto x = gpu.alloc<float>(10), y = gpu.alloc<float>(10);
+  ASSERT_OK(gpu.upload(x, counting(10)).get());
+  ASSERT_OK(gpu.upload(y, counting(10)).get());
+  blockade b(gpu);
+  ASSERT_TRUE(b.entered());
+  auto queued = gpu.ask(increment{.x = x, .n = 10});
+  kill_worker(gpu);
+  EXPECT_OK(queued.get());
+  EXPECT_EQ(gpu.download(y).get().value(), counting(10));
+  EXPECT_EQ(gpu.download(x).get().value()[9], 10.f);
+}
+
+TEST_P(recovery, too_many_faults_stop_it_until_it_is_reset) {
+  const device gpu = open();
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_OK(gpu.sync().get());
+    kill_worker(gpu);
+    while (gpu.statistics().generation < static_cast<std::uint64_t>(i) + 2) std::this_thread::yield();
+  }
+  EXPECT_TRUE(is_error(error_of(gpu.stopped()), reaction::context_lost, {"more than 3 times within 60 s"}));
+  EXPECT_TRUE(is_error(error_of(gpu.ping()), reaction::stopped, {"reset()"}));
+  EXPECT_OK(gpu.reset().get());
+  EXPECT_EQ(gpu.ping(5).get().value(), 5u);
+}
+
+TEST_P(recovery, answers_each_request_once_while_workers_die) {
+  const device gpu = open({.mailbox_capacity = 256, .when_full = when_full::wait});
+  tally answers;
+  std::atomic<bool> over{false};
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 3; ++t)
+    callers.emplace_back([&, t] {
+      while (!over) {
+        const auto x = gpu.alloc<float>(64);
+        gpu.upload(x, std::vector<float>(64, static_cast<float>(t)));
+        answers.watch(gpu.ask(increment{.x = x, .n = 64}));
+        const auto y = gpu.download(x).get();
+        if (y) {
+          EXPECT_EQ(*y, std::vector<float>(64, static_cast<float>(t + 1)));
+        }
+      }
+    });
+  for (int i = 0; i < 3; ++i) {
+    std::this_thread::sleep_for(100ms);
+    EXPECT_OK(gpu.sync().get());  // somebody serves
+    kill_worker(gpu);
+  }
+  std::this_thread::sleep_for(100ms);
+  over = true;
+  for (auto& c : callers) c.join();
+  EXPECT_OK(gpu.sync().get());
+  answers.await_all();
+  EXPECT_EQ(answers.answered(), answers.expected());
+  EXPECT_GT(answers.fine(), 0);
+}
+
+}  // namespace
+}  // namespace troupe::whole

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// An entry is ticket * 2^20 + slot, at its ticket modulo the number of slots. The reader waits for its next ticket to
+// appear there and never writes. Nobody overwrites what has not been read: unread tickets are consecutive, and each
+// holds a slot, so there are at most as many of them as there are entries.
+#include <troupe/channel/slot_queue.hpp>
+
+namespace troupe {
+namespace {
+
+constexpr int slot_bits = 20;
+static_assert(slot_queue_region::most_slots == 1u << slot_bits);
+
+constexpr std::size_t entries_bytes(std::uint32_t slots) noexcept {
+  return (slots * sizeof(std::uint64_t) + 63) / 64 * 64;
+}
+
+}  // namespace
+
+std::size_t slot_queue_region::bytes_for(std::uint32_t slots, std::size_t record_bytes) noexcept {
+  return entries_bytes(slots) + slots * record_bytes + slots * sizeof(std::uint64_t);
+}
+
+slot_queue_region::slot_queue_region(std::span<std::byte> memory, std::uint32_t slots,
+                                     std::size_t record_bytes) noexcept
+    : entries_(reinterpret_cast<std::atomic<std::uint64_t>*>(memory.data())),
+      records_(memory.data() + entries_bytes(slots)),
+      slots_(slots),
+      record_bytes_(record_bytes) {}
+
+// seq_cst, not release: the look at the sleeping flag that follows must not move before it (see parking_ref, step W1).
+void slot_queue_writer::publish(std::uint64_t ticket, std::uint32_t slot) noexcept {
+  region_.entry(ticket).store(ticket << slot_bits | slot, std::memory_order_seq_cst);
+}
+
+bool slot_queue_writer::all_published(std::uint64_t ticket) const noexcept {
+  // A later ticket in the same place: its own has been read, so it was there.
+  const std::uint64_t oldest = ticket < region_.slots_ ? 1 : ticket - region_.slots_ + 1;
+  for (std::uint64_t t = oldest; t <= ticket; ++t)
+    if (region_.entry(t).load(std::memory_order_seq_cst) >> slot_bits < t) return false;
+  return true;
+}
+
+void slot_queue_writer::keep(std::uint32_t i, std::uint64_t ticket, std::uint32_t slot) noexcept {
+  region_.kept()[i] = ticket << slot_bits | slot;
+}
+
+std::uint64_t slot_queue_reader::arrived(std::memory_order order) const noexcept {
+  if (taken_ < kept_) return region_.kept()[taken_];
+  const std::uint64_t found = region_.entry(next_).load(order);
+  return found >> slot_bits == next_ ? found : 0;
+}
+
+std::optional<sent_slot> slot_queue_reader::peek() const noexcept {
+  const std::uint64_t found = arrived(std::memory_order_acquire);
+  if (found == 0) return {};
+  const auto slot = static_cast<std::uint32_t>(found) & (region_.slots_ - 1);
+  return sent_slot{found >> slot_bits, slot, region_.record(slot)};
+}
+
+bool slot_queue_reader::prepare_park() noexcept {
+  parking_.prepare();
+  if (arrived(std::memory_order_seq_cst) == 0) return true;
+  parking_.cancel();
+  return false;
+}
+
+}  // namespace troupe

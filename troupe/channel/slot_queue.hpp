@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <troupe/channel/parking.hpp>
+
+namespace troupe {
+
+/// The shared memory of a mailbox: a record of fixed size for each of its slots, and the order in which slots were
+/// sent. Only the sending side writes it, so whoever reads may have it mapped read-only, and what was sent is still
+/// there when a reader has died: the next one gets a list of what is kept for it, and goes on from there. A record
+/// belongs to its slot until the sender uses the slot again.
+class slot_queue_region {
+ public:
+  static constexpr std::uint32_t most_slots = 1 << 20;
+
+  static std::size_t bytes_for(std::uint32_t slots, std::size_t record_bytes) noexcept;
+  /// `slots` is a power of two; `record_bytes` a multiple of 64; `memory` starts zeroed and is aligned to 64 bytes.
+  slot_queue_region(std::span<std::byte> memory, std::uint32_t slots, std::size_t record_bytes) noexcept;
+
+ private:
+  friend class slot_queue_writer;
+  friend class slot_queue_reader;
+  std::atomic<std::uint64_t>& entry(std::uint64_t ticket) const noexcept { return entries_[ticket & (slots_ - 1)]; }
+  std::span<std::byte> record(std::uint32_t slot) const noexcept {
+    return {records_ + slot * record_bytes_, record_bytes_};
+  }
+  std::uint64_t* kept() const noexcept { return reinterpret_cast<std::uint64_t*>(records_ + slots_ * record_bytes_); }
+
+  std::atomic<std::uint64_t>* entries_;
+  std::byte* records_;
+  std::uint32_t slots_;
+  std::size_t record_bytes_;
+};
+
+/// The senders' end: any number of threads. Lock-free, never full: who has a slot has a place.
+class slot_queue_writer {
+ public:
+  /// `parking` is where the reader sleeps. Tickets grow from `first_ticket`, without gaps.
+  slot_queue_writer(const slot_queue_region& region, parking_ref parking, std::uint64_t first_ticket = 1) noexcept
+      : region_(region), parking_(parking), newest_(first_ticket - 1) {}
+  slot_queue_writer(const slot_queue_writer&) = delete;
+
+  /// The slot's record, to be filled before `publish`.
+  std::span<std::byte> record(std::uint32_t slot) const noexcept { return region_.record(slot); }
+  /// The next place in the order. The reader waits behind it until it is published.
+  std::uint64_t claim() noexcept { return newest_.fetch_add(1, std::memory_order_acq_rel) + 1; }
+  void publish(std::uint64_t ticket, std::uint32_t slot) noexcept;
+  /// After one `publish`, or many: wakes the reader if it sleeps.
+  bool wake_if_sleeping() noexcept { return parking_.wake_if_sleeping(); }
+
+  /// Tickets of claims so far are not greater, those of later ones are.
+  std::uint64_t newest_ticket() const noexcept { return newest_.load(std::memory_order_acquire); }
+  /// Has everything up to this ticket been published? Soon it will be: senders do nothing else after a claim.
+  bool all_published(std::uint64_t ticket) const noexcept;
+  /// While there is no reader: the `i`-th that the next one will get, before what comes after its first ticket.
+  void keep(std::uint32_t i, std::uint64_t ticket, std::uint32_t slot) noexcept;
+
+ private:
+  const slot_queue_region region_;
+  parking_ref parking_;
+  alignas(64) std::atomic<std::uint64_t> newest_;
+};
+
+/// What was sent next.
+struct sent_slot {
+  std::uint64_t ticket = 0;
+  std::uint32_t slot = 0;  ///< below the number of slots
+  std::span<const std::byte> record;
+};
+
+/// The reader's end, for one thread. It trusts the sender not to send a slot again before it is done with it.
+class slot_queue_reader {
+ public:
+  slot_queue_reader(const slot_queue_region& region, parking_ref parking, std::uint64_t first_ticket = 1) noexcept
+      : region_(region), parking_(parking), next_(first_ticket) {}
+  slot_queue_reader(const slot_queue_reader&) = delete;
+
+  /// Before anything else, when there was another reader before: the first `kept` come from the list, then those from
+  /// `next_ticket` on.
+  void take_over(std::uint32_t kept, std::uint64_t next_ticket) noexcept {
+    kept_ = kept;
+    next_ = next_ticket;
+  }
+  /// The next one in order, until `pop`.
+  std::optional<sent_slot> peek() const noexcept;
+  bool empty() const noexcept { return arrived(std::memory_order_acquire) == 0; }
+  void pop() noexcept { taken_ < kept_ ? ++taken_ : ++next_; }
+
+  /// Announces sleep; false when something has arrived meanwhile and nothing is announced. After true: look at whatever
+  /// else `parking()` is woken for (with seq_cst loads), then `park` or `cancel_park`.
+  [[nodiscard]] bool prepare_park() noexcept;
+  void park() noexcept { parking_.park(); }
+  void cancel_park() noexcept { parking_.cancel(); }
+  parking_ref parking() const noexcept { return parking_; }
+
+ private:
+  std::uint64_t arrived(std::memory_order order) const noexcept;  // the entry; 0: it has not
+
+  const slot_queue_region region_;
+  parking_ref parking_;
+  std::uint64_t next_;  // ticket
+  std::uint32_t kept_ = 0, taken_ = 0;
+};
+
+}  // namespace troupe

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace troupe {
+
+/// What a fault of the worker does to buffers that are not sealed. A broken kernel may have written anywhere.
+enum class salvage : std::uint8_t {
+  strict,     ///< all go stale
+  untouched,  ///< those go stale that an unfinished request could write; the others are believed to be as they were
+};
+
+}  // namespace troupe
