@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 #include <mutex>
+#include <troupe/device/internal/control_thread.hpp>
 #include <troupe/device/internal/core.hpp>
+#include <troupe/device/internal/launched_worker.hpp>
 #include <troupe/runtime/runtime.hpp>
 
 namespace troupe {
 
 struct runtime::state {
   std::mutex lock;
-  std::shared_ptr<control_loop> loop;             // made with the first device
+  std::shared_ptr<control_thread> loop;           // made with the first device
   std::vector<std::weak_ptr<device_core>> cores;  // a device that has not stopped keeps itself alive
   std::uint32_t opened = 0;
   bool closing = false;
@@ -51,9 +53,10 @@ device runtime::open(device_options options) {
   const std::scoped_lock guard(state_->lock);
   auto loop = state_->closing ? error(reaction::stopped, "runtime", "the runtime is closing: it opens no more devices")
               : state_->loop  ? result(state_->loop)
-                              : control_loop::make();
+                              : control_thread::make();
   if (loop) state_->loop = *loop;
-  auto core = device_core::open(options, state_->opened++, loop);
+  auto core = device_core::open(options, state_->opened++,
+                                loop ? result(device_surroundings{*loop, &launched_worker::make}) : loop.error());
   std::erase_if(state_->cores, [](const auto& c) { return c.expired(); });
   state_->cores.push_back(core);
   return device(std::move(core));

@@ -4,21 +4,16 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <troupe/async/executor.hpp>
-#include <troupe/base/file_descriptor.hpp>
 #include <troupe/base/result.hpp>
-#include <vector>
 
 namespace troupe {
 
-/// One quiet thread for everything that is rare: workers starting and ending, messages from them, deadlines. It sleeps
-/// in epoll. Shared by the devices of a runtime, which ends it; devices that outlive the runtime have it finish on the
-/// threads that call them.
-class control_loop final : public executor {
+/// Where a device does everything that is rare, one thing at a time: workers starting and ending, messages from them,
+/// deadlines. And its clock. `control_thread` is the real one; simulations have their own.
+class control_loop : public executor {
  public:
-  /// Called on the loop's thread when a watched file becomes readable, or at a time.
+  /// Called on the loop when a watched file becomes readable, or at a time.
   struct handler {
     virtual void on_readable(int fd) = 0;
     virtual void on_time(std::uint64_t tag) = 0;
@@ -27,43 +22,16 @@ class control_loop final : public executor {
     ~handler() = default;
   };
 
-  static result<std::shared_ptr<control_loop>> make();
-  ~control_loop();
-  control_loop(const control_loop&) = delete;
-
-  /// Runs what was posted and ends the thread; waits for that, except on the loop itself. Nothing may be watched any
-  /// more. What is posted later runs on the thread that posts it, and no time comes any more.
-  void end() noexcept;
-
-  void post(job& work) noexcept override;
-  /// Only on the loop's thread. The handler lives until `unwatch`.
-  result<void> watch(int fd, handler& h);
-  void unwatch(int fd);
+  /// Only on the loop. The handler lives until `unwatch`.
+  virtual result<void> watch(int fd, handler& h) = 0;
+  virtual void unwatch(int fd) = 0;
   /// Calls `h->on_time(tag)` at `deadline_ns` if `h` still lives then. Thread safe.
-  void at(std::int64_t deadline_ns, std::weak_ptr<handler> h, std::uint64_t tag);
-  bool on_loop_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
+  virtual void at(std::int64_t deadline_ns, std::weak_ptr<handler> h, std::uint64_t tag) = 0;
+  /// Nanoseconds of the clock that all deadlines count in. Any thread.
+  virtual std::int64_t now() const noexcept = 0;
 
- private:
-  control_loop() = default;
-  struct timer {
-    std::int64_t deadline_ns;
-    std::weak_ptr<handler> target;
-    std::uint64_t tag;
-    bool operator<(const timer& o) const noexcept { return deadline_ns > o.deadline_ns; }
-  };
-  void run();
-  void wake() noexcept;
-  void arm(std::int64_t deadline_ns) noexcept;
-
-  file_descriptor epoll_, event_, clock_;
-  std::mutex lock_;
-  job* first_ = nullptr;
-  job* last_ = nullptr;
-  std::vector<timer> timers_;  // a heap
-  std::vector<std::pair<int, handler*>> watched_;
-  bool ending_ = false, ended_ = false;
-  bool* gone_ = nullptr;  // run()'s: set when the loop was destroyed by what it called
-  std::thread thread_;
+ protected:
+  ~control_loop() = default;
 };
 
 }  // namespace troupe

@@ -15,6 +15,15 @@
 
 namespace troupe {
 
+/// What a device gets from outside.
+struct device_surroundings {
+  std::shared_ptr<control_loop> loop;
+  worker_link_maker make_worker;
+  /// False: somebody calls `drive` whenever there may be answers, and the device has no thread of its own. Its
+  /// continuations run on whatever thread brings the answers.
+  bool reacts = true;
+};
+
 class transfer;
 struct parsed_report;
 
@@ -28,7 +37,7 @@ class device_core final : public waiter,
  public:
   /// Never fails: a device that cannot be opened is stopped and says why.
   static std::shared_ptr<device_core> open(const device_options& o, std::uint32_t index,
-                                           const result<std::shared_ptr<control_loop>>& loop);
+                                           const result<device_surroundings>& surroundings);
   ~device_core();
 
   // submit.cpp
@@ -93,7 +102,7 @@ class device_core final : public waiter,
   std::uint64_t failed() const noexcept { return failed_.load(); }
 
  private:
-  device_core(const device_options& o, std::uint32_t index, std::shared_ptr<control_loop> loop);
+  device_core(const device_options& o, std::uint32_t index, device_surroundings surroundings);
   result<void> prepare();
   result<void> start_reactor();
   void give_up(const error& why);
@@ -157,6 +166,8 @@ class device_core final : public waiter,
   std::vector<std::string> environment_;  // the worker's
   std::uint32_t index_;
   std::shared_ptr<control_loop> loop_;
+  worker_link_maker make_worker_;
+  bool reacts_;
 
   // shared memory
   mapping channel_memory_, mailbox_memory_;  // the channel of the worker that serves, always at the same place

@@ -5,7 +5,6 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 #include <troupe/async/kept_continuations.hpp>
-#include <troupe/base/clock.hpp>
 #include <troupe/device/internal/core.hpp>
 
 #include <algorithm>
@@ -64,22 +63,25 @@ device_supervisor::limits limits_of(const device_options& o) noexcept {
 }  // namespace
 
 std::shared_ptr<device_core> device_core::open(const device_options& o, std::uint32_t index,
-                                               const result<std::shared_ptr<control_loop>>& loop) {
+                                               const result<device_surroundings>& surroundings) {
   device_options options = o;
   if (options.name.empty()) options.name = options.engine + ":" + std::to_string(index);
-  std::shared_ptr<device_core> core(new device_core(options, index, loop ? *loop : nullptr));
-  if (loop)
+  std::shared_ptr<device_core> core(
+      new device_core(options, index, surroundings ? *surroundings : device_surroundings()));
+  if (surroundings)
     core->start();
   else
-    core->give_up(loop.error());
+    core->give_up(surroundings.error());
   return core;
 }
 
-device_core::device_core(const device_options& o, std::uint32_t index, std::shared_ptr<control_loop> loop)
+device_core::device_core(const device_options& o, std::uint32_t index, device_surroundings surroundings)
     : options_(o),
       environment_(current_environment()),  // here, not on the loop's thread, where it could race with a setenv
       index_(index),
-      loop_(std::move(loop)),
+      loop_(std::move(surroundings.loop)),
+      make_worker_(std::move(surroundings.make_worker)),
+      reacts_(surroundings.reacts),
       ledger_(check(o) ? 1 : std::bit_ceil(o.mailbox_capacity)),
       cores_(usable_cores()),
       supervisor_(limits_of(o)) {
@@ -172,6 +174,7 @@ void device_core::start() {
 }
 
 result<void> device_core::start_reactor() {
+  if (!reacts_) return {};
   if (reactor_.joinable()) reactor_.join();  // that of the time before a reset has nothing left to do
   reactor_ends_.store(false);
   reactor_gone_ = false;
@@ -202,7 +205,7 @@ error device_core::refusal() const {
 }
 
 void device_core::feed(device_supervisor::event e) {
-  for (const device_supervisor::action& a : supervisor_.on(std::move(e), now_ns())) carry_out(a);
+  for (const device_supervisor::action& a : supervisor_.on(std::move(e), loop_->now())) carry_out(a);
   state_.store(supervisor_.state());
   if (const worker_id next = supervisor_.serving(); next != 0) serving_.store(next);
   if (const auto due = supervisor_.next_tick(); due != armed_tick_) {
@@ -223,7 +226,7 @@ void device_core::carry_out(const device_supervisor::action& a) {
       worker_link& link = *link_of(a.worker);
       if (const auto ok = serve(link); !ok) {
         // One that is just ending will tell so itself, which says more.
-        if (!link.ends_by(now_ns() + 100'000'000))
+        if (!link.ends_by(loop_->now() + 100'000'000))
           post(*loop_, [self = shared_from_this(), id = a.worker, why = ok.error()] {
             self->feed({device_supervisor::event_kind::misbehaved, id, why});
           });
@@ -303,7 +306,7 @@ worker_link* device_core::link_of(worker_id id) noexcept {
 }
 
 result<void> device_core::launch(worker_id id) {
-  auto made = worker_link::make(id, options_.isolation, region_, channel_.at.total);
+  auto made = make_worker_(id, options_.isolation, region_, channel_.at.total);
   if (!made) return made.error();
   worker_link& link = **made;
   {
@@ -373,7 +376,7 @@ void device_core::forget(worker_id id) {
   if (link->exit_fd() >= 0) loop_->unwatch(link->exit_fd());
   // A thread cannot be killed, and a process that the kernel holds cannot either: what still runs is waited for away
   // from the loop, so that other devices go on.
-  if (!link->has_ended(now_ns() + 100'000'000))
+  if (!link->has_ended(loop_->now() + 100'000'000))
     std::thread([link = std::shared_ptr<worker_link>(std::move(link)), self = shared_from_this()] {}).detach();
 }
 

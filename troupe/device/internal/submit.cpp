@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
-#include <troupe/base/clock.hpp>
 #include <troupe/device/internal/sleep_for_news.hpp>
 #include <troupe/worker/internal/operation.hpp>
 #include <tuple>
@@ -85,7 +84,7 @@ std::uint32_t device_core::take_slot(bool may_wait, std::int64_t deadline_ns) no
   slot = ledger_.take();
   if (slot != ledger::none || !may_wait) return slot;
   room_waiters_.fetch_add(1, std::memory_order_seq_cst);
-  while (slot == ledger::none && !refusing_.load() && now_ns() < deadline_ns) {
+  while (slot == ledger::none && !refusing_.load() && loop_->now() < deadline_ns) {
     sleep_for_news([&] { return (slot = ledger_.take()) != ledger::none; }, deadline_ns);
     if (slot == ledger::none) slot = ledger_.take();
   }
@@ -113,7 +112,7 @@ void device_core::cancel_overdue() {
     const std::int64_t deadline = e.deadline_ns.load(std::memory_order_acquire);
     const bool decided = protocol::ticket_of(channel_.slot(slot).load(std::memory_order_relaxed)) >= ticket;
     if (deadline == no_deadline || decided || e.ticket.load(std::memory_order_relaxed) != ticket) continue;
-    if (deadline > now_ns())
+    if (deadline > loop_->now())
       next = std::min(next, deadline);
     else
       cancel(slot, ticket, "its time-out passed before it started; the device was busy with earlier requests");
@@ -140,7 +139,7 @@ submission device_core::submit(const request_info& info, const void* request, ch
   const bool listed = many.size() > max_operands;
 
   const bool may_wait = options_.when_full == when_full::wait;
-  const std::int64_t deadline = options.timeout.unlimited() ? no_deadline : options.timeout.after(now_ns());
+  const std::int64_t deadline = options.timeout.unlimited() ? no_deadline : options.timeout.after(loop_->now());
   const std::uint32_t slot = take_slot(may_wait, deadline);
   if (slot == ledger::none) [[unlikely]]
     return refuse(refusing_.load() ? refusal() : mailbox_full(), checked, answer, info);

@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <mutex>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
-#include <thread>
-#include <troupe/channel/control_socket.hpp>
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/process.hpp>
 #include <troupe/device/internal/region.hpp>
@@ -15,7 +14,8 @@
 
 namespace troupe {
 
-/// The application's hold on one worker: its process or thread, and the socket for rare messages.
+/// The application's hold on one worker: what it can be told, what it says, and how it ends. `launched_worker` is the
+/// real one; simulations have their own.
 class worker_link {
  public:
   struct news {
@@ -25,54 +25,46 @@ class worker_link {
     reaction how = reaction::fatal;
   };
 
-  /// `addresses` is kept until the worker has ended. `id` is the supervisor's.
-  static result<std::unique_ptr<worker_link>> make(std::uint32_t id, enum isolation isolation,
-                                                   std::shared_ptr<const region> addresses,
-                                                   std::uint64_t channel_bytes);
-  ~worker_link();
+  worker_link() = default;
   worker_link(const worker_link&) = delete;
+  /// Waits for the end of a worker that has not ended: see `has_ended`.
+  virtual ~worker_link() = default;
 
   /// Sends the greeting. First of all messages.
-  result<void> greet(const protocol::worker_settings& settings, const std::string& text, const memory_file& mailbox);
+  virtual result<void> greet(const protocol::worker_settings& settings, const std::string& text,
+                             const memory_file& mailbox) = 0;
   /// Starts the worker. On the thread that lives as long as it: see die_with_parent.
-  result<void> launch(const std::string& program, const std::vector<std::string>& environment);
+  virtual result<void> launch(const std::string& program, const std::vector<std::string>& environment) = 0;
   /// Memory messages, in order. Any thread. Never waits for a worker that does not read them: retry_later.
-  result<void> send_map(std::uint64_t address, const memory_file& memory, std::uint32_t number);
-  result<void> send_unmap(std::uint64_t address, std::uint32_t number);
-  result<void> send_serve(const protocol::service& s);
-  void send_stop() noexcept;
-  void kill() noexcept;
+  virtual result<void> send_map(std::uint64_t address, const memory_file& memory, std::uint32_t number) = 0;
+  virtual result<void> send_unmap(std::uint64_t address, std::uint32_t number) = 0;
+  virtual result<void> send_serve(const protocol::service& s) = 0;
+  virtual void send_stop() noexcept = 0;
+  virtual void kill() noexcept = 0;
 
   /// The next message, without blocking.
-  news receive();
+  virtual news receive() = 0;
   /// How a process ended; nothing while it runs or when it is a thread.
-  std::optional<exit_status> ended() noexcept;
-
-  std::uint32_t id() const noexcept { return id_; }
-  const std::shared_ptr<const memory_file>& channel() const noexcept { return channel_; }
+  virtual std::optional<exit_status> ended() noexcept = 0;
   /// Has a process ended by then? Waits for it.
-  bool ends_by(std::int64_t deadline_ns) noexcept;
+  virtual bool ends_by(std::int64_t deadline_ns) noexcept = 0;
   /// Kills a process, and waits for its end until the deadline. A thread has ended when its end of the socket is
   /// closed.
-  bool has_ended(std::int64_t deadline_ns) noexcept;
-  int socket_fd() const noexcept { return socket_.fd(); }
+  virtual bool has_ended(std::int64_t deadline_ns) noexcept = 0;
+
+  /// The supervisor's.
+  virtual std::uint32_t id() const noexcept = 0;
+  virtual const std::shared_ptr<const memory_file>& channel() const noexcept = 0;
+  /// Readable when there is a message.
+  virtual int socket_fd() const noexcept = 0;
   /// Readable when the process has ended; -1 for a thread.
-  int exit_fd() const noexcept { return process_ ? process_->pidfd() : -1; }
-  int pid() const noexcept { return process_ ? process_->pid() : 0; }
-
- private:
-  explicit worker_link(memory_file channel) : channel_(std::make_shared<const memory_file>(std::move(channel))) {}
-  result<void> send_memory(protocol::message kind, const protocol::memory_place& place, int fd);
-
-  std::uint32_t id_ = 0;
-  enum isolation isolation_ = isolation::process;
-  std::shared_ptr<const region> addresses_;
-  std::shared_ptr<const memory_file> channel_;
-  bool gone_ = false;
-  control_socket socket_, theirs_;
-  std::mutex sending_;
-  std::optional<process> process_;
-  std::thread thread_;
+  virtual int exit_fd() const noexcept = 0;
+  virtual int pid() const noexcept = 0;
 };
+
+/// Makes the link to a worker that is yet to be launched. `addresses` is kept until the worker has ended. `id` is the
+/// supervisor's.
+using worker_link_maker = std::function<result<std::unique_ptr<worker_link>>(
+    std::uint32_t id, enum isolation isolation, std::shared_ptr<const region> addresses, std::uint64_t channel_bytes)>;
 
 }  // namespace troupe

@@ -5,7 +5,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 #include <troupe/base/clock.hpp>
-#include <troupe/device/internal/control_loop.hpp>
+#include <troupe/device/internal/control_thread.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -32,8 +32,8 @@ void clear(int fd) {
 
 }  // namespace
 
-result<std::shared_ptr<control_loop>> control_loop::make() {
-  std::shared_ptr<control_loop> loop(new control_loop);
+result<std::shared_ptr<control_thread>> control_thread::make() {
+  std::shared_ptr<control_thread> loop(new control_thread);
   loop->epoll_ = file_descriptor(::epoll_create1(EPOLL_CLOEXEC));
   if (!loop->epoll_) return failed("epoll_create1");
   loop->event_ = file_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -50,7 +50,7 @@ result<std::shared_ptr<control_loop>> control_loop::make() {
   return loop;
 }
 
-control_loop::~control_loop() {
+control_thread::~control_thread() {
   end();
   if (!thread_.joinable()) return;
   // Destroyed by what it called: then the thread ends by itself, without looking at the loop again.
@@ -58,7 +58,7 @@ control_loop::~control_loop() {
   thread_.detach();
 }
 
-void control_loop::end() noexcept {
+void control_thread::end() noexcept {
   {
     const std::scoped_lock guard(lock_);
     ending_ = true;
@@ -67,12 +67,12 @@ void control_loop::end() noexcept {
   if (thread_.joinable() && !on_loop_thread()) thread_.join();
 }
 
-void control_loop::wake() noexcept {
+void control_thread::wake() noexcept {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto n = ::write(event_.get(), &one, sizeof one);
 }
 
-void control_loop::post(job& work) noexcept {
+void control_thread::post(job& work) noexcept {
   work.next = nullptr;
   std::unique_lock guard(lock_);
   if (ended_) {
@@ -88,31 +88,31 @@ void control_loop::post(job& work) noexcept {
   wake();
 }
 
-result<void> control_loop::watch(int fd, handler& h) {
+result<void> control_thread::watch(int fd, handler& h) {
   auto ok = add(epoll_.get(), fd);
   if (ok) watched_.emplace_back(fd, &h);
   return ok;
 }
 
-void control_loop::unwatch(int fd) {
+void control_thread::unwatch(int fd) {
   std::erase_if(watched_, [fd](const auto& w) { return w.first == fd; });
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
 }
 
-void control_loop::arm(std::int64_t deadline_ns) noexcept {
+void control_thread::arm(std::int64_t deadline_ns) noexcept {
   const std::int64_t t = std::max<std::int64_t>(deadline_ns, 1);
   const itimerspec spec{.it_interval = {}, .it_value = {.tv_sec = t / 1'000'000'000, .tv_nsec = t % 1'000'000'000}};
   ::timerfd_settime(clock_.get(), TFD_TIMER_ABSTIME, &spec, nullptr);
 }
 
-void control_loop::at(std::int64_t deadline_ns, std::weak_ptr<handler> h, std::uint64_t tag) {
+void control_thread::at(std::int64_t deadline_ns, std::weak_ptr<handler> h, std::uint64_t tag) {
   const std::scoped_lock guard(lock_);
   timers_.push_back({deadline_ns, std::move(h), tag});
   std::push_heap(timers_.begin(), timers_.end());
   if (timers_.front().deadline_ns == deadline_ns) arm(deadline_ns);
 }
 
-void control_loop::run() {
+void control_thread::run() {
   ::pthread_setname_np(::pthread_self(), "troupe-control");
   bool gone = false;
   gone_ = &gone;

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <system_error>
 #include <troupe/base/clock.hpp>
+#include <troupe/device/internal/launched_worker.hpp>
 #include <troupe/device/internal/report.hpp>
-#include <troupe/device/internal/worker_link.hpp>
 #include <troupe/worker/internal/session.hpp>
 
 namespace troupe {
@@ -20,29 +20,29 @@ std::vector<std::byte> packet_of(const protocol::control_message& m, const std::
 
 }  // namespace
 
-result<std::unique_ptr<worker_link>> worker_link::make(std::uint32_t id, enum isolation isolation,
-                                                       std::shared_ptr<const region> addresses,
-                                                       std::uint64_t channel_bytes) {
+result<std::unique_ptr<worker_link>> launched_worker::make(std::uint32_t id, enum isolation isolation,
+                                                           std::shared_ptr<const region> addresses,
+                                                           std::uint64_t channel_bytes) {
   auto pair = control_socket::make_pair();
   if (!pair) return pair.error();
   auto channel = memory_file::create("troupe-channel", channel_bytes);
   if (!channel) return channel.error();
-  std::unique_ptr<worker_link> link(new worker_link(std::move(*channel)));
+  std::unique_ptr<launched_worker> link(new launched_worker(std::move(*channel)));
   link->id_ = id;
   link->isolation_ = isolation;
   link->addresses_ = std::move(addresses);
   link->socket_ = std::move(pair->ours);
   link->theirs_ = std::move(pair->theirs);
-  return link;
+  return std::unique_ptr<worker_link>(std::move(link));
 }
 
-worker_link::~worker_link() {
+launched_worker::~launched_worker() {
   socket_ = {};  // the worker takes this for the end of the application
   if (thread_.joinable()) thread_.join();
 }
 
-result<void> worker_link::greet(const protocol::worker_settings& settings, const std::string& text,
-                                const memory_file& mailbox) {
+result<void> launched_worker::greet(const protocol::worker_settings& settings, const std::string& text,
+                                    const memory_file& mailbox) {
   protocol::control_message m{};
   m.kind = protocol::message::hello;
   m.settings = settings;
@@ -50,7 +50,7 @@ result<void> worker_link::greet(const protocol::worker_settings& settings, const
   return socket_.send(packet_of(m, text), fds);
 }
 
-result<void> worker_link::launch(const std::string& program, const std::vector<std::string>& environment) {
+result<void> launched_worker::launch(const std::string& program, const std::vector<std::string>& environment) {
   if (isolation_ == isolation::thread) {
     try {
       thread_ = std::thread(
@@ -67,7 +67,7 @@ result<void> worker_link::launch(const std::string& program, const std::vector<s
   return {};
 }
 
-result<void> worker_link::send_memory(protocol::message kind, const protocol::memory_place& place, int fd) {
+result<void> launched_worker::send_memory(protocol::message kind, const protocol::memory_place& place, int fd) {
   protocol::control_message m{};
   m.kind = kind;
   m.memory = place;
@@ -75,15 +75,15 @@ result<void> worker_link::send_memory(protocol::message kind, const protocol::me
   return socket_.send(packet_of(m), fd >= 0 ? std::span<const int>(&fd, 1) : std::span<const int>(), 0);
 }
 
-result<void> worker_link::send_map(std::uint64_t address, const memory_file& memory, std::uint32_t number) {
+result<void> launched_worker::send_map(std::uint64_t address, const memory_file& memory, std::uint32_t number) {
   return send_memory(protocol::message::map, {address, memory.size(), number}, memory.fd());
 }
 
-result<void> worker_link::send_unmap(std::uint64_t address, std::uint32_t number) {
+result<void> launched_worker::send_unmap(std::uint64_t address, std::uint32_t number) {
   return send_memory(protocol::message::unmap, {address, 0, number}, -1);
 }
 
-result<void> worker_link::send_serve(const protocol::service& s) {
+result<void> launched_worker::send_serve(const protocol::service& s) {
   protocol::control_message m{};
   m.kind = protocol::message::serve;
   m.serving = s;
@@ -91,7 +91,7 @@ result<void> worker_link::send_serve(const protocol::service& s) {
   return socket_.send(packet_of(m), {}, now_ns() + 1'000'000'000);
 }
 
-void worker_link::send_stop() noexcept {
+void launched_worker::send_stop() noexcept {
   protocol::control_message m{};
   m.kind = protocol::message::stop;
   const std::scoped_lock guard(sending_);
@@ -99,11 +99,11 @@ void worker_link::send_stop() noexcept {
                      now_ns() + 1'000'000'000);  // a worker that cannot take it is killed when its time is over
 }
 
-void worker_link::kill() noexcept {
+void launched_worker::kill() noexcept {
   if (process_) (void)process_->kill(SIGKILL);
 }
 
-worker_link::news worker_link::receive() {
+worker_link::news launched_worker::receive() {
   std::array<std::byte, 16 << 10> packet;
   auto got = socket_.receive(packet, 0, 0);
   if (!got) return {news::kind::failed, "the worker sent a malformed message: " + got.error().text(), reaction::fatal};
@@ -127,19 +127,19 @@ worker_link::news worker_link::receive() {
   return {news::kind::failed, "the worker sent a message of unknown kind", reaction::fatal};
 }
 
-bool worker_link::ends_by(std::int64_t deadline_ns) noexcept {
+bool launched_worker::ends_by(std::int64_t deadline_ns) noexcept {
   if (!process_) return false;
   const auto status = process_->wait(deadline_ns);
   return status && status->ended();
 }
 
-bool worker_link::has_ended(std::int64_t deadline_ns) noexcept {
+bool launched_worker::has_ended(std::int64_t deadline_ns) noexcept {
   if (!process_) return gone_ || !thread_.joinable();
   kill();
   return ends_by(deadline_ns);
 }
 
-std::optional<exit_status> worker_link::ended() noexcept {
+std::optional<exit_status> launched_worker::ended() noexcept {
   if (!process_) return {};
   const auto status = process_->wait(0);
   if (!status || !status->ended()) return {};

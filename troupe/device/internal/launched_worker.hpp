@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+#include <thread>
+#include <troupe/channel/control_socket.hpp>
+#include <troupe/device/internal/worker_link.hpp>
+
+namespace troupe {
+
+/// A worker that is a process or a thread of this machine, and the socket for rare messages.
+class launched_worker final : public worker_link {
+ public:
+  /// See worker_link_maker.
+  static result<std::unique_ptr<worker_link>> make(std::uint32_t id, enum isolation isolation,
+                                                   std::shared_ptr<const region> addresses,
+                                                   std::uint64_t channel_bytes);
+  ~launched_worker() override;
+
+  result<void> greet(const protocol::worker_settings& settings, const std::string& text,
+                     const memory_file& mailbox) override;
+  result<void> launch(const std::string& program, const std::vector<std::string>& environment) override;
+  result<void> send_map(std::uint64_t address, const memory_file& memory, std::uint32_t number) override;
+  result<void> send_unmap(std::uint64_t address, std::uint32_t number) override;
+  result<void> send_serve(const protocol::service& s) override;
+  void send_stop() noexcept override;
+  void kill() noexcept override;
+  news receive() override;
+  std::optional<exit_status> ended() noexcept override;
+  bool ends_by(std::int64_t deadline_ns) noexcept override;
+  bool has_ended(std::int64_t deadline_ns) noexcept override;
+
+  std::uint32_t id() const noexcept override { return id_; }
+  const std::shared_ptr<const memory_file>& channel() const noexcept override { return channel_; }
+  int socket_fd() const noexcept override { return socket_.fd(); }
+  int exit_fd() const noexcept override { return process_ ? process_->pidfd() : -1; }
+  int pid() const noexcept override { return process_ ? process_->pid() : 0; }
+
+ private:
+  explicit launched_worker(memory_file channel) : channel_(std::make_shared<const memory_file>(std::move(channel))) {}
+  result<void> send_memory(protocol::message kind, const protocol::memory_place& place, int fd);
+
+  std::uint32_t id_ = 0;
+  enum isolation isolation_ = isolation::process;
+  std::shared_ptr<const region> addresses_;
+  std::shared_ptr<const memory_file> channel_;
+  bool gone_ = false;
+  control_socket socket_, theirs_;
+  std::mutex sending_;
+  std::optional<process> process_;
+  std::thread thread_;
+};
+
+}  // namespace troupe
