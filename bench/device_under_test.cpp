@@ -17,7 +17,7 @@ device_options beside_us(const settings& s, device_options options) {
 
 device_under_test::device_under_test(const settings& s, device_options options)
     : device_(runtime_.open_device(beside_us(s, std::move(options)))) {
-  device_.ready().get().value();
+  device_.started().get().value();
 }
 
 }  // namespace troupe::bench

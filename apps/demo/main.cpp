@@ -154,7 +154,7 @@ int run(const settings& s) {
   const device gpu = rt.open_device({.mailbox_capacity = 4096,
                                      .libraries = {"blas", "jit"},
                                      .runtime_folder = apps::installation::of_this_program().runtime});
-  if (auto ready = gpu.ready().get(); !ready) return say_what_is_missing(ready.error()), 1;
+  if (auto ready = gpu.started().get(); !ready) return say_what_is_missing(ready.error()), 1;
   introduce(say, gpu);
 
   say.headline("Compile the kernels of a neural network");

@@ -50,7 +50,7 @@ service_report try_device(const doctor_settings& settings, const installation& h
     s.why = e.text();
     return s;
   };
-  if (auto ready = gpu.ready().get(); !ready) return fail(ready.error());
+  if (auto ready = gpu.started().get(); !ready) return fail(ready.error());
   s.ready_s = seconds_since(opened);
   s.memory_bytes = gpu.statistics().memory.total_bytes;
   // The first round trip finds everything cold; the median of some is what a program sees.

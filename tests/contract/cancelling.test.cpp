@@ -190,7 +190,7 @@ TEST(closing, now_always_gives_its_own_reason) {
   for (int round = 0; round < 30; ++round) {
     runtime rt;
     const device gpu = rt.open_device(with_test_engines());
-    EXPECT_OK(gpu.ready().get());
+    EXPECT_OK(gpu.started().get());
     std::vector<pending<void>> all;
     for (int i = 0; i < 300; ++i) all.push_back(gpu.ask(nap{.microseconds = 1}));
     (void)gpu.close_now().get();

@@ -89,7 +89,7 @@ TEST_P(continuations, may_end_the_runtime_while_a_request_is_running) {
 TEST_P(continuations, may_end_a_runtime_of_several_devices_where_one_tells_of_its_end) {
   auto own = std::make_shared<runtime>();
   const device first = own->open_device(options()), second = own->open_device(options());
-  EXPECT_OK(first.ready().get());
+  EXPECT_OK(first.started().get());
   std::atomic<bool> gone{false};
   first.stopped().then([&gone, own = std::move(own)](const result<void>&) mutable {
     own.reset();
@@ -125,8 +125,8 @@ TEST_P(continuations, may_not_open_devices_in_a_runtime_that_closes) {
   auto own = std::make_unique<runtime>();
   runtime& closing = *own;
   const device gpu = own->open_device(options());
-  EXPECT_OK(gpu.ready().get());
-  auto seen = gpu.stopped().then([&](const result<void>&) { return closing.open_device(options()).ready().get(); });
+  EXPECT_OK(gpu.started().get());
+  auto seen = gpu.stopped().then([&](const result<void>&) { return closing.open_device(options()).started().get(); });
   own.reset();
   EXPECT_TRUE(is_error(error_of(seen.get()), reaction::stopped, {"closing"}));
 }
@@ -135,7 +135,7 @@ TEST(continuations_at_death, may_end_the_runtime) {
   for (int round = 0; round < 20; ++round) {
     auto own = std::make_shared<runtime>();
     const device gpu = own->open_device(with_test_engines());
-    EXPECT_OK(gpu.ready().get());
+    EXPECT_OK(gpu.started().get());
     const int pid = gpu.statistics().worker_pid;
     const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
     std::atomic<bool> gone{false};
@@ -158,7 +158,7 @@ TEST(stopped_devices, leave_nothing_behind_in_a_runtime_that_goes_on) {
   };
   runtime rt;
   const device other = rt.open_device();
-  EXPECT_OK(other.ready().get());
+  EXPECT_OK(other.started().get());
   auto before = descriptors();
   for (int round = 0; round < 20; ++round) {
     {

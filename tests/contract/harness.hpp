@@ -134,7 +134,7 @@ class tally {
 
 /// Kills the worker the hard way.
 inline void kill_worker(const device& gpu, int signal = SIGKILL) {
-  ASSERT_OK(gpu.ready().get());  // only then is the number certain to be known
+  ASSERT_OK(gpu.started().get());  // only then is the number certain to be known
   const int pid = gpu.statistics().worker_pid;
   ASSERT_GT(pid, 1) << "the worker is no process";
   ASSERT_EQ(::kill(pid, signal), 0);

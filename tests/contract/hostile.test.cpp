@@ -26,7 +26,7 @@ using namespace testing_actor;
 class channel_of_worker {
  public:
   channel_of_worker(const device& gpu, std::uint32_t capacity) {
-    (void)gpu.ready().get();  // only then is the number certain to be known
+    (void)gpu.started().get();  // only then is the number certain to be known
     const std::string folder = "/proc/" + std::to_string(gpu.statistics().worker_pid) + "/fd";
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       std::error_code gone;

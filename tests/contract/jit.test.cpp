@@ -338,7 +338,7 @@ TEST_F(a_program, prints_lines_into_a_file_before_the_launch_is_answered) {
   ASSERT_TRUE(own >= 0 && file >= 0);
   ::dup2(file, STDOUT_FILENO);  // the worker inherits it
   device printing = runtime_.open_device(with_test_engines());
-  const auto ready = printing.ready().get();
+  const auto ready = printing.started().get();
   ::dup2(own, STDOUT_FILENO);
   ::close(own);
   ::close(file);

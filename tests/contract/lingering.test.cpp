@@ -20,7 +20,7 @@ INSTANTIATE_TEST_SUITE_P(each, lingering, testing::Values(isolation::process, is
 
 // The request ends on a lane's thread long after the pump has gone to sleep, and nobody calls the device again.
 TEST_P(lingering, memory_of_a_told_request_comes_back_by_itself) {
-  ASSERT_OK(gpu.ready().get());
+  ASSERT_OK(gpu.started().get());
   const memory_quota ours(1 << 20);
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
   ASSERT_OK(gpu.ping().get());

@@ -38,7 +38,7 @@ class fake_runtime {
 void expect_never_serves(const device& gpu, reaction how, std::initializer_list<const char*> words) {
   tally early;
   early.watch(gpu.ping(1));
-  EXPECT_TRUE(is_error(error_of(gpu.ready()), how, words));
+  EXPECT_TRUE(is_error(error_of(gpu.started()), how, words));
   EXPECT_TRUE(is_error(error_of(gpu.stopped()), how, words));
   early.await_all();
   EXPECT_EQ(early.fine(), 0);
@@ -133,7 +133,7 @@ TEST(opening, a_worker_that_never_serves_is_ended_by_close_now) {
   folder.behave("ready and deaf");
   runtime rt;
   const device gpu = rt.open_device({.close_timeout = 50ms, .runtime_folder = folder.folder()});
-  ASSERT_OK(gpu.ready().get());
+  ASSERT_OK(gpu.started().get());
   tally answers;
   for (int i = 0; i < 100; ++i) answers.watch(gpu.ping(1));
   const auto closed = gpu.close_now().get();
@@ -177,7 +177,7 @@ TEST(opening, libraries_that_are_there_are_loaded_before_ready) {
   for (auto where : {isolation::process, isolation::thread}) {
     runtime rt;
     const device gpu = rt.open_device(with_test_engines({.isolation = where, .libraries = {"testing"}}));
-    ASSERT_OK(gpu.ready().get());
+    ASSERT_OK(gpu.started().get());
     EXPECT_NE(gpu.statistics().engines.find("testing host 1.0"), std::string::npos) << gpu.statistics().engines;
     EXPECT_EQ(gpu.statistics().worker_pid != 0, where == isolation::process);
   }
@@ -230,21 +230,21 @@ TEST(opening, requests_may_be_queued_before_the_worker_is_there) {
   const auto x = gpu.alloc<float>(100);
   gpu.upload(x, counting(100));
   EXPECT_EQ(gpu.download(x).get().value(), counting(100));
-  EXPECT_OK(gpu.ready().get());
+  EXPECT_OK(gpu.started().get());
 }
 
 TEST(opening, readiness_and_the_end_can_be_awaited_before_and_after) {
   runtime rt;
   const device gpu = rt.open_device();
-  auto before = gpu.ready(), end = gpu.stopped();
+  auto before = gpu.started(), end = gpu.stopped();
   EXPECT_FALSE(end.ready());
   EXPECT_OK(before.get());
   EXPECT_EQ(gpu.state(), device_state::ready);
-  EXPECT_OK(gpu.ready().get());
+  EXPECT_OK(gpu.started().get());
   EXPECT_OK(gpu.close().get());
   EXPECT_OK(end.get());
   EXPECT_OK(gpu.stopped().get());
-  EXPECT_OK(gpu.ready().get()) << "it was ready once";
+  EXPECT_OK(gpu.started().get()) << "it was ready once";
   EXPECT_EQ(gpu.state(), device_state::stopped);
 }
 
@@ -272,7 +272,7 @@ TEST(opening, a_runtime_folder_comes_from_the_environment_when_nothing_else_name
   ::setenv("TROUPE_RUNTIME", nothing.folder().c_str(), 1);
   {
     runtime rt;
-    EXPECT_TRUE(is_error(error_of(rt.open_device().ready()), reaction::fatal, {nothing.folder().c_str()}));
+    EXPECT_TRUE(is_error(error_of(rt.open_device().started()), reaction::fatal, {nothing.folder().c_str()}));
   }
   ::unsetenv("TROUPE_RUNTIME");
 }

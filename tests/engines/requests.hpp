@@ -36,6 +36,19 @@ struct hold_slowly {
   }
 };
 
+/// The same again, but it says that it only reads the gate, where it counts how often it was entered: so it may run a
+/// second time. Writes that count to `result`.
+struct linger {
+  in<std::uint32_t> gate;
+  out<float> result;
+  using reply = void;
+  TROUPE_REQUEST("testing.linger", gate, result)
+  void check(checker& c) const {
+    c.elements(gate, 2);
+    c.elements(result, 1);
+  }
+};
+
 struct nap {
   extent microseconds;
   using reply = void;
@@ -73,7 +86,7 @@ struct throws {
   void check(checker&) const {}
 };
 
-enum class ending : std::uint8_t { segmentation_fault, abort, exit };
+enum class ending : std::uint8_t { segmentation_fault, wild_write, stack_overflow, abort, exit };
 struct crash {
   ending how;
   using reply = void;

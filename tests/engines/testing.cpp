@@ -12,10 +12,21 @@
 
 #include "requests.hpp"
 
+#include <troupe/base/internal/sanitizers.hpp>
+
 #include <troupe/worker/engine.hpp>
 
 namespace testing_actor {
 namespace {
+
+volatile int sink_;
+
+// Not a tail call, so that it really needs the stack.
+int overflow(int depth) {  // NOLINT
+  volatile char room[4096];
+  room[0] = static_cast<char>(depth);
+  return depth == 0 ? 0 : overflow(depth + 1) + room[0];
+}
 
 struct engine {
   static result<std::unique_ptr<engine>> make(const engine_context&) { return std::make_unique<engine>(); }
@@ -32,6 +43,13 @@ struct engine {
   result<void> run(const hold_slowly& r, call&) {
     enter(r.gate.data(), false);
     r.result.data()[0] = 1;
+    return {};
+  }
+  result<void> run(const linger& r, call&) {
+    auto* gate = const_cast<std::uint32_t*>(r.gate.data());
+    const auto times = std::atomic_ref(gate[entered]).fetch_add(1) + 1;
+    while (std::atomic_ref(gate[open]).load() == 0) std::this_thread::yield();
+    r.result.data()[0] = static_cast<float>(times);
     return {};
   }
   result<void> run(const spin& r, call&) {
@@ -51,12 +69,20 @@ struct engine {
     throw std::runtime_error("thrown by the engine");
   }
   result<void> run(const crash& r, call&) {
-    // As it is without a sanitizer's handlers, which would turn the signal into an exit code.
+#if TROUPE_ADDRESS_SANITIZER
+    // Its handlers would turn the signal into an exit code.
     std::signal(SIGSEGV, SIG_DFL);
     std::signal(SIGABRT, SIG_DFL);
+#endif
     switch (r.how) {
       case ending::segmentation_fault:
         ::raise(SIGSEGV);
+        break;
+      case ending::wild_write:
+        *reinterpret_cast<volatile int*>(std::uintptr_t{0x1230}) = 1;
+        break;
+      case ending::stack_overflow:
+        sink_ = overflow(1);
         break;
       case ending::abort:
         std::abort();
@@ -116,6 +142,6 @@ struct engine {
 }  // namespace testing_actor
 
 using namespace testing_actor;
-TROUPE_ENGINE(engine, "testing", "host", hold, troupe::slow<hold_slowly>, nap, fail, spoil, throws, crash, spin,
+TROUPE_ENGINE(engine, "testing", "host", hold, troupe::slow<hold_slowly>, linger, nap, fail, spoil, throws, crash, spin,
               increment, testing_actor::copy, checksum, widest, testing_actor::count, troupe::grouped<together>, sum_of,
               number_all)

@@ -60,7 +60,9 @@ const memory_owner* device::owner() const noexcept { return &core_->memory(); }
 std::uint64_t device::generation() const noexcept { return core_->memory().generation(); }
 const std::string& device::name() const noexcept { return core_->name(); }
 device_state device::state() const noexcept { return core_->state(); }
-pending<void> device::ready() const { return core_->when_ready(); }
+pending<void> device::started() const { return core_->when_ready(); }
+device_watch device::watch() const { return device_watch(core_->watch()); }
+std::shared_ptr<const fault_record> device::last_fault() const { return core_->last_fault(); }
 pending<void> device::stopped() const { return core_->when_stopped(); }
 std::uint64_t device::trim() const { return core_->memory().trim(); }
 
@@ -95,7 +97,10 @@ device_statistics device::statistics() const {
           .completed = core_->completed(),
           .failed = core_->failed(),
           .engines = core_->engines(),
-          .worker_pid = core_->worker_pid()};
+          .worker_pid = core_->worker_pid(),
+          .standby_pids = core_->standby_pids(),
+          .faults = core_->faults(),
+          .quarantined = core_->quarantined()};
 }
 
 namespace {

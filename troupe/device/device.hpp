@@ -10,6 +10,7 @@
 #include <troupe/device/request_info.hpp>
 #include <troupe/device/statistics.hpp>
 #include <troupe/device/submission.hpp>
+#include <troupe/device/watch.hpp>
 #include <troupe/memory/buffer.hpp>
 #include <troupe/memory/host_buffer.hpp>
 #include <troupe/memory/quota.hpp>
@@ -131,7 +132,7 @@ class device {
 
   /// Answered once the device has come to serve, or with the reason why it never will; `state()` says how it is now.
   /// Requests may be queued before.
-  pending<void> ready() const;
+  pending<void> started() const;
   /// Answered when the device has stopped: without an error after an orderly close.
   pending<void> stopped() const;
   /// No new requests from now on; the answer comes when all earlier ones are answered and the worker has ended.
@@ -145,6 +146,12 @@ class device {
   pending<void> reset() const;
 
   device_state state() const noexcept;
+  /// For health checks: whether a request sent now would be served now, by a worker that is there.
+  bool ready() const noexcept { return state() == device_state::ready; }
+  /// Events from now on: restarts, their causes and durations.
+  device_watch watch() const;
+  /// The black box of the last fault; null before any.
+  std::shared_ptr<const fault_record> last_fault() const;
   const std::string& name() const noexcept;
   device_statistics statistics() const;
   /// Gives memory that no buffer uses back to the system; answers the bytes.

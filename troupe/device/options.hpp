@@ -24,7 +24,8 @@ enum class when_full : std::uint8_t {
   wait,    ///< the calling thread waits until there is room
 };
 
-inline constexpr time_span default_start = time_span::of_seconds(30), default_close = time_span::of_seconds(5);
+inline constexpr time_span default_start = time_span::of_seconds(30), default_close = time_span::of_seconds(5),
+                           default_heartbeat = time_span::of_seconds(5);
 
 /// How to open a device. Every field has a sensible default.
 struct device_options {
@@ -51,6 +52,16 @@ struct device_options {
   enum salvage salvage = salvage::strict;   ///< what happens to buffers when a worker fails
   time_span start_timeout = default_start;  ///< from launching the worker until it is ready
   time_span close_timeout = default_close;  ///< for the worker to end when asked to
+  /// A request that runs for longer brings its worker down: see call_options::run_timeout, which can be shorter.
+  time_span run_timeout = time_span::for_ever();
+  /// A worker with requests to answer that gives no sign of life for so long is replaced. Not what runs too long in it:
+  /// see run_timeout. A debugger that stops the worker stops its signs of life.
+  time_span heartbeat_timeout = default_heartbeat;
+  std::uint64_t worker_memory_limit = 0;  ///< bytes a worker may have of its own, buffers not counted; 0: no limit
+  std::vector<int> worker_cores = {};     ///< a worker may run on these; empty: on all that the application may
+  bool core_dumps = false;                ///< a worker that dies may leave a core file, as the system is set up
+  /// Where a text file is left for each fault, DEVICE-generation-N.txt; empty: nowhere. See also device::last_fault.
+  std::string black_box_folder = {};
   std::string runtime_folder =
       {};  ///< where troupe-worker and engines/ are; default: of this installation, or TROUPE_RUNTIME
   std::vector<std::string> engine_folders = {};  ///< searched before the installation's own
@@ -58,9 +69,14 @@ struct device_options {
 
 /// How to send one request.
 struct call_options {
-  /// A request that has not started by then is answered `retry_later` and never runs. One that has started runs to its
-  /// end.
+  /// A request that has not started by then is answered `retry_later` and never runs.
   time_span timeout = time_span::for_ever();
+  /// A request that has started and still runs after this much time is answered `context_lost`: its worker is replaced,
+  /// as after any other fault. The device looks a few times within that time, so it is some per cent late.
+  time_span run_timeout = time_span::for_ever();
+  /// When the worker dies while the request runs, the next one runs it again, so many times at most, if what it reads
+  /// has survived: not what it both reads and writes. Otherwise it is answered `context_lost`.
+  std::uint8_t retries = 0;
   /// Whether it may share one call of the library with its neighbours in the mailbox; see device_options::coalesce.
   bool coalesce = true;
 };

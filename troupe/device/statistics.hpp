@@ -5,6 +5,7 @@
 #include <string>
 #include <troupe/device/state.hpp>
 #include <troupe/memory/statistics.hpp>
+#include <vector>
 
 namespace troupe {
 
@@ -21,7 +22,10 @@ struct device_statistics {
   std::uint64_t completed = 0;    ///< requests the worker has finished, well or not
   std::uint64_t failed = 0;       ///< of those, the ones that failed
   std::string engines;            ///< "library backend version", one line per engine loaded at the start
-  int worker_pid = 0;             ///< 0 until the worker is there (await `ready()` first), and when it is a thread
+  int worker_pid = 0;             ///< 0 until the worker is there (await `started()` first), and when it is a thread
+  std::vector<int> standby_pids;  ///< of workers that could take over now
+  std::uint64_t faults = 0;       ///< workers that served and had to be replaced
+  std::uint64_t quarantined = 0;  ///< kinds of requests that are refused because they brought workers down
 };
 
 }  // namespace troupe

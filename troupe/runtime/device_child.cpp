@@ -9,7 +9,7 @@ namespace {
 class child_device final : public child_handle {
  public:
   explicit child_device(const device& d) noexcept : device_(d) {}
-  pending<void> started() override { return device_.ready(); }
+  pending<void> started() override { return device_.started(); }
   pending<exit_reason> watch() override {
     return device_.stopped().then([name = device_.name()](result<void> how) -> result<exit_reason> {
       exit_reason why{.kind = how ? exit_kind::shutdown : exit_kind::crashed, .actor = name};

@@ -26,7 +26,7 @@ TEST(device_child, a_supervisor_replaces_a_device_that_has_given_up) {
                                        std::vector{child_spec{.id = "gpu", .start = open}});
   auto one = got_first.get();
   ASSERT_TRUE(one);
-  ASSERT_TRUE(one->ready().get());
+  ASSERT_TRUE(one->started().get());
   ASSERT_EQ(::kill(one->statistics().worker_pid, SIGKILL), 0);
   auto two = got_second.get();
   ASSERT_TRUE(two);

@@ -8,7 +8,9 @@
 #include <troupe/device/device.hpp>
 #include <troupe/device/internal/address_space.hpp>
 #include <troupe/device/internal/control_loop.hpp>
+#include <troupe/device/internal/event_stream.hpp>
 #include <troupe/device/internal/ledger.hpp>
+#include <troupe/device/internal/quarantine.hpp>
 #include <troupe/device/internal/supervisor.hpp>
 #include <troupe/device/internal/worker_link.hpp>
 #include <troupe/memory/device_memory.hpp>
@@ -79,6 +81,8 @@ class device_core final : public waiter,
   void close(bool now);
   /// A device that has given up tries again; answered when it serves, or with the reason why it does not.
   pending<void> reset();
+  std::shared_ptr<event_stream> watch();
+  std::shared_ptr<const fault_record> last_fault();
   device_state state() const noexcept { return state_.load(); }
   /// Why requests are refused; only when they are.
   error refusal() const;
@@ -96,10 +100,13 @@ class device_core final : public waiter,
   const std::string& name() const noexcept { return options_.name; }
   std::string engines() const;
   int worker_pid() const noexcept { return worker_pid_.load(); }
+  std::vector<int> standby_pids() const;
   std::uint32_t depth() const noexcept { return ledger_.in_flight(); }
   std::uint32_t capacity() const noexcept { return ledger_.capacity(); }
   std::uint64_t completed() const noexcept { return completed_.load(); }
   std::uint64_t failed() const noexcept { return failed_.load(); }
+  std::uint64_t faults() const noexcept { return faults_.load(); }
+  std::size_t quarantined() const noexcept { return quarantine_.size(); }
 
  private:
   device_core(const device_options& o, std::uint32_t index, device_surroundings surroundings);
@@ -111,8 +118,17 @@ class device_core final : public waiter,
   std::uint32_t take_slot(bool may_wait, std::int64_t deadline_ns) noexcept;
   submission refuse(const error& why, const checker& checked, pending_core* answer, const request_info& info);
   error mailbox_full() const;
+  std::uint64_t signature_of(std::uint32_t slot) const noexcept;
+  error quarantined_request();
+
+  // watchdog.cpp: requests that wait or run too long, workers that say nothing
   void watch_deadline(std::int64_t deadline_ns);
   void cancel_overdue();
+  void watch_running(std::int64_t limit_ns);
+  void look_at_running();
+  bool runs_too_long(std::uint32_t slot, std::int64_t now, std::int64_t& look_again);
+  void watch_heart();
+  void feel_heart();
 
   // drive.cpp; with drive_lock_ held
   void collect();
@@ -127,8 +143,21 @@ class device_core final : public waiter,
   void answer_everything();
   void look_whether_drained() noexcept;  // lifecycle.cpp
   // recovery.cpp; with drive_lock_ held
-  void sort_requests(std::uint64_t newest, const error& why);
-  void keep_or_fail(std::uint32_t slot, std::uint64_t ticket);
+  using open_requests = std::vector<std::pair<std::uint64_t, std::uint32_t>>;  // ticket, slot
+  open_requests open_up_to(std::uint64_t newest);
+  void sort_requests(const open_requests& open, fault_record& record);
+  request_fate fate_of(std::uint32_t slot, std::uint64_t ticket, const error& why);
+  std::optional<error> missing_input(const ledger_entry& e);
+  void keep(std::uint32_t slot, std::uint64_t ticket);
+  bool has_started(std::uint32_t slot, std::uint64_t ticket) const noexcept;
+  // inquest.cpp; the first with drive_lock_ held
+  std::shared_ptr<fault_record> hold_inquest(const device_supervisor::action& death, const open_requests& open);
+  std::optional<std::uint32_t> find_culprit(const open_requests& open, fault_record& record) const;
+  void note_recent(fault_record& record) const;
+  void complete(const std::shared_ptr<fault_record>& record);
+  void publish(const std::shared_ptr<fault_record>& record);
+  void emit(event_kind kind, std::optional<error> cause = {}, time_span took = {});
+  void end_watches();
 
   // drive.cpp
   void violated(const char* what) noexcept;
@@ -144,14 +173,16 @@ class device_core final : public waiter,
   void react() noexcept;
 
   // lifecycle.cpp; on the control loop
+  enum timer : std::uint64_t { deadlines, running, heart, supervision };
   using worker_id = device_supervisor::worker_id;
   void feed(device_supervisor::event e);
   void carry_out(const device_supervisor::action& a);
   result<void> launch(worker_id id);
   worker_link* link_of(worker_id id) noexcept;
+  void warm_up_standbys(const std::string& library);
   void forget(worker_id id);
   // recovery.cpp; on the control loop
-  void sort_out(const error& why);
+  void sort_out(const device_supervisor::action& death);
   result<void> serve(worker_link& link);
   result<void> show_channel(std::shared_ptr<const memory_file> file);
   struct milestone {
@@ -195,6 +226,12 @@ class device_core final : public waiter,
   std::array<std::uint64_t, max_lanes> retired_{};
   std::atomic<std::uint64_t> retired_total_{0};          // by lanes, whose counters are compared with it
   std::atomic<std::uint64_t> completed_{0}, failed_{0};  // answered, however; failed of those
+  struct recent {
+    std::uint64_t ticket;
+    const request_info* info;
+  };
+  std::array<recent, 64> recent_{};  // the last that were answered, under the lock
+  std::size_t recent_count_ = 0;
   std::atomic<bool> violated_{false};
   std::atomic<bool> closing_{false};
   std::mutex cancel_lock_;
@@ -207,9 +244,11 @@ class device_core final : public waiter,
   std::vector<cancellation> cancelled_, cancelled_now_;
   std::atomic<bool> has_cancelled_{false};
   std::atomic<std::int64_t> next_deadline_{no_deadline};  // of a request's time-out: the loop looks then
-  std::atomic<std::uint32_t> room_waiters_{0};            // threads that wait for a free slot
-  std::atomic<std::uint32_t> reactor_asleep_{0};          // on idle_epoch, or about to be
-  std::atomic<std::int64_t> interest_{0};                 // answers that no blocked thread waits for
+  std::atomic<std::int64_t> next_look_{no_deadline};      // at what runs, for how long it has
+  std::atomic<bool> heart_watched_{false};
+  std::atomic<std::uint32_t> room_waiters_{0};    // threads that wait for a free slot
+  std::atomic<std::uint32_t> reactor_asleep_{0};  // on idle_epoch, or about to be
+  std::atomic<std::int64_t> interest_{0};         // answers that no blocked thread waits for
   mutable std::mutex transfer_lock_;
   std::vector<std::shared_ptr<transfer>> transfers_;
   std::atomic<bool> has_transfers_{false};
@@ -235,6 +274,7 @@ class device_core final : public waiter,
   // memory
   device_memory* memory_ = nullptr;
   address_space addresses_[2];  // by memory_kind; under link_lock_
+  std::uint64_t device_begin_ = 0, device_end_ = 0;
 
   // lifecycle, on the control loop
   device_supervisor supervisor_;
@@ -246,9 +286,15 @@ class device_core final : public waiter,
   std::atomic<worker_id> serving_{0};
   std::shared_ptr<const memory_file> shown_channel_;
   bool opened_ = false;
+  std::int64_t opened_ns_ = 0, fault_ns_ = 0;  // when it was opened; when the last fault was seen
+  worker_id served_ = 0;                       // the last that was told to serve
+  std::int64_t asked_ns_ = 0;             // when the worker that serves was asked for a sign of life; 0: it gave one
+  std::optional<std::uint64_t> overrun_;  // the ticket of a request that ran for too long
+  exit_status last_exit_;                 // of the worker that served
+  std::vector<std::string> warm_;         // libraries that a worker has loaded
   std::atomic<int> worker_pid_{0};
   // Workers are made and let go on the loop; other threads send them memory.
-  std::mutex link_lock_;
+  mutable std::mutex link_lock_;
   std::vector<std::unique_ptr<worker_link>> links_;
   struct held_segment {
     std::uint64_t address;
@@ -260,6 +306,11 @@ class device_core final : public waiter,
   mutable std::mutex watch_lock_;
   milestone ready_, stopped_;
   std::string engines_;
+  std::vector<std::weak_ptr<event_stream>> watches_;
+  bool nothing_more_ = false;  // no event will come
+  std::shared_ptr<const fault_record> last_fault_;
+  std::atomic<std::uint64_t> faults_{0};
+  quarantine quarantine_;
 };
 
 }  // namespace troupe

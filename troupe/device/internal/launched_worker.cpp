@@ -99,6 +99,20 @@ void launched_worker::send_stop() noexcept {
                      now_ns() + 1'000'000'000);  // a worker that cannot take it is killed when its time is over
 }
 
+void launched_worker::send_ping() noexcept {
+  protocol::control_message m{};
+  m.kind = protocol::message::ping;
+  const std::scoped_lock guard(sending_);
+  (void)socket_.send(packet_of(m), {}, 0);  // one that takes no more messages does not answer this one either
+}
+
+result<void> launched_worker::send_load(const std::string& library) {
+  protocol::control_message m{};
+  m.kind = protocol::message::load;
+  const std::scoped_lock guard(sending_);
+  return socket_.send(packet_of(m, library), {}, 0);
+}
+
 void launched_worker::kill() noexcept {
   if (process_) (void)process_->kill(SIGKILL);
 }
@@ -119,6 +133,9 @@ worker_link::news launched_worker::receive() {
   std::string text(reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m);
   make_printable(text);
   if (m.kind == protocol::message::ready) return {news::kind::ready, std::move(text), reaction::fatal};
+  if (m.kind == protocol::message::pong) return {news::kind::alive, {}, reaction::fatal};
+  if (m.kind == protocol::message::loaded && text.find_first_of("/\n") == std::string::npos)
+    return {news::kind::loaded, std::move(text), reaction::fatal};
   if (m.kind == protocol::message::failed) {
     const auto how =
         m.reaction <= static_cast<std::uint32_t>(reaction::fatal) ? static_cast<reaction>(m.reaction) : reaction::fatal;

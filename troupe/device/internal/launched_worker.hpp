@@ -25,6 +25,8 @@ class launched_worker final : public worker_link {
   result<void> send_unmap(std::uint64_t address, std::uint32_t number) override;
   result<void> send_serve(const protocol::service& s) override;
   void send_stop() noexcept override;
+  void send_ping() noexcept override;
+  result<void> send_load(const std::string& library) override;
   void kill() noexcept override;
   news receive() override;
   std::optional<exit_status> ended() noexcept override;

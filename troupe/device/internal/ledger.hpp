@@ -24,8 +24,12 @@ struct alignas(64) ledger_entry {
   std::atomic<bool> in_flight{false};
   bool answered = false;                 ///< under the drive lock
   std::uint8_t access_count = 0;         ///< of `few`
+  std::uint8_t retries = 0;              ///< how often it may be run again after the worker died in it
   std::atomic<std::uint64_t> ticket{0};  ///< others read it, and must not rely on it, while the slot changes hands
-  std::atomic<std::int64_t> deadline_ns{no_deadline};  ///< for its start
+  std::atomic<std::int64_t> deadline_ns{no_deadline};   ///< for its start
+  std::atomic<std::int64_t> run_limit_ns{no_deadline};  ///< for how long it may run
+  std::uint64_t running_ticket = 0;                     ///< the control loop's: seen running …
+  std::int64_t running_ns = 0;                          ///< … first at this time
   const request_info* info = nullptr;
   pending_core* answer = nullptr;  ///< one reference; null for tells
   std::array<block_access, max_operands> few;
@@ -56,6 +60,7 @@ class ledger {
   void give_back(std::uint32_t slot) noexcept;
 
   ledger_entry& operator[](std::uint32_t slot) noexcept { return entries_[slot]; }
+  const ledger_entry& operator[](std::uint32_t slot) const noexcept { return entries_[slot]; }
   std::uint32_t capacity() const noexcept { return capacity_; }
   /// Requests without an answer at this moment. Looks at every slot.
   std::uint32_t in_flight() const noexcept;

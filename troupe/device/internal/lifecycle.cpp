@@ -14,8 +14,8 @@
 namespace troupe {
 namespace {
 
-constexpr std::uint64_t supervisor_tag = UINT64_MAX;
 constexpr std::uint64_t page_bytes = segment_alignment;
+constexpr std::size_t most_warm = 64;
 
 std::uint64_t machine_bytes() noexcept {
   struct ::sysinfo info;
@@ -37,6 +37,16 @@ std::optional<error> check(const device_options& o) {
        {std::pair("memory_limit", o.memory_limit), {"host_memory_limit", o.host_memory_limit}})
     if (bytes > most_memory) return bad_option(field, std::to_string(bytes), "at most 2^44 bytes (16 TiB)");
   if (o.standbys > 8) return bad_option("standbys", std::to_string(o.standbys), "0 to 8");
+  for (const int core : o.worker_cores)
+    if (core < 0 || core >= 1024) return bad_option("worker_cores", std::to_string(core), "numbers from 0 to 1023");
+  for (const auto& [field, span] : {std::pair("start_timeout", o.start_timeout),
+                                    {"close_timeout", o.close_timeout},
+                                    {"run_timeout", o.run_timeout},
+                                    {"heartbeat_timeout", o.heartbeat_timeout},
+                                    {"restart_window", o.restart_window}})
+    if (span.nanoseconds <= 0) return bad_option(field, std::to_string(span.nanoseconds) + " ns", "more than 0");
+  if (!o.black_box_folder.empty() && ::access(o.black_box_folder.c_str(), W_OK | X_OK) != 0)
+    return bad_option("black_box_folder", '"' + o.black_box_folder + '"', "a folder that this process may write to");
   if (o.helpers < 1 || o.helpers > 4) return bad_option("helpers", std::to_string(o.helpers), "1 to 4");
   if (o.engine.empty() || o.engine.find_first_of("/\n") != std::string::npos)
     return bad_option("engine", '"' + o.engine + '"', "the name of a backend, such as host");
@@ -143,6 +153,8 @@ result<void> device_core::prepare() {
   if (!addresses) return addresses.error();
   const std::uint64_t begin = addresses->begin();
   addresses_[static_cast<int>(memory_kind::device)] = {begin, device_bytes};
+  device_begin_ = begin;
+  device_end_ = begin + device_bytes;
   addresses_[static_cast<int>(memory_kind::host)] = {begin + device_bytes, host_bytes};
 
   region_ = std::make_shared<const region>(std::move(*addresses));
@@ -162,7 +174,11 @@ result<void> device_core::prepare() {
                .parent = options_.isolation == isolation::process ? static_cast<std::uint32_t>(::getpid()) : 0,
                .reserve_begin = begin,
                .reserve_bytes = device_bytes + host_bytes,
-               .inline_bytes = options_.inline_bytes};
+               .inline_bytes = options_.inline_bytes,
+               .memory_limit = options_.worker_memory_limit,
+               .core_dumps = options_.core_dumps,
+               .cores = {}};
+  for (const int core : options_.worker_cores) settings_.cores[core / 64] |= std::uint64_t{1} << core % 64;
   return {};
 }
 
@@ -170,6 +186,7 @@ void device_core::start() {
   if (auto ok = prepare(); !ok) return give_up(ok.error());
   if (auto ok = start_reactor(); !ok) return give_up(ok.error());
   opened_ = true;
+  opened_ns_ = loop_->now();
   post(*loop_, [self = shared_from_this()] { self->feed({device_supervisor::event_kind::opened}); });
 }
 
@@ -210,7 +227,7 @@ void device_core::feed(device_supervisor::event e) {
   if (const worker_id next = supervisor_.serving(); next != 0) serving_.store(next);
   if (const auto due = supervisor_.next_tick(); due != armed_tick_) {
     armed_tick_ = due;
-    if (due) loop_->at(*due, shared_from_this(), supervisor_tag);
+    if (due) loop_->at(*due, shared_from_this(), timer::supervision);
   }
 }
 
@@ -234,10 +251,15 @@ void device_core::carry_out(const device_supervisor::action& a) {
       }
       state_.store(supervisor_.state());
       reach(ready_, {});
+      emit(event_kind::serving, {},
+           time_span(std::chrono::nanoseconds(loop_->now() - std::max(fault_ns_, opened_ns_))));
       break;
     }
     case device_supervisor::action_kind::sort_out:
-      sort_out(*a.why);
+      sort_out(a);
+      break;
+    case device_supervisor::action_kind::lost_standby:
+      emit(event_kind::standby_lost, a.why);
       break;
     case device_supervisor::action_kind::accept_new: {
       (void)start_reactor();  // without one, whoever brings an answer posts its continuations
@@ -251,6 +273,7 @@ void device_core::carry_out(const device_supervisor::action& a) {
       // All that was sent has been answered: nothing of it is for the next worker.
       kept_ = 0;
       next_ticket_ = commands_->newest_ticket() + 1;
+      opened_ns_ = loop_->now();
       dead_.store(false, std::memory_order_seq_cst);
       refusing_.store(false, std::memory_order_seq_cst);
       break;
@@ -262,6 +285,10 @@ void device_core::carry_out(const device_supervisor::action& a) {
       const std::scoped_lock guard(why_lock_);
       refusal_ = a.why;
       refusing_.store(true, std::memory_order_seq_cst);
+      if (supervisor_.state() == device_state::closing) {
+        state_.store(device_state::closing);
+        emit(event_kind::closing);
+      }
       break;
     }
     case device_supervisor::action_kind::cancel_queued:
@@ -278,11 +305,24 @@ void device_core::carry_out(const device_supervisor::action& a) {
       break;
     case device_supervisor::action_kind::answer_all: {
       drive_surely();  // what has finished is answered as finished
+      std::shared_ptr<fault_record> record;
+      if (a.seen_ns != 0) {
+        const std::scoped_lock guard(drive_lock_);
+        const open_requests open = open_up_to(commands_->newest_ticket());
+        record = hold_inquest(a, open);
+        for (const auto& [ticket, slot] : open) {
+          if (ledger_[slot].answered) continue;
+          ++record->lost;
+          record->last.push_back({{std::string(ledger_[slot].info->label), ticket}, request_fate::lost});
+        }
+        complete(record);
+      }
       {
         const std::scoped_lock guard(why_lock_);
-        death_ = a.why;
+        death_ = record ? record->cause : *a.why;
       }
-      memory_->lose(salvage::strict, commands_->newest_ticket(), *a.why);
+      memory_->lose(salvage::strict, commands_->newest_ticket(), *death_);
+      if (record) publish(record);  // first: whoever has an answer finds it
       dead_.store(true, std::memory_order_seq_cst);
       drive_surely();
       break;
@@ -291,6 +331,8 @@ void device_core::carry_out(const device_supervisor::action& a) {
       while (!links_.empty()) forget(links_.back()->id());  // first: whoever is told may rely on its end
       state_.store(device_state::stopped);
       closing_.store(false);
+      emit(event_kind::stopped, a.why);
+      if (supervisor_.ended()) end_watches();
       reach(ready_, a.why ? *a.why : error(reaction::stopped, "device", "the device was closed"));
       reach(stopped_, a.why ? result<void>(*a.why) : result<void>());
       reactor_ends_.store(true, std::memory_order_seq_cst);
@@ -316,6 +358,7 @@ result<void> device_core::launch(worker_id id) {
     if (auto reports = ring_region::format(fresh.reports(), channel_.at.report_bytes); !reports) return reports.error();
   }
   if (auto ok = link.greet(settings_, greeting_, mailbox_file_); !ok) return ok;
+  for (const std::string& library : warm_) (void)link.send_load(library);
   if (auto ok = loop_->watch(link.socket_fd(), *this); !ok) return ok;
   {
     const std::scoped_lock guard(link_lock_);
@@ -326,6 +369,23 @@ result<void> device_core::launch(worker_id id) {
   if (auto ok = link.launch(options_.runtime_folder + "/troupe-worker", environment_); !ok) return ok;
   if (worker_pid_.load() == 0) worker_pid_.store(link.pid());
   return link.exit_fd() >= 0 ? loop_->watch(link.exit_fd(), *this) : result<void>();
+}
+
+// What one worker needed, the next one will need: it is there before.
+void device_core::warm_up_standbys(const std::string& library) {
+  if (std::find(warm_.begin(), warm_.end(), library) != warm_.end()) return;
+  if (warm_.size() == most_warm) return;
+  warm_.push_back(library);
+  for (const auto& link : links_)
+    if (link->id() != served_) (void)link->send_load(library);
+}
+
+std::vector<int> device_core::standby_pids() const {
+  std::vector<int> out;
+  const std::scoped_lock guard(link_lock_);
+  for (const auto& link : links_)
+    if (link->id() != serving_.load() && link->ready.load() && link->pid() != 0) out.push_back(link->pid());
+  return out;
 }
 
 // Only the first outcome counts.
@@ -392,6 +452,7 @@ void device_core::on_readable(int fd) {
       // It may have said why before it went.
       if (const auto n = link.receive(); n.kind == worker_link::news::kind::failed)
         feed({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
+      if (id == serving_.load()) last_exit_ = *status;
       feed({device_supervisor::event_kind::worker_exited, id,
             error(error::details{
                 .reaction = reaction::context_lost,
@@ -406,12 +467,20 @@ void device_core::on_readable(int fd) {
     case worker_link::news::kind::none:
       return;
     case worker_link::news::kind::ready: {
+      link.ready.store(true);
       {
         const std::scoped_lock guard(watch_lock_);
         engines_ = n.text;
       }
-      return feed({device_supervisor::event_kind::worker_ready, id});
+      feed({device_supervisor::event_kind::worker_ready, id});
+      if (id != served_) emit(event_kind::standby_ready);
+      return;
     }
+    case worker_link::news::kind::alive:
+      if (id == served_) asked_ns_ = 0;
+      return;
+    case worker_link::news::kind::loaded:
+      return warm_up_standbys(n.text);
     case worker_link::news::kind::failed:
       return feed({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
     case worker_link::news::kind::gone:
@@ -426,11 +495,17 @@ void device_core::on_readable(int fd) {
 }
 
 void device_core::on_time(std::uint64_t tag) {
-  if (tag == supervisor_tag) {
-    armed_tick_.reset();
-    return feed({device_supervisor::event_kind::tick});
+  switch (static_cast<timer>(tag)) {
+    case timer::deadlines:
+      return cancel_overdue();
+    case timer::running:
+      return look_at_running();
+    case timer::heart:
+      return feel_heart();
+    case timer::supervision:
+      armed_tick_.reset();
+      return feed({device_supervisor::event_kind::tick});
   }
-  cancel_overdue();
 }
 
 // With drive_lock_ held, so that every answer has been given.
@@ -445,6 +520,7 @@ void device_core::close(bool now) {
   auto self = shared_from_this();
   post(*loop_, [self, now] {
     self->feed({now ? device_supervisor::event_kind::close_now_asked : device_supervisor::event_kind::close_asked});
+    if (self->supervisor_.ended()) self->end_watches();
     if (self->state() != device_state::closing) return;
     self->closing_.store(true, std::memory_order_seq_cst);
     self->wake_reactor();
@@ -457,6 +533,7 @@ pending<void> device_core::reset() {
   if (!opened_) return when_ready();
   auto answer = ref<detail::asked<void>>::adopt(new detail::asked<void>(shared_from_this()));
   post(*loop_, [self = shared_from_this(), answer]() mutable {
+    self->quarantine_.lift();
     self->feed({device_supervisor::event_kind::reset_asked});
     const std::scoped_lock guard(self->watch_lock_);
     if (self->ready_.outcome)

@@ -11,7 +11,7 @@
 namespace troupe {
 namespace {
 
-error lost(const error& why, const ledger_entry& e, std::uint64_t ticket, std::uint64_t generation) {
+error lost_with(const error& why, const ledger_entry& e, std::uint64_t ticket, std::uint64_t generation) {
   error::details d = why.all();
   d.request = {std::string(e.info->label), ticket};
   d.generation = generation;
@@ -27,10 +27,12 @@ error passed_on(const error& cause, const ledger_entry& e, std::uint64_t ticket)
 
 }  // namespace
 
-// The worker that served is dead. What it finished is answered so; what it had started and not finished gets `why`;
-// what it had not started is kept for the next one, if what it reads has survived or is written again before.
-void device_core::sort_out(const error& why) {
+// The worker that served is dead. What it finished is answered so; what it had started and not finished gets the cause,
+// or runs again if it may; what it had not started is kept for the next one, if what it reads has survived or is
+// written again before.
+void device_core::sort_out(const device_supervisor::action& death) {
   job* continuations;
+  std::shared_ptr<fault_record> record;
   {
     kept_continuations kept;
     const std::scoped_lock guard(drive_lock_);
@@ -40,50 +42,104 @@ void device_core::sort_out(const error& why) {
     // comes with a later ticket and finds out by its generation.
     const std::uint64_t newest = commands_->newest_ticket();
     while (!commands_->all_published(newest)) ::sched_yield();
-    memory_->lose(options_.salvage, newest, why);
+    const open_requests open = open_up_to(newest);
+    record = hold_inquest(death, open);
+    memory_->lose(options_.salvage, newest, record->cause);
     if (has_cancelled_.load(std::memory_order_relaxed)) take_cancelled();
-    sort_requests(newest, why);
+    next_ticket_ = newest + 1;
+    sort_requests(open, *record);
+    complete(record);
     continuations = kept.take();
   }
+  publish(record);
   hand_over(continuations);
   wake_waiters();
 }
 
-void device_core::sort_requests(std::uint64_t newest, const error& why) {
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> open;
+// By ticket. What has been answered already is retired.
+device_core::open_requests device_core::open_up_to(std::uint64_t newest) {
+  open_requests open;
   for (std::uint32_t slot = 0; slot < ledger_.capacity(); ++slot) {
     ledger_entry& e = ledger_[slot];
     if (!e.in_flight.load(std::memory_order_seq_cst)) continue;
     const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
-    if (ticket > newest) continue;
-    if (e.answered)
-      retire(slot);
-    else
-      open.emplace_back(ticket, slot);
+    if (ticket <= newest) open.emplace_back(ticket, slot);
   }
   std::sort(open.begin(), open.end());
-  // First what had started: whatever it could write is not what it was. Then the others, in their order.
-  const auto had_started = [this](const auto& request) {
-    return channel_.slot(request.second).load(std::memory_order_acquire) ==
-           protocol::slot_word(request.first, protocol::phase::started);
-  };
-  const auto waiting = std::stable_partition(open.begin(), open.end(), had_started);
-  for (auto r = open.begin(); r != waiting; ++r)
-    fail(r->second, lost(why, ledger_[r->second], r->first, memory_->generation()), true);
-  kept_ = 0;
-  next_ticket_ = newest + 1;
-  for (auto r = waiting; r != open.end(); ++r) keep_or_fail(r->second, r->first);
+  return open;
 }
 
-void device_core::keep_or_fail(std::uint32_t slot, std::uint64_t ticket) {
+bool device_core::has_started(std::uint32_t slot, std::uint64_t ticket) const noexcept {
+  return channel_.slot(slot).load(std::memory_order_acquire) == protocol::slot_word(ticket, protocol::phase::started);
+}
+
+// In the order in which they were sent: what one request leaves behind decides about those that come after it. None
+// that had started can have done harm to an earlier one that had not: it would have had to wait for it.
+void device_core::sort_requests(const open_requests& open, fault_record& record) {
+  kept_ = 0;
+  for (const auto& [ticket, slot] : open) {
+    if (ledger_[slot].answered) {
+      retire(slot);
+      continue;
+    }
+    const request_id id{std::string(ledger_[slot].info->label), ticket};
+    const request_fate fate = fate_of(slot, ticket, record.cause);
+    switch (fate) {
+      case request_fate::lost:
+        ++record.lost;
+        break;
+      case request_fate::kept:
+        ++record.kept;
+        break;
+      case request_fate::retried:
+        ++record.retried;
+        break;
+      case request_fate::stale:
+        ++record.stale;
+        break;
+      case request_fate::finished:
+        break;
+    }
+    record.last.push_back({id, fate});
+  }
+}
+
+// Decides about one, and sees to it.
+request_fate device_core::fate_of(std::uint32_t slot, std::uint64_t ticket, const error& why) {
   ledger_entry& e = ledger_[slot];
+  if (has_started(slot, ticket)) {
+    const error lost = lost_with(why, e, ticket, memory_->generation());
+    if (e.retries != 0) {
+      spoil_outputs(e, lost);  // it may have written a part of them, which no second run may read
+      if (!missing_input(e)) {
+        --e.retries;
+        keep(slot, ticket);
+        return request_fate::retried;
+      }
+    }
+    fail(slot, lost, true);
+    return request_fate::lost;
+  }
+  if (const auto cause = missing_input(e)) {
+    fail(slot, passed_on(*cause, e, ticket), true);
+    return request_fate::stale;
+  }
+  keep(slot, ticket);
+  return request_fate::kept;
+}
+
+std::optional<error> device_core::missing_input(const ledger_entry& e) {
   for (const block_access& a : e.accesses()) {
     memory_->renew(*a.where.get());
     if (a.what.mode == access_mode::write) continue;
-    if (const auto cause = memory_->stale_cause(*a.where.get(), a.what.begin, a.what.end))
-      return fail(slot, passed_on(*cause, e, ticket), true);
+    if (auto cause = memory_->stale_cause(*a.where.get(), a.what.begin, a.what.end)) return cause;
   }
-  for (const block_access& a : e.accesses())
+  return {};
+}
+
+// The next worker runs it.
+void device_core::keep(std::uint32_t slot, std::uint64_t ticket) {
+  for (const block_access& a : ledger_[slot].accesses())
     if (a.what.mode != access_mode::read) memory_->mark_revived(*a.where.get(), a.what.begin, a.what.end);
   const auto generation = static_cast<std::uint32_t>(memory_->generation());
   std::memcpy(commands_->record(slot).data() + offsetof(protocol::command_header, generation), &generation,
@@ -113,6 +169,10 @@ result<void> device_core::serve(worker_link& link) {
     serving_.store(link.id());
     violated_.store(false);
   }
+  served_ = link.id();
+  asked_ns_ = 0;
+  overrun_.reset();
+  last_exit_ = {};
   worker_pid_.store(link.pid());
   const std::scoped_lock guard(link_lock_);
   return link.send_serve({.next_ticket = next_ticket_,

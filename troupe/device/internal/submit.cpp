@@ -92,32 +92,28 @@ std::uint32_t device_core::take_slot(bool may_wait, std::int64_t deadline_ns) no
   return slot;
 }
 
-// Called after the request was published: the loop looks at the ledger only after it has set next_deadline_ back, so
-// either it sees the request, or this sees that nobody will look in time.
-void device_core::watch_deadline(std::int64_t deadline_ns) {
-  std::int64_t next = next_deadline_.load(std::memory_order_seq_cst);
-  while (deadline_ns < next)
-    if (next_deadline_.compare_exchange_weak(next, deadline_ns, std::memory_order_seq_cst))
-      return loop_->at(deadline_ns, shared_from_this(), 0);
+error device_core::quarantined_request() {
+  const auto last = last_fault();
+  return error(reaction::caller_bug, "device",
+               "a request like this has brought the worker down " + std::to_string(quarantine::most_deaths) +
+                   " times, so it is refused now" + (last ? " (the last fault: " + last->cause.text() + ")" : "") +
+                   "; mend it, then lift this with reset()");
 }
 
-void device_core::cancel_overdue() {
-  next_deadline_.store(no_deadline, std::memory_order_seq_cst);
-  std::int64_t next = no_deadline;
-  for (std::uint32_t slot = 0; slot < ledger_.capacity(); ++slot) {
-    ledger_entry& e = ledger_[slot];
-    if (!e.in_flight.load(std::memory_order_seq_cst)) continue;
-    // The slot may be given to another request at any moment: then it is another ticket's deadline, and none of ours.
-    const std::uint64_t ticket = e.ticket.load(std::memory_order_acquire);
-    const std::int64_t deadline = e.deadline_ns.load(std::memory_order_acquire);
-    const bool decided = protocol::ticket_of(channel_.slot(slot).load(std::memory_order_relaxed)) >= ticket;
-    if (deadline == no_deadline || decided || e.ticket.load(std::memory_order_relaxed) != ticket) continue;
-    if (deadline > loop_->now())
-      next = std::min(next, deadline);
-    else
-      cancel(slot, ticket, "its time-out passed before it started; the device was busy with earlier requests");
-  }
-  if (next != no_deadline) watch_deadline(next);
+// Of a request whose record is written.
+std::uint64_t device_core::signature_of(std::uint32_t slot) const noexcept {
+  const ledger_entry& e = ledger_[slot];
+  const std::span<const std::byte> record = commands_->record(slot);
+  const std::size_t listed = e.many.empty() ? e.access_count : 1;
+  const std::size_t begin = sizeof(protocol::command_header) + listed * sizeof(memory_access);
+  const auto blob =
+      e.blob ? std::span<const std::byte>(e.blob.get()->host, e.blob.get()->bytes) : std::span<const std::byte>();
+  return quarantine::signature_of({.opcode = e.info->opcode,
+                                   .payload = record.subspan(begin, e.info->payload_bytes),
+                                   .blob = blob,
+                                   .blob_address = e.blob ? e.blob.get()->address : 0,
+                                   .device_begin = device_begin_,
+                                   .device_end = device_end_});
 }
 
 submission device_core::submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
@@ -140,6 +136,7 @@ submission device_core::submit(const request_info& info, const void* request, ch
 
   const bool may_wait = options_.when_full == when_full::wait;
   const std::int64_t deadline = options.timeout.unlimited() ? no_deadline : options.timeout.after(loop_->now());
+  const std::int64_t run_limit = std::min(options.run_timeout.nanoseconds, options_.run_timeout.nanoseconds);
   const std::uint32_t slot = take_slot(may_wait, deadline);
   if (slot == ledger::none) [[unlikely]]
     return refuse(refusing_.load() ? refusal() : mailbox_full(), checked, answer, info);
@@ -190,7 +187,9 @@ submission device_core::submit(const request_info& info, const void* request, ch
   e.info = &info;
   e.answer = answer;
   e.access_count = static_cast<std::uint8_t>(count);
+  e.retries = options.retries;
   e.deadline_ns.store(deadline, std::memory_order_release);
+  e.run_limit_ns.store(run_limit, std::memory_order_relaxed);
   const protocol::command_header head{
       .opcode = info.opcode,
       .library = info.library,
@@ -207,6 +206,13 @@ submission device_core::submit(const request_info& info, const void* request, ch
   if (listed) [[unlikely]]
     std::memcpy(accesses, &list, sizeof list);
   info.encode(request, accesses + (listed ? 1 : count) * sizeof(memory_access), cursor);
+  if (quarantine_.any() && quarantine_.holds(signature_of(slot))) [[unlikely]] {
+    e.release();
+    e.answer = nullptr;
+    if (answer != nullptr) answer->release();
+    ledger_.give_back(slot);
+    return refuse(quarantined_request(), checked, answer, info);
+  }
   const std::uint64_t ticket = commands_->claim();
   e.ticket.store(ticket, std::memory_order_relaxed);
   if (link != nullptr) link->slot = slot, link->ticket = ticket;
@@ -226,6 +232,10 @@ submission device_core::submit(const request_info& info, const void* request, ch
   }
   if (deadline != no_deadline) [[unlikely]]
     watch_deadline(deadline);
+  if (run_limit != no_deadline) [[unlikely]]
+    watch_running(run_limit);
+  if (!heart_watched_.load(std::memory_order_relaxed)) [[unlikely]]
+    watch_heart();
   // The worker may have died between the look at the top and the publishing: then nobody else would answer.
   if (dead_.load(std::memory_order_seq_cst)) [[unlikely]]
     drive();

@@ -67,51 +67,56 @@ void device_supervisor::kill(actions& out, worker& w, std::int64_t now) {
 }
 
 // It cannot go on, but is still there.
-void device_supervisor::fail(actions& out, worker& w, error why, std::int64_t now) {
+void device_supervisor::fail(actions& out, worker& w, fault f, std::int64_t now) {
   if (w.killed) return;
   const bool serves = w.id == serving_;
-  if (serves && (state_ == device_state::starting || !limits_.restartable)) return give_up(out, std::move(why), now);
-  if (serves)
-    fault_ = std::move(why);
-  else
+  if (serves && (state_ == device_state::starting || !limits_.restartable)) return give_up(out, std::move(f), now);
+  if (serves) {
+    fault_ = std::move(f);
+  } else {
     come_back_later(now);
+    out.push_back({kind::lost_standby, w.id, std::move(f.why)});
+  }
   kill(out, w, now);
 }
 
-void device_supervisor::gone(actions& out, worker_id id, error why, std::int64_t now) {
+void device_supervisor::gone(actions& out, worker_id id, fault f, std::int64_t now) {
   const worker* w = find(id);
   if (w == nullptr) return;
   const bool expected = w->stopping || w->killed;
   std::erase_if(workers_, [id](const worker& o) { return o.id == id; });
   out.push_back({kind::forget_worker, id});
   if (id != serving_) {  // stood by
-    if (!expected) come_back_later(now);
+    if (!expected) {
+      come_back_later(now);
+      out.push_back({kind::lost_standby, id, std::move(f.why)});
+    }
   } else if (drained_) {
     serving_ = 0;  // it had nothing left to do
   } else if (state_ == device_state::starting || !limits_.restartable) {
-    give_up(out, fault_ ? std::move(*fault_) : std::move(why), now);
+    give_up(out, fault_ ? std::move(*fault_) : std::move(f), now);
   } else {
-    recover(out, fault_ ? std::move(*fault_) : std::move(why), now);
+    recover(out, fault_ ? std::move(*fault_) : std::move(f), now);
   }
   if (drained_ && workers_.empty()) finish(out);
 }
 
 // The worker that served is gone.
-void device_supervisor::recover(actions& out, error why, std::int64_t now) {
+void device_supervisor::recover(actions& out, fault f, std::int64_t now) {
   fault_.reset();
   serving_ = 0;
   while (!faults_.empty() && limits_.window.after(faults_.front()) <= now) faults_.pop_front();
   faults_.push_back(now);
-  if (closing_now_) return give_up(out, std::move(why), now);
-  if (limits_.restarts == 0) return give_up(out, std::move(why), now);
+  if (closing_now_ || limits_.restarts == 0) return give_up(out, std::move(f), now);
   if (faults_.size() > limits_.restarts) {
-    error::details d = why.all();
+    error::details d = f.why.all();
     d.text = "it had to be restarted more than " + std::to_string(limits_.restarts) + " times within " +
-             std::to_string(limits_.window.nanoseconds / 1'000'000'000) + " s, at last because: " + why.text();
-    return give_up(out, error(std::move(d)), now);
+             std::to_string(limits_.window.nanoseconds / 1'000'000'000) + " s, at last because: " + f.why.text();
+    f.why = error(std::move(d));
+    return give_up(out, std::move(f), now);
   }
   if (state_ != device_state::closing) state_ = device_state::recovering;
-  out.push_back({kind::sort_out, 0, std::move(why)});
+  out.push_back({kind::sort_out, 0, std::move(f.why), f.how, f.seen_ns});
   const auto next = std::find_if(workers_.begin(), workers_.end(),
                                  [](const worker& w) { return w.ready && !w.stopping && !w.killed; });
   if (next != workers_.end()) return serve(out, *next);
@@ -144,7 +149,7 @@ void device_supervisor::fill_up(actions& out, std::int64_t now) {
   if (!one_is_coming && usable < 1 + static_cast<std::ptrdiff_t>(limits_.standbys)) launch(out, now);
 }
 
-void device_supervisor::give_up(actions& out, error why, std::int64_t now) {
+void device_supervisor::give_up(actions& out, fault f, std::int64_t now) {
   const bool closing = state_ == device_state::closing;
   state_ = device_state::stopped;
   serving_ = 0;
@@ -153,9 +158,9 @@ void device_supervisor::give_up(actions& out, error why, std::int64_t now) {
   for (worker& w : workers_)
     if (!w.killed) kill(out, w, now);
   workers_.clear();  // whoever stops waits for their end
-  out.push_back({kind::refuse_new, 0, closing ? closed() : stopped_because(why)});
-  out.push_back({kind::answer_all, 0, why});
-  out.push_back({kind::tell_stopped, 0, std::move(why)});
+  out.push_back({kind::refuse_new, 0, closing ? closed() : stopped_because(f.why)});
+  out.push_back({kind::answer_all, 0, f.why, f.how, f.seen_ns});
+  out.push_back({kind::tell_stopped, 0, std::move(f.why)});
   ended_ = closing;
 }
 
@@ -199,7 +204,8 @@ void device_supervisor::look_at_time(actions& out, std::int64_t now) {
     if (w.due > now) continue;
     const worker_id id = w.id;
     if (!w.stopping && !w.killed) {
-      fail(out, w, error(reaction::stopped, "device", "the worker did not become ready in time"), now);
+      fail(out, w,
+           {error(reaction::stopped, "device", "the worker did not become ready in time"), fault_kind::late, now}, now);
       if (state_ == device_state::stopped) return;
     } else if (!w.killed) {
       kill(out, w, now);  // it was told to end and had nothing left to do: nothing is lost by ending it
@@ -210,8 +216,9 @@ void device_supervisor::look_at_time(actions& out, std::int64_t now) {
       if (id != serving_) continue;
       // It may still write to the memory of the device: no other worker can be let near it.
       give_up(out,
-              error(reaction::fatal, "device",
-                    "the worker cannot be ended: it is a thread that does not return, or a process the kernel holds"),
+              {error(reaction::fatal, "device",
+                     "the worker cannot be ended: it is a thread that does not return, or a process the kernel holds"),
+               fault_kind::silent, now},
               now);
       ended_ = true;
       return;
@@ -220,7 +227,9 @@ void device_supervisor::look_at_time(actions& out, std::int64_t now) {
   if (drained_ && workers_.empty() && !ended_) return finish(out);
   if (close_due_ <= now)
     return give_up(
-        out, error(reaction::context_lost, "device", "the device was closed at once, before this request was finished"),
+        out,
+        {error(reaction::context_lost, "device", "the device was closed at once, before this request was finished"),
+         fault_kind::overran, 0},
         now);
   if (launch_at_ > now) return;
   launch_at_ = never;
@@ -244,10 +253,11 @@ std::vector<device_supervisor::action> device_supervisor::on(event e, std::int64
       break;
     case event_kind::worker_failed:
     case event_kind::misbehaved:
-      if (w != nullptr && state_ != device_state::stopped) fail(out, *w, std::move(*e.why), now);
+      if (w != nullptr && state_ != device_state::stopped)
+        fail(out, *w, {std::move(*e.why), e.kind == event_kind::worker_failed ? fault_kind::gave_up : e.how, now}, now);
       break;
     case event_kind::worker_exited:
-      gone(out, e.worker, std::move(*e.why), now);
+      gone(out, e.worker, {std::move(*e.why), fault_kind::ended, now}, now);
       break;
     case event_kind::close_asked:
     case event_kind::close_now_asked:

@@ -7,6 +7,7 @@
 #include <optional>
 #include <troupe/base/error.hpp>
 #include <troupe/base/time_span.hpp>
+#include <troupe/device/fault.hpp>
 #include <troupe/device/state.hpp>
 #include <vector>
 
@@ -25,7 +26,7 @@ class device_supervisor {
     worker_ready,     ///< it could serve
     worker_failed,    ///< it says that it cannot serve; `why`
     worker_exited,    ///< its process or thread is gone, or was never there; `why` says how
-    misbehaved,       ///< it wrote something impossible, or does not move any more; `why`
+    misbehaved,       ///< it wrote something impossible, or does not move any more; `why` and `how`
     close_asked,      ///< serve what is queued, then stop
     close_now_asked,  ///< answer what has not started and stop
     reset_asked,      ///< a device that has given up is to try again
@@ -36,6 +37,7 @@ class device_supervisor {
     event_kind kind;
     worker_id worker = 0;
     std::optional<error> why = {};
+    fault_kind how = fault_kind::ended;  ///< misbehaved: in which way
   };
 
   enum class action_kind : std::uint8_t {
@@ -48,6 +50,7 @@ class device_supervisor {
     kill_worker,    ///< end it
     forget_worker,  ///< it is gone, or nobody waits for its end any more
     sort_out,       ///< the worker that served is gone because of `why`: answer what it had started, keep the rest
+    lost_standby,   ///< a worker that did not serve is gone because of `why`
     answer_all,     ///< every request without an answer gets `why`; what has finished is answered before
     tell_stopped,   ///< whoever watches, when all workers have been waited for; `why` is empty after an orderly close
   };
@@ -55,6 +58,8 @@ class device_supervisor {
     action_kind kind;
     worker_id worker = 0;
     std::optional<error> why = {};
+    fault_kind how = fault_kind::ended;  ///< sort_out; answer_all after a fault
+    std::int64_t seen_ns = 0;            ///< and when it was seen; 0: there was no fault
   };
 
   struct limits {
@@ -74,6 +79,8 @@ class device_supervisor {
   device_state state() const noexcept { return state_; }
   /// The worker that serves, or will when it is ready.
   worker_id serving() const noexcept { return serving_; }
+  /// It has stopped and will not come back.
+  bool ended() const noexcept { return ended_; }
   /// When the next `tick` is due; nothing when none is.
   std::optional<std::int64_t> next_tick() const noexcept;
 
@@ -90,12 +97,17 @@ class device_supervisor {
   worker_id launch(actions& out, std::int64_t now);
   void serve(actions& out, worker& w);
   void kill(actions& out, worker& w, std::int64_t now);
-  void fail(actions& out, worker& w, error why, std::int64_t now);
-  void gone(actions& out, worker_id id, error why, std::int64_t now);
-  void recover(actions& out, error why, std::int64_t now);
+  struct fault {
+    error why;
+    fault_kind how;
+    std::int64_t seen_ns;
+  };
+  void fail(actions& out, worker& w, fault f, std::int64_t now);
+  void gone(actions& out, worker_id id, fault f, std::int64_t now);
+  void recover(actions& out, fault f, std::int64_t now);
   void fill_up(actions& out, std::int64_t now);
   void come_back_later(std::int64_t now) noexcept;
-  void give_up(actions& out, error why, std::int64_t now);
+  void give_up(actions& out, fault f, std::int64_t now);
   void close(actions& out, bool at_once, std::int64_t now);
   void stop_workers(actions& out, std::int64_t now);
   void finish(actions& out);
@@ -105,7 +117,7 @@ class device_supervisor {
   device_state state_ = device_state::starting;
   std::vector<worker> workers_;
   worker_id last_ = 0, serving_ = 0;
-  std::optional<error> fault_;       // why the worker that serves is being killed
+  std::optional<fault> fault_;       // why the worker that serves is being killed
   std::deque<std::int64_t> faults_;  // when there were any, within the window
   std::int64_t launch_at_ = never;   // the next worker, after others that failed
   std::int64_t pause_ = 0;           // how long that was, growing

@@ -49,9 +49,9 @@ struct supervised {
     return on(event::tick);
   }
   static std::string text(const device_supervisor::action& a) {
-    const char* const names[] = {"launch",        "serve",       "refuse_new",  "accept_new",
-                                 "cancel_queued", "stop_worker", "kill_worker", "forget_worker",
-                                 "sort_out",      "answer_all",  "tell_stopped"};
+    const char* const names[] = {"launch",        "serve",        "refuse_new",  "accept_new",
+                                 "cancel_queued", "stop_worker",  "kill_worker", "forget_worker",
+                                 "sort_out",      "lost_standby", "answer_all",  "tell_stopped"};
     std::string out = names[static_cast<int>(a.kind)];
     if (a.worker != 0) out += std::to_string(a.worker);
     if (a.kind == kind::tell_stopped) out += a.why ? "(error)" : "(fine)";
@@ -169,13 +169,13 @@ TEST(device_supervisor, faults_that_lie_far_apart_are_borne_for_ever) {
 
 TEST(device_supervisor, a_standby_that_dies_costs_nothing_but_is_replaced_ever_more_slowly) {
   auto d = supervised::ready();
-  EXPECT_EQ(d.on(event::worker_exited, 2), "forget_worker2");
+  EXPECT_EQ(d.on(event::worker_exited, 2), "forget_worker2,lost_standby2");
   EXPECT_EQ(d.s.state(), device_state::ready);
   EXPECT_EQ(d.later(second / 10), "launch3");
-  EXPECT_EQ(d.on(event::worker_exited, 3), "forget_worker3");
+  EXPECT_EQ(d.on(event::worker_exited, 3), "forget_worker3,lost_standby3");
   EXPECT_EQ(d.later(second / 10), "");
   EXPECT_EQ(d.later(second / 10), "launch4");
-  EXPECT_EQ(d.later(30 * second), "kill_worker4") << "not ready in time";
+  EXPECT_EQ(d.later(30 * second), "lost_standby4,kill_worker4") << "not ready in time";
   EXPECT_EQ(d.on(event::worker_exited, 4), "forget_worker4");
 }
 
@@ -317,6 +317,10 @@ class every_story {
         case kind::sort_out:
           EXPECT_EQ(f.serving, 0u) << "the one that served may still be writing";
           EXPECT_TRUE(a.why);
+          break;
+        case kind::lost_standby:
+          EXPECT_TRUE(a.why);
+          EXPECT_NE(f.serving, a.worker);
           break;
         case kind::answer_all:
           EXPECT_TRUE(f.refusing && a.why);

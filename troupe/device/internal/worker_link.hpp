@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,7 +20,7 @@ namespace troupe {
 class worker_link {
  public:
   struct news {
-    enum class kind : std::uint8_t { none, ready, failed, gone };
+    enum class kind : std::uint8_t { none, ready, failed, gone, alive, loaded };
     news::kind kind = news::kind::none;
     std::string text;
     reaction how = reaction::fatal;
@@ -40,12 +41,19 @@ class worker_link {
   virtual result<void> send_unmap(std::uint64_t address, std::uint32_t number) = 0;
   virtual result<void> send_serve(const protocol::service& s) = 0;
   virtual void send_stop() noexcept = 0;
+  /// It answers with news::alive. Does not wait.
+  virtual void send_ping() noexcept = 0;
+  virtual result<void> send_load(const std::string& library) = 0;
   virtual void kill() noexcept = 0;
 
   /// The next message, without blocking.
   virtual news receive() = 0;
   /// How a process ended; nothing while it runs or when it is a thread.
   virtual std::optional<exit_status> ended() noexcept = 0;
+
+  /// It has said that it could serve. Set by whoever reads its messages.
+  std::atomic<bool> ready{false};
+
   /// Has a process ended by then? Waits for it.
   virtual bool ends_by(std::int64_t deadline_ns) noexcept = 0;
   /// Kills a process, and waits for its end until the deadline. A thread has ended when its end of the socket is

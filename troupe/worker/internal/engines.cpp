@@ -120,7 +120,14 @@ result<void> engine_set::load(const std::string& library) {
   }
   if (!found) out = no_engine(library, backend_, folders_);
   if (!out) missing_.emplace_back(code, out.error());
+  if (out && when_loaded_) when_loaded_(library);
   return out;
+}
+
+void engine_set::warm_up(const std::string& library) {
+  const std::size_t before = missing_.size();
+  (void)load(library);
+  while (missing_.size() > before) missing_.pop_back();
 }
 
 result<void> engine_set::open(const std::string& library, const std::string& path) {

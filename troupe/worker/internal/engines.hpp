@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <troupe/base/result.hpp>
@@ -41,6 +42,10 @@ class engine_set {
 
   /// Loads a library now. The error names the file, the folders and the package to install.
   result<void> load(const std::string& library);
+  /// Loads it if it can, as if nothing had been tried if it cannot.
+  void warm_up(const std::string& library);
+  /// Called with each library that is loaded from now on.
+  void when_loaded(std::function<void(const std::string& library)> f) { when_loaded_ = std::move(f); }
   /// The operation behind an opcode; loads the library named by `library_code` when it is not there yet.
   /// `unsupported` says what is missing.
   result<found> find(std::uint32_t library_code, std::uint64_t opcode);
@@ -63,6 +68,7 @@ class engine_set {
   std::string backend_;
   std::vector<std::string> folders_;
   engine_context context_;
+  std::function<void(const std::string&)> when_loaded_;
   std::vector<std::unique_ptr<loaded>> engines_;
   std::vector<known> operations_;  // sorted by opcode
   std::vector<std::pair<std::uint32_t, error>>

@@ -3,6 +3,7 @@
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
 #include <troupe/worker/internal/lanes.hpp>
+#include <troupe/worker/internal/last_words.hpp>
 
 namespace troupe {
 
@@ -38,6 +39,7 @@ void lane_set::queue(operation& op) {
 }
 
 void lane_set::serve(std::uint32_t number) noexcept {
+  const room_for_last_words room;
   lane& l = lanes_[number];
   adaptive_wait wait(policy_);
   while (true) {
@@ -116,6 +118,7 @@ failure_ptr lane_set::start(operation& op) noexcept {
 failure_ptr lane_set::execute(const operation& op) noexcept {
   const troupe_engine_call c = call_of(op);
   engine_failure f;
+  const working_on this_one(op.ticket);
   if (op.what->run(op.engine, op.payload, &c, &f)) return nullptr;
   f.make_sound();
   return std::make_shared<failure>(failure{.reaction = static_cast<reaction>(f.reaction),

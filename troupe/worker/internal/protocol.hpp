@@ -17,7 +17,7 @@
 namespace troupe::protocol {
 
 /// Raised by every change to anything in this file. Both sides must agree.
-inline constexpr std::uint32_t version = 5;
+inline constexpr std::uint32_t version = 6;
 
 /// The state word of a slot: the newest of its requests that was decided about, and how. Started by the worker or
 /// cancelled by the application, whoever is first; neither changes the word of a request that is newer than its own.
@@ -41,6 +41,17 @@ struct alignas(64) lane_counters {
   std::atomic<std::uint64_t> done{0};  ///< operations complete; by the lane, on a GPU by the GPU
 };
 
+/// What a worker that dies of a signal says about it with its last breath. The application believes none of it that it
+/// can check.
+struct crash_note {
+  std::atomic<std::uint32_t> begun{0};
+  std::atomic<std::uint32_t> signal{0};  ///< written last; 0: nothing was said
+  std::uint32_t from_outside = 0;        ///< another process sent the signal
+  std::uint32_t has_address = 0;
+  std::uint64_t address = 0;
+  std::uint64_t ticket = 0;  ///< what the dying thread was working on; 0: it does not know
+};
+
 struct progress_page {
   /// The word that waits for answers sleep on. The worker adds 1 and wakes when there are sleepers.
   std::atomic<std::uint32_t> epoch{0};
@@ -50,6 +61,7 @@ struct progress_page {
   /// Where the pump sleeps while nothing is sent.
   alignas(64) std::atomic<std::uint32_t> pump_sleeps{0};
   alignas(64) lane_counters lanes[max_lanes];
+  alignas(64) crash_note last_words;
 };
 
 /// What only the application writes, and every worker may read.
@@ -154,13 +166,17 @@ struct view {
 
 /// Messages on the control socket. Each is one packet: this header, then text where there is any.
 enum class message : std::uint32_t {
-  hello = 1,   ///< application: worker_settings, and the files of the channel and of the mailbox
-  ready = 2,   ///< worker: it can serve; the text lists "library backend version" lines
-  failed = 3,  ///< worker: it cannot serve and ends; the text is why
-  map = 4,     ///< application: memory to map, with its file
-  unmap = 5,   ///< application: memory that is not used any more
-  stop = 6,    ///< application: nothing is queued any more; end
-  serve = 7,   ///< application: take over the mailbox
+  hello = 1,    ///< application: worker_settings, and the files of the channel and of the mailbox
+  ready = 2,    ///< worker: it can serve; the text lists "library backend version" lines
+  failed = 3,   ///< worker: it cannot serve and ends; the text is why
+  map = 4,      ///< application: memory to map, with its file
+  unmap = 5,    ///< application: memory that is not used any more
+  stop = 6,     ///< application: nothing is queued any more; end
+  serve = 7,    ///< application: take over the mailbox
+  ping = 8,     ///< application: say that you live
+  pong = 9,     ///< worker: the answer to it
+  loaded = 10,  ///< worker: an engine was loaded; the text is its library
+  load = 11,    ///< application: load one, if you can, before you have to serve; the text is its library
 };
 
 struct worker_settings {
@@ -175,6 +191,9 @@ struct worker_settings {
   std::uint32_t parent;                        ///< process id that the worker must not outlive; 0: a thread of it
   std::uint64_t reserve_begin, reserve_bytes;  ///< the addresses that memory will be mapped in
   std::uint64_t inline_bytes;  ///< operations that touch at most this much run on the pump when they can run at once
+  std::uint64_t memory_limit;  ///< bytes that a process may have of its own; 0: no limit
+  bool core_dumps;
+  std::uint64_t cores[16];  ///< a bit for each that a process may run on; none: all
 };
 
 /// Memory messages are counted, over all workers of a device: `number` is how many there have been with this one.

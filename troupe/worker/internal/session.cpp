@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/worker/internal/session.hpp>
 
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <cstring>
 #include <optional>
@@ -10,6 +13,7 @@
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/process.hpp>
+#include <troupe/worker/internal/last_words.hpp>
 #include <troupe/worker/internal/pump.hpp>
 
 namespace troupe {
@@ -36,6 +40,25 @@ greeting parse(const protocol::worker_settings& settings, const std::string& tex
   while (std::getline(lines, line))
     (static_cast<int>(g.folders.size()) < folders ? g.folders : g.libraries).push_back(line);
   return g;
+}
+
+// What it needs not, it has not: a broken kernel or a vendor library with a hole can do so much less.
+result<void> confine(const protocol::worker_settings& s) {
+  const auto failed = [](const char* call) { return error::from_errno(reaction::fatal, "worker", call, errno); };
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("prctl(PR_SET_NO_NEW_PRIVS)");
+  const auto limit = [](auto what, std::uint64_t bytes) {
+    rlimit now{};
+    if (::getrlimit(what, &now) != 0) return false;
+    now.rlim_cur = now.rlim_max = std::min<rlim_t>(bytes, now.rlim_max);
+    return ::setrlimit(what, &now) == 0;
+  };
+  if (!s.core_dumps && !limit(RLIMIT_CORE, 0)) return failed("setrlimit(RLIMIT_CORE)");
+  if (s.memory_limit != 0 && !limit(RLIMIT_DATA, s.memory_limit)) return failed("setrlimit(RLIMIT_DATA)");
+  if (std::any_of(std::begin(s.cores), std::end(s.cores), [](std::uint64_t c) { return c != 0; }) &&
+      ::syscall(SYS_sched_setaffinity, 0, sizeof s.cores, s.cores) < 0)
+    return error::from_errno(reaction::caller_bug, "worker",
+                             "device_options::worker_cores names no core that this process may run on", errno);
+  return {};
 }
 
 }  // namespace
@@ -88,6 +111,7 @@ result<void> worker_session::begin() {
       parse(m.settings, std::string(reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m));
   if (home_ == home::process) {
     if (auto tied = die_with_parent(static_cast<int>(g.settings.parent)); !tied) return tied;
+    if (auto confined = confine(g.settings); !confined) return confined;
   }
   const auto at = protocol::layout::for_capacity(g.settings.capacity);
   auto file = memory_file::open(std::move(got->fds[0]), at.total);
@@ -115,6 +139,7 @@ result<void> worker_session::begin() {
   const protocol::view channel{at, state_->channel_memory.data(), state_->mailbox_memory.data()};
   auto reports = ring_region::open(channel.reports());
   if (!reports) return reports.error();
+  if (home_ == home::process) leave_last_words_in(channel.page().last_words);
   state_->commands.emplace(channel.queue(), channel.pump());
   state_->report_ring.emplace(*reports);
   state_->reports.emplace(channel, *state_->report_ring);
@@ -160,6 +185,16 @@ void worker_session::listen() {
       serve(m.serving);
       continue;
     }
+    if (m.kind == protocol::message::ping) {
+      tell(protocol::message::pong, {});
+      continue;
+    }
+    if (m.kind == protocol::message::load) {
+      // Only before it serves: then the engines are the pump's.
+      if (go_.load() == 0)
+        state_->engines->warm_up({reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m});
+      continue;
+    }
     if (m.kind == protocol::message::map && got->fds.size() == 1) {
       auto file = memory_file::open(std::move(got->fds[0]), m.memory.bytes);
       auto placed = file ? state_->addresses.place(*file, map_access::read_write, m.memory.address)
@@ -184,6 +219,7 @@ void worker_session::serve(const protocol::service& s) {
   state_->reports->continue_after(s.last_report);
   state_->work->begin_generation(s.generation);
   state_->work->segments_changed(s.segments);
+  state_->engines->when_loaded([this](const std::string& library) { tell(protocol::message::loaded, library); });
   go_.store(1);
   futex_wake(go_, futex_scope::process);
 }
@@ -195,6 +231,7 @@ void worker_session::stop() {
 }
 
 int worker_session::run() {
+  const room_for_last_words room;
   if (auto ready = begin(); !ready) {
     tell(ready.error());
     return 1;

@@ -1,0 +1,307 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What is seen of faults, and what is done about requests that cause them.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <troupe/base/internal/sanitizers.hpp>
+
+#include "harness.hpp"
+
+namespace troupe::whole {
+namespace {
+
+using namespace testing_actor;
+
+class watching : public testing::Test {
+ protected:
+  device open(device_options o = {}) {
+    const auto restarts = o.restarts;
+    o = with_test_engines(std::move(o));
+    o.restarts = restarts;
+    device d = rt.open_device(o);
+    EXPECT_OK(d.started().get());
+    return d;
+  }
+  // Events up to the first of a kind.
+  static std::vector<device_event> until(device_watch& w, event_kind kind) {
+    std::vector<device_event> out;
+    while (true) {
+      auto e = w.next().get();
+      if (!e) {
+        ADD_FAILURE() << e.error().to_string();
+        return out;
+      }
+      out.push_back(*e);
+      if (e->kind == kind) return out;
+    }
+  }
+  runtime rt;
+};
+
+TEST_F(watching, a_watch_tells_of_a_fault_and_of_what_follows) {
+  const device gpu = open();
+  device_watch w = gpu.watch();
+  EXPECT_EQ(gpu.last_fault(), nullptr);
+  EXPECT_TRUE(gpu.ready());
+  const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
+  kill_worker(gpu);
+  const auto events = until(w, event_kind::serving);
+  const auto fault =
+      std::find_if(events.begin(), events.end(), [](const auto& e) { return e.kind == event_kind::fault; });
+  ASSERT_NE(fault, events.end());
+  EXPECT_EQ(fault->state, device_state::recovering);
+  EXPECT_EQ(fault->generation, 2u);
+  ASSERT_TRUE(fault->fault);
+  EXPECT_EQ(fault->fault->kind, fault_kind::ended);
+  EXPECT_EQ(fault->fault->signal, SIGKILL);
+  EXPECT_EQ(fault->fault->generation, 1u);
+  EXPECT_FALSE(fault->fault->blamed) << "somebody else killed it";
+  EXPECT_EQ(events.back().state, device_state::ready);
+  EXPECT_EQ(events.back().fault, fault->fault);
+  EXPECT_GT(events.back().took.nanoseconds, 0);
+  EXPECT_EQ(gpu.last_fault(), fault->fault);
+  EXPECT_EQ(gpu.statistics().faults, 1u);
+  EXPECT_TRUE(gpu.ready());
+
+  gpu.close();
+  EXPECT_EQ(until(w, event_kind::closing).back().state, device_state::closing);
+  EXPECT_FALSE(until(w, event_kind::stopped).back().cause);
+  EXPECT_TRUE(is_error(error_of(w.next()), reaction::stopped, {"closed"}));
+  EXPECT_FALSE(gpu.ready());
+}
+
+TEST_F(watching, standbys_are_told_of_when_they_are_ready_and_when_they_are_gone) {
+  const device gpu = open();
+  device_watch w = gpu.watch();
+  if (gpu.statistics().standby_pids.empty()) until(w, event_kind::standby_ready);
+  while (gpu.statistics().standby_pids.empty()) std::this_thread::yield();
+  ::kill(gpu.statistics().standby_pids.front(), SIGKILL);
+  const auto lost = until(w, event_kind::standby_lost).back();
+  ASSERT_TRUE(lost.cause);
+  EXPECT_TRUE(is_error(*lost.cause, reaction::context_lost, {"SIGKILL"}));
+  EXPECT_EQ(lost.state, device_state::ready) << "nobody else notices";
+  until(w, event_kind::standby_ready);
+  EXPECT_EQ(gpu.statistics().generation, 1u);
+  EXPECT_EQ(gpu.ping(3).get().value(), 3u);
+}
+
+TEST_F(watching, only_the_newest_call_waits) {
+  const device gpu = open({.standbys = 0});
+  std::optional<device_watch> w(gpu.watch());
+  auto first = w->next();
+  auto second = w->next();
+  EXPECT_TRUE(is_error(error_of(std::move(first)), reaction::retry_later, {"again"}));
+  EXPECT_FALSE(w->poll());
+  w.reset();
+  EXPECT_TRUE(is_error(error_of(std::move(second)), reaction::retry_later, {"let go"}));
+}
+
+TEST_F(watching, a_closed_device_has_nothing_to_tell) {
+  const device gpu = open();
+  ASSERT_OK(gpu.close().get());
+  device_watch w = gpu.watch();
+  EXPECT_TRUE(is_error(error_of(w.next()), reaction::stopped, {"closed"}));
+}
+
+TEST_F(watching, the_request_that_brought_the_worker_down_is_named_with_what_it_did) {
+#if TROUPE_ADDRESS_SANITIZER
+  GTEST_SKIP() << "the sanitizer has these signals";
+#endif
+  const device gpu = open({.restarts = 10});
+  for (const auto& [how, signal, text] : {std::tuple(ending::wild_write, SIGSEGV, "SIGSEGV"),
+                                          {ending::abort, SIGABRT, "SIGABRT"},
+                                          {ending::stack_overflow, SIGSEGV, "SIGSEGV"}}) {
+    const error e = error_of(gpu.ask(crash{.how = how}));
+    EXPECT_TRUE(is_error(e, reaction::context_lost, {text, "working on testing.crash"}));
+    EXPECT_EQ(e.request().name, "testing.crash");
+    const auto record = gpu.last_fault();
+    ASSERT_TRUE(record);
+    ASSERT_TRUE(record->blamed);
+    EXPECT_EQ(record->blamed->name, "testing.crash");
+    EXPECT_EQ(record->signal, signal);
+    EXPECT_EQ(record->lost, 1u);
+    if (how == ending::wild_write) {
+      EXPECT_EQ(record->address, 0x1230u);
+    }
+  }
+  EXPECT_TRUE(is_error(error_of(gpu.ask(crash{.how = ending::exit})), reaction::context_lost, {"exited with code 7"}));
+  ASSERT_TRUE(gpu.last_fault()->blamed);
+}
+
+TEST_F(watching, what_poisons_twice_is_refused_and_everything_else_is_served) {
+  const device gpu = open({.restarts = 10});
+  const crash poison{.how = ending::exit};
+  EXPECT_EQ(error_of(gpu.ask(poison)).reaction(), reaction::context_lost);
+  EXPECT_FALSE(gpu.last_fault()->quarantined);
+  EXPECT_EQ(error_of(gpu.ask(poison)).reaction(), reaction::context_lost);
+  EXPECT_TRUE(gpu.last_fault()->quarantined);
+  EXPECT_EQ(gpu.statistics().quarantined, 1u);
+  EXPECT_TRUE(is_error(error_of(gpu.ask(poison)), reaction::caller_bug,
+                       {"testing.crash", "brought the worker down 2 times", "exited with code 7", "reset()"}));
+  EXPECT_EQ(gpu.statistics().generation, 3u) << "it was not sent";
+  EXPECT_EQ(gpu.ping(1).get().value(), 1u);
+  EXPECT_OK(gpu.ask(nap{.microseconds = 1}).get());
+  EXPECT_OK(gpu.reset().get());
+  EXPECT_EQ(error_of(gpu.ask(poison)).reaction(), reaction::context_lost) << "reset() lifts it";
+}
+
+TEST_F(watching, nobody_is_blamed_for_a_worker_that_was_killed_from_outside) {
+  const device gpu = open({.restarts = 10});
+  for (int i = 0; i < 3; ++i) {
+    blockade b(gpu);
+    ASSERT_TRUE(b.entered());
+    kill_worker(gpu, i == 0 ? SIGSEGV : SIGKILL);
+    EXPECT_EQ(error_of(b.answer().get()).reaction(), reaction::context_lost);
+    EXPECT_FALSE(gpu.last_fault()->blamed);
+  }
+  EXPECT_EQ(gpu.statistics().quarantined, 0u);
+}
+
+TEST_F(watching, a_request_may_be_run_again_when_what_it_reads_has_survived) {
+  const device gpu = open({.salvage = salvage::untouched});
+  const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
+  const auto y = gpu.alloc<float>(1);
+  auto again = gpu.ask(linger{.gate = gate, .result = y}, {.retries = 1});
+  auto after = gpu.ask(increment{.x = y, .n = 1});
+  while (std::atomic_ref(gate.data()[entered]).load() != 1) std::this_thread::yield();
+  kill_worker(gpu);
+  while (std::atomic_ref(gate.data()[entered]).load() != 2) std::this_thread::yield();
+  std::atomic_ref(gate.data()[testing_actor::open]).store(1);
+  EXPECT_OK(again.get());
+  EXPECT_OK(after.get()) << "what it writes is as good as if nothing had happened";
+  EXPECT_EQ(gpu.download(y).get().value(), std::vector<float>{3.f});
+  EXPECT_EQ(gpu.last_fault()->retried, 1u);
+}
+
+TEST_F(watching, a_request_is_run_again_no_more_often_than_was_asked_for) {
+  const device gpu = open({.restarts = 10, .salvage = salvage::untouched});
+  const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
+  auto answer = gpu.ask(linger{.gate = gate, .result = gpu.alloc<float>(1)}, {.retries = 2});
+  for (std::uint32_t times = 1; times <= 3; ++times) {
+    while (std::atomic_ref(gate.data()[entered]).load() != times) std::this_thread::yield();
+    kill_worker(gpu);
+    while (gpu.statistics().faults < times) std::this_thread::yield();
+  }
+  EXPECT_TRUE(is_error(error_of(std::move(answer)), reaction::context_lost, {"testing.linger", "SIGKILL"}));
+}
+
+TEST_F(watching, what_reads_something_that_is_lost_is_not_run_again) {
+  const device gpu = open();  // salvage::strict
+  const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
+  auto answer = gpu.ask(linger{.gate = gate, .result = gpu.alloc<float>(1)}, {.retries = 5});
+  while (std::atomic_ref(gate.data()[entered]).load() != 1) std::this_thread::yield();
+  kill_worker(gpu);
+  EXPECT_TRUE(is_error(error_of(std::move(answer)), reaction::context_lost, {"SIGKILL"}));
+  EXPECT_EQ(gpu.last_fault()->lost, 1u);
+}
+
+TEST_F(watching, what_reads_and_writes_is_not_run_again) {
+  const device gpu = open({.salvage = salvage::untouched});
+  const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
+  auto answer = gpu.ask(hold{.gate = gate}, {.retries = 5});
+  while (std::atomic_ref(gate.data()[entered]).load() != 1) std::this_thread::yield();
+  kill_worker(gpu);
+  EXPECT_TRUE(is_error(error_of(std::move(answer)), reaction::context_lost, {"SIGKILL"}));
+}
+
+TEST_F(watching, a_request_that_runs_too_long_brings_its_worker_down_and_nobody_else) {
+  const device gpu = open({.restarts = 10});
+  const auto x = gpu.alloc<float>(4);
+  for (const bool big : {false, true}) {  // on the pump, and on a lane
+    const auto gate = gpu.alloc_host<std::uint32_t>(big ? 100'000 : 2, {.zeroed = true});
+    auto endless = gpu.ask(spin{.gate = gate}, {.run_timeout = 60ms});
+    auto fill = gpu.fill(x, 5.f);
+    auto read = gpu.download(x);
+    const error e = error_of(std::move(endless));
+    EXPECT_TRUE(is_error(e, reaction::context_lost, {"testing.spin", "run_timeout of 60 ms"}));
+    EXPECT_EQ(gpu.last_fault()->kind, fault_kind::overran);
+    ASSERT_TRUE(gpu.last_fault()->blamed);
+    EXPECT_EQ(gpu.last_fault()->blamed->name, "testing.spin");
+    if (!big) {
+      EXPECT_OK(fill.get()) << "it had not started";
+      EXPECT_EQ(read.get().value(), std::vector<float>(4, 5.f));
+    }
+  }
+}
+
+TEST_F(watching, a_request_that_waits_does_not_count_as_running) {
+  const device gpu = open({.run_timeout = 50ms});
+  auto first = gpu.ask(nap{.microseconds = 30'000}), second = gpu.ask(nap{.microseconds = 30'000}),
+       third = gpu.ask(nap{.microseconds = 30'000});
+  EXPECT_OK(first.get());
+  EXPECT_OK(second.get());
+  EXPECT_OK(third.get());
+  EXPECT_TRUE(is_error(error_of(gpu.ask(nap{.microseconds = 10'000'000})), reaction::context_lost, {"50 ms"}))
+      << "the device's own limit holds for every request";
+}
+
+TEST_F(watching, a_worker_that_is_stopped_is_replaced) {
+  const device gpu = open({.heartbeat_timeout = 200ms});
+  kill_worker(gpu, SIGSTOP);
+  EXPECT_EQ(gpu.ping(8).get().value(), 8u) << "it had not started";
+  EXPECT_EQ(gpu.last_fault()->kind, fault_kind::silent);
+  EXPECT_TRUE(is_error(gpu.last_fault()->cause, reaction::context_lost, {"no sign of life", "heartbeat_timeout"}));
+}
+
+TEST_F(watching, a_busy_worker_lives) {
+  const device gpu = open({.heartbeat_timeout = 60ms});
+  EXPECT_OK(gpu.ask(nap{.microseconds = 400'000}).get());
+  EXPECT_EQ(gpu.statistics().faults, 0u);
+}
+
+TEST_F(watching, a_black_box_is_left_in_a_folder) {
+  const std::string folder = testing::TempDir() + "black_box_" + std::to_string(::getpid());
+  std::filesystem::create_directory(folder);
+  {
+    const device gpu = open({.name = "gpu/1", .black_box_folder = folder});
+    ASSERT_OK(gpu.ask(nap{.microseconds = 1}).get());
+    EXPECT_FALSE(gpu.ask(crash{.how = ending::exit}).get());
+    EXPECT_OK(gpu.sync().get());
+    std::ifstream file(folder + "/gpu-1-generation-1.txt");
+    std::stringstream text;
+    text << file.rdbuf();
+    for (const char* part : {"gpu/1, generation 1, worker ", "exited with code 7", "blamed: testing.crash #",
+                             "1 lost, 0 kept", "testing.nap #", ": finished", ": lost"})
+      EXPECT_NE(text.str().find(part), std::string::npos) << part << " is not in:\n" << text.str();
+  }
+  std::filesystem::remove_all(folder);
+  EXPECT_TRUE(is_error(error_of(rt.open_device({.black_box_folder = folder}).started()), reaction::caller_bug,
+                       {"black_box_folder", folder.c_str()}));
+}
+
+TEST_F(watching, a_worker_has_only_what_it_needs) {
+  const device gpu = open({.worker_memory_limit = std::uint64_t{2} << 30, .worker_cores = {0}});
+  ASSERT_OK(gpu.sync().get());
+  std::ifstream status("/proc/" + std::to_string(gpu.statistics().worker_pid) + "/status"),
+      limits("/proc/" + std::to_string(gpu.statistics().worker_pid) + "/limits");
+  std::stringstream s, l;
+  s << status.rdbuf();
+  l << limits.rdbuf();
+  EXPECT_NE(s.str().find("NoNewPrivs:\t1"), std::string::npos) << s.str();
+  EXPECT_NE(s.str().find("Cpus_allowed_list:\t0\n"), std::string::npos) << s.str();
+  EXPECT_NE(l.str().find("Max core file size        0                    0 "), std::string::npos) << l.str();
+  EXPECT_NE(l.str().find("Max data size             2147483648           2147483648"), std::string::npos) << l.str();
+}
+
+TEST_F(watching, a_standby_has_loaded_what_the_worker_needed) {
+  const device gpu = open();
+  device_watch w = gpu.watch();
+  ASSERT_OK(gpu.ask(nap{.microseconds = 1}).get());
+  const auto standby_has_it = [&] {
+    for (const int pid : gpu.statistics().standby_pids) {
+      std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+      std::stringstream text;
+      text << maps.rdbuf();
+      if (text.str().find("testing.host.so") != std::string::npos) return true;
+    }
+    return false;
+  };
+  const auto patience = std::chrono::steady_clock::now() + 20s;
+  while (!standby_has_it() && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
+  EXPECT_TRUE(standby_has_it());
+}
+
+}  // namespace
+}  // namespace troupe::whole

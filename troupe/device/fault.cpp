@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ctime>
+#include <troupe/device/fault.hpp>
+
+namespace troupe {
+namespace {
+
+std::string name(const request_id& r) { return r.name + " #" + std::to_string(r.ticket); }
+
+std::string date(std::chrono::system_clock::time_point t) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(t);
+  std::tm utc{};
+  ::gmtime_r(&seconds, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc);
+  return text;
+}
+
+}  // namespace
+
+std::string_view to_string(fault_kind k) noexcept {
+  switch (k) {
+    case fault_kind::ended:
+      return "ended";
+    case fault_kind::gave_up:
+      return "gave up";
+    case fault_kind::misbehaved:
+      return "misbehaved";
+    case fault_kind::silent:
+      return "silent";
+    case fault_kind::overran:
+      return "overran";
+    case fault_kind::late:
+      return "late";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(request_fate f) noexcept {
+  switch (f) {
+    case request_fate::finished:
+      return "finished";
+    case request_fate::lost:
+      return "lost";
+    case request_fate::kept:
+      return "kept";
+    case request_fate::retried:
+      return "retried";
+    case request_fate::stale:
+      return "stale";
+  }
+  return "unknown";
+}
+
+std::string fault_record::text() const {
+  std::string out = device + ", generation " + std::to_string(generation) + ", worker " + std::to_string(worker_pid) +
+                    ", " + date(when) + "\n";
+  out += "fault: " + std::string(to_string(kind)) + ": " + cause.text() + "\n";
+  if (blamed) {
+    out += "blamed: " + name(*blamed);
+    if (quarantined) out += ", which is refused from now on";
+    out += "\n";
+  }
+  out += "requests: " + std::to_string(lost) + " lost, " + std::to_string(kept) + " kept, " + std::to_string(retried) +
+         " to be run again, " + std::to_string(stale) + " stale; decided after " +
+         std::to_string(sorted_out_after.nanoseconds / 1000) + " us\n";
+  if (!last.empty()) out += "the last ones, oldest first:\n";
+  for (const request& r : last) out += "  " + name(r.id) + ": " + std::string(to_string(r.fate)) + "\n";
+  return out;
+}
+
+}  // namespace troupe

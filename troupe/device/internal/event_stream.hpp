@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <mutex>
+#include <troupe/device/asked.hpp>
+#include <troupe/device/watch.hpp>
+
+namespace troupe {
+
+/// Between a device, which puts events in, and a device_watch, which takes them out.
+class event_stream {
+ public:
+  explicit event_stream(std::shared_ptr<device_core> core) noexcept : core_(std::move(core)) {}
+
+  void put(const device_event& e);
+  /// Nothing comes any more.
+  void end();
+  pending<device_event> next();
+  std::optional<device_event> poll();
+  std::uint64_t missed() const;
+  /// Nobody listens any more.
+  void leave();
+
+ private:
+  using answer = ref<detail::asked<device_event>>;
+
+  std::shared_ptr<device_core> core_;
+  mutable std::mutex lock_;
+  std::deque<device_event> events_;
+  answer waiting_;
+  std::uint64_t missed_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace troupe

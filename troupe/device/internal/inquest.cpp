@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// After a worker's death: what is known about it, who was to blame, and telling those who watch.
+#include <unistd.h>
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <troupe/async/kept_continuations.hpp>
+#include <troupe/device/internal/core.hpp>
+
+namespace troupe {
+namespace {
+
+std::string hexadecimal(std::uint64_t n) {
+  char text[20];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(n));
+  return text;
+}
+
+// The cause that callers are told names the culprit.
+error with_culprit(const error& why, const fault_record& record) {
+  if (!record.blamed && !record.address) return why;
+  error::details d = why.all();
+  if (record.blamed && record.kind != fault_kind::overran)
+    d.text += "; it was working on " + record.blamed->name + " #" + std::to_string(record.blamed->ticket);
+  if (record.address) d.text += "; it touched the address " + hexadecimal(*record.address) + " wrongly";
+  return error(std::move(d));
+}
+
+std::string file_name(const fault_record& record) {
+  std::string name = record.device;
+  for (char& c : name)
+    if (c == '/' || c == ':' || static_cast<unsigned char>(c) < 0x21) c = '-';
+  return name + "-generation-" + std::to_string(record.generation) + ".txt";
+}
+
+}  // namespace
+
+std::shared_ptr<fault_record> device_core::hold_inquest(const device_supervisor::action& death,
+                                                        const open_requests& open) {
+  fault_ns_ = death.seen_ns;
+  const auto since = std::chrono::nanoseconds(loop_->now() - death.seen_ns);
+  auto record = std::make_shared<fault_record>(fault_record{
+      .device = options_.name,
+      .kind = death.how,
+      .cause = *death.why,
+      .generation = memory_->generation(),
+      .worker_pid = worker_pid_.load(),
+      .when =
+          std::chrono::system_clock::now() - std::chrono::duration_cast<std::chrono::system_clock::duration>(since)});
+  if (last_exit_.how == exit_status::ending::signalled && death.how == fault_kind::ended)
+    record->signal = last_exit_.value;
+  note_recent(*record);
+  if (const auto slot = find_culprit(open, *record)) {
+    const ledger_entry& e = ledger_[*slot];
+    record->blamed = request_id{std::string(e.info->label), e.ticket.load(std::memory_order_relaxed)};
+    record->quarantined = quarantine_.blame(signature_of(*slot));
+  }
+  record->cause = with_culprit(*death.why, *record);
+  return record;
+}
+
+// The request that the worker died of: one that ran too long; the one that the dying thread says it worked on, if it
+// may have; or the only one that ran, when the worker ended by itself. A worker that somebody else killed, as when the
+// system is out of memory, says nothing about what it was doing.
+std::optional<std::uint32_t> device_core::find_culprit(const open_requests& open, fault_record& record) const {
+  open_requests running;
+  std::copy_if(open.begin(), open.end(), std::back_inserter(running),
+               [this](const auto& r) { return !ledger_[r.second].answered && has_started(r.second, r.first); });
+  const auto with_ticket = [&](std::uint64_t ticket) -> std::optional<std::uint32_t> {
+    for (const auto& [t, slot] : running)
+      if (t == ticket) return slot;
+    return {};
+  };
+  if (record.kind == fault_kind::overran && overrun_) return with_ticket(*overrun_);
+  if (record.kind != fault_kind::ended) return {};
+  const bool exited = last_exit_.how == exit_status::ending::exited;
+  const protocol::crash_note& said = channel_.page().last_words;
+  if (!exited && (last_exit_.how != exit_status::ending::signalled ||
+                  said.signal.load() != static_cast<std::uint32_t>(last_exit_.value) || said.from_outside != 0))
+    return {};
+  if (!exited) {
+    if (said.has_address != 0) record.address = said.address;
+    if (const auto slot = with_ticket(said.ticket)) return slot;
+  }
+  return running.size() == 1 ? std::optional(running.front().second) : std::nullopt;
+}
+
+// What came before, so that one sees what led to it.
+void device_core::note_recent(fault_record& record) const {
+  const std::size_t n = std::min<std::size_t>(recent_count_, 16);
+  for (std::size_t i = recent_count_ - n; i < recent_count_; ++i) {
+    const recent& r = recent_[i % recent_.size()];
+    record.last.push_back({{std::string(r.info->label), r.ticket}, request_fate::finished});
+  }
+}
+
+// With drive_lock_ held, which last_fault() waits for: so whoever has been answered finds it.
+void device_core::complete(const std::shared_ptr<fault_record>& record) {
+  constexpr std::size_t most = 64;
+  if (record->last.size() > most) record->last.erase(record->last.begin() + most, record->last.end());
+  record->sorted_out_after = std::chrono::nanoseconds(loop_->now() - fault_ns_);
+  faults_.fetch_add(1);
+  const std::scoped_lock guard(watch_lock_);
+  last_fault_ = record;
+}
+
+void device_core::publish(const std::shared_ptr<fault_record>& record) {
+  emit(event_kind::fault, record->cause);
+  if (options_.black_box_folder.empty()) return;
+  const std::string path = options_.black_box_folder + "/" + file_name(*record);
+  std::ofstream file(path);
+  file << record->text() << std::flush;
+  if (!file) std::fprintf(stderr, "troupe: the record of a fault could not be written to %s\n", path.c_str());
+}
+
+std::shared_ptr<const fault_record> device_core::last_fault() {
+  const std::scoped_lock guard(drive_lock_, watch_lock_);
+  return last_fault_;
+}
+
+std::shared_ptr<event_stream> device_core::watch() {
+  auto stream = std::make_shared<event_stream>(shared_from_this());
+  const std::scoped_lock guard(watch_lock_);
+  if (!opened_ || nothing_more_) {
+    stream->end();
+  } else {
+    std::erase_if(watches_, [](const auto& w) { return w.expired(); });
+    watches_.push_back(stream);
+  }
+  return stream;
+}
+
+void device_core::emit(event_kind kind, std::optional<error> cause, time_span took) {
+  device_event e{.kind = kind,
+                 .state = supervisor_.state(),
+                 .generation = memory_->generation(),
+                 .when = std::chrono::system_clock::now(),
+                 .took = took,
+                 .fault = nullptr,
+                 .cause = std::move(cause)};
+  std::vector<std::shared_ptr<event_stream>> to;
+  {
+    const std::scoped_lock guard(watch_lock_);
+    e.fault = last_fault_;
+    for (const auto& w : watches_)
+      if (auto stream = w.lock()) to.push_back(std::move(stream));
+  }
+  job* continuations;
+  {
+    kept_continuations kept;
+    for (const auto& stream : to) stream->put(e);
+    continuations = kept.take();
+  }
+  hand_over(continuations);
+}
+
+void device_core::end_watches() {
+  std::vector<std::weak_ptr<event_stream>> all;
+  {
+    const std::scoped_lock guard(watch_lock_);
+    nothing_more_ = true;
+    all.swap(watches_);
+  }
+  job* continuations;
+  {
+    kept_continuations kept;
+    for (const auto& w : all)
+      if (auto stream = w.lock()) stream->end();
+    continuations = kept.take();
+  }
+  hand_over(continuations);
+}
+
+}  // namespace troupe

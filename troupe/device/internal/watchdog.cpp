@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Requests that wait or run for too long, and workers that give no sign of life. An idle device has no timer: each is
+// set by the first request that needs it, and goes when it finds nothing to look at.
+#include <algorithm>
+#include <troupe/device/internal/core.hpp>
+
+namespace troupe {
+namespace {
+
+// A request's running time is known up to this part of what it may be.
+constexpr std::int64_t looks_in_a_limit = 20, shortest_look_ns = 1'000'000, longest_look_ns = 1'000'000'000;
+constexpr std::int64_t looks_in_a_heartbeat = 4;
+
+std::string milliseconds(std::int64_t ns) { return std::to_string(ns / 1'000'000) + " ms"; }
+
+// The earliest of all that asked. Called after the request was published: the loop looks at the ledger only after it
+// has set `next` back, so either it sees the request, or this sees that nobody will look in time.
+bool is_earliest(std::atomic<std::int64_t>& next, std::int64_t when) noexcept {
+  std::int64_t before = next.load(std::memory_order_seq_cst);
+  while (when < before)
+    if (next.compare_exchange_weak(before, when, std::memory_order_seq_cst)) return true;
+  return false;
+}
+
+}  // namespace
+
+void device_core::watch_deadline(std::int64_t deadline_ns) {
+  if (is_earliest(next_deadline_, deadline_ns)) loop_->at(deadline_ns, shared_from_this(), timer::deadlines);
+}
+
+void device_core::cancel_overdue() {
+  next_deadline_.store(no_deadline, std::memory_order_seq_cst);
+  std::int64_t next = no_deadline;
+  for (std::uint32_t slot = 0; slot < ledger_.capacity(); ++slot) {
+    ledger_entry& e = ledger_[slot];
+    if (!e.in_flight.load(std::memory_order_seq_cst)) continue;
+    // The slot may be given to another request at any moment: then it is another ticket's deadline, and none of ours.
+    const std::uint64_t ticket = e.ticket.load(std::memory_order_acquire);
+    const std::int64_t deadline = e.deadline_ns.load(std::memory_order_acquire);
+    const bool decided = protocol::ticket_of(channel_.slot(slot).load(std::memory_order_relaxed)) >= ticket;
+    if (deadline == no_deadline || decided || e.ticket.load(std::memory_order_relaxed) != ticket) continue;
+    if (deadline > loop_->now())
+      next = std::min(next, deadline);
+    else
+      cancel(slot, ticket, "its time-out passed before it started; the device was busy with earlier requests");
+  }
+  if (next != no_deadline) watch_deadline(next);
+}
+
+void device_core::watch_running(std::int64_t limit_ns) {
+  const std::int64_t when = loop_->now() + std::clamp(limit_ns / looks_in_a_limit, shortest_look_ns, longest_look_ns);
+  if (is_earliest(next_look_, when)) loop_->at(when, shared_from_this(), timer::running);
+}
+
+void device_core::look_at_running() {
+  next_look_.store(no_deadline, std::memory_order_seq_cst);
+  drive_surely();  // what has finished does not run
+  const std::int64_t now = loop_->now();
+  std::int64_t again = no_deadline;
+  std::optional<std::uint32_t> overrun;
+  {
+    const std::scoped_lock guard(drive_lock_);
+    for (std::uint32_t slot = 0; slot < ledger_.capacity() && !overrun; ++slot)
+      if (runs_too_long(slot, now, again)) overrun = slot;
+    if (overrun) overrun_ = ledger_[*overrun].ticket.load(std::memory_order_relaxed);
+  }
+  if (overrun) {
+    const ledger_entry& e = ledger_[*overrun];
+    feed({device_supervisor::event_kind::misbehaved, serving_.load(),
+          error(error::details{.reaction = reaction::context_lost,
+                               .domain = "device",
+                               .text = "a request still ran after its run_timeout of " +
+                                       milliseconds(e.run_limit_ns.load()) + "; its worker was ended",
+                               .request = {std::string(e.info->label), *overrun_}}),
+          fault_kind::overran});
+    again = std::min(again, now + longest_look_ns);
+  }
+  if (again != no_deadline && is_earliest(next_look_, again)) loop_->at(again, shared_from_this(), timer::running);
+}
+
+// With drive_lock_ held. When to look again goes into `again`.
+bool device_core::runs_too_long(std::uint32_t slot, std::int64_t now, std::int64_t& again) {
+  ledger_entry& e = ledger_[slot];
+  if (!e.in_flight.load(std::memory_order_seq_cst) || e.answered) return false;
+  const std::int64_t limit = e.run_limit_ns.load(std::memory_order_relaxed);
+  if (limit == no_deadline) return false;
+  const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
+  if (!has_started(slot, ticket)) {
+    again = std::min(again, now + std::clamp(limit / looks_in_a_limit, shortest_look_ns, longest_look_ns));
+    return false;
+  }
+  // A request that is run again after a fault begins anew.
+  if (e.running_ticket != ticket || e.running_ns < fault_ns_) {
+    e.running_ticket = ticket;
+    e.running_ns = now;
+  }
+  if (now - e.running_ns >= limit) return true;
+  again = std::min(again, e.running_ns + limit);
+  return false;
+}
+
+void device_core::watch_heart() {
+  if (heart_watched_.exchange(true, std::memory_order_seq_cst)) return;
+  const bool never = options_.heartbeat_timeout.unlimited() || options_.isolation == isolation::thread;
+  if (never) return;  // and the flag stays
+  loop_->at(loop_->now() + options_.heartbeat_timeout.nanoseconds / looks_in_a_heartbeat, shared_from_this(),
+            timer::heart);
+}
+
+// The listener of a worker answers whatever its lanes do: one that does not has been stopped, or has no processor.
+void device_core::feel_heart() {
+  const std::int64_t now = loop_->now(), timeout = options_.heartbeat_timeout.nanoseconds;
+  if (ledger_.in_flight() == 0) {
+    asked_ns_ = 0;
+    heart_watched_.store(false, std::memory_order_seq_cst);
+    if (ledger_.in_flight() != 0) watch_heart();
+    return;
+  }
+  if (worker_link* link = link_of(serving_.load()); link != nullptr && served_ == link->id()) {
+    if (asked_ns_ == 0) {
+      asked_ns_ = now;
+      link->send_ping();
+    } else if (now - asked_ns_ >= timeout) {
+      feed({device_supervisor::event_kind::misbehaved, link->id(),
+            error(reaction::context_lost, "device",
+                  "the worker of " + options_.name + " gave no sign of life for " + milliseconds(now - asked_ns_) +
+                      " (device_options::heartbeat_timeout); it was ended"),
+            fault_kind::silent});
+    }
+  }
+  loop_->at(now + timeout / looks_in_a_heartbeat, shared_from_this(), timer::heart);
+}
+
+}  // namespace troupe
