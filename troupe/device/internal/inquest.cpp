@@ -134,7 +134,7 @@ std::shared_ptr<event_stream> device_core::watch() {
 
 void device_core::emit(event_kind kind, std::optional<error> cause, time_span took) {
   device_event e{.kind = kind,
-                 .state = supervisor_.state(),
+                 .state = state_.load(),
                  .generation = memory_->generation(),
                  .when = std::chrono::system_clock::now(),
                  .took = took,

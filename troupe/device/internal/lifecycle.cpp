@@ -256,6 +256,7 @@ void device_core::carry_out(const device_supervisor::action& a) {
       break;
     }
     case device_supervisor::action_kind::sort_out:
+      if (supervisor_.state() != device_state::closing) state_.store(device_state::recovering);
       sort_out(a);
       break;
     case device_supervisor::action_kind::lost_standby:
