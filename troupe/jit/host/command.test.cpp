@@ -166,5 +166,28 @@ TEST(a_private_folder, is_for_its_user_only_and_goes_with_its_content) {
   EXPECT_FALSE(fs::exists(path));
 }
 
+TEST(a_private_folder, that_a_killed_process_left_goes_when_the_next_is_made) {
+  const private_folder place = private_folder::make().value();
+  const std::string before = std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "/tmp";
+  ::setenv("TMPDIR", place.path().c_str(), 1);
+  const private_folder living = private_folder::make().value();
+  const pid_t killed = ::fork();
+  if (killed == 0) {
+    const private_folder left = private_folder::make().value();
+    (void)write_file(left.path(), "a/b", "text");
+    ::kill(::getpid(), SIGKILL);
+  }
+  ASSERT_EQ(::waitpid(killed, nullptr, 0), killed);
+  const auto entries = [&] { return std::distance(fs::directory_iterator(place.path()), fs::directory_iterator()); };
+  EXPECT_EQ(entries(), 2);
+  fs::create_directory(place.path() + "/somebody_elses");
+  const private_folder next = private_folder::make().value();
+  EXPECT_EQ(entries(), 3);
+  EXPECT_TRUE(fs::exists(living.path()));
+  EXPECT_TRUE(fs::exists(next.path()));
+  EXPECT_TRUE(fs::exists(place.path() + "/somebody_elses"));
+  ::setenv("TMPDIR", before.c_str(), 1);
+}
+
 }  // namespace
 }  // namespace troupe::jit

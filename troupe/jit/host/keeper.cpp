@@ -107,6 +107,8 @@ int main(int argc, char** argv) {
     end = await(child, signals);
     end_family(child);
   }
+  // A dying parent tells when its first thread ends, and is the parent until its last one does.
+  for (int ms = 0; end == was_told_to_stop && ::getppid() == parent && ms < 100; ++ms) ::usleep(1000);
   if (::getppid() != parent) {
     std::error_code ignored;
     std::filesystem::remove_all(folder, ignored);
