@@ -308,6 +308,39 @@ TEST_F(hostile, a_download_said_to_be_done_before_its_content_has_come_is_an_err
   kill_worker(gpu);
 }
 
+TEST(hostile_survivor, a_worker_that_lied_is_not_believed_that_something_has_not_started) {
+  for (const bool by_counter : {true, false}) {
+    SCOPED_TRACE(by_counter ? "a counter that cannot be" : "words that cannot be");
+    constexpr std::uint32_t capacity = 64;
+    runtime rt;
+    const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = capacity, .restarts = 5}));
+    const auto x = gpu.alloc<float>(1000);
+    EXPECT_OK(gpu.fill(x, 0.0f).get());
+    blockade b(gpu);
+    ASSERT_TRUE(b.entered());
+    const channel_of_worker channel(gpu, capacity);
+    ASSERT_TRUE(channel.found());
+    auto behind = gpu.ask(increment{.x = x, .n = 1000});
+    // It runs, and now nothing says so.
+    for (std::uint32_t slot = 0; slot < capacity; ++slot) channel->slot(slot).store(by_counter ? 0 : UINT64_MAX);
+    if (by_counter) {
+      channel->page().lanes[3].done.store(1'000'000);
+      channel->page().epoch.fetch_add(1);
+      futex_wake(channel->page().epoch, futex_scope::shared);
+      channel->page().idle_epoch.fetch_add(1);
+      futex_wake(channel->page().idle_epoch, futex_scope::shared);
+    } else {
+      kill_worker(gpu);
+    }
+    const auto held = b.answer().get_for(10s);
+    ASSERT_TRUE(held) << "it runs again";
+    EXPECT_TRUE(is_error(error_of(*held), reaction::context_lost, {"testing.hold"}));
+    EXPECT_TRUE(is_error(error_of(std::move(behind)), reaction::context_lost, {"testing.increment"}));
+    EXPECT_EQ(gpu.ping(3).get().value(), 3u);
+    EXPECT_EQ(gpu.statistics().generation, 2u);
+  }
+}
+
 // Random damage to everything but the request ring's content, which is ours to write, with work under way.
 TEST(hostile_storm, random_damage_ends_in_one_answer_for_each_request) {
   const std::uint64_t first_seed = seed_or(20260101);

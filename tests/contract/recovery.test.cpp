@@ -59,6 +59,44 @@ TEST_P(recovery, what_had_started_is_lost_and_what_had_not_is_kept_if_its_inputs
   EXPECT_EQ(result.get().value(), std::vector<float>(10, 8.f));
 }
 
+// Both use what the blockade holds, so nothing of them starts before the worker dies.
+TEST_P(recovery, what_reads_the_output_of_a_cancelled_request_is_not_run_on_what_was_there_before) {
+  const device gpu = open();
+  blockade b(gpu);
+  ASSERT_TRUE(b.entered());
+  const buffer<std::uint32_t> m(b.gate().memory());
+  const auto ones = gpu.alloc<std::uint32_t>(2);
+  auto before = gpu.fill(m, 5u);
+  auto made = gpu.fill(ones, 1u);
+  auto cancelled = gpu.copy(m, ones);
+  auto read = gpu.download(m);
+  cancelled.cancel();
+  kill_worker(gpu);
+  EXPECT_OK(before.get());
+  EXPECT_TRUE(is_error(error_of(std::move(cancelled)), reaction::retry_later, {"cancelled"}));
+  const auto told = read.get();
+  EXPECT_FALSE(told) << "it saw " << (*told)[0];
+}
+
+TEST_P(recovery, what_reads_the_output_of_a_lost_request_is_not_run_while_closing_either) {
+  const device gpu = open();
+  const auto lost = gpu.alloc<std::uint32_t>(2);
+  ASSERT_OK(gpu.fill(lost, 1u).get());
+  blockade b(gpu);
+  ASSERT_TRUE(b.entered());
+  const buffer<std::uint32_t> m(b.gate().memory());
+  auto before = gpu.fill(m, 5u);
+  auto cannot = gpu.copy(m, lost);  // what it reads does not survive
+  auto read = gpu.download(m);
+  auto closed = gpu.close();
+  kill_worker(gpu);
+  EXPECT_OK(before.get());
+  EXPECT_TRUE(is_error(error_of(std::move(cannot)), reaction::context_lost, {"SIGKILL"}));
+  const auto told = read.get();
+  EXPECT_FALSE(told) << "it saw " << (*told)[0];
+  (void)closed.get();
+}
+
 TEST_P(recovery, untouched_memory_can_be_believed_in) {
   const device gpu = open({.salvage = salvage::untouched});
   const auto x = gpu.alloc<float>(10), y = gpu.alloc<float>(10);

@@ -147,8 +147,10 @@ class device_core final : public waiter,
   open_requests open_up_to(std::uint64_t newest);
   void sort_requests(const open_requests& open, fault_record& record);
   request_fate fate_of(std::uint32_t slot, std::uint64_t ticket, const error& why);
+  void fail_in_order(std::uint32_t slot, const error& why);
   std::optional<error> missing_input(const ledger_entry& e);
   void keep(std::uint32_t slot, std::uint64_t ticket);
+  bool words_are_possible(const open_requests& open) const noexcept;
   bool has_started(std::uint32_t slot, std::uint64_t ticket) const noexcept;
   // inquest.cpp; the first with drive_lock_ held
   std::shared_ptr<fault_record> hold_inquest(const device_supervisor::action& death, const open_requests& open);
@@ -233,6 +235,7 @@ class device_core final : public waiter,
   std::array<recent, 64> recent_{};  // the last that were answered, under the lock
   std::size_t recent_count_ = 0;
   std::atomic<bool> violated_{false};
+  bool believed_ = true;  // what the last worker said about requests that it did not finish
   std::atomic<bool> closing_{false};
   std::mutex cancel_lock_;
   struct cancellation {

@@ -116,6 +116,7 @@ void device_core::settle(std::uint32_t slot, const error* why, bool retires) noe
   completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // under the lock
   if (why != nullptr) failed_.store(failed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   recent_[recent_count_++ % recent_.size()] = {e.ticket.load(std::memory_order_relaxed), e.info};
+  if (why != nullptr && !retires) e.failure = std::make_unique<const error>(*why);
   pending_core* const to = std::exchange(e.answer, nullptr);
   const request_info* const info = e.info;
   std::array<std::byte, max_reply_bytes> reply;

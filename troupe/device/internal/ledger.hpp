@@ -33,8 +33,9 @@ struct alignas(64) ledger_entry {
   const request_info* info = nullptr;
   pending_core* answer = nullptr;  ///< one reference; null for tells
   std::array<block_access, max_operands> few;
-  std::vector<block_access> many;  ///< instead of `few`, when there are more
-  block_ref blob, extra;           ///< what else must live as long
+  std::vector<block_access> many;        ///< instead of `few`, when there are more
+  block_ref blob, extra;                 ///< what else must live as long
+  std::unique_ptr<const error> failure;  ///< its answer, if that was an error and its place is not free yet
 
   std::span<const block_access> accesses() const noexcept {
     return many.empty() ? std::span(few).first(access_count) : std::span<const block_access>(many);
@@ -45,6 +46,7 @@ struct alignas(64) ledger_entry {
     if (!many.empty()) std::vector<block_access>().swap(many);
     blob.reset();
     extra.reset();
+    failure.reset();
   }
 };
 

@@ -37,12 +37,13 @@ void device_core::sort_out(const device_supervisor::action& death) {
     kept_continuations kept;
     const std::scoped_lock guard(drive_lock_);
     collect();
-    violated_.store(true);  // the rest of what it wrote is of no interest
+    const bool lied = violated_.exchange(true);  // the rest of what it wrote is of no interest
     // Senders publish right after they have claimed their tickets: from here on each request is either seen below, or
     // comes with a later ticket and finds out by its generation.
     const std::uint64_t newest = commands_->newest_ticket();
     while (!commands_->all_published(newest)) ::sched_yield();
     const open_requests open = open_up_to(newest);
+    believed_ = !lied && words_are_possible(open);
     record = hold_inquest(death, open);
     memory_->lose(options_.salvage, newest, record->cause);
     if (has_cancelled_.load(std::memory_order_relaxed)) take_cancelled();
@@ -69,8 +70,18 @@ device_core::open_requests device_core::open_up_to(std::uint64_t newest) {
   return open;
 }
 
+// A slot's word is of the request that has it, or of one before.
+bool device_core::words_are_possible(const open_requests& open) const noexcept {
+  return std::all_of(open.begin(), open.end(), [this](const auto& request) {
+    return channel_.slot(request.second).load(std::memory_order_acquire) <=
+           protocol::slot_word(request.first, protocol::phase::cancelled);
+  });
+}
+
+// Of a worker that wrote what cannot be, nothing is believed: what it says it has not touched may be half done.
 bool device_core::has_started(std::uint32_t slot, std::uint64_t ticket) const noexcept {
-  return channel_.slot(slot).load(std::memory_order_acquire) == protocol::slot_word(ticket, protocol::phase::started);
+  return !believed_ ||
+         channel_.slot(slot).load(std::memory_order_acquire) == protocol::slot_word(ticket, protocol::phase::started);
 }
 
 // In the order in which they were sent: what one request leaves behind decides about those that come after it. None
@@ -78,7 +89,9 @@ bool device_core::has_started(std::uint32_t slot, std::uint64_t ticket) const no
 void device_core::sort_requests(const open_requests& open, fault_record& record) {
   kept_ = 0;
   for (const auto& [ticket, slot] : open) {
-    if (ledger_[slot].answered) {
+    if (const ledger_entry& e = ledger_[slot]; e.answered) {
+      // What one before it leaves behind may have made its outputs look good again.
+      if (e.failure) spoil_outputs(e, *e.failure);
       retire(slot);
       continue;
     }
@@ -117,15 +130,21 @@ request_fate device_core::fate_of(std::uint32_t slot, std::uint64_t ticket, cons
         return request_fate::retried;
       }
     }
-    fail(slot, lost, true);
+    fail_in_order(slot, lost);
     return request_fate::lost;
   }
   if (const auto cause = missing_input(e)) {
-    fail(slot, passed_on(*cause, e, ticket), true);
+    fail_in_order(slot, passed_on(*cause, e, ticket));
     return request_fate::stale;
   }
   keep(slot, ticket);
   return request_fate::kept;
+}
+
+// Even where no new requests are taken, those behind it may read what it should have written.
+void device_core::fail_in_order(std::uint32_t slot, const error& why) {
+  if (refusing()) spoil_outputs(ledger_[slot], why);
+  fail(slot, why, true);
 }
 
 std::optional<error> device_core::missing_input(const ledger_entry& e) {
