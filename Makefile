@@ -3,7 +3,7 @@
 # Short names for what is in scripts/, where the work is done. Each target does all set-up it needs.
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan clang fuzz bench tidy format install clean
+.PHONY: help demo test asan tsan clang fuzz chaos bench tidy format install clean
 
 help: ## explain the targets
 	@echo "Troupe. Each of these installs what is missing (Debian, Ubuntu), builds, and runs:"
@@ -24,6 +24,8 @@ clang: ## the tests built by clang
 	@scripts/test clang $(ARGS)
 fuzz: ## the fuzz targets, SECONDS=60 each
 	@scripts/fuzz $(or $(SECONDS),60)
+chaos: ## 2,000 real faults under load, ARGS="--faults 20000 --seed 7" for others
+	@scripts/chaos $(ARGS)
 bench: ## measure against the bare calls, ARGS=--json for machines
 	@scripts/bench $(ARGS)
 tidy: ## clang-tidy over all sources

@@ -31,6 +31,8 @@ int help_command(arguments rest);
 constexpr command commands[] = {
     {"doctor", "what Troupe can do here, what is missing, and how to get it", &doctor_command},
     {"demo", "a small service under load, with its throughput and latencies", nullptr, "troupe-demo", "TROUPE_DEMO"},
+    {"chaos", "break workers in all ways there are, and check that nobody notices", nullptr, "troupe-chaos",
+     "TROUPE_DEMO"},
     {"bench", "measure Troupe against the bare calls it stands on", nullptr, "troupe-bench", "TROUPE_BENCH"},
     {"version", "which Troupe this is, and which engines it has", &version_command},
     {"help", "this text, or that of a command: troupe help doctor", &help_command},

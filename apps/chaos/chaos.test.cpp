@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// That what watches over chaos would see it.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <apps/chaos/show.hpp>
+
+#include <fstream>
+#include <troupe/async/promise.hpp>
+
+namespace chaos {
+namespace {
+
+using namespace troupe;
+
+answer_counts judged(result<int> answer, bool may_stop = false) {
+  answers a(std::chrono::seconds(0), may_stop);
+  auto p = a.watch(make_ready<int>(std::move(answer)));
+  a.judge(p, [](int is) { return is == 1 ? std::string() : "not 1"; });
+  return a.counts();
+}
+
+TEST(answers, are_judged_one_by_one) {
+  EXPECT_EQ(judged(1).right, 1u);
+  EXPECT_EQ(judged(2).wrong, 1u);
+  EXPECT_EQ(judged(error(reaction::context_lost, "test", "a fault")).failed, 1u);
+  EXPECT_EQ(judged(error(reaction::retry_later, "worker", "ask again")).failed, 1u);
+  EXPECT_EQ(judged(error(reaction::retry_later, "memory", "used up")).unexpected, 1u);
+  EXPECT_EQ(judged(error(reaction::caller_bug, "test", "no fault")).unexpected, 1u);
+  EXPECT_EQ(judged(error(reaction::stopped, "test", "stopped")).unexpected, 1u);
+  EXPECT_EQ(judged(error(reaction::stopped, "test", "stopped"), true).failed, 1u);
+  EXPECT_EQ(judged(error(reaction::fatal, "test", "no program")).unexpected, 1u);
+  EXPECT_EQ(judged(error(reaction::fatal, "test", "no program"), true).failed, 1u);
+  EXPECT_EQ(judged(1).asked, 1u);
+}
+
+TEST(answers, that_do_not_come_are_lost) {
+  answers a(std::chrono::seconds(0));
+  promise<int> to;
+  auto watched = a.watch(to.get_pending());
+  a.judge(watched, [](int) { return std::string(); });
+  EXPECT_EQ(a.counts().lost, 1u);
+  EXPECT_FALSE(a.counts().good());
+  EXPECT_EQ(a.first_complaint(), "no answer");
+  EXPECT_TRUE(to.set(1));
+}
+
+TEST(answers, only_some_kinds_are_good) {
+  EXPECT_TRUE((answer_counts{.asked = 2, .right = 1, .failed = 1}.good()));
+  EXPECT_FALSE((answer_counts{.wrong = 1}.good()));
+  EXPECT_FALSE((answer_counts{.unexpected = 1}.good()));
+  EXPECT_FALSE((answer_counts{.twice = 1}.good()));
+  EXPECT_FALSE((answer_counts{.lost = 1}.good()));
+}
+
+TEST(what_is_left, counts_processes_threads_and_descriptors) {
+  const resources before = resources::now();
+  EXPECT_EQ(resources::now().beyond(before), "");
+  const int fd = ::open("/dev/null", O_RDONLY);
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  std::atomic<bool> over{false};
+  std::thread thread([&] { over.wait(false); });
+  // A child that has ended and was not waited for is one as well.
+  EXPECT_EQ(resources::now().beyond(before), "1 process, 1 thread, 1 descriptor");
+  over.store(true);
+  over.notify_all();
+  thread.join();
+  ::waitpid(child, nullptr, 0);
+  ::close(fd);
+  EXPECT_EQ(resources::left_beyond(before), "");
+}
+
+TEST(what_is_left, names_temporary_files) {
+  std::string path;
+  {
+    const private_folder folder;
+    path = folder.path();
+    EXPECT_TRUE(folder.temporary_files().empty());
+    std::ofstream(std::string(std::getenv("TMPDIR")) + "/left") << "something";
+    EXPECT_EQ(folder.temporary_files(), std::vector<std::string>{"left"});
+  }
+  EXPECT_NE(::access(path.c_str(), F_OK), 0);
+}
+
+report some_report() {
+  report r{.seconds = 2, .seed = 7, .libraries = "memory", .answered = {.asked = 3, .right = 2, .failed = 1}};
+  kind_report& k = r.by_kind[static_cast<std::size_t>(faults::kind::abort)];
+  k.injected = 4;
+  k.missed = 1;
+  k.recoveries_s = {0.001, 0.002, 0.003, 0.004};
+  return r;
+}
+
+TEST(a_report, is_good_only_when_everything_is) {
+  EXPECT_TRUE(some_report().good());
+  report r = some_report();
+  r.leaks = "1 process";
+  EXPECT_FALSE(r.good());
+  r = some_report();
+  r.answered.wrong = 1;
+  EXPECT_FALSE(r.good());
+  r = some_report();
+  r.close = "it never closed";
+  EXPECT_FALSE(r.good());
+  r = some_report();
+  r.answered.right = 0;
+  EXPECT_FALSE(r.good()) << "nothing was shown";
+}
+
+TEST(a_report, sums_up_what_was_recovered_from) {
+  const kind_report all = some_report().all();
+  EXPECT_EQ(all.injected, 4u);
+  EXPECT_EQ(all.recovery_s(0.5), 0.003);
+  EXPECT_EQ(all.recovery_s(1), 0.004);
+  EXPECT_EQ(kind_report().recovery_s(0.5), 0);
+}
+
+TEST(a_report, says_all_of_it) {
+  report r = some_report();
+  r.complaint = "a copy: element 3";
+  r.leaks = "1 process";
+  const std::string text = table(r, apps::terminal()), document = json(r);
+  for (const char* word : {"abort", "4.00 ms", "a copy: element 3", "1 process", "context_lost"})
+    EXPECT_NE(text.find(word), std::string::npos) << word << " in\n" << text;
+  EXPECT_EQ(text.find("kill_all"), std::string::npos) << "it was not injected";
+  for (const char* word : {"\"ok\": false", "\"seed\": 7", "\"kind\": \"abort\"", "\"wrong\": 0", "a copy: element 3"})
+    EXPECT_NE(document.find(word), std::string::npos) << word << " in\n" << document;
+}
+
+}  // namespace
+}  // namespace chaos

@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Faults on this machine, while clients ask and check.
+#include <apps/chaos/show.hpp>
+#include <apps/common/command_line.hpp>
+#include <apps/common/installation.hpp>
+#include <apps/common/output.hpp>
+#include <charconv>
+#include <cstdio>
+#include <random>
+
+namespace {
+
+using namespace troupe;
+using apps::terminal;
+
+constexpr const char* help = R"(troupe chaos [option...]
+Breaks the workers of a device on this machine, in all ways there are, while clients use it: kills and stops them, lets
+kernels crash and hang, takes all memory, overwrites what they share. Every answer is compared with what it should be. In the
+end there is a table: faults by kind, how long until the next worker answered, and what became of the questions. Nothing
+may be wrong, unexpected, answered twice or not at all, and nothing may be left over: no process, thread, descriptor, memory
+or temporary file. Touches only processes that it started.
+
+  --seconds N   how long: 0.5 to 86400; 10 by default
+  --faults N    or until so many faults have hit: 1 to 1000000; then --seconds is 86400 by default
+  --seed S      of the order of faults and questions; by default another one each time, which is said
+  --kinds A,B   only these; all by default:
+                kill_worker, kill_standby, kill_all, kill_promoted, stop_worker, stop_standby, segmentation_fault,
+                abort, abort_in_helper, illegal_instruction, floating_point_trap, exit, stack_overflow, hang,
+                exhaust_memory, garbage
+  --rate N      faults per second, at most: 0.1 to 10000; 100 by default. One waits until the last is recovered from
+  --at-once     it does not wait: faults may come faster than anybody recovers
+  --clients N   so many ask all the time: 1 to 64; 4 by default
+  --standbys N  workers that wait to take over: 0 to 8; 1 by default
+  --json        one JSON document in the end, for programs, and nothing else
+  --help        this text
+
+  troupe chaos --seconds 60
+  troupe chaos --kinds kill_worker,garbage --seed 7
+  troupe chaos --faults 2000 --json | jq .answers
+
+Workers that die say so on the error stream: that is meant to be.
+
+Exit code: 0 everything was as it should be, 1 something was not, or the device did not start, 2 not called like this.
+)";
+
+struct arguments {
+  chaos::settings chaos;
+  bool json = false, help = false;
+};
+
+error misused(const std::string& text) { return error(reaction::caller_bug, "troupe chaos", "troupe chaos: " + text); }
+
+result<std::vector<faults::kind>> kinds_in(std::string_view list) {
+  std::vector<faults::kind> out;
+  std::vector<std::string_view> names;
+  for (const faults::kind k : faults::all_kinds()) names.push_back(to_string(k));
+  while (!list.empty()) {
+    const std::size_t comma = list.find(',');
+    const std::string_view name = list.substr(0, comma);
+    list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
+    const auto k = faults::kind_of(name);
+    if (!k) {
+      const std::string_view near = apps::nearest(name, names);
+      return misused("no kind of fault \"" + std::string(name) + "\"; " +
+                     (near.empty() ? "--help lists them" : "did you mean " + std::string(near) + "?"));
+    }
+    out.push_back(*k);
+  }
+  if (out.empty()) return misused("--kinds is empty; expected names with commas between them");
+  return out;
+}
+
+result<std::uint64_t> seed_in(std::optional<std::string_view> text) {
+  if (!text) return std::uint64_t{std::random_device()()};
+  std::uint64_t seed = 0;
+  const auto [end, bad] = std::from_chars(text->data(), text->data() + text->size(), seed);
+  if (bad != std::errc() || end != text->data() + text->size())
+    return misused("--seed is \"" + std::string(*text) + "\"; expected a whole number");
+  return seed;
+}
+
+result<arguments> parse(std::span<const char* const> given) {
+  static constexpr std::string_view options[] = {
+      "--seconds=", "--faults=", "--seed=", "--kinds=", "--rate=", "--at-once", "--clients=", "--standbys=", "--json"};
+  const auto c = apps::command_line::parse({.command = "troupe chaos", .options = options}, given);
+  if (!c) return c.error();
+  arguments a;
+  a.json = c->has("--json");
+  a.help = c->has("--help");
+  if (a.help) return a;
+  const bool counted = c->value("--faults").has_value();
+  const auto faults = c->count("--faults", 1'000'000, 1, 1'000'000), clients = c->count("--clients", 4, 1, 64),
+             standbys = c->count("--standbys", 1, 0, 8);
+  const auto seconds = c->number("--seconds", counted ? 86'400 : 10, 0.5, 86'400),
+             rate = c->number("--rate", 100, 0.1, 10'000);
+  for (const auto* number : {&faults, &clients, &standbys})
+    if (!*number) return number->error();
+  for (const auto* number : {&seconds, &rate})
+    if (!*number) return number->error();
+  const auto seed = seed_in(c->value("--seed"));
+  if (!seed) return seed.error();
+  a.chaos = {.seconds = *seconds,
+             .seed = *seed,
+             .per_second = *rate,
+             .one_at_a_time = !c->has("--at-once"),
+             .clients = *clients,
+             .device = {.standbys = static_cast<std::uint32_t>(*standbys)}};
+  if (counted) a.chaos.faults = static_cast<std::uint64_t>(*faults);
+  if (const auto list = c->value("--kinds")) {
+    const auto kinds = kinds_in(*list);
+    if (!kinds) return kinds.error();
+    a.chaos.kinds = *kinds;
+  }
+  return a;
+}
+
+int run(arguments a) {
+  const terminal t = terminal::of(stdout);
+  const chaos::private_folder folder;
+  a.chaos.device.runtime_folder = apps::installation::of_this_program().runtime;
+  if (!a.json) std::printf("Seed %llu\n", static_cast<unsigned long long>(a.chaos.seed));
+  chaos::progress bar(t);
+  const auto r = chaos::run(a.chaos, folder, [&](const chaos::standing& now) {
+    if (!a.json) bar.show(now);
+  });
+  if (!r) return std::fprintf(stderr, "troupe chaos: the device did not start: %s\n", r.error().to_string().c_str()), 1;
+  if (a.json) {
+    std::fputs(chaos::json(*r).c_str(), stdout);
+  } else {
+    bar.clear();
+    std::printf("\n%s  %s %s\n", chaos::table(*r, t).c_str(), (r->good() ? t.good_mark() : t.bad_mark()).c_str(),
+                r->good() ? "every question had its answer, none was wrong, and nothing is left over"
+                          : "NOT: every question had its answer, none was wrong, and nothing is left over");
+  }
+  return r->good() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto a = parse({argv + 1, static_cast<std::size_t>(argc - 1)});
+  if (!a) return std::fprintf(stderr, "%s\n", a.error().text().c_str()), 2;
+  return apps::finish(stdout, a->help ? apps::print_help("chaos", help, a->json) : run(*a));
+}

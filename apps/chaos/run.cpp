@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <apps/chaos/run.hpp>
+#include <chrono>
+#include <optional>
+#include <troupe/base/clock.hpp>
+#include <troupe/jit/jit.hpp>
+
+namespace chaos {
+
+using namespace troupe;
+
+namespace {
+
+constexpr auto patience = std::chrono::seconds(60);
+constexpr auto moment = std::chrono::milliseconds(100);
+// What stands still, or never ends, is found within a part of the pause.
+constexpr auto pause = std::chrono::milliseconds(2000), heartbeat = std::chrono::milliseconds(300),
+               longest_run = std::chrono::milliseconds(200);
+
+bool has(const std::vector<faults::kind>& kinds, faults::kind k) {
+  return kinds.empty() || std::find(kinds.begin(), kinds.end(), k) != kinds.end();
+}
+
+device_options options_for(const settings& s) {
+  device_options o = s.device;
+  o.restarts = UINT32_MAX;
+  o.when_full = when_full::wait;
+  o.heartbeat_timeout = heartbeat;
+  return o;
+}
+
+void sum_up(report& r, const std::vector<faults::injection>& record) {
+  for (const faults::injection& i : record) {
+    kind_report& k = r.by_kind[static_cast<std::size_t>(i.kind)];
+    ++(i.hit ? k.injected : k.missed);
+    if (i.recovered()) k.recoveries_s.push_back(static_cast<double>(i.recovery_ns()) / 1e9);
+  }
+  for (kind_report& k : r.by_kind) std::sort(k.recoveries_s.begin(), k.recoveries_s.end());
+}
+
+// The last fault may have taken along what was asked after it.
+result<void> serves(const device& gpu) {
+  result<std::uint64_t> pong = gpu.ping().get();
+  for (int i = 0; i < 100 && !pong && pong.error().reaction() == reaction::context_lost; ++i) pong = gpu.ping().get();
+  return pong ? result<void>() : pong.error();
+}
+
+result<void> storm_over(const device& gpu, const settings& s, report& r,
+                        const std::function<void(const standing&)>& watch) {
+  answers told(patience);
+  // Numbers come back in memory that `garbage` overwrites.
+  workload clients(gpu, {.clients = s.clients, .seed = s.seed, .numbers = !has(s.kinds, faults::kind::garbage)}, told);
+  r.libraries = clients.libraries();
+  const std::int64_t began = now_ns();
+  const auto passed_s = [began] { return static_cast<double>(now_ns() - began) / 1e9; };
+  faults::storm storm(gpu, {.kinds = s.kinds,
+                            .seed = s.seed,
+                            .per_second = s.per_second,
+                            .one_at_a_time = s.one_at_a_time,
+                            .pause = pause,
+                            .run_timeout = longest_run});
+  while (passed_s() < s.seconds && storm.hits() < s.faults && gpu.state() != device_state::stopped) {
+    std::this_thread::sleep_for(moment);
+    const answer_counts now = told.counts();
+    if (watch) watch({passed_s(), storm.hits(), now.right, now.wrong + now.unexpected + now.twice + now.lost});
+  }
+  storm.stop();
+  clients.stop();
+  r.seconds = passed_s();
+  sum_up(r, storm.record());
+  r.answered = told.counts();
+  r.complaint = told.first_complaint();
+  return serves(gpu);
+}
+
+// A compiler's folder that a killed worker left stays until the next is made.
+void compile_once_more(const settings& s) {
+  runtime rt;
+  const device gpu = rt.open_device(options_for(s));
+  (void)jit::compile(gpu,
+                     {.source = "__global__ void nothing() {}\n", .name = "last.cu", .cache = jit::cache_use::none})
+      .ready()
+      .get();
+}
+
+}  // namespace
+
+double kind_report::recovery_s(double share) const noexcept {
+  if (recoveries_s.empty()) return 0;
+  const auto at = static_cast<std::size_t>(share * static_cast<double>(recoveries_s.size()));
+  return recoveries_s[std::min(at, recoveries_s.size() - 1)];
+}
+
+kind_report report::all() const {
+  kind_report sum;
+  for (const kind_report& k : by_kind) {
+    sum.injected += k.injected;
+    sum.missed += k.missed;
+    sum.recoveries_s.insert(sum.recoveries_s.end(), k.recoveries_s.begin(), k.recoveries_s.end());
+  }
+  std::sort(sum.recoveries_s.begin(), sum.recoveries_s.end());
+  return sum;
+}
+
+result<report> run(const settings& s, const private_folder& folder, const std::function<void(const standing&)>& watch) {
+  const resources before = resources::now();
+  report r{.seed = s.seed};
+  {
+    runtime rt;
+    const device gpu = rt.open_device(options_for(s));
+    if (const auto pong = gpu.ping().get(); !pong) return pong.error();
+    const result<void> still = storm_over(gpu, s, r, watch);
+    r.restarts = gpu.statistics().generation - 1;
+    if (!still) r.close = still.error().to_string();
+    auto closed = gpu.close().get_for(patience);
+    if (!closed)
+      r.close = "it never closed";
+    else if (!*closed && r.close.empty())
+      r.close = closed->error().to_string();
+  }
+  if (!folder.temporary_files().empty()) compile_once_more(s);
+  r.leaks = resources::left_beyond(before);
+  for (const std::string& file : folder.temporary_files()) r.leaks += (r.leaks.empty() ? "" : ", ") + file;
+  return r;
+}
+
+}  // namespace chaos

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <apps/chaos/show.hpp>
+#include <apps/common/json.hpp>
+#include <cstdio>
+
+namespace chaos {
+
+using troupe::apps::json_writer;
+using troupe::apps::terminal;
+using troupe::apps::time_text;
+using troupe::apps::wrapped;
+
+namespace {
+
+std::string grouped(std::uint64_t n) {
+  std::string out = std::to_string(n);
+  for (int at = static_cast<int>(out.size()) - 3; at > 0; at -= 3) out.insert(static_cast<std::size_t>(at), ",");
+  return out;
+}
+
+std::string padded(std::string text, std::size_t columns) {
+  std::size_t wide = 0;
+  for (const char c : text) wide += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  return wide < columns ? std::string(columns - wide, ' ') + text : text;
+}
+
+std::string row(std::string first, const std::vector<std::string>& cells) {
+  first.resize(std::max<std::size_t>(first.size(), 22), ' ');
+  std::string out = "  " + first;
+  for (const std::string& cell : cells) out += padded(cell, 11);
+  return out + "\n";
+}
+
+std::string row_of(std::string_view name, const kind_report& k, const terminal& t) {
+  const auto at = [&](double share) { return k.recoveries_s.empty() ? "-" : time_text(t, k.recovery_s(share)); };
+  return row(std::string(name), {grouped(k.injected), grouped(k.recoveries_s.size()), at(0.5), at(0.99), at(1)});
+}
+
+void write(json_writer& out, const kind_report& k) {
+  out.member("faults", k.injected).member("nothing_to_hit", k.missed).member("recoveries", k.recoveries_s.size());
+  for (const auto& [name, share] : {std::pair("p50_seconds", 0.5), {"p99_seconds", 0.99}, {"max_seconds", 1.0}}) {
+    out.key(name);
+    k.recoveries_s.empty() ? out.null() : out.value(k.recovery_s(share));
+  }
+}
+
+}  // namespace
+
+void progress::show(const standing& now) {
+  if (!t_.can().live && now.passed_s < next_s_) return;
+  next_s_ += 1;
+  char passed[32];
+  std::snprintf(passed, sizeof passed, "%6.1f s", now.passed_s);
+  std::string line = "  " + std::string(passed) + "  " + t_.bold(padded(grouped(now.injected), 7)) + " faults  " +
+                     padded(grouped(now.right), 10) + " right answers  ";
+  const std::string bad = grouped(now.bad) + " that should not be";
+  line += now.bad > 0 ? t_.bad(bad) : bad;
+  std::printf(t_.can().live ? "\r%s\033[K" : "%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+void progress::clear() {
+  if (t_.can().live) std::printf("\r\033[K");
+}
+
+std::string table(const report& r, const terminal& t) {
+  std::string out = row("", {"faults", "recovered", "p50", "p99", "max"});
+  for (const troupe::faults::kind k : troupe::faults::all_kinds())
+    if (const kind_report& of = r.by_kind[static_cast<std::size_t>(k)]; of.injected + of.missed > 0)
+      out += row_of(to_string(k), of, t);
+  const kind_report all = r.all();
+  out += row_of("all", all, t);
+  const answer_counts& a = r.answered;
+  out += "\n" + row("", {"asked", "right", "lost data", "wrong", "unexpected", "twice", "none"}) +
+         row("answers", {grouped(a.asked), grouped(a.right), grouped(a.failed), grouped(a.wrong), grouped(a.unexpected),
+                         grouped(a.twice), grouped(a.lost)});
+  const auto say = [&](const std::string& text) {
+    out += "  " + wrapped(text, static_cast<std::size_t>(t.can().columns) - 4, "    ") + "\n";
+  };
+  out += "\n";
+  say("Operations of " + r.libraries + "; " + grouped(r.restarts) + " workers lost while they served, in " +
+      time_text(t, r.seconds) +
+      ". Recovery: from the fault to the first answer of the next worker. Lost data: answered "
+      "context_lost, as it should be.");
+  if (all.missed > 0) say(grouped(all.missed) + " more faults had nothing to hit: no standby, or no worker yet.");
+  if (!r.complaint.empty()) say("the first that should not be: " + r.complaint);
+  if (!r.leaks.empty()) say("left when all had ended: " + r.leaks);
+  if (!r.close.empty()) say("in the end: " + r.close);
+  return out;
+}
+
+std::string json(const report& r) {
+  json_writer out;
+  out.begin_object().member("ok", r.good()).member("seed", r.seed).member("seconds", r.seconds);
+  out.member("libraries", r.libraries).member("restarts", r.restarts);
+  const answer_counts& a = r.answered;
+  out.key("answers").begin_object().member("asked", a.asked).member("right", a.right).member("data_lost", a.failed);
+  out.member("wrong", a.wrong).member("unexpected", a.unexpected).member("twice", a.twice).member("none", a.lost);
+  out.end_object().key("all").begin_object();
+  write(out, r.all());
+  out.end_object().key("kinds").begin_array();
+  for (const troupe::faults::kind k : troupe::faults::all_kinds()) {
+    const kind_report& of = r.by_kind[static_cast<std::size_t>(k)];
+    if (of.injected + of.missed == 0) continue;
+    out.begin_object().member("kind", to_string(k));
+    write(out, of);
+    out.end_object();
+  }
+  out.end_array().member("first_complaint", r.complaint).member("left_over", r.leaks).member("close", r.close);
+  out.end_object();
+  return out.text();
+}
+
+}  // namespace chaos

@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <apps/chaos/workload.hpp>
+#include <functional>
+#include <random>
+#include <troupe/blas/blas.hpp>
+#include <troupe/jit/jit.hpp>
+
+namespace chaos {
+
+using namespace troupe;
+
+namespace {
+
+using numbers = std::vector<float>;
+
+// Where two lists of numbers differ; empty when they do not. All numbers are small and whole, so nothing is rounded.
+std::string difference(std::span<const float> is, std::span<const float> should, const char* what) {
+  if (is.size() != should.size())
+    return std::string(what) + ": " + std::to_string(is.size()) + " numbers, not " + std::to_string(should.size());
+  const auto [a, b] = std::mismatch(is.begin(), is.end(), should.begin());
+  if (a == is.end()) return {};
+  return std::string(what) + ": element " + std::to_string(a - is.begin()) + " of " + std::to_string(is.size()) +
+         " is " + std::to_string(*a) + ", not " + std::to_string(*b);
+}
+
+jit::recipe saxpy() {
+  return {.source =
+              "__global__ void saxpy(float a, const float* x, float* y, int n) {\n"
+              "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+              "  if (i < n) y[i] += a * x[i];\n"
+              "}\n",
+          .name = "chaos.cu"};
+}
+
+class client {
+ public:
+  client(const device& gpu, const load& l, std::uint64_t seed, answers& to)
+      : gpu_(gpu), answers_(to), random_(seed), kept_(gpu.alloc<float>(kept_size)) {
+    questions_ = {&client::ask_for_a_copy, &client::ask_for_a_large_copy, &client::ask_for_a_matrix,
+                  &client::ask_by_shared_memory, &client::ask_for_what_was_kept};
+    if (l.numbers) questions_.push_back(&client::ask_for_a_number);
+    if (l.blas) questions_.insert(questions_.end(), {&client::ask_for_a_product, &client::ask_for_a_long_sum});
+    if (l.jit) questions_.push_back(&client::ask_a_kernel);
+  }
+
+  void run(const std::atomic<bool>& over) {
+    while (!over.load(std::memory_order_relaxed)) {
+      for (std::size_t n = between(1, 6); n > 0; --n) (this->*questions_[between(0, questions_.size() - 1)])();
+      for (auto& look : looks_) look();
+      looks_.clear();
+    }
+  }
+
+ private:
+  static constexpr std::size_t kept_size = 500;
+
+  std::size_t between(std::size_t least, std::size_t most) {
+    return std::uniform_int_distribution<std::size_t>(least, most)(random_);
+  }
+  float small() { return static_cast<float>(between(0, 16)) - 8; }
+  numbers some(std::size_t n) {
+    numbers out(n);
+    for (float& v : out) v = small();
+    return out;
+  }
+
+  // What to look at when all is queued.
+  template <class T, class F>
+  void look_later(pending<T> p, F fault_of) {
+    auto answer = std::make_shared<pending<T>>(answers_.watch(std::move(p)));
+    looks_.push_back([this, answer, fault_of = std::move(fault_of)]() mutable { answers_.judge(*answer, fault_of); });
+  }
+  void expect(const buffer<float>& x, numbers should, const char* what) {
+    look_later(gpu_.download(x),
+               [should = std::move(should), what](const numbers& is) { return difference(is, should, what); });
+  }
+
+  void ask_for_a_copy() {
+    const numbers data = some(between(1, 2000));
+    const auto x = gpu_.alloc<float>(data.size()), y = gpu_.alloc<float>(data.size());
+    gpu_.upload(x, data);
+    gpu_.copy(y, x);
+    expect(y, data, "a copy");
+  }
+
+  void ask_for_a_large_copy() {
+    const numbers data = some(between(50'000, 400'000));
+    const auto x = gpu_.alloc<float>(data.size()), y = gpu_.alloc<float>(data.size());
+    gpu_.upload(x, data);
+    gpu_.copy(y, x);
+    expect(y, data, "a large copy");
+  }
+
+  // A block into the middle of a matrix of one number.
+  void ask_for_a_matrix() {
+    const std::size_t rows = between(2, 60), columns = between(2, 60), height = between(1, rows),
+                      width = between(1, columns);
+    const numbers block = some(height * width);
+    const float around = small();
+    const auto m = gpu_.alloc<float>(rows * columns), b = gpu_.alloc<float>(block.size());
+    gpu_.fill(m, around);
+    gpu_.upload(b, block);
+    gpu_.copy_2d(m, rows, b, height, height, width);
+    numbers should(rows * columns, around);
+    for (std::size_t c = 0; c < width; ++c)
+      std::copy_n(block.begin() + static_cast<std::ptrdiff_t>(c * height), height,
+                  should.begin() + static_cast<std::ptrdiff_t>(c * rows));
+    expect(m, should, "a matrix");
+  }
+
+  void ask_by_shared_memory() {
+    const numbers data = some(between(1, 5000));
+    const auto from = gpu_.alloc_host<float>(data.size()), to = gpu_.alloc_host<float>(data.size());
+    if (!from.valid() || !to.valid()) return;  // a device that has stopped has no memory
+    std::copy(data.begin(), data.end(), from.data());
+    const auto x = gpu_.alloc<float>(data.size());
+    gpu_.upload(x, from);
+    // `from` and `to` must live until the answer.
+    look_later(gpu_.download(x, to), [data, from, to] {
+      return difference(std::span<const float>(to.data(), data.size()), data, "shared memory");
+    });
+  }
+
+  // Written once, read until a fault has taken it.
+  void ask_for_what_was_kept() {
+    if (kept_data_.empty() || !kept_.valid()) {
+      kept_data_ = some(kept_size);
+      gpu_.upload(kept_, kept_data_);
+    }
+    expect(kept_, kept_data_, "what was kept");
+  }
+
+  void ask_for_a_number() {
+    const std::uint64_t n = random_();
+    look_later(gpu_.ping(n), [n](std::uint64_t is) { return is == n ? std::string() : "a ping: another number"; });
+  }
+
+  void ask_for_a_product() {
+    const std::size_t m = between(1, 40), n = between(1, 40), k = between(1, 40);
+    const numbers a = some(m * k), b = some(k * n);
+    numbers should(m * n, 0.f);
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t l = 0; l < k; ++l)
+        for (std::size_t i = 0; i < m; ++i) should[j * m + i] += a[l * m + i] * b[j * k + l];
+    const auto x = gpu_.alloc<float>(a.size()), y = gpu_.alloc<float>(b.size()), z = gpu_.alloc<float>(m * n);
+    gpu_.upload(x, a);
+    gpu_.upload(y, b);
+    gpu_.tell(blas::gemm<float>{.a = x, .b = y, .c = z, .m = m, .n = n, .k = k});
+    expect(z, should, "a product");
+  }
+
+  // Many requests, each of which needs the one before.
+  void ask_for_a_long_sum() {
+    numbers should = some(between(1, 1000));
+    const numbers step = some(should.size());
+    const auto x = gpu_.alloc<float>(step.size()), y = gpu_.alloc<float>(should.size());
+    gpu_.upload(x, step);
+    gpu_.upload(y, should);
+    for (std::size_t i = between(1, 30); i > 0; --i) {
+      gpu_.tell(blas::axpy<float>{.x = x, .y = y, .n = step.size()});
+      for (std::size_t e = 0; e < should.size(); ++e) should[e] += step[e];
+    }
+    expect(y, should, "a long sum");
+  }
+
+  void ask_a_kernel() {
+    if (!program_ || !program_still_good_.load()) {
+      program_ = jit::compile(gpu_, saxpy());
+      program_still_good_.store(true);
+    }
+    const numbers x = some(between(1, 3000));
+    numbers should = some(x.size());
+    const auto a = gpu_.alloc<float>(x.size()), b = gpu_.alloc<float>(x.size());
+    gpu_.upload(a, x);
+    gpu_.upload(b, should);
+    const int n = static_cast<int>(x.size());
+    const bool sent = static_cast<bool>(gpu_.tell(jit::launch{.kernel = program_.kernel("saxpy"),
+                                                              .grid = kernel::blocks_for(n, 128),
+                                                              .block = 128,
+                                                              .arguments = {3.f, a, inout(b), n}}));
+    if (!sent) program_still_good_.store(false);
+    for (std::size_t e = 0; e < x.size(); ++e) should[e] += 3 * x[e];
+    expect(b, should, "a kernel");
+  }
+
+  device gpu_;
+  answers& answers_;
+  std::mt19937_64 random_;
+  std::vector<void (client::*)()> questions_;
+  std::vector<std::function<void()>> looks_;
+  buffer<float> kept_;
+  numbers kept_data_;
+  jit::program program_;
+  std::atomic<bool> program_still_good_{false};
+};
+
+}  // namespace
+
+bool workload::has_blas() const {
+  const auto x = gpu_.alloc<float>(1), y = gpu_.alloc<float>(1);
+  gpu_.fill(x, 1.f);
+  gpu_.fill(y, 1.f);
+  return static_cast<bool>(gpu_.ask(blas::axpy<float>{.x = x, .y = y, .n = 1}).get());
+}
+
+bool workload::has_jit() const { return static_cast<bool>(jit::compile(gpu_, saxpy()).ready().get()); }
+
+workload::workload(const device& gpu, const load& l, answers& to) : gpu_(gpu), load_(l), answers_(to) {
+  load_.blas = l.blas && has_blas();
+  load_.jit = l.jit && has_jit();
+  if (load_.blas) libraries_ += ", blas";
+  if (load_.jit) libraries_ += ", jit";
+  std::mt19937_64 seeds(l.seed);
+  for (int i = 0; i < l.clients; ++i)
+    threads_.emplace_back([this, seed = seeds()] { client(gpu_, load_, seed, answers_).run(over_); });
+}
+
+workload::~workload() { stop(); }
+
+void workload::stop() {
+  over_.store(true);
+  for (std::thread& t : threads_)
+    if (t.joinable()) t.join();
+}
+
+}  // namespace chaos

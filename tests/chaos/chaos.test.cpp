@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Real workers die in all ways there are, while clients ask and check every answer. TROUPE_SEED repeats a run, and
+// TROUPE_CHAOS_SECONDS makes each of them last as long.
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <apps/chaos/show.hpp>
+#include <apps/common/installation.hpp>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace chaos {
+namespace {
+
+using namespace troupe;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+std::uint64_t seed_or(std::uint64_t otherwise) {
+  const char* set = std::getenv("TROUPE_SEED");
+  return set != nullptr ? std::strtoull(set, nullptr, 0) : otherwise;
+}
+double seconds_or(double otherwise) {
+  const char* set = std::getenv("TROUPE_CHAOS_SECONDS");
+  return set != nullptr ? std::strtod(set, nullptr) : otherwise;
+}
+
+class storms : public testing::Test {
+ protected:
+  // Everything is as it should be.
+  report expect_good(settings s) {
+    s.seed = seed_or(s.seed);
+    s.seconds = seconds_or(s.seconds);
+    SCOPED_TRACE("TROUPE_SEED=" + std::to_string(s.seed));
+    const auto r = run(s, folder);
+    EXPECT_TRUE(r) << r.error().to_string();
+    if (!r) return {};
+    EXPECT_TRUE(r->good()) << table(*r, apps::terminal());
+    EXPECT_GT(r->all().injected, 0u) << table(*r, apps::terminal());
+    return *r;
+  }
+  private_folder folder;
+};
+
+TEST_F(storms, of_all_kinds_are_noticed_by_nobody) {
+  const report r = expect_good({.seconds = 12, .seed = 20260101});
+  std::size_t kinds = 0;
+  for (const kind_report& k : r.by_kind) kinds += k.injected > 0;
+  EXPECT_GE(kinds, 10u);
+  std::printf("%s", table(r, apps::terminal()).c_str());
+}
+
+TEST_F(storms, that_come_faster_than_anybody_recovers_are_noticed_by_nobody) {
+  expect_good({.seconds = 4, .seed = 2, .per_second = 500, .one_at_a_time = false});
+}
+
+TEST_F(storms, without_a_standby_are_noticed_by_nobody) {
+  expect_good({.seconds = 4, .seed = 3, .device = {.standbys = 0}});
+}
+
+TEST_F(storms, with_many_standbys_are_noticed_by_nobody) {
+  expect_good({.seconds = 3, .seed = 4, .device = {.standbys = 3}});
+}
+
+TEST_F(storms, where_untouched_memory_is_believed_in_are_noticed_by_nobody) {
+  expect_good({.seconds = 4, .seed = 5, .device = {.salvage = salvage::untouched}});
+}
+
+TEST_F(storms, on_a_small_mailbox_are_noticed_by_nobody) {
+  expect_good({.seconds = 3, .seed = 6, .clients = 8, .device = {.mailbox_capacity = 8}});
+}
+
+// Clients of a device, for tests that break it themselves.
+struct clients_of {
+  clients_of(const device& gpu, std::uint64_t seed, bool may_stop = false)
+      : told(60s, may_stop), clients(gpu, {.clients = 3, .seed = seed}, told) {}
+  // Until they have been served some more.
+  void let_them_be_served() const {
+    const std::uint64_t before = told.right();
+    while (told.right() < before + 20) std::this_thread::yield();
+  }
+  void expect_good() {
+    clients.stop();
+    const answer_counts c = told.counts();
+    EXPECT_TRUE(c.good()) << told.first_complaint();
+    EXPECT_EQ(c.asked, c.right + c.failed) << "every question has one answer";
+    EXPECT_GT(c.right, 0u);
+  }
+  answers told;
+  workload clients;
+};
+
+TEST_F(storms, on_one_device_are_not_felt_on_another) {
+  runtime rt;
+  const device broken = rt.open_device({.when_full = when_full::wait, .restarts = 1'000'000}),
+               other = rt.open_device({.when_full = when_full::wait});
+  clients_of one(broken, 1), two(other, 2);
+  {
+    faults::storm storm(broken, {.seed = seed_or(7), .per_second = 100, .most = 20, .pause = 100ms});
+    storm.wait();
+  }
+  two.let_them_be_served();
+  one.expect_good();
+  two.expect_good();
+  EXPECT_EQ(two.told.counts().failed, 0u);
+  EXPECT_EQ(other.statistics().generation, 1u);
+}
+
+TEST_F(storms, do_not_keep_a_device_from_closing) {
+  for (std::uint64_t round = 0; round < 3; ++round) {
+    const resources before = resources::now();
+    {
+      runtime rt;
+      const device gpu = rt.open_device({.when_full = when_full::wait, .restarts = 1'000'000});
+      clients_of them(gpu, round, true);
+      faults::storm storm(gpu, {.kinds = {faults::kind::kill_worker, faults::kind::kill_all, faults::kind::abort},
+                                .seed = seed_or(8) + round,
+                                .per_second = 100,
+                                .most = 30,
+                                .one_at_a_time = false});
+      them.let_them_be_served();
+      auto closed = round == 0 ? gpu.close_now() : gpu.close();
+      EXPECT_TRUE(closed.get_for(60s)) << "it never closed";
+      EXPECT_EQ(gpu.statistics().depth, 0u);
+      storm.stop();
+      them.expect_good();
+    }
+    EXPECT_EQ(resources::left_beyond(before), "");
+  }
+}
+
+TEST_F(storms, beyond_the_budget_stop_a_device_under_load_until_it_is_reset) {
+  runtime rt;
+  const device gpu = rt.open_device({.when_full = when_full::wait, .restarts = 3});
+  clients_of them(gpu, 9, true);
+  {
+    faults::storm storm(gpu, {.kinds = {faults::kind::kill_worker}, .seed = seed_or(9), .per_second = 1000});
+    EXPECT_TRUE(gpu.stopped().get_for(60s));
+  }
+  EXPECT_EQ(gpu.statistics().generation, 5u) << "three were borne";
+  EXPECT_EQ(gpu.statistics().depth, 0u);
+  ASSERT_TRUE(gpu.reset().get());
+  them.let_them_be_served();
+  them.expect_good();
+}
+
+// A folder with a worker of its own, that can be taken away.
+class own_runtime {
+ public:
+  explicit own_runtime(const std::string& path) : path_(path) {
+    const apps::installation here = apps::installation::of_this_program();
+    fs::create_directories(path_);
+    program_ = here.worker;
+    fs::create_directory_symlink(here.engines, path_ + "/engines");
+    restore();
+  }
+  const std::string& path() const noexcept { return path_; }
+  void remove() const { fs::remove(path_ + "/troupe-worker"); }
+  void restore() const { fs::copy_file(program_, path_ + "/troupe-worker"); }
+
+ private:
+  std::string path_, program_;
+};
+
+TEST_F(storms, that_delete_the_worker_program_stop_the_device_which_says_so_until_it_is_back) {
+  const own_runtime own(folder.path() + "/runtime");
+  const resources before = resources::now();
+  {
+    runtime rt;
+    const device gpu = rt.open_device({.when_full = when_full::wait, .restarts = 3, .runtime_folder = own.path()});
+    clients_of them(gpu, 10, true);
+    them.let_them_be_served();
+    own.remove();
+    faults::injector(gpu).kill_all();
+    auto stopped = gpu.stopped();
+    const auto why = stopped.get_for(60s);
+    ASSERT_TRUE(why && !*why);
+    const std::string text = why->error().to_string();
+    EXPECT_NE(text.find("troupe-worker'"), std::string::npos) << text;
+    EXPECT_NE(text.find("there is no such file"), std::string::npos) << text;
+    const auto refused = gpu.ping().get();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reaction(), reaction::stopped);
+    EXPECT_NE(refused.error().to_string().find("reset()"), std::string::npos) << refused.error().to_string();
+    own.restore();
+    ASSERT_TRUE(gpu.reset().get());
+    them.let_them_be_served();
+    them.expect_good();
+  }
+  EXPECT_EQ(resources::left_beyond(before), "");
+}
+
+// A file system without room; where none can be mounted, a folder that cannot be made.
+class full_disk {
+ public:
+  explicit full_disk(const std::string& folder) : path_(folder) {
+    fs::create_directories(path_);
+    mounted_ = ::mount("tmpfs", path_.c_str(), "tmpfs", 0, "size=64k") == 0;
+    if (!mounted_) {
+      fs::remove(path_);
+      std::ofstream(path_) << "no folder";
+      return;
+    }
+    std::ofstream filler(path_ + "/filler");
+    const std::string block(4096, 'x');
+    while (filler.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) {
+    }
+  }
+  ~full_disk() {
+    if (mounted_) ::umount2(path_.c_str(), MNT_DETACH);
+  }
+  full_disk(const full_disk&) = delete;
+
+ private:
+  std::string path_;
+  bool mounted_;
+};
+
+TEST_F(storms, on_a_machine_whose_disk_is_full_are_noticed_by_nobody) {
+  const full_disk disk(folder.cache());
+  expect_good({.seconds = 3,
+               .seed = 11,
+               .kinds = {faults::kind::kill_worker, faults::kind::kill_all, faults::kind::segmentation_fault}});
+}
+
+}  // namespace
+}  // namespace chaos

@@ -1,0 +1,340 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// The faults that users inject into their own services do what they say.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <numeric>
+#include <thread>
+#include <troupe/faults/faults.hpp>
+#include <troupe/troupe.hpp>
+
+namespace troupe {
+namespace {
+
+using namespace std::chrono_literals;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;  // its handlers turn some signals into an exit code
+#else
+constexpr bool sanitized = false;
+#endif
+
+class faulty : public testing::Test {
+ protected:
+  device open(device_options o = {}) {
+    o.restarts = 1000;
+    return rt.open_device(o);
+  }
+  // Until the worker that serves and this many others are there.
+  static device_statistics await_standbys(const device& gpu, std::size_t count) {
+    EXPECT_TRUE(gpu.ping().get());
+    while (gpu.statistics().standby_pids.size() < count) std::this_thread::yield();
+    return gpu.statistics();
+  }
+  static void expect_serving(const device& gpu) {
+    const auto pong = gpu.ping(7).get();
+    EXPECT_TRUE(pong && *pong == 7) << (pong ? "another number" : pong.error().to_string());
+  }
+  runtime rt;
+};
+
+struct ending {
+  const char* name;
+  const char* words;
+  std::function<pending<void>(const device&, faults::optional_memory)> ask;
+};
+template <class R>
+ending ends(const char* name, const char* words) {
+  return {name, words,
+          [](const device& gpu, faults::optional_memory m) { return gpu.ask(R{.through = std::move(m)}); }};
+}
+
+class each_fault : public faulty, public testing::WithParamInterface<ending> {};
+
+TEST_P(each_fault, takes_the_worker_along_and_what_it_went_through) {
+  const device gpu = open();
+  const auto x = gpu.alloc<float>(100);
+  gpu.fill(x, 1.f);
+  auto answer = GetParam().ask(gpu, x.as<std::byte>());
+  const auto told = answer.get();
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().reaction(), reaction::context_lost) << told.error().to_string();
+  if (!sanitized) {
+    EXPECT_NE(told.error().to_string().find(GetParam().words), std::string::npos) << told.error().to_string();
+  }
+  const auto lost = gpu.download(x).get();
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().reaction(), reaction::context_lost);
+  EXPECT_TRUE(gpu.fill(x, 2.f).get());
+  EXPECT_EQ(gpu.download(x).get().value(), std::vector<float>(100, 2.f));
+  EXPECT_EQ(gpu.statistics().generation, 2u);
+}
+
+TEST_P(each_fault, needs_no_memory_to_go_through) {
+  const device gpu = open();
+  const auto told = GetParam().ask(gpu, {}).get();
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().reaction(), reaction::context_lost) << told.error().to_string();
+  expect_serving(gpu);
+}
+
+INSTANTIATE_TEST_SUITE_P(faults, each_fault,
+                         testing::Values(ends<faults::segmentation_fault>("segmentation_fault", "SIGSEGV"),
+                                         ends<faults::abort>("abort", "SIGABRT"),
+                                         ends<faults::abort_in_helper>("abort_in_helper", "SIGABRT"),
+                                         ends<faults::illegal_instruction>("illegal_instruction", "SIGILL"),
+                                         ends<faults::floating_point_trap>("floating_point_trap", "SIGFPE"),
+                                         ends<faults::exit>("exit", "code 1"),
+                                         ends<faults::stack_overflow>("stack_overflow", "SIGSEGV"),
+                                         ends<faults::exhaust_memory>("exhaust_memory", "SIGABRT")),
+                         [](const auto& i) { return i.param.name; });
+
+TEST_F(faulty, a_hang_with_an_end_ends_well) {
+  const device gpu = open();
+  const auto x = gpu.alloc<int>(4);
+  gpu.fill(x, 3);
+  const auto before = std::chrono::steady_clock::now();
+  const auto told = gpu.ask(faults::hang{.through = x.as<std::byte>(), .milliseconds = 30}).get();
+  EXPECT_TRUE(told) << told.error().to_string();
+  EXPECT_GE(std::chrono::steady_clock::now() - before, 30ms);
+  EXPECT_EQ(gpu.download(x).get().value(), std::vector<int>(4, 3)) << "what it went through is as it was";
+}
+
+TEST_F(faulty, a_hang_without_an_end_lasts_until_the_worker_is_killed) {
+  const device gpu = open();
+  auto answer = gpu.ask(faults::hang{});
+  EXPECT_FALSE(answer.get_for(50ms));
+  EXPECT_EQ(faults::injector(gpu).kill_worker(), 1);
+  const auto told = answer.get();
+  ASSERT_FALSE(told);
+  EXPECT_NE(told.error().to_string().find("SIGKILL"), std::string::npos) << told.error().to_string();
+  expect_serving(gpu);
+}
+
+TEST_F(faulty, memory_is_exhausted_where_its_limit_is) {
+  const device gpu = open({.worker_memory_limit = std::uint64_t{1} << 30});
+  // Without the limit this would take all memory of the machine.
+  const auto told = gpu.ask(faults::exhaust_memory{.most_bytes = std::int64_t{1} << 50}).get();
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().reaction(), reaction::context_lost) << told.error().to_string();
+  expect_serving(gpu);
+}
+
+TEST_F(faulty, a_wild_write_hits_what_it_was_aimed_at_and_tells_nobody) {
+  const device gpu = open();
+  const auto x = gpu.alloc<std::uint32_t>(100), y = gpu.alloc<std::uint32_t>(100);
+  gpu.fill(x, 1u);
+  ASSERT_TRUE(gpu.fill(y, 2u).get());
+  auto blow = faults::wild_write::over(x);
+  blow.pattern = 0x12345678;
+  EXPECT_TRUE(gpu.ask(blow).get());
+  EXPECT_TRUE(x.valid());
+  EXPECT_EQ(gpu.download(x).get().value(), std::vector<std::uint32_t>(100, 0x12345678));
+  EXPECT_EQ(gpu.download(y).get().value(), std::vector<std::uint32_t>(100, 2));
+}
+
+TEST_F(faulty, garbage_in_shared_memory_is_found_out_and_nothing_is_lost) {
+  const device gpu = open();
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const std::uint64_t before = gpu.statistics().generation;
+    auto answer = gpu.ask(faults::garbage{.seed = seed});
+    const auto told = answer.get_for(20s);
+    ASSERT_TRUE(told) << "no answer, seed " << seed;
+    // The worker is found out by then, or with what it answers next.
+    std::optional<result<std::uint64_t>> pong;
+    for (int i = 0; i < 1000 && gpu.statistics().generation == before; ++i) pong = gpu.ping(seed).get_for(20s);
+    EXPECT_GT(gpu.statistics().generation, before) << "seed " << seed;
+    expect_serving(gpu);
+  }
+}
+
+TEST_F(faulty, what_a_fault_cannot_be_is_refused) {
+  const device gpu = open();
+  const auto refused = [](const result<void>& r) { return !r && r.error().reaction() == reaction::caller_bug; };
+  EXPECT_TRUE(refused(gpu.ask(faults::exit{.code = 256}).get()));
+  EXPECT_TRUE(refused(gpu.ask(faults::exit{.code = -1}).get()));
+  EXPECT_TRUE(refused(gpu.ask(faults::hang{.milliseconds = -1}).get()));
+  EXPECT_TRUE(refused(gpu.ask(faults::exhaust_memory{.most_bytes = 0}).get()));
+  EXPECT_TRUE(refused(gpu.ask(faults::wild_write{.address = 2, .bytes = 4}).get()));
+  EXPECT_TRUE(refused(gpu.ask(faults::wild_write{.address = 4, .bytes = 0}).get()));
+  expect_serving(gpu);
+  EXPECT_EQ(gpu.statistics().generation, 1u);
+}
+
+TEST_F(faulty, statistics_name_the_standbys) {
+  const device gpu = open({.standbys = 2});
+  const device_statistics s = await_standbys(gpu, 2);
+  ASSERT_EQ(s.standby_pids.size(), 2u);
+  EXPECT_NE(s.standby_pids[0], s.standby_pids[1]);
+  for (const int pid : s.standby_pids) {
+    EXPECT_NE(pid, s.worker_pid);
+    EXPECT_EQ(::kill(pid, 0), 0);
+  }
+  EXPECT_TRUE(gpu.close().get());
+  EXPECT_TRUE(gpu.statistics().standby_pids.empty());
+}
+
+TEST_F(faulty, the_injector_kills_the_worker_and_a_standby_takes_over) {
+  const device gpu = open();
+  const device_statistics before = await_standbys(gpu, 1);
+  EXPECT_EQ(faults::injector(gpu).kill_worker(), 1);
+  while (gpu.statistics().generation == before.generation) std::this_thread::yield();
+  expect_serving(gpu);
+  EXPECT_EQ(gpu.statistics().worker_pid, before.standby_pids.front());
+}
+
+TEST_F(faulty, the_injector_kills_a_standby_and_nobody_notices) {
+  const device gpu = open();
+  const device_statistics before = await_standbys(gpu, 1);
+  EXPECT_EQ(faults::injector(gpu).kill_standby(), 1);
+  EXPECT_EQ(faults::injector(gpu).kill_standby(1), 0) << "there is no second one";
+  expect_serving(gpu);
+  // Another one is made.
+  while (true) {
+    const device_statistics now = gpu.statistics();
+    if (now.standby_pids.size() == 1 && now.standby_pids != before.standby_pids) break;
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(gpu.statistics().worker_pid, before.worker_pid);
+  EXPECT_EQ(gpu.statistics().generation, before.generation);
+}
+
+TEST_F(faulty, the_injector_kills_them_all_and_the_device_serves_again) {
+  const device gpu = open();
+  const device_statistics before = await_standbys(gpu, 1);
+  EXPECT_EQ(faults::injector(gpu).kill_all(), 2);
+  while (gpu.statistics().generation == before.generation) std::this_thread::yield();
+  expect_serving(gpu);
+}
+
+TEST_F(faulty, a_stopped_worker_answers_when_it_goes_on) {
+  const device gpu = open();
+  await_standbys(gpu, 1);
+  const faults::injector inject(gpu);
+  EXPECT_EQ(inject.stop_worker(), 1);
+  auto pong = gpu.ping(5);
+  EXPECT_FALSE(pong.get_for(50ms));
+  EXPECT_EQ(inject.continue_worker(), 1);
+  EXPECT_EQ(pong.get().value(), 5u);
+}
+
+TEST_F(faulty, a_device_without_processes_is_not_hit) {
+  const device gpu = open();
+  EXPECT_TRUE(gpu.ping().get());
+  EXPECT_TRUE(gpu.close().get());
+  EXPECT_EQ(faults::injector(gpu).kill_worker(), 0);
+  EXPECT_EQ(faults::injector(gpu).kill_standby(), 0);
+  EXPECT_EQ(faults::injector(gpu).kill_all(), 0);
+  const device thread = open({.isolation = isolation::thread});
+  EXPECT_TRUE(thread.ping().get());
+  EXPECT_EQ(faults::injector(thread).kill_all(), 0);
+  expect_serving(thread);
+}
+
+std::vector<faults::kind> kinds_of(const std::vector<faults::injection>& all) {
+  std::vector<faults::kind> out;
+  for (const auto& i : all) out.push_back(i.kind);
+  return out;
+}
+
+TEST_F(faulty, a_storm_repeats_its_order_from_its_seed_and_keeps_a_record) {
+  using enum faults::kind;
+  const auto run = [this](std::uint64_t seed) {
+    const device gpu = open();
+    faults::storm s(gpu,
+                    {.kinds = {kill_worker, segmentation_fault, abort}, .seed = seed, .per_second = 1000, .most = 12});
+    s.wait();
+    EXPECT_EQ(s.count(), 12u);
+    const auto record = s.record();
+    std::int64_t last = 0;
+    for (const faults::injection& i : record) {
+      EXPECT_TRUE(i.hit) << to_string(i.kind);
+      EXPECT_TRUE(i.recovered()) << to_string(i.kind);
+      EXPECT_GT(i.recovery_ns(), 0);
+      EXPECT_GE(i.at_ns, last) << "one at a time";
+      last = i.answers_ns;
+    }
+    EXPECT_EQ(gpu.statistics().generation, 13u);
+    expect_serving(gpu);
+    return kinds_of(record);
+  };
+  const auto first = run(7), again = run(7), other = run(8);
+  EXPECT_EQ(first, again);
+  EXPECT_NE(first, other);
+}
+
+TEST_F(faulty, a_storm_stops_when_it_is_told_to) {
+  const device gpu = open();
+  EXPECT_TRUE(gpu.ping().get());
+  faults::storm s(gpu, {.per_second = 0.001});
+  s.stop();
+  EXPECT_EQ(s.count(), 0u);
+  expect_serving(gpu);
+  EXPECT_EQ(gpu.statistics().generation, 1u);
+}
+
+TEST_F(faulty, what_a_storm_stops_goes_on_when_its_time_is_over) {
+  using enum faults::kind;
+  const device gpu = open();
+  await_standbys(gpu, 1);
+  faults::storm s(
+      gpu, {.kinds = {stop_worker, stop_standby, hang}, .seed = 1, .per_second = 1000, .most = 6, .pause = 20ms});
+  s.wait();
+  for (const faults::injection& i : s.record()) {
+    EXPECT_TRUE(i.hit) << to_string(i.kind);
+    EXPECT_GT(i.answers_ns, i.at_ns) << to_string(i.kind);
+  }
+  expect_serving(gpu);
+  EXPECT_EQ(gpu.statistics().generation, 1u) << "nobody was lost";
+}
+
+TEST_F(faulty, what_a_storm_stops_or_lets_hang_is_replaced_where_the_device_looks) {
+  using enum faults::kind;
+  const device gpu = open({.heartbeat_timeout = 50ms});
+  await_standbys(gpu, 1);
+  faults::storm s(gpu,
+                  {.kinds = {stop_worker, hang}, .per_second = 1000, .most = 6, .pause = 20s, .run_timeout = 50ms});
+  s.wait();
+  for (const faults::injection& i : s.record()) {
+    EXPECT_TRUE(i.recovered()) << to_string(i.kind);
+    EXPECT_LT(i.recovery_ns(), 10'000'000'000) << to_string(i.kind);
+  }
+  EXPECT_EQ(gpu.statistics().generation, 7u);
+  EXPECT_EQ(gpu.statistics().quarantined, 0u) << "each is another request";
+}
+
+TEST_F(faulty, a_storm_of_everything_at_once_leaves_a_device_that_serves) {
+  const device gpu = open();
+  faults::storm s(gpu, {.seed = 3, .per_second = 200, .most = 60, .one_at_a_time = false, .pause = 20ms});
+  s.wait();
+  s.stop();
+  // The last of them may have taken along what was asked after it.
+  auto pong = gpu.ping().get();
+  for (int i = 0; i < 60 && !pong && pong.error().reaction() == reaction::context_lost; ++i) pong = gpu.ping().get();
+  EXPECT_TRUE(pong) << pong.error().to_string();
+}
+
+TEST_F(faulty, a_device_that_has_given_up_ends_no_storm_and_is_not_hit) {
+  const device gpu = rt.open_device({.restarts = 0});
+  EXPECT_TRUE(gpu.ping().get());
+  faults::storm s(gpu, {.kinds = {faults::kind::kill_worker, faults::kind::abort}, .per_second = 1000, .most = 10});
+  s.wait();
+  const auto record = s.record();
+  ASSERT_EQ(record.size(), 10u);
+  EXPECT_TRUE(record.front().hit);
+  EXPECT_FALSE(record.back().hit);
+  EXPECT_FALSE(record.front().recovered());
+  EXPECT_EQ(gpu.state(), device_state::stopped);
+}
+
+TEST(fault_kinds, are_known_by_their_names) {
+  EXPECT_EQ(faults::all_kinds().size(), faults::kind_count);
+  for (const faults::kind k : faults::all_kinds()) EXPECT_EQ(faults::kind_of(to_string(k)), k);
+  EXPECT_EQ(to_string(faults::kind::kill_promoted), "kill_promoted");
+  EXPECT_FALSE(faults::kind_of("earthquake"));
+}
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fenv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <string>
+#include <troupe/faults/requests.hpp>
+#include <troupe/worker/engine.hpp>
+
+namespace troupe::faults {
+namespace {
+
+// Nobody may know that it has no end.
+std::size_t descend(const volatile std::size_t& depth) {
+  volatile std::byte frame[4096];
+  frame[depth % sizeof frame] = std::byte{1};
+  const volatile std::size_t next = depth + 1;
+  return depth == SIZE_MAX ? 0 : descend(next) + static_cast<std::size_t>(frame[0]);
+}
+
+struct host_engine {
+  static result<std::unique_ptr<host_engine>> make(const engine_context&) { return std::make_unique<host_engine>(); }
+
+  result<void> run(const segmentation_fault&, call&) {
+    // A page of our own that nobody may write: an address that is certain to be wrong.
+    void* page = ::mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    *static_cast<volatile int*>(page == MAP_FAILED ? nullptr : page) = 1;
+    return {};
+  }
+  result<void> run(const faults::abort&, call&) { std::abort(); }
+  result<void> run(const abort_in_helper&, call&) { std::abort(); }
+  result<void> run(const illegal_instruction&, call&) {
+#if defined(__x86_64__)
+    asm volatile("ud2");
+#elif defined(__aarch64__)
+    asm volatile("udf #0");
+#else
+    std::raise(SIGILL);
+#endif
+    return {};
+  }
+  result<void> run(const floating_point_trap&, call&) {
+    ::feenableexcept(FE_DIVBYZERO);
+    const volatile double zero = 0;
+    const volatile double quotient = 1 / zero;
+    (void)quotient;
+    std::raise(SIGFPE);  // processors that have no such traps
+    return {};
+  }
+  // Not std::exit: with other threads at work that is a lottery, of which this is the usual outcome.
+  result<void> run(const faults::exit& r, call&) { ::_exit(static_cast<int>(r.code.value())); }
+  result<void> run(const stack_overflow&, call&) {
+    const volatile std::size_t first = 0;
+    (void)descend(first);
+    return {};
+  }
+  result<void> run(const hang& r, call&) {
+    using clock = std::chrono::steady_clock;
+    const auto until = clock::now() + std::chrono::milliseconds(r.milliseconds.value());
+    while (r.milliseconds == 0 || clock::now() < until) {
+    }
+    return {};
+  }
+  result<void> run(const exhaust_memory& r, call&) {
+    constexpr std::size_t piece = 1 << 20;
+    for (std::int64_t held = 0; held < r.most_bytes.value(); held += piece) {
+      void* more = std::malloc(piece);
+      if (more == nullptr) break;
+      std::memset(more, 0x5a, piece);
+      asm volatile("" : : "g"(more) : "memory");  // it is used, as far as the compiler knows
+    }
+    static constexpr char words[] = "faults.exhaust_memory: out of memory\n";
+    (void)!::write(STDERR_FILENO, words, sizeof words - 1);
+    std::abort();
+  }
+  result<void> run(const wild_write& r, call&) {
+    auto* at = reinterpret_cast<volatile std::uint32_t*>(static_cast<std::uintptr_t>(r.address));
+    for (std::int64_t i = 0; i < r.bytes.value() / 4; ++i) at[i] = r.pattern;
+    return {};
+  }
+  result<void> run(const garbage& r, call&) {
+    std::mt19937_64 random(r.seed);
+    std::ifstream maps("/proc/self/maps");
+    bool found = false;
+    for (std::string line; std::getline(maps, line);) {
+      if (line.find("memfd:troupe-channel") == std::string::npos || line.find(" rw-s ") == std::string::npos) continue;
+      unsigned long begin = 0, end = 0;
+      if (std::sscanf(line.c_str(), "%lx-%lx", &begin, &end) != 2) continue;
+      found = true;
+      for (auto at = begin; at < end; at += sizeof(std::uint64_t))
+        *reinterpret_cast<volatile std::uint64_t*>(at) = random();
+    }
+    if (!found) return error(reaction::unsupported, "faults", "the worker shares no memory by the name troupe-channel");
+    return {};
+  }
+};
+
+}  // namespace
+}  // namespace troupe::faults
+
+using namespace troupe::faults;
+TROUPE_ENGINE(host_engine, "faults", "host", segmentation_fault, troupe::faults::abort, troupe::slow<abort_in_helper>,
+              illegal_instruction, floating_point_trap, troupe::faults::exit, stack_overflow, hang, exhaust_memory,
+              wild_write, garbage)

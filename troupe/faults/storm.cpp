@@ -1,0 +1,250 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+#include <troupe/base/clock.hpp>
+#include <troupe/faults/requests.hpp>
+#include <troupe/faults/storm.hpp>
+#include <troupe/memory/requests.hpp>
+
+namespace troupe::faults {
+namespace {
+
+struct named {
+  kind what;
+  std::string_view name;
+  bool is_request;
+};
+constexpr std::array<named, kind_count> names{{{kind::kill_worker, "kill_worker", false},
+                                               {kind::kill_standby, "kill_standby", false},
+                                               {kind::kill_all, "kill_all", false},
+                                               {kind::kill_promoted, "kill_promoted", false},
+                                               {kind::stop_worker, "stop_worker", false},
+                                               {kind::stop_standby, "stop_standby", false},
+                                               {kind::segmentation_fault, "segmentation_fault", true},
+                                               {kind::abort, "abort", true},
+                                               {kind::abort_in_helper, "abort_in_helper", true},
+                                               {kind::illegal_instruction, "illegal_instruction", true},
+                                               {kind::floating_point_trap, "floating_point_trap", true},
+                                               {kind::exit, "exit", true},
+                                               {kind::stack_overflow, "stack_overflow", true},
+                                               {kind::hang, "hang", true},
+                                               {kind::exhaust_memory, "exhaust_memory", true},
+                                               {kind::garbage, "garbage", true}}};
+
+constexpr std::array<kind, kind_count> in_order = [] {
+  std::array<kind, kind_count> out{};
+  for (std::size_t i = 0; i < kind_count; ++i) out[i] = names[i].what;
+  return out;
+}();
+
+bool needs_a_standby(kind k) noexcept { return k == kind::kill_standby || k == kind::stop_standby; }
+
+// Whether the worker that serves may well survive it.
+bool may_pass(kind k) noexcept {
+  return needs_a_standby(k) || k == kind::stop_worker || k == kind::hang || k == kind::garbage;
+}
+
+// 0: for ever.
+std::int64_t hang_milliseconds(const storm_options& o) noexcept {
+  if (!o.run_timeout.unlimited() || o.pause.unlimited()) return 0;
+  return std::max<std::int64_t>(o.pause.nanoseconds / 1'000'000, 1);
+}
+
+constexpr std::int64_t look_ns = 100'000;               // while something is awaited
+constexpr std::int64_t garbage_shows_ns = 500'000'000;  // or has hit nothing that matters
+
+}  // namespace
+
+std::span<const kind> all_kinds() noexcept { return in_order; }
+std::string_view to_string(kind k) noexcept { return names[static_cast<std::size_t>(k)].name; }
+std::optional<kind> kind_of(std::string_view name) noexcept {
+  for (const named& n : names)
+    if (n.name == name) return n.what;
+  return {};
+}
+
+storm::storm(device d, storm_options o)
+    : device_(d), options_(std::move(o)), injector_(std::move(d)), random_(options_.seed), began_ns_(now_ns()) {
+  if (options_.kinds.empty()) options_.kinds.assign(in_order.begin(), in_order.end());
+  thread_ = std::thread([this] { run(); });
+}
+
+storm::~storm() { stop(); }
+
+void storm::stop() {
+  {
+    const std::scoped_lock guard(lock_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void storm::wait() {
+  std::unique_lock guard(lock_);
+  changed_.wait(guard, [this] { return over_ || stopping_; });
+}
+
+std::vector<injection> storm::record() const {
+  const std::scoped_lock guard(lock_);
+  return record_;
+}
+
+std::uint64_t storm::count() const {
+  const std::scoped_lock guard(lock_);
+  return record_.size();
+}
+
+std::uint64_t storm::hits() const {
+  const std::scoped_lock guard(lock_);
+  return static_cast<std::uint64_t>(
+      std::count_if(record_.begin(), record_.end(), [](const injection& i) { return i.hit; }));
+}
+
+// False when the storm ends before.
+bool storm::sleep_until(std::int64_t moment_ns) {
+  while (true) {
+    const std::int64_t next = std::min(moment_ns, goes_on_ns_);
+    {
+      std::unique_lock guard(lock_);
+      const auto until = std::chrono::nanoseconds(std::max<std::int64_t>(next - now_ns(), 0));
+      if (changed_.wait_for(guard, until, [this] { return stopping_; })) return false;
+    }
+    let_go_on();
+    if (now_ns() >= moment_ns) return true;
+  }
+}
+
+// What was stopped goes on when its time is over.
+void storm::let_go_on() {
+  if (now_ns() < goes_on_ns_) return;
+  goes_on_ns_ = INT64_MAX;
+  (void)injector_.kill_all(SIGCONT);
+}
+
+void storm::run() {
+  std::exponential_distribution<double> gap_s(std::max(options_.per_second, 1e-3));
+  std::uniform_int_distribution<std::size_t> which(0, options_.kinds.size() - 1);
+  std::int64_t due = began_ns_;
+  for (std::uint64_t n = 0; n < options_.most; ++n) {
+    due += static_cast<std::int64_t>(gap_s(random_) * 1e9);
+    const kind next = options_.kinds[which(random_)];
+    if (!sleep_until(due)) break;
+    const injection done = inject(next);
+    const std::scoped_lock guard(lock_);
+    record_.push_back(done);
+  }
+  (void)injector_.kill_all(SIGCONT);
+  const std::scoped_lock guard(lock_);
+  over_ = true;
+  changed_.notify_all();
+}
+
+injection storm::inject(kind k) {
+  injection what{.kind = k};
+  what.generation_before = device_.statistics().generation;
+  what.at_ns = now_ns() - began_ns_;
+  answer_ = {};
+  what.hit = names[static_cast<std::size_t>(k)].is_request ? send(k) : hit_processes(k);
+  if (options_.one_at_a_time && what.hit) await_recovery(what);
+  what.generation_after = device_.statistics().generation;
+  return what;
+}
+
+bool storm::hit_processes(kind k) {
+  switch (k) {
+    case kind::kill_worker:
+      return injector_.kill_worker() > 0;
+    case kind::kill_standby:
+      return injector_.kill_standby() > 0;
+    case kind::kill_all:
+      return injector_.kill_all() > 0;
+    case kind::kill_promoted:
+      return kill_promoted();
+    case kind::stop_worker:
+    case kind::stop_standby:
+      goes_on_ns_ = std::min(goes_on_ns_, options_.pause.after(now_ns()));
+      return (k == kind::stop_worker ? injector_.stop_worker() : injector_.stop_standby()) > 0;
+    default:
+      return false;
+  }
+}
+
+// The second one at some moment of its promotion.
+bool storm::kill_promoted() {
+  std::uniform_int_distribution<std::int64_t> later_ns(0, 2'000'000);
+  const std::int64_t again = later_ns(random_);
+  if (injector_.kill_worker() == 0) return false;
+  (void)sleep_until(now_ns() + again);
+  return injector_.kill_standby() > 0 || injector_.kill_worker() > 0;
+}
+
+bool storm::send(kind k) {
+  const std::uint64_t number = random_();
+  const call_options in_time{.timeout = std::chrono::seconds(1), .run_timeout = options_.run_timeout};
+  switch (k) {
+    case kind::segmentation_fault:
+      answer_ = device_.ask(segmentation_fault{.number = number}, in_time);
+      break;
+    case kind::abort:
+      answer_ = device_.ask(faults::abort{.number = number}, in_time);
+      break;
+    case kind::abort_in_helper:
+      answer_ = device_.ask(abort_in_helper{.number = number}, in_time);
+      break;
+    case kind::illegal_instruction:
+      answer_ = device_.ask(illegal_instruction{.number = number}, in_time);
+      break;
+    case kind::floating_point_trap:
+      answer_ = device_.ask(floating_point_trap{.number = number}, in_time);
+      break;
+    case kind::exit:
+      answer_ = device_.ask(faults::exit{.number = number}, in_time);
+      break;
+    case kind::stack_overflow:
+      answer_ = device_.ask(stack_overflow{.number = number}, in_time);
+      break;
+    case kind::hang:
+      answer_ = device_.ask(faults::hang{.milliseconds = hang_milliseconds(options_), .number = number}, in_time);
+      break;
+    case kind::exhaust_memory:
+      answer_ = device_.ask(faults::exhaust_memory{.most_bytes = options_.exhaust_bytes, .number = number}, in_time);
+      break;
+    case kind::garbage:
+      answer_ = device_.ask(faults::garbage{.seed = number}, in_time);
+      break;
+    default:
+      return false;
+  }
+  return !refused();
+}
+
+// Whether the last request is known to have taken no worker along, because it never ran.
+bool storm::refused() {
+  if (!answer_.valid() || !answer_.ready()) return false;
+  const result<void> told = std::exchange(answer_, {}).get();
+  return !told && told.error().reaction() != reaction::context_lost;
+}
+
+void storm::await_recovery(injection& what) {
+  const std::int64_t passes_ns = now_ns() + (what.kind == kind::garbage ? garbage_shows_ns : 0);
+  while (device_.state() != device_state::stopped && sleep_until(now_ns() + look_ns)) {
+    if (refused()) {
+      what.hit = false;
+      return;
+    }
+    const bool lost = device_.statistics().generation > what.generation_before;
+    const bool passed = may_pass(what.kind) && !answer_.valid() && now_ns() >= passes_ns;
+    if (!lost && !passed) continue;
+    // Waits for nothing, not even for room in the mailbox: who stands still may have to go on meanwhile.
+    auto pong = device_.ask(memory::ping{}, {.timeout = std::chrono::milliseconds(10)});
+    if (const auto told = pong.get_for(std::chrono::milliseconds(20)); !told || !*told) continue;
+    what.answers_ns = now_ns() - began_ns_;
+    return;
+  }
+}
+
+}  // namespace troupe::faults
