@@ -6,10 +6,17 @@
 namespace troupe::bench {
 
 std::span<const measure> measures() noexcept {
-  static const std::array all{
-      tell_gemm,      arena_alloc_free, ask_empty_blocked, ask_empty_spinning, blas_dgemm_1024, blas_dgemm_2048,
-      blas_gemv_4096, blas_axpy_1e6,    blas_burst,        jit_launch,         jit_saxpy,       jit_tile_gemm,
-      jit_cache_hit,  copy_roundtrip,   idle_cpu,          compile_umbrella,   doctor};
+  static const std::array all{tell_gemm,         arena_alloc_free,
+                              ask_empty_blocked, ask_empty_spinning,
+                              blas_dgemm_1024,   blas_dgemm_2048,
+                              blas_gemv_4096,    blas_axpy_1e6,
+                              blas_burst,        jit_launch,
+                              jit_saxpy,         jit_tile_gemm,
+                              jit_cache_hit,     copy_roundtrip,
+                              recover_standby,   recover_cold,
+                              recover_hang,      recover_steady,
+                              supervise_cost,    idle_cpu,
+                              compile_umbrella,  doctor};
   return all;
 }
 

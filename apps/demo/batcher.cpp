@@ -7,6 +7,15 @@ namespace demo {
 
 using namespace troupe;
 
+namespace {
+
+// `retry_later`: asked while the worker died, so the next one cannot know what the inputs hold.
+bool fault_took_it(const error& e) {
+  return e.reaction() == reaction::context_lost || (e.reaction() == reaction::retry_later && e.domain() == "worker");
+}
+
+}  // namespace
+
 void batcher::handle(question q) {
   waiting_.push_back(std::move(q));
   send_batches();
@@ -14,6 +23,7 @@ void batcher::handle(question q) {
 
 void batcher::handle(answered a) {
   --under_way_;
+  if (!a.classes && fault_took_it(a.classes.error())) return ask_again(std::move(a.batch));
   for (std::size_t i = 0; i < a.batch.size(); ++i) {
     if (!a.classes) {
       a.batch[i].reply.set(a.classes.error());
@@ -23,6 +33,14 @@ void batcher::handle(answered a) {
     std::copy_n(a.classes->data() + i * out.size(), out.size(), out.begin());
     a.batch[i].reply.set(out);
   }
+  send_batches();
+}
+
+// They have waited longest, so they come first.
+void batcher::ask_again(std::vector<question> batch) {
+  counts_.repeated.fetch_add(1);
+  waiting_.insert(waiting_.begin(), std::move_iterator(batch.begin()), std::move_iterator(batch.end()));
+  net_->renew();
   send_batches();
 }
 

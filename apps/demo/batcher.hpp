@@ -20,17 +20,18 @@ struct question {
 /// What everybody may read while the service runs.
 struct batch_counts {
   std::atomic<std::uint64_t> batches{0}, questions{0};
+  std::atomic<std::uint64_t> repeated{0};  ///< batches that a fault took along
 };
 
 /// The actor in front of the network: who asks while the device is busy waits for the next batch, and all who wait go
 /// together. So a single client is answered at once, and a crowd costs the device hardly more. It needs no timer and no
-/// lock.
+/// lock. When the device loses a batch to a fault, it is asked again: the clients notice that it took longer.
 class batcher {
  public:
   static constexpr std::size_t largest_batch = 64;
   static constexpr int batches_under_way = 2;  ///< one is computed while the next is on its way
 
-  batcher(troupe::actor_context<batcher>& self, std::shared_ptr<const network> net, batch_counts& counts)
+  batcher(troupe::actor_context<batcher>& self, std::shared_ptr<network> net, batch_counts& counts)
       : self_(self), net_(std::move(net)), counts_(counts) {}
 
   /// The device has answered a batch.
@@ -44,9 +45,10 @@ class batcher {
 
  private:
   void send_batches();
+  void ask_again(std::vector<question> batch);
 
   troupe::actor_context<batcher>& self_;
-  std::shared_ptr<const network> net_;
+  std::shared_ptr<network> net_;
   batch_counts& counts_;
   std::vector<question> waiting_;
   int under_way_ = 0;

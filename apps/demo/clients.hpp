@@ -15,6 +15,7 @@ struct load {
   double seconds = 10;
   int blocking = 8, coroutines = 24;
   double open_loop_per_s = 1000;
+  int faults = 0;  ///< injected while they ask
 };
 
 /// Many clients of one service, each of which checks its answers. They ask until `seconds` are over:

@@ -22,13 +22,15 @@ using apps::terminal;
 constexpr const char* help = R"(troupe demo [option...]
 A small service on the host engine: an actor gathers the questions of many clients into batches and has a neural network
 answer them: matrix products by blas, and kernels in CUDA C++ that are compiled for this processor. Clients block, await,
-or send at random moments whatever happens. Every answer is compared with a plain computation in double precision. In the
-end there are a table, a picture (SVG), and two things that go wrong. Needs OpenBLAS and a C++ compiler. No GPU.
+or send at random moments whatever happens. Meanwhile the worker that computes is killed, crashes and hangs. Every answer
+is compared with a plain computation in double precision. In the end there are a table, a picture (SVG), and two more
+things that go wrong. Needs OpenBLAS and a C++ compiler. No GPU.
 
   --seconds N   how long clients ask: 0.5 to 600; 10 by default
   --clients N   so many wait for their answer before they ask again: 1 to 1000; 32 by default. A quarter are threads that
                 block, the others coroutines
   --rate N      so many questions per second come on top, in an open loop: 0 to 100000; 1000 by default
+  --faults N    so often the worker is broken while they ask, in another way each time: 0 to 1000; 4 by default
   --plot FILE   where the picture goes: troupe-demo.svg by default, and with --json nowhere
   --json        one JSON document in the end, for programs, and nothing else
   --help        this text
@@ -50,7 +52,8 @@ struct settings {
 };
 
 result<settings> parse(std::span<const char* const> arguments) {
-  static constexpr std::string_view options[] = {"--seconds=", "--clients=", "--rate=", "--plot=", "--json"};
+  static constexpr std::string_view options[] = {
+      "--seconds=", "--clients=", "--rate=", "--faults=", "--plot=", "--json"};
   const auto c = apps::command_line::parse({.command = "troupe demo", .options = options}, arguments);
   if (!c) return c.error();
   settings s;
@@ -61,10 +64,15 @@ result<settings> parse(std::span<const char* const> arguments) {
   for (const auto* given : {&seconds, &rate})
     if (!*given) return given->error();
   const auto number = c->count("--clients", 32, 1, 1000);
-  if (!number) return number.error();
+  const auto faults = c->count("--faults", 4, 0, 1000);
+  for (const auto* given : {&number, &faults})
+    if (!*given) return given->error();
   const int all = *number;
-  s.load = {
-      .seconds = *seconds, .blocking = (all + 3) / 4, .coroutines = all - (all + 3) / 4, .open_loop_per_s = *rate};
+  s.load = {.seconds = *seconds,
+            .blocking = (all + 3) / 4,
+            .coroutines = all - (all + 3) / 4,
+            .open_loop_per_s = *rate,
+            .faults = *faults};
   s.plot = c->value("--plot").value_or(s.json ? "" : "troupe-demo.svg");
   return s;
 }
@@ -144,7 +152,7 @@ bool all_right(const demo::run_record& run, const demo::load& l) {
   for (const demo::kind_record& k : run.by_kind) bad += k.wrong + k.failed;
   const bool somebody_missed =
       run.by_kind[0].right.total() == 0 || (l.coroutines > 0 && run.by_kind[1].right.total() == 0);
-  return bad == 0 && !somebody_missed;
+  return bad == 0 && !somebody_missed && run.events.size() == static_cast<std::size_t>(l.faults);
 }
 
 int run(const settings& s) {
@@ -152,14 +160,15 @@ int run(const settings& s) {
   say.headline("Open a device");
   runtime rt;
   const device gpu = rt.open_device({.mailbox_capacity = 4096,
-                                     .libraries = {"blas", "jit"},
+                                     .libraries = {"blas", "jit", "faults"},
+                                     .restarts = 10'000,  // they are meant to be
                                      .runtime_folder = apps::installation::of_this_program().runtime});
   if (auto ready = gpu.started().get(); !ready) return say_what_is_missing(ready.error()), 1;
   introduce(say, gpu);
 
   say.headline("Compile the kernels of a neural network");
   const demo::model numbers(7);
-  const auto net = std::make_shared<const demo::network>(gpu, numbers);
+  const auto net = std::make_shared<demo::network>(gpu, numbers);
   const auto compiled = net->compiled().get();
   if (!compiled) return say_what_did_not_compile(compiled.error()), 1;
   say.line(compiled_text(*compiled, say.how()));
@@ -176,7 +185,8 @@ int run(const settings& s) {
     std::printf("\n%s", demo::table(*run, say.how()).c_str());
   }
   if (!run->first_failure.empty()) say.line("the first failure: " + run->first_failure);
-  say.verdict(good, "every answer was right");
+  say.verdict(
+      good, s.load.faults == 0 ? "every answer was right" : "every answer was right, whatever happened to the worker");
   if (!s.plot.empty()) {
     if (auto written = write_plot(s.plot, *run); !written)
       std::fprintf(stderr, "troupe demo: %s\n", written.error().text().c_str()), good = false;

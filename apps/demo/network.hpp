@@ -8,14 +8,19 @@
 
 namespace demo {
 
-/// The network on a device. Its weights are uploaded, and its kernels compiled, once for all requests.
+/// The network on a device. Its weights are uploaded, and its kernels compiled, once for all requests; and again by
+/// `renew`, when a fault took them along.
 class network {
  public:
+  /// The model must live as long.
   network(const troupe::device& gpu, const model& m);
 
   /// Answered when the kernels are compiled, with how long that took and where they came from; or with what the
   /// compiler says.
   troupe::pending<troupe::kernel::build_summary> compiled() const { return program_.summary(); }
+
+  /// Brings back what a fault took. Queued, like everything else; does nothing when nothing is missing.
+  void renew();
 
   /// Queues all that turns a batch of features, one column for each question, into as many columns of classes. Awaits
   /// nothing: whatever goes wrong on the way arrives with the answer.
@@ -27,6 +32,8 @@ class network {
     troupe::buffer<float> weights, bias;
   };
   troupe::device gpu_;
+  const model& model_;
+  std::uint64_t generation_;  // that the program was made in
   troupe::jit::program program_;
   troupe::kernel::function gelu_, softmax_;
   std::vector<layer_on_device> layers_;

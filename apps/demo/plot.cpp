@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <apps/demo/plot.hpp>
 #include <apps/demo/svg.hpp>
+#include <array>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 namespace demo {
 namespace {
@@ -102,15 +104,35 @@ void legend(svg& out, double y, const std::vector<key>& keys) {
   }
 }
 
+// The first of a few rows in which a text from `begin` to `end` meets no other; none when all are taken.
+class text_rows {
+ public:
+  std::optional<double> place(double begin, double end) {
+    for (std::size_t row = 0; row < ends_.size(); ++row) {
+      if (begin < ends_[row]) continue;
+      ends_[row] = end + 6;
+      return 12 + 14 * static_cast<double>(row);
+    }
+    return {};
+  }
+
+ private:
+  std::array<double, 3> ends_{};
+};
+
 void events(svg& out, const panel& p, const run_record& run, bool named) {
+  text_rows rows;
   for (const event& e : run.events) {
     const double from = p.x(e.from_s), to = p.x(e.to_s);
     out.rectangle({from, p.top}, std::max(to - from, 2.0), p.bottom - p.top, "event");
     out.line({from, p.top}, {from, p.bottom}, "eventline");
-    const bool at_edge = from > right - 160;
-    if (named)
-      out.text(at_edge ? from - 5 : std::max(to, from + 2) + 5, p.top + 12, at_edge ? "eventtext right" : "eventtext",
-               e.what + ", " + time_text(e.to_s - e.from_s));
+    if (!named) continue;
+    const std::string text = e.what + ", " + time_text(e.to_s - e.from_s);
+    const double width = 7.2 * static_cast<double>(text.size()), after = std::max(to, from + 2) + 5;
+    const bool at_edge = after + width > right;
+    const double begin = at_edge ? from - 5 - width : after;
+    if (const auto below = rows.place(begin, begin + width))
+      out.text(at_edge ? from - 5 : after, p.top + *below, at_edge ? "eventtext right" : "eventtext", text);
   }
 }
 
@@ -121,7 +143,7 @@ void throughput(svg& out, double top, double bottom, const run_record& run) {
     for (const double v : m.answers_per_s) all += v;
     most = std::max(most, all);
   }
-  most *= run.events.empty() ? 1.08 : 1.2;  // room for what is written about events
+  most *= run.events.empty() ? 1.08 : 1.3;  // room for what is written about events
   const std::vector<double> steps = round_steps(most, 5);
   const double high = std::max(most, steps.back());
   const panel p{top, bottom, {0, run.seconds, left, right}, {0, high, bottom, top}};

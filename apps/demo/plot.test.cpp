@@ -58,6 +58,21 @@ TEST(plot, marks_what_happened_and_how_long_it_lasted) {
   EXPECT_NE(picture.find("worker killed, 250 ms"), picture.npos);
 }
 
+TEST(plot, writes_no_text_over_another) {
+  run_record run = small_run();
+  for (int i = 0; i < 5; ++i) run.events.push_back({0.5 + 0.01 * i, 0.55 + 0.01 * i, "worker killed"});
+  const std::string picture = plot(run);
+  EXPECT_EQ(count(picture, "class=\"event\""), 10u);
+  EXPECT_EQ(count(picture, "worker killed"), 3u) << "one below the other, and no more than there is room for";
+  const std::size_t first = picture.find("class=\"eventtext\""),
+                    second = picture.find("class=\"eventtext\"", first + 1);
+  const auto height = [&](std::size_t text) {
+    const std::size_t y = picture.rfind("y=\"", text);
+    return picture.substr(y, picture.find('"', y + 3) - y);
+  };
+  EXPECT_NE(height(first), height(second));
+}
+
 TEST(plot, of_a_run_without_answers_is_still_a_picture) { EXPECT_TRUE(plot({.seconds = 1}).ends_with("</svg>\n")); }
 
 TEST(scale, places_numbers_between_its_ends) {

@@ -51,6 +51,7 @@ struct run_record {
   std::vector<moment> moments;
   std::vector<event> events;
   std::uint64_t batches = 0, questions = 0;
+  std::uint64_t repeated = 0;           ///< of the batches: asked again after a fault
   std::uint64_t most_memory_bytes = 0;  ///< used at once, since the device was opened
   std::string first_failure;
 

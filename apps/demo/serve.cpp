@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <apps/common/machine.hpp>
+#include <apps/demo/breaker.hpp>
 #include <apps/demo/serve.hpp>
 #include <chrono>
 #include <troupe/base/clock.hpp>
@@ -76,7 +77,7 @@ std::string service_text(const run_record& run) {
 
 }  // namespace
 
-result<run_record> serve(const device& gpu, std::shared_ptr<const network> net, const model& numbers, const load& l,
+result<run_record> serve(const device& gpu, std::shared_ptr<network> net, const model& numbers, const load& l,
                          const std::function<void(const standing&)>& watch) {
   const std::vector<sample> samples = make_samples(numbers, different_questions, 8);
   batch_counts counts;
@@ -90,6 +91,7 @@ result<run_record> serve(const device& gpu, std::shared_ptr<const network> net, 
   const std::uint64_t batches = counts.batches.load(), questions = counts.questions.load();
   clients crowd(service, samples, l);
   observer eye(gpu, crowd, run);
+  breaker faults(gpu, l, crowd.started_ns());
   const std::int64_t end = crowd.started_ns() + static_cast<std::int64_t>(l.seconds * 1e9);
   for (std::int64_t next = crowd.started_ns() + moment_ns; next <= end; next += moment_ns) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(next - now_ns()));
@@ -99,6 +101,7 @@ result<run_record> serve(const device& gpu, std::shared_ptr<const network> net, 
   const auto wait = [] { std::this_thread::sleep_for(std::chrono::nanoseconds(moment_ns)); };
   for (wait(); crowd.under_way() > 0; wait()) eye.look(watch, false);
   crowd.join();
+  run.events = faults.join();
   actors.close();  // who is called back may still be on its way out of the callback
   for (const kind k : kinds) {
     const tally& t = crowd.of(k);
@@ -109,6 +112,7 @@ result<run_record> serve(const device& gpu, std::shared_ptr<const network> net, 
   run.most_memory_bytes = gpu.statistics().memory.high_water_bytes;
   run.batches = counts.batches.load() - batches;
   run.questions = counts.questions.load() - questions;
+  run.repeated = counts.repeated.load();
   run.first_failure = crowd.first_failure();
   run.service = service_text(run);
   return run;

@@ -17,10 +17,11 @@ struct standing {
   const std::vector<moment>& before;
 };
 
-/// Puts a service in front of the network, lets clients ask it, and keeps what they saw. `watch` is called with each
+/// Puts a service in front of the network, lets clients ask it, injects so many faults meanwhile, and keeps what they
+/// saw. `watch` is called with each
 /// moment, ten a second, also after the end as long as answers are missing. Fails when not even one question gets an
 /// answer.
-troupe::result<run_record> serve(const troupe::device& gpu, std::shared_ptr<const network> net, const model& numbers,
+troupe::result<run_record> serve(const troupe::device& gpu, std::shared_ptr<network> net, const model& numbers,
                                  const load& l, const std::function<void(const standing&)>& watch);
 
 }  // namespace demo

@@ -43,6 +43,19 @@ std::string padded(std::string text, std::size_t columns) {
   return wide < columns ? std::string(columns - wide, ' ') + text : text;
 }
 
+// What was injected, and how long it was felt.
+std::string faults_text(const run_record& run, const terminal& t) {
+  std::string out = "\n  " + std::to_string(run.events.size()) + (run.events.size() == 1 ? " fault" : " faults") +
+                    " meanwhile, and when the device answered again:\n";
+  for (const event& e : run.events) {
+    char line[96];
+    std::snprintf(line, sizeof line, "    at %5.2f s   %-26s", e.from_s, e.what.c_str());
+    out += line + padded(time_text(t, e.to_s - e.from_s), 9) + "\n";
+  }
+  return out + "  " + grouped(run.repeated) + (run.repeated == 1 ? " batch was" : " batches were") +
+         " lost with them and asked again.\n";
+}
+
 }  // namespace
 
 void progress::show(const standing& s) {
@@ -95,6 +108,7 @@ std::string table(const run_record& run, const terminal& t) {
                 grouped(run.batches).c_str(), run.questions_of_batch(), run.per_s(all) * shape::flops_of_one / 1e9,
                 bytes_text(static_cast<double>(run.most_memory_bytes)).c_str());
   out.append("\n").append(text);
+  if (!run.events.empty()) out += faults_text(run, t);
   // Who is still waiting when the others stop asking has its answer soon, unless there is a queue.
   if (run.last_answer_s > run.seconds + 0.1)
     out += "  " +

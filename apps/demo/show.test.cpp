@@ -48,6 +48,18 @@ TEST(show, answers_that_came_late_are_told) {
   EXPECT_EQ(table(run, {}).find("late"), text.npos) << "who was asking at the end is not";
 }
 
+TEST(show, faults_are_told_with_the_time_until_the_device_answered_again) {
+  run_record run = overloaded();
+  EXPECT_EQ(table(run, {}).find("fault"), std::string::npos) << "there were none";
+  run.events = {{0.5, 0.512, "kill -9"}, {1.25, 1.375, "endless kernel"}};
+  run.repeated = 3;
+  const std::string text = table(run, {});
+  for (const char* word :
+       {"2 faults meanwhile", "at  0.50 s   kill -9", "12.0 ms", "endless kernel", "125 ms", "3 batches were lost"})
+    EXPECT_NE(text.find(word), std::string::npos) << word << " in\n" << text;
+  EXPECT_NE(json(run, {}, "", true).find("\"repeated_batches\": 3"), std::string::npos);
+}
+
 TEST(show, who_watches_sees_the_answers_that_come_after_the_end) {
   const auto line = [](double at_s) {
     const moment now{.at_s = at_s};

@@ -31,6 +31,7 @@ std::string json(const run_record& run, const std::vector<act>& acts, const std:
   out.end_array().key("all");
   write(out, run, run.all());
   out.member("batches", run.batches).member("questions", run.questions);
+  out.member("repeated_batches", run.repeated);
   out.member("most_memory_bytes", run.most_memory_bytes);
   out.key("moments").begin_array();
   for (const moment& m : run.moments) {

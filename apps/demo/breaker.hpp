@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <apps/demo/clients.hpp>
+
+namespace demo {
+
+/// Breaks the device's worker while clients are served, in another way each time, at moments that divide the run
+/// evenly.
+class breaker {
+ public:
+  breaker(const troupe::device& gpu, const load& l, std::int64_t started_ns);
+  ~breaker();
+  breaker(const breaker&) = delete;
+
+  /// Waits for the last of them; what happened, each until the device answered again.
+  std::vector<event> join();
+
+ private:
+  void run();
+
+  troupe::device gpu_;
+  const load load_;
+  const std::int64_t started_ns_;
+  std::vector<event> events_;
+  std::thread thread_;
+};
+
+}  // namespace demo
