@@ -72,8 +72,21 @@ result<address_reservation> address_reservation::reserve(std::size_t bytes, std:
   return address_reservation({.data = *data, .size = bytes});
 }
 
+bool address_reservation::contains(std::uintptr_t address, std::size_t bytes) const noexcept {
+  return address >= base() && bytes <= size() && address - base() <= size() - bytes;
+}
+
+result<void> address_reservation::protect(std::uintptr_t address, std::size_t bytes, map_access access) const {
+  if (!contains(address, bytes))
+    return error(reaction::caller_bug, "channel",
+                 "protecting " + describe(bytes, address) + ": outside the reservation of " + describe(size(), base()));
+  if (::mprotect(reinterpret_cast<void*>(address), bytes, protection(access)) != 0)
+    return channel_error("mprotect of " + describe(bytes, address), errno);
+  return {};
+}
+
 result<mapping> address_reservation::place(const memory_file& file, map_access access, std::uintptr_t address) const {
-  if (address < base() || file.size() > size() || address - base() > size() - file.size())
+  if (!contains(address, file.size()))
     return error(
         reaction::caller_bug, "channel",
         "mapping " + describe(file.size(), address) + ": outside the reservation of " + describe(size(), base()));

@@ -60,12 +60,15 @@ class address_reservation {
   static result<address_reservation> reserve(std::size_t bytes, std::uintptr_t base = 0);
   /// Maps a file inside the reservation. Not where another mapping lives: it would be replaced.
   result<mapping> place(const memory_file& file, map_access access, std::uintptr_t address) const;
+  /// What is mapped there, in whole pages, is for reading only from now on, or for writing as well.
+  result<void> protect(std::uintptr_t address, std::size_t bytes, map_access access) const;
 
   std::uintptr_t base() const noexcept { return reinterpret_cast<std::uintptr_t>(range_.get().data); }
   std::size_t size() const noexcept { return range_.get().size; }
   explicit operator bool() const noexcept { return static_cast<bool>(range_); }
 
  private:
+  bool contains(std::uintptr_t address, std::size_t bytes) const noexcept;
   explicit address_reservation(mapped_range range) noexcept : range_(range) {}
 
   unique_handle<mapped_range_traits> range_;

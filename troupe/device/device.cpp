@@ -6,44 +6,24 @@
 #include <troupe/async/kept_continuations.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/internal/core.hpp>
+#include <troupe/device/internal/on_answer.hpp>
 #include <troupe/device/internal/transfer.hpp>
 #include <troupe/memory/requests.hpp>
 
 namespace troupe {
+
+using detail::new_answer, detail::when_answered;
+
 namespace {
 
 // What is not worth a stream: it travels through a block of its own in one request.
 constexpr std::size_t small_bytes = 64 << 10;
-
-ref<detail::asked<void>> new_answer(const std::shared_ptr<device_core>& core) {
-  return ref<detail::asked<void>>::adopt(new detail::asked<void>(core));
-}
 
 pending<void> answered(error why) { return make_ready<void>(std::move(why)); }
 
 error no_room(std::uint64_t bytes) {
   return error(reaction::retry_later, "memory",
                "download: the application has no memory for a vector of " + std::to_string(bytes) + " bytes");
-}
-
-// Runs `f(answer)` as a part of answering the request, with the device's lock held: short, never blocks, asks the
-// device for nothing.
-template <class F>
-struct on_answer final : job {
-  on_answer(ref<pending_state<void>> s, F f) : job{.run = &invoke}, state(std::move(s)), function(std::move(f)) {}
-  static void invoke(job* self) noexcept {
-    auto* me = static_cast<on_answer*>(self);
-    me->function(me->state->take());
-    delete me;
-  }
-  ref<pending_state<void>> state;
-  F function;
-};
-
-template <class F>
-void when_answered(ref<pending_state<void>> state, F f) {
-  auto* j = new on_answer<F>(std::move(state), std::move(f));
-  if (j->state->attach(immediate_executor(), *j) == attach_outcome::already_done) on_answer<F>::invoke(j);
 }
 
 }  // namespace
@@ -115,10 +95,14 @@ memory_range allocate(device_core& core, memory_kind kind, extent bytes, const a
     return refused("alloc: size is " + std::to_string(bytes.value()) + " bytes; expected at least 1 element");
   const auto n = static_cast<std::uint64_t>(bytes.value());
   if (core.refusing()) return {memory.stillborn(n, core.refusal()), 0, n};  // nobody could ever use it
-  auto made = memory.allocate(kind, n, o.alignment, o.quota);
+  if (o.sealable && kind != memory_kind::device)
+    return refused(
+        "alloc_host: sealable is true, but the application itself can write a host_buffer whenever it likes; use "
+        "alloc");
+  auto made = memory.allocate(kind, n, o.alignment, o.quota, o.sealable);
   if (!made && made.error().reaction() == reaction::retry_later) {
     core.drive();  // buffers of requests that have finished may not have come back yet
-    made = memory.allocate(kind, n, o.alignment, o.quota);
+    made = memory.allocate(kind, n, o.alignment, o.quota, o.sealable);
   }
   if (!made) {
     memory.count_failure(kind);
@@ -144,6 +128,8 @@ memory_range device::alloc_host_bytes(extent bytes, const alloc_options& o) cons
   if (o.zeroed && r.address != 0) std::memset(r.owner->host, 0, r.bytes);
   return r;
 }
+
+memory_range device::alloc_sent(extent bytes) const { return allocate(*core_, memory_kind::sent, bytes, {}); }
 
 pending<std::uint64_t> device::ping(std::uint64_t value) const { return ask(memory::ping{.value = value}); }
 pending<void> device::sync() const {
@@ -198,7 +184,7 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
   const bool small = from.size() <= small_bytes;
   const staging_plan plan = staging_plan::for_bytes(std::max<std::size_t>(from.size(), 1));
   const memory_range stage =
-      from.empty() ? memory_range{} : allocate(*core_, memory_kind::host, small ? from.size() : plan.block_bytes(), {});
+      from.empty() ? memory_range{} : allocate(*core_, memory_kind::sent, small ? from.size() : plan.block_bytes(), {});
   if (small) {
     if (stage.address != 0) std::memcpy(stage.owner->host, from.data(), from.size());
     const memory::upload r{
@@ -208,33 +194,39 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
     core_->submit(detail::info_of<memory::upload>, &r, c, answer.get(), &answer->link, o);
     return pending<void>(std::move(answer));
   }
+  const memory_range progress = allocate(*core_, memory_kind::host, sizeof(staging_header), {});
   const memory::stream_in r{.target = out<std::byte>(to),
                             .bytes = from.size(),
                             .staging = stage.address,
+                            .progress = out<std::byte>(progress),
                             .chunk_bytes = plan.chunk_bytes,
                             .chunks = plan.chunks};
   checker c(r, owner(), generation());
   r.check(c);
   if (stage.address == 0) {
     c.fail(*detail::why_stale(stage));
-  } else {
-    std::construct_at(reinterpret_cast<staging_header*>(stage.owner->host));
+  } else if (progress.address != 0) {
+    std::construct_at(reinterpret_cast<sent_header*>(stage.owner->host));
+    std::construct_at(reinterpret_cast<staging_header*>(progress.owner->host));
   }
   if (!core_->submit(detail::info_of<memory::stream_in>, &r, c, answer.get(), &answer->link, o, stage.owner))
     return pending<void>(std::move(answer));
 
-  staging_header& h = *reinterpret_cast<staging_header*>(stage.owner->host);
+  sent_header& sent = *reinterpret_cast<sent_header*>(stage.owner->host);
+  staging_header& h = *reinterpret_cast<staging_header*>(progress.owner->host);
   adaptive_wait spin(core_->options().wait);
   for (std::uint64_t i = 0; i < plan.count(); ++i) {
-    // A worker that counts too far gets chunks overwritten that it has not read: its loss.
+    // A worker that counts too far gets chunks overwritten that it has not read. `begun` tells whoever reads them.
     const auto room = [&] { return h.emptied.load(std::memory_order_seq_cst) + plan.chunks > i; };
     while (!spin.spin(room) && !answer->done()) {
       h.sleep(room, now_ns() + 5'000'000);
       core_->drive();
     }
     if (answer->done()) break;  // it failed or was cancelled: nobody empties chunks any more
-    std::memcpy(plan.chunk(&h, i), from.data() + i * plan.chunk_bytes, plan.size(i));
-    h.step(h.filled, i + 1);
+    sent.begun.store(i + 1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    std::memcpy(plan.chunk(&sent, i), from.data() + i * plan.chunk_bytes, plan.size(i));
+    h.step(sent.filled, i + 1);
   }
   return pending<void>(std::move(answer));
 }

@@ -27,6 +27,7 @@ struct alloc_options {
   std::uint64_t alignment = 256;  ///< bytes; a power of two
   bool zeroed = false;            ///< otherwise the content is whatever was there
   memory_quota quota = {};        ///< counts against it, when there is one
+  bool sealable = false;          ///< takes whole pages, so that it can be sealed; `alloc` only
 };
 
 /// An accelerator behind an actor. A handle, cheap to copy, valid for ever: through every restart and after the device
@@ -127,6 +128,22 @@ class device {
   /// Answered when everything queued before is done and the data of downloads has arrived: whatever they read from or
   /// wrote to may be let go. Continuations of earlier answers may still be running.
   pending<void> sync() const;
+  /// Makes the memory of a buffer read-only in every worker, now and to come: no fault and no kernel, however broken,
+  /// changes it, and it stays valid through all of them. For buffers allocated with `sealable`, as a whole. From this
+  /// call on requests that would write it are refused; those sent before are done first, and if one of them failed,
+  /// so does this, and the buffer is not sealed. Nor is it when the worker fails before the answer.   mprotect
+  template <class T>
+  pending<void> seal(const buffer<T>& b) const {
+    return seal_memory(b.memory());
+  }
+  /// The end of that. From this call on it may be written again, and is an ordinary buffer.
+  template <class T>
+  pending<void> unseal(const buffer<T>& b) const {
+    return unseal_memory(b.memory());
+  }
+  /// Memory that the application writes and workers may only read, as library actors need it for what they send: no
+  /// fault takes it along. It counts as host memory.
+  memory_range alloc_sent(extent bytes) const;
   /// There and back again, with nothing to do on the way.
   pending<std::uint64_t> ping(std::uint64_t value = 0) const;
 
@@ -168,6 +185,8 @@ class device {
   submission submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
                     request_link* link, const call_options& options) const;
   memory_range alloc_bytes(extent bytes, const alloc_options& o) const;
+  pending<void> seal_memory(const memory_range& r) const;
+  pending<void> unseal_memory(const memory_range& r) const;
   memory_range alloc_host_bytes(extent bytes, const alloc_options& o) const;
   pending<void> upload_bytes(const memory_range& to, std::span<const std::byte> from, const call_options& o) const;
   pending<void> copy_bytes(way w, const memory_range& to, const memory_range& from, const call_options& o) const;

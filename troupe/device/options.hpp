@@ -38,8 +38,9 @@ struct device_options {
   /// Library actors that must be there: the device stops at the start, naming the one that is missing. Others load on
   /// first use.
   std::vector<std::string> libraries = {};
-  std::uint64_t memory_limit = 0;       ///< bytes of device memory; 0: half of the machine's (host engine)
-  std::uint64_t host_memory_limit = 0;  ///< bytes of host_buffer and staging memory; 0: a quarter of the machine's
+  std::uint64_t memory_limit = 0;  ///< bytes of device memory; 0: half of the machine's (host engine)
+  std::uint64_t host_memory_limit =
+      0;  ///< bytes of host_buffer, staging and sent memory; 0: a quarter of the machine's
   enum lane_policy lanes = lane_policy::per_actor;
   std::uint32_t lane_pool = 4;  ///< for lane_policy::pooled; 1 to 10
   std::uint32_t helpers = 2;    ///< threads for slow work such as compiling; 1 to 4

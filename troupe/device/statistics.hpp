@@ -16,7 +16,7 @@ struct device_statistics {
   device_state state = device_state::starting;
   std::uint64_t generation = 0;
   memory_statistics memory;       ///< device memory
-  memory_statistics host_memory;  ///< host_buffer, staging, and what varies in size in requests
+  memory_statistics host_memory;  ///< host_buffer, staging, recipes of programs, and what varies in size in requests
   std::uint32_t depth = 0;        ///< requests without an answer
   std::uint32_t capacity = 0;     ///< of the mailbox
   std::uint64_t completed = 0;    ///< requests the worker has finished, well or not

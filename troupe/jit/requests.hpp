@@ -53,9 +53,11 @@ struct compile_recipe {
 
 /// What `program::ready` and `program::summary` send.
 struct read_summary {
-  in<std::byte> state;
+  in<std::byte> recipe;
+  inout<std::byte> state;  ///< written, with the log, by a worker that has not told of the program before
+  std::uint64_t root;      ///< address
   using reply = kernel::build_summary;
-  TROUPE_REQUEST("jit.summary", state)
+  TROUPE_REQUEST("jit.summary", recipe, state, root)
   void check(checker& c) const;
 };
 
@@ -80,9 +82,9 @@ struct read_attributes {
 
 /// What `program::unload` sends. Waits for launches, by order, and runs whether they failed or not.   cuModuleUnload
 struct unload {
-  out<std::byte> root;
+  out<std::byte> root, state;
   using reply = void;
-  TROUPE_REQUEST("jit.unload", root)
+  TROUPE_REQUEST("jit.unload", root, state)
   void check(checker& c) const;
 };
 

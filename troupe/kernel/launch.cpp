@@ -37,6 +37,12 @@ void check_values(checker& c, const arguments& values) {
              "at most " + std::to_string(most_argument_bytes) + "; pass the rest in a buffer");
 }
 
+template <class Symbol>
+void check_writes(checker& c, const Symbol& of) {
+  c.also_writes(&of);
+  of.of().core()->globals_are_written();
+}
+
 }  // namespace
 
 void check_program(checker& c, const program& p, const void* field) {
@@ -59,14 +65,14 @@ void check_launch(checker& c, const function& kernel, const dimensions& grid, co
              "at most " + std::to_string(threads_of_a_block) + " threads");
   c.at_least(shared_bytes, 0);
   check_values(c, values);
-  if (writes_globals && kernel.of()) c.also_writes(&kernel);
+  if (writes_globals && kernel.of()) check_writes(c, kernel);
   c.may_overlap_freely();
 }
 
 void check_global(checker& c, const global& variable, const extent& offset_bytes, bool writes) {
   check_program(c, variable.of(), &variable);
   c.require(!variable.name().empty(), variable, "has no name", "the name of a global variable");
-  if (writes && variable.of()) c.also_writes(&variable);
+  if (writes && variable.of()) check_writes(c, variable);
   c.at_least(offset_bytes, 0);
 }
 

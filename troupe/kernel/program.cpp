@@ -28,21 +28,23 @@ program_core::program_core(const device& gpu, std::string name, std::string_view
     : gpu_(gpu), name_(std::move(name)), drop_(drop) {
   program_root root{};
   root.id = next_id();
-  root.log_at = program_root::state_at + program_root::state_bytes;
   root.log_bytes = log_bytes;
-  root.recipe_at = aligned(root.log_at + log_bytes);
+  root.recipe_at = aligned(sizeof root);
   root.recipe_bytes = recipe.size();
-  const auto memory = gpu_.alloc_host<std::byte>(root.recipe_at + std::max<std::uint64_t>(recipe.size(), 1));
-  const memory_range& all = memory.memory();
+  const memory_range all = gpu_.alloc_sent(root.recipe_at + std::max<std::uint64_t>(recipe.size(), 1));
   root_ = part(all, 0, program_root::bytes);
-  state_ = part(all, program_root::state_at, program_root::state_bytes);
-  state_and_log_ = part(all, program_root::state_at, program_root::state_bytes + log_bytes);
   recipe_ = part(all, root.recipe_at, std::max<std::uint64_t>(recipe.size(), 1));
-  std::byte* at = memory.data();
-  if (at == nullptr) return;  // no memory: whatever is asked of this program is refused with the reason
+  const auto said = gpu_.alloc_host<std::byte>(program_root::state_bytes + log_bytes);
+  state_and_log_ = said.memory();
+  state_ = part(state_and_log_, 0, program_root::state_bytes);
+  if (all.address == 0 || said.data() == nullptr)
+    return;  // whatever is asked of this program is refused with the reason
   const program_state unwritten{};
+  std::memcpy(said.data(), &unwritten, sizeof unwritten);
+  root.state = state_.address;
+  state_.owner->at_fault.store(fate::kept, std::memory_order_relaxed);  // a summary is written anew
+  std::byte* const at = all.owner->host;
   std::memcpy(at, &root, sizeof root);
-  std::memcpy(at + program_root::state_at, &unwritten, sizeof unwritten);
   std::memcpy(at + root.recipe_at, recipe.data(), recipe.size());
 }
 
@@ -59,9 +61,19 @@ program_core::~program_core() {
   if (drop_ != nullptr && root_.address != 0 && !unloaded()) drop_(*this);
 }
 
+void program_core::was_unloaded() noexcept {
+  if (root_.address == 0) return;
+  auto* const root = reinterpret_cast<program_root*>(root_.owner->host);
+  std::atomic_ref(root->unloaded).store(1, std::memory_order_release);
+}
+
+void program_core::globals_are_written() const noexcept {
+  if (root_.address != 0) root_.owner->at_fault.store(fate::lost, std::memory_order_relaxed);
+}
+
 build_summary program_core::summary() const noexcept {
   build_summary s;
-  if (state_.address != 0) std::memcpy(&s, state_.owner->host + program_root::state_at, sizeof s);
+  if (state_.address != 0) std::memcpy(&s, state_.owner->host, sizeof s);
   return s;
 }
 
@@ -70,8 +82,7 @@ std::string program_core::log() const {
   if (s.written != 1) return {};
   // The memory is the worker's to write: nothing in it is believed.
   const std::uint64_t room = state_and_log_.bytes - program_root::state_bytes;
-  const auto* at =
-      reinterpret_cast<const char*>(state_.owner->host + program_root::state_at + program_root::state_bytes);
+  const auto* at = reinterpret_cast<const char*>(state_.owner->host + program_root::state_bytes);
   std::string text(at, std::min(s.log_bytes, room));
   for (char& c : text)
     if ((static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') || c == 0x7f) c = '?';

@@ -14,7 +14,8 @@ namespace troupe::kernel {
 /// What all handles to a program share. In the application.
 class program_core {
  public:
-  /// Puts the recipe into memory of the device. `drop` is told when the last handle goes, unless it was unloaded.
+  /// Puts the recipe into memory that workers may only read. `drop` is told when the last handle goes, unless it was
+  /// unloaded.
   program_core(const device& gpu, std::string name, std::string_view recipe, std::uint64_t log_bytes,
                void (*drop)(const program_core&));
   /// A program that can never be used: everything asked of it is refused with the reason.
@@ -35,6 +36,11 @@ class program_core {
   /// False when it was unloaded already.
   bool claim_unload() noexcept { return !unloaded_.exchange(true, std::memory_order_acq_rel); }
   void give_unload_back() noexcept { unloaded_.store(false, std::memory_order_release); }
+
+  /// No worker makes it any more.
+  void was_unloaded() noexcept;
+  /// Its global variables are about to be written: from then on a worker holds what no other one has.
+  void globals_are_written() const noexcept;
 
   /// What the compiler said, as far as the worker has written it: whole only once the request for it was answered.
   std::string log() const;

@@ -7,14 +7,15 @@
 namespace troupe::kernel {
 
 /// What begins the block of memory that a program lives in, which application and workers see at the same address:
-/// this root, a state, room for a log, and the recipe. A worker that does not know the program makes it from the
-/// recipe, unless it was unloaded. Written by the application, and at the end by the worker that unloads it. As an
-/// operand it stands for the program's global variables.
+/// this root, and the recipe. A worker that does not know the program makes it from the recipe, unless it was unloaded.
+/// Written by the application alone, so that it outlives workers. As an operand it stands for the program's global
+/// variables. What the worker says of the program, a state and a log, lies in another block.
 struct program_root {
-  static constexpr std::uint64_t bytes = 64, state_at = bytes, state_bytes = 64;
+  static constexpr std::uint64_t bytes = 64, state_bytes = 64;
 
-  std::uint64_t id;  ///< never given twice
-  std::uint64_t log_at, log_bytes;
+  std::uint64_t id;         ///< never given twice
+  std::uint64_t state;      ///< address of the state, which the log follows
+  std::uint64_t log_bytes;  ///< room for it
   std::uint64_t recipe_at, recipe_bytes;
   std::uint64_t unloaded;  ///< 1: nobody makes it any more
   std::uint64_t reserved[2];
@@ -34,7 +35,7 @@ constexpr const char* to_string(image_source s) noexcept {
   return names[static_cast<std::uint8_t>(s) <= 4 ? static_cast<std::uint8_t>(s) : 0];
 }
 
-/// How making a program went. Written by the worker that was asked to.
+/// How making a program went. Written by the worker that made it.
 struct build_summary {
   std::int64_t duration_ns = 0;
   std::uint64_t image_bytes = 0;
@@ -46,7 +47,7 @@ struct build_summary {
 };
 static_assert(sizeof(build_summary) <= program_root::state_bytes);
 
-/// The state, after the root.
+/// The state, before the log.
 struct program_state {
   build_summary summary;
 };

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <span>
 #include <string>
 #include <troupe/memory/device_memory.hpp>
 #include <vector>
@@ -33,6 +34,11 @@ struct device_memory::owned_block : block {
   std::shared_ptr<memory_quota::state> quota;
   std::vector<mark> marks;  // in no order
   std::uint64_t reach = 0;  // no mark ends after this
+  std::uint64_t charged = 0;
+  std::uint64_t sealable = 0;            // bytes, in whole granules; 0: it cannot be sealed
+  std::uint32_t seals = 0;               // asked for so far
+  bool read_only = false;                // in all workers
+  seal_state before = seal_state::open;  // while it is unsealing
 
   // Takes the bytes out of the marks of requests before `before_ticket`.
   void cut(std::uint64_t begin, std::uint64_t end, std::uint64_t before_ticket) {
@@ -78,9 +84,10 @@ struct device_memory::pool {
   std::uint64_t allocations = 0, failed = 0;
 };
 
-device_memory::device_memory(segment_source& source, limits l) : source_(&source) {
-  pools_[0] = std::make_unique<pool>(l.device_bytes);
-  pools_[1] = std::make_unique<pool>(l.host_bytes);
+device_memory::device_memory(segment_source& source, limits l) : source_(&source), seal_granule_(l.seal_granule) {
+  pools_[static_cast<int>(memory_kind::device)] = std::make_unique<pool>(l.device_bytes);
+  pools_[static_cast<int>(memory_kind::host)] = std::make_unique<pool>(l.host_bytes);
+  pools_[static_cast<int>(memory_kind::sent)] = std::make_unique<pool>(l.host_bytes);
 }
 
 device_memory::~device_memory() = default;
@@ -93,6 +100,18 @@ void device_memory::abandon() noexcept {
   if (last) delete this;
 }
 
+// Those that share a limit.
+std::span<const std::unique_ptr<device_memory::pool>> device_memory::pools_of(memory_kind kind) const noexcept {
+  const std::span all(pools_);
+  return kind == memory_kind::device ? all.first(1) : all.subspan(1);
+}
+
+std::uint64_t device_memory::used_bytes(memory_kind kind) const noexcept {
+  std::uint64_t used = 0;
+  for (const auto& p : pools_of(kind)) used += p->ranges.used_bytes();
+  return used;
+}
+
 bool device_memory::grow(pool& p, memory_kind kind, std::uint64_t bytes, std::optional<error>& why) {
   constexpr std::uint64_t least = std::uint64_t{64} << 20, page = segment_alignment;
   if (source_ == nullptr) {
@@ -101,6 +120,11 @@ bool device_memory::grow(pool& p, memory_kind kind, std::uint64_t bytes, std::op
   }
   const auto unreserved = [&p] { return p.limit - std::min(p.limit, p.ranges.reserved_bytes()); };
   if (bytes > unreserved()) release_idle(kind);  // what is free lies in several segments, or in too small ones
+  // Host memory has one limit for what is in use; what is idle of its other half goes before more is taken.
+  std::uint64_t reserved = 0;
+  for (const auto& of : pools_of(kind)) reserved += of->ranges.reserved_bytes();
+  if (kind != memory_kind::device && reserved + bytes > p.limit)
+    release_idle(kind == memory_kind::host ? memory_kind::sent : memory_kind::host);
   const std::uint64_t room = unreserved();
   if (bytes > room) return false;
   // Segments grow with what is in use, so that their number stays small.
@@ -124,17 +148,19 @@ bool device_memory::grow(pool& p, memory_kind kind, std::uint64_t bytes, std::op
 }
 
 result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes, std::uint64_t alignment,
-                                          const memory_quota& quota) {
+                                          const memory_quota& quota, bool sealable) {
   if (bytes == 0) return error(reaction::caller_bug, "memory", "alloc: size is 0; expected at least 1 element");
   if (alignment == 0 || (alignment & (alignment - 1)) != 0)
     return error(reaction::caller_bug, "memory",
                  "alloc: alignment is " + std::to_string(alignment) + "; expected a power of two");
-  const std::uint64_t charged = charged_for(bytes);
+  if (sealable) alignment = std::max(alignment, seal_granule_);
+  const std::uint64_t size = sealable ? (bytes + seal_granule_ - 1) / seal_granule_ * seal_granule_ : bytes;
+  const std::uint64_t charged = charged_for(size);
   if (charged < bytes) return error(reaction::caller_bug, "memory", "alloc: the size does not fit 64 bits");
   pool& p = *pools_[static_cast<int>(kind)];
   if (charged > p.limit) {
-    const std::string_view of = kind == memory_kind::host ? "host memory (device_options::host_memory_limit"
-                                                          : "memory (device_options::memory_limit";
+    const std::string_view of = kind != memory_kind::device ? "host memory (device_options::host_memory_limit"
+                                                            : "memory (device_options::memory_limit";
     return error(reaction::caller_bug, "memory",
                  "alloc: " + std::to_string(bytes) + " bytes can never fit; expected at most " +
                      std::to_string(p.limit / arena::options{}.granule * arena::options{}.granule) +
@@ -146,21 +172,22 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
                      " of " + std::to_string(quota.limit()) + " bytes used); free buffers of that quota or raise it");
   }
   std::unique_lock guard(lock_);
-  const bool within_limit = charged <= p.limit - std::min(p.limit, p.ranges.used_bytes());
-  arena::node* n = within_limit ? p.ranges.allocate(bytes, alignment) : nullptr;
+  const bool within_limit = charged <= p.limit - std::min(p.limit, used_bytes(kind));
+  arena::node* n = within_limit ? p.ranges.allocate(size, alignment) : nullptr;
   if (n == nullptr) [[unlikely]] {
     std::optional<error> why;
     // Alignment beyond a segment's own can cost as much again; the retry may fail only when the limit is reached.
     const std::uint64_t need =
         alignment > segment_alignment ? charged + std::min(alignment, UINT64_MAX - charged) : charged;
-    if (within_limit && grow(p, kind, need, why)) n = p.ranges.allocate(bytes, alignment);
+    if (within_limit && grow(p, kind, need, why)) n = p.ranges.allocate(size, alignment);
     if (n == nullptr) {
       const arena_statistics s = p.ranges.statistics();
+      const std::uint64_t used = used_bytes(kind);
       guard.unlock();
       if (quota.state_) quota.state_->give(charged);
       if (why) return *why;
       return error(reaction::retry_later, "memory",
-                   "alloc: no room for " + std::to_string(bytes) + " bytes: " + std::to_string(s.used_bytes) + " of " +
+                   "alloc: no room for " + std::to_string(bytes) + " bytes: " + std::to_string(used) + " of " +
                        std::to_string(p.limit) + " in use, largest free range " + std::to_string(s.largest_free_bytes) +
                        "; free buffers, ask for less, or raise the device's memory_limit");
     }
@@ -172,14 +199,18 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
   b->bytes = bytes;
   b->generation.store(generation_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   b->kind = kind;
-  if (kind == memory_kind::host) {
+  if (kind != memory_kind::device) {
     const segment& s = p.segments[n->segment()];
     b->host = s.host + (n->address() - s.address);
   }
   b->quota = quota.state_;
+  b->charged = charged;
+  b->sealable = sealable ? size : 0;
   b->references.store(1, std::memory_order_relaxed);
   ++p.allocations;
   ++blocks_;
+  std::uint64_t& high_water = high_water_[kind == memory_kind::device ? 0 : 1];
+  high_water = std::max(high_water, used_bytes(kind));
   return block_ref(b);
 }
 
@@ -208,11 +239,15 @@ void device_memory::recycle(block& base) noexcept {
   if (b.address == 0) {
     delete &b;
   } else {
-    if (b.quota) b.quota->give(charged_for(b.bytes));
+    protect(b, false);
+    if (b.quota) b.quota->give(b.charged);
     b.quota.reset();
     std::vector<mark>().swap(b.marks);  // also gives its memory back: nodes are never destroyed one by one
     b.reach = 0;
     b.stale_marks.store(0, std::memory_order_relaxed);
+    b.seal.store(seal_state::open, std::memory_order_relaxed);
+    b.unsealed_at.store(0, std::memory_order_relaxed);
+    b.at_fault.store(fate::by_salvage, std::memory_order_relaxed);
     pools_[static_cast<int>(b.kind)]->ranges.free(arena::node_of(&b));
   }
   guard.unlock();
@@ -234,22 +269,33 @@ std::uint64_t device_memory::release_idle(memory_kind kind) {
 
 std::uint64_t device_memory::trim() {
   const std::scoped_lock guard(lock_);
-  return source_ == nullptr ? 0 : release_idle(memory_kind::device) + release_idle(memory_kind::host);
+  return source_ == nullptr
+             ? 0
+             : release_idle(memory_kind::device) + release_idle(memory_kind::host) + release_idle(memory_kind::sent);
 }
 
 memory_statistics device_memory::statistics(memory_kind kind) const {
   const std::scoped_lock guard(lock_);
-  const pool& p = *pools_[static_cast<int>(kind)];
-  const arena_statistics s = p.ranges.statistics();
-  return {.total_bytes = p.limit,
-          .free_bytes = p.limit - std::min(p.limit, s.used_bytes),
-          .used_bytes = s.used_bytes,
-          .high_water_bytes = s.high_water_bytes,
-          .reserved_bytes = s.reserved_bytes,
-          .live_buffers = s.live_ranges,
-          .allocations = p.allocations,
-          .failed_allocations = p.failed,
-          .fragmentation = s.fragmentation()};
+  arena_statistics all;
+  memory_statistics out;
+  for (const auto& p : pools_of(kind)) {
+    const arena_statistics s = p->ranges.statistics();
+    all.reserved_bytes += s.reserved_bytes;
+    all.used_bytes += s.used_bytes;
+    all.live_ranges += s.live_ranges;
+    all.largest_free_bytes = std::max(all.largest_free_bytes, s.largest_free_bytes);
+    out.total_bytes = p->limit;
+    out.allocations += p->allocations;
+    out.failed_allocations += p->failed;
+  }
+  out.free_bytes = out.total_bytes - std::min(out.total_bytes, all.used_bytes);
+  out.used_bytes = all.used_bytes;
+  out.high_water_bytes = high_water_[kind == memory_kind::device ? 0 : 1];
+  out.reserved_bytes = all.reserved_bytes;
+  out.live_buffers = all.live_ranges;
+  out.sealed_bytes = kind == memory_kind::device ? sealed_bytes_ : 0;
+  out.fragmentation = all.fragmentation();
+  return out;
 }
 
 void device_memory::add_mark(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket,
@@ -264,18 +310,22 @@ void device_memory::add_mark(block& base, std::uint64_t begin, std::uint64_t end
 void device_memory::mark_refused(block& b, std::uint64_t begin, std::uint64_t end, const error& cause) {
   if (b.address == 0) return;
   const std::scoped_lock guard(lock_);
-  if (source_ != nullptr) add_mark(b, begin, end, source_->last_ticket(), cause);
+  // Of what is sealed, a request that is refused takes nothing away.
+  if (source_ != nullptr && b.seal.load(std::memory_order_relaxed) == seal_state::open)
+    add_mark(b, begin, end, source_->last_ticket(), cause);
 }
 
 void device_memory::lose(enum salvage how, std::uint64_t ticket, const error& cause) {
   constexpr std::size_t most_losses = 64;
   const std::scoped_lock guard(lock_);
   const std::uint64_t next = generation_.load(std::memory_order_relaxed) + 1;
-  if (how == salvage::strict) {
+  const auto note = [&](std::vector<loss>& list) {
     // A block that is older than the oldest of these is told of that one.
-    if (losses_.size() == most_losses) losses_.erase(losses_.begin() + 1);
-    losses_.push_back({next, ticket, cause});
-  }
+    if (list.size() == most_losses) list.erase(list.begin() + 1);
+    list.push_back({next, ticket, cause});
+  };
+  if (how == salvage::strict) note(losses_);
+  note(workers_);
   generation_.store(next, std::memory_order_release);
 }
 
@@ -284,11 +334,104 @@ void device_memory::renew(block& base) {
   auto& b = static_cast<owned_block&>(base);
   const std::uint64_t seen = b.generation.load(std::memory_order_relaxed), now = generation_.load();
   if (seen == now) return;
-  const auto first =
-      std::find_if(losses_.begin(), losses_.end(), [seen](const loss& l) { return l.generation > seen; });
+  const std::vector<loss>& those = b.at_fault.load(std::memory_order_relaxed) == fate::lost ? workers_ : losses_;
+  const auto first = std::find_if(those.begin(), those.end(), [seen](const loss& l) { return l.generation > seen; });
   // What is told is the first cause; what replaces the content must come after the last.
-  if (first != losses_.end()) add_mark(b, b.address, b.address + b.bytes, losses_.back().ticket, first->cause);
+  if (first != those.end() && !outlives_workers(b))
+    add_mark(b, b.address, b.address + b.bytes, those.back().ticket, first->cause);
   b.generation.store(now, std::memory_order_release);
+}
+
+bool device_memory::outlives_workers(const block& base) const noexcept {
+  const auto& b = static_cast<const owned_block&>(base);
+  const fate f = b.at_fault.load(std::memory_order_relaxed);
+  if (f != fate::by_salvage) return f == fate::kept;
+  return b.kind == memory_kind::sent || b.seal.load(std::memory_order_relaxed) == seal_state::sealed;
+}
+
+// With the lock. Where nothing is to be changed nobody is told.
+void device_memory::protect(owned_block& b, bool read_only) noexcept {
+  if (std::exchange(b.read_only, read_only) == read_only) return;
+  sealed_bytes_ += read_only ? b.bytes : 0 - b.bytes;
+  if (source_ != nullptr) source_->protect(b.address, b.sealable, read_only);
+}
+
+result<device_memory::owned_block*> device_memory::whole(const memory_range& all, const char* what) const {
+  const auto refused = [what](const std::string& why) {
+    return error(reaction::caller_bug, "memory", std::string(what) + ": " + why);
+  };
+  if (!all.owner) return refused("the buffer is empty (never allocated, or moved from)");
+  if (all.owner->owner != this) return refused("the buffer belongs to another device; ask the one it was allocated on");
+  auto& b = static_cast<owned_block&>(*all.owner.get());
+  if (b.address == 0) return *stale_cause(b, 0, 0);
+  if (all.address != b.address || all.bytes != b.bytes)
+    return refused("this is a slice of " + std::to_string(all.bytes) +
+                   " bytes; expected the buffer as it was allocated (" + std::to_string(b.bytes) +
+                   " bytes): pages are sealed, not elements");
+  return &b;
+}
+
+result<device_memory::seal_request> device_memory::begin_seal(const memory_range& all) {
+  const auto found = whole(all, "seal");
+  if (!found) return found.error();
+  owned_block& b = **found;
+  if (b.sealable == 0)
+    return error(reaction::caller_bug, "memory",
+                 "seal: the buffer shares its pages with others; allocate it with alloc_options::sealable");
+  const std::scoped_lock guard(lock_);
+  switch (b.seal.load(std::memory_order_relaxed)) {
+    case seal_state::sealed:
+      return seal_request{0, b.seals};
+    case seal_state::sealing:
+    case seal_state::unsealing:
+      return error(reaction::caller_bug, "memory",
+                   "seal: the buffer is being sealed or unsealed at this moment; await that first");
+    case seal_state::open:
+      break;
+  }
+  b.seal.store(seal_state::sealing, std::memory_order_seq_cst);
+  return seal_request{b.sealable, ++b.seals};
+}
+
+void device_memory::end_seal(block& base, std::uint32_t number, bool done) noexcept {
+  auto& b = static_cast<owned_block&>(base);
+  const std::scoped_lock guard(lock_);
+  if (number != b.seals) return;
+  const seal_state now = b.seal.load(std::memory_order_relaxed), next = done ? seal_state::sealed : seal_state::open;
+  if (now == seal_state::unsealing) b.before = next;
+  if (now != seal_state::sealing) return;
+  if (done) protect(b, true);
+  b.seal.store(next, std::memory_order_seq_cst);
+}
+
+result<device_memory::seal_request> device_memory::begin_unseal(const memory_range& all) {
+  const auto found = whole(all, "unseal");
+  if (!found) return found.error();
+  owned_block& b = **found;
+  const std::scoped_lock guard(lock_);
+  const seal_state now = b.seal.load(std::memory_order_relaxed);
+  if (now == seal_state::open) return seal_request{0, b.seals};
+  if (now == seal_state::unsealing)
+    return error(reaction::caller_bug, "memory",
+                 "unseal: the buffer is being unsealed at this moment; await that first");
+  // What was lost while it was sealed is none of its business.
+  if (now == seal_state::sealed) b.generation.store(generation_.load(), std::memory_order_release);
+  b.before = now;
+  b.seal.store(seal_state::unsealing, std::memory_order_seq_cst);
+  return seal_request{b.sealable, b.seals};
+}
+
+void device_memory::end_unseal(block& base, std::uint64_t ticket) noexcept {
+  auto& b = static_cast<owned_block&>(base);
+  const std::scoped_lock guard(lock_);
+  if (ticket != 0) {
+    b.unsealed_at.store(ticket);
+    ++b.seals;  // an answer to the seal is of no interest any more
+    protect(b, false);
+  } else if (b.before == seal_state::sealed) {
+    protect(b, true);  // when the answer to the seal came meanwhile
+  }
+  b.seal.store(ticket != 0 ? seal_state::open : b.before, std::memory_order_seq_cst);
 }
 
 void device_memory::mark_revived(block& base, std::uint64_t begin, std::uint64_t end) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <mutex>
+#include <span>
 #include <troupe/memory/arena.hpp>
 #include <troupe/memory/quota.hpp>
 #include <troupe/memory/salvage.hpp>
@@ -14,6 +15,7 @@ namespace troupe {
 enum class memory_kind : std::uint8_t {
   device,  ///< seen by the worker only
   host,    ///< seen by the application too
+  sent,    ///< the same, but workers can only read it; counts as host memory
 };
 
 /// The address of a segment is a multiple of this, and so is its size.
@@ -23,7 +25,7 @@ inline constexpr std::uint64_t segment_alignment = std::uint64_t{2} << 20;
 struct segment {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
-  std::byte* host = nullptr;         ///< where the application has it mapped; only memory_kind::host
+  std::byte* host = nullptr;         ///< where the application has it mapped; not with memory_kind::device
   std::shared_ptr<const void> keep;  ///< what must live as long as any of its blocks
 };
 
@@ -34,6 +36,8 @@ class segment_source {
   virtual result<segment> grow(memory_kind kind, std::uint64_t bytes) = 0;
   /// The segment is not used any more.
   virtual void shrink(memory_kind kind, const segment& s) noexcept = 0;
+  /// From now on these bytes are read-only in every worker, and in those to come; or not any more.
+  virtual void protect(std::uint64_t address, std::uint64_t bytes, bool read_only) noexcept = 0;
   /// Requests accepted so far have no greater ticket, later ones have; 0 before the first. May be called without the
   /// lock.
   virtual std::uint64_t last_ticket() const noexcept = 0;
@@ -49,20 +53,41 @@ class device_memory final : public memory_owner {
   struct limits {
     std::uint64_t device_bytes;
     std::uint64_t host_bytes;
+    std::uint64_t seal_granule = 4096;  ///< what the engine can make read-only; a power of two
   };
 
   static device_memory* make(segment_source& source, limits l) { return new device_memory(source, l); }
   /// No more memory is made; the object goes with its last block.
   void abandon() noexcept;
 
-  /// A block with one reference, or why there is none: retry_later when memory or quota are used up.
-  result<block_ref> allocate(memory_kind kind, std::uint64_t bytes, std::uint64_t alignment, const memory_quota& quota);
+  /// A block with one reference, or why there is none: retry_later when memory or quota are used up. One that can be
+  /// sealed shares no granule with another.
+  result<block_ref> allocate(memory_kind kind, std::uint64_t bytes, std::uint64_t alignment, const memory_quota& quota,
+                             bool sealable = false);
   /// For the statistics: whoever asked gets nothing, also after a second try.
   void count_failure(memory_kind kind) noexcept;
   block_ref stillborn(std::uint64_t bytes, error cause) override;
   /// Gives unused segments back to the system; answers how many bytes.
   std::uint64_t trim();
+  /// `host` and `sent` together are one.
   memory_statistics statistics(memory_kind kind) const;
+
+  /// What a seal, or its end, covers in the worker.
+  struct seal_request {
+    std::uint64_t bytes;   ///< from the block's address on; 0: there is nothing to do
+    std::uint32_t number;  ///< for `end_seal`
+  };
+  /// `all` is to be sealed: from now on nobody may write it. Refused unless it is all of a block that can be.
+  result<seal_request> begin_seal(const memory_range& all);
+  /// The worker has sealed it, or never will. Too late if it was unsealed meanwhile.
+  void end_seal(block& b, std::uint32_t number, bool done) noexcept;
+  /// From now on a fault takes it along like any other.
+  result<seal_request> begin_unseal(const memory_range& all);
+  /// The request is in the mailbox, so that who writes later comes later; or it was refused (0), and nothing has
+  /// changed.
+  void end_unseal(block& b, std::uint64_t ticket) noexcept;
+  /// Is it none of what a fault takes along?
+  bool outlives_workers(const block& b) const noexcept;
 
   /// The bytes do not hold what request `ticket` should have written. `later(replaced)` is called under the same lock
   /// and calls `replaced(begin, end)` for what later requests, accepted already, will replace: nobody sees those bytes
@@ -92,25 +117,33 @@ class device_memory final : public memory_owner {
  private:
   struct mark;
   struct owned_block;
+  struct pool;
   struct loss {
     std::uint64_t generation;  ///< blocks of earlier ones are concerned
     std::uint64_t ticket;
     error cause;
   };
-  struct pool;
   device_memory(segment_source& source, limits l);
   ~device_memory();
   void add_mark(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause);
   void cut_marks(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t before_ticket);
   bool grow(pool& p, memory_kind kind, std::uint64_t bytes, std::optional<error>& why);
   std::uint64_t release_idle(memory_kind kind);
+  std::span<const std::unique_ptr<pool>> pools_of(memory_kind kind) const noexcept;
+  std::uint64_t used_bytes(memory_kind kind) const noexcept;
+  result<owned_block*> whole(const memory_range& all, const char* what) const;
+  void protect(owned_block& b, bool read_only) noexcept;
 
   mutable std::mutex lock_;
   segment_source* source_;  // null once abandoned
-  std::unique_ptr<pool> pools_[2];
+  std::unique_ptr<pool> pools_[3];
+  const std::uint64_t seal_granule_;
+  std::uint64_t high_water_[2] = {};  // of device and host memory
+  std::uint64_t sealed_bytes_ = 0;
   std::uint64_t blocks_ = 0;
   std::atomic<std::uint64_t> generation_{1};
-  std::vector<loss> losses_;  // the last few
+  std::vector<loss> losses_;   // the last few
+  std::vector<loss> workers_;  // the same, with those that lost no memory: what only a worker holds goes with each
 };
 
 }  // namespace troupe

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <map>
 
 #include <thread>
 #include <troupe/memory/device_memory.hpp>
@@ -14,6 +15,7 @@ struct fake_source final : segment_source {
     return segment{std::uint64_t{1} << 40, bytes, nullptr, nullptr};
   }
   void shrink(memory_kind, const segment&) noexcept override {}
+  void protect(std::uint64_t, std::uint64_t, bool) noexcept override {}
   std::uint64_t last_ticket() const noexcept override { return last; }
   std::uint64_t last = 0;
 };
@@ -93,13 +95,20 @@ struct counting_source final : segment_source {
     const std::uint64_t address = next;
     next += bytes;
     live.emplace_back(address, bytes);
-    return segment{address, bytes, kind == memory_kind::host ? reinterpret_cast<std::byte*>(address) : nullptr,
+    return segment{address, bytes, kind != memory_kind::device ? reinterpret_cast<std::byte*>(address) : nullptr,
                    nullptr};
   }
   void shrink(memory_kind, const segment& s) noexcept override {
     EXPECT_EQ(std::erase(live, std::pair(s.address, s.bytes)), 1u) << "not ours, or given back before";
   }
+  void protect(std::uint64_t address, std::uint64_t bytes, bool read_only) noexcept override {
+    if (read_only)
+      EXPECT_TRUE(sealed.emplace(address, bytes).second) << "sealed twice";
+    else
+      EXPECT_EQ(sealed.extract(address).mapped(), bytes) << "other bytes than were sealed";
+  }
   std::uint64_t last_ticket() const noexcept override { return 0; }
+  std::map<std::uint64_t, std::uint64_t> sealed;
   std::uint64_t next = std::uint64_t{1} << 40;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> live;
   bool refuses = false;
@@ -309,6 +318,129 @@ TEST_F(device_blocks, are_taken_and_given_back_by_many_threads) {
   }
   for (auto& t : threads) t.join();
   EXPECT_EQ(now().live_buffers, 0u);
+}
+
+class sealing_memory : public device_blocks {
+ protected:
+  block_ref sealable(std::uint64_t bytes) { return *memory_->allocate(memory_kind::device, bytes, 256, {}, true); }
+  static memory_range all_of(const block_ref& b) { return {b, b->address, b->bytes}; }
+  void seal(const block_ref& b) {
+    const auto begun = memory_->begin_seal(all_of(b));
+    ASSERT_TRUE(begun);
+    memory_->end_seal(*b.get(), begun->number, true);
+  }
+  void lose(salvage how) { memory_->lose(how, 100, error(reaction::context_lost, "test", "lost")); }
+  bool valid(const block_ref& b) {
+    memory_->renew(*b.get());
+    return !memory_->stale_cause(*b.get(), b->address, b->address + b->bytes);
+  }
+};
+
+TEST_F(sealing_memory, a_block_that_can_be_sealed_has_whole_granules_to_itself) {
+  const block_ref before = take(100), b = sealable(5000), after = take(100);
+  EXPECT_EQ(b->bytes, 5000u);
+  EXPECT_EQ(b->address % 4096, 0u);
+  EXPECT_TRUE(after->address >= b->address + 8192 || after->address + 256 <= b->address);
+  EXPECT_EQ(now().used_bytes, 256u + 8192u + 256u);
+  seal(b);
+  EXPECT_EQ(source_.sealed, (std::map<std::uint64_t, std::uint64_t>{{b->address, 8192}}));
+  EXPECT_EQ(now().sealed_bytes, 5000u);
+}
+
+TEST_F(sealing_memory, only_what_is_sealed_at_that_moment_outlives_a_loss) {
+  const block_ref open = sealable(100), sealed = sealable(100), coming = sealable(100), going = sealable(100),
+                  ended = sealable(100);
+  for (const block_ref& b : {sealed, going, ended}) seal(b);
+  ASSERT_TRUE(memory_->begin_seal(all_of(coming)));
+  ASSERT_TRUE(memory_->begin_unseal(all_of(going)));
+  lose(salvage::strict);
+  ASSERT_TRUE(memory_->begin_unseal(all_of(ended)));
+  memory_->end_unseal(*ended.get(), 101);
+  EXPECT_FALSE(valid(open));
+  EXPECT_TRUE(valid(sealed));
+  EXPECT_FALSE(valid(coming));
+  EXPECT_FALSE(valid(going));
+  EXPECT_TRUE(valid(ended)) << "it ended after the loss, and nobody had looked in between";
+  lose(salvage::strict);
+  EXPECT_FALSE(valid(ended));
+  EXPECT_TRUE(valid(sealed));
+}
+
+TEST_F(sealing_memory, the_answer_to_a_seal_that_has_ended_already_changes_nothing) {
+  const block_ref b = sealable(100);
+  const auto first = memory_->begin_seal(all_of(b));
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(memory_->begin_seal(all_of(b))) << "one at a time";
+  ASSERT_TRUE(memory_->begin_unseal(all_of(b)));
+  memory_->end_unseal(*b.get(), 7);
+  const auto second = memory_->begin_seal(all_of(b));
+  ASSERT_TRUE(second);
+  memory_->end_seal(*b.get(), first->number, true);
+  EXPECT_EQ(b->seal.load(), seal_state::sealing);
+  EXPECT_TRUE(source_.sealed.empty());
+  memory_->end_seal(*b.get(), second->number, false);
+  EXPECT_EQ(b->seal.load(), seal_state::open);
+  EXPECT_TRUE(source_.sealed.empty());
+}
+
+TEST_F(sealing_memory, an_unseal_that_was_refused_leaves_things_as_they_are_or_as_they_come_to_be) {
+  for (const bool answered_before : {true, false}) {
+    const block_ref b = sealable(100);
+    const auto begun = memory_->begin_seal(all_of(b));
+    if (answered_before) memory_->end_seal(*b.get(), begun->number, true);
+    ASSERT_TRUE(memory_->begin_unseal(all_of(b)));
+    EXPECT_FALSE(memory_->begin_unseal(all_of(b)));
+    if (!answered_before) memory_->end_seal(*b.get(), begun->number, true);
+    memory_->end_unseal(*b.get(), 0);
+    EXPECT_EQ(b->seal.load(), seal_state::sealed);
+    EXPECT_EQ(source_.sealed.count(b->address), 1u);
+  }
+}
+
+TEST_F(sealing_memory, the_last_handle_ends_the_seal) {
+  block_ref b = sealable(100);
+  seal(b);
+  b.reset();
+  EXPECT_TRUE(source_.sealed.empty());
+  EXPECT_EQ(now().sealed_bytes, 0u);
+  const block_ref next = sealable(100);
+  EXPECT_EQ(next->seal.load(), seal_state::open);
+}
+
+TEST_F(sealing_memory, a_request_that_is_refused_takes_nothing_of_it_away) {
+  const block_ref b = sealable(100);
+  seal(b);
+  memory_->mark_refused(*b.get(), b->address, b->address + 100, error(reaction::caller_bug, "test", "refused"));
+  EXPECT_TRUE(valid(b));
+}
+
+TEST_F(sealing_memory, what_was_sent_outlives_a_loss_unless_it_stands_for_what_a_worker_holds) {
+  const block_ref sent = *memory_->allocate(memory_kind::sent, 100, 256, {}),
+                  held = *memory_->allocate(memory_kind::sent, 100, 256, {}),
+                  host = *memory_->allocate(memory_kind::host, 100, 256, {}),
+                  told = *memory_->allocate(memory_kind::host, 100, 256, {});
+  held->at_fault.store(fate::lost);
+  told->at_fault.store(fate::kept);
+  lose(salvage::untouched);
+  EXPECT_TRUE(valid(sent));
+  EXPECT_FALSE(valid(held));
+  EXPECT_TRUE(valid(host));
+  lose(salvage::strict);
+  EXPECT_TRUE(valid(sent));
+  EXPECT_FALSE(valid(host));
+  EXPECT_TRUE(valid(told));
+}
+
+TEST_F(sealing_memory, sent_and_host_memory_share_a_limit) {
+  const block_ref half = *memory_->allocate(memory_kind::sent, 5 * 256, 256, {}),
+                  other = *memory_->allocate(memory_kind::host, 5 * 256, 256, {});
+  EXPECT_FALSE(memory_->allocate(memory_kind::sent, 1, 256, {}));
+  EXPECT_FALSE(memory_->allocate(memory_kind::host, 1, 256, {}));
+  const memory_statistics s = memory_->statistics(memory_kind::host);
+  EXPECT_EQ(s.used_bytes, 10u * 256);
+  EXPECT_EQ(s.high_water_bytes, 10u * 256);
+  EXPECT_EQ(s.free_bytes, 0u);
+  EXPECT_EQ(s.live_buffers, 2u);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/memory/requests.hpp>
+#include <troupe/memory/staging.hpp>
 
 namespace troupe::memory {
 namespace {
@@ -35,6 +36,14 @@ void fill::check(checker& c) const {
 void stream_in::check(checker& c) const {
   c.positive(bytes);
   c.elements(target, bytes);
+  c.elements(progress, sizeof(staging_header));
+}
+
+void seal::check(checker& c) const { c.positive(bytes); }
+
+void unseal::check(checker& c) const {
+  c.positive(bytes);
+  c.may_write_sealed();
 }
 
 void stream_out::check(checker& c) const {

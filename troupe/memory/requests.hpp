@@ -61,19 +61,37 @@ struct fill {
 struct stream_in {
   out<std::byte> target;
   extent bytes;
-  std::uint64_t staging;  ///< address of a staging_header in host memory
+  std::uint64_t staging;    ///< address of a sent_header, which the worker may only read
+  out<std::byte> progress;  ///< a staging_header
   extent chunk_bytes, chunks;
   using reply = void;
-  TROUPE_REQUEST("memory.stream_in", target, bytes, staging, chunk_bytes, chunks)
+  TROUPE_REQUEST("memory.stream_in", target, bytes, staging, progress, chunk_bytes, chunks)
   void check(checker& c) const;
 };
 struct stream_out {
   in<std::byte> source;
   extent bytes;
-  std::uint64_t staging;
+  std::uint64_t staging;  ///< address of a staging_header
   extent chunk_bytes, chunks;
   using reply = void;
   TROUPE_REQUEST("memory.stream_out", source, bytes, staging, chunk_bytes, chunks)
+  void check(checker& c) const;
+};
+
+/// What `device::seal` and `unseal` send: makes the target's pages read-only in the worker, and writable again.
+/// Whole pages from the target's address on are its own.   mprotect
+struct seal {
+  in<std::byte> target;
+  extent bytes;
+  using reply = void;
+  TROUPE_REQUEST("memory.seal", target, bytes)
+  void check(checker& c) const;
+};
+struct unseal {
+  inout<std::byte> target;
+  extent bytes;
+  using reply = void;
+  TROUPE_REQUEST("memory.unseal", target, bytes)
   void check(checker& c) const;
 };
 

@@ -10,10 +10,12 @@
 
 namespace troupe {
 
-/// The front of a staging block: chunks follow it. One side fills chunk after chunk, the other empties them; both
-/// counts only grow. Nobody fills more than `chunks` ahead. Each side sleeps on `turn`, which changes with every step.
+/// How far the two sides of a transfer through a staging block are. One fills chunk after chunk, the other empties
+/// them; both counts only grow. Nobody fills more than `chunks` ahead. Each side sleeps on `turn`, which changes with
+/// every step. A download has this in front of its chunks; an upload has the chunks in memory that the worker may only
+/// read, with a `sent_header` in front of them, and this in a block of its own.
 struct staging_header {
-  alignas(64) std::atomic<std::uint64_t> filled{0};
+  alignas(64) std::atomic<std::uint64_t> filled{0};  // of a download
   alignas(64) std::atomic<std::uint64_t> emptied{0};
   alignas(64) std::atomic<std::uint32_t> turn{0};
   std::atomic<std::uint32_t> sleepers{0};
@@ -33,6 +35,13 @@ struct staging_header {
   }
 };
 
+/// In front of the chunks of an upload, which the application alone writes.
+struct alignas(64) sent_header {
+  std::atomic<std::uint64_t> begun{0};  ///< chunks that it has begun to fill: what was in their places is gone
+  std::atomic<std::uint64_t> filled{0};
+};
+static_assert(sizeof(sent_header) <= sizeof(staging_header));
+
 /// How a transfer is cut into chunks.
 struct staging_plan {
   std::uint64_t bytes, chunk_bytes, chunks;
@@ -47,6 +56,7 @@ struct staging_plan {
     return std::min(chunk_bytes, bytes - i * chunk_bytes);
   }
   constexpr std::uint64_t block_bytes() const noexcept { return sizeof(staging_header) + chunk_bytes * chunks; }
+  /// Behind a header of either kind.
   std::byte* chunk(void* header, std::uint64_t i) const noexcept {
     return static_cast<std::byte*>(header) + sizeof(staging_header) + i % chunks * chunk_bytes;
   }

@@ -53,9 +53,11 @@ struct load_image {
 
 /// What `image::ready` and `image::summary` send.
 struct read_summary {
-  in<std::byte> state;
+  in<std::byte> recipe;
+  inout<std::byte> state;  ///< written, with the log, by a worker that has not told of the program before
+  std::uint64_t root;      ///< address
   using reply = kernel::build_summary;
-  TROUPE_REQUEST("module.summary", state)
+  TROUPE_REQUEST("module.summary", recipe, state, root)
   void check(checker& c) const;
 };
 
@@ -71,9 +73,9 @@ struct read_attributes {
 
 /// What `image::unload` sends. Waits for launches, by order, and runs whether they failed or not.   cuModuleUnload
 struct unload {
-  out<std::byte> root;
+  out<std::byte> root, state;
   using reply = void;
-  TROUPE_REQUEST("module.unload", root)
+  TROUPE_REQUEST("module.unload", root, state)
   void check(checker& c) const;
 };
 

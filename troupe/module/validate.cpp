@@ -20,6 +20,9 @@ void read_attributes::check(checker& c) const {
   c.elements(root, troupe::kernel::program_root::bytes);
   c.require(!kernel.empty(), kernel, "is empty", "the name of a kernel");
 }
-void unload::check(checker& c) const { c.elements(root, kernel::program_root::bytes); }
+void unload::check(checker& c) const {
+  c.elements(root, kernel::program_root::bytes);
+  c.elements(state, kernel::program_root::state_bytes);
+}
 
 }  // namespace troupe::module

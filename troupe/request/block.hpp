@@ -13,6 +13,21 @@ namespace troupe {
 
 class memory_owner;
 
+/// What a fault of the worker does to a block.
+enum class fate : std::uint8_t {
+  by_salvage,  ///< what the device's salvage says; nothing when no worker could write it
+  lost,        ///< it stands for something that only the worker had
+  kept,        ///< whoever reads it sees to it that a new worker has written it
+};
+
+/// May a block be written? Of one that can be sealed; all others stay open.
+enum class seal_state : std::uint8_t {
+  open,
+  sealing,    ///< asked for: nobody may write from now on, but no fault spares it yet
+  sealed,     ///< read-only in every worker: no fault can change it
+  unsealing,  ///< asked for, and not yet in the mailbox
+};
+
 /// One allocation: its place, whose it is, and how many handles and requests still use it.
 /// Made and recycled by its owner; everything else holds it through `block_ref`.
 struct block {
@@ -25,6 +40,9 @@ struct block {
   std::byte* host = nullptr;  ///< where the application has it mapped; only host-visible memory
   std::atomic<std::uint32_t> references{0};
   std::atomic<std::uint32_t> stale_marks{0};  ///< 0 while every byte may be read; else ask the owner
+  std::atomic<seal_state> seal{seal_state::open};
+  std::atomic<fate> at_fault{fate::by_salvage};
+  std::atomic<std::uint64_t> unsealed_at{0};  ///< ticket of the last request that ended a seal
 };
 
 /// Shared ownership of a block.

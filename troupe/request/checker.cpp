@@ -251,12 +251,31 @@ void checker::refuse_overlaps_among_many() {
   }
 }
 
+bool checker::spare_sealed(std::uint64_t ticket) noexcept {
+  bool any = false;
+  for (operand_use& u : std::span(first(), count_)) {
+    if (u.touched.mode == access_mode::read || may_write_sealed_ || !u.range->owner) continue;
+    // In this order: whoever ends a seal says when before it is seen to be open.
+    const block& b = *u.range->owner.get();
+    if (b.seal.load(std::memory_order_seq_cst) == seal_state::open && b.unsealed_at.load() <= ticket) continue;
+    u.touched.mode = access_mode::read;
+    any = true;
+  }
+  return any;
+}
+
 const std::optional<error>& checker::finish() {
   if (error_) [[unlikely]]
     return error_;
   for (operand_use& u : std::span(first(), count_)) {
     if (u.gaps && u.touched.mode == access_mode::write) u.touched.mode = access_mode::read_write;
     const block& b = *u.range->owner.get();
+    if (writes_sealed(u)) [[unlikely]] {
+      refuse_sealed(u.field);
+      u.touched.mode = access_mode::read;  // whatever it is by now, nothing was taken from it
+      spare_sealed(UINT64_MAX);
+      return error_;
+    }
     if (u.touched.mode == access_mode::write || b.stale_marks.load(std::memory_order_acquire) == 0) [[likely]]
       continue;
     if (auto cause = owner_->stale_cause(b, u.touched.begin, u.touched.end)) {

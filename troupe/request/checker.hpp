@@ -94,6 +94,9 @@ class checker {
     if (!error_) use(place).touched.mode = access_mode::read_write;
   }
 
+  /// It writes no content: it is what makes a sealed buffer one that may be written.
+  void may_write_sealed() noexcept { may_write_sealed_ = true; }
+
   /// All operands may share memory: what comes of it is the caller's affair.
   void may_overlap_freely() noexcept { may_overlap_freely_ = true; }
 
@@ -124,6 +127,10 @@ class checker {
     if (!error_) error_ = why;
   }
 
+  /// What it would write and is sealed, or was when `ticket` was given out, counts as read from now on. Was there any?
+  /// To be asked again where a seal may have come since `finish`.
+  bool spare_sealed(std::uint64_t ticket) noexcept;
+
   /// After the request's own checks: stale and overlapping operands. The error, if any of all checks refused.
   const std::optional<error>& finish();
 
@@ -151,6 +158,10 @@ class checker {
       add_to_many(u);
     ++count_;
   }
+  bool writes_sealed(const operand_use& u) const noexcept {
+    return u.touched.mode != access_mode::read && !may_write_sealed_ &&
+           u.range->owner->seal.load(std::memory_order_seq_cst) != seal_state::open;
+  }
   void add_to_many(const operand_use& u);
   const operand_use* first() const noexcept { return many_.empty() ? few_ : many_.data(); }
   operand_use* first() noexcept { return many_.empty() ? few_ : many_.data(); }
@@ -163,6 +174,9 @@ class checker {
   void refuse_range(const void* field, const memory_range& range);
   void pass_on(const error& cause);
   void blame(std::string_view what);
+  void refuse_sealed(const void* field) {
+    refuse(field, "is sealed", "a buffer that may be written: unseal() it first, or write to another");
+  }
   void refuse_less(const void* field, extent value, extent low, std::string_view hint);
   bool refuse_overlap(const operand_use& a, const operand_use& b);
   void refuse_overlaps();
@@ -178,7 +192,7 @@ class checker {
     operand_use few_[max_operands];  // as many as there are operands; the others are never made
   };
   std::vector<operand_use> many_;  // all of them, once there are more
-  bool may_overlap_freely_ = false;
+  bool may_overlap_freely_ = false, may_write_sealed_ = false;
   std::pair<const void*, const void*> allowed_[max_allowed];
   std::size_t allowed_count_ = 0;
   std::optional<error> error_;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <mutex>
 #include <thread>
 #include <troupe/channel/mapping.hpp>
@@ -93,6 +94,9 @@ class device_core final : public waiter,
   // memory
   result<segment> grow(memory_kind kind, std::uint64_t bytes) override;
   void shrink(memory_kind kind, const segment& s) noexcept override;
+  void protect(std::uint64_t address, std::uint64_t bytes, bool read_only) noexcept override;
+  /// Called when a buffer may not be written any more, and before the request that seals it is sent.
+  void seal_begins() noexcept { seals_begun_.fetch_add(1, std::memory_order_seq_cst); }
   std::uint64_t last_ticket() const noexcept override { return commands_ ? commands_->newest_ticket() : 0; }
   device_memory& memory() noexcept { return *memory_; }
 
@@ -114,10 +118,13 @@ class device_core final : public waiter,
   result<void> start_reactor();
   void give_up(const error& why);
 
+  address_space& addresses_of(memory_kind kind) noexcept { return addresses_[kind == memory_kind::device ? 0 : 1]; }
+
   // submit.cpp
   std::uint32_t take_slot(bool may_wait, std::int64_t deadline_ns) noexcept;
   submission refuse(const error& why, const checker& checked, pending_core* answer, const request_info& info);
   error mailbox_full() const;
+  void let_go_of_outputs(ledger_entry& e, std::byte* record, const checker& checked, const request_info& info);
   std::uint64_t signature_of(std::uint32_t slot) const noexcept;
   error quarantined_request();
 
@@ -183,6 +190,7 @@ class device_core final : public waiter,
   worker_link* link_of(worker_id id) noexcept;
   void warm_up_standbys(const std::string& library);
   void forget(worker_id id);
+  void must_not_serve(const worker_link& link, const error& why);
   // recovery.cpp; on the control loop
   void sort_out(const device_supervisor::action& death);
   result<void> serve(worker_link& link);
@@ -213,6 +221,7 @@ class device_core final : public waiter,
   ledger ledger_;
   std::atomic<std::uint64_t> reports_seen_{0};
   std::atomic<std::uint32_t> segments_sent_{0};
+  std::atomic<std::uint32_t> seals_begun_{0};
   std::atomic<device_state> state_{device_state::starting};
   std::atomic<bool> refusing_{false};  // new requests are refused with refusal_
   std::atomic<bool> dead_{false};      // no worker will answer: whoever drives answers everything with death_
@@ -276,7 +285,7 @@ class device_core final : public waiter,
 
   // memory
   device_memory* memory_ = nullptr;
-  address_space addresses_[2];  // by memory_kind; under link_lock_
+  address_space addresses_[2];  // of device and host memory; under link_lock_
   std::uint64_t device_begin_ = 0, device_end_ = 0;
 
   // lifecycle, on the control loop
@@ -302,8 +311,10 @@ class device_core final : public waiter,
   struct held_segment {
     std::uint64_t address;
     std::shared_ptr<const memory_file> file;
+    bool read_only;
   };
   std::vector<held_segment> segments_;
+  std::map<std::uint64_t, std::uint64_t> protected_;  // bytes by address
   std::atomic<bool> drained_told_{false};
   std::optional<std::int64_t> armed_tick_;
   mutable std::mutex watch_lock_;

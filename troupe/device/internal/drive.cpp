@@ -213,6 +213,8 @@ void device_core::spoil_outputs(const ledger_entry& e, const error& why) {
   for (const auto& [a, where] : e.accesses()) {
     block* b = where.get();
     if (a.mode == access_mode::read || b == nullptr) continue;
+    // A worker that was lost has taken nothing of what it could not write.
+    if (why.reaction() == reaction::context_lost && memory_->outlives_workers(*b)) continue;
     memory_->mark_stale(*b, a.begin, a.end, e.ticket, why, [&](auto&& replaced) {
       for (std::uint32_t s = 0; s < ledger_.capacity(); ++s) {
         const ledger_entry& later = ledger_[s];

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <system_error>
 #include <troupe/base/clock.hpp>
+#include <troupe/channel/mapping.hpp>
 #include <troupe/device/internal/launched_worker.hpp>
 #include <troupe/device/internal/report.hpp>
 #include <troupe/worker/internal/session.hpp>
@@ -67,20 +68,38 @@ result<void> launched_worker::launch(const std::string& program, const std::vect
   return {};
 }
 
-result<void> launched_worker::send_memory(protocol::message kind, const protocol::memory_place& place, int fd) {
+result<void> launched_worker::send_memory(protocol::message kind, const protocol::memory_place& place, int fd,
+                                          std::int64_t deadline_ns) {
   protocol::control_message m{};
   m.kind = kind;
   m.memory = place;
   const std::scoped_lock guard(sending_);
-  return socket_.send(packet_of(m), fd >= 0 ? std::span<const int>(&fd, 1) : std::span<const int>(), 0);
+  return socket_.send(packet_of(m), fd >= 0 ? std::span<const int>(&fd, 1) : std::span<const int>(), deadline_ns);
 }
 
-result<void> launched_worker::send_map(std::uint64_t address, const memory_file& memory, std::uint32_t number) {
-  return send_memory(protocol::message::map, {address, memory.size(), number}, memory.fd());
+result<void> launched_worker::send_map(std::uint64_t address, const memory_file& memory, std::uint32_t number,
+                                       bool read_only) {
+  return send_memory(protocol::message::map, {address, memory.size(), number, read_only}, memory.fd());
+}
+
+result<void> launched_worker::send_protect(const protocol::protected_place& place, std::uint32_t number,
+                                           bool read_only) {
+  return send_memory(protocol::message::protect, {place.address, place.bytes, number, read_only}, -1,
+                     now_ns() + 1'000'000'000);
+}
+
+// There may be more of them than fit any message.
+result<void> launched_worker::send_protected(std::span<const protocol::protected_place> all, std::uint32_t number) {
+  auto list = memory_file::create("troupe-protected", all.size_bytes());
+  if (!list) return list.error();
+  auto written = mapping::map(*list, map_access::read_write);
+  if (!written) return written.error();
+  std::memcpy(written->data(), all.data(), all.size_bytes());
+  return send_memory(protocol::message::protect, {0, all.size_bytes(), number, 1}, list->fd());
 }
 
 result<void> launched_worker::send_unmap(std::uint64_t address, std::uint32_t number) {
-  return send_memory(protocol::message::unmap, {address, 0, number}, -1);
+  return send_memory(protocol::message::unmap, {address, 0, number, 0}, -1);
 }
 
 result<void> launched_worker::send_serve(const protocol::service& s) {

@@ -21,7 +21,10 @@ class launched_worker final : public worker_link {
   result<void> greet(const protocol::worker_settings& settings, const std::string& text,
                      const memory_file& mailbox) override;
   result<void> launch(const std::string& program, const std::vector<std::string>& environment) override;
-  result<void> send_map(std::uint64_t address, const memory_file& memory, std::uint32_t number) override;
+  result<void> send_map(std::uint64_t address, const memory_file& memory, std::uint32_t number,
+                        bool read_only) override;
+  result<void> send_protect(const protocol::protected_place& place, std::uint32_t number, bool read_only) override;
+  result<void> send_protected(std::span<const protocol::protected_place> all, std::uint32_t number) override;
   result<void> send_unmap(std::uint64_t address, std::uint32_t number) override;
   result<void> send_serve(const protocol::service& s) override;
   void send_stop() noexcept override;
@@ -41,7 +44,8 @@ class launched_worker final : public worker_link {
 
  private:
   explicit launched_worker(memory_file channel) : channel_(std::make_shared<const memory_file>(std::move(channel))) {}
-  result<void> send_memory(protocol::message kind, const protocol::memory_place& place, int fd);
+  result<void> send_memory(protocol::message kind, const protocol::memory_place& place, int fd,
+                           std::int64_t deadline_ns = 0);
 
   std::uint32_t id_ = 0;
   enum isolation isolation_ = isolation::process;

@@ -22,6 +22,9 @@ std::uint64_t machine_bytes() noexcept {
   return ::sysinfo(&info) == 0 ? std::uint64_t{info.totalram} * info.mem_unit : std::uint64_t{4} << 30;
 }
 
+// What the engine can make read-only at a time. The host's: a page.
+std::uint64_t seal_granule() noexcept { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
+
 error bad_option(const char* field, const std::string& value, const char* expected) {
   return error(reaction::caller_bug, "device",
                std::string("device_options::") + field + " is " + value + "; expected " + expected);
@@ -99,8 +102,9 @@ device_core::device_core(const device_options& o, std::uint32_t index, device_su
   const auto limit = [](std::uint64_t asked, std::uint64_t otherwise) {
     return (asked != 0 ? asked : otherwise) / 256 * 256;
   };
-  memory_ = device_memory::make(
-      *this, {.device_bytes = limit(o.memory_limit, all / 2), .host_bytes = limit(o.host_memory_limit, all / 4)});
+  memory_ = device_memory::make(*this, {.device_bytes = limit(o.memory_limit, all / 2),
+                                        .host_bytes = limit(o.host_memory_limit, all / 4),
+                                        .seal_granule = seal_granule()});
 }
 
 device_core::~device_core() {
@@ -146,16 +150,16 @@ result<void> device_core::prepare() {
   const auto up = [](std::uint64_t v) { return (v + page_bytes - 1) / page_bytes * page_bytes; };
   const memory_statistics device = memory_->statistics(memory_kind::device),
                           host = memory_->statistics(memory_kind::host);
-  // Segments come and go in different sizes, so leave room.
+  // Segments come and go in different sizes, so leave room. Host memory has two kinds of them.
   const std::uint64_t device_bytes = 2 * up(device.total_bytes) + 64 * page_bytes,
-                      host_bytes = 2 * up(host.total_bytes) + 64 * page_bytes;
+                      host_bytes = 3 * up(host.total_bytes) + 64 * page_bytes;
   auto addresses = region::claim(options_.isolation, device_bytes + host_bytes);
   if (!addresses) return addresses.error();
   const std::uint64_t begin = addresses->begin();
-  addresses_[static_cast<int>(memory_kind::device)] = {begin, device_bytes};
+  addresses_of(memory_kind::device) = {begin, device_bytes};
   device_begin_ = begin;
   device_end_ = begin + device_bytes;
-  addresses_[static_cast<int>(memory_kind::host)] = {begin + device_bytes, host_bytes};
+  addresses_of(memory_kind::host) = {begin + device_bytes, host_bytes};
 
   region_ = std::make_shared<const region>(std::move(*addresses));
 
@@ -363,8 +367,13 @@ result<void> device_core::launch(worker_id id) {
   if (auto ok = loop_->watch(link.socket_fd(), *this); !ok) return ok;
   {
     const std::scoped_lock guard(link_lock_);
+    const std::uint32_t number = segments_sent_.load(std::memory_order_relaxed);
     for (const held_segment& s : segments_)
-      if (auto ok = link.send_map(s.address, *s.file, segments_sent_.load(std::memory_order_relaxed)); !ok) return ok;
+      if (auto ok = link.send_map(s.address, *s.file, number, s.read_only); !ok) return ok;
+    std::vector<protocol::protected_place> sealed;
+    for (const auto& [address, bytes] : protected_) sealed.push_back({address, bytes});
+    if (!sealed.empty())
+      if (auto ok = link.send_protected(sealed, number); !ok) return ok;
     links_.push_back(std::move(*made));
   }
   if (auto ok = link.launch(options_.runtime_folder + "/troupe-worker", environment_); !ok) return ok;
@@ -550,31 +559,59 @@ std::string device_core::engines() const {
   return engines_;
 }
 
+static result<memory_file> create(memory_kind kind, std::uint64_t bytes) {
+  switch (kind) {
+    case memory_kind::device:
+      return memory_file::create("troupe-device-memory", bytes);
+    case memory_kind::host:
+      return memory_file::create("troupe-host-memory", bytes);
+    case memory_kind::sent:
+      break;
+  }
+  return memory_file::create_for_readers("troupe-sent-memory", bytes);
+}
+
+// The worker's end is closed: it is ending, or has ended, and whoever takes its place is told everything.
+static bool has_closed(const error& why) noexcept { return why.reaction() == reaction::context_lost; }
+
+// It has missed something about the memory.
+void device_core::must_not_serve(const worker_link& link, const error& why) {
+  if (const auto self = weak_from_this().lock())
+    post(*loop_, [self, id = link.id(), why] { self->feed({device_supervisor::event_kind::misbehaved, id, why}); });
+}
+
 result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes) {
   bytes = (bytes + page_bytes - 1) / page_bytes * page_bytes;
   const std::scoped_lock guard(link_lock_);
   if (refusing_.load()) return refusal();
-  auto made = memory_file::create(kind == memory_kind::host ? "troupe-host-memory" : "troupe-device-memory", bytes);
+  auto made = create(kind, bytes);
   if (!made) return made.error();
   const auto file = std::make_shared<const memory_file>(std::move(*made));
   mapping here;
-  if (kind == memory_kind::host) {
+  if (kind != memory_kind::device) {
     auto seen = mapping::map(*file, map_access::read_write);
     if (!seen) return seen.error();
     here = std::move(*seen);
   }
-  address_space& addresses = addresses_[static_cast<int>(kind)];
+  const bool read_only = kind == memory_kind::sent;
+  if (read_only)
+    if (auto ended = file->end_writing(); !ended) return ended.error();
+  address_space& addresses = addresses_of(kind);
   const auto address = addresses.take(bytes);
   if (!address)
     return error(reaction::retry_later, "memory",
                  "alloc: the device's addresses are too fragmented; free buffers, or open another device");
   const std::uint32_t number = segments_sent_.load(std::memory_order_relaxed) + 1;
-  for (const auto& link : links_)
-    if (auto sent = link->send_map(*address, *file, number); !sent && link->id() == serving_.load()) {
+  for (const auto& link : links_) {
+    const auto sent = link->send_map(*address, *file, number, read_only);
+    if (sent || has_closed(sent.error())) continue;
+    if (link->id() == serving_.load()) {
       addresses.give_back(*address, bytes);
       return sent.error();
     }
-  segments_.push_back({*address, file});
+    must_not_serve(*link, sent.error());
+  }
+  segments_.push_back({*address, file, read_only});
   segments_sent_.store(number, std::memory_order_release);
   struct backing {
     std::shared_ptr<const memory_file> file;
@@ -593,7 +630,22 @@ void device_core::shrink(memory_kind kind, const segment& s) noexcept {
   // Unsaid, a worker still has it there: the addresses are not used again.
   if (!told) return;
   segments_sent_.store(number, std::memory_order_release);
-  addresses_[static_cast<int>(kind)].give_back(s.address, s.bytes);
+  addresses_of(kind).give_back(s.address, s.bytes);
+}
+
+// All workers, those that stand by too, and the one that has done it on its own: what is sent later waits for it.
+void device_core::protect(std::uint64_t address, std::uint64_t bytes, bool read_only) noexcept {
+  const std::scoped_lock guard(link_lock_);
+  if (read_only)
+    protected_.insert_or_assign(address, bytes);
+  else
+    protected_.erase(address);
+  const std::uint32_t number = segments_sent_.load(std::memory_order_relaxed) + 1;
+  for (const auto& link : links_) {
+    const auto told = link->send_protect({address, bytes}, number, read_only);
+    if (!told && !has_closed(told.error())) must_not_serve(*link, told.error());
+  }
+  segments_sent_.store(number, std::memory_order_release);
 }
 
 }  // namespace troupe

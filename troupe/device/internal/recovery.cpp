@@ -7,6 +7,7 @@
 #include <troupe/async/kept_continuations.hpp>
 #include <troupe/base/futex.hpp>
 #include <troupe/device/internal/core.hpp>
+#include <troupe/device/internal/transfer.hpp>
 
 namespace troupe {
 namespace {
@@ -115,6 +116,8 @@ void device_core::sort_requests(const open_requests& open, fault_record& record)
     }
     record.last.push_back({id, fate});
   }
+  const std::scoped_lock guard(transfer_lock_);
+  for (const auto& t : transfers_) t->begin_again();
 }
 
 // Decides about one, and sees to it.

@@ -49,6 +49,9 @@ error too_many_ranges(std::size_t count) {
                    ": split the request, or lay its operands side by side");
 }
 
+const char* const sealed_meanwhile =
+    "a buffer that it writes was sealed at the same moment; unseal() it first, or write to another";
+
 error named(const error& why, const request_info& info) {
   if (!why.request().name.empty()) return why;
   error::details d = why.all();
@@ -116,11 +119,28 @@ std::uint64_t device_core::signature_of(std::uint32_t slot) const noexcept {
                                    .device_end = device_end_});
 }
 
+// It will be refused, but has a place in the order already: as a request that touches nothing.
+void device_core::let_go_of_outputs(ledger_entry& e, std::byte* record, const checker& checked,
+                                    const request_info& info) {
+  const error why = named(error(reaction::caller_bug, "request", sealed_meanwhile), info);
+  for (const block_access& a : joined(checked.uses()))
+    if (block* b = a.where.get(); b != nullptr && a.what.mode != access_mode::read)
+      b->owner->mark_refused(*b, a.what.begin, a.what.end, why);
+  e.release();
+  e.access_count = 0;
+  protocol::command_header head;
+  std::memcpy(&head, record, sizeof head);
+  head.access_count = 0;
+  head.flags = protocol::command_flag::alone;
+  std::memcpy(record, &head, sizeof head);
+}
+
 submission device_core::submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
                                request_link* link, const call_options& options, block_ref extra) {
   // Before the check: what is marked stale up to here, the check sees; what fails later, the worker still holds against
   // this request.
   const std::uint64_t seen = reports_seen_.load(std::memory_order_acquire);
+  const std::uint32_t seals = seals_begun_.load(std::memory_order_acquire);
   if (const auto& why = checked.finish()) [[unlikely]]
     return refuse(*why, checked, answer, info);
   if (refusing_.load(std::memory_order_acquire)) [[unlikely]]
@@ -150,7 +170,7 @@ submission device_core::submit(const request_info& info, const void* request, ch
   blob_cursor cursor;
   memory_access list{};
   if (const std::size_t bytes = info.blob_bytes(request) + list_bytes; bytes != 0) [[unlikely]] {
-    auto made = memory_->allocate(memory_kind::host, bytes, 256, {});
+    auto made = memory_->allocate(memory_kind::sent, bytes, 256, {});
     if (!made) {
       ledger_.give_back(slot);
       return refuse(made.error(), checked, answer, info);
@@ -216,11 +236,25 @@ submission device_core::submit(const request_info& info, const void* request, ch
   const std::uint64_t ticket = commands_->claim();
   e.ticket.store(ticket, std::memory_order_relaxed);
   if (link != nullptr) link->slot = slot, link->ticket = ticket;
+  // Somebody may have sealed what this writes after the check, and have the earlier ticket: then it must not run.
+  const bool forbidden = seals_begun_.load(std::memory_order_seq_cst) != seals && checked.spare_sealed(ticket);
+  if (forbidden) [[unlikely]]
+    let_go_of_outputs(e, record, checked, info);
   e.in_flight.store(true, std::memory_order_seq_cst);
+  if (forbidden) [[unlikely]] {
+    const std::scoped_lock guard(cancel_lock_);
+    channel_.slot(slot).store(protocol::slot_word(ticket, protocol::phase::cancelled));
+    cancelled_.push_back({slot, ticket, sealed_meanwhile, reaction::caller_bug});
+    has_cancelled_.store(true, std::memory_order_relaxed);
+  }
   commands_->publish(ticket, slot);
   commands_->wake_if_sleeping();
 
   // From here on the request may be answered and its slot reused at any moment: only locals and `checked` may be used.
+  if (forbidden) [[unlikely]] {
+    drive();
+    return submission(ticket);
+  }
   bool replaces_stale = false;
   for (const operand_use& u : uses)
     replaces_stale |=

@@ -41,6 +41,13 @@ transfer::progress transfer::advance() noexcept {
   }
 }
 
+void transfer::begin_again() noexcept {
+  const std::scoped_lock guard(lock_);
+  if (answered_.load(std::memory_order_seq_cst)) return;
+  emptied_.store(0, std::memory_order_relaxed);
+  std::construct_at(&header());
+}
+
 void transfer::request_answered(const result<void>& answer) noexcept {
   answer_ = answer;
   answered_.store(true, std::memory_order_seq_cst);

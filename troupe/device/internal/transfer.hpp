@@ -30,6 +30,8 @@ class transfer {
   };
   /// Copies what is there.
   progress advance() noexcept;
+  /// Its request will be run by another worker, which has not begun: what this one has counted was not true.
+  void begin_again() noexcept;
   /// Answers the caller.
   void tell() noexcept { finish_(*state_, *answer_ ? nullptr : &answer_->error()); }
   /// Is there anything for `advance`? A hint, without the lock.

@@ -49,13 +49,7 @@ class host_jit {
   const char* version() const { return "system compiler"; }
   std::string notes() const { return notes_of(installation_, disk_); }
 
-  result<void> run(const compile_recipe& r, call&) {
-    const kernel::program_root& root = root_at(r.root.data());
-    auto made = make_program(root, true);
-    if (!made) return made.error();
-    programs_.put(root, std::move(*made));
-    return {};
-  }
+  result<void> run(const compile_recipe& r, call&) { return programs_.make(root_at(r.root.data())); }
   result<void> run(const launch& r, call&) {
     return programs_.run(r.kernel.of().root(), {.request = "jit.launch",
                                                 .kernel = r.kernel.name(),
@@ -74,9 +68,8 @@ class host_jit {
                           name_of<read_global>());
   }
   result<kernel::build_summary> run(const read_summary& r, call&) {
-    kernel::build_summary s;
-    std::memcpy(&s, r.state.data(), sizeof s);
-    return s;
+    return programs_.summary(*reinterpret_cast<const kernel::program_root*>(static_cast<std::uintptr_t>(r.root)),
+                             name_of<read_summary>());
   }
   result<std::uint64_t> run(const read_image& r, call&) {
     auto program = programs_.find(root_at(r.root.data()), name_of<read_image>());
@@ -90,7 +83,7 @@ class host_jit {
                                 name_of<read_attributes>());
   }
   result<void> run(const unload& r, call&) {
-    programs_.unload(*reinterpret_cast<kernel::program_root*>(r.root.data()));
+    programs_.unload(root_at(r.root.data()));
     return {};
   }
 
@@ -107,15 +100,14 @@ class host_jit {
                                     std::int64_t deadline_ns) { return compile(installation_, with, r, deadline_ns); },
                   .engine = engine_identity(),
                   .disk = disk_.folder().empty() ? nullptr : &disk_}),
-        programs_([this](const kernel::program_root& root) { return make_program(root, false); }) {}
+        programs_([this](const kernel::program_root& root) { return make_program(root); }) {}
 
-  result<kernel::program_ref> make_program(const kernel::program_root& root, bool tell) {
+  kernel::programs::made make_program(const kernel::program_root& root) {
     const std::int64_t begin = now_ns();
     const auto recipe = decode(kernel::recipe_of(root));
-    if (!recipe) return error(reaction::fatal, "jit", "jit.compile: the recipe is damaged");
+    if (!recipe) return {error(reaction::fatal, "jit", "jit.compile: the recipe is damaged"), {}, {}};
     build b = builder_.make(*recipe);
     result<kernel::program_ref> made = load(*recipe, b);
-    if (!tell) return made;
     kernel::build_summary s{.source = b.source};
     if (made) {
       s.image_bytes = b.image->size();
@@ -123,8 +115,7 @@ class host_jit {
       s.globals = static_cast<std::uint32_t>((*made)->image().globals().size());
     }
     s.duration_ns = now_ns() - begin;
-    kernel::write_state(root, s, b.log);
-    return made;
+    return {std::move(made), s, std::move(b.log)};
   }
 
   static result<kernel::program_ref> load(const decoded_recipe& recipe, const build& b) {

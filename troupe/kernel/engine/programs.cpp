@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <troupe/kernel/engine/match.hpp>
@@ -30,10 +31,6 @@ error caller_bug(std::string_view request, const std::string& text) {
 dim host_dim(const dimensions& d) noexcept {
   return {static_cast<std::uint32_t>(d.x.value()), static_cast<std::uint32_t>(d.y.value()),
           static_cast<std::uint32_t>(d.z.value())};
-}
-
-std::byte* at(const program_root& root, std::uint64_t offset) noexcept {
-  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(&root)) + offset;
 }
 
 }  // namespace
@@ -68,26 +65,57 @@ result<program_ref> programs::find(const program_root& root, std::string_view re
   {
     const std::shared_lock guard(lock_);
     if (const auto known = known_.find(root.id); known != known_.end()) [[likely]]
-      return known->second;
+      return known->second.program;
+    if (auto why = why_unloaded(root, request)) return *why;
   }
-  if (root.unloaded != 0) return caller_bug(request, "the program was unloaded; compile or load it again");
-  auto made = make_(root);
-  if (!made) return made;
-  const std::scoped_lock guard(lock_);
-  return known_.emplace(root.id, *made).first->second;  // of several that were made at the same time, one
+  return keep(root, make_(root), false);
 }
 
-void programs::put(const program_root& root, program_ref made) {
-  const std::scoped_lock guard(lock_);
-  known_.insert_or_assign(root.id, std::move(made));
+// With the lock.
+std::optional<error> programs::why_unloaded(const program_root& root, std::string_view request) const {
+  const bool noted = std::atomic_ref(const_cast<std::uint64_t&>(root.unloaded)).load(std::memory_order_acquire) != 0;
+  if (!noted && std::find(unloaded_.begin(), unloaded_.end(), root.id) == unloaded_.end()) return {};
+  return caller_bug(request, "the program was unloaded; compile or load it again");
 }
 
-void programs::unload(program_root& root) {
-  root.unloaded = 1;
+result<program_ref> programs::keep(const program_root& root, made&& m, bool told) {
+  if (!m.program) return m.program;
+  const std::scoped_lock guard(lock_);
+  // Of several that were made at the same time, one.
+  const auto [at, first] =
+      known_.try_emplace(root.id, entry{std::move(*m.program), m.summary, std::move(m.log), false});
+  at->second.told |= told;
+  return at->second.program;
+}
+
+result<void> programs::make(const program_root& root) {
+  made m = make_(root);
+  write_state(root, m.summary, m.log);
+  const auto kept = keep(root, std::move(m), true);
+  return kept ? result<void>() : kept.error();
+}
+
+result<build_summary> programs::summary(const program_root& root, std::string_view request) {
+  if (const auto program = find(root, request); !program) return program.error();
+  const std::scoped_lock guard(lock_);
+  const auto known = known_.find(root.id);
+  if (known == known_.end()) return *why_unloaded(root, request);
+  entry& e = known->second;
+  if (!std::exchange(e.told, true)) write_state(root, e.summary, e.log);
+  build_summary s = e.summary;
+  s.log_bytes = std::min<std::uint64_t>(e.log.size(), root.log_bytes);
+  s.written = 1;
+  return s;
+}
+
+void programs::unload(const program_root& root) {
+  constexpr std::size_t most_remembered = 1024;
   program_ref last;  // its destructor runs without the lock
   const std::scoped_lock guard(lock_);
+  unloaded_.push_back(root.id);
+  if (unloaded_.size() > most_remembered) unloaded_.pop_front();
   if (const auto known = known_.find(root.id); known != known_.end()) {
-    last = std::move(known->second);
+    last = std::move(known->second.program);
     known_.erase(known);
   }
 }
@@ -174,12 +202,13 @@ void write_state(const program_root& root, build_summary summary, std::string_vi
   }
   summary.log_bytes = log.size();
   summary.written = 1;
-  if (!log.empty()) std::memcpy(at(root, root.log_at), log.data(), log.size());
-  std::memcpy(at(root, program_root::state_at), &summary, sizeof summary);
+  auto* const state = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(root.state));
+  if (!log.empty()) std::memcpy(state + program_root::state_bytes, log.data(), log.size());
+  std::memcpy(state, &summary, sizeof summary);
 }
 
 std::string_view recipe_of(const program_root& root) noexcept {
-  return {reinterpret_cast<const char*>(at(root, root.recipe_at)), root.recipe_bytes};
+  return {reinterpret_cast<const char*>(&root) + root.recipe_at, root.recipe_bytes};
 }
 
 }  // namespace troupe::kernel

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <troupe/kernel/arguments.hpp>
@@ -49,16 +51,25 @@ using program_ref = std::shared_ptr<const loaded_program>;
 /// that takes the place of another needs to be told nothing. Thread safe.
 class programs {
  public:
-  using maker = std::function<result<program_ref>(const program_root&)>;
+  /// A program, or why there is none, and what is to be said of making it.
+  struct made {
+    result<program_ref> program;
+    build_summary summary;
+    std::string log;
+  };
+  using maker = std::function<made(const program_root&)>;
 
   /// `make` makes a program from its root.
   explicit programs(maker make) : make_(std::move(make)) {}
 
   /// Refuses one that was unloaded: what comes late, from whichever thread, must not bring it back.
   result<program_ref> find(const program_root& root, std::string_view request);
-  void put(const program_root& root, program_ref made);
-  /// For good, in this worker and in those that take its place.
-  void unload(program_root& root);
+  /// Makes it and says how that went, as asked for.
+  result<void> make(const program_root& root);
+  /// How making it went. Said anew where this worker has not said it before.
+  result<build_summary> summary(const program_root& root, std::string_view request);
+  /// In this worker. The application sees to it that no other one makes it again.
+  void unload(const program_root& root);
 
   struct launch {
     const char* request;
@@ -79,13 +90,22 @@ class programs {
                                      std::uint64_t listing_bytes, std::string_view request);
 
  private:
+  struct entry {
+    program_ref program;
+    build_summary summary;
+    std::string log;
+    bool told = false;  // the application
+  };
+  result<program_ref> keep(const program_root& root, made&& m, bool told);
+  std::optional<error> why_unloaded(const program_root& root, std::string_view request) const;
   result<std::byte*> place(const program_root& root, std::string_view name, extent offset, std::uint64_t bytes,
                            std::string_view request, program_ref& keep);
 
   maker make_;
   launcher launcher_;
   std::shared_mutex lock_;
-  std::unordered_map<std::uint64_t, program_ref> known_;
+  std::unordered_map<std::uint64_t, entry> known_;
+  std::deque<std::uint64_t> unloaded_;  // the last few: the application may not have noted it yet
 };
 
 /// Writes how making a program went, and its log as far as it fits, where the application reads them.

@@ -28,7 +28,9 @@ inline std::optional<error> why_unusable(const program& p, std::string_view requ
 template <class Request>
 pending<build_summary> ask_summary(const program& p) {
   if (auto why = why_unusable(p, name_of<Request>())) return make_ready<build_summary>(*why);
-  return p.core()->gpu().ask(Request{in<std::byte>(p.core()->state())});
+  return p.core()->gpu().ask(Request{.recipe = in<std::byte>(p.core()->recipe()),
+                                     .state = inout<std::byte>(p.core()->state()),
+                                     .root = p.core()->root().address});
 }
 
 template <class Request>
@@ -80,10 +82,14 @@ template <class Request>
 pending<void> ask_unload(const program& p) {
   if (auto why = why_unusable(p, name_of<Request>())) return make_ready<void>(*why);
   if (!p.core()->claim_unload()) return make_ready<void>(*why_unusable(p, name_of<Request>()));
-  auto asked = p.core()->gpu().ask(Request{.root = out<std::byte>(p.core()->root())});
+  auto asked = p.core()->gpu().ask(
+      Request{.root = out<std::byte>(p.core()->root()), .state = out<std::byte>(p.core()->state())});
   // Refused, because the mailbox is full say: then it is still loaded.
   return std::move(asked).then([core = p.core()](const result<void>& r) {
-    if (!r && r.error().reaction() == reaction::retry_later) core->give_unload_back();
+    if (!r && r.error().reaction() == reaction::retry_later)
+      core->give_unload_back();
+    else
+      core->was_unloaded();
     return r;
   });
 }

@@ -1,7 +1,13 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // The host engine of the memory requests: memcpy.
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <string>
 #include <troupe/base/clock.hpp>
 #include <troupe/memory/requests.hpp>
 #include <troupe/memory/staging.hpp>
@@ -71,14 +77,21 @@ struct host_memory {
     return {};
   }
 
+  // Should the worker before this one have counted what it had not read, then it was overwritten: nobody has it any
+  // more. The application says what it begins to overwrite before it does.
   result<void> run(const stream_in& r, call&) {
-    auto& h = *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.staging));
+    auto& from = *reinterpret_cast<sent_header*>(static_cast<std::uintptr_t>(r.staging));
+    auto& h = *reinterpret_cast<staging_header*>(r.progress.data());
     const staging_plan plan{static_cast<std::uint64_t>(r.bytes.value()),
                             static_cast<std::uint64_t>(r.chunk_bytes.value()),
                             static_cast<std::uint64_t>(r.chunks.value())};
     for (std::uint64_t i = 0; i < plan.count(); ++i) {
-      await(h, [&] { return h.filled.load(std::memory_order_acquire) > i; });
-      stream_copy(r.target.data() + i * plan.chunk_bytes, plan.chunk(&h, i), plan.size(i));
+      await(h, [&] { return from.filled.load(std::memory_order_acquire) > i; });
+      stream_copy(r.target.data() + i * plan.chunk_bytes, plan.chunk(&from, i), plan.size(i));
+      std::atomic_thread_fence(std::memory_order_acquire);
+      if (from.begun.load(std::memory_order_relaxed) > i + plan.chunks)
+        return error(reaction::retry_later, "memory",
+                     "upload: a worker that has failed since had taken a part of the data along; upload it again");
       h.step(h.emptied, i + 1);
     }
     return {};
@@ -98,6 +111,22 @@ struct host_memory {
     return {};
   }
 
+  result<void> run(const seal& r, call&) { return protect(r.target.data(), r.bytes, PROT_READ); }
+  // A worker that would fault at every later write is of no use to anybody.
+  result<void> run(const unseal& r, call&) {
+    auto done = protect(r.target.data(), r.bytes, PROT_READ | PROT_WRITE);
+    if (!done) {
+      std::fprintf(stderr, "troupe: %s\n", done.error().text().c_str());
+      std::abort();
+    }
+    return done;
+  }
+  static result<void> protect(const std::byte* at, extent bytes, int how) {
+    if (::mprotect(const_cast<std::byte*>(at), static_cast<std::size_t>(bytes.value()), how) == 0) return {};
+    return error::from_errno(reaction::retry_later, "memory", "mprotect of " + std::to_string(bytes.value()) + " bytes",
+                             errno);
+  }
+
   result<void> run(const fence&, call&) { return {}; }
   result<std::uint64_t> run(const ping& r, call&) { return r.value; }
 };
@@ -108,4 +137,4 @@ struct host_memory {
 using namespace troupe::memory;
 using troupe::downloads, troupe::fences, troupe::grouped, troupe::uploads;
 TROUPE_ENGINE(host_memory, "memory", "host", grouped<copy>, grouped<uploads<upload>>, grouped<downloads<download>>,
-              copy_2d, fill, uploads<stream_in>, downloads<stream_out>, fences<fence>, ping)
+              copy_2d, fill, uploads<stream_in>, downloads<stream_out>, seal, unseal, fences<fence>, ping)

@@ -11,14 +11,25 @@
 namespace troupe::module {
 namespace {
 
-result<kernel::program_ref> make_program(const kernel::program_root& root) {
+result<kernel::program_ref> load(const kernel::program_root& root, kernel::build_summary& s) {
   const auto recipe = decode(kernel::recipe_of(root));
   if (!recipe) return error(reaction::fatal, "module", "module.load: the recipe is damaged");
   auto image = kernel::loaded_image::load(recipe->bytes, recipe->options.name);
   if (!image) return image.error();
+  s.image_bytes = recipe->bytes.size();
+  s.kernels = static_cast<std::uint32_t>(image->kernels().size());
+  s.globals = static_cast<std::uint32_t>(image->globals().size());
   // The bytes stay where they are, in the application's memory: nobody asks for them here.
   return std::make_shared<const kernel::loaded_program>(recipe->options.name, std::move(*image), nullptr,
                                                         recipe->options.flush_to_zero);
+}
+
+kernel::programs::made make_program(const kernel::program_root& root) {
+  const std::int64_t begin = now_ns();
+  kernel::build_summary s{.source = kernel::image_source::given};
+  auto program = load(root, s);
+  s.duration_ns = now_ns() - begin;
+  return {std::move(program), s, {}};
 }
 
 const kernel::program_root& root_at(const std::byte* operand) noexcept {
@@ -30,22 +41,7 @@ class host_module {
   static result<std::unique_ptr<host_module>> make(const engine_context&) { return std::make_unique<host_module>(); }
   const char* version() const { return "ELF"; }
 
-  result<void> run(const load_image& r, call&) {
-    const std::int64_t begin = now_ns();
-    const kernel::program_root& root = root_at(r.root.data());
-    auto made = make_program(root);
-    kernel::build_summary s{.source = kernel::image_source::given};
-    if (made) {
-      s.image_bytes = decode(kernel::recipe_of(root))->bytes.size();
-      s.kernels = static_cast<std::uint32_t>((*made)->image().kernels().size());
-      s.globals = static_cast<std::uint32_t>((*made)->image().globals().size());
-    }
-    s.duration_ns = now_ns() - begin;
-    kernel::write_state(root, s, {});
-    if (!made) return made.error();
-    programs_.put(root, std::move(*made));
-    return {};
-  }
+  result<void> run(const load_image& r, call&) { return programs_.make(root_at(r.root.data())); }
   result<void> run(const launch& r, call&) {
     return programs_.run(r.kernel.of().root(), {.request = "module.launch",
                                                 .kernel = r.kernel.name(),
@@ -64,16 +60,15 @@ class host_module {
                           name_of<read_global>());
   }
   result<kernel::build_summary> run(const read_summary& r, call&) {
-    kernel::build_summary s;
-    std::memcpy(&s, r.state.data(), sizeof s);
-    return s;
+    return programs_.summary(*reinterpret_cast<const kernel::program_root*>(static_cast<std::uintptr_t>(r.root)),
+                             name_of<read_summary>());
   }
   result<kernel::attributes_head> run(const read_attributes& r, call&) {
     return programs_.attributes(root_at(r.root.data()), r.kernel, r.listing.data(), r.listing.size(),
                                 name_of<read_attributes>());
   }
   result<void> run(const unload& r, call&) {
-    programs_.unload(*reinterpret_cast<kernel::program_root*>(r.root.data()));
+    programs_.unload(root_at(r.root.data()));
     return {};
   }
 

@@ -17,7 +17,7 @@
 namespace troupe::protocol {
 
 /// Raised by every change to anything in this file. Both sides must agree.
-inline constexpr std::uint32_t version = 6;
+inline constexpr std::uint32_t version = 7;
 
 /// The state word of a slot: the newest of its requests that was decided about, and how. Started by the worker or
 /// cancelled by the application, whoever is first; neither changes the word of a request that is newer than its own.
@@ -166,17 +166,19 @@ struct view {
 
 /// Messages on the control socket. Each is one packet: this header, then text where there is any.
 enum class message : std::uint32_t {
-  hello = 1,    ///< application: worker_settings, and the files of the channel and of the mailbox
-  ready = 2,    ///< worker: it can serve; the text lists "library backend version" lines
-  failed = 3,   ///< worker: it cannot serve and ends; the text is why
-  map = 4,      ///< application: memory to map, with its file
-  unmap = 5,    ///< application: memory that is not used any more
-  stop = 6,     ///< application: nothing is queued any more; end
-  serve = 7,    ///< application: take over the mailbox
-  ping = 8,     ///< application: say that you live
-  pong = 9,     ///< worker: the answer to it
-  loaded = 10,  ///< worker: an engine was loaded; the text is its library
-  load = 11,    ///< application: load one, if you can, before you have to serve; the text is its library
+  hello = 1,     ///< application: worker_settings, and the files of the channel and of the mailbox
+  ready = 2,     ///< worker: it can serve; the text lists "library backend version" lines
+  failed = 3,    ///< worker: it cannot serve and ends; the text is why
+  map = 4,       ///< application: memory to map, with its file
+  unmap = 5,     ///< application: memory that is not used any more
+  stop = 6,      ///< application: nothing is queued any more; end
+  serve = 7,     ///< application: take over the mailbox
+  ping = 8,      ///< application: say that you live
+  pong = 9,      ///< worker: the answer to it
+  loaded = 10,   ///< worker: an engine was loaded; the text is its library
+  load = 11,     ///< application: load one, if you can, before you have to serve; the text is its library
+  protect = 12,  ///< application: a place to be read-only from now on, or not; with a file: all that are, as
+                 ///< `protected_place`s
 };
 
 struct worker_settings {
@@ -200,6 +202,10 @@ struct worker_settings {
 struct memory_place {
   std::uint64_t address, bytes;
   std::uint32_t number;
+  std::uint32_t read_only;  ///< 1: the worker may not write there
+};
+struct protected_place {
+  std::uint64_t address, bytes;
 };
 
 struct service {
@@ -215,7 +221,7 @@ struct control_message {
   std::uint32_t reaction;  ///< of failed
   union {
     worker_settings settings;  ///< of hello; the text is backend, engine folders and libraries, one per line
-    memory_place memory;       ///< of map and unmap
+    memory_place memory;       ///< of map, unmap and protect
     service serving;           ///< of serve
   };
 };

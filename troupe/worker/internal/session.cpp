@@ -29,6 +29,12 @@ struct greeting {
 
 error bad_greeting(std::string text) { return error(reaction::fatal, "worker", "handshake: " + std::move(text)); }
 
+error bad_message(std::string text) { return error(reaction::fatal, "worker", std::move(text)); }
+
+map_access access_of(const protocol::memory_place& place) noexcept {
+  return place.read_only != 0 ? map_access::read_only : map_access::read_write;
+}
+
 // The text: backend, number of folders, folders, libraries; one per line.
 greeting parse(const protocol::worker_settings& settings, const std::string& text) {
   greeting g{.settings = settings, .backend = {}, .folders = {}, .libraries = {}};
@@ -195,21 +201,42 @@ void worker_session::listen() {
         state_->engines->warm_up({reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m});
       continue;
     }
-    if (m.kind == protocol::message::map && got->fds.size() == 1) {
-      auto file = memory_file::open(std::move(got->fds[0]), m.memory.bytes);
-      auto placed = file ? state_->addresses.place(*file, map_access::read_write, m.memory.address)
-                         : result<mapping>(file.error());
-      if (!placed) {
-        tell(placed.error());
-        if (home_ == home::process) ::_exit(1);
-        return stop();
-      }
-      state_->memory.emplace_back(m.memory.address, std::move(*placed));
-    } else if (m.kind == protocol::message::unmap) {
+    result<void> done;
+    if (m.kind == protocol::message::map) done = map(m.memory, std::move(got->fds));
+    if (m.kind == protocol::message::protect) done = protect(m.memory, std::move(got->fds));
+    if (m.kind == protocol::message::unmap)
       std::erase_if(state_->memory, [&m](const auto& s) { return s.first == m.memory.address; });
+    if (!done) {
+      tell(done.error());
+      if (home_ == home::process) ::_exit(1);
+      return stop();
     }
     state_->work->segments_changed(m.memory.number);
   }
+}
+
+result<void> worker_session::map(const protocol::memory_place& place, std::vector<file_descriptor> fds) {
+  if (fds.size() != 1) return bad_message("memory to map came without its file");
+  auto file = memory_file::open(std::move(fds[0]), place.bytes);
+  if (!file) return file.error();
+  auto placed = state_->addresses.place(*file, access_of(place), place.address);
+  if (!placed) return placed.error();
+  state_->memory.emplace_back(place.address, std::move(*placed));
+  return {};
+}
+
+result<void> worker_session::protect(const protocol::memory_place& place, std::vector<file_descriptor> fds) {
+  if (fds.empty()) return state_->addresses.protect(place.address, place.bytes, access_of(place));
+  auto file = memory_file::open(std::move(fds[0]), place.bytes);
+  if (!file) return file.error();
+  auto list = mapping::map(*file, map_access::read_only);
+  if (!list) return list.error();
+  for (std::uint64_t at = 0; at < place.bytes; at += sizeof(protocol::protected_place)) {
+    protocol::protected_place one;
+    std::memcpy(&one, list->data() + at, sizeof one);
+    if (auto done = state_->addresses.protect(one.address, one.bytes, access_of(place)); !done) return done;
+  }
+  return {};
 }
 
 // A standby serves when it is told to, which is the first time that anybody looks at the mailbox.

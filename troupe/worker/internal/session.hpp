@@ -5,11 +5,13 @@
 #include <atomic>
 #include <memory>
 #include <troupe/channel/control_socket.hpp>
+#include <vector>
 
 namespace troupe {
 namespace protocol {
 enum class message : std::uint32_t;
 struct service;
+struct memory_place;
 }  // namespace protocol
 
 /// A worker from its first message to its end: handshake, memory, engines, standing by, pump. The same in a process of
@@ -29,6 +31,8 @@ class worker_session {
   struct state;
   result<void> begin();
   void listen();
+  result<void> map(const protocol::memory_place& place, std::vector<file_descriptor> file);
+  result<void> protect(const protocol::memory_place& place, std::vector<file_descriptor> file);
   void serve(const protocol::service& s);
   void stop();
   void tell(protocol::message kind, const std::string& text, reaction how = {});

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/async/kept_continuations.hpp>
+#include <troupe/device/asked.hpp>
+
+/// Answers that the device itself waits for, and passes on.
+namespace troupe::detail {
+
+inline ref<asked<void>> new_answer(const std::shared_ptr<device_core>& core) {
+  return ref<asked<void>>::adopt(new asked<void>(core));
+}
+
+/// Runs `f(answer)` as a part of answering the request, with the device's lock held: short, never blocks, asks the
+/// device for nothing.
+template <class F>
+struct on_answer final : job {
+  on_answer(ref<pending_state<void>> s, F f) : job{.run = &invoke}, state(std::move(s)), function(std::move(f)) {}
+  static void invoke(job* self) noexcept {
+    auto* me = static_cast<on_answer*>(self);
+    me->function(me->state->take());
+    delete me;
+  }
+  ref<pending_state<void>> state;
+  F function;
+};
+
+template <class F>
+void when_answered(ref<pending_state<void>> state, F f) {
+  auto* j = new on_answer<F>(std::move(state), std::move(f));
+  if (j->state->attach(immediate_executor(), *j) == attach_outcome::already_done) on_answer<F>::invoke(j);
+}
+
+}  // namespace troupe::detail

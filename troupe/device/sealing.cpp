@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/device/internal/core.hpp>
+#include <troupe/device/internal/on_answer.hpp>
+#include <troupe/memory/requests.hpp>
+
+namespace troupe {
+
+// Neither request can be cancelled: what the application holds to be true of the memory must become true.
+
+pending<void> device::seal_memory(const memory_range& r) const {
+  const auto begun = core_->memory().begin_seal(r);
+  if (!begun) return make_ready<void>(begun.error());
+  if (begun->bytes == 0) return make_ready<void>({});
+  core_->seal_begins();
+  const memory::seal request{.target = in<std::byte>(r), .bytes = begun->bytes};
+  checker c(request, owner(), generation());
+  request.check(c);
+  auto done = detail::new_answer(core_), answer = detail::new_answer(core_);
+  core_->submit(detail::info_of<memory::seal>, &request, c, done.get(), nullptr, {});
+  detail::when_answered(done, [core = core_, held = r.owner, number = begun->number, answer](const result<void>& how) {
+    core->memory().end_seal(*held.get(), number, static_cast<bool>(how));
+    answer->complete(how);
+  });
+  return pending<void>(std::move(answer));
+}
+
+pending<void> device::unseal_memory(const memory_range& r) const {
+  const auto begun = core_->memory().begin_unseal(r);
+  if (!begun) return make_ready<void>(begun.error());
+  if (begun->bytes == 0) return make_ready<void>({});
+  const memory::unseal request{.target = inout<std::byte>(r), .bytes = begun->bytes};
+  checker c(request, owner(), generation());
+  request.check(c);
+  auto done = detail::new_answer(core_), answer = detail::new_answer(core_);
+  const submission sent = core_->submit(detail::info_of<memory::unseal>, &request, c, done.get(), nullptr, {});
+  core_->memory().end_unseal(*r.owner.get(), sent.ticket());
+  detail::when_answered(done, [answer](const result<void>& how) { answer->complete(how); });
+  return pending<void>(std::move(answer));
+}
+
+}  // namespace troupe
