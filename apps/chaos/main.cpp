@@ -27,7 +27,7 @@ or temporary file. Touches only processes that it started.
   --kinds A,B   only these; all by default:
                 kill_worker, kill_standby, kill_all, kill_promoted, stop_worker, stop_standby, segmentation_fault,
                 abort, abort_in_helper, illegal_instruction, floating_point_trap, exit, stack_overflow, hang,
-                exhaust_memory, garbage
+                exhaust_memory, garbage. With all of them clients also write over sealed memory, which must not change
   --rate N      faults per second, at most: 0.1 to 10000; 100 by default. One waits until the last is recovered from
   --at-once     it does not wait: faults may come faster than anybody recovers
   --clients N   so many ask all the time: 1 to 64; 4 by default

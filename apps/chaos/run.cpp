@@ -51,7 +51,12 @@ result<void> storm_over(const device& gpu, const settings& s, report& r,
                         const std::function<void(const standing&)>& watch) {
   answers told(patience);
   // Numbers come back in memory that `garbage` overwrites.
-  workload clients(gpu, {.clients = s.clients, .seed = s.seed, .numbers = !has(s.kinds, faults::kind::garbage)}, told);
+  workload clients(gpu,
+                   {.clients = s.clients,
+                    .seed = s.seed,
+                    .numbers = !has(s.kinds, faults::kind::garbage),
+                    .wild_writes = s.kinds.empty()},
+                   told);
   r.libraries = clients.libraries();
   const std::int64_t began = now_ns();
   const auto passed_s = [began] { return static_cast<double>(now_ns() - began) / 1e9; };

@@ -5,6 +5,7 @@
 #include <functional>
 #include <random>
 #include <troupe/blas/blas.hpp>
+#include <troupe/faults/requests.hpp>
 #include <troupe/jit/jit.hpp>
 
 namespace chaos {
@@ -37,12 +38,17 @@ jit::recipe saxpy() {
 class client {
  public:
   client(const device& gpu, const load& l, std::uint64_t seed, answers& to)
-      : gpu_(gpu), answers_(to), random_(seed), kept_(gpu.alloc<float>(kept_size)) {
-    questions_ = {&client::ask_for_a_copy, &client::ask_for_a_large_copy, &client::ask_for_a_matrix,
-                  &client::ask_by_shared_memory, &client::ask_for_what_was_kept};
+      : gpu_(gpu),
+        answers_(to),
+        random_(seed),
+        kept_(gpu.alloc<float>(kept_size)),
+        sealed_(gpu.alloc<float>(kept_size, {.sealable = true})) {
+    questions_ = {&client::ask_for_a_copy,       &client::ask_for_a_large_copy,  &client::ask_for_a_matrix,
+                  &client::ask_by_shared_memory, &client::ask_for_what_was_kept, &client::ask_for_what_is_sealed};
     if (l.numbers) questions_.push_back(&client::ask_for_a_number);
     if (l.blas) questions_.insert(questions_.end(), {&client::ask_for_a_product, &client::ask_for_a_long_sum});
     if (l.jit) questions_.push_back(&client::ask_a_kernel);
+    wild_writes_ = l.wild_writes;
   }
 
   void run(const std::atomic<bool>& over) {
@@ -132,6 +138,31 @@ class client {
     expect(kept_, kept_data_, "what was kept");
   }
 
+  // From its seal on no fault takes it, so there is never a reason to write it again.
+  void ask_for_what_is_sealed() {
+    if (!seal()) return;
+    if (wild_writes_ && between(0, 99) == 0) {
+      auto blow = faults::wild_write::over(sealed_);
+      blow.pattern = static_cast<std::uint32_t>(random_());
+      look_later(gpu_.ask(blow), [] { return std::string("a kernel could write what is sealed"); });
+    }
+    look_later(gpu_.download(sealed_), [this](const numbers& is) {
+      return sealed_.valid() ? difference(is, sealed_data_, "what is sealed") : "what is sealed is stale";
+    });
+  }
+  // Until it has worked once: a fault may take the data before.
+  bool seal() {
+    if (is_sealed_) return true;
+    sealed_data_ = some(kept_size);
+    gpu_.upload(sealed_, sealed_data_);
+    auto answer = answers_.watch(gpu_.seal(sealed_));
+    answers_.judge(answer, [this] {
+      is_sealed_ = true;
+      return std::string();
+    });
+    return is_sealed_;
+  }
+
   void ask_for_a_number() {
     const std::uint64_t n = random_();
     look_later(gpu_.ping(n), [n](std::uint64_t is) { return is == n ? std::string() : "a ping: another number"; });
@@ -190,8 +221,9 @@ class client {
   std::mt19937_64 random_;
   std::vector<void (client::*)()> questions_;
   std::vector<std::function<void()>> looks_;
-  buffer<float> kept_;
-  numbers kept_data_;
+  buffer<float> kept_, sealed_;
+  numbers kept_data_, sealed_data_;
+  bool is_sealed_ = false, wild_writes_ = false;
   jit::program program_;
   std::atomic<bool> program_still_good_{false};
 };
@@ -207,9 +239,12 @@ bool workload::has_blas() const {
 
 bool workload::has_jit() const { return static_cast<bool>(jit::compile(gpu_, saxpy()).ready().get()); }
 
+bool workload::has_faults() const { return static_cast<bool>(gpu_.ask(faults::hang{.milliseconds = 1}).get()); }
+
 workload::workload(const device& gpu, const load& l, answers& to) : gpu_(gpu), load_(l), answers_(to) {
   load_.blas = l.blas && has_blas();
   load_.jit = l.jit && has_jit();
+  load_.wild_writes = l.wild_writes && has_faults();
   if (load_.blas) libraries_ += ", blas";
   if (load_.jit) libraries_ += ", jit";
   std::mt19937_64 seeds(l.seed);

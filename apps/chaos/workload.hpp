@@ -15,6 +15,8 @@ struct load {
   /// docs/faults.md.
   bool numbers = true;
   bool blas = true, jit = true;  ///< where the device has them
+  /// Now and then a kernel writes where it should not: into memory that is sealed, which must stay as it is.
+  bool wild_writes = true;
 };
 
 /// Clients that ask a device for what can be computed beforehand, all the time, and judge every answer. Each queues a
@@ -33,6 +35,7 @@ class workload {
  private:
   bool has_blas() const;
   bool has_jit() const;
+  bool has_faults() const;
 
   troupe::device gpu_;
   load load_;

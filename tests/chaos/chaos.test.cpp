@@ -77,7 +77,7 @@ TEST_F(storms, on_a_small_mailbox_are_noticed_by_nobody) {
 // Clients of a device, for tests that break it themselves.
 struct clients_of {
   clients_of(const device& gpu, std::uint64_t seed, bool may_stop = false)
-      : told(60s, may_stop), clients(gpu, {.clients = 3, .seed = seed}, told) {}
+      : told(60s, may_stop), clients(gpu, {.clients = 3, .seed = seed, .wild_writes = false}, told) {}
   // Until they have been served some more.
   void let_them_be_served() const {
     const std::uint64_t before = told.right();
