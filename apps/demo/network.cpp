@@ -8,40 +8,30 @@ namespace demo {
 
 using namespace troupe;
 
-namespace {
-
-jit::program compile(const device& gpu) {
-  return jit::compile(
-      gpu, {.source = kernels, .name = "demo.cu", .definitions = {{"CLASSES", std::to_string(shape::classes)}}});
-}
-
-}  // namespace
-
 network::network(const device& gpu, const model& m)
     : gpu_(gpu),
       model_(m),
-      generation_(gpu.statistics().generation),
-      program_(compile(gpu)),
+      program_(jit::compile(
+          gpu, {.source = kernels, .name = "demo.cu", .definitions = {{"CLASSES", std::to_string(shape::classes)}}})),
       gelu_(program_.kernel("bias_gelu")),
       softmax_(program_.kernel("bias_softmax")) {
   for (const layer& l : m.layers()) {
-    layers_.push_back({l.inputs, l.outputs, gpu.alloc<float>(l.outputs * l.inputs), gpu.alloc<float>(l.outputs)});
-    gpu.upload(layers_.back().weights, l.weights);
-    gpu.upload(layers_.back().bias, l.bias);
+    layers_.push_back({l.inputs, l.outputs, gpu.alloc<float>(l.outputs * l.inputs, {.sealable = true}),
+                       gpu.alloc<float>(l.outputs, {.sealable = true})});
+    keep(layers_.back().weights, l.weights);
+    keep(layers_.back().bias, l.bias);
   }
+}
+
+void network::keep(const buffer<float>& where, const std::vector<float>& values) const {
+  gpu_.upload(where, values);
+  gpu_.seal(where);
 }
 
 void network::renew() {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    if (!layers_[i].weights.valid()) gpu_.upload(layers_[i].weights, model_.layers()[i].weights);
-    if (!layers_[i].bias.valid()) gpu_.upload(layers_[i].bias, model_.layers()[i].bias);
-  }
-  // Equal programs come from the cache.
-  if (const std::uint64_t now = gpu_.statistics().generation; now != generation_) {
-    generation_ = now;
-    program_ = compile(gpu_);
-    gelu_ = program_.kernel("bias_gelu");
-    softmax_ = program_.kernel("bias_softmax");
+    if (!layers_[i].weights.valid()) keep(layers_[i].weights, model_.layers()[i].weights);
+    if (!layers_[i].bias.valid()) keep(layers_[i].bias, model_.layers()[i].bias);
   }
 }
 

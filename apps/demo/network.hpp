@@ -8,8 +8,8 @@
 
 namespace demo {
 
-/// The network on a device. Its weights are uploaded, and its kernels compiled, once for all requests; and again by
-/// `renew`, when a fault took them along.
+/// The network on a device. Its weights are uploaded, and its kernels compiled, once for all requests. Both outlive the
+/// workers: the weights are sealed, and programs are made again where they are missing.
 class network {
  public:
   /// The model must live as long.
@@ -19,7 +19,8 @@ class network {
   /// compiler says.
   troupe::pending<troupe::kernel::build_summary> compiled() const { return program_.summary(); }
 
-  /// Brings back what a fault took. Queued, like everything else; does nothing when nothing is missing.
+  /// Brings back weights that a fault took before they were sealed. Queued, like everything else; does nothing when
+  /// nothing is missing.
   void renew();
 
   /// Queues all that turns a batch of features, one column for each question, into as many columns of classes. Awaits
@@ -31,9 +32,10 @@ class network {
     std::int64_t inputs, outputs;
     troupe::buffer<float> weights, bias;
   };
+  void keep(const troupe::buffer<float>& where, const std::vector<float>& values) const;
+
   troupe::device gpu_;
   const model& model_;
-  std::uint64_t generation_;  // that the program was made in
   troupe::jit::program program_;
   troupe::kernel::function gelu_, softmax_;
   std::vector<layer_on_device> layers_;

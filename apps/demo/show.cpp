@@ -47,11 +47,22 @@ std::string padded(std::string text, std::size_t columns) {
 std::string faults_text(const run_record& run, const terminal& t) {
   std::string out = "\n  " + std::to_string(run.events.size()) + (run.events.size() == 1 ? " fault" : " faults") +
                     " meanwhile, and when the device answered again:\n";
-  for (const event& e : run.events) {
+  constexpr std::size_t most_lines = 12;
+  std::vector<double> unseen;
+  for (std::size_t i = 0; i < run.events.size(); ++i) {
+    const event& e = run.events[i];
+    if (i >= most_lines) {
+      unseen.push_back(e.to_s - e.from_s);
+      continue;
+    }
     char line[96];
     std::snprintf(line, sizeof line, "    at %5.2f s   %-26s", e.from_s, e.what.c_str());
     out += line + padded(time_text(t, e.to_s - e.from_s), 9) + "\n";
   }
+  std::sort(unseen.begin(), unseen.end());
+  if (!unseen.empty())
+    out += "    and " + std::to_string(unseen.size()) + " more: half within " +
+           time_text(t, unseen[unseen.size() / 2]) + ", the longest " + time_text(t, unseen.back()) + "\n";
   return out + "  " + grouped(run.repeated) + (run.repeated == 1 ? " batch was" : " batches were") +
          " lost with them and asked again.\n";
 }

@@ -57,6 +57,9 @@ TEST(show, faults_are_told_with_the_time_until_the_device_answered_again) {
   for (const char* word :
        {"2 faults meanwhile", "at  0.50 s   kill -9", "12.0 ms", "endless kernel", "125 ms", "3 batches were lost"})
     EXPECT_NE(text.find(word), std::string::npos) << word << " in\n" << text;
+  for (int i = 0; i < 20; ++i) run.events.push_back({2. + i, 2.01 + i + 0.001 * i, "exit"});
+  EXPECT_NE(table(run, {}).find("and 10 more: half within 25.0 ms, the longest 29.0 ms"), std::string::npos)
+      << table(run, {});
   EXPECT_NE(json(run, {}, "", true).find("\"repeated_batches\": 3"), std::string::npos);
 }
 
