@@ -16,7 +16,7 @@ constexpr std::size_t stack_bytes = 32 << 10;
 std::atomic<protocol::crash_note*> where{nullptr};
 
 // Nothing here may allocate, lock or call what does: the thread may have died in the middle of any of these.
-void speak(int signal, siginfo_t* info, void*) noexcept {
+[[maybe_unused]] void speak(int signal, siginfo_t* info, void*) noexcept {
   protocol::crash_note* const note = where.load();
   if (note != nullptr && note->begun.exchange(1) == 0) {
     // The kernel's own reports have positive codes; what was sent says who sent it.
