@@ -1,28 +1,61 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+
+#include <cstring>
 #include <troupe/kernel/engine/programs.hpp>
 
 namespace troupe::kernel {
 namespace {
 
-TEST(programs, are_made_when_they_are_asked_for_unless_they_were_unloaded) {
-  int made = 0;
-  const programs::maker make = [&](const program_root&) -> result<program_ref> {
-    ++made;
-    return error(reaction::caller_bug, "test", "cannot be made");
+// The state and the log of a program, as they lie in memory.
+struct told {
+  build_summary summary;
+  char padding[program_root::state_bytes - sizeof(build_summary)];
+  char log[32];
+};
+
+class programs_of_a_worker : public testing::Test {
+ protected:
+  programs::maker make_ = [this](const program_root&) -> programs::made {
+    ++made_;
+    return {error(reaction::caller_bug, "test", "cannot be made"), {.duration_ns = made_}, "the log"};
   };
-  programs all(make);
-  program_root root{};
-  EXPECT_EQ(all.find(root, "jit.launch").error().text(), "cannot be made");
-  EXPECT_EQ(made, 1);
-  all.unload(root);
+  told told_{};
+  program_root root_{.id = 7,
+                     .state = reinterpret_cast<std::uintptr_t>(&told_),
+                     .log_bytes = sizeof told_.log,
+                     .recipe_at = 0,
+                     .recipe_bytes = 0,
+                     .unloaded = 0,
+                     .reserved = {}};
+  int made_ = 0;
+};
+
+TEST_F(programs_of_a_worker, are_made_when_they_are_asked_for_unless_they_were_unloaded) {
+  programs all(make_);
+  EXPECT_EQ(all.find(root_, "jit.launch").error().text(), "cannot be made");
+  EXPECT_EQ(made_, 1);
+  all.unload(root_);
   const char* refusal = "jit.image: the program was unloaded; compile or load it again";
-  EXPECT_EQ(all.find(root, "jit.image").error().text(), refusal);
-  programs next(make);  // of the worker that takes the place of this one
-  EXPECT_EQ(next.find(root, "jit.image").error().text(), refusal);
-  EXPECT_EQ(next.attributes(root, "k", nullptr, 0, "jit.image").error().text(), refusal);
-  EXPECT_EQ(made, 1);
+  EXPECT_EQ(all.find(root_, "jit.image").error().text(), refusal) << "before the application has noted it";
+  root_.unloaded = 1;
+  programs next(make_);  // of the worker that takes the place of this one
+  EXPECT_EQ(next.find(root_, "jit.image").error().text(), refusal);
+  EXPECT_EQ(next.attributes(root_, "k", nullptr, 0, "jit.image").error().text(), refusal);
+  EXPECT_EQ(next.summary(root_, "jit.image").error().text(), refusal);
+  EXPECT_EQ(made_, 1);
+}
+
+TEST_F(programs_of_a_worker, say_how_they_were_made_when_they_were_asked_to_be) {
+  programs all(make_);
+  EXPECT_EQ(all.find(root_, "jit.launch").error().text(), "cannot be made");
+  EXPECT_EQ(told_.summary.written, 0) << "nobody has asked";
+  EXPECT_EQ(all.make(root_).error().text(), "cannot be made");
+  EXPECT_EQ(told_.summary.written, 1);
+  EXPECT_EQ(told_.summary.duration_ns, 2);
+  EXPECT_EQ(told_.summary.log_bytes, 7u);
+  EXPECT_EQ(std::memcmp(told_.log, "the log", 7), 0);
 }
 
 }  // namespace
