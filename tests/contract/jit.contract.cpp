@@ -25,8 +25,10 @@ struct compile {
   }
   static constexpr const char* bad_field = "root holds 8";
   static void expect_right(const device& gpu, const request& r, const result<void>&) {
-    const buffer<std::byte> state(r.state.range());
-    const auto summary = gpu.ask(jit::read_summary{.state = state}).get();
+    const auto summary = gpu.ask(jit::read_summary{.recipe = in<std::byte>(r.recipe.range()),
+                                                   .state = inout<std::byte>(r.state.range()),
+                                                   .root = r.root.range().address})
+                             .get();
     ASSERT_OK(summary);
     EXPECT_EQ(summary->kernels, 1u);
     EXPECT_EQ(summary->globals, 1u);
@@ -87,7 +89,10 @@ struct read_global {
 struct summary {
   using request = jit::read_summary;
   static request make(const device& gpu, extent bytes) {
-    return {.state = buffer<std::byte>(compiled(gpu).core()->state()).slice(0, bytes)};
+    const auto core = kept(compiled(gpu)).core();
+    return {.recipe = in<std::byte>(core->recipe()),
+            .state = buffer<std::byte>(core->state()).slice(0, bytes),
+            .root = core->root().address};
   }
   static request good(const device& gpu) { return make(gpu, 64); }
   static request bad(const device& gpu) { return make(gpu, 8); }
@@ -131,7 +136,8 @@ struct attributes {
 struct unload {
   using request = jit::unload;
   static request make(const device& gpu, extent bytes) {
-    return {.root = buffer<std::byte>(kept(compiled(gpu)).core()->root()).slice(0, bytes)};
+    const auto core = kept(compiled(gpu)).core();
+    return {.root = buffer<std::byte>(core->root()).slice(0, bytes), .state = out<std::byte>(core->state())};
   }
   static request good(const device& gpu) { return make(gpu, 64); }
   static request bad(const device& gpu) { return make(gpu, 8); }

@@ -28,7 +28,10 @@ struct load {
   static request bad(const device& gpu) { return of(module::load(gpu, {})); }
   static constexpr const char* bad_field = "bytes is empty";
   static void expect_right(const device& gpu, const request& r, const result<void>&) {
-    const auto summary = gpu.ask(module::read_summary{.state = in<std::byte>(r.state.range())}).get();
+    const auto summary = gpu.ask(module::read_summary{.recipe = in<std::byte>(r.recipe.range()),
+                                                      .state = inout<std::byte>(r.state.range()),
+                                                      .root = r.root.range().address})
+                             .get();
     ASSERT_OK(summary);
     EXPECT_EQ(summary->kernels, 7u);
     EXPECT_EQ(summary->globals, 2u);
@@ -86,10 +89,14 @@ struct read_global {
 
 struct summary {
   using request = module::read_summary;
-  static request good(const device& gpu) { return {.state = in<std::byte>(loaded(gpu).core()->state())}; }
-  static request bad(const device& gpu) {
-    return {.state = buffer<std::byte>(loaded(gpu).core()->state()).slice(0, 8)};
+  static request make(const device& gpu, extent bytes) {
+    const auto core = kept(loaded(gpu)).core();
+    return {.recipe = in<std::byte>(core->recipe()),
+            .state = buffer<std::byte>(core->state()).slice(0, bytes),
+            .root = core->root().address};
   }
+  static request good(const device& gpu) { return make(gpu, 64); }
+  static request bad(const device& gpu) { return make(gpu, 8); }
   static constexpr const char* bad_field = "state holds 8";
   static void expect_right(const device&, const request&, const result<kernel::build_summary>& s) {
     EXPECT_EQ(s->kernels, 7u);
@@ -118,10 +125,12 @@ struct attributes {
 
 struct unload {
   using request = module::unload;
-  static request good(const device& gpu) { return {.root = out<std::byte>(kept(loaded(gpu)).core()->root())}; }
-  static request bad(const device& gpu) {
-    return {.root = buffer<std::byte>(kept(loaded(gpu)).core()->root()).slice(0, 8)};
+  static request make(const device& gpu, extent bytes) {
+    const auto core = kept(loaded(gpu)).core();
+    return {.root = buffer<std::byte>(core->root()).slice(0, bytes), .state = out<std::byte>(core->state())};
   }
+  static request good(const device& gpu) { return make(gpu, 64); }
+  static request bad(const device& gpu) { return make(gpu, 8); }
   static constexpr const char* bad_field = "root holds 8";
   static void expect_right(const device&, const request&, const result<void>&) {}
 };
