@@ -48,15 +48,8 @@ std::uint64_t device::trim() const { return core_->memory().trim(); }
 
 pending<void> device::reset() const { return core_->reset(); }
 
-pending<void> device::close() const {
-  core_->close(false);
-  return core_->when_stopped();
-}
-
-pending<void> device::close_now() const {
-  core_->close(true);
-  return core_->when_stopped();
-}
+pending<void> device::close() const { return core_->close(false); }
+pending<void> device::close_now() const { return core_->close(true); }
 
 submission device::submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
                           request_link* link, const call_options& options) const {

@@ -25,9 +25,15 @@ static constexpr std::uint64_t charged_for(std::uint64_t bytes) noexcept {
 }
 
 struct device_memory::mark {
-  std::uint64_t begin, end, ticket;
+  std::uint64_t begin, end;
+  std::uint64_t order;  // place_of or place_behind a ticket
   error cause;
+  bool lost = false;  // with a worker: before whatever has been kept for the next one, also with an earlier ticket
 };
+
+// A request's place among the marks, and that of what was refused between it and the next one.
+static constexpr std::uint64_t place_of(std::uint64_t ticket) noexcept { return 2 * ticket; }
+static constexpr std::uint64_t place_behind(std::uint64_t ticket) noexcept { return 2 * ticket + 1; }
 
 struct device_memory::owned_block : block {
   memory_kind kind = memory_kind::device;
@@ -40,21 +46,21 @@ struct device_memory::owned_block : block {
   bool read_only = false;                // in all workers
   seal_state before = seal_state::open;  // while it is unsealing
 
-  // Takes the bytes out of the marks of requests before `before_ticket`.
-  void cut(std::uint64_t begin, std::uint64_t end, std::uint64_t before_ticket) {
+  // Takes the bytes out of the marks before this place, and on demand out of those of losses.
+  void cut(std::uint64_t begin, std::uint64_t end, std::uint64_t before, bool losses = false) {
     if (begin >= reach) return;  // thousands of outputs of one request come in order
     for (std::size_t i = 0; i < marks.size();) {
       mark& m = marks[i];
-      const bool before = m.begin<begin, after = m.end> end;
-      if (m.ticket >= before_ticket || m.end <= begin || m.begin >= end) {
+      const bool front = m.begin<begin, back = m.end> end;
+      if ((m.order >= before && !(losses && m.lost)) || m.end <= begin || m.begin >= end) {
         ++i;
-      } else if (before && after) {
-        const mark rest{end, m.end, m.ticket, m.cause};
+      } else if (front && back) {
+        const mark rest{end, m.end, m.order, m.cause, m.lost};
         m.end = begin;
         marks.push_back(rest);
-      } else if (before) {
+      } else if (front) {
         m.end = begin;
-      } else if (after) {
+      } else if (back) {
         m.begin = end;
       } else {
         if (i + 1 != marks.size()) m = std::move(marks.back());
@@ -298,12 +304,12 @@ memory_statistics device_memory::statistics(memory_kind kind) const {
   return out;
 }
 
-void device_memory::add_mark(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket,
+void device_memory::add_mark(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t order,
                              const error& cause) {
   auto& b = static_cast<owned_block&>(base);
   // The newest failure of a range is the one to tell; an older one says nothing more.
-  b.cut(begin, end, ticket + 1);
-  b.add({begin, end, ticket, cause});
+  b.cut(begin, end, order + 1);
+  b.add({begin, end, order, cause});
   b.publish();
 }
 
@@ -312,7 +318,7 @@ void device_memory::mark_refused(block& b, std::uint64_t begin, std::uint64_t en
   const std::scoped_lock guard(lock_);
   // Of what is sealed, a request that is refused takes nothing away.
   if (source_ != nullptr && b.seal.load(std::memory_order_relaxed) == seal_state::open)
-    add_mark(b, begin, end, source_->last_ticket(), cause);
+    add_mark(b, begin, end, place_behind(source_->last_ticket()), cause);
 }
 
 void device_memory::lose(enum salvage how, std::uint64_t ticket, const error& cause) {
@@ -336,9 +342,13 @@ void device_memory::renew(block& base) {
   if (seen == now) return;
   const std::vector<loss>& those = b.at_fault.load(std::memory_order_relaxed) == fate::lost ? workers_ : losses_;
   const auto first = std::find_if(those.begin(), those.end(), [seen](const loss& l) { return l.generation > seen; });
-  // What is told is the first cause; what replaces the content must come after the last.
-  if (first != those.end() && !outlives_workers(b))
-    add_mark(b, b.address, b.address + b.bytes, those.back().ticket, first->cause);
+  // What is told is the first cause; what replaces the content must come after the last. Marks of requests stay: one
+  // that was sent before the loss can have failed after what is kept for the next worker.
+  if (first != those.end() && !outlives_workers(b)) {
+    std::erase_if(b.marks, [](const mark& m) { return m.lost; });
+    b.add({b.address, b.address + b.bytes, place_behind(those.back().ticket), first->cause, true});
+    b.publish();
+  }
   b.generation.store(now, std::memory_order_release);
 }
 
@@ -434,10 +444,12 @@ void device_memory::end_unseal(block& base, std::uint64_t ticket) noexcept {
   b.seal.store(ticket != 0 ? seal_state::open : b.before, std::memory_order_seq_cst);
 }
 
-void device_memory::mark_revived(block& base, std::uint64_t begin, std::uint64_t end) {
+void device_memory::mark_revived(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket) {
   if (base.address == 0) return;
   const std::scoped_lock guard(lock_);
-  cut_marks(base, begin, end, UINT64_MAX);
+  auto& b = static_cast<owned_block&>(base);
+  b.cut(begin, end, place_behind(ticket), true);
+  b.publish();
 }
 
 void device_memory::mark_written(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket) {
@@ -448,17 +460,23 @@ void device_memory::mark_written(block& base, std::uint64_t begin, std::uint64_t
 
 void device_memory::cut_marks(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t before_ticket) {
   auto& b = static_cast<owned_block&>(base);
-  b.cut(begin, end, before_ticket);
+  b.cut(begin, end, place_of(before_ticket));
   b.publish();
 }
 
 std::optional<error> device_memory::stale_cause(const block& base, std::uint64_t begin, std::uint64_t end) const {
+  return stale_cause(base, begin, end, UINT64_MAX / 4);
+}
+
+std::optional<error> device_memory::stale_cause(const block& base, std::uint64_t begin, std::uint64_t end,
+                                                std::uint64_t ticket) const {
   const auto& b = static_cast<const owned_block&>(base);
   const std::scoped_lock guard(lock_);
   const mark* first = nullptr;
   for (const mark& m : b.marks) {
+    if (m.order > place_of(ticket) && !m.lost) continue;
     const bool touches = b.address == 0 || (m.begin < end && begin < m.end);
-    if (touches && (first == nullptr || m.ticket < first->ticket)) first = &m;
+    if (touches && (first == nullptr || m.order < first->order)) first = &m;
   }
   if (first == nullptr) return {};
   return first->cause;

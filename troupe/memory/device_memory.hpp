@@ -97,7 +97,7 @@ class device_memory final : public memory_owner {
                   Later&& later) {
     if (b.address == 0) return;
     const std::scoped_lock guard(lock_);
-    add_mark(b, begin, end, ticket, cause);
+    add_mark(b, begin, end, 2 * ticket, cause);
     later([&](std::uint64_t from, std::uint64_t to) { cut_marks(b, from, to, ticket + 1); });
   }
   /// Request `ticket` replaces these bytes: marks of earlier requests go. Its own stays: it may have failed already.
@@ -105,8 +105,11 @@ class device_memory final : public memory_owner {
   /// Another generation begins. What was written before `ticket` is gone with the worker, except what is sealed; or
   /// nothing is, with salvage::untouched.
   void lose(enum salvage how, std::uint64_t ticket, const error& cause);
-  /// A request that was sent before the restart, and runs after it, replaces these bytes.
-  void mark_revived(block& b, std::uint64_t begin, std::uint64_t end);
+  /// Request `ticket`, which was sent before the restart and runs after it, replaces these bytes: what was lost, and
+  /// marks of earlier requests or its own.
+  void mark_revived(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket);
+  /// The same as the one below for a request that was sent already: what failed after it does not concern it.
+  std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket) const;
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
 
   void mark_refused(block& b, std::uint64_t begin, std::uint64_t end, const error& cause) override;
@@ -125,7 +128,7 @@ class device_memory final : public memory_owner {
   };
   device_memory(segment_source& source, limits l);
   ~device_memory();
-  void add_mark(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause);
+  void add_mark(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t order, const error& cause);
   void cut_marks(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t before_ticket);
   bool grow(pool& p, memory_kind kind, std::uint64_t bytes, std::optional<error>& why);
   std::uint64_t release_idle(memory_kind kind);

@@ -107,8 +107,9 @@ struct counting_source final : segment_source {
     else
       EXPECT_EQ(sealed.extract(address).mapped(), bytes) << "other bytes than were sealed";
   }
-  std::uint64_t last_ticket() const noexcept override { return 0; }
+  std::uint64_t last_ticket() const noexcept override { return ticket; }
   std::map<std::uint64_t, std::uint64_t> sealed;
+  std::uint64_t ticket = 0;
   std::uint64_t next = std::uint64_t{1} << 40;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> live;
   bool refuses = false;
@@ -263,9 +264,41 @@ TEST_F(device_blocks, lose_their_content_with_the_worker_until_it_is_written_aga
   memory_->mark_written(*b.get(), b->address, b->address + 128, 31);
   EXPECT_EQ(cause(0, 128), "");
   EXPECT_EQ(cause(127, 129), "second");
-  memory_->mark_revived(*b.get(), b->address + 128, b->address + 256);
+  memory_->mark_revived(*b.get(), b->address + 128, b->address + 256, 1);
   EXPECT_EQ(cause(0, 256), "");
   EXPECT_EQ(take(256)->generation, memory_->generation());
+}
+
+// What request 5 writes in the next generation, request 6 should have replaced.
+TEST_F(device_blocks, stay_stale_where_what_failed_comes_after_what_is_run_again) {
+  const error lost(reaction::context_lost, "test", "lost"), failed(reaction::fatal, "test", "failed");
+  const block_ref b = take(256);
+  const std::uint64_t begin = b->address, end = begin + 256;
+  const auto cause = [&](std::uint64_t ticket) {
+    const auto why = memory_->stale_cause(*b.get(), begin, end, ticket);
+    return why ? why->text() : "";
+  };
+  memory_->mark_stale(*b.get(), begin, end, 6, failed, [](auto&&) {});
+  memory_->lose(salvage::strict, 10, lost);
+  memory_->renew(*b.get());
+  EXPECT_NE(cause(4), "") << "it is lost";
+  memory_->mark_revived(*b.get(), begin, end, 5);
+  EXPECT_EQ(cause(5), "") << "what failed later does not concern it";
+  EXPECT_EQ(cause(7), "failed");
+  EXPECT_EQ(memory_->stale_cause(*b.get(), begin, end)->text(), "failed");
+  memory_->mark_revived(*b.get(), begin, end, 6);
+  EXPECT_EQ(cause(7), "") << "request 6 runs again itself";
+}
+
+TEST_F(device_blocks, are_stale_behind_a_request_when_the_next_one_was_refused) {
+  const block_ref b = take(256);
+  const std::uint64_t begin = b->address, end = begin + 256;
+  source_.ticket = 8;
+  memory_->mark_refused(*b.get(), begin, end, error(reaction::fatal, "test", "refused"));
+  EXPECT_FALSE(memory_->stale_cause(*b.get(), begin, end, 8));
+  EXPECT_TRUE(memory_->stale_cause(*b.get(), begin, end, 9));
+  memory_->mark_revived(*b.get(), begin, end, 8);
+  EXPECT_TRUE(memory_->stale_cause(*b.get(), begin, end)) << "it writes what the refused one would have replaced";
 }
 
 TEST_F(device_blocks, start_without_the_marks_of_whoever_had_the_place_before) {

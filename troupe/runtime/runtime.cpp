@@ -34,10 +34,7 @@ runtime::~runtime() {
   }
   const auto cores = state_->alive();
   std::vector<pending<void>> closing;
-  for (const auto& core : cores) {
-    core->close(false);
-    closing.push_back(core->when_stopped());
-  }
+  for (const auto& core : cores) closing.push_back(core->close(false));
   for (auto& c : closing) (void)c.get();
   // No thread of ours outlives the runtime: a program may end, or unload us, right after.
   for (const auto& core : cores) core->join();

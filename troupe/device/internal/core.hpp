@@ -79,7 +79,8 @@ class device_core final : public waiter,
   }
   pending<void> when_ready();
   pending<void> when_stopped();
-  void close(bool now);
+  /// Answered as `when_stopped`.
+  pending<void> close(bool now);
   /// A device that has given up tries again; answered when it serves, or with the reason why it does not.
   pending<void> reset();
   std::shared_ptr<event_stream> watch();
@@ -147,6 +148,11 @@ class device_core final : public waiter,
   void settle(std::uint32_t slot, const error* why, bool retires) noexcept;
   void fail(std::uint32_t slot, const error& why, bool retires);
   void spoil_outputs(const ledger_entry& e, const error& why);
+  void note_spoiled_readers(const ledger_entry& e, const error& why);
+  bool reads_from(const ledger_entry& reader, const ledger_entry& writer) const noexcept;
+  bool replaced_between(const block* where, std::uint64_t begin, std::uint64_t end, std::uint64_t after,
+                        std::uint64_t before) const noexcept;
+  void look_at_inputs_again(std::uint32_t slot, std::uint64_t ticket);
   void answer_everything();
   void look_whether_drained() noexcept;  // lifecycle.cpp
   // recovery.cpp; with drive_lock_ held
@@ -154,7 +160,6 @@ class device_core final : public waiter,
   open_requests open_up_to(std::uint64_t newest);
   void sort_requests(const open_requests& open, fault_record& record);
   request_fate fate_of(std::uint32_t slot, std::uint64_t ticket, const error& why);
-  void fail_in_order(std::uint32_t slot, const error& why);
   std::optional<error> missing_input(const ledger_entry& e);
   void keep(std::uint32_t slot, std::uint64_t ticket);
   bool words_are_possible(const open_requests& open) const noexcept;
@@ -202,6 +207,7 @@ class device_core final : public waiter,
   };
   void reach(milestone& m, result<void> what);
   pending<void> watch_for(milestone& m);
+  void answer_at(milestone& m, ref<pending_state<void>> answer);
 
   device_options options_;
   std::vector<std::string> environment_;  // the worker's
@@ -220,6 +226,7 @@ class device_core final : public waiter,
   // requests
   ledger ledger_;
   std::atomic<std::uint64_t> reports_seen_{0};
+  std::atomic<std::uint32_t> failures_seen_{0};  // counts on before anybody looks whom a failure concerns
   std::atomic<std::uint32_t> segments_sent_{0};
   std::atomic<std::uint32_t> seals_begun_{0};
   std::atomic<device_state> state_{device_state::starting};
@@ -244,7 +251,8 @@ class device_core final : public waiter,
   std::array<recent, 64> recent_{};  // the last that were answered, under the lock
   std::size_t recent_count_ = 0;
   std::atomic<bool> violated_{false};
-  bool believed_ = true;  // what the last worker said about requests that it did not finish
+  bool unserved_ = false;  // the last worker has been sorted out, and none has served since
+  bool believed_ = true;   // what the last worker said about requests that it did not finish
   std::atomic<bool> closing_{false};
   std::mutex cancel_lock_;
   struct cancellation {

@@ -203,9 +203,13 @@ void device_core::retire(std::uint32_t slot) noexcept {
 void device_core::fail(std::uint32_t slot, const error& why, bool retires) {
   ledger_entry& e = ledger_[slot];
   if (e.answered) return;
-  // Before the answer: whoever has it finds the outputs stale. Once no request is accepted any more, nobody can read
-  // them, and soon all memory is stale as a whole.
-  if (!refusing_.load(std::memory_order_relaxed)) spoil_outputs(e, why);
+  // Before the answer: whoever has it finds the outputs stale. Once nothing will run any more, nobody can read them,
+  // and all memory is stale as a whole.
+  if (!dead_.load(std::memory_order_relaxed)) {
+    spoil_outputs(e, why);
+    failures_seen_.fetch_add(1, std::memory_order_seq_cst);
+    note_spoiled_readers(e, why);
+  }
   settle(slot, &why, retires);
 }
 
@@ -224,6 +228,58 @@ void device_core::spoil_outputs(const ledger_entry& e, const error& why) {
       }
     });
   }
+}
+
+// What later requests replace is not marked, so no mark tells those between.
+void device_core::note_spoiled_readers(const ledger_entry& e, const error& why) {
+  for (std::uint32_t s = 0; s < ledger_.capacity(); ++s) {
+    ledger_entry& later = ledger_[s];
+    if (later.in_flight.load(std::memory_order_seq_cst) && !later.answered && !later.failure &&
+        later.ticket > e.ticket && reads_from(later, e))
+      later.failure = std::make_unique<const error>(why);
+  }
+}
+
+// Something that `writer` writes and no request between them does.
+bool device_core::reads_from(const ledger_entry& reader, const ledger_entry& writer) const noexcept {
+  for (const auto& [read, where] : reader.accesses())
+    for (const auto& [written, whose] : writer.accesses()) {
+      const std::uint64_t begin = std::max(read.begin, written.begin), end = std::min(read.end, written.end);
+      if (read.mode != access_mode::write && written.mode != access_mode::read && where.get() == whose.get() &&
+          begin < end && !replaced_between(where.get(), begin, end, writer.ticket, reader.ticket))
+        return true;
+    }
+  return false;
+}
+
+// A request that was checked before a failure became known and published after it.
+void device_core::look_at_inputs_again(std::uint32_t slot, std::uint64_t ticket) {
+  const std::scoped_lock guard(drive_lock_);
+  ledger_entry& e = ledger_[slot];
+  if (!e.in_flight.load(std::memory_order_seq_cst) || e.ticket != ticket || e.answered || e.failure) return;
+  for (const auto& [read, where] : e.accesses()) {
+    if (read.mode == access_mode::write) continue;
+    if (auto cause = memory_->stale_cause(*where.get(), read.begin, read.end, ticket))
+      return void(e.failure = std::make_unique<const error>(std::move(*cause)));
+  }
+}
+
+// Do requests between these two write all of it?
+bool device_core::replaced_between(const block* where, std::uint64_t begin, std::uint64_t end, std::uint64_t after,
+                                   std::uint64_t before) const noexcept {
+  for (bool further = true; further && begin < end;) {
+    further = false;
+    for (std::uint32_t s = 0; s < ledger_.capacity(); ++s) {
+      const ledger_entry& e = ledger_[s];
+      if (!e.in_flight.load(std::memory_order_seq_cst) || e.ticket <= after || e.ticket >= before) continue;
+      for (const auto& [what, of] : e.accesses())
+        if (what.mode == access_mode::write && of.get() == where && what.begin <= begin && begin < what.end) {
+          begin = what.end;
+          further = true;
+        }
+    }
+  }
+  return begin >= end;
 }
 
 void device_core::answer_everything() {

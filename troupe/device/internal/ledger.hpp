@@ -35,7 +35,7 @@ struct alignas(64) ledger_entry {
   std::array<block_access, max_operands> few;
   std::vector<block_access> many;        ///< instead of `few`, when there are more
   block_ref blob, extra;                 ///< what else must live as long
-  std::unique_ptr<const error> failure;  ///< its answer, if that was an error and its place is not free yet
+  std::unique_ptr<const error> failure;  ///< its answer, or what it would be from the next worker
 
   std::span<const block_access> accesses() const noexcept {
     return many.empty() ? std::span(few).first(access_count) : std::span<const block_access>(many);

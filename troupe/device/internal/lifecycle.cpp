@@ -364,7 +364,6 @@ result<void> device_core::launch(worker_id id) {
   }
   if (auto ok = link.greet(settings_, greeting_, mailbox_file_); !ok) return ok;
   for (const std::string& library : warm_) (void)link.send_load(library);
-  if (auto ok = loop_->watch(link.socket_fd(), *this); !ok) return ok;
   {
     const std::scoped_lock guard(link_lock_);
     const std::uint32_t number = segments_sent_.load(std::memory_order_relaxed);
@@ -376,6 +375,8 @@ result<void> device_core::launch(worker_id id) {
       if (auto ok = link.send_protected(sealed, number); !ok) return ok;
     links_.push_back(std::move(*made));
   }
+  // From here on `forget` sees to everything, also when the rest fails.
+  if (auto ok = loop_->watch(link.socket_fd(), *this); !ok) return ok;
   if (auto ok = link.launch(options_.runtime_folder + "/troupe-worker", environment_); !ok) return ok;
   if (worker_pid_.load() == 0) worker_pid_.store(link.pid());
   return link.exit_fd() >= 0 ? loop_->watch(link.exit_fd(), *this) : result<void>();
@@ -525,11 +526,14 @@ void device_core::look_whether_drained() noexcept {
   post(*loop_, [self] { self->feed({device_supervisor::event_kind::drained}); });
 }
 
-void device_core::close(bool now) {
-  if (!opened_) return;
+// Answered by what has happened when its turn on the loop has come: a reset may be before it.
+pending<void> device_core::close(bool now) {
+  if (!opened_) return when_stopped();
   auto self = shared_from_this();
-  post(*loop_, [self, now] {
+  auto answer = ref<detail::asked<void>>::adopt(new detail::asked<void>(self));
+  post(*loop_, [self, now, answer] {
     self->feed({now ? device_supervisor::event_kind::close_now_asked : device_supervisor::event_kind::close_asked});
+    self->answer_at(self->stopped_, answer);
     if (self->supervisor_.ended()) self->end_watches();
     if (self->state() != device_state::closing) return;
     self->closing_.store(true, std::memory_order_seq_cst);
@@ -537,6 +541,21 @@ void device_core::close(bool now) {
     self->wake_waiters();
     self->drive();
   });
+  return pending<void>(std::move(answer));
+}
+
+void device_core::answer_at(milestone& m, ref<pending_state<void>> answer) {
+  job* continuations;
+  {
+    kept_continuations kept;
+    const std::scoped_lock guard(watch_lock_);
+    if (m.outcome)
+      answer->complete(*m.outcome);
+    else
+      m.waiters.push_back(std::move(answer));
+    continuations = kept.take();
+  }
+  hand_over(continuations);
 }
 
 pending<void> device_core::reset() {
@@ -545,11 +564,7 @@ pending<void> device_core::reset() {
   post(*loop_, [self = shared_from_this(), answer]() mutable {
     self->quarantine_.lift();
     self->feed({device_supervisor::event_kind::reset_asked});
-    const std::scoped_lock guard(self->watch_lock_);
-    if (self->ready_.outcome)
-      answer->complete(*self->ready_.outcome);
-    else
-      self->ready_.waiters.push_back(std::move(answer));
+    self->answer_at(self->ready_, std::move(answer));
   });
   return pending<void>(std::move(answer));
 }

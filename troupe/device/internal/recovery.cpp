@@ -44,12 +44,14 @@ void device_core::sort_out(const device_supervisor::action& death) {
     const std::uint64_t newest = commands_->newest_ticket();
     while (!commands_->all_published(newest)) ::sched_yield();
     const open_requests open = open_up_to(newest);
-    believed_ = !lied && words_are_possible(open);
+    // A worker that died before it served has neither started nor said anything.
+    if (!unserved_) believed_ = !lied && words_are_possible(open);
     record = hold_inquest(death, open);
     memory_->lose(options_.salvage, newest, record->cause);
     if (has_cancelled_.load(std::memory_order_relaxed)) take_cancelled();
     next_ticket_ = newest + 1;
     sort_requests(open, *record);
+    unserved_ = true;
     complete(record);
     continuations = kept.take();
   }
@@ -81,6 +83,7 @@ bool device_core::words_are_possible(const open_requests& open) const noexcept {
 
 // Of a worker that wrote what cannot be, nothing is believed: what it says it has not touched may be half done.
 bool device_core::has_started(std::uint32_t slot, std::uint64_t ticket) const noexcept {
+  if (unserved_) return false;
   return !believed_ ||
          channel_.slot(slot).load(std::memory_order_acquire) == protocol::slot_word(ticket, protocol::phase::started);
 }
@@ -133,36 +136,35 @@ request_fate device_core::fate_of(std::uint32_t slot, std::uint64_t ticket, cons
         return request_fate::retried;
       }
     }
-    fail_in_order(slot, lost);
+    fail(slot, lost, true);
     return request_fate::lost;
   }
   if (const auto cause = missing_input(e)) {
-    fail_in_order(slot, passed_on(*cause, e, ticket));
+    fail(slot, passed_on(*cause, e, ticket), true);
     return request_fate::stale;
   }
   keep(slot, ticket);
   return request_fate::kept;
 }
 
-// Even where no new requests are taken, those behind it may read what it should have written.
-void device_core::fail_in_order(std::uint32_t slot, const error& why) {
-  if (refusing()) spoil_outputs(ledger_[slot], why);
-  fail(slot, why, true);
-}
-
 std::optional<error> device_core::missing_input(const ledger_entry& e) {
+  const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
+  if (e.failure) return *e.failure;
   for (const block_access& a : e.accesses()) {
     memory_->renew(*a.where.get());
     if (a.what.mode == access_mode::write) continue;
-    if (auto cause = memory_->stale_cause(*a.where.get(), a.what.begin, a.what.end)) return cause;
+    if (auto cause = memory_->stale_cause(*a.where.get(), a.what.begin, a.what.end, ticket)) return cause;
   }
   return {};
 }
 
 // The next worker runs it.
 void device_core::keep(std::uint32_t slot, std::uint64_t ticket) {
+  // Until that one shows a channel of its own, it can be cancelled.
+  std::uint64_t started = protocol::slot_word(ticket, protocol::phase::started);
+  channel_.slot(slot).compare_exchange_strong(started, protocol::slot_word(0, protocol::phase::none));
   for (const block_access& a : ledger_[slot].accesses())
-    if (a.what.mode != access_mode::read) memory_->mark_revived(*a.where.get(), a.what.begin, a.what.end);
+    if (a.what.mode != access_mode::read) memory_->mark_revived(*a.where.get(), a.what.begin, a.what.end, ticket);
   const auto generation = static_cast<std::uint32_t>(memory_->generation());
   std::memcpy(commands_->record(slot).data() + offsetof(protocol::command_header, generation), &generation,
               sizeof generation);
@@ -190,6 +192,8 @@ result<void> device_core::serve(worker_link& link) {
     channel_.application().retired.store(0, std::memory_order_relaxed);
     serving_.store(link.id());
     violated_.store(false);
+    unserved_ = false;
+    believed_ = true;
   }
   served_ = link.id();
   asked_ns_ = 0;

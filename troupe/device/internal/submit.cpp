@@ -141,6 +141,7 @@ submission device_core::submit(const request_info& info, const void* request, ch
   // this request.
   const std::uint64_t seen = reports_seen_.load(std::memory_order_acquire);
   const std::uint32_t seals = seals_begun_.load(std::memory_order_acquire);
+  const std::uint32_t failures = failures_seen_.load(std::memory_order_relaxed);
   if (const auto& why = checked.finish()) [[unlikely]]
     return refuse(*why, checked, answer, info);
   if (refusing_.load(std::memory_order_acquire)) [[unlikely]]
@@ -249,6 +250,9 @@ submission device_core::submit(const request_info& info, const void* request, ch
   }
   commands_->publish(ticket, slot);
   commands_->wake_if_sleeping();
+
+  if (failures_seen_.load(std::memory_order_seq_cst) != failures) [[unlikely]]
+    look_at_inputs_again(slot, ticket);
 
   // From here on the request may be answered and its slot reused at any moment: only locals and `checked` may be used.
   if (forbidden) [[unlikely]] {

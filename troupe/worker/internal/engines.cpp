@@ -163,6 +163,17 @@ result<void> engine_set::open(const std::string& library, const std::string& pat
     return missing("library " + library + ": " + path + " was built for engine interface " + std::to_string(theirs) +
                    ", this worker has " + std::to_string(troupe_engine_abi) + "; build it again");
   }
+  return take_in(std::move(e), path);
+}
+
+result<void> engine_set::add(const std::string& library, const troupe_engine& engine) {
+  auto e = std::make_unique<loaded>();
+  e->library = library;
+  e->engine = &engine;
+  return take_in(std::move(e), "the program");
+}
+
+result<void> engine_set::take_in(std::unique_ptr<loaded> e, const std::string& from) {
   const auto number = static_cast<std::uint32_t>(engines_.size());
   std::vector<known> all = operations_;
   for (std::uint32_t i = 0; i < e->engine->operation_count; ++i) {
@@ -173,7 +184,7 @@ result<void> engine_set::open(const std::string& library, const std::string& pat
   const auto same =
       std::adjacent_find(all.begin(), all.end(), [](const known& a, const known& b) { return a.opcode == b.opcode; });
   if (same != all.end()) {
-    return missing("library " + library + ": " + path + " serves two requests that cannot be told apart, " +
+    return missing("library " + e->library + ": " + from + " serves two requests that cannot be told apart, " +
                    same->what.operation->name + " and " + (same + 1)->what.operation->name +
                    "; give one of them another name, or its fields other names");
   }

@@ -46,6 +46,8 @@ class engine_set {
   void warm_up(const std::string& library);
   /// Called with each library that is loaded from now on.
   void when_loaded(std::function<void(const std::string& library)> f) { when_loaded_ = std::move(f); }
+  /// An engine that is part of this program. Closed with the others.
+  result<void> add(const std::string& library, const troupe_engine& engine);
   /// The operation behind an opcode; loads the library named by `library_code` when it is not there yet.
   /// `unsupported` says what is missing.
   result<found> find(std::uint32_t library_code, std::uint64_t opcode);
@@ -61,6 +63,7 @@ class engine_set {
     found what;
   };
   result<void> open(const std::string& library, const std::string& path);
+  result<void> take_in(std::unique_ptr<loaded> e, const std::string& from);
   std::vector<std::string> available() const;
   const known* lookup(std::uint64_t opcode) const noexcept;
   error unknown_request(const std::string& library) const;

@@ -8,10 +8,16 @@
 namespace troupe {
 
 lane_set::lane_set(protocol::view channel, operation* operations, reporter& reports, failure_log& failures,
-                   wait_policy policy)
-    : channel_(channel), operations_(operations), reports_(reports), failures_(failures), policy_(policy) {}
+                   wait_policy policy, bool threads)
+    : channel_(channel),
+      operations_(operations),
+      reports_(reports),
+      failures_(failures),
+      policy_(policy),
+      threads_(threads) {}
 
 lane_set::~lane_set() {
+  if (!threads_) return;
   drain();
   ending_.store(true);
   for (lane& l : lanes_) {
@@ -30,12 +36,29 @@ void lane_set::issue(operation& op, std::uint32_t number) noexcept {
 void lane_set::queue(operation& op) {
   lane& l = lanes_[op.at.lane];
   l.queued.store(op.at.sequence + op.together - 1, std::memory_order_seq_cst);
+  if (!threads_) return;
   if (!l.thread.joinable()) {
     l.thread = std::thread([this, number = op.at.lane] { serve(number); });
   } else if (l.parked.load(std::memory_order_seq_cst)) {
     l.wake.fetch_add(1);
     futex_wake(l.wake, futex_scope::process);
   }
+}
+
+operation& lane_set::at(position p) const noexcept {
+  return operations_[protocol::slot_of(channel_.log(p.lane, p.sequence).load(std::memory_order_relaxed))];
+}
+
+bool lane_set::step(std::uint32_t number) noexcept {
+  const std::uint64_t next = done(number) + 1;
+  if (lanes_[number].queued.load(std::memory_order_relaxed) < next) return false;
+  operation& head = at({number, next});
+  bool waits = false;
+  for (std::uint32_t i = 0; i < head.together; ++i)
+    at({number, next + i}).waits.for_each([&](position p) { waits |= done(p.lane) < p.sequence; });
+  if (waits) return false;
+  run(head);
+  return true;
 }
 
 void lane_set::serve(std::uint32_t number) noexcept {
@@ -47,7 +70,7 @@ void lane_set::serve(std::uint32_t number) noexcept {
     // is this thread's. The other way round the pump could run `next` itself and queue the one after it in between.
     const std::uint64_t queued = l.queued.load(std::memory_order_acquire), next = done(number) + 1;
     if (queued >= next) {
-      run(operations_[protocol::slot_of(channel_.log(number, next).load(std::memory_order_relaxed))]);
+      run(at({number, next}));
       continue;
     }
     if (ending_.load()) return;
@@ -152,9 +175,7 @@ void lane_set::run_group(operation& head) noexcept {
   std::uint32_t n = 0;
   const position first = head.at;
   const std::uint32_t all = head.together;
-  const auto member = [&](std::uint32_t i) -> operation& {
-    return operations_[protocol::slot_of(channel_.log(first.lane, first.sequence + i).load(std::memory_order_relaxed))];
-  };
+  const auto member = [&](std::uint32_t i) -> operation& { return at({first.lane, first.sequence + i}); };
   for (std::uint32_t i = 0; i < all; ++i) wait_for(member(i).waits);
   for (std::uint32_t i = 0; i < all; ++i) {
     operation& op = member(i);

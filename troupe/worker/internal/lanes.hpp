@@ -17,9 +17,11 @@ namespace troupe {
 /// A lane has a thread only from the moment something is queued for it: work that can run at once may run on the pump.
 class lane_set {
  public:
-  lane_set(protocol::view channel, operation* operations, reporter& reports, failure_log& failures, wait_policy policy);
+  /// Without `threads`, what is queued waits for whoever calls `step`.
+  lane_set(protocol::view channel, operation* operations, reporter& reports, failure_log& failures, wait_policy policy,
+           bool threads = true);
   lane_set(const lane_set&) = delete;
-  /// Waits for what is queued, then ends the threads.
+  /// Waits for what is queued, then ends the threads. Without threads, what is queued never runs.
   ~lane_set();
 
   /// For the pump: gives `op` the next place in its lane, `op.at`, and writes the lane's log.
@@ -29,6 +31,9 @@ class lane_set {
   void run_here(operation& op) noexcept { run(op); }
   /// Leaves them to the lane's thread.
   void queue(operation& op);
+  /// Without threads: runs what is next in this lane, and those `together` with it. False when there is nothing, or it
+  /// must wait for another lane.
+  bool step(std::uint32_t lane) noexcept;
 
   std::uint64_t done(std::uint32_t lane) const noexcept {
     return channel_.page().lanes[lane].done.load(std::memory_order_acquire);
@@ -53,6 +58,7 @@ class lane_set {
   void tell(const operation& op, const failure_ptr& why);
   troupe_engine_call call_of(const operation& op) noexcept;
   void serve(std::uint32_t number) noexcept;
+  operation& at(position p) const noexcept;
   void wait_for(const wait_list& waits) noexcept;
   void wait_until_done(std::uint32_t lane, std::uint64_t sequence) noexcept;
   void complete(position up_to) noexcept;
@@ -63,6 +69,7 @@ class lane_set {
   reporter& reports_;
   failure_log& failures_;
   wait_policy policy_;
+  const bool threads_;
   std::atomic<bool> ending_{false};
   std::atomic<std::uint32_t> step_{0}, step_waiters_{0};  // lanes that wait for other lanes sleep on step_
   std::array<lane, max_lanes> lanes_;

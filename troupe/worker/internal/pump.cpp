@@ -37,7 +37,7 @@ error memory_never_came() {
 pump::pump(const parts& p)
     : parts_(p),
       operations_(std::make_unique<operation[]>(p.channel.at.capacity)),
-      lanes_(p.channel, operations_.get(), p.reports, failures_, p.wait) {
+      lanes_(p.channel, operations_.get(), p.reports, failures_, p.wait, p.threads) {
   parts_.inline_bytes = std::min(parts_.inline_bytes, too_heavy - 1);
 }
 
@@ -54,19 +54,31 @@ void pump::segments_changed(std::uint32_t count) noexcept {
   futex_wake(turn_, futex_scope::process);
 }
 
+pump::stepped pump::step() {
+  if (const auto sent = parts_.commands.peek()) {
+    parts_.commands.pop();
+    if (accept(*sent)) [[likely]]
+      return stepped::something;
+    if (group_.count != 0) close_group();  // its members have places in their lane
+    return stepped::corrupt;
+  }
+  if (group_.count == 0) return stepped::nothing;
+  close_group();
+  return stepped::something;
+}
+
+bool pump::idle() const noexcept {
+  bool all = group_.count == 0;
+  for (std::uint32_t l = 0; l < max_lanes; ++l) all &= lanes_.idle(l);
+  return all;
+}
+
 result<void> pump::run() {
   adaptive_wait wait(parts_.wait);
   while (true) {
-    if (const auto sent = parts_.commands.peek()) {
-      parts_.commands.pop();
-      if (accept(*sent)) continue;
-      if (group_.count != 0) close_group();  // its members have places in their lane
-      return error(reaction::fatal, "worker", "the memory of the commands is corrupt");
-    }
-    if (group_.count != 0) {
-      close_group();
-      continue;
-    }
+    const stepped how = step();
+    if (how == stepped::something) continue;
+    if (how == stepped::corrupt) return error(reaction::fatal, "worker", "the memory of the commands is corrupt");
     if (wait.spin([this] { return !parts_.commands.empty(); })) continue;
     if (stopping_.load()) break;
     parts_.reports.announce_idle();

@@ -29,6 +29,8 @@ class pump {
     /// default four times the largest mailbox: a request comes here before so many others have failed since it was
     /// checked, unless its caller waited very long for room, and then it is refused.
     std::uint64_t most_poison = std::uint64_t{4} * 65536;
+    /// Without, what cannot run at once waits for `step_lane`.
+    bool threads = true;
   };
   explicit pump(const parts& p);
 
@@ -36,6 +38,14 @@ class pump {
   void begin_generation(std::uint32_t generation) noexcept { generation_ = generation; }
   /// Serves until `stop` was called and the mailbox is empty, then waits for the lanes.
   result<void> run();
+  enum class stepped : std::uint8_t { nothing, something, corrupt };
+  /// What `run` does between two looks for something to do, for a pump without threads: takes one request, or lets a
+  /// group go. Waits for the memory of the request, if that has not come. `corrupt` is final.
+  stepped step();
+  /// Runs what is next in a lane. False when there is nothing, or it must wait.
+  bool step_lane(std::uint32_t lane) noexcept { return lanes_.step(lane); }
+  /// Everything taken has been run.
+  bool idle() const noexcept;
   /// Thread safe.
   void stop() noexcept;
   /// So many memory messages have been carried out. For one thread.

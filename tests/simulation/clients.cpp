@@ -1,0 +1,238 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What clients do: all through the public handle of the device.
+#include <algorithm>
+
+#include "requests.hpp"
+#include "simulation.hpp"
+
+namespace troupe::simulation {
+namespace {
+
+constexpr std::uint64_t follow_up_stream = 5ull << 40;
+constexpr std::uint32_t most_words = 8;
+
+}  // namespace
+
+void simulation::client_acts(random_bits& r) {
+  const std::uint32_t roll = r.below(1000);
+  if (roll < 120 || buffers_.size() < 2) return alloc(r);
+  if (roll < 180) return let_go(r);
+  if (roll < 270) return cancel(r);
+  if (roll < 280) return void(gpu_->trim());
+  if (roll < 290) return void(gpu_->statistics());
+  if (roll < 320 && gave_up() && !closing_) {
+    record.note("reset");
+    (void)gpu_->reset().then([gpu = *gpu_](const result<void>&) { (void)gpu.statistics(); });
+    return;
+  }
+  if (roll < 324) {
+    closing_ = true;
+    const bool at_once = r.percent(50);
+    closing_now_ |= at_once;
+    record.note(at_once ? "close now" : "close");
+    (void)(at_once ? gpu_->close_now() : gpu_->close());
+    return;
+  }
+  send(r);
+}
+
+void simulation::alloc(random_bits& r) {
+  if (buffers_.size() >= 8) return let_go(r);
+  const std::uint32_t n = r.between(1, most_words);
+  buffer<word> b = gpu_->alloc<word>(n);
+  const auto& [owner, begin, bytes] = b.memory();
+  record.note("alloc", n, owner->address != 0);
+  if (owner->address == 0) return;
+  for (std::size_t i = first_open_; i < requests_.size(); ++i) {
+    const request& q = requests_[i];
+    if (q.ticket == 0 || q.called || !q.answer || q.answer->done()) continue;
+    for (const auto& [from, size] : q.memory)
+      if (from < begin + bytes && begin < from + size)
+        violated("memory was given away while a request needs it: request " + std::to_string(q.number));
+  }
+  models_.push_back(std::make_shared<model_buffer>(n, core_->memory().generation()));
+  buffers_.push_back({std::move(b), models_.back(), 0});
+}
+
+void simulation::let_go(random_bits& r) {
+  if (buffers_.empty()) return;
+  record.note("let go");
+  buffers_.erase(buffers_.begin() + r.below(buffers_.size()));
+}
+
+void simulation::cancel(random_bits& r) {
+  std::vector<request*> open;
+  for (std::size_t i = first_open_; i < requests_.size(); ++i)
+    if (requests_[i].answer && !requests_[i].called) open.push_back(&requests_[i]);
+  if (open.empty()) return;
+  request& q = *open[r.below(open.size())];
+  record.note("cancel", q.number);
+  q.cancelled = true;
+  q.answer->cancel();
+}
+
+// All of a buffer, or a part of it.
+simulation::held simulation::pick(random_bits& r) const {
+  const held& h = buffers_[r.below(buffers_.size())];
+  if (r.percent(60)) return h;
+  const auto size = static_cast<std::uint32_t>(h.handle.size().value());
+  const std::uint32_t first = r.below(size), count = r.between(1, size - first);
+  return {h.handle.slice(first, count), h.model, h.first + first};
+}
+
+simulation::request& simulation::begin(kind what) {
+  request& q = requests_.emplace_back();
+  q.what = what;
+  q.number = ++numbers_;
+  q.generation = generation_;
+  return q;
+}
+
+void simulation::reads(request& q, const held& h, std::uint32_t count) {
+  q.reads.push_back({h.model, h.first, count});
+  q.memory.emplace_back(h.handle.memory().address, count * sizeof(word));
+}
+
+void simulation::writes(request& q, const held& h, std::uint32_t count) {
+  h.model->expect(q.number, h.first, count);
+  q.writes = {h.model, h.first, count};
+  q.memory.emplace_back(h.handle.memory().address, count * sizeof(word));
+}
+
+template <class T>
+void simulation::take(result<T> answer, request& q) {
+  if (q.called) return;
+  q.called = true;
+  q.how = answer ? outcome::fine : outcome::failed;
+  if (!answer) {
+    q.why = answer.error();
+  } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+    q.reply = *answer;
+  } else if constexpr (std::is_same_v<T, std::vector<word>>) {
+    q.downloaded = std::move(*answer);
+  }
+}
+
+template <class T>
+void simulation::sent(request& q, pending<T> p, random_bits& r) {
+  q.answer = ref<pending_core>::share(p.state().get());
+  q.ticket = static_cast<detail::asked<T>*>(p.state().get())->link.ticket;
+  q.take = [](pending_core& core, request& of) { take(static_cast<pending_state<T>&>(core).take(), of); };
+  after_sending(q);
+  if (!r.percent(25)) return;
+  q.continued = true;
+  (void)std::move(p).then([this, &q](result<T> answer) {
+    if (q.called) violated("a request was answered twice");
+    take(std::move(answer), q);
+    // Whoever has an answer asks for the next thing, wherever that is.
+    if (random_bits next(seed_, follow_up_stream + q.number); next.percent(20) && !calm_ && !sending_) send(next);
+  });
+}
+
+template <class R>
+void simulation::ask_or_tell(request& q, const R& what, const call_options& o, random_bits& r) {
+  if (!r.percent(8)) return sent(q, gpu_->ask(what, o), r);
+  const submission s = gpu_->tell(what, o);
+  q.ticket = s.ticket();
+  after_sending(q);
+  if (q.writes) q.writes->of->settle(q.number, s ? model_buffer::content::doubtful : model_buffer::content::lost);
+}
+
+void simulation::after_sending(request& q) {
+  record.note(q.ticket != 0 ? "sent" : "refused", q.number, static_cast<std::uint64_t>(q.what));
+  if (q.ticket != 0) by_ticket_[q.ticket] = &q;
+  if (q.ticket != 0 && q.came_too_late) violated("a request was accepted although an input is lost");
+}
+
+// A request that is sent while another is being sent would come before or after it as it happens.
+void simulation::send(random_bits& r) {
+  if (buffers_.size() < 2) return alloc(r);
+  sending_ = true;
+  send_something(r);
+  sending_ = false;
+}
+
+void simulation::send_something(random_bits& r) {
+  call_options o;
+  request& q = begin(static_cast<kind>(r.below(11)));
+  if (r.percent(6)) {
+    const std::uint32_t patience = r.below(3'000'000);
+    o.timeout = time_span(std::chrono::nanoseconds(patience));
+    q.deadline = loop_->time + patience;
+  }
+  o.coalesce = r.percent(80);
+  if (r.percent(15)) o.retries = static_cast<std::uint8_t>(q.retries = r.between(1, 2));
+  if (r.percent(3)) {
+    o.run_timeout = time_span(std::chrono::milliseconds(r.between(1, 20)));
+    q.limited = true;
+  }
+  if (q.what == kind::ping || q.what == kind::fence) {  // which take no options
+    q.deadline = INT64_MAX;
+    q.retries = 0;
+    q.limited = false;
+  }
+  q.param = static_cast<word>(r.next());
+  const auto size = [](const held& h) { return static_cast<std::uint32_t>(h.handle.size().value()); };
+  held x = pick(r), y = pick(r);
+  while (y.model == x.model) y = pick(r);
+  switch (q.what) {
+    case kind::fill:
+      writes(q, x, size(x));
+      return sent(q, gpu_->fill(x.handle, q.param, o), r);
+    case kind::upload:
+      for (std::uint32_t i = 0; i < size(x); ++i) q.data.push_back(static_cast<word>(r.next()));
+      writes(q, x, size(x));
+      return sent(q, gpu_->upload(x.handle, q.data, o), r);
+    case kind::download:
+      reads(q, x, size(x));
+      q.came_too_late = misses_input(q);
+      return sent(q, gpu_->download(x.handle, o), r);
+    case kind::copy:
+      if (size(x) > size(y)) std::swap(x, y);
+      reads(q, x, size(x));
+      q.came_too_late = misses_input(q);
+      writes(q, y, size(x));
+      return sent(q, gpu_->copy(y.handle, x.handle, o), r);
+    case kind::add:
+      reads(q, x, size(x));
+      q.came_too_late = misses_input(q);
+      writes(q, x, size(x));
+      return ask_or_tell(q, simulated::add{.x = x.handle, .n = x.handle.size(), .by = q.param}, o, r);
+    case kind::combine: {
+      held z = pick(r);
+      while (z.model == y.model) z = pick(r);
+      const std::uint32_t n = std::min({size(x), size(y), size(z)});
+      reads(q, x, n);
+      reads(q, z, n);
+      q.came_too_late = misses_input(q);
+      writes(q, y, n);
+      return ask_or_tell(q, simulated::combine{.a = x.handle, .b = z.handle, .y = y.handle, .n = n}, o, r);
+    }
+    case kind::gather: {
+      std::vector<in<word>> parts;
+      for (std::uint32_t n = r.percent(20) ? r.between(12, 20) : r.between(1, 3); n > 0; --n) {
+        held p = pick(r);
+        while (p.model == y.model) p = pick(r);
+        reads(q, p, 1);
+        parts.push_back(p.handle);
+      }
+      q.came_too_late = misses_input(q);
+      writes(q, y, 1);
+      return ask_or_tell(q, simulated::gather{.parts = std::move(parts), .y = y.handle}, o, r);
+    }
+    case kind::look:
+      reads(q, x, size(x));
+      q.came_too_late = misses_input(q);
+      return ask_or_tell(q, simulated::look{.a = x.handle, .n = x.handle.size()}, o, r);
+    case kind::spoil:
+      writes(q, x, size(x));
+      return ask_or_tell(q, simulated::spoil{.y = x.handle, .n = x.handle.size()}, o, r);
+    case kind::ping:
+      return sent(q, gpu_->ping(q.param), r);
+    case kind::fence:
+      return sent(q, gpu_->sync(), r);
+  }
+}
+
+}  // namespace troupe::simulation

@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What must be true after every step.
+#include <algorithm>
+
+#include "requests.hpp"
+#include "simulation.hpp"
+
+namespace troupe::simulation {
+
+using content = model_buffer::content;
+
+void simulation::request_starts(std::uint64_t ticket, simulated_worker& w) {
+  record.note("starts", ticket, w.id);
+  if (w.kill_wanted) return;  // it should be dead, and the device has stopped because it is not
+  const auto found = by_ticket_.find(ticket);
+  if (found == by_ticket_.end()) return;
+  request& q = *found->second;
+  if (q.started != nullptr && q.started->dishonest) q.suspect = true;
+  if (w.dishonest) q.suspect = true;
+  if (++q.starts > 1 + q.retries && !q.suspect)
+    violated("request " + std::to_string(q.number) + " was started too often, at last by workers " +
+             std::to_string(q.started->id) + " and " + std::to_string(w.id));
+  if (!q.suspect && q.judged) violated("request " + std::to_string(q.number) + " started after it was answered");
+  q.started = &w;
+}
+
+void simulation::request_finished(std::uint64_t ticket, simulated_worker& w) {
+  record.note("finishes", ticket, w.id);
+  if (const auto found = by_ticket_.find(ticket); found != by_ticket_.end()) found->second->finished = &w;
+}
+
+void simulation::request_failed(std::uint64_t ticket, simulated_worker& w) {
+  record.note("fails", ticket, w.id);
+  if (const auto found = by_ticket_.find(ticket); found != by_ticket_.end()) found->second->failed_by_worker = true;
+}
+
+// What it must have read. False: it may not have read that at all.
+void simulation::find(const request& q, std::vector<word>& values, bool& certain) {
+  for (const use& u : q.reads)
+    for (std::uint32_t i = u.begin; i < u.begin + u.count; ++i) {
+      const model_buffer::cell c = u.of->before(q.number, i);
+      if (c.state == content::lost) violated("request " + std::to_string(q.number) + " has read what was lost");
+      if (c.state == content::pending)
+        violated("request " + std::to_string(q.number) + " was answered before one that it depends on");
+      certain &= c.state == content::known;
+      values.push_back(c.value);
+    }
+}
+
+bool simulation::misses_input(const request& q) {
+  for (const use& u : q.reads)
+    for (std::uint32_t i = u.begin; i < u.begin + u.count; ++i)
+      if (u.of->before(q.number, i).state == content::lost) return true;
+  return false;
+}
+
+bool simulation::may_miss_input(const request& q) {
+  for (const use& u : q.reads)
+    for (std::uint32_t i = u.begin; i < u.begin + u.count; ++i)
+      if (u.of->may_be_lost(q.number, i)) return true;
+  return false;
+}
+
+void simulation::judge_success(request& q) {
+  ++record.answers;
+  record.note("fine", q.number, q.reply);
+  if (q.suspect) {
+    if (q.writes) q.writes->of->settle(q.number, content::any);
+    return;
+  }
+  if (q.finished == nullptr) violated("success of request " + std::to_string(q.number) + ", which nobody has finished");
+  std::vector<word> found, written;
+  bool certain = true;
+  find(q, found, certain);
+  simulated::hash_of_words h;
+  h.mix(found);
+  const auto wrong = [&](const char* what) {
+    violated(std::string(what) + " of request " + std::to_string(q.number) + " is wrong");
+  };
+  switch (q.what) {
+    case kind::fill:
+      written.assign(q.writes->count, q.param);
+      break;
+    case kind::upload:
+      written = q.data;
+      break;
+    case kind::download:
+      if (certain && q.downloaded != found) wrong("the data");
+      break;
+    case kind::copy:
+      written = found;
+      break;
+    case kind::add:
+      written = found;
+      for (word& w : written) w += q.param;
+      break;
+    case kind::combine:
+      for (std::uint32_t i = 0; i < q.writes->count; ++i) written.push_back(31 * found[i] + found[i + q.writes->count]);
+      break;
+    case kind::gather:
+      written.push_back(0);
+      for (const word w : found) written[0] += w;
+      break;
+    case kind::ping:
+      if (q.reply != q.param) wrong("the answer");
+      break;
+    case kind::fence:
+      for (const request& earlier : requests_)
+        if (earlier.number < q.number && earlier.answer && !earlier.called && earlier.ticket != 0)
+          violated("a sync was answered before request " + std::to_string(earlier.number));
+      break;
+    case kind::look:
+      break;
+    case kind::spoil:
+      wrong("the success");
+  }
+  if (certain && !found.empty() && q.what >= kind::add && q.what <= kind::look && q.reply != h.value)
+    wrong("what was read: the answer");
+  if (q.writes) q.writes->of->settle(q.number, certain ? content::known : content::any, written);
+}
+
+void simulation::judge_failure(request& q) {
+  ++record.failures;
+  record.note("failed", q.number, static_cast<std::uint64_t>(q.why->reaction()));
+  if (q.writes) q.writes->of->settle(q.number, content::lost);
+  if (q.suspect) return;
+  if (!had_to_fail(q)) violated("request " + std::to_string(q.number) + " failed without a reason: " + q.why->text());
+}
+
+bool simulation::had_to_fail(const request& q) const {
+  // What is uploaded waits in memory that a broken worker can write.
+  const bool upload_lost = q.what == kind::upload && options_.salvage == salvage::strict && generation_ != q.generation;
+  const bool died_in_it = q.started != nullptr && q.started->dead && (q.starts > q.retries || q.what == kind::add);
+  return q.cancelled || upload_lost || loop_->time >= q.deadline || q.failed_by_worker || died_in_it || gave_up() ||
+         closing_now_ || may_miss_input(q);
+}
+
+void simulation::judge_refusal(request& q) {
+  record.note("was refused", q.number, static_cast<std::uint64_t>(q.why->reaction()));
+  if (q.writes) q.writes->of->settle(q.number, content::lost);
+  if (!core_->refusing() && core_->quarantined() == 0 && q.why->reaction() != reaction::retry_later &&
+      !may_miss_input(q))
+    violated("request " + std::to_string(q.number) + " was refused without a reason: " + q.why->text());
+}
+
+// Answers that came in one step came in this order: what had finished, the loss, what failed of it.
+void simulation::check() {
+  const bool distrust = distrust_ || (shown_ != nullptr && shown_->dishonest);
+  bool some = false;
+  for (std::size_t i = first_open_; i < requests_.size(); ++i) {
+    request& q = requests_[i];
+    if (!q.answer || q.judged) continue;
+    if (!q.called && !q.continued && q.answer->done()) q.take(*q.answer, q);
+    // A sync may be decided about and wait for a download.
+    if (distrust && (q.called || q.what == kind::fence)) q.suspect = true;
+    if (!q.called || q.how == outcome::failed) continue;
+    judge_success(q);
+    q.judged = some = true;
+  }
+  const std::uint64_t generation = core_->memory().generation();
+  if (generation != generation_) judge_loss(generation);
+  for (std::size_t i = first_open_; i < requests_.size(); ++i) {
+    request& q = requests_[i];
+    if (!q.answer || q.judged || !q.called) continue;
+    if (q.ticket != 0)
+      judge_failure(q);
+    else
+      judge_refusal(q);
+    q.judged = some = true;
+  }
+  while (first_open_ < requests_.size() && (requests_[first_open_].judged || !requests_[first_open_].answer))
+    ++first_open_;
+  if (accused_ != nullptr && !gave_up())
+    violated("worker " + std::to_string(accused_->id) + " was killed although it served well");
+  accused_ = nullptr;
+  check_state();
+  if (some && first_open_ == requests_.size()) check_validity();
+  distrust_ = shown_ != nullptr && shown_->dishonest;
+}
+
+void simulation::judge_loss(std::uint64_t generation) {
+  record.note("generation", generation);
+  ++record.recoveries;
+  if (generation != generation_ + 1) violated("two generations in one step");
+  generation_ = generation;
+  if (options_.salvage == salvage::strict || gave_up())
+    for (const auto& m : models_)
+      if (m->generation < generation) m->lose();
+  const std::int64_t window = options_.restart_window.nanoseconds;
+  std::erase_if(recoveries_, [&](std::int64_t t) { return t + window <= loop_->time; });
+  recoveries_.push_back(loop_->time);
+  if (!gave_up() && recoveries_.size() > options_.restarts)
+    violated("the device was restarted more often than it may be");
+}
+
+void simulation::check_state() {
+  const device_state now = core_->state();
+  if (now == device_state::stopped && state_ != device_state::stopped && !closing_) {
+    const bool may = state_ == device_state::starting || options_.isolation == isolation::thread ||
+                     recoveries_.size() > options_.restarts || unendable();
+    if (!may) violated("the device gave up too early");
+  }
+  if (state_ == device_state::stopped && now != device_state::stopped) recoveries_.clear();
+  if (now != state_) record.note("state", static_cast<std::uint64_t>(now));
+  state_ = now;
+}
+
+bool simulation::unendable() const {
+  return std::any_of(workers_.begin(), workers_.end(), [](const auto& w) { return w->was_unkillable; });
+}
+
+// With nothing under way: what can be read is what was written, and no less.
+void simulation::check_validity() {
+  if (core_->refusing()) return;
+  for (const held& h : buffers_) {
+    bool lost = false, doubtful = false;
+    for (std::uint32_t i = 0; i < h.model->size(); ++i) {
+      const content c = h.model->before(numbers_ + 1, i).state;
+      lost |= c == content::lost;
+      doubtful |= c == content::doubtful;
+    }
+    if (doubtful) continue;
+    if (lost && h.handle.valid()) violated("a buffer is valid although its content is lost");
+    if (!lost && !h.handle.valid())
+      violated("a buffer is not valid although nothing of it is lost: " + h.handle.cause()->text());
+  }
+}
+
+}  // namespace troupe::simulation

@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include "simulated_engine.hpp"
+
+#include <csignal>
+#include <troupe/memory/requests.hpp>
+
+#include "requests.hpp"
+#include "simulated_worker.hpp"
+
+namespace troupe::simulation {
+namespace {
+
+using simulated::hash_of_words;
+using simulated::word;
+
+/// Each request reads everything, writes a half, and writes the other half, with others going on before, between and
+/// after.
+struct engine {
+  simulated_worker& worker;
+
+  static error gone() { return error(reaction::fatal, "simulation", "the worker is dead"); }
+
+  template <class T, access_mode M>
+  bool reach(const operand<T, M>& o) {
+    return reach(o.range().address, o.range().bytes);
+  }
+  bool reach(std::uint64_t address, std::uint64_t bytes) {
+    if (!worker.knows(address, bytes)) worker.where().violated("a request ran without its memory");
+    return true;
+  }
+  void meanwhile() { worker.where().meanwhile(worker); }
+
+  template <class Work>
+  result<std::uint64_t> run_in_steps(call& c, Work&& work) {
+    if (worker.dead) return gone();
+    worker.where().request_starts(c.ticket, worker);
+    meanwhile();
+    if (worker.dead) return gone();
+    auto answer = work([this](std::span<word> to, std::span<const word> values) {
+      const std::size_t half = values.size() / 2;
+      std::copy_n(values.begin(), half, to.begin());
+      meanwhile();
+      if (worker.dead) return false;
+      std::copy(values.begin() + static_cast<std::ptrdiff_t>(half), values.end(),
+                to.begin() + static_cast<std::ptrdiff_t>(half));
+      meanwhile();
+      return !worker.dead;
+    });
+    if (worker.dead) return gone();
+    if (answer)
+      worker.where().request_finished(c.ticket, worker);
+    else
+      worker.where().request_failed(c.ticket, worker);
+    return answer;
+  }
+  template <class Work>
+  result<void> run_silently(call& c, Work&& work) {
+    auto answer = run_in_steps(c, std::forward<Work>(work));
+    return answer ? result<void>() : result<void>(answer.error());
+  }
+  static std::vector<word> words_of(const in<word>& o, extent n) { return {o.data(), o.data() + n.value()}; }
+
+  result<void> move(call& c, const in<std::byte>& from, const out<std::byte>& to, extent bytes) {
+    return run_silently(c, [&](auto write) -> result<std::uint64_t> {
+      const auto n = static_cast<std::size_t>(bytes.value()) / sizeof(word);
+      if (!reach(from) || !reach(to)) return gone();
+      const auto* source = reinterpret_cast<const word*>(from.data());
+      const std::vector<word> values(source, source + n);
+      return write(std::span(reinterpret_cast<word*>(to.data()), n), values) ? result<std::uint64_t>(0) : gone();
+    });
+  }
+  result<void> run(const memory::upload& r, call& c) { return move(c, r.source, r.target, r.bytes); }
+  result<void> run(const memory::download& r, call& c) { return move(c, r.source, r.target, r.bytes); }
+  result<void> run(const memory::copy& r, call& c) { return move(c, r.source, r.target, r.bytes); }
+  result<void> run(const memory::fill& r, call& c) {
+    return run_silently(c, [&](auto write) -> result<std::uint64_t> {
+      if (!reach(r.target)) return gone();
+      const auto n = static_cast<std::size_t>(r.bytes.value()) / sizeof(word);
+      word one = 0;
+      if (r.pattern_bytes == extent(sizeof one)) std::memcpy(&one, r.pattern.data(), sizeof one);
+      const std::vector<word> values(n, one);
+      return write(std::span(reinterpret_cast<word*>(r.target.data()), n), values) ? result<std::uint64_t>(0) : gone();
+    });
+  }
+  result<void> run(const memory::fence&, call& c) {
+    return run_silently(c, [](auto) -> result<std::uint64_t> { return 0; });
+  }
+  result<std::uint64_t> run(const memory::ping& r, call& c) {
+    return run_in_steps(c, [&](auto) -> result<std::uint64_t> { return r.value; });
+  }
+
+  result<std::uint64_t> run(const simulated::add& r, call& c) {
+    return run_in_steps(c, [&](auto write) -> result<std::uint64_t> {
+      if (!reach(r.x)) return gone();
+      std::vector<word> values(r.x.data(), r.x.data() + r.n.value());
+      hash_of_words h;
+      h.mix(values);
+      for (word& v : values) v += r.by;
+      return write(std::span(r.x.data(), values.size()), values) ? result<std::uint64_t>(h.value) : gone();
+    });
+  }
+  result<std::uint64_t> run(const simulated::combine& r, call& c) {
+    return run_in_steps(c, [&](auto write) -> result<std::uint64_t> {
+      if (!reach(r.a) || !reach(r.b) || !reach(r.y)) return gone();
+      const std::vector<word> a = words_of(r.a, r.n), b = words_of(r.b, r.n);
+      hash_of_words h;
+      h.mix(a);
+      h.mix(b);
+      std::vector<word> values(a.size());
+      for (std::size_t i = 0; i < a.size(); ++i) values[i] = 31 * a[i] + b[i];
+      return write(std::span(r.y.data(), values.size()), values) ? result<std::uint64_t>(h.value) : gone();
+    });
+  }
+  result<std::uint64_t> run(const simulated::gather& r, call& c) {
+    return run_in_steps(c, [&](auto write) -> result<std::uint64_t> {
+      hash_of_words h;
+      std::vector<word> sum{0};
+      for (const auto& p : r.parts) {
+        if (!reach(p)) return gone();
+        h.mix(std::span(p.data(), 1));
+        sum[0] += p.data()[0];
+      }
+      if (!reach(r.y)) return gone();
+      return write(std::span(r.y.data(), 1), sum) ? result<std::uint64_t>(h.value) : gone();
+    });
+  }
+  result<std::uint64_t> run(const simulated::look& r, call& c) {
+    return run_in_steps(c, [&](auto) -> result<std::uint64_t> {
+      if (!reach(r.a)) return gone();
+      hash_of_words h;
+      h.mix(words_of(r.a, r.n));
+      return h.value;
+    });
+  }
+  result<std::uint64_t> run(const simulated::spoil& r, call& c) {
+    return run_in_steps(c, [&](auto write) -> result<std::uint64_t> {
+      if (!reach(r.y)) return gone();
+      const std::vector<word> half(static_cast<std::size_t>(r.n.value() + 1) / 2, 0xbad);
+      if (!write(std::span(r.y.data(), half.size()), half)) return gone();
+      return error(reaction::unsupported, "simulation", "spoiled");
+    });
+  }
+};
+
+struct holder : troupe_engine {
+  engine work;
+  std::vector<troupe_engine_operation> all;
+};
+
+bool run_adds(void* state, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
+              troupe_engine_failure* failure) {
+  bool ok = true;
+  for (std::uint32_t i = 0; i < count; ++i)
+    ok &= detail::run_operation<engine, simulated::add>(state, payloads[i], &calls[i], failure);
+  return ok || static_cast<engine*>(state)->worker.dead;
+}
+
+}  // namespace
+
+const troupe_engine& make_engine(simulated_worker& w) {
+  const auto operations =
+      operations_of<engine, uploads<memory::upload>, downloads<memory::download>, memory::copy, memory::fill,
+                    fences<memory::fence>, memory::ping, simulated::add, simulated::combine, simulated::gather,
+                    simulated::look, slow<simulated::spoil>>();
+  auto* h = new holder{{.abi = troupe_engine_abi,
+                        .library = "simulated",
+                        .backend = "simulated",
+                        .version = "1",
+                        .operations = nullptr,
+                        .operation_count = static_cast<std::uint32_t>(operations.size()),
+                        .state = nullptr,
+                        .close = [](const troupe_engine* self) { delete static_cast<const holder*>(self); },
+                        .notes = nullptr},
+                       {w},
+                       {operations.begin(), operations.end()}};
+  // Adds may share a call, each with its own ticket.
+  for (troupe_engine_operation& o : h->all)
+    if (o.opcode == opcode_of<simulated::add>) {
+      o.group = [](const void*) -> std::uint64_t { return 1; };
+      o.run_group = &run_adds;
+    }
+  h->operations = h->all.data();
+  h->state = &h->work;
+  return *h;
+}
+
+}  // namespace troupe::simulation

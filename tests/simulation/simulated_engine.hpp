@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/worker/engine.hpp>
+
+namespace troupe::simulation {
+
+class simulated_worker;
+
+/// An engine that works for this worker, and knows all requests of the simulation. The caller deletes it by its
+/// `close`.
+const troupe_engine& make_engine(simulated_worker& w);
+
+}  // namespace troupe::simulation

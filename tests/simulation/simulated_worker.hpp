@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <map>
+#include <troupe/channel/mapping.hpp>
+#include <troupe/device/internal/worker_link.hpp>
+#include <troupe/worker/internal/pump.hpp>
+
+#include "random.hpp"
+#include "record.hpp"
+
+namespace troupe::simulation {
+
+class simulated_worker;
+
+/// What the workers of a run share, and whom they tell.
+class scene {
+ public:
+  explicit scene(run_record& r) noexcept : record(r) {}
+  /// Lets others go on while a request runs: until it may end, or its worker is dead.
+  virtual void meanwhile(simulated_worker& w) = 0;
+  virtual void request_starts(std::uint64_t ticket, simulated_worker& w) = 0;
+  virtual void request_finished(std::uint64_t ticket, simulated_worker& w) = 0;
+  virtual void request_failed(std::uint64_t ticket, simulated_worker& w) = 0;
+  /// A rule was broken. Does not return.
+  [[noreturn]] virtual void violated(const std::string& what) = 0;
+  virtual void shows_channel(simulated_worker& w) = 0;
+  virtual std::int64_t now() const = 0;
+  virtual void killed(simulated_worker& w) = 0;
+
+  /// Memory is where the device says it is, once for all workers: they share this process.
+  void place(std::uint64_t address, const memory_file& memory, bool read_only);
+  void unplace(std::uint64_t address) { placed_.erase(address); }
+
+  run_record& record;
+
+ protected:
+  ~scene() = default;
+
+ private:
+  struct placed {
+    std::uint64_t file;
+    mapping memory;
+  };
+  std::map<std::uint64_t, placed> placed_;
+};
+
+/// A worker that runs only when the scheduler says so, one small step at a time. All that is not a thread, a process or
+/// a vendor's library is real: the mailbox's reader, the pump, its lanes, hazards, reports.
+class simulated_worker {
+ public:
+  simulated_worker(scene& s, std::uint32_t id, enum isolation isolation, memory_file channel);
+  ~simulated_worker();
+  simulated_worker(const simulated_worker&) = delete;
+
+  /// Is there anything that it could do now?
+  bool can_step() const noexcept;
+  void step(random_bits& r);
+  /// As by SIGKILL, or a fault of its own.
+  void die(exit_status how);
+  /// The same, and it says what it was working on; which may be so.
+  void die_with_a_note(int signal, random_bits& r);
+  /// Writes something impossible, or at least untrue, where a worker can write.
+  void write_garbage(random_bits& r);
+
+  const std::uint32_t id;
+  const enum isolation isolation;
+  const std::shared_ptr<const memory_file> channel;
+
+  // What happens to it.
+  bool launched = false, dead = false, exit_shows = false;
+  bool hung = false;          ///< until somebody lets it go on
+  bool frozen = false;        ///< for ever: it cannot know any more where it was
+  bool cannot_start = false;  ///< fails on the way up
+  bool never_ready = false;
+  bool cannot_launch = false;
+  bool was_unkillable = false;
+  bool unkillable = false;  ///< the kernel holds it
+  bool dishonest = false;   ///< has written garbage
+  bool missed_memory = false;
+  bool deaf = false;  ///< takes no memory messages
+  bool mute = false;  ///< cannot be sent anything
+  bool kill_wanted = false;
+  bool held = false;  ///< the device has a link to it
+  bool asked_to_stop = false;
+  std::int64_t asked_for_a_sign = 0;  ///< when; 0: it gave one
+  bool serving = false, told_to_stop = false;
+  exit_status status;
+
+  // What the application's end of it sees.
+  std::deque<worker_link::news> outbox;
+  bool socket_closed = false;
+  int socket_fd() const noexcept { return 1000 + 2 * static_cast<int>(id); }
+  int exit_fd() const noexcept { return isolation == isolation::process ? socket_fd() + 1 : -1; }
+  bool readable(int fd) const noexcept;
+
+  // What it is sent.
+  struct message {
+    protocol::message kind;
+    protocol::memory_place place;
+    protocol::service service;
+  };
+  void greeted(const protocol::worker_settings& s, const memory_file& mailbox);
+  std::deque<message> inbox;
+
+  /// While a request runs.
+  bool inside() const noexcept { return on_stack_ != 0; }
+  scene& where() noexcept { return scene_; }
+  bool knows(std::uint64_t address, std::uint64_t bytes) const noexcept;
+
+ private:
+  void begin();
+  void listen();
+  bool can_take() const noexcept;
+  void take();
+  void end_if_done();
+
+  scene& scene_;
+  protocol::worker_settings settings_{};
+  bool begun_ = false, in_pump_ = false;
+  std::uint32_t in_lanes_ = 0, on_stack_ = 0, segments_ = 0;
+  mapping channel_memory_, mailbox_memory_;
+  protocol::view view_;
+  std::map<std::uint64_t, std::uint64_t> known_;  // address and bytes
+  std::optional<slot_queue_reader> commands_;
+  std::optional<ring_writer> report_ring_;
+  std::optional<reporter> reports_;
+  std::optional<engine_set> engines_;
+  std::optional<pump> pump_;
+};
+
+/// The device's hold on one.
+class simulated_link final : public worker_link {
+ public:
+  explicit simulated_link(std::shared_ptr<simulated_worker> w);
+  ~simulated_link() override;
+
+  result<void> greet(const protocol::worker_settings& settings, const std::string& text,
+                     const memory_file& mailbox) override;
+  result<void> launch(const std::string& program, const std::vector<std::string>& environment) override;
+  result<void> send_map(std::uint64_t address, const memory_file& memory, std::uint32_t number,
+                        bool read_only) override;
+  result<void> send_protect(const protocol::protected_place& place, std::uint32_t number, bool read_only) override;
+  result<void> send_protected(std::span<const protocol::protected_place> all, std::uint32_t number) override;
+  result<void> send_unmap(std::uint64_t address, std::uint32_t number) override;
+  result<void> send_serve(const protocol::service& s) override;
+  void send_stop() noexcept override;
+  void send_ping() noexcept override;
+  result<void> send_load(const std::string& library) override;
+  void kill() noexcept override;
+  news receive() override;
+  std::optional<exit_status> ended() noexcept override;
+  bool ends_by(std::int64_t deadline_ns) noexcept override;
+  bool has_ended(std::int64_t deadline_ns) noexcept override;
+  std::uint32_t id() const noexcept override { return worker_->id; }
+  const std::shared_ptr<const memory_file>& channel() const noexcept override;
+  int socket_fd() const noexcept override { return worker_->socket_fd(); }
+  int exit_fd() const noexcept override { return worker_->exit_fd(); }
+  int pid() const noexcept override { return static_cast<int>(worker_->id); }
+
+  static inline int alive = 0;
+
+ private:
+  std::shared_ptr<simulated_worker> worker_;
+};
+
+}  // namespace troupe::simulation

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <troupe/device/internal/core.hpp>
+
+#include "model.hpp"
+#include "random.hpp"
+#include "simulated_loop.hpp"
+#include "simulated_worker.hpp"
+
+namespace troupe::simulation {
+
+/// Which of a run's steps are left out, by number.
+using omitted_steps = std::vector<bool>;
+
+/// One run: a device with its clients and workers, from opening to the end, in steps that are chosen by a seed. Every
+/// step has a stream of random numbers of its own, so that leaving some out leaves the others what they are.
+class simulation final : public scene {
+ public:
+  simulation(std::uint64_t seed, run_record& record, const omitted_steps& omitted);
+  ~simulation();
+  /// Returns when all is over and nothing was wrong.
+  void run();
+
+  void meanwhile(simulated_worker& w) override;
+  void request_starts(std::uint64_t ticket, simulated_worker& w) override;
+  void request_finished(std::uint64_t ticket, simulated_worker& w) override;
+  void request_failed(std::uint64_t ticket, simulated_worker& w) override;
+  [[noreturn]] void violated(const std::string& what) override;
+  void shows_channel(simulated_worker& w) override;
+  std::int64_t now() const override { return loop_->time; }
+  void killed(simulated_worker& w) override;
+
+ private:
+  struct held {
+    buffer<word> handle;
+    std::shared_ptr<model_buffer> model;
+    std::uint32_t first;  // of the model's
+  };
+  struct use {
+    std::shared_ptr<model_buffer> of;
+    std::uint32_t begin, count;
+  };
+  enum class kind : std::uint8_t { fill, upload, download, copy, add, combine, gather, look, spoil, ping, fence };
+  enum class outcome : std::uint8_t { waiting, fine, failed };
+  /// A request, from its submission on. Their numbers are their order.
+  struct request {
+    kind what;
+    std::uint32_t number = 0;
+    std::uint64_t ticket = 0;  // 0: it was refused
+    word param = 0;
+    std::uint64_t generation = 0;  // when it was sent
+    std::vector<use> reads;
+    std::optional<use> writes;
+    std::vector<word> data;                                       // uploaded
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> memory;  // addresses it needs until it is answered
+    // The answer.
+    ref<pending_core> answer;  // null for tells
+    void (*take)(pending_core&, request&) = nullptr;
+    bool called = false, continued = false, judged = false;
+    outcome how = outcome::waiting;
+    std::optional<error> why;
+    std::uint64_t reply = 0;
+    std::vector<word> downloaded;
+    // What is known otherwise.
+    bool came_too_late = false;  // an input was lost when it was sent
+    bool cancelled = false, suspect = false, failed_by_worker = false;
+    std::int64_t deadline = INT64_MAX;
+    bool limited = false;  // it may not run for long
+    std::uint32_t retries = 0, starts = 0;
+    simulated_worker* started = nullptr;
+    simulated_worker* finished = nullptr;
+  };
+
+  // The schedule
+  bool step();
+  void act(random_bits& r);
+  void client_acts(random_bits& r);
+  void fault(random_bits& r);
+  bool loop_acts(random_bits& r);
+  bool workers_act(random_bits& r);
+  bool leap();
+  void check();
+
+  // Clients
+  void alloc(random_bits& r);
+  void let_go(random_bits& r);
+  void send(random_bits& r);
+  void send_something(random_bits& r);
+  void cancel(random_bits& r);
+  held pick(random_bits& r) const;
+  request& begin(kind what);
+  static void reads(request& q, const held& h, std::uint32_t count);
+  static void writes(request& q, const held& h, std::uint32_t count);
+  template <class T>
+  void sent(request& q, pending<T> p, random_bits& r);
+  template <class T>
+  static void take(result<T> answer, request& q);
+  template <class R>
+  void ask_or_tell(request& q, const R& what, const call_options& o, random_bits& r);
+  void after_sending(request& q);
+
+  // Rules
+  void judge_success(request& q);
+  void judge_failure(request& q);
+  void judge_refusal(request& q);
+  void judge_loss(std::uint64_t generation);
+  void find(const request& q, std::vector<word>& values, bool& certain);
+  static bool misses_input(const request& q);
+  static bool may_miss_input(const request& q);
+  void check_validity();
+  void check_state();
+  bool unendable() const;
+  bool had_to_fail(const request& q) const;
+
+  // The end
+  void settle_down(const char* until, bool (simulation::*done)() const);
+  bool all_answered() const;
+  bool has_stopped() const;
+  bool is_up() const;
+  bool is_steady() const;
+  bool is_idle() const;
+  bool is_proven() const;
+  void heal();
+  void prove_service();
+  void finish();
+
+  result<std::unique_ptr<worker_link>> make_worker(std::uint32_t id, enum isolation how, std::uint64_t channel_bytes);
+  bool gave_up() const noexcept { return core_->state() == device_state::stopped; }
+
+  const std::uint64_t seed_;
+  const omitted_steps& omitted_;
+  random_bits setup_;
+  std::shared_ptr<simulated_loop> loop_ = std::make_shared<simulated_loop>();
+  device_options options_;
+  std::uint32_t steps_wanted_, faults_percent_, client_percent_, drive_percent_, deepest_;
+  bool garbage_ = false, hostile_starts_ = false, calm_ = false;
+  std::vector<std::shared_ptr<simulated_worker>> workers_;
+  std::shared_ptr<device_core> core_;
+  std::optional<device> gpu_;
+  std::vector<held> buffers_;
+  std::deque<request> requests_;
+  std::size_t first_open_ = 0;  // all before have been judged
+  std::uint32_t numbers_ = 0;
+  std::map<std::uint64_t, request*> by_ticket_;
+  std::vector<std::shared_ptr<model_buffer>> models_;
+  device_state state_ = device_state::starting;
+  simulated_worker* shown_ = nullptr;    // whose channel the device looks at
+  simulated_worker* accused_ = nullptr;  // killed in this step while it served honestly
+  std::uint64_t generation_ = 1;
+  std::vector<std::int64_t> recoveries_;
+  bool distrust_ = false;  // in this step somebody dishonest may have been believed
+  bool closing_ = false, closing_now_ = false;
+  std::uint32_t depth_ = 0;
+  bool sending_ = false;
+  std::optional<pending<void>> stopped_, up_;
+  std::optional<pending<std::vector<word>>> proof_;
+};
+
+}  // namespace troupe::simulation
