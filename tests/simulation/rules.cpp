@@ -66,7 +66,7 @@ void simulation::judge_success(request& q) {
   ++record.answers;
   record.note("fine", q.number, q.reply);
   if (q.suspect) {
-    if (q.writes) q.writes->of->settle(q.number, content::any);
+    if (q.writes) q.writes->of->settle(q.number, content::doubtful);
     return;
   }
   if (q.finished == nullptr) violated("success of request " + std::to_string(q.number) + ", which nobody has finished");
