@@ -233,6 +233,7 @@ void device_supervisor::look_at_time(actions& out, std::int64_t now) {
         now);
   if (launch_at_ > now) return;
   launch_at_ = never;
+  if (drained_ || ended_) return;  // nobody is needed any more
   const worker_id id = launch(out, now);
   if (serving_ == 0) serving_ = id;
 }
