@@ -25,6 +25,13 @@ void simulation::request_starts(std::uint64_t ticket, simulated_worker& w) {
   q.started = &w;
 }
 
+void simulation::request_joins(std::uint64_t ticket, simulated_worker& w) {
+  const auto found = by_ticket_.find(ticket);
+  if (found == by_ticket_.end()) return;
+  found->second->started = &w;
+  ++found->second->presumed;
+}
+
 void simulation::request_finished(std::uint64_t ticket, simulated_worker& w) {
   record.note("finishes", ticket, w.id);
   if (const auto found = by_ticket_.find(ticket); found != by_ticket_.end()) found->second->finished = &w;
@@ -131,7 +138,8 @@ void simulation::judge_failure(request& q) {
 bool simulation::had_to_fail(const request& q) const {
   // What is uploaded waits in memory that a broken worker can write.
   const bool upload_lost = q.what == kind::upload && options_.salvage == salvage::strict && generation_ != q.generation;
-  const bool died_in_it = q.started != nullptr && q.started->dead && (q.starts > q.retries || q.what == kind::add);
+  const bool died_in_it =
+      q.started != nullptr && q.started->dead && (q.starts + q.presumed > q.retries || q.what == kind::add);
   return q.cancelled || upload_lost || loop_->time >= q.deadline || q.failed_by_worker || died_in_it || gave_up() ||
          closing_now_ || may_miss_input(q);
 }
@@ -159,6 +167,8 @@ void simulation::check() {
     q.judged = some = true;
   }
   const std::uint64_t generation = core_->memory().generation();
+  if (generation != generation_ && distrust)
+    for (request& q : requests_) q.presumed += !q.called;
   if (generation != generation_) judge_loss(generation);
   for (std::size_t i = first_open_; i < requests_.size(); ++i) {
     request& q = requests_[i];

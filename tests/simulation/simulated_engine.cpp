@@ -151,10 +151,12 @@ struct holder : troupe_engine {
 
 bool run_adds(void* state, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
               troupe_engine_failure* failure) {
+  simulated_worker& w = static_cast<engine*>(state)->worker;
+  for (std::uint32_t i = 0; i < count; ++i) w.where().request_joins(calls[i].ticket, w);
   bool ok = true;
   for (std::uint32_t i = 0; i < count; ++i)
     ok &= detail::run_operation<engine, simulated::add>(state, payloads[i], &calls[i], failure);
-  return ok || static_cast<engine*>(state)->worker.dead;
+  return ok || w.dead;
 }
 
 }  // namespace

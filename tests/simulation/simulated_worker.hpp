@@ -22,6 +22,8 @@ class scene {
   /// Lets others go on while a request runs: until it may end, or its worker is dead.
   virtual void meanwhile(simulated_worker& w) = 0;
   virtual void request_starts(std::uint64_t ticket, simulated_worker& w) = 0;
+  /// One of several that share a call, which begins.
+  virtual void request_joins(std::uint64_t ticket, simulated_worker& w) = 0;
   virtual void request_finished(std::uint64_t ticket, simulated_worker& w) = 0;
   virtual void request_failed(std::uint64_t ticket, simulated_worker& w) = 0;
   /// A rule was broken. Does not return.

@@ -27,6 +27,7 @@ class simulation final : public scene {
 
   void meanwhile(simulated_worker& w) override;
   void request_starts(std::uint64_t ticket, simulated_worker& w) override;
+  void request_joins(std::uint64_t ticket, simulated_worker& w) override;
   void request_finished(std::uint64_t ticket, simulated_worker& w) override;
   void request_failed(std::uint64_t ticket, simulated_worker& w) override;
   [[noreturn]] void violated(const std::string& what) override;
@@ -71,6 +72,7 @@ class simulation final : public scene {
     std::int64_t deadline = INT64_MAX;
     bool limited = false;  // it may not run for long
     std::uint32_t retries = 0, starts = 0;
+    std::uint32_t presumed = 0;  // starts as the device sees them: in a call with others, or of a liar
     simulated_worker* started = nullptr;
     simulated_worker* finished = nullptr;
   };
