@@ -251,6 +251,34 @@ TEST_F(watching, a_busy_worker_lives) {
   EXPECT_EQ(gpu.statistics().faults, 0u);
 }
 
+TEST_F(watching, a_broken_handle_restarts_its_library_and_nothing_else) {
+  const device gpu = open();
+  device_watch w = gpu.watch();
+  const auto x = gpu.alloc<float>(3);
+  ASSERT_OK(gpu.upload(x, counting(3)).get());
+  EXPECT_EQ(gpu.ask(break_handle{.breaks = false}).get().value(), 1u);
+  const int worker = gpu.statistics().worker_pid;
+  EXPECT_TRUE(is_error(error_of(gpu.ask(break_handle{.breaks = true})), reaction::retry_later, {"handle is broken"}));
+  EXPECT_EQ(gpu.ask(break_handle{.breaks = false}).get().value(), 2u) << "it was opened again";
+  EXPECT_OK(gpu.ask(increment{.x = x, .n = 3}).get());
+  EXPECT_EQ(gpu.download(x).get().value(), counting(3, 1));
+  const auto e = until(w, event_kind::library_restarted).back();
+  ASSERT_TRUE(e.cause);
+  EXPECT_TRUE(is_error(*e.cause, reaction::retry_later, {"testing", "opened anew"}));
+  EXPECT_EQ(gpu.statistics().worker_pid, worker);
+  EXPECT_EQ(gpu.statistics().faults, 0u);
+}
+
+TEST_F(watching, an_engine_that_says_that_its_context_is_lost_has_the_worker_replaced) {
+  const device gpu = open();
+  const error e = error_of(gpu.ask(fail{.how = reaction::context_lost, .code = 700, .text = "an illegal address"}));
+  EXPECT_TRUE(is_error(e, reaction::context_lost, {"testing.fail", "an illegal address"}));
+  EXPECT_EQ(gpu.last_fault()->kind, fault_kind::gave_up);
+  ASSERT_TRUE(gpu.last_fault()->blamed);
+  EXPECT_EQ(gpu.last_fault()->blamed->name, "testing.fail");
+  EXPECT_EQ(gpu.ping(4).get().value(), 4u);
+}
+
 TEST_F(watching, a_black_box_is_left_in_a_folder) {
   const std::string folder = testing::TempDir() + "black_box_" + std::to_string(::getpid());
   std::filesystem::create_directory(folder);

@@ -65,6 +65,14 @@ struct fail {
   void check(checker&) const {}
 };
 
+/// Fails, and says that the engine's handle is broken. Otherwise answers how often the engine was opened.
+struct break_handle {
+  bool breaks;
+  using reply = std::uint64_t;
+  TROUPE_REQUEST("testing.break_handle", breaks)
+  void check(checker&) const {}
+};
+
 /// Should write `target`, and fails.
 struct spoil {
   out<float> target;

@@ -28,8 +28,13 @@ int overflow(int depth) {  // NOLINT
   return depth == 0 ? 0 : overflow(depth + 1) + room[0];
 }
 
+std::atomic<std::uint64_t> opened{0};
+
 struct engine {
-  static result<std::unique_ptr<engine>> make(const engine_context&) { return std::make_unique<engine>(); }
+  static result<std::unique_ptr<engine>> make(const engine_context&) {
+    ++opened;
+    return std::make_unique<engine>();
+  }
   const char* version() const { return "1.0"; }
 
   static void enter(std::uint32_t* gate, bool for_ever) {
@@ -62,6 +67,11 @@ struct engine {
   }
   result<void> run(const fail& r, call&) {
     return error(error::details{.reaction = r.how, .domain = "testing", .code = r.code, .text = r.text});
+  }
+  result<std::uint64_t> run(const break_handle& r, call& c) {
+    if (!r.breaks) return opened.load();
+    c.restart_library();
+    return error(reaction::retry_later, "testing", "the handle is broken");
   }
   result<void> run(const spoil& r, call&) { return error(reaction::unsupported, "testing", r.text); }
   result<void> run(const throws& r, call&) {
@@ -142,6 +152,6 @@ struct engine {
 }  // namespace testing_actor
 
 using namespace testing_actor;
-TROUPE_ENGINE(engine, "testing", "host", hold, troupe::slow<hold_slowly>, linger, nap, fail, spoil, throws, crash, spin,
-              increment, testing_actor::copy, checksum, widest, testing_actor::count, troupe::grouped<together>, sum_of,
-              number_all)
+TROUPE_ENGINE(engine, "testing", "host", hold, troupe::slow<hold_slowly>, linger, nap, break_handle, fail, spoil,
+              throws, crash, spin, increment, testing_actor::copy, checksum, widest, testing_actor::count,
+              troupe::grouped<together>, sum_of, number_all)

@@ -15,6 +15,8 @@ std::string_view to_string(event_kind k) noexcept {
       return "standby ready";
     case event_kind::standby_lost:
       return "standby lost";
+    case event_kind::library_restarted:
+      return "library restarted";
     case event_kind::closing:
       return "closing";
     case event_kind::stopped:

@@ -15,8 +15,11 @@ enum class event_kind : std::uint8_t {
   fault,          ///< the worker that served is gone; `fault` says all that is known
   standby_ready,  ///< one more worker could take over
   standby_lost,   ///< one of those has ended; `cause` says why. Another one is made
-  closing,        ///< no new requests are taken
-  stopped,        ///< nothing is served any more; without `cause` after an orderly close
+  /// The engine of one library was closed and opened anew, because its handle was broken; `cause` names it. Nothing
+  /// else was touched.
+  library_restarted,
+  closing,  ///< no new requests are taken
+  stopped,  ///< nothing is served any more; without `cause` after an orderly close
 };
 
 std::string_view to_string(event_kind k) noexcept;

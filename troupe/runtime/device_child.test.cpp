@@ -14,11 +14,12 @@ namespace {
 
 TEST(device_child, a_supervisor_replaces_a_device_that_has_given_up) {
   runtime rt;
+  const device_options options{.restarts = 0};  // it would replace the worker itself
   stage actors;
   promise<device> first, second;
   auto got_first = first.get_pending(), got_second = second.get_pending();
   const auto open = [&] {
-    device d = rt.open_device({.restarts = 0});
+    device d = rt.open_device(options);
     if (!first.set(d)) second.set(d);
     return device_child(d);
   };

@@ -31,11 +31,12 @@
 ///   TROUPE_ENGINE_OF_PARTS(openblas, "blas", "host", level_1(), level_3())
 ///
 /// `run` may be called from several lanes at once. It must not return before its work is done (host) or enqueued on
-/// `c.stream` (CUDA). What it throws or returns as an error is answered to the caller, and nobody else notices.
+/// `c.stream` (CUDA). What it throws or returns as an error is answered to the caller, and nobody else notices; but an
+/// error that says `context_lost` means that nothing works any more: the worker is replaced.
 
 extern "C" {
 
-inline constexpr std::uint32_t troupe_engine_abi = 2;
+inline constexpr std::uint32_t troupe_engine_abi = 3;
 
 /// Which lane an operation wants: its library's, a helper thread's (slow work), or one of the two for copies.
 enum troupe_lane : std::uint32_t {
@@ -65,6 +66,7 @@ struct troupe_engine_call {
 
 struct troupe_engine_failure {
   std::uint8_t reaction;
+  std::uint8_t restart_library;  ///< not 0: the engine is to be closed and opened anew; see call::restart_library
   std::int64_t code;
   char domain[32];
   char text[1024];
@@ -109,6 +111,10 @@ using engine_context = troupe_engine_context;
 
 /// One operation while it runs.
 struct call : troupe_engine_call {
+  /// For a request that fails because the vendor library's handle is broken while everything else is sound: when what
+  /// was queued before has run, the engine is closed and opened anew. The other libraries go on.
+  void restart_library() noexcept { library_is_broken = true; }
+  bool library_is_broken = false;
   /// Where to put the answer when the GPU writes it later; `run` then returns result<void>.
   template <class T>
   T* reply_as() noexcept {
@@ -182,9 +188,9 @@ bool guarded(troupe_engine_failure* failure, const char* domain, F&& f) noexcept
 
 template <class Engine, class R>
 bool run_operation(void* engine, const void* payload, const troupe_engine_call* c, troupe_engine_failure* failure) {
-  return guarded(failure, "engine", [&]() -> result<void> {
+  call here{*c};
+  const bool fine = guarded(failure, "engine", [&]() -> result<void> {
     const R r = troupe::decode<R>(static_cast<const std::byte*>(payload));
-    call here{*c};
     auto answer = static_cast<Engine*>(engine)->run(r, here);
     if (!answer) return answer.error();
     if constexpr (!std::is_same_v<decltype(answer), result<void>>) {
@@ -194,6 +200,8 @@ bool run_operation(void* engine, const void* payload, const troupe_engine_call* 
     }
     return {};
   });
+  failure->restart_library = here.library_is_broken;
+  return fine;
 }
 
 template <class Engine, class R>

@@ -74,9 +74,10 @@ std::optional<std::uint32_t> device_core::find_culprit(const open_requests& open
     return {};
   };
   if (record.kind == fault_kind::overran && overrun_) return with_ticket(*overrun_);
+  const protocol::crash_note& said = channel_.page().last_words;
+  if (record.kind == fault_kind::gave_up) return with_ticket(said.ticket);
   if (record.kind != fault_kind::ended) return {};
   const bool exited = last_exit_.how == exit_status::ending::exited;
-  const protocol::crash_note& said = channel_.page().last_words;
   if (!exited && (last_exit_.how != exit_status::ending::signalled ||
                   said.signal.load() != static_cast<std::uint32_t>(last_exit_.value) || said.from_outside != 0))
     return {};

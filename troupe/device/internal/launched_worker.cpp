@@ -155,6 +155,7 @@ worker_link::news launched_worker::receive() {
   if (m.kind == protocol::message::pong) return {news::kind::alive, {}, reaction::fatal};
   if (m.kind == protocol::message::loaded && text.find_first_of("/\n") == std::string::npos)
     return {news::kind::loaded, std::move(text), reaction::fatal};
+  if (m.kind == protocol::message::restarted) return {news::kind::restarted, std::move(text), reaction::fatal};
   if (m.kind == protocol::message::failed) {
     const auto how =
         m.reaction <= static_cast<std::uint32_t>(reaction::fatal) ? static_cast<reaction>(m.reaction) : reaction::fatal;

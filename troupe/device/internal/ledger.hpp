@@ -28,14 +28,14 @@ struct alignas(64) ledger_entry {
   std::atomic<std::uint64_t> ticket{0};  ///< others read it, and must not rely on it, while the slot changes hands
   std::atomic<std::int64_t> deadline_ns{no_deadline};   ///< for its start
   std::atomic<std::int64_t> run_limit_ns{no_deadline};  ///< for how long it may run
-  std::uint64_t running_ticket = 0;                     ///< the control loop's: seen running …
-  std::int64_t running_ns = 0;                          ///< … first at this time
   const request_info* info = nullptr;
   pending_core* answer = nullptr;  ///< one reference; null for tells
   std::array<block_access, max_operands> few;
   std::vector<block_access> many;        ///< instead of `few`, when there are more
   block_ref blob, extra;                 ///< what else must live as long
   std::unique_ptr<const error> failure;  ///< its answer, or what it would be from the next worker
+  std::uint64_t running_ticket = 0;      ///< the control loop's: seen running …
+  std::int64_t running_ns = 0;           ///< … first at this time
 
   std::span<const block_access> accesses() const noexcept {
     return many.empty() ? std::span(few).first(access_count) : std::span<const block_access>(many);

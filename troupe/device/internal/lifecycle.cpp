@@ -490,6 +490,10 @@ void device_core::on_readable(int fd) {
     case worker_link::news::kind::alive:
       if (id == served_) asked_ns_ = 0;
       return;
+    case worker_link::news::kind::restarted:
+      return emit(event_kind::library_restarted,
+                  error(reaction::retry_later, "device",
+                        "the engine of " + n.text + " said that its library's handle is broken; it was opened anew"));
     case worker_link::news::kind::loaded:
       return warm_up_standbys(n.text);
     case worker_link::news::kind::failed:

@@ -198,6 +198,7 @@ result<void> device_core::serve(worker_link& link) {
   served_ = link.id();
   asked_ns_ = 0;
   overrun_.reset();
+  believed_ = true;
   last_exit_ = {};
   worker_pid_.store(link.pid());
   const std::scoped_lock guard(link_lock_);

@@ -128,6 +128,9 @@ void device_supervisor::recover(actions& out, fault f, std::int64_t now) {
     launch_at_ = never;
     serving_ = launch(out, now);
   } else {
+    // However often standbys have failed: somebody is to serve soon. The budget sees to it that this ends.
+    launch_at_ = never;
+    pause_ = 0;
     come_back_later(now);
   }
 }

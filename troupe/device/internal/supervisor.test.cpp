@@ -119,7 +119,7 @@ TEST(device_supervisor, without_a_standby_a_new_one_is_made_at_once_and_later_on
   EXPECT_EQ(d.later(second / 10 - 1), "");
   EXPECT_EQ(d.later(1), "launch3");
   EXPECT_EQ(d.on(event::worker_exited, 3), "forget_worker3,sort_out") << "it never got as far as serving";
-  EXPECT_EQ(d.later(second / 5), "launch4") << "twice the pause";
+  EXPECT_EQ(d.later(second / 10), "launch4") << "somebody is to serve soon; the budget ends it";
   EXPECT_EQ(d.on(event::worker_ready, 4), "serve4");
 }
 
@@ -177,6 +177,20 @@ TEST(device_supervisor, a_standby_that_dies_costs_nothing_but_is_replaced_ever_m
   EXPECT_EQ(d.later(second / 10), "launch4");
   EXPECT_EQ(d.later(30 * second), "lost_standby4,kill_worker4") << "not ready in time";
   EXPECT_EQ(d.on(event::worker_exited, 4), "forget_worker4");
+}
+
+TEST(device_supervisor, failed_standbys_do_not_keep_it_waiting_for_one_that_serves) {
+  auto d = supervised::ready({.restarts = 10, .window = time_span::of_seconds(3600)});
+  EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1,sort_out,serve2,launch3");
+  for (std::uint32_t standby = 3; standby < 9; ++standby) {
+    d.on(event::worker_exited, standby);
+    EXPECT_EQ(d.later(11 * second), "launch" + std::to_string(standby + 1));
+  }
+  d.on(event::worker_exited, 9);  // the next one is far off
+  d.on(event::worker_exited, 2);
+  EXPECT_EQ(d.s.state(), device_state::recovering);
+  ASSERT_TRUE(d.s.next_tick());
+  EXPECT_LE(*d.s.next_tick() - d.now, second / 10);
 }
 
 TEST(device_supervisor, the_first_worker_must_come_to_serve) {

@@ -82,7 +82,7 @@ error no_engine(const std::string& library, const std::string& backend, const st
 }  // namespace
 
 struct engine_set::loaded {
-  std::string library;
+  std::string library, path;
   shared_library file;
   const troupe_engine* engine = nullptr;
   ~loaded() {
@@ -133,6 +133,7 @@ void engine_set::warm_up(const std::string& library) {
 result<void> engine_set::open(const std::string& library, const std::string& path) {
   auto e = std::make_unique<loaded>();
   e->library = library;
+  e->path = path;
   // Local: engines must not see each other's symbols. Now: a missing vendor symbol shows here and not in a request.
   e->file.reset(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!e->file) {
@@ -142,55 +143,77 @@ result<void> engine_set::open(const std::string& library, const std::string& pat
       text += "; install " + package;
     return missing(std::move(text));
   }
-  auto open_engine = reinterpret_cast<troupe_engine_open_fn>(::dlsym(e->file.get(), "troupe_engine_open"));
-  if (open_engine == nullptr)
-    return missing("library " + library + ": " + path +
+  if (auto ok = open_engine(*e); !ok) return ok;
+  if (auto ok = take_in(*e, static_cast<std::uint32_t>(engines_.size())); !ok) return ok;
+  engines_.push_back(std::move(e));
+  return {};
+}
+
+// Opens the engine in a file that is loaded.
+result<void> engine_set::open_engine(loaded& e) {
+  const std::string& library = e.library;
+  const auto open = reinterpret_cast<troupe_engine_open_fn>(::dlsym(e.file.get(), "troupe_engine_open"));
+  if (open == nullptr)
+    return missing("library " + library + ": " + e.path +
                    " is not an engine (no troupe_engine_open); build it with TROUPE_ENGINE");
   engine_failure failure;
-  e->engine = open_engine(&context_, &failure);
-  if (e->engine == nullptr) {
+  e.engine = open(&context_, &failure);
+  if (e.engine == nullptr) {
     failure.make_sound();
     return error(error::details{.reaction = static_cast<reaction>(failure.reaction),
                                 .domain = failure.domain,
                                 .code = failure.code,
                                 .text = "library " + library + ": " + failure.text});
   }
-  if (e->engine->abi != troupe_engine_abi) {
+  if (e.engine->abi != troupe_engine_abi) {
     // `abi` comes first in every layout; nothing else of this one can be relied on. So it is not closed, and its code
     // stays.
-    const std::uint32_t theirs = std::exchange(e->engine, nullptr)->abi;
-    (void)e->file.release();
-    return missing("library " + library + ": " + path + " was built for engine interface " + std::to_string(theirs) +
+    const std::uint32_t theirs = std::exchange(e.engine, nullptr)->abi;
+    (void)e.file.release();
+    return missing("library " + library + ": " + e.path + " was built for engine interface " + std::to_string(theirs) +
                    ", this worker has " + std::to_string(troupe_engine_abi) + "; build it again");
   }
-  return take_in(std::move(e), path);
+  return {};
 }
 
 result<void> engine_set::add(const std::string& library, const troupe_engine& engine) {
   auto e = std::make_unique<loaded>();
   e->library = library;
+  e->path = "the program";
   e->engine = &engine;
-  return take_in(std::move(e), "the program");
+  if (auto ok = take_in(*e, static_cast<std::uint32_t>(engines_.size())); !ok) return ok;
+  engines_.push_back(std::move(e));
+  return {};
 }
 
-result<void> engine_set::take_in(std::unique_ptr<loaded> e, const std::string& from) {
-  const auto number = static_cast<std::uint32_t>(engines_.size());
+// Adds the operations of an engine that is open.
+result<void> engine_set::take_in(loaded& e, std::uint32_t number) {
   std::vector<known> all = operations_;
-  for (std::uint32_t i = 0; i < e->engine->operation_count; ++i) {
-    const troupe_engine_operation& op = e->engine->operations[i];
-    all.push_back({op.opcode, {&op, e->engine->state, number}});
+  for (std::uint32_t i = 0; i < e.engine->operation_count; ++i) {
+    const troupe_engine_operation& op = e.engine->operations[i];
+    all.push_back({op.opcode, {&op, e.engine->state, number}});
   }
   std::sort(all.begin(), all.end(), [](const known& a, const known& b) { return a.opcode < b.opcode; });
   const auto same =
       std::adjacent_find(all.begin(), all.end(), [](const known& a, const known& b) { return a.opcode == b.opcode; });
   if (same != all.end()) {
-    return missing("library " + e->library + ": " + from + " serves two requests that cannot be told apart, " +
+    return missing("library " + e.library + ": " + e.path + " serves two requests that cannot be told apart, " +
                    same->what.operation->name + " and " + (same + 1)->what.operation->name +
                    "; give one of them another name, or its fields other names");
   }
   operations_ = std::move(all);
-  engines_.push_back(std::move(e));
   return {};
+}
+
+std::string engine_set::restart(std::uint32_t library) {
+  loaded& e = *engines_[library];
+  std::erase_if(operations_, [library](const known& k) { return k.what.library == library; });
+  const troupe_engine* const old = std::exchange(e.engine, nullptr);
+  old->close(old);
+  result<void> again = e.file ? open_engine(e) : missing("the engine of " + e.library + " cannot be opened again");
+  if (again) again = take_in(e, library);
+  if (!again) missing_.emplace_back(library_code(e.library), again.error());
+  return e.library;
 }
 
 const engine_set::known* engine_set::lookup(std::uint64_t opcode) const noexcept {
@@ -202,10 +225,10 @@ const engine_set::known* engine_set::lookup(std::uint64_t opcode) const noexcept
 result<engine_set::found> engine_set::find(std::uint32_t code, std::uint64_t opcode) {
   if (const known* k = lookup(opcode)) [[likely]]
     return k->what;
-  for (const auto& e : engines_)
-    if (library_code(e->library) == code) return unknown_request(e->library);
   for (const auto& [c, why] : missing_)
     if (c == code) return why;
+  for (const auto& e : engines_)
+    if (library_code(e->library) == code) return unknown_request(e->library);
   const auto with_code = [code](const std::string& name) { return library_code(name) == code; };
   const auto have = available();
   const auto named = std::find_if(have.begin(), have.end(), with_code);
@@ -234,7 +257,8 @@ const troupe_engine* engine_set::engine_of(const std::string& library) const noe
 
 std::string engine_set::versions() const {
   std::string out;
-  for (const auto& e : engines_) out += e->library + " " + e->engine->backend + " " + e->engine->version + "\n";
+  for (const auto& e : engines_)
+    if (e->engine != nullptr) out += e->library + " " + e->engine->backend + " " + e->engine->version + "\n";
   return out;
 }
 

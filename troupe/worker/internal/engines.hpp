@@ -16,6 +16,7 @@ namespace troupe {
 struct engine_failure : troupe_engine_failure {
   engine_failure() noexcept {
     reaction = static_cast<std::uint8_t>(troupe::reaction::fatal);
+    restart_library = 0;
     code = 0;
     domain[0] = text[0] = '\0';
   }
@@ -44,6 +45,8 @@ class engine_set {
   result<void> load(const std::string& library);
   /// Loads it if it can, as if nothing had been tried if it cannot.
   void warm_up(const std::string& library);
+  /// Closes the engine of a library and opens it anew, when none of its operations runs. Answers the library's name.
+  std::string restart(std::uint32_t library);
   /// Called with each library that is loaded from now on.
   void when_loaded(std::function<void(const std::string& library)> f) { when_loaded_ = std::move(f); }
   /// An engine that is part of this program. Closed with the others.
@@ -63,7 +66,8 @@ class engine_set {
     found what;
   };
   result<void> open(const std::string& library, const std::string& path);
-  result<void> take_in(std::unique_ptr<loaded> e, const std::string& from);
+  result<void> open_engine(loaded& e);
+  result<void> take_in(loaded& e, std::uint32_t number);
   std::vector<std::string> available() const;
   const known* lookup(std::uint64_t opcode) const noexcept;
   error unknown_request(const std::string& library) const;

@@ -144,11 +144,14 @@ failure_ptr lane_set::execute(const operation& op) noexcept {
   const working_on this_one(op.ticket);
   if (op.what->run(op.engine, op.payload, &c, &f)) return nullptr;
   f.make_sound();
-  return std::make_shared<failure>(failure{.reaction = static_cast<reaction>(f.reaction),
-                                           .code = f.code,
-                                           .domain = f.domain,
-                                           .text = f.text,
-                                           .first = op.id()});
+  const failure why{.reaction = static_cast<reaction>(f.reaction),
+                    .code = f.code,
+                    .domain = f.domain,
+                    .text = f.text,
+                    .first = op.id()};
+  if (f.restart_library != 0 && op.library < 64) broken_.fetch_or(std::uint64_t{1} << op.library);
+  if (why.reaction == reaction::context_lost && context_lost_) context_lost_(why);
+  return std::make_shared<failure>(why);
 }
 
 void lane_set::tell(const operation& op, const failure_ptr& why) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <troupe/channel/wait_policy.hpp>
@@ -40,6 +41,12 @@ class lane_set {
   }
   std::uint64_t issued(std::uint32_t lane) const noexcept { return lanes_[lane].issued; }
   bool idle(std::uint32_t lane) const noexcept { return done(lane) == lanes_[lane].issued; }
+  /// Called on any lane when an engine says that its context is lost: what it answers then does not matter any more.
+  void when_context_lost(std::function<void(const failure&)> f) { context_lost_ = std::move(f); }
+  /// Libraries, a bit for each, whose engine has asked to be opened anew.
+  std::uint64_t take_broken() noexcept {
+    return broken_.load(std::memory_order_relaxed) == 0 ? 0 : broken_.exchange(0, std::memory_order_acquire);
+  }
   /// Blocks until every operation issued so far is complete.
   void drain() noexcept;
 
@@ -70,6 +77,8 @@ class lane_set {
   failure_log& failures_;
   wait_policy policy_;
   const bool threads_;
+  std::function<void(const failure&)> context_lost_;
+  std::atomic<std::uint64_t> broken_{0};
   std::atomic<bool> ending_{false};
   std::atomic<std::uint32_t> step_{0}, step_waiters_{0};  // lanes that wait for other lanes sleep on step_
   std::array<lane, max_lanes> lanes_;

@@ -20,6 +20,7 @@ struct operation {
   position at;
   const troupe_engine_operation* what = nullptr;  ///< null when nothing here can run it; `doomed` says why
   void* engine = nullptr;
+  std::uint32_t library = 0;  ///< of the engine, in the order of loading
   std::string_view name;
   wait_list waits;
   failure_lookup inputs;

@@ -166,19 +166,20 @@ struct view {
 
 /// Messages on the control socket. Each is one packet: this header, then text where there is any.
 enum class message : std::uint32_t {
-  hello = 1,     ///< application: worker_settings, and the files of the channel and of the mailbox
-  ready = 2,     ///< worker: it can serve; the text lists "library backend version" lines
-  failed = 3,    ///< worker: it cannot serve and ends; the text is why
-  map = 4,       ///< application: memory to map, with its file
-  unmap = 5,     ///< application: memory that is not used any more
-  stop = 6,      ///< application: nothing is queued any more; end
-  serve = 7,     ///< application: take over the mailbox
-  ping = 8,      ///< application: say that you live
-  pong = 9,      ///< worker: the answer to it
-  loaded = 10,   ///< worker: an engine was loaded; the text is its library
-  load = 11,     ///< application: load one, if you can, before you have to serve; the text is its library
-  protect = 12,  ///< application: a place to be read-only from now on, or not; with a file: all that are, as
-                 ///< `protected_place`s
+  hello = 1,       ///< application: worker_settings, and the files of the channel and of the mailbox
+  ready = 2,       ///< worker: it can serve; the text lists "library backend version" lines
+  failed = 3,      ///< worker: it cannot serve and ends; the text is why
+  map = 4,         ///< application: memory to map, with its file
+  unmap = 5,       ///< application: memory that is not used any more
+  stop = 6,        ///< application: nothing is queued any more; end
+  serve = 7,       ///< application: take over the mailbox
+  ping = 8,        ///< application: say that you live
+  pong = 9,        ///< worker: the answer to it
+  loaded = 10,     ///< worker: an engine was loaded; the text is its library
+  load = 11,       ///< application: load one, if you can, before you have to serve; the text is its library
+  protect = 12,    ///< application: a place to be read-only from now on, or not; with a file: all that are, as
+                   ///< `protected_place`s
+  restarted = 13,  ///< worker: an engine was closed and opened anew; the text is its library
 };
 
 struct worker_settings {

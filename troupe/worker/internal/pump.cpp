@@ -39,6 +39,7 @@ pump::pump(const parts& p)
       operations_(std::make_unique<operation[]>(p.channel.at.capacity)),
       lanes_(p.channel, operations_.get(), p.reports, failures_, p.wait, p.threads) {
   parts_.inline_bytes = std::min(parts_.inline_bytes, too_heavy - 1);
+  lanes_.when_context_lost(p.context_lost);
 }
 
 void pump::stop() noexcept {
@@ -91,6 +92,17 @@ result<void> pump::run() {
   lanes_.drain();
   parts_.reports.announce_idle();
   return {};
+}
+
+// Their operations hold on to what is about to be closed, so they run first.
+void pump::restart_libraries(std::uint64_t which) {
+  if (group_.count != 0) close_group();
+  lanes_.drain();
+  for (std::uint32_t library = 0; which != 0; ++library, which >>= 1)
+    if ((which & 1) != 0) {
+      const std::string name = parts_.engines.restart(library);
+      if (parts_.restarted) parts_.restarted(name);
+    }
 }
 
 bool pump::await_segments(std::uint32_t count) noexcept {
@@ -172,6 +184,8 @@ bool pump::accept(const sent_slot& sent) {
   if (!find_accesses(op, *command)) [[unlikely]]
     return false;
 
+  if (const std::uint64_t broken = lanes_.take_broken()) [[unlikely]]
+    restart_libraries(broken);
   take_failures(done);
   hazards_.collect(op.touched, done, head.reports_seen, op.waits, op.inputs);
 
@@ -180,6 +194,7 @@ bool pump::accept(const sent_slot& sent) {
       found && found->operation->payload_bytes == head.payload_bytes) [[likely]] {
     op.what = found->operation;
     op.engine = found->engine;
+    op.library = found->library;
     op.name = op.what->name;
     library = found->library;
     wanted = op.what->lane;

@@ -31,6 +31,10 @@ class pump {
     std::uint64_t most_poison = std::uint64_t{4} * 65536;
     /// Without, what cannot run at once waits for `step_lane`.
     bool threads = true;
+    /// An engine says that nothing works any more: called on any thread, and need not return.
+    std::function<void(const failure&)> context_lost = {};
+    /// The engine of a library was closed and opened anew, because it asked for that.
+    std::function<void(const std::string& library)> restarted = {};
   };
   explicit pump(const parts& p);
 
@@ -48,6 +52,7 @@ class pump {
   bool idle() const noexcept;
   /// Thread safe.
   void stop() noexcept;
+  const protocol::view& channel() const noexcept { return parts_.channel; }
   /// So many memory messages have been carried out. For one thread.
   void segments_changed(std::uint32_t count) noexcept;
 
@@ -73,6 +78,7 @@ class pump {
   void take_failures(lane_progress done);
   failure_ptr known_failure(std::uint64_t number) const;
   std::uint64_t weight(const operation& op) const noexcept;
+  void restart_libraries(std::uint64_t which);
   bool await_segments(std::uint32_t count) noexcept;  // false: they will never come
 
   parts parts_;

@@ -156,16 +156,19 @@ result<void> worker_session::begin() {
   if (auto ok = state_->engines->load("memory"); !ok) return ok;
   for (const std::string& library : g.libraries)
     if (auto ok = state_->engines->load(library); !ok) return ok;
-  state_->work.emplace(pump::parts{.channel = channel,
-                                   .commands = *state_->commands,
-                                   .reports = *state_->reports,
-                                   .engines = *state_->engines,
-                                   .wait = static_cast<wait_policy>(g.settings.wait),
-                                   .lanes = lane_chooser(g.settings.lanes, g.settings.pool, g.settings.helpers),
-                                   .inline_bytes = g.settings.inline_bytes,
-                                   .coalesce = g.settings.coalesce,
-                                   .memory_begin = g.settings.reserve_begin,
-                                   .memory_end = g.settings.reserve_begin + g.settings.reserve_bytes});
+  state_->work.emplace(
+      pump::parts{.channel = channel,
+                  .commands = *state_->commands,
+                  .reports = *state_->reports,
+                  .engines = *state_->engines,
+                  .wait = static_cast<wait_policy>(g.settings.wait),
+                  .lanes = lane_chooser(g.settings.lanes, g.settings.pool, g.settings.helpers),
+                  .inline_bytes = g.settings.inline_bytes,
+                  .coalesce = g.settings.coalesce,
+                  .memory_begin = g.settings.reserve_begin,
+                  .memory_end = g.settings.reserve_begin + g.settings.reserve_bytes,
+                  .context_lost = [this](const failure& why) { give_up(why); },
+                  .restarted = [this](const std::string& library) { tell(protocol::message::restarted, library); }});
   return {};
 }
 
@@ -249,6 +252,14 @@ void worker_session::serve(const protocol::service& s) {
   state_->engines->when_loaded([this](const std::string& library) { tell(protocol::message::loaded, library); });
   go_.store(1);
   futex_wake(go_, futex_scope::process);
+}
+
+// On a lane. A process ends as it is: nobody can rely on anything in it.
+void worker_session::give_up(const failure& why) {
+  protocol::crash_note& note = state_->work->channel().page().last_words;
+  if (note.begun.exchange(1) == 0) note.ticket = why.first.ticket;
+  tell(error(reaction::context_lost, why.domain, why.first.name + ": " + why.text));
+  if (home_ == home::process) ::_exit(1);
 }
 
 void worker_session::stop() {

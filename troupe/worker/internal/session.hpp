@@ -8,6 +8,8 @@
 #include <vector>
 
 namespace troupe {
+
+struct failure;
 namespace protocol {
 enum class message : std::uint32_t;
 struct service;
@@ -35,6 +37,7 @@ class worker_session {
   result<void> protect(const protocol::memory_place& place, std::vector<file_descriptor> file);
   void serve(const protocol::service& s);
   void stop();
+  void give_up(const failure& why);
   void tell(protocol::message kind, const std::string& text, reaction how = {});
   void tell(const error& why);
 

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// The worker of a device is killed, and the program goes on. For docs/when-things-fail.md.
+#include <signal.h>
+#include <chrono>
+#include <cstdio>
+#include <troupe/troupe.hpp>
+
+using namespace troupe;
+using namespace std::chrono_literals;
+
+constexpr int n = 1000;
+
+int failed(const char* what, const error& why) {
+  return std::fprintf(stderr, "recovery: %s: %s\n", what, why.to_string().c_str()), 1;
+}
+
+// One step of a service: sends its data, computes, reads the result. After a fault it does the same again.
+result<std::vector<float>> step(const device& gpu, const buffer<float>& x, const std::vector<float>& data) {
+  for (int tries = 0;; ++tries) {
+    gpu.upload(x, data);
+    gpu.tell(blas::scal<float>{.alpha = 2, .x = x, .n = n});
+    result<std::vector<float>> y = gpu.download(x).get();  // an error anywhere above arrives here
+    if (y || y.error().reaction() != reaction::context_lost || tries == 3) return y;
+  }
+}
+
+int main() {
+  troupe::runtime rt;
+  device gpu = rt.open_device({.standbys = 1,          // a second worker waits, ready to take over
+                               .restarts = 3,          // so many faults are borne …
+                               .restart_window = 60s,  // … in this time; then the device stops
+                               .run_timeout = 10s});   // whatever runs longer brings its worker down
+  if (auto up = gpu.started().get(); !up) return failed("start", up.error());
+  device_watch events = gpu.watch();
+
+  const std::vector<float> data(n, 1.0f);
+  auto x = gpu.alloc<float>(n);
+  if (auto y = step(gpu, x, data); !y) return failed("first step", y.error());
+
+  ::kill(gpu.statistics().worker_pid, SIGKILL);  // as a broken kernel would
+
+  auto y = step(gpu, x, data);
+  if (!y) return failed("second step", y.error());
+  if ((*y)[n - 1] != 2.0f) return std::fprintf(stderr, "recovery: wrong values\n"), 1;
+
+  for (event_kind seen{}; seen != event_kind::serving;) {
+    result<device_event> e = events.next().get();
+    if (!e) return failed("watch", e.error());
+    std::printf("%s\n", e->text().c_str());
+    seen = e->kind;
+  }
+  std::printf("%s", gpu.last_fault()->text().c_str());
+
+  // A request that must not run longer than that, and may be run again when the worker dies in it.
+  auto copy = gpu.alloc<float>(n);
+  pending<void> again = gpu.copy(copy, x, {.run_timeout = 100ms, .retries = 2});
+  if (auto ok = again.get(); !ok) return failed("copy", ok.error());
+}
