@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <chrono>
 #include <cstdio>
+#include <troupe/blas/blas.hpp>
 #include <troupe/troupe.hpp>
 
 using namespace troupe;
@@ -19,7 +20,7 @@ int failed(const char* what, const error& why) {
 result<std::vector<float>> step(const device& gpu, const buffer<float>& x, const std::vector<float>& data) {
   for (int tries = 0;; ++tries) {
     gpu.upload(x, data);
-    gpu.tell(blas::scal<float>{.alpha = 2, .x = x, .n = n});
+    gpu.tell(blas::scal<float>{.x = x, .n = n, .alpha = 2});
     result<std::vector<float>> y = gpu.download(x).get();  // an error anywhere above arrives here
     if (y || y.error().reaction() != reaction::context_lost || tries == 3) return y;
   }

@@ -254,9 +254,9 @@ void device_core::carry_out(const device_supervisor::action& a) {
         break;
       }
       state_.store(supervisor_.state());
-      reach(ready_, {});
       emit(event_kind::serving, {},
            time_span(std::chrono::nanoseconds(loop_->now() - std::max(fault_ns_, opened_ns_))));
+      reach(ready_, {});  // last: who is told begins to watch from here
       break;
     }
     case device_supervisor::action_kind::sort_out:
