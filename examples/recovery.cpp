@@ -45,11 +45,11 @@ int main() {
   if (!y) return failed("second step", y.error());
   if ((*y)[n - 1] != 2.0f) return std::fprintf(stderr, "recovery: wrong values\n"), 1;
 
-  for (event_kind seen{}; seen != event_kind::serving;) {
+  for (bool serves = false; !serves;) {
     result<device_event> e = events.next().get();
     if (!e) return failed("watch", e.error());
     std::printf("%s\n", e->text().c_str());
-    seen = e->kind;
+    serves = e->kind == event_kind::serving;
   }
   std::printf("%s", gpu.last_fault()->text().c_str());
 

@@ -227,13 +227,13 @@ TEST_F(watching, a_request_that_runs_too_long_brings_its_worker_down_and_nobody_
 }
 
 TEST_F(watching, a_request_that_waits_does_not_count_as_running) {
-  const device gpu = open({.run_timeout = 50ms});
-  auto first = gpu.ask(nap{.microseconds = 30'000}), second = gpu.ask(nap{.microseconds = 30'000}),
-       third = gpu.ask(nap{.microseconds = 30'000});
+  const device gpu = open({.run_timeout = 500ms});
+  auto first = gpu.ask(nap{.microseconds = 200'000}), second = gpu.ask(nap{.microseconds = 200'000}),
+       third = gpu.ask(nap{.microseconds = 200'000});
   EXPECT_OK(first.get());
   EXPECT_OK(second.get());
   EXPECT_OK(third.get());
-  EXPECT_TRUE(is_error(error_of(gpu.ask(nap{.microseconds = 10'000'000})), reaction::context_lost, {"50 ms"}))
+  EXPECT_TRUE(is_error(error_of(gpu.ask(nap{.microseconds = 10'000'000})), reaction::context_lost, {"500 ms"}))
       << "the device's own limit holds for every request";
 }
 

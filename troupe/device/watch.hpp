@@ -31,7 +31,7 @@ struct device_event {
   std::chrono::system_clock::time_point when;
   time_span took = {};                             ///< serving: since the fault was seen, or since opening
   std::shared_ptr<const fault_record> fault = {};  ///< of this generation's beginning; null before any
-  std::optional<error> cause = {};
+  std::optional<error> cause = {};                 ///< of standby_lost, library_restarted and stopped
 
   /// One line for a log.
   std::string text() const;

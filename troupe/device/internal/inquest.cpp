@@ -108,7 +108,7 @@ void device_core::complete(const std::shared_ptr<fault_record>& record) {
 }
 
 void device_core::publish(const std::shared_ptr<fault_record>& record) {
-  emit(event_kind::fault, record->cause);
+  emit(event_kind::fault);
   if (options_.black_box_folder.empty()) return;
   const std::string path = options_.black_box_folder + "/" + file_name(*record);
   std::ofstream file(path);

@@ -245,7 +245,9 @@ void device_core::carry_out(const device_supervisor::action& a) {
       break;
     case device_supervisor::action_kind::serve: {
       worker_link& link = *link_of(a.worker);
+      const device_state before = state_.exchange(supervisor_.state());  // first: an answer may come at once
       if (const auto ok = serve(link); !ok) {
+        state_.store(before);
         // One that is just ending will tell so itself, which says more.
         if (!link.ends_by(loop_->now() + 100'000'000))
           post(*loop_, [self = shared_from_this(), id = a.worker, why = ok.error()] {
@@ -253,7 +255,6 @@ void device_core::carry_out(const device_supervisor::action& a) {
           });
         break;
       }
-      state_.store(supervisor_.state());
       emit(event_kind::serving, {},
            time_span(std::chrono::nanoseconds(loop_->now() - std::max(fault_ns_, opened_ns_))));
       reach(ready_, {});  // last: who is told begins to watch from here
