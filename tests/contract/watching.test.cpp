@@ -147,6 +147,25 @@ TEST_F(watching, what_poisons_twice_is_refused_and_everything_else_is_served) {
   EXPECT_EQ(error_of(gpu.ask(poison)).reaction(), reaction::context_lost) << "reset() lifts it";
 }
 
+TEST_F(watching, a_request_is_known_again_whatever_was_in_its_place_before) {
+  const device gpu = open({.restarts = 20});
+  const auto fill_the_slots = [&](std::uint32_t seed) {
+    for (std::uint32_t i = 0; i < 3 * gpu.statistics().capacity; ++i)
+      (void)gpu.ask(checksum{.text = std::string(200, static_cast<char>('a' + seed)), .list = {seed, seed}}).get();
+  };
+  const auto kill_with = [&](std::uint8_t how) {
+    return error_of(gpu.ask(die_with{.how = how, .text = "some words", .list = {1, 2, 3}}));
+  };
+  fill_the_slots(1);
+  EXPECT_EQ(kill_with(3).reaction(), reaction::context_lost);
+  fill_the_slots(2);
+  EXPECT_EQ(kill_with(4).reaction(), reaction::context_lost) << "another one";
+  EXPECT_EQ(kill_with(3).reaction(), reaction::context_lost);
+  fill_the_slots(3);
+  EXPECT_EQ(kill_with(3).reaction(), reaction::caller_bug);
+  EXPECT_EQ(kill_with(4).reaction(), reaction::context_lost);
+}
+
 TEST_F(watching, nobody_is_blamed_for_a_worker_that_was_killed_from_outside) {
   const device gpu = open({.restarts = 10});
   for (int i = 0; i < 3; ++i) {

@@ -102,6 +102,16 @@ struct crash {
   void check(checker&) const {}
 };
 
+/// Exits with `how`. Its fields leave gaps between them.
+struct die_with {
+  std::uint8_t how;
+  std::string text;
+  std::vector<std::uint32_t> list;
+  using reply = void;
+  TROUPE_REQUEST("testing.die_with", how, text, list)
+  void check(checker&) const {}
+};
+
 /// Never ends.
 struct spin {
   inout<std::uint32_t> gate;

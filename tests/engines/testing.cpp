@@ -101,6 +101,7 @@ struct engine {
     }
     return {};
   }
+  result<void> run(const die_with& r, call&) { ::_exit(r.how); }
   result<void> run(const increment& r, call&) {
     ++served_;
     for (std::int64_t i = 0; i < r.n.value(); ++i) r.x.data()[i] += 1;
@@ -153,5 +154,5 @@ struct engine {
 
 using namespace testing_actor;
 TROUPE_ENGINE(engine, "testing", "host", hold, troupe::slow<hold_slowly>, linger, nap, break_handle, fail, spoil,
-              throws, crash, spin, increment, testing_actor::copy, checksum, widest, testing_actor::count,
+              throws, crash, die_with, spin, increment, testing_actor::copy, checksum, widest, testing_actor::count,
               troupe::grouped<together>, sum_of, number_all)

@@ -171,9 +171,11 @@ std::size_t blob_bytes(const R& r) noexcept {
   });
 }
 
-/// Writes the fixed part to `payload` (aligned to 8) and the rest through `blob`.
+/// Writes the fixed part to `payload` (aligned to 8) and the rest through `blob`. Equal requests give equal bytes: what
+/// lies between fields and is left over of them is 0.
 template <class R>
 void encode(const R& r, std::byte* payload, blob_cursor blob = {}) noexcept {
+  std::memset(payload, 0, payload_bytes<R>);
   R::visit_fields(r, [&](std::string_view, const auto&... f) {
     std::size_t i = 0;
     (field_codec<std::remove_cvref_t<decltype(f)>>::encode(f, payload + detail::offsets_of<R>[i++], blob), ...);

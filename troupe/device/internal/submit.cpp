@@ -178,6 +178,7 @@ submission device_core::submit(const request_info& info, const void* request, ch
     }
     blob = std::move(*made);
     cursor = {blob->host, blob->address};
+    std::memset(blob->host, 0, bytes);  // for the same reason as in encode()
     if (listed) {
       list = {.begin = cursor.address, .end = many.size()};
       for (std::size_t i = 0; i < many.size(); ++i)
