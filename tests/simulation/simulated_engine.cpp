@@ -26,9 +26,8 @@ struct engine {
     return reach(o.range().address, o.range().bytes);
   }
   bool reach(std::uint64_t address, std::uint64_t bytes) {
-    if (worker.knows(address, bytes)) return true;
-    worker.die({exit_status::ending::signalled, SIGSEGV});  // as a real one would
-    return false;
+    if (!worker.knows(address, bytes)) worker.where().violated("a request ran without its memory");
+    return true;
   }
   void meanwhile() { worker.where().meanwhile(worker); }
 

@@ -195,6 +195,8 @@ class device_core final : public waiter,
   worker_link* link_of(worker_id id) noexcept;
   void warm_up_standbys(const std::string& library);
   void forget(worker_id id);
+  template <class Send, class Missed>
+  result<void> tell_all(Send&& send, Missed&& missed);
   void must_not_serve(const worker_link& link, const error& why);
   // recovery.cpp; on the control loop
   void sort_out(const device_supervisor::action& death);

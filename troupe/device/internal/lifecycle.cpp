@@ -600,6 +600,21 @@ void device_core::must_not_serve(const worker_link& link, const error& why) {
     post(*loop_, [self, id = link.id(), why] { self->feed({device_supervisor::event_kind::misbehaved, id, why}); });
 }
 
+// With link_lock_ held. The one that serves comes first: if it takes no message now, nobody gets this one, for whoever
+// has got it takes its number for done. `missed` is told of others that take none. One that has closed its end is
+// ending.
+template <class Send, class Missed>
+result<void> device_core::tell_all(Send&& send, Missed&& missed) {
+  worker_link* const serving = link_of(serving_.load());
+  if (serving != nullptr)
+    if (const auto sent = send(*serving); !sent && !has_closed(sent.error())) return sent;
+  for (const auto& link : links_) {
+    if (link.get() == serving) continue;
+    if (const auto sent = send(*link); !sent && !has_closed(sent.error())) missed(*link, sent.error());
+  }
+  return {};
+}
+
 result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes) {
   bytes = (bytes + page_bytes - 1) / page_bytes * page_bytes;
   const std::scoped_lock guard(link_lock_);
@@ -622,14 +637,11 @@ result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes) {
     return error(reaction::retry_later, "memory",
                  "alloc: the device's addresses are too fragmented; free buffers, or open another device");
   const std::uint32_t number = segments_sent_.load(std::memory_order_relaxed) + 1;
-  for (const auto& link : links_) {
-    const auto sent = link->send_map(*address, *file, number, read_only);
-    if (sent || has_closed(sent.error())) continue;
-    if (link->id() == serving_.load()) {
-      addresses.give_back(*address, bytes);
-      return sent.error();
-    }
-    must_not_serve(*link, sent.error());
+  const auto told = tell_all([&](worker_link& link) { return link.send_map(*address, *file, number, read_only); },
+                             [&](worker_link& link, const error& why) { must_not_serve(link, why); });
+  if (!told) {
+    addresses.give_back(*address, bytes);
+    return told.error();
   }
   segments_.push_back({*address, file, read_only});
   segments_sent_.store(number, std::memory_order_release);
@@ -644,13 +656,13 @@ result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes) {
 void device_core::shrink(memory_kind kind, const segment& s) noexcept {
   const std::scoped_lock guard(link_lock_);
   const std::uint32_t number = segments_sent_.load(std::memory_order_relaxed) + 1;
-  bool told = true;
-  for (const auto& link : links_) told &= static_cast<bool>(link->send_unmap(s.address, number));
+  bool all = true;
+  const auto told = tell_all([&](worker_link& link) { return link.send_unmap(s.address, number); },
+                             [&](worker_link&, const error&) { all = false; });
   std::erase_if(segments_, [&s](const held_segment& h) { return h.address == s.address; });
+  if (told) segments_sent_.store(number, std::memory_order_release);
   // Unsaid, a worker still has it there: the addresses are not used again.
-  if (!told) return;
-  segments_sent_.store(number, std::memory_order_release);
-  addresses_of(kind).give_back(s.address, s.bytes);
+  if (told && all) addresses_of(kind).give_back(s.address, s.bytes);
 }
 
 // All workers, those that stand by too, and the one that has done it on its own: what is sent later waits for it.
