@@ -32,7 +32,7 @@ int one_fault(const device& gpu) {
   std::printf("%s\n", answer.error().to_string().c_str());
 
   // From outside: whoever is hit, the next one serves.
-  if (faults::injector(gpu).kill_worker() == 0) return failed("nobody was there to be killed");
+  if (!gpu.sync().get() || faults::injector(gpu).kill_worker() == 0) return failed("nobody was there to be killed");
   return gpu.ping(7).get() ? 0 : failed("nobody took over");
 }
 

@@ -140,6 +140,7 @@ TEST_F(faults, coroutines_resume_with_the_error_of_the_death) {
   };
   thread_pool pool(1);
   auto answer = start(pool, wait_for(gpu));
+  while (gpu.statistics().depth < 2) std::this_thread::yield();  // it has asked
   kill_worker(gpu);
   EXPECT_TRUE(is_error(error_of(answer.get()), reaction::context_lost, {"SIGKILL"}));
 }

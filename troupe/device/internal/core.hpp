@@ -149,7 +149,8 @@ class device_core final : public waiter,
   void fail(std::uint32_t slot, const error& why, bool retires);
   void spoil_outputs(const ledger_entry& e, const error& why);
   void note_spoiled_readers(const ledger_entry& e, const error& why);
-  bool reads_from(const ledger_entry& reader, const ledger_entry& writer) const noexcept;
+  bool spoils(const block& b, const error& why) const noexcept;
+  bool reads_from(const ledger_entry& reader, const ledger_entry& writer, const error& why) const noexcept;
   bool replaced_between(const block* where, std::uint64_t begin, std::uint64_t end, std::uint64_t after,
                         std::uint64_t before) const noexcept;
   void look_at_inputs_again(std::uint32_t slot, std::uint64_t ticket);
@@ -197,7 +198,7 @@ class device_core final : public waiter,
   void forget(worker_id id);
   template <class Send, class Missed>
   result<void> tell_all(Send&& send, Missed&& missed);
-  void must_not_serve(const worker_link& link, const error& why);
+  void must_not_serve(worker_link& link, const error& why);
   // recovery.cpp; on the control loop
   void sort_out(const device_supervisor::action& death);
   result<void> serve(worker_link& link);

@@ -216,9 +216,7 @@ void device_core::fail(std::uint32_t slot, const error& why, bool retires) {
 void device_core::spoil_outputs(const ledger_entry& e, const error& why) {
   for (const auto& [a, where] : e.accesses()) {
     block* b = where.get();
-    if (a.mode == access_mode::read || b == nullptr) continue;
-    // A worker that was lost has taken nothing of what it could not write.
-    if (why.reaction() == reaction::context_lost && memory_->outlives_workers(*b)) continue;
+    if (a.mode == access_mode::read || b == nullptr || !spoils(*b, why)) continue;
     memory_->mark_stale(*b, a.begin, a.end, e.ticket, why, [&](auto&& replaced) {
       for (std::uint32_t s = 0; s < ledger_.capacity(); ++s) {
         const ledger_entry& later = ledger_[s];
@@ -235,18 +233,24 @@ void device_core::note_spoiled_readers(const ledger_entry& e, const error& why) 
   for (std::uint32_t s = 0; s < ledger_.capacity(); ++s) {
     ledger_entry& later = ledger_[s];
     if (later.in_flight.load(std::memory_order_seq_cst) && !later.answered && !later.failure &&
-        later.ticket > e.ticket && reads_from(later, e))
+        later.ticket > e.ticket && reads_from(later, e, why))
       later.failure = std::make_unique<const error>(why);
   }
 }
 
-// Something that `writer` writes and no request between them does.
-bool device_core::reads_from(const ledger_entry& reader, const ledger_entry& writer) const noexcept {
+// A worker that was lost has taken nothing of what it could not write.
+bool device_core::spoils(const block& b, const error& why) const noexcept {
+  return why.reaction() != reaction::context_lost || !memory_->outlives_workers(b);
+}
+
+// Something that `writer` writes, and spoils by failing, and no request between them writes.
+bool device_core::reads_from(const ledger_entry& reader, const ledger_entry& writer, const error& why) const noexcept {
   for (const auto& [read, where] : reader.accesses())
     for (const auto& [written, whose] : writer.accesses()) {
       const std::uint64_t begin = std::max(read.begin, written.begin), end = std::min(read.end, written.end);
       if (read.mode != access_mode::write && written.mode != access_mode::read && where.get() == whose.get() &&
-          begin < end && !replaced_between(where.get(), begin, end, writer.ticket, reader.ticket))
+          begin < end && spoils(*where.get(), why) &&
+          !replaced_between(where.get(), begin, end, writer.ticket, reader.ticket))
         return true;
     }
   return false;

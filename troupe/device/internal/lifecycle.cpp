@@ -595,7 +595,8 @@ static result<memory_file> create(memory_kind kind, std::uint64_t bytes) {
 static bool has_closed(const error& why) noexcept { return why.reaction() == reaction::context_lost; }
 
 // It has missed something about the memory.
-void device_core::must_not_serve(const worker_link& link, const error& why) {
+void device_core::must_not_serve(worker_link& link, const error& why) {
+  link.missed_memory.store(true);
   if (const auto self = weak_from_this().lock())
     post(*loop_, [self, id = link.id(), why] { self->feed({device_supervisor::event_kind::misbehaved, id, why}); });
 }

@@ -198,10 +198,11 @@ result<void> device_core::serve(worker_link& link) {
   served_ = link.id();
   asked_ns_ = 0;
   overrun_.reset();
-  believed_ = true;
   last_exit_ = {};
   worker_pid_.store(link.pid());
   const std::scoped_lock guard(link_lock_);
+  if (link.missed_memory.load())
+    return error(reaction::context_lost, "device", "the worker did not take its messages; it was ended");
   return link.send_serve({.next_ticket = next_ticket_,
                           .last_report = reports_seen_.load(),
                           .kept = kept_,

@@ -58,6 +58,8 @@ class worker_link {
 
   /// It has said that it could serve. Set by whoever reads its messages.
   std::atomic<bool> ready{false};
+  /// It did not take a message about memory, so requests must not reach it.
+  std::atomic<bool> missed_memory{false};
 
   /// Has a process ended by then? Waits for it.
   virtual bool ends_by(std::int64_t deadline_ns) noexcept = 0;
