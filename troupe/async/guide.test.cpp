@@ -164,7 +164,7 @@ std::vector<std::string> sections(const std::string& text) {
 }
 
 TEST(guide, shows_the_examples_as_they_are_compiled) {
-  const std::filesystem::path here = std::filesystem::path(__FILE__).parent_path();
+  const std::filesystem::path here = TROUPE_GUIDE_FOLDER;
   const std::string guide = contents(here / "../../docs/async.md");
   ASSERT_FALSE(guide.empty());
   std::size_t shown = 0;
