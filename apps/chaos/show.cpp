@@ -6,18 +6,13 @@
 
 namespace chaos {
 
+using troupe::apps::grouped;
 using troupe::apps::json_writer;
 using troupe::apps::terminal;
 using troupe::apps::time_text;
 using troupe::apps::wrapped;
 
 namespace {
-
-std::string grouped(std::uint64_t n) {
-  std::string out = std::to_string(n);
-  for (int at = static_cast<int>(out.size()) - 3; at > 0; at -= 3) out.insert(static_cast<std::size_t>(at), ",");
-  return out;
-}
 
 std::string padded(std::string text, std::size_t columns) {
   std::size_t wide = 0;

@@ -57,6 +57,12 @@ std::string bytes_text(double bytes) {
   return (unit == 0 ? std::to_string(static_cast<int>(bytes)) : three_digits(bytes)) + " " + units[unit];
 }
 
+std::string grouped(std::uint64_t n) {
+  std::string out = std::to_string(n);
+  for (int at = static_cast<int>(out.size()) - 3; at > 0; at -= 3) out.insert(static_cast<std::size_t>(at), ",");
+  return out;
+}
+
 std::string time_text(const terminal& t, double seconds) {
   if (seconds >= 1) return three_digits(seconds) + " s";
   if (seconds >= 1e-3) return three_digits(seconds * 1e3) + " ms";

@@ -46,6 +46,8 @@ class terminal {
 
 /// "23.0 GiB"
 std::string bytes_text(double bytes);
+/// "12,345,678".
+std::string grouped(std::uint64_t n);
 /// "12.3 ms", "870 us": three digits that count.
 std::string time_text(const terminal& t, double seconds);
 /// Breaks text at blanks into lines of at most `columns` characters.

@@ -7,17 +7,12 @@
 namespace demo {
 
 using troupe::apps::bytes_text;
+using troupe::apps::grouped;
 using troupe::apps::terminal;
 using troupe::apps::time_text;
 using troupe::apps::wrapped;
 
 namespace {
-
-std::string grouped(std::uint64_t n) {
-  std::string out = std::to_string(n);
-  for (int at = static_cast<int>(out.size()) - 3; at > 0; at -= 3) out.insert(static_cast<std::size_t>(at), ",");
-  return out;
-}
 
 double all_per_s(const moment& m) {
   double sum = 0;

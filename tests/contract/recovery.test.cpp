@@ -1,25 +1,15 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Workers die; the device goes on.
-#include "harness.hpp"
+#include "with_standbys.hpp"
 
 namespace troupe::whole {
 namespace {
 
 using namespace testing_actor;
 
-class recovery : public testing::TestWithParam<std::uint32_t> {
- protected:
-  device open(device_options o = {}) {
-    o = with_test_engines(std::move(o));
-    o.standbys = GetParam();
-    o.restarts = 3;
-    return rt.open_device(o);
-  }
-  runtime rt;
-};
-INSTANTIATE_TEST_SUITE_P(with, recovery, testing::Values(0u, 1u, 2u),
-                         [](const auto& i) { return std::to_string(i.param) + "_standbys"; });
+class recovery : public with_standbys {};
+TROUPE_WITH_STANDBYS(recovery);
 
 TEST_P(recovery, a_device_serves_again_after_its_worker_was_killed) {
   const device gpu = open();

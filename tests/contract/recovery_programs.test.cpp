@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "jit_source.hpp"
+#include "with_standbys.hpp"
 
 namespace troupe::whole {
 namespace {
@@ -11,14 +12,9 @@ namespace {
 using namespace testing_actor;
 namespace fs = std::filesystem;
 
-class recovery_programs : public testing::TestWithParam<std::uint32_t> {
+class recovery_programs : public with_standbys {
  protected:
-  device open(device_options o = {}) {
-    o = with_test_engines(std::move(o));
-    o.standbys = GetParam();
-    o.restarts = 10;
-    return rt.open_device(o);
-  }
+  recovery_programs() : with_standbys(10) {}
   // y = 3 x + y by a kernel that has four parameters.
   template <class Launch, class Program>
   static void expect_launching(const device& gpu, const Program& p) {
@@ -28,16 +24,8 @@ class recovery_programs : public testing::TestWithParam<std::uint32_t> {
     ASSERT_OK(got);
     for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ((*got)[i], 4.0f * static_cast<float>(i));
   }
-  // Also once all that stood by has been used up.
-  void kill_and_wait(const device& gpu) {
-    const std::uint64_t before = gpu.statistics().generation;
-    kill_worker(gpu);
-    while (gpu.statistics().generation == before) std::this_thread::yield();
-  }
-  runtime rt;
 };
-INSTANTIATE_TEST_SUITE_P(with, recovery_programs, testing::Values(0u, 1u, 2u),
-                         [](const auto& i) { return std::to_string(i.param) + "_standbys"; });
+TROUPE_WITH_STANDBYS(recovery_programs);
 
 TEST_P(recovery_programs, a_compiled_program_launches_whichever_worker_serves) {
   const device gpu = open();

@@ -10,25 +10,15 @@
 #include <troupe/memory/requests.hpp>
 #include <troupe/memory/staging.hpp>
 
-#include "harness.hpp"
+#include "with_standbys.hpp"
 
 namespace troupe::whole {
 namespace {
 
 using namespace testing_actor;
 
-class recovery_sent : public testing::TestWithParam<std::uint32_t> {
- protected:
-  device open(device_options o = {}) {
-    o = with_test_engines(std::move(o));
-    o.standbys = GetParam();
-    o.restarts = 3;
-    return rt.open_device(o);
-  }
-  runtime rt;
-};
-INSTANTIATE_TEST_SUITE_P(with, recovery_sent, testing::Values(0u, 1u, 2u),
-                         [](const auto& i) { return std::to_string(i.param) + "_standbys"; });
+class recovery_sent : public with_standbys {};
+TROUPE_WITH_STANDBYS(recovery_sent);
 
 TEST_P(recovery_sent, uploads_and_requests_with_texts_that_had_not_started_are_run_by_the_next_worker) {
   const device gpu = open({.lanes = lane_policy::single});

@@ -2,34 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sealed buffers: read-only in every worker, and so as they were after every fault.
 #include "jit_source.hpp"
+#include "with_standbys.hpp"
 
 namespace troupe::whole {
 namespace {
 
 using namespace testing_actor;
 
-class sealing : public testing::TestWithParam<std::uint32_t> {
+class sealing : public with_standbys {
  protected:
-  device open(device_options o = {}) {
-    o = with_test_engines(std::move(o));
-    o.standbys = GetParam();
-    o.restarts = 100;
-    return rt.open_device(o);
-  }
+  sealing() : with_standbys(100) {}
   static buffer<float> sealable(const device& gpu, const std::vector<float>& data) {
     const auto b = gpu.alloc<float>(data.size(), {.sealable = true});
     gpu.upload(b, data);
     return b;
   }
-  static void kill_and_wait(const device& gpu) {
-    const std::uint64_t before = gpu.statistics().generation;
-    kill_worker(gpu);
-    while (gpu.statistics().generation == before) std::this_thread::yield();
-  }
-  runtime rt;
 };
-INSTANTIATE_TEST_SUITE_P(with, sealing, testing::Values(0u, 1u, 2u),
-                         [](const auto& i) { return std::to_string(i.param) + "_standbys"; });
+TROUPE_WITH_STANDBYS(sealing);
 
 TEST_P(sealing, keeps_a_buffer_through_every_fault_until_it_is_unsealed) {
   for (const salvage how : {salvage::strict, salvage::untouched}) {
