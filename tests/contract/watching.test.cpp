@@ -40,6 +40,26 @@ class watching : public testing::Test {
   runtime rt;
 };
 
+// It keeps others from collecting for a moment, and collects for them then: else they would sleep on, up to a second.
+TEST_F(watching, asking_for_the_last_fault_holds_no_answer_up) {
+  const device gpu = open({.wait = wait_policy::latency});
+  std::atomic<bool> over{false};
+  std::vector<std::thread> curious;
+  for (int i = 0; i < 2; ++i)
+    curious.emplace_back([&] {
+      while (!over.load()) EXPECT_EQ(gpu.last_fault(), nullptr);
+    });
+  std::chrono::nanoseconds longest{0};
+  for (int i = 0; i < 30'000; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_OK(gpu.ping().get());
+    longest = std::max<std::chrono::nanoseconds>(longest, std::chrono::steady_clock::now() - start);
+  }
+  over.store(true);
+  for (std::thread& t : curious) t.join();
+  EXPECT_LT(longest, 900ms);
+}
+
 TEST_F(watching, a_watch_tells_of_a_fault_and_of_what_follows) {
   const device gpu = open();
   device_watch w = gpu.watch();

@@ -122,7 +122,7 @@ void simulation::act(random_bits& r) {
   };
   if (falls_to(faults_percent_)) return fault(r);
   if (falls_to(client_percent_)) return client_acts(r);
-  if (falls_to(drive_percent_)) return core_->drive();
+  if (falls_to(drive_percent_)) return void(core_->drive());
   if (r.percent(35) && loop_acts(r)) return;
   if (workers_act(r) || loop_acts(r)) return;
   if (r.percent(30)) leap();

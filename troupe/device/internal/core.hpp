@@ -54,7 +54,8 @@ class device_core final : public waiter,
   void interest_added(pending_core& core) noexcept override;
   void interest_met(pending_core& core) noexcept override;
   void answered(pending_core& core) noexcept override;
-  void drive() noexcept;
+  /// False: somebody else was at it, and looks once more for us.
+  bool drive() noexcept;
   /// Returns when all has been collected, whoever else is at it.
   void drive_surely() noexcept;
   void cancel(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how = reaction::retry_later) noexcept;
@@ -137,6 +138,20 @@ class device_core final : public waiter,
   bool runs_too_long(std::uint32_t slot, std::int64_t now, std::int64_t& look_again);
   void watch_heart();
   void feel_heart();
+
+  /// Keeps everybody else from collecting. Who came to do so meanwhile has left a note, and is stood in for.
+  class drive_guard {
+   public:
+    explicit drive_guard(device_core& core) : core_(core) { core_.drive_lock_.lock(); }
+    ~drive_guard() {
+      core_.drive_lock_.unlock();
+      if (core_.drive_again_.load(std::memory_order_seq_cst)) core_.drive();
+    }
+    drive_guard(const drive_guard&) = delete;
+
+   private:
+    device_core& core_;
+  };
 
   // drive.cpp; with drive_lock_ held
   void collect();

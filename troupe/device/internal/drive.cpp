@@ -20,8 +20,9 @@ constexpr std::int64_t longest_idle_ns = 10'000'000'000;
 
 thread_local constinit const device_core* device_core::reacting_ = nullptr;
 
-void device_core::drive() noexcept {
-  if (channel_.base == nullptr) return;
+bool device_core::drive() noexcept {
+  if (channel_.base == nullptr) return true;
+  bool mine = true;
   job* continuations;
   {
     kept_continuations kept;
@@ -29,7 +30,7 @@ void device_core::drive() noexcept {
       // Whoever finds the lock taken leaves a note, and the holder looks again after unlocking: so what came in while
       // the holder was past looking is not forgotten. The second try covers a holder that unlocked before it could see
       // the note.
-      bool mine = drive_lock_.try_lock();
+      mine = drive_lock_.try_lock();
       if (!mine) {
         drive_again_.store(true, std::memory_order_seq_cst);
         mine = drive_lock_.try_lock();
@@ -46,6 +47,7 @@ void device_core::drive() noexcept {
     continuations = kept.take();
   }
   hand_over(continuations);
+  return mine;
 }
 
 void device_core::drive_surely() noexcept {
@@ -53,12 +55,12 @@ void device_core::drive_surely() noexcept {
   job* continuations;
   {
     kept_continuations kept;
-    const std::scoped_lock guard(drive_lock_);
+    const drive_guard guard(*this);
     collect();
     continuations = kept.take();
   }
   hand_over(continuations);
-  drive();  // whoever found the lock taken has left a note
+  drive();  // for the transfers
 }
 
 // Continuations are the reactor's: a thread that waits for an answer of its own may hold locks that they need.
@@ -258,7 +260,7 @@ bool device_core::reads_from(const ledger_entry& reader, const ledger_entry& wri
 
 // A request that was checked before a failure became known and published after it.
 void device_core::look_at_inputs_again(std::uint32_t slot, std::uint64_t ticket) {
-  const std::scoped_lock guard(drive_lock_);
+  const drive_guard guard(*this);
   ledger_entry& e = ledger_[slot];
   if (!e.in_flight.load(std::memory_order_seq_cst) || e.ticket != ticket || e.answered || e.failure) return;
   for (const auto& [read, where] : e.accesses()) {
@@ -345,7 +347,7 @@ void device_core::take_cancelled() {
 bool device_core::news() const noexcept {
   std::uint64_t done = 0;
   for (const protocol::lane_counters& lane : channel_.page().lanes) done += lane.done.load(std::memory_order_relaxed);
-  return done != retired_total_.load(std::memory_order_relaxed) ||
+  return (done != retired_total_.load(std::memory_order_relaxed) && !violated_.load(std::memory_order_relaxed)) ||
          (has_transfers_.load(std::memory_order_relaxed) && transfer_has_data());
 }
 
@@ -360,10 +362,11 @@ void device_core::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
   const auto ready = [&] { return core.done() || (reacts && has_handed_.load(std::memory_order_seq_cst)); };
   adaptive_wait spin(options_.wait, cores_);
   while (!core.done()) {
-    drive();
+    const bool collected = drive();
     if (reacts) run_handed();
     if (core.done() || (deadline_ns != no_deadline && now_ns() >= deadline_ns)) return;
-    if (spin.spin([&] { return ready() || news(); })) continue;
+    // Whoever collects may need this core to go on.
+    if (spin.spin([&] { return ready() || (collected && news()); })) continue;
     sleep_for_news(ready, deadline_ns);
   }
 }
@@ -409,9 +412,10 @@ void device_core::react() noexcept {
     if (needed()) attached = 8;
     if (attached > 0) {
       --attached;
-      drive();
+      const bool collected = drive();
       run_handed();
-      if (needed() && spin.spin([this] { return news() || has_handed_.load(std::memory_order_relaxed); })) continue;
+      const auto more = [&] { return (collected && news()) || has_handed_.load(std::memory_order_relaxed); };
+      if (needed() && spin.spin(more)) continue;
       sleep_for_news([&] { return ends() || has_handed_.load(std::memory_order_seq_cst); }, no_deadline,
                      needed() ? 1'000'000'000 : longest_idle_ns);
       continue;

@@ -117,7 +117,8 @@ void device_core::publish(const std::shared_ptr<fault_record>& record) {
 }
 
 std::shared_ptr<const fault_record> device_core::last_fault() {
-  const std::scoped_lock guard(drive_lock_, watch_lock_);
+  const drive_guard driving(*this);
+  const std::scoped_lock guard(watch_lock_);
   return last_fault_;
 }
 

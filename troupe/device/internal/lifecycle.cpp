@@ -313,7 +313,7 @@ void device_core::carry_out(const device_supervisor::action& a) {
       drive_surely();  // what has finished is answered as finished
       std::shared_ptr<fault_record> record;
       if (a.seen_ns != 0) {
-        const std::scoped_lock guard(drive_lock_);
+        const drive_guard guard(*this);
         const open_requests open = open_up_to(commands_->newest_ticket());
         record = hold_inquest(a, open);
         for (const auto& [ticket, slot] : open) {

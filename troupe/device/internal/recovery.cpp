@@ -36,7 +36,7 @@ void device_core::sort_out(const device_supervisor::action& death) {
   std::shared_ptr<fault_record> record;
   {
     kept_continuations kept;
-    const std::scoped_lock guard(drive_lock_);
+    const drive_guard guard(*this);
     collect();
     const bool lied = violated_.exchange(true);  // the rest of what it wrote is of no interest
     // Senders publish right after they have claimed their tickets: from here on each request is either seen below, or
@@ -174,7 +174,8 @@ void device_core::keep(std::uint32_t slot, std::uint64_t ticket) {
 // From now on the channel is the one that this worker shares with us, and the mailbox is its own to read.
 result<void> device_core::serve(worker_link& link) {
   {
-    const std::scoped_lock guard(drive_lock_, cancel_lock_);
+    const drive_guard driving(*this);
+    const std::scoped_lock guard(cancel_lock_);
     if (auto ok = show_channel(link.channel()); !ok) return ok;
     // What has been cancelled, and may have been answered, must not run.
     const auto cancelled = [this](std::uint32_t slot, std::uint64_t ticket) {

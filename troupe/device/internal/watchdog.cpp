@@ -60,7 +60,7 @@ void device_core::look_at_running() {
   std::int64_t again = no_deadline;
   std::optional<std::uint32_t> overrun;
   {
-    const std::scoped_lock guard(drive_lock_);
+    const drive_guard guard(*this);
     for (std::uint32_t slot = 0; slot < ledger_.capacity() && !overrun; ++slot)
       if (runs_too_long(slot, now, again)) overrun = slot;
     if (overrun) overrun_ = ledger_[*overrun].ticket.load(std::memory_order_relaxed);
