@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+#include <algorithm>
 #include <apps/demo/breaker.hpp>
 #include <array>
 #include <chrono>
@@ -29,7 +31,7 @@ double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
 }  // namespace
 
 breaker::breaker(const device& gpu, const load& l, std::int64_t started_ns)
-    : gpu_(gpu), load_(l), started_ns_(started_ns), thread_([this] { run(); }) {}
+    : gpu_(gpu), load_(l), started_ns_(started_ns), watch_(gpu.watch()), thread_([this] { run(); }) {}
 
 breaker::~breaker() {
   if (thread_.joinable()) thread_.join();
@@ -37,7 +39,34 @@ breaker::~breaker() {
 
 std::vector<event> breaker::join() {
   if (thread_.joinable()) thread_.join();
+  for (event& e : by_others()) events_.push_back(std::move(e));
+  std::sort(events_.begin(), events_.end(), [](const event& a, const event& b) { return a.from_s < b.from_s; });
   return events_;
+}
+
+// The faults that none of our own explains, each until a worker served again.
+std::vector<event> breaker::by_others() {
+  std::vector<event> out;
+  const auto now = std::chrono::system_clock::now();
+  const double now_s = seconds(now_ns() - started_ns_);
+  bool open = false;
+  while (const auto e = watch_.poll()) {
+    const double at_s = now_s - std::chrono::duration<double>(now - e->when).count();
+    if (open && (e->kind == event_kind::serving || e->kind == event_kind::stopped)) {
+      out.back().to_s = at_s;
+      open = false;
+    }
+    const auto explains = [at_s](const event& o) { return o.from_s <= at_s && at_s <= o.to_s; };
+    if (open || e->kind != event_kind::fault || std::any_of(events_.begin(), events_.end(), explains)) continue;
+    const char* const signal = ::sigabbrev_np(e->fault->signal);
+    out.push_back(
+        {.from_s = at_s,
+         .to_s = now_s,
+         .what = "somebody else: " + (signal ? std::string("SIG") + signal : std::string(to_string(e->fault->kind))),
+         .ours = false});
+    open = true;
+  }
+  return out;
 }
 
 void breaker::run() {

@@ -14,15 +14,18 @@ class breaker {
   ~breaker();
   breaker(const breaker&) = delete;
 
-  /// Waits for the last of them; what happened, each until the device answered again.
+  /// Waits for the last of them; what happened, each until the device answered again, and what somebody else did to the
+  /// worker.
   std::vector<event> join();
 
  private:
   void run();
+  std::vector<event> by_others();
 
   troupe::device gpu_;
   const load load_;
   const std::int64_t started_ns_;
+  troupe::device_watch watch_;
   std::vector<event> events_;
   std::thread thread_;
 };

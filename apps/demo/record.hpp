@@ -32,6 +32,7 @@ struct moment {
 struct event {
   double from_s, to_s;
   std::string what;
+  bool ours = true;  ///< brought about by the demo itself
 };
 
 /// What the clients of one kind have seen in the end.

@@ -45,6 +45,7 @@ std::string json(const run_record& run, const std::vector<act>& acts, const std:
         .member("what", e.what)
         .member("from_seconds", e.from_s)
         .member("to_seconds", e.to_s)
+        .member("ours", e.ours)
         .end_object();
   out.end_array().key("acts").begin_array();
   for (const act& a : acts)
