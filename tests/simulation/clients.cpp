@@ -70,6 +70,15 @@ void simulation::cancel(random_bits& r) {
   record.note("cancel", q.number);
   q.cancelled = true;
   q.answer->cancel();
+  core_->drive();
+  if (!cancellable(q) || q.called || q.answer->done()) return;
+  violated("request " + std::to_string(q.number) + " is not answered although it was cancelled before it started");
+}
+
+// Nobody runs it, and nobody has written what cannot be. A sync waits for downloads before it.
+bool simulation::cancellable(const request& q) const {
+  const bool runs = q.started != nullptr && q.started_generation == core_->memory().generation();
+  return !runs && !q.suspect && !(shown_ != nullptr && shown_->dishonest) && q.what != kind::fence;
 }
 
 // All of a buffer, or a part of it.
@@ -167,7 +176,12 @@ void simulation::send_something(random_bits& r) {
     o.run_timeout = time_span(std::chrono::milliseconds(r.between(1, 20)));
     q.limited = true;
   }
+  if (deadly_ && r.percent(8)) {
+    q.deadly = true;
+    o.retries = static_cast<std::uint8_t>(q.retries = r.below(3));
+  }
   if (q.what == kind::ping || q.what == kind::fence) {  // which take no options
+    q.deadly = false;
     q.deadline = INT64_MAX;
     q.retries = 0;
     q.limited = false;

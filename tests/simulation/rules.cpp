@@ -10,6 +10,8 @@ namespace troupe::simulation {
 
 using content = model_buffer::content;
 
+constexpr std::uint64_t deadly_stream = 6ull << 40;
+
 void simulation::request_starts(std::uint64_t ticket, simulated_worker& w) {
   record.note("starts", ticket, w.id);
   if (w.kill_wanted) return;  // it should be dead, and the device has stopped because it is not
@@ -23,12 +25,17 @@ void simulation::request_starts(std::uint64_t ticket, simulated_worker& w) {
              std::to_string(q.started->id) + " and " + std::to_string(w.id));
   if (!q.suspect && q.judged) violated("request " + std::to_string(q.number) + " started after it was answered");
   q.started = &w;
+  q.started_generation = core_->memory().generation();
+  if (!q.deadly) return;
+  w.steps_to_death = 1 + random_bits(seed_, deadly_stream + record.steps).below(3);
+  w.dies_of = ticket;
 }
 
 void simulation::request_joins(std::uint64_t ticket, simulated_worker& w) {
   const auto found = by_ticket_.find(ticket);
   if (found == by_ticket_.end()) return;
   found->second->started = &w;
+  found->second->started_generation = core_->memory().generation();
   ++found->second->presumed;
 }
 

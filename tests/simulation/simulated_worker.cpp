@@ -60,13 +60,14 @@ void simulated_worker::die(exit_status how) {
            channel->fd(), 0);
 }
 
-void simulated_worker::die_with_a_note(int signal, random_bits& r) {
+void simulated_worker::die_with_a_note(int signal, random_bits& r, std::uint64_t ticket) {
   if (begun_) {
     protocol::crash_note& note = view_.page().last_words;
-    note.ticket = serving && commands_->peek() ? commands_->peek()->ticket - r.below(4) : r.below(20);
+    const std::uint64_t guessed = serving && commands_->peek() ? commands_->peek()->ticket - r.below(4) : r.below(20);
+    note.ticket = ticket != 0 ? ticket : guessed;
     note.has_address = r.below(2);
     note.address = r.next();
-    note.from_outside = r.percent(10);
+    note.from_outside = ticket == 0 && r.percent(10);
     note.signal.store(static_cast<std::uint32_t>(signal));
   }
   die({exit_status::ending::signalled, signal});

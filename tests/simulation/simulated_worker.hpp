@@ -62,8 +62,8 @@ class simulated_worker {
   void step(random_bits& r);
   /// As by SIGKILL, or a fault of its own.
   void die(exit_status how);
-  /// The same, and it says what it was working on; which may be so.
-  void die_with_a_note(int signal, random_bits& r);
+  /// The same, and it says what it was working on; which may be so, and is when that is given.
+  void die_with_a_note(int signal, random_bits& r, std::uint64_t ticket = 0);
   /// Writes something impossible, or at least untrue, where a worker can write.
   void write_garbage(random_bits& r);
 
@@ -87,6 +87,8 @@ class simulated_worker {
   bool kill_wanted = false;
   bool held = false;  ///< the device has a link to it
   bool asked_to_stop = false;
+  std::uint32_t steps_to_death = 0;   ///< of what it runs; 0: it will not die of that
+  std::uint64_t dies_of = 0;          ///< a ticket
   std::int64_t asked_for_a_sign = 0;  ///< when; 0: it gave one
   bool serving = false, told_to_stop = false;
   exit_status status;

@@ -53,6 +53,7 @@ simulation::simulation(std::uint64_t seed, run_record& record, const omitted_ste
   deepest_ = r.between(0, 4);
   garbage_ = options_.isolation == isolation::process && r.percent(30);
   hostile_starts_ = r.percent(25);
+  deadly_ = options_.isolation == isolation::process && r.percent(20);
   device_surroundings around{loop_,
                              [this](std::uint32_t id, enum isolation how, std::shared_ptr<const region>,
                                     std::uint64_t channel_bytes) -> result<std::unique_ptr<worker_link>> {
@@ -199,15 +200,18 @@ void simulation::fault(random_bits& r) {
 }
 
 void simulation::meanwhile(simulated_worker& w) {
-  if (calm_ || depth_ >= deepest_) return;
-  ++depth_;
+  if (calm_) return;
   random_bits r(seed_, inside_stream + record.steps);
+  if (w.steps_to_death != 0 && --w.steps_to_death == 0) return w.die_with_a_note(SIGSEGV, r, w.dies_of);
+  if (depth_ >= deepest_) return;
+  ++depth_;
   while (!w.dead && (w.hung || w.frozen || r.percent(60)) && step()) {
   }
   --depth_;
 }
 
 void simulation::shows_channel(simulated_worker& w) {
+  if (w.kill_wanted) violated("worker " + std::to_string(w.id) + " was ended by the device, and is to serve");
   shown_ = &w;
   record.note("worker is to serve", w.id);
 }
@@ -281,6 +285,11 @@ void simulation::prove_service() {
       if (unendable()) return;
       violated("a device that was reset does not serve: " + ok.error().text());
     }
+  }
+  if (core_->quarantined() != 0) {
+    up_ = gpu_->reset();
+    settle_down("the quarantine is not lifted", &simulation::is_up);
+    if (core_->quarantined() != 0) violated("requests are in quarantine after a reset");
   }
   buffers_.clear();
   settle_down("tells are left", &simulation::is_idle);

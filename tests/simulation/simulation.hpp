@@ -71,8 +71,10 @@ class simulation final : public scene {
     bool cancelled = false, suspect = false, failed_by_worker = false;
     std::int64_t deadline = INT64_MAX;
     bool limited = false;  // it may not run for long
+    bool deadly = false;   // for whoever runs it
     std::uint32_t retries = 0, starts = 0;
-    std::uint32_t presumed = 0;  // starts as the device sees them: in a call with others, or of a liar
+    std::uint64_t started_generation = 0;  // of the device, when it was started last
+    std::uint32_t presumed = 0;            // starts as the device sees them: in a call with others, or of a liar
     simulated_worker* started = nullptr;
     simulated_worker* finished = nullptr;
   };
@@ -93,6 +95,7 @@ class simulation final : public scene {
   void send(random_bits& r);
   void send_something(random_bits& r);
   void cancel(random_bits& r);
+  bool cancellable(const request& q) const;
   held pick(random_bits& r) const;
   request& begin(kind what);
   static void reads(request& q, const held& h, std::uint32_t count);
@@ -139,7 +142,7 @@ class simulation final : public scene {
   std::shared_ptr<simulated_loop> loop_ = std::make_shared<simulated_loop>();
   device_options options_;
   std::uint32_t steps_wanted_, faults_percent_, client_percent_, drive_percent_, deepest_;
-  bool garbage_ = false, hostile_starts_ = false, calm_ = false;
+  bool garbage_ = false, hostile_starts_ = false, deadly_ = false, calm_ = false;
   std::vector<std::shared_ptr<simulated_worker>> workers_;
   std::shared_ptr<device_core> core_;
   std::optional<device> gpu_;

@@ -105,6 +105,8 @@ void device_core::collect() {
     read_reports();
     if (has_cancelled_.load(std::memory_order_relaxed)) take_cancelled();
     if (!violated_.load(std::memory_order_relaxed)) retire_lanes(done);
+  } else if (has_cancelled_.load(std::memory_order_relaxed)) {
+    take_cancelled();  // no worker serves, and nobody waits for one to be told this
   }
   if (dead_.load(std::memory_order_seq_cst)) answer_everything();
   if (closing_.load(std::memory_order_seq_cst)) look_whether_drained();
