@@ -53,6 +53,20 @@ void simulation::alloc(random_bits& r) {
   }
   models_.push_back(std::make_shared<model_buffer>(n, core_->memory().generation()));
   buffers_.push_back({std::move(b), models_.back(), 0});
+  if (!sending_ && r.percent(50)) upload(buffers_.back(), r);  // or nobody knows what is there
+}
+
+void simulation::upload(const held& to, random_bits& r) {
+  sending_ = true;
+  upload(begin(kind::upload), to, {}, r);
+  sending_ = false;
+}
+
+void simulation::upload(request& q, const held& to, const call_options& o, random_bits& r) {
+  const auto n = static_cast<std::uint32_t>(to.handle.size().value());
+  for (std::uint32_t i = 0; i < n; ++i) q.data.push_back(static_cast<word>(r.next()));
+  writes(q, to, n);
+  sent(q, gpu_->upload(to.handle, q.data, o), r);
 }
 
 void simulation::let_go(random_bits& r) {
@@ -176,12 +190,12 @@ void simulation::send_something(random_bits& r) {
     o.run_timeout = time_span(std::chrono::milliseconds(r.between(1, 20)));
     q.limited = true;
   }
-  if (deadly_ && r.percent(8)) {
-    q.deadly = true;
+  if (deadly_ && r.percent(20)) {
+    q.deadly = r.between(1, 3);
     o.retries = static_cast<std::uint8_t>(q.retries = r.below(3));
   }
   if (q.what == kind::ping || q.what == kind::fence) {  // which take no options
-    q.deadly = false;
+    q.deadly = 0;
     q.deadline = INT64_MAX;
     q.retries = 0;
     q.limited = false;
@@ -195,9 +209,7 @@ void simulation::send_something(random_bits& r) {
       writes(q, x, size(x));
       return sent(q, gpu_->fill(x.handle, q.param, o), r);
     case kind::upload:
-      for (std::uint32_t i = 0; i < size(x); ++i) q.data.push_back(static_cast<word>(r.next()));
-      writes(q, x, size(x));
-      return sent(q, gpu_->upload(x.handle, q.data, o), r);
+      return upload(q, x, o, r);
     case kind::download:
       reads(q, x, size(x));
       q.came_too_late = misses_input(q);

@@ -26,7 +26,7 @@ void simulation::request_starts(std::uint64_t ticket, simulated_worker& w) {
   if (!q.suspect && q.judged) violated("request " + std::to_string(q.number) + " started after it was answered");
   q.started = &w;
   q.started_generation = core_->memory().generation();
-  if (!q.deadly) return;
+  if (q.starts > q.deadly) return;
   w.steps_to_death = 1 + random_bits(seed_, deadly_stream + record.steps).below(3);
   w.dies_of = ticket;
 }
@@ -36,6 +36,7 @@ void simulation::request_joins(std::uint64_t ticket, simulated_worker& w) {
   if (found == by_ticket_.end()) return;
   found->second->started = &w;
   found->second->started_generation = core_->memory().generation();
+  found->second->joined = true;
   ++found->second->presumed;
 }
 
@@ -143,6 +144,8 @@ void simulation::judge_failure(request& q) {
 }
 
 bool simulation::had_to_fail(const request& q) const {
+  // Others of the same call may have been left; the counter moves with the last.
+  if (q.finished != nullptr && q.finished == q.started && !q.joined && !q.started->kill_wanted) return false;
   // What is uploaded waits in memory that a broken worker can write.
   const bool upload_lost = q.what == kind::upload && options_.salvage == salvage::strict && generation_ != q.generation;
   const bool died_in_it =

@@ -70,10 +70,11 @@ class simulation final : public scene {
     bool came_too_late = false;  // an input was lost when it was sent
     bool cancelled = false, suspect = false, failed_by_worker = false;
     std::int64_t deadline = INT64_MAX;
-    bool limited = false;  // it may not run for long
-    bool deadly = false;   // for whoever runs it
+    bool limited = false;      // it may not run for long
+    std::uint32_t deadly = 0;  // for so many that run it
     std::uint32_t retries = 0, starts = 0;
     std::uint64_t started_generation = 0;  // of the device, when it was started last
+    bool joined = false;                   // it shared a call with others
     std::uint32_t presumed = 0;            // starts as the device sees them: in a call with others, or of a liar
     simulated_worker* started = nullptr;
     simulated_worker* finished = nullptr;
@@ -94,6 +95,8 @@ class simulation final : public scene {
   void let_go(random_bits& r);
   void send(random_bits& r);
   void send_something(random_bits& r);
+  void upload(const held& to, random_bits& r);
+  void upload(request& q, const held& to, const call_options& o, random_bits& r);
   void cancel(random_bits& r);
   bool cancellable(const request& q) const;
   held pick(random_bits& r) const;

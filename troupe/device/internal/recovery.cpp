@@ -128,13 +128,11 @@ request_fate device_core::fate_of(std::uint32_t slot, std::uint64_t ticket, cons
   ledger_entry& e = ledger_[slot];
   if (has_started(slot, ticket)) {
     const error lost = lost_with(why, e, ticket, memory_->generation());
-    if (e.retries != 0) {
-      spoil_outputs(e, lost);  // it may have written a part of them, which no second run may read
-      if (!missing_input(e)) {
-        --e.retries;
-        keep(slot, ticket);
-        return request_fate::retried;
-      }
+    // It may have written a part of its outputs, which no second run may read.
+    if (e.retries != 0 && !reads_from(e, e, lost) && !missing_input(e)) {
+      --e.retries;
+      keep(slot, ticket);
+      return request_fate::retried;
     }
     fail(slot, lost, true);
     return request_fate::lost;
