@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <troupe/async/kept_continuations.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/device/device.hpp>
 #include <troupe/device/internal/address_space.hpp>
@@ -50,15 +51,24 @@ class device_core final : public waiter,
                     request_link* link, const call_options& options, block_ref extra = {});
 
   // drive.cpp: completions
-  void wait(pending_core& core, std::int64_t deadline_ns) noexcept override;
-  void interest_added(pending_core& core) noexcept override;
-  void interest_met(pending_core& core) noexcept override;
-  void answered(pending_core& core) noexcept override;
   /// False: somebody else was at it, and looks once more for us.
   bool drive() noexcept;
   /// Returns when all has been collected, whoever else is at it.
   void drive_surely() noexcept;
+
+  // reactor.cpp: waiting for them
+  void wait(pending_core& core, std::int64_t deadline_ns) noexcept override;
+  void interest_added(pending_core& core) noexcept override;
+  void interest_met(pending_core& core) noexcept override;
+  void answered(pending_core& core) noexcept override;
+  /// Sleeps until the worker has news, the deadline, or a wake without cause; `ready` is asked after announcing.
+  template <class Ready>
+  void sleep_for_news(Ready&& ready, std::int64_t deadline_ns, std::int64_t slice_ns = 1'000'000'000) noexcept;
+
+  // failures.cpp
   void cancel(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how = reaction::retry_later) noexcept;
+
+  // downloads.cpp
   void add_transfer(std::shared_ptr<transfer> t);
   /// A download is complete for the worker before the application has copied the data to its place: these say where
   /// that is still to be done.
@@ -68,12 +78,11 @@ class device_core final : public waiter,
   /// Answers when the downloads that were queued before `ticket` have ended, well or not: only then is nothing written
   /// to their places any more.
   void answer_after_downloads(std::uint64_t ticket, const result<void>& with, ref<pending_state<void>> answer);
-  /// Sleeps until the worker has news, the deadline, or a wake without cause; `ready` is asked after announcing.
-  template <class Ready>
-  void sleep_for_news(Ready&& ready, std::int64_t deadline_ns, std::int64_t slice_ns = 1'000'000'000) noexcept;
+
+  // opening.cpp
+  void start();
 
   // lifecycle.cpp
-  void start();
   /// After the device has stopped: waits for its thread to end, unless it is the caller.
   void join() noexcept {
     if (reactor_.joinable() && reactor_.get_id() != std::this_thread::get_id()) reactor_.join();
@@ -84,16 +93,21 @@ class device_core final : public waiter,
   pending<void> close(bool now);
   /// A device that has given up tries again; answered when it serves, or with the reason why it does not.
   pending<void> reset();
-  std::shared_ptr<event_stream> watch();
-  std::shared_ptr<const fault_record> last_fault();
   device_state state() const noexcept { return state_.load(); }
   /// Why requests are refused; only when they are.
   error refusal() const;
   bool refusing() const noexcept { return refusing_.load(std::memory_order_acquire); }
-  void on_readable(int fd) override;
   void on_time(std::uint64_t tag) override;
 
-  // memory
+  // inquest.cpp
+  std::shared_ptr<event_stream> watch();
+  std::shared_ptr<const fault_record> last_fault();
+
+  // workers.cpp
+  void on_readable(int fd) override;
+  std::vector<int> standby_pids() const;
+
+  // segments.cpp
   result<segment> grow(memory_kind kind, std::uint64_t bytes) override;
   void shrink(memory_kind kind, const segment& s) noexcept override;
   void protect(std::uint64_t address, std::uint64_t bytes, bool read_only) noexcept override;
@@ -106,7 +120,6 @@ class device_core final : public waiter,
   const std::string& name() const noexcept { return options_.name; }
   std::string engines() const;
   int worker_pid() const noexcept { return worker_pid_.load(); }
-  std::vector<int> standby_pids() const;
   std::uint32_t depth() const noexcept { return ledger_.in_flight(); }
   std::uint32_t capacity() const noexcept { return ledger_.capacity(); }
   std::uint64_t completed() const noexcept { return completed_.load(); }
@@ -115,6 +128,36 @@ class device_core final : public waiter,
   std::size_t quarantined() const noexcept { return quarantine_.size(); }
 
  private:
+  using worker_id = device_supervisor::worker_id;
+
+  // Whoever gives answers, and may hold locks, has one of these from before it takes them. What continues the answers
+  // is handed over when this one goes.
+  class answering {
+   public:
+    [[nodiscard]] explicit answering(device_core& core) noexcept : core_(core), kept_(std::in_place) {}
+    ~answering();  // reactor.cpp
+    answering(const answering&) = delete;
+
+   private:
+    device_core& core_;
+    std::optional<kept_continuations> kept_;
+  };
+
+  /// Keeps everybody else from collecting. Who came to do so meanwhile has left a note, and is stood in for.
+  class drive_guard {
+   public:
+    explicit drive_guard(device_core& core) : core_(core) { core_.drive_lock_.lock(); }
+    ~drive_guard() {
+      core_.drive_lock_.unlock();
+      if (core_.drive_again_.load(std::memory_order_seq_cst)) core_.drive();
+    }
+    drive_guard(const drive_guard&) = delete;
+
+   private:
+    device_core& core_;
+  };
+
+  // opening.cpp
   device_core(const device_options& o, std::uint32_t index, device_surroundings surroundings);
   result<void> prepare();
   result<void> start_reactor();
@@ -139,28 +182,16 @@ class device_core final : public waiter,
   void watch_heart();
   void feel_heart();
 
-  /// Keeps everybody else from collecting. Who came to do so meanwhile has left a note, and is stood in for.
-  class drive_guard {
-   public:
-    explicit drive_guard(device_core& core) : core_(core) { core_.drive_lock_.lock(); }
-    ~drive_guard() {
-      core_.drive_lock_.unlock();
-      if (core_.drive_again_.load(std::memory_order_seq_cst)) core_.drive();
-    }
-    drive_guard(const drive_guard&) = delete;
-
-   private:
-    device_core& core_;
-  };
-
-  // drive.cpp; with drive_lock_ held
+  // drive.cpp; with drive_lock_ held, but for the last
   void collect();
   void read_reports();
   void name_cause(parsed_report& report, const request_info& info);
   void retire_lanes(const std::array<std::uint64_t, max_lanes>& done);
-  void take_cancelled();
   void retire(std::uint32_t slot) noexcept;
   void settle(std::uint32_t slot, const error* why, bool retires) noexcept;
+  void violated(const char* what) noexcept;
+
+  // failures.cpp; with drive_lock_ held, but for the last
   void fail(std::uint32_t slot, const error& why, bool retires);
   void spoil_outputs(const ledger_entry& e, const error& why);
   void note_spoiled_readers(const ledger_entry& e, const error& why);
@@ -168,9 +199,10 @@ class device_core final : public waiter,
   bool reads_from(const ledger_entry& reader, const ledger_entry& writer, const error& why) const noexcept;
   bool replaced_between(const block* where, std::uint64_t begin, std::uint64_t end, std::uint64_t after,
                         std::uint64_t before) const noexcept;
-  void look_at_inputs_again(std::uint32_t slot, std::uint64_t ticket);
   void answer_everything();
-  void look_whether_drained() noexcept;  // lifecycle.cpp
+  void take_cancelled();
+  void look_at_inputs_again(std::uint32_t slot, std::uint64_t ticket);
+
   // recovery.cpp; with drive_lock_ held
   using open_requests = std::vector<std::pair<std::uint64_t, std::uint32_t>>;  // ticket, slot
   open_requests open_up_to(std::uint64_t newest);
@@ -180,6 +212,7 @@ class device_core final : public waiter,
   void keep(std::uint32_t slot, std::uint64_t ticket);
   bool words_are_possible(const open_requests& open) const noexcept;
   bool has_started(std::uint32_t slot, std::uint64_t ticket) const noexcept;
+
   // inquest.cpp; the first with drive_lock_ held
   std::shared_ptr<fault_record> hold_inquest(const device_supervisor::action& death, const open_requests& open);
   std::optional<std::uint32_t> find_culprit(const open_requests& open, fault_record& record) const;
@@ -189,35 +222,25 @@ class device_core final : public waiter,
   void emit(event_kind kind, std::optional<error> cause = {}, time_span took = {});
   void end_watches();
 
-  // drive.cpp
-  void violated(const char* what) noexcept;
+  // reactor.cpp
   void hand_over(job* first) noexcept;
   void run_handed() noexcept;
   bool on_reactor() const noexcept { return reacting_ == this; }
   bool news() const noexcept;
-  bool transfer_has_data() const noexcept;
   void wake_waiters() noexcept;
   void wake_reactor() noexcept;
-  bool pump_transfers() noexcept;
-  bool downloads_before(std::uint64_t ticket) const noexcept;
   void react() noexcept;
 
-  // lifecycle.cpp; on the control loop
+  // downloads.cpp
+  bool pump_transfers() noexcept;
+  bool transfer_has_data() const noexcept;
+  bool downloads_before(std::uint64_t ticket) const noexcept;
+
+  // lifecycle.cpp; on the control loop, but for the first, which is called with drive_lock_ held
+  void look_whether_drained() noexcept;
   enum timer : std::uint64_t { deadlines, running, heart, supervision };
-  using worker_id = device_supervisor::worker_id;
   void feed(device_supervisor::event e);
   void carry_out(const device_supervisor::action& a);
-  result<void> launch(worker_id id);
-  worker_link* link_of(worker_id id) noexcept;
-  void warm_up_standbys(const std::string& library);
-  void forget(worker_id id);
-  template <class Send, class Missed>
-  result<void> tell_all(Send&& send, Missed&& missed);
-  void must_not_serve(worker_link& link, const error& why);
-  // recovery.cpp; on the control loop
-  void sort_out(const device_supervisor::action& death);
-  result<void> serve(worker_link& link);
-  result<void> show_channel(std::shared_ptr<const memory_file> file);
   struct milestone {
     std::optional<result<void>> outcome;
     std::vector<ref<pending_state<void>>> waiters;
@@ -226,6 +249,22 @@ class device_core final : public waiter,
   void reach(milestone& m, result<void> what);
   pending<void> watch_for(milestone& m);
   void answer_at(milestone& m, ref<pending_state<void>> answer);
+
+  // workers.cpp; on the control loop
+  result<void> launch(worker_id id);
+  worker_link* link_of(worker_id id) noexcept;
+  void warm_up_standbys(const std::string& library);
+  void forget(worker_id id);
+
+  // segments.cpp
+  template <class Send, class Missed>
+  result<void> tell_all(Send&& send, Missed&& missed);
+  void must_not_serve(worker_link& link, const error& why);
+
+  // recovery.cpp; on the control loop
+  void sort_out(const device_supervisor::action& death);
+  result<void> serve(worker_link& link);
+  result<void> show_channel(std::shared_ptr<const memory_file> file);
 
   device_options options_;
   std::vector<std::string> environment_;  // the worker's

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <troupe/async/kept_continuations.hpp>
 #include <troupe/device/internal/core.hpp>
 
 namespace troupe {
@@ -100,6 +99,14 @@ void device_core::note_recent(fault_record& record) const {
 // With drive_lock_ held, which last_fault() waits for: so whoever has been answered finds it.
 void device_core::complete(const std::shared_ptr<fault_record>& record) {
   constexpr std::size_t most = 64;
+  const auto count = [&all = record->last](request_fate f) {
+    return static_cast<std::uint32_t>(
+        std::count_if(all.begin(), all.end(), [f](const auto& r) { return r.fate == f; }));
+  };
+  record->lost = count(request_fate::lost);
+  record->kept = count(request_fate::kept);
+  record->retried = count(request_fate::retried);
+  record->stale = count(request_fate::stale);
   if (record->last.size() > most) record->last.erase(record->last.begin() + most, record->last.end());
   record->sorted_out_after = std::chrono::nanoseconds(loop_->now() - fault_ns_);
   faults_.fetch_add(1);
@@ -149,13 +156,8 @@ void device_core::emit(event_kind kind, std::optional<error> cause, time_span to
     for (const auto& w : watches_)
       if (auto stream = w.lock()) to.push_back(std::move(stream));
   }
-  job* continuations;
-  {
-    kept_continuations kept;
-    for (const auto& stream : to) stream->put(e);
-    continuations = kept.take();
-  }
-  hand_over(continuations);
+  const answering now(*this);
+  for (const auto& stream : to) stream->put(e);
 }
 
 void device_core::end_watches() {
@@ -165,14 +167,9 @@ void device_core::end_watches() {
     nothing_more_ = true;
     all.swap(watches_);
   }
-  job* continuations;
-  {
-    kept_continuations kept;
-    for (const auto& w : all)
-      if (auto stream = w.lock()) stream->end();
-    continuations = kept.take();
-  }
-  hand_over(continuations);
+  const answering now(*this);
+  for (const auto& w : all)
+    if (auto stream = w.lock()) stream->end();
 }
 
 }  // namespace troupe

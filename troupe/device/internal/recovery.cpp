@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <algorithm>
 #include <cstring>
-#include <troupe/async/kept_continuations.hpp>
 #include <troupe/base/futex.hpp>
 #include <troupe/device/internal/core.hpp>
 #include <troupe/device/internal/transfer.hpp>
@@ -32,10 +31,9 @@ error passed_on(const error& cause, const ledger_entry& e, std::uint64_t ticket)
 // or runs again if it may; what it had not started is kept for the next one, if what it reads has survived or is
 // written again before.
 void device_core::sort_out(const device_supervisor::action& death) {
-  job* continuations;
+  const answering now(*this);
   std::shared_ptr<fault_record> record;
   {
-    kept_continuations kept;
     const drive_guard guard(*this);
     collect();
     const bool lied = violated_.exchange(true);  // the rest of what it wrote is of no interest
@@ -53,10 +51,8 @@ void device_core::sort_out(const device_supervisor::action& death) {
     sort_requests(open, *record);
     unserved_ = true;
     complete(record);
-    continuations = kept.take();
   }
   publish(record);
-  hand_over(continuations);
   wake_waiters();
 }
 
@@ -100,24 +96,7 @@ void device_core::sort_requests(const open_requests& open, fault_record& record)
       continue;
     }
     const request_id id{std::string(ledger_[slot].info->label), ticket};
-    const request_fate fate = fate_of(slot, ticket, record.cause);
-    switch (fate) {
-      case request_fate::lost:
-        ++record.lost;
-        break;
-      case request_fate::kept:
-        ++record.kept;
-        break;
-      case request_fate::retried:
-        ++record.retried;
-        break;
-      case request_fate::stale:
-        ++record.stale;
-        break;
-      case request_fate::finished:
-        break;
-    }
-    record.last.push_back({id, fate});
+    record.last.push_back({id, fate_of(slot, ticket, record.cause)});
   }
   const std::scoped_lock guard(transfer_lock_);
   for (const auto& t : transfers_) t->begin_again();

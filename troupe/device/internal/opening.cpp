@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Opening a device: everything that is there before its first worker.
+#include <sys/sysinfo.h>
+#include <unistd.h>
+#include <troupe/device/internal/check_options.hpp>
+#include <troupe/device/internal/core.hpp>
+
+#include <bit>
+#include <system_error>
+
+namespace troupe {
+namespace {
+
+constexpr std::uint64_t page_bytes = segment_alignment;
+
+std::uint64_t machine_bytes() noexcept {
+  struct ::sysinfo info;
+  return ::sysinfo(&info) == 0 ? std::uint64_t{info.totalram} * info.mem_unit : std::uint64_t{4} << 30;
+}
+
+// What the engine can make read-only at a time. The host's: a page.
+std::uint64_t seal_granule() noexcept { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
+
+// A thread cannot be killed, so nothing can take its place.
+device_supervisor::limits limits_of(const device_options& o) noexcept {
+  const bool process = o.isolation == isolation::process;
+  return {.start = o.start_timeout,
+          .stop = o.close_timeout,
+          .standbys = process && o.restarts != 0 ? o.standbys : 0,
+          .restarts = o.restarts,
+          .window = o.restart_window,
+          .restartable = process};
+}
+
+}  // namespace
+
+std::shared_ptr<device_core> device_core::open(const device_options& o, std::uint32_t index,
+                                               const result<device_surroundings>& surroundings) {
+  device_options options = o;
+  if (options.name.empty()) options.name = options.engine + ":" + std::to_string(index);
+  std::shared_ptr<device_core> core(
+      new device_core(options, index, surroundings ? *surroundings : device_surroundings()));
+  if (surroundings)
+    core->start();
+  else
+    core->give_up(surroundings.error());
+  return core;
+}
+
+device_core::device_core(const device_options& o, std::uint32_t index, device_surroundings surroundings)
+    : options_(o),
+      environment_(current_environment()),  // here, not on the loop's thread, where it could race with a setenv
+      index_(index),
+      loop_(std::move(surroundings.loop)),
+      make_worker_(std::move(surroundings.make_worker)),
+      reacts_(surroundings.reacts),
+      ledger_(check(o) ? 1 : std::bit_ceil(o.mailbox_capacity)),
+      cores_(usable_cores()),
+      supervisor_(limits_of(o)) {
+  const std::uint64_t all = machine_bytes();
+  const auto limit = [](std::uint64_t asked, std::uint64_t otherwise) {
+    return (asked != 0 ? asked : otherwise) / 256 * 256;
+  };
+  memory_ = device_memory::make(*this, {.device_bytes = limit(o.memory_limit, all / 2),
+                                        .host_bytes = limit(o.host_memory_limit, all / 4),
+                                        .seal_granule = seal_granule()});
+}
+
+device_core::~device_core() {
+  reactor_ends_.store(true);
+  if (reactor_.joinable()) {
+    if (channel_.base != nullptr) {
+      wake_reactor();
+      wake_waiters();
+    }
+    // The last handle may go on the reactor itself; then it ends by itself.
+    if (reactor_.get_id() == std::this_thread::get_id())
+      reactor_.detach();
+    else
+      reactor_.join();
+  }
+  memory_->abandon();
+}
+
+result<void> device_core::prepare() {
+  if (auto bad = check(options_)) return *bad;
+  const auto at = protocol::layout::for_capacity(ledger_.capacity());
+  // What the first worker will share with us; until then, nobody.
+  auto channel = memory_file::create("troupe-channel", at.total);
+  if (!channel) return channel.error();
+  auto seen = mapping::map(*channel, map_access::read_write);
+  if (!seen) return seen.error();
+  channel_memory_ = std::move(*seen);
+  shown_channel_ = std::make_shared<const memory_file>(std::move(*channel));
+  // Only this process writes the mailbox: whatever a worker does, what was sent stays as it was.
+  auto mailbox = memory_file::create_for_readers("troupe-mailbox", at.mailbox_total);
+  if (!mailbox) return mailbox.error();
+  auto written = mapping::map(*mailbox, map_access::read_write);
+  if (!written) return written.error();
+  if (auto ended = mailbox->end_writing(); !ended) return ended;
+  mailbox_memory_ = std::move(*written);
+  mailbox_file_ = std::move(*mailbox);
+  channel_ = {at, channel_memory_.data(), mailbox_memory_.data()};
+  commands_.emplace(channel_.queue(), channel_.pump());
+  auto reports = ring_region::format(channel_.reports(), at.report_bytes);
+  if (!reports) return reports.error();
+  reports_.emplace(*reports);
+
+  const auto up = [](std::uint64_t v) { return (v + page_bytes - 1) / page_bytes * page_bytes; };
+  const memory_statistics device = memory_->statistics(memory_kind::device),
+                          host = memory_->statistics(memory_kind::host);
+  // Segments come and go in different sizes, so leave room. Host memory has two kinds of them.
+  const std::uint64_t device_bytes = 2 * up(device.total_bytes) + 64 * page_bytes,
+                      host_bytes = 3 * up(host.total_bytes) + 64 * page_bytes;
+  auto addresses = region::claim(options_.isolation, device_bytes + host_bytes);
+  if (!addresses) return addresses.error();
+  const std::uint64_t begin = addresses->begin();
+  addresses_of(memory_kind::device) = {begin, device_bytes};
+  device_begin_ = begin;
+  device_end_ = begin + device_bytes;
+  addresses_of(memory_kind::host) = {begin + device_bytes, host_bytes};
+
+  region_ = std::make_shared<const region>(std::move(*addresses));
+
+  greeting_ = options_.engine + "\n" + std::to_string(options_.engine_folders.size() + 1) + "\n";
+  for (const std::string& f : options_.engine_folders) greeting_ += f + "\n";
+  greeting_ += options_.runtime_folder + "/engines\n";
+  for (const std::string& l : options_.libraries) greeting_ += l + "\n";
+  settings_ = {.version = protocol::version,
+               .capacity = ledger_.capacity(),
+               .wait = static_cast<std::uint32_t>(options_.wait),
+               .lanes = options_.lanes,
+               .coalesce = options_.coalesce,
+               .pool = options_.lane_pool,
+               .helpers = options_.helpers,
+               .device = static_cast<std::int32_t>(index_),
+               .parent = options_.isolation == isolation::process ? static_cast<std::uint32_t>(::getpid()) : 0,
+               .reserve_begin = begin,
+               .reserve_bytes = device_bytes + host_bytes,
+               .inline_bytes = options_.inline_bytes,
+               .memory_limit = options_.worker_memory_limit,
+               .core_dumps = options_.core_dumps,
+               .cores = {}};
+  for (const int core : options_.worker_cores) settings_.cores[core / 64] |= std::uint64_t{1} << core % 64;
+  return {};
+}
+
+void device_core::start() {
+  if (auto ok = prepare(); !ok) return give_up(ok.error());
+  if (auto ok = start_reactor(); !ok) return give_up(ok.error());
+  opened_ = true;
+  opened_ns_ = loop_->now();
+  post(*loop_, [self = shared_from_this()] { self->feed({device_supervisor::event_kind::opened}); });
+}
+
+result<void> device_core::start_reactor() {
+  if (!reacts_) return {};
+  if (reactor_.joinable()) reactor_.join();  // that of the time before a reset has nothing left to do
+  reactor_ends_.store(false);
+  reactor_gone_ = false;
+  // The thread holds the device until it has stopped: what it answers may let go of every other handle.
+  try {
+    reactor_ = std::thread([self = shared_from_this()] { self->react(); });
+  } catch (const std::system_error& e) {
+    reactor_gone_ = true;
+    return error::from_errno(reaction::retry_later, "device", "starting a thread", e.code().value());
+  }
+  return {};
+}
+
+// There never was a worker: the device is stopped from the start.
+void device_core::give_up(const error& why) {
+  {
+    const std::scoped_lock guard(why_lock_);
+    refusal_ = why;
+  }
+  refusing_.store(true);
+  state_.store(device_state::stopped);
+  ready_.outcome = stopped_.outcome = why;
+}
+
+}  // namespace troupe

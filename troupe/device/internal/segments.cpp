@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// The memory of a device as its workers see it: each is told of every segment, and of what it may not write.
+#include <algorithm>
+#include <troupe/device/internal/core.hpp>
+
+namespace troupe {
+
+static constexpr std::uint64_t page_bytes = segment_alignment;
+
+static result<memory_file> create(memory_kind kind, std::uint64_t bytes) {
+  switch (kind) {
+    case memory_kind::device:
+      return memory_file::create("troupe-device-memory", bytes);
+    case memory_kind::host:
+      return memory_file::create("troupe-host-memory", bytes);
+    case memory_kind::sent:
+      break;
+  }
+  return memory_file::create_for_readers("troupe-sent-memory", bytes);
+}
+
+// The worker's end is closed: it is ending, or has ended, and whoever takes its place is told everything.
+static bool has_closed(const error& why) noexcept { return why.reaction() == reaction::context_lost; }
+
+// It has missed something about the memory.
+void device_core::must_not_serve(worker_link& link, const error& why) {
+  link.missed_memory.store(true);
+  if (const auto self = weak_from_this().lock())
+    post(*loop_, [self, id = link.id(), why] { self->feed({device_supervisor::event_kind::misbehaved, id, why}); });
+}
+
+// With link_lock_ held. The one that serves comes first: if it takes no message now, nobody gets this one, for whoever
+// has got it takes its number for done. `missed` is told of others that take none. One that has closed its end is
+// ending.
+template <class Send, class Missed>
+result<void> device_core::tell_all(Send&& send, Missed&& missed) {
+  worker_link* const serving = link_of(serving_.load());
+  if (serving != nullptr)
+    if (const auto sent = send(*serving); !sent && !has_closed(sent.error())) return sent;
+  for (const auto& link : links_) {
+    if (link.get() == serving) continue;
+    if (const auto sent = send(*link); !sent && !has_closed(sent.error())) missed(*link, sent.error());
+  }
+  return {};
+}
+
+result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes) {
+  bytes = (bytes + page_bytes - 1) / page_bytes * page_bytes;
+  const std::scoped_lock guard(link_lock_);
+  if (refusing_.load()) return refusal();
+  auto made = create(kind, bytes);
+  if (!made) return made.error();
+  const auto file = std::make_shared<const memory_file>(std::move(*made));
+  mapping here;
+  if (kind != memory_kind::device) {
+    auto seen = mapping::map(*file, map_access::read_write);
+    if (!seen) return seen.error();
+    here = std::move(*seen);
+  }
+  const bool read_only = kind == memory_kind::sent;
+  if (read_only)
+    if (auto ended = file->end_writing(); !ended) return ended.error();
+  address_space& addresses = addresses_of(kind);
+  const auto address = addresses.take(bytes);
+  if (!address)
+    return error(reaction::retry_later, "memory",
+                 "alloc: the device's addresses are too fragmented; free buffers, or open another device");
+  const std::uint32_t number = segments_sent_.load(std::memory_order_relaxed) + 1;
+  const auto told = tell_all([&](worker_link& link) { return link.send_map(*address, *file, number, read_only); },
+                             [&](worker_link& link, const error& why) { must_not_serve(link, why); });
+  if (!told) {
+    addresses.give_back(*address, bytes);
+    return told.error();
+  }
+  segments_.push_back({*address, file, read_only});
+  segments_sent_.store(number, std::memory_order_release);
+  struct backing {
+    std::shared_ptr<const memory_file> file;
+    mapping here;
+  };
+  std::byte* host = here.data();
+  return segment{*address, bytes, host, std::make_shared<backing>(backing{file, std::move(here)})};
+}
+
+void device_core::shrink(memory_kind kind, const segment& s) noexcept {
+  const std::scoped_lock guard(link_lock_);
+  const std::uint32_t number = segments_sent_.load(std::memory_order_relaxed) + 1;
+  bool all = true;
+  const auto told = tell_all([&](worker_link& link) { return link.send_unmap(s.address, number); },
+                             [&](worker_link&, const error&) { all = false; });
+  std::erase_if(segments_, [&s](const held_segment& h) { return h.address == s.address; });
+  if (told) segments_sent_.store(number, std::memory_order_release);
+  // Unsaid, a worker still has it there: the addresses are not used again.
+  if (told && all) addresses_of(kind).give_back(s.address, s.bytes);
+}
+
+// All workers, those that stand by too, and the one that has done it on its own: what is sent later waits for it.
+void device_core::protect(std::uint64_t address, std::uint64_t bytes, bool read_only) noexcept {
+  const std::scoped_lock guard(link_lock_);
+  if (read_only)
+    protected_.insert_or_assign(address, bytes);
+  else
+    protected_.erase(address);
+  const std::uint32_t number = segments_sent_.load(std::memory_order_relaxed) + 1;
+  for (const auto& link : links_) {
+    const auto told = link->send_protect({address, bytes}, number, read_only);
+    if (!told && !has_closed(told.error())) must_not_serve(*link, told.error());
+  }
+  segments_sent_.store(number, std::memory_order_release);
+}
+
+}  // namespace troupe

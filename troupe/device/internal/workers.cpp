@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// The workers of a device as processes: making them, hearing from them, letting go of them.
+#include <algorithm>
+#include <troupe/device/internal/core.hpp>
+
+namespace troupe {
+
+static constexpr std::size_t most_warm = 64;
+
+worker_link* device_core::link_of(worker_id id) noexcept {
+  const auto at = std::find_if(links_.begin(), links_.end(), [id](const auto& l) { return l->id() == id; });
+  return at == links_.end() ? nullptr : at->get();
+}
+
+result<void> device_core::launch(worker_id id) {
+  auto made = make_worker_(id, options_.isolation, region_, channel_.at.total);
+  if (!made) return made.error();
+  worker_link& link = **made;
+  {
+    auto seen = mapping::map(*link.channel(), map_access::read_write);
+    if (!seen) return seen.error();
+    const protocol::view fresh{channel_.at, seen->data(), nullptr};
+    if (auto reports = ring_region::format(fresh.reports(), channel_.at.report_bytes); !reports) return reports.error();
+  }
+  if (auto ok = link.greet(settings_, greeting_, mailbox_file_); !ok) return ok;
+  for (const std::string& library : warm_) (void)link.send_load(library);
+  {
+    const std::scoped_lock guard(link_lock_);
+    const std::uint32_t number = segments_sent_.load(std::memory_order_relaxed);
+    for (const held_segment& s : segments_)
+      if (auto ok = link.send_map(s.address, *s.file, number, s.read_only); !ok) return ok;
+    std::vector<protocol::protected_place> sealed;
+    for (const auto& [address, bytes] : protected_) sealed.push_back({address, bytes});
+    if (!sealed.empty())
+      if (auto ok = link.send_protected(sealed, number); !ok) return ok;
+    links_.push_back(std::move(*made));
+  }
+  // From here on `forget` sees to everything, also when the rest fails.
+  if (auto ok = loop_->watch(link.socket_fd(), *this); !ok) return ok;
+  if (auto ok = link.launch(options_.runtime_folder + "/troupe-worker", environment_); !ok) return ok;
+  if (worker_pid_.load() == 0) worker_pid_.store(link.pid());
+  return link.exit_fd() >= 0 ? loop_->watch(link.exit_fd(), *this) : result<void>();
+}
+
+// What one worker needed, the next one will need: it is there before.
+void device_core::warm_up_standbys(const std::string& library) {
+  if (std::find(warm_.begin(), warm_.end(), library) != warm_.end()) return;
+  if (warm_.size() == most_warm) return;
+  warm_.push_back(library);
+  for (const auto& link : links_)
+    if (link->id() != served_) (void)link->send_load(library);
+}
+
+std::vector<int> device_core::standby_pids() const {
+  std::vector<int> out;
+  const std::scoped_lock guard(link_lock_);
+  for (const auto& link : links_)
+    if (link->id() != serving_.load() && link->ready.load() && link->pid() != 0) out.push_back(link->pid());
+  return out;
+}
+
+// The worker is gone, or nobody waits for it: let go of it. Its end is reaped by the link's destructor.
+void device_core::forget(worker_id id) {
+  std::unique_ptr<worker_link> link;
+  {
+    const std::scoped_lock guard(link_lock_);
+    const auto at = std::find_if(links_.begin(), links_.end(), [id](const auto& l) { return l->id() == id; });
+    if (at == links_.end()) return;
+    link = std::move(*at);
+    links_.erase(at);
+  }
+  loop_->unwatch(link->socket_fd());
+  if (link->exit_fd() >= 0) loop_->unwatch(link->exit_fd());
+  // A thread cannot be killed, and a process that the kernel holds cannot either: what still runs is waited for away
+  // from the loop, so that other devices go on.
+  if (!link->has_ended(loop_->now() + 100'000'000))
+    std::thread([link = std::shared_ptr<worker_link>(std::move(link)), self = shared_from_this()] {}).detach();
+}
+
+void device_core::on_readable(int fd) {
+  const auto self = shared_from_this();
+  const auto at = std::find_if(links_.begin(), links_.end(),
+                               [fd](const auto& l) { return l->socket_fd() == fd || l->exit_fd() == fd; });
+  if (at == links_.end()) return;
+  worker_link& link = **at;
+  const worker_id id = link.id();
+  if (fd == link.exit_fd()) {
+    if (const auto status = link.ended()) {
+      // It may have said why before it went.
+      if (const auto n = link.receive(); n.kind == worker_link::news::kind::failed)
+        feed({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
+      if (id == serving_.load()) last_exit_ = *status;
+      feed({device_supervisor::event_kind::worker_exited, id,
+            error(error::details{
+                .reaction = reaction::context_lost,
+                .domain = "device",
+                .code = status->value,
+                .text = "the worker of " + options_.name + " ended: " + status->text() + "; what it held is lost"})});
+    }
+    return;
+  }
+  const worker_link::news n = link.receive();
+  switch (n.kind) {
+    case worker_link::news::kind::none:
+      return;
+    case worker_link::news::kind::ready: {
+      link.ready.store(true);
+      {
+        const std::scoped_lock guard(watch_lock_);
+        engines_ = n.text;
+      }
+      feed({device_supervisor::event_kind::worker_ready, id});
+      if (id != served_) emit(event_kind::standby_ready);
+      return;
+    }
+    case worker_link::news::kind::alive:
+      if (id == served_) asked_ns_ = 0;
+      return;
+    case worker_link::news::kind::restarted:
+      return emit(event_kind::library_restarted,
+                  error(reaction::retry_later, "device",
+                        "the engine of " + n.text + " said that its library's handle is broken; it was opened anew"));
+    case worker_link::news::kind::loaded:
+      return warm_up_standbys(n.text);
+    case worker_link::news::kind::failed:
+      return feed({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
+    case worker_link::news::kind::gone:
+      loop_->unwatch(fd);
+      // A process tells by its exit status, which comes on its own; a thread has only this.
+      if (options_.isolation == isolation::thread) {
+        feed({device_supervisor::event_kind::worker_exited, id,
+              error(reaction::context_lost, "device", "the worker thread of " + options_.name + " has ended")});
+      }
+      return;
+  }
+}
+
+}  // namespace troupe
