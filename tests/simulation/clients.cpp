@@ -191,7 +191,7 @@ void simulation::send_something(random_bits& r) {
     q.limited = true;
   }
   if (deadly_ && r.percent(20)) {
-    q.deadly = r.between(1, 3);
+    q.deadly = r.between(1, 4);
     o.retries = static_cast<std::uint8_t>(q.retries = r.below(3));
   }
   if (q.what == kind::ping || q.what == kind::fence) {  // which take no options

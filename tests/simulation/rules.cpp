@@ -145,7 +145,7 @@ void simulation::judge_failure(request& q) {
 
 bool simulation::had_to_fail(const request& q) const {
   // Others of the same call may have been left; the counter moves with the last.
-  if (q.finished != nullptr && q.finished == q.started && !q.joined && !q.started->kill_wanted) return false;
+  if (q.finished != nullptr && q.finished == q.started && !q.joined && !q.started->was_unkillable) return false;
   // What is uploaded waits in memory that a broken worker can write.
   const bool upload_lost = q.what == kind::upload && options_.salvage == salvage::strict && generation_ != q.generation;
   const bool died_in_it =
