@@ -19,6 +19,7 @@ void simulation::client_acts(random_bits& r) {
   if (roll < 120 || buffers_.size() < 2) return alloc(r);
   if (roll < 180) return let_go(r);
   if (roll < 270) return cancel(r);
+  if (roll > 930) return seal_or_unseal(r);
   if (roll < 280) return void(gpu_->trim());
   if (roll < 290) return void(gpu_->statistics());
   if (roll < 320 && gave_up() && !closing_) {
@@ -40,7 +41,8 @@ void simulation::client_acts(random_bits& r) {
 void simulation::alloc(random_bits& r) {
   if (buffers_.size() >= 8) return let_go(r);
   const std::uint32_t n = r.between(1, most_words);
-  buffer<word> b = gpu_->alloc<word>(n);
+  const bool sealable = options_.memory_limit > 256 * 16 && r.percent(40);
+  buffer<word> b = gpu_->alloc<word>(n, {.sealable = sealable});
   const auto& [owner, begin, bytes] = b.memory();
   record.note("alloc", n, owner->address != 0);
   if (owner->address == 0) return;
@@ -52,6 +54,7 @@ void simulation::alloc(random_bits& r) {
         violated("memory was given away while a request needs it: request " + std::to_string(q.number));
   }
   models_.push_back(std::make_shared<model_buffer>(n, core_->memory().generation()));
+  models_.back()->seal.possible = sealable;
   buffers_.push_back({std::move(b), models_.back(), 0});
   if (!sending_ && r.percent(50)) upload(buffers_.back(), r);  // or nobody knows what is there
 }
@@ -78,7 +81,7 @@ void simulation::let_go(random_bits& r) {
 void simulation::cancel(random_bits& r) {
   std::vector<request*> open;
   for (std::size_t i = first_open_; i < requests_.size(); ++i)
-    if (requests_[i].answer && !requests_[i].called) open.push_back(&requests_[i]);
+    if (requests_[i].answer && !requests_[i].called && requests_[i].what < kind::seal) open.push_back(&requests_[i]);
   if (open.empty()) return;
   request& q = *open[r.below(open.size())];
   record.note("cancel", q.number);
@@ -118,6 +121,10 @@ void simulation::reads(request& q, const held& h, std::uint32_t count) {
 }
 
 void simulation::writes(request& q, const held& h, std::uint32_t count) {
+  const bool closed = h.handle.memory().owner->seal.load() != seal_state::open;
+  const model_buffer::sealing& s = h.model->seal;
+  q.forbidden = q.what != kind::unseal && (s.under_way != 0 ? closed : s.done);
+  if (q.forbidden) return;
   h.model->expect(q.number, h.first, count);
   q.writes = {h.model, h.first, count};
   q.memory.emplace_back(h.handle.memory().address, count * sizeof(word));
@@ -139,8 +146,14 @@ void simulation::take(result<T> answer, request& q) {
 
 template <class T>
 void simulation::sent(request& q, pending<T> p, random_bits& r) {
+  const std::uint64_t ticket = static_cast<detail::asked<T>*>(p.state().get())->link.ticket;
+  sent(q, std::move(p), ticket, r);
+}
+
+template <class T>
+void simulation::sent(request& q, pending<T> p, std::uint64_t ticket, random_bits& r) {
   q.answer = ref<pending_core>::share(p.state().get());
-  q.ticket = static_cast<detail::asked<T>*>(p.state().get())->link.ticket;
+  q.ticket = ticket;
   q.take = [](pending_core& core, request& of) { take(static_cast<pending_state<T>&>(core).take(), of); };
   after_sending(q);
   if (!r.percent(25)) return;
@@ -165,7 +178,35 @@ void simulation::ask_or_tell(request& q, const R& what, const call_options& o, r
 void simulation::after_sending(request& q) {
   record.note(q.ticket != 0 ? "sent" : "refused", q.number, static_cast<std::uint64_t>(q.what));
   if (q.ticket != 0) by_ticket_[q.ticket] = &q;
+  if (q.ticket != 0 && q.forbidden) violated("a request was accepted although it writes what is sealed");
   if (q.ticket != 0 && q.came_too_late) violated("a request was accepted although an input is lost");
+}
+
+void simulation::seal_or_unseal(random_bits& r) {
+  std::vector<const held*> able;
+  for (const held& h : buffers_)
+    if (h.model->seal.possible) able.push_back(&h);
+  if (able.empty()) return;
+  const held& h = *able[r.below(able.size())];
+  const bool open = h.handle.memory().owner->seal.load() == seal_state::open;
+  if (!open && r.percent(60)) return;
+  sending_ = true;
+  request& q = begin(open ? kind::seal : kind::unseal);
+  model_buffer::sealing& s = h.model->seal;
+  reads(q, h, h.model->size());
+  q.came_too_late = misses_input(q);
+  // Neither can be cancelled, so nobody is told their place.
+  const std::uint64_t before = core_->last_ticket();
+  pending<void> answer = open ? gpu_->seal(h.handle) : gpu_->unseal(h.handle);
+  const std::uint64_t ticket = core_->last_ticket() != before ? core_->last_ticket() : 0;
+  ++s.under_way;
+  if (open || ticket != 0) q.param = ++s.changes;
+  if (!open && ticket != 0) {
+    s.done = false;
+    writes(q, h, h.model->size());
+  }
+  sent(q, std::move(answer), ticket, r);
+  sending_ = false;
 }
 
 // A request that is sent while another is being sent would come before or after it as it happens.
@@ -258,6 +299,9 @@ void simulation::send_something(random_bits& r) {
       return sent(q, gpu_->ping(q.param), r);
     case kind::fence:
       return sent(q, gpu_->sync(), r);
+    case kind::seal:
+    case kind::unseal:
+      return;
   }
 }
 

@@ -17,9 +17,15 @@ void model_buffer::settle(std::uint32_t order, content state, const std::vector<
 }
 
 void model_buffer::lose() {
+  if (seal.done) return;
   first_ = content::lost;
   for (write& w : writes_)
     if (w.state != content::pending && w.state != content::doubtful) w.state = content::lost;
+}
+
+void model_buffer::doubt() {
+  for (write& w : writes_)
+    if (w.state == content::known) w.state = content::any;
 }
 
 model_buffer::cell model_buffer::before(std::uint32_t order, std::uint32_t index) const {

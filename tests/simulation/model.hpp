@@ -25,9 +25,19 @@ class model_buffer {
     word value = 0;
   };
 
+  /// No loss takes what is there while it is sealed, and nothing changes it.
+  struct sealing {
+    bool possible = false;           ///< it was allocated for that
+    bool done = false;               ///< and not asked to end
+    std::uint32_t changes = 0;       ///< seals and ends of seals that were asked for
+    std::uint32_t under_way = 0;     ///< of those, without an answer
+    std::vector<word> content = {};  ///< since it was done; nothing when that was said by a worker that is not believed
+  };
+
   model_buffer(std::uint32_t size, std::uint64_t generation) : generation(generation), size_(size) {}
   std::uint32_t size() const noexcept { return size_; }
   const std::uint64_t generation;  ///< of the device, when it was made
+  sealing seal;
 
   /// Request `order` will write [begin, begin + count).
   void expect(std::uint32_t order, std::uint32_t begin, std::uint32_t count);
@@ -35,6 +45,8 @@ class model_buffer {
   void settle(std::uint32_t order, content state, const std::vector<word>& values = {});
   /// Everything that is there is gone. What is pending or doubtful may still come.
   void lose();
+  /// Something else may have been written everywhere.
+  void doubt();
   /// What a request in this place of the order finds.
   cell before(std::uint32_t order, std::uint32_t index) const;
   /// Is that lost, or would it be if what is pending came to nothing?

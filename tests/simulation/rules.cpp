@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must be true after every step.
 #include <algorithm>
+#include <cstring>
 
 #include "requests.hpp"
 #include "simulation.hpp"
@@ -50,6 +51,13 @@ void simulation::request_failed(std::uint64_t ticket, simulated_worker& w) {
   if (const auto found = by_ticket_.find(ticket); found != by_ticket_.end()) found->second->failed_by_worker = true;
 }
 
+void simulation::request_hits_wall(std::uint64_t ticket, simulated_worker& w) {
+  record.note("hits a wall", ticket, w.id);
+  const auto found = by_ticket_.find(ticket);
+  if (found != by_ticket_.end() && !found->second->suspect && !w.dishonest)
+    violated("request " + std::to_string(found->second->number) + " writes what its worker may only read");
+}
+
 // What it must have read. False: it may not have read that at all.
 void simulation::find(const request& q, std::vector<word>& values, bool& certain) {
   for (const use& u : q.reads)
@@ -80,6 +88,7 @@ bool simulation::may_miss_input(const request& q) {
 void simulation::judge_success(request& q) {
   ++record.answers;
   record.note("fine", q.number, q.reply);
+  if (q.what == kind::seal) judge_seal(q);
   if (q.suspect) {
     if (q.writes) q.writes->of->settle(q.number, content::doubtful);
     return;
@@ -125,7 +134,11 @@ void simulation::judge_success(request& q) {
         if (earlier.number < q.number && earlier.answer && !earlier.called && earlier.ticket != 0)
           violated("a sync was answered before request " + std::to_string(earlier.number));
       break;
+    case kind::unseal:
+      written = found;
+      break;
     case kind::look:
+    case kind::seal:
       break;
     case kind::spoil:
       wrong("the success");
@@ -133,6 +146,31 @@ void simulation::judge_success(request& q) {
   if (certain && !found.empty() && q.what >= kind::add && q.what <= kind::look && q.reply != h.value)
     wrong("what was read: the answer");
   if (q.writes) q.writes->of->settle(q.number, certain ? content::known : content::any, written);
+}
+
+// What is there from now on stays, unless a liar says that it is sealed.
+void simulation::judge_seal(request& q) {
+  const use& u = q.reads.front();
+  model_buffer::sealing& s = u.of->seal;
+  if (q.param != s.changes) return;  // it was ended before it was answered
+  s.done = true;
+  const auto* now = reinterpret_cast<const word*>(q.memory.front().first);
+  s.content.assign(now, now + (q.suspect ? 0 : u.count));
+  if (q.suspect) return u.of->doubt();
+  for (std::uint32_t i = 0; i < u.count; ++i)
+    if (const auto c = u.of->before(q.number, i); c.state == content::known && c.value != now[i])
+      violated("what is sealed is not what was written: request " + std::to_string(q.number));
+}
+
+void simulation::check_seals() const {
+  for (const held& h : buffers_) {
+    const model_buffer::sealing& s = h.model->seal;
+    if (h.handle.sealed() != s.done)
+      violated(s.done ? "a buffer is not sealed any more" : "a buffer is sealed that should not be");
+    if (s.done && std::memcmp(reinterpret_cast<const void*>(h.handle.memory().address), s.content.data(),
+                              s.content.size() * sizeof(word)) != 0)
+      violated("what was sealed has changed");
+  }
 }
 
 void simulation::judge_failure(request& q) {
@@ -145,7 +183,8 @@ void simulation::judge_failure(request& q) {
 
 bool simulation::had_to_fail(const request& q) const {
   // Others of the same call may have been left; the counter moves with the last.
-  if (q.finished != nullptr && q.finished == q.started && !q.joined && !q.started->was_unkillable) return false;
+  const bool finished = q.finished != nullptr && q.finished == q.started && !q.joined;
+  if (finished && !q.finished->was_unkillable && !q.finished->dishonest) return false;
   // What is uploaded waits in memory that a broken worker can write.
   const bool upload_lost = q.what == kind::upload && options_.salvage == salvage::strict && generation_ != q.generation;
   const bool died_in_it =
@@ -157,7 +196,7 @@ bool simulation::had_to_fail(const request& q) const {
 void simulation::judge_refusal(request& q) {
   record.note("was refused", q.number, static_cast<std::uint64_t>(q.why->reaction()));
   if (q.writes) q.writes->of->settle(q.number, content::lost);
-  if (!core_->refusing() && core_->quarantined() == 0 && q.why->reaction() != reaction::retry_later &&
+  if (!core_->refusing() && core_->quarantined() == 0 && q.why->reaction() != reaction::retry_later && !q.forbidden &&
       !may_miss_input(q))
     violated("request " + std::to_string(q.number) + " was refused without a reason: " + q.why->text());
 }
@@ -173,6 +212,7 @@ void simulation::check() {
     // A sync may be decided about and wait for a download.
     if (distrust && (q.called || q.what == kind::fence)) q.suspect = true;
     if (!q.called || q.how == outcome::failed) continue;
+    if (q.what >= kind::seal) --q.reads.front().of->seal.under_way;
     judge_success(q);
     q.judged = some = true;
   }
@@ -183,6 +223,7 @@ void simulation::check() {
   for (std::size_t i = first_open_; i < requests_.size(); ++i) {
     request& q = requests_[i];
     if (!q.answer || q.judged || !q.called) continue;
+    if (q.what >= kind::seal) --q.reads.front().of->seal.under_way;
     if (q.ticket != 0)
       judge_failure(q);
     else
@@ -195,6 +236,7 @@ void simulation::check() {
     violated("worker " + std::to_string(accused_->id) + " was killed although it served well");
   accused_ = nullptr;
   check_state();
+  check_seals();
   if (some && first_open_ == requests_.size()) check_validity();
   distrust_ = shown_ != nullptr && shown_->dishonest;
 }

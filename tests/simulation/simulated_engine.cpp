@@ -37,7 +37,12 @@ struct engine {
     worker.where().request_starts(c.ticket, worker);
     meanwhile();
     if (worker.dead) return gone();
-    auto answer = work([this](std::span<word> to, std::span<const word> values) {
+    auto answer = work([&](std::span<word> to, std::span<const word> values) {
+      if (!worker.can_write(reinterpret_cast<std::uint64_t>(to.data()), to.size_bytes())) {
+        worker.where().request_hits_wall(c.ticket, worker);
+        worker.die({exit_status::ending::signalled, SIGSEGV});
+        return false;
+      }
       const std::size_t half = values.size() / 2;
       std::copy_n(values.begin(), half, to.begin());
       meanwhile();
@@ -81,6 +86,15 @@ struct engine {
       if (r.pattern_bytes == extent(sizeof one)) std::memcpy(&one, r.pattern.data(), sizeof one);
       const std::vector<word> values(n, one);
       return write(std::span(reinterpret_cast<word*>(r.target.data()), n), values) ? result<std::uint64_t>(0) : gone();
+    });
+  }
+  result<void> run(const memory::seal& r, call& c) { return protect(c, r.target.range(), r.bytes, true); }
+  result<void> run(const memory::unseal& r, call& c) { return protect(c, r.target.range(), r.bytes, false); }
+  result<void> protect(call& c, const memory_range& all, extent bytes, bool read_only) {
+    return run_silently(c, [&](auto) -> result<std::uint64_t> {
+      worker.protect(all.address, static_cast<std::uint64_t>(bytes.value()), read_only);
+      meanwhile();
+      return worker.dead ? gone() : result<std::uint64_t>(0);
     });
   }
   result<void> run(const memory::fence&, call& c) {
@@ -163,8 +177,8 @@ bool run_adds(void* state, const void* const* payloads, const troupe_engine_call
 const troupe_engine& make_engine(simulated_worker& w) {
   const auto operations =
       operations_of<engine, uploads<memory::upload>, downloads<memory::download>, memory::copy, memory::fill,
-                    fences<memory::fence>, memory::ping, simulated::add, simulated::combine, simulated::gather,
-                    simulated::look, slow<simulated::spoil>>();
+                    memory::seal, memory::unseal, fences<memory::fence>, memory::ping, simulated::add,
+                    simulated::combine, simulated::gather, simulated::look, slow<simulated::spoil>>();
   auto* h = new holder{{.abi = troupe_engine_abi,
                         .library = "simulated",
                         .backend = "simulated",

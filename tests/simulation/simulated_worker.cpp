@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 
@@ -46,6 +47,19 @@ bool simulated_worker::knows(std::uint64_t address, std::uint64_t bytes) const n
   if (at == known_.begin()) return false;
   --at;
   return address + bytes <= at->first + at->second;
+}
+
+bool simulated_worker::can_write(std::uint64_t address, std::uint64_t bytes) const noexcept {
+  return std::none_of(read_only_.begin(), read_only_.end(), [&](const auto& place) {
+    return place.first < address + bytes && address < place.first + place.second;
+  });
+}
+
+void simulated_worker::protect(std::uint64_t address, std::uint64_t bytes, bool read_only) {
+  if (read_only)
+    read_only_.insert_or_assign(address, bytes);
+  else
+    read_only_.erase(address);
 }
 
 void simulated_worker::die(exit_status how) {
@@ -114,6 +128,8 @@ void simulated_worker::listen() {
       known_[m.place.address] = m.place.bytes;
       break;
     case protocol::message::protect:
+      if (m.places.empty()) protect(m.place.address, m.place.bytes, m.place.read_only != 0);
+      for (const protocol::protected_place& p : m.places) protect(p.address, p.bytes, true);
       break;
     case protocol::message::unmap:
       known_.erase(m.place.address);
@@ -196,8 +212,20 @@ void simulated_worker::step(random_bits& r) {
   end_if_done();
 }
 
+// As a kernel that has gone astray: where it can only read, that is its end.
+void simulated_worker::write_wildly(random_bits& r) {
+  const auto [address, bytes] = scene_.somewhere(r);
+  if (bytes == 0) return;
+  scene_.record.note("worker writes wildly", id);
+  if (!can_write(address, bytes)) return die({exit_status::ending::signalled, SIGSEGV});
+  dishonest = true;
+  for (std::uint64_t i = 0; i < bytes; ++i) reinterpret_cast<std::uint8_t*>(address)[i] = r.next() & 0xff;
+  scene_.written_wildly();
+}
+
 void simulated_worker::write_garbage(random_bits& r) {
   if (!begun_ || dead) return;
+  if (serving && r.percent(15)) return write_wildly(r);
   dishonest = true;
   scene_.record.note("worker writes garbage", id);
   ++scene_.record.garbage;
@@ -287,14 +315,17 @@ result<void> simulated_link::send_map(std::uint64_t address, const memory_file& 
   return {};
 }
 
-// Memory that may only be read is no different here: nobody in this process is kept from writing.
-result<void> simulated_link::send_protect(const protocol::protected_place& place, std::uint32_t number, bool) {
-  worker_->inbox.push_back({protocol::message::protect, {place.address, place.bytes, number}, {}});
+// What may only be read in one worker is written by another: all are in this process, so each remembers it for itself.
+result<void> simulated_link::send_protect(const protocol::protected_place& place, std::uint32_t number,
+                                          bool read_only) {
+  worker_->missed_memory |= worker_->deaf;
+  if (worker_->deaf) return error(reaction::retry_later, "simulation", "the worker does not read its messages");
+  worker_->inbox.push_back({protocol::message::protect, {place.address, place.bytes, number, read_only}, {}});
   return {};
 }
 
-result<void> simulated_link::send_protected(std::span<const protocol::protected_place>, std::uint32_t number) {
-  worker_->inbox.push_back({protocol::message::protect, {0, 0, number}, {}});
+result<void> simulated_link::send_protected(std::span<const protocol::protected_place> all, std::uint32_t number) {
+  worker_->inbox.push_back({protocol::message::protect, {0, 0, number}, {}, {all.begin(), all.end()}});
   return {};
 }
 

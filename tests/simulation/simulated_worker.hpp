@@ -26,8 +26,14 @@ class scene {
   virtual void request_joins(std::uint64_t ticket, simulated_worker& w) = 0;
   virtual void request_finished(std::uint64_t ticket, simulated_worker& w) = 0;
   virtual void request_failed(std::uint64_t ticket, simulated_worker& w) = 0;
+  /// It is about to write what this worker can only read.
+  virtual void request_hits_wall(std::uint64_t ticket, simulated_worker& w) = 0;
+  /// Device memory that somebody uses: its address and size.
+  virtual std::pair<std::uint64_t, std::uint64_t> somewhere(random_bits& r) const = 0;
+  /// Nobody knows any more what is there, except where it is sealed.
+  virtual void written_wildly() = 0;
   /// A rule was broken. Does not return.
-  [[noreturn]] virtual void violated(const std::string& what) = 0;
+  [[noreturn]] virtual void violated(const std::string& what) const = 0;
   virtual void shows_channel(simulated_worker& w) = 0;
   virtual std::int64_t now() const = 0;
   virtual void killed(simulated_worker& w) = 0;
@@ -105,6 +111,7 @@ class simulated_worker {
     protocol::message kind;
     protocol::memory_place place;
     protocol::service service;
+    std::vector<protocol::protected_place> places = {};  ///< of protect, when they are more than one
   };
   void greeted(const protocol::worker_settings& s, const memory_file& mailbox);
   std::deque<message> inbox;
@@ -113,6 +120,8 @@ class simulated_worker {
   bool inside() const noexcept { return on_stack_ != 0; }
   scene& where() noexcept { return scene_; }
   bool knows(std::uint64_t address, std::uint64_t bytes) const noexcept;
+  bool can_write(std::uint64_t address, std::uint64_t bytes) const noexcept;
+  void protect(std::uint64_t address, std::uint64_t bytes, bool read_only);
 
  private:
   void begin();
@@ -120,6 +129,7 @@ class simulated_worker {
   bool can_take() const noexcept;
   void take();
   void end_if_done();
+  void write_wildly(random_bits& r);
 
   scene& scene_;
   protocol::worker_settings settings_{};
@@ -127,7 +137,7 @@ class simulated_worker {
   std::uint32_t in_lanes_ = 0, on_stack_ = 0, segments_ = 0;
   mapping channel_memory_, mailbox_memory_;
   protocol::view view_;
-  std::map<std::uint64_t, std::uint64_t> known_;  // address and bytes
+  std::map<std::uint64_t, std::uint64_t> known_, read_only_;  // address and bytes
   std::optional<slot_queue_reader> commands_;
   std::optional<ring_writer> report_ring_;
   std::optional<reporter> reports_;

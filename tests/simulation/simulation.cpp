@@ -21,7 +21,7 @@ device_options options_for(random_bits& r) {
   o.name = "simulated";
   o.isolation = r.percent(94) ? isolation::process : isolation::thread;
   o.mailbox_capacity = 1u << r.between(1, 4);
-  o.memory_limit = 256 * r.between(4, 16);
+  o.memory_limit = 256 * r.between(4, 16) + (r.percent(50) ? 4096 * r.between(1, 3) : 0);
   o.host_memory_limit = 256 * r.between(4, 24);
   o.lanes = r.percent(60) ? lane_policy::pooled : r.percent(50) ? lane_policy::single : lane_policy::per_actor;
   o.lane_pool = r.between(1, 4);
@@ -88,7 +88,7 @@ result<std::unique_ptr<worker_link>> simulation::make_worker(std::uint32_t id, e
   return std::unique_ptr<worker_link>(new simulated_link(std::move(w)));
 }
 
-void simulation::violated(const std::string& what) {
+void simulation::violated(const std::string& what) const {
   record.violated = true;
   std::snprintf(record.violation, sizeof record.violation, "%s", what.c_str());
   ::_exit(2);
@@ -226,6 +226,20 @@ void simulation::killed(simulated_worker& w) {
     accused_ = &w;
 }
 
+std::pair<std::uint64_t, std::uint64_t> simulation::somewhere(random_bits& r) const {
+  if (buffers_.empty()) return {};
+  std::size_t which = r.below(buffers_.size());
+  for (std::size_t i = 0; i < buffers_.size() && !buffers_[which].model->seal.done; ++i)
+    which = (which + 1) % buffers_.size();
+  const memory_range m = buffers_[which].handle.memory();
+  return {m.address, m.bytes};
+}
+
+void simulation::written_wildly() {
+  for (const auto& m : models_)
+    if (!m->seal.done) m->doubt();
+}
+
 // Everybody who is left behaves from now on.
 void simulation::heal() {
   calm_ = true;
@@ -330,6 +344,7 @@ void simulation::finish() {
   if (s.depth != 0) violated("slots are still taken: " + std::to_string(s.depth));
   if (s.memory.live_buffers != 0 || s.memory.used_bytes != 0)
     violated("device memory has leaked: " + std::to_string(s.memory.live_buffers) + " blocks");
+  if (s.memory.sealed_bytes != 0) violated("memory is sealed that nobody has");
   if (s.host_memory.live_buffers != 0 || s.host_memory.used_bytes != 0)
     violated("host memory has leaked: " + std::to_string(s.host_memory.live_buffers) + " blocks");
   if (s.completed != core_->last_ticket())

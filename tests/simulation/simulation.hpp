@@ -30,7 +30,10 @@ class simulation final : public scene {
   void request_joins(std::uint64_t ticket, simulated_worker& w) override;
   void request_finished(std::uint64_t ticket, simulated_worker& w) override;
   void request_failed(std::uint64_t ticket, simulated_worker& w) override;
-  [[noreturn]] void violated(const std::string& what) override;
+  void request_hits_wall(std::uint64_t ticket, simulated_worker& w) override;
+  std::pair<std::uint64_t, std::uint64_t> somewhere(random_bits& r) const override;
+  void written_wildly() override;
+  [[noreturn]] void violated(const std::string& what) const override;
   void shows_channel(simulated_worker& w) override;
   std::int64_t now() const override { return loop_->time; }
   void killed(simulated_worker& w) override;
@@ -45,7 +48,21 @@ class simulation final : public scene {
     std::shared_ptr<model_buffer> of;
     std::uint32_t begin, count;
   };
-  enum class kind : std::uint8_t { fill, upload, download, copy, add, combine, gather, look, spoil, ping, fence };
+  enum class kind : std::uint8_t {
+    fill,
+    upload,
+    download,
+    copy,
+    add,
+    combine,
+    gather,
+    look,
+    spoil,
+    ping,
+    fence,
+    seal,
+    unseal
+  };
   enum class outcome : std::uint8_t { waiting, fine, failed };
   /// A request, from its submission on. Their numbers are their order.
   struct request {
@@ -68,6 +85,7 @@ class simulation final : public scene {
     std::vector<word> downloaded;
     // What is known otherwise.
     bool came_too_late = false;  // an input was lost when it was sent
+    bool forbidden = false;      // it would write what is sealed
     bool cancelled = false, suspect = false, failed_by_worker = false;
     std::int64_t deadline = INT64_MAX;
     bool limited = false;      // it may not run for long
@@ -97,6 +115,7 @@ class simulation final : public scene {
   void send_something(random_bits& r);
   void upload(const held& to, random_bits& r);
   void upload(request& q, const held& to, const call_options& o, random_bits& r);
+  void seal_or_unseal(random_bits& r);
   void cancel(random_bits& r);
   bool cancellable(const request& q) const;
   held pick(random_bits& r) const;
@@ -105,6 +124,8 @@ class simulation final : public scene {
   static void writes(request& q, const held& h, std::uint32_t count);
   template <class T>
   void sent(request& q, pending<T> p, random_bits& r);
+  template <class T>
+  void sent(request& q, pending<T> p, std::uint64_t ticket, random_bits& r);
   template <class T>
   static void take(result<T> answer, request& q);
   template <class R>
@@ -115,6 +136,8 @@ class simulation final : public scene {
   void judge_success(request& q);
   void judge_failure(request& q);
   void judge_refusal(request& q);
+  void judge_seal(request& q);
+  void check_seals() const;
   void judge_loss(std::uint64_t generation);
   void find(const request& q, std::vector<word>& values, bool& certain);
   static bool misses_input(const request& q);
