@@ -49,6 +49,8 @@ void simulation::alloc(random_bits& r) {
   for (std::size_t i = first_open_; i < requests_.size(); ++i) {
     const request& q = requests_[i];
     if (q.ticket == 0 || q.called || !q.answer || q.answer->done()) continue;
+    // It may have ended, and its data not have been copied to their place yet.
+    if (q.what == kind::download && (q.finished != nullptr || q.generation != core_->memory().generation())) continue;
     for (const auto& [from, size] : q.memory)
       if (from < begin + bytes && begin < from + size)
         violated("memory was given away while a request needs it: request " + std::to_string(q.number));
@@ -69,7 +71,49 @@ void simulation::upload(request& q, const held& to, const call_options& o, rando
   const auto n = static_cast<std::uint32_t>(to.handle.size().value());
   for (std::uint32_t i = 0; i < n; ++i) q.data.push_back(static_cast<word>(r.next()));
   writes(q, to, n);
+  const staging_sizes& s = core_->staging();
+  if (n * sizeof(word) > std::max(s.one_request, s.chunk * s.most_chunks)) return upload_in_parts(q, to, o, r);
   sent(q, gpu_->upload(to.handle, q.data, o), r);
+}
+
+// Its data go through fewer chunks than there are: the caller waits for the worker.
+void simulation::upload_in_parts(request& q, const held& to, const call_options& o, random_bits& r) {
+  in_parts(&q, [this, &q, to = to.handle, o, r]() mutable {
+    pending<void> answer = gpu_->upload(to, q.data, o);
+    if (!q.answer) sent(q, std::move(answer), r);
+  });
+}
+
+void simulation::in_parts(request* of, std::function<void()> call) {
+  uploader& u = uploaders_.emplace_back(uploader{of});
+  u.thread = std::make_unique<client_thread>(std::move(call));
+  go_on(u);
+}
+
+void simulation::go_on(uploader& u) {
+  uploader* const outer = std::exchange(uploading_, &u);
+  u.thread->go_on();
+  uploading_ = outer;
+}
+
+bool simulation::uploaders_act(random_bits& r) {
+  std::erase_if(uploaders_, [](const uploader& u) { return u.thread->ended(); });
+  if (uploaders_.empty()) return false;
+  go_on(*std::next(uploaders_.begin(), r.below(uploaders_.size())));
+  return true;
+}
+
+// In the middle of a call: others go on, and hear of what was sent from here.
+void simulation::client_waits(pending_core& of) {
+  uploader& me = *uploading_;
+  if (me.of != nullptr && !me.of->answer) {
+    request& q = *me.of;
+    q.answer = ref<pending_core>::share(&of);
+    q.ticket = static_cast<detail::asked<void>&>(of).link.ticket;
+    q.take = [](pending_core& core, request& by) { take(static_cast<pending_state<void>&>(core).take(), by); };
+    after_sending(q);
+  }
+  me.thread->wait();
 }
 
 void simulation::let_go(random_bits& r) {

@@ -26,6 +26,7 @@ void simulation::request_starts(std::uint64_t ticket, simulated_worker& w) {
              std::to_string(q.started->id) + " and " + std::to_string(w.id));
   if (!q.suspect && q.judged) violated("request " + std::to_string(q.number) + " started after it was answered");
   q.started = &w;
+  q.has_read.clear();
   q.started_generation = core_->memory().generation();
   if (q.starts > q.deadly) return;
   w.steps_to_death = 1 + random_bits(seed_, deadly_stream + record.steps).below(3);
@@ -51,6 +52,14 @@ void simulation::request_failed(std::uint64_t ticket, simulated_worker& w) {
   if (const auto found = by_ticket_.find(ticket); found != by_ticket_.end()) found->second->failed_by_worker = true;
 }
 
+void simulation::part_is_gone(std::uint64_t ticket, simulated_worker& w) {
+  const auto found = by_ticket_.find(ticket);
+  if (found == by_ticket_.end()) return;
+  const request& q = *found->second;
+  if (!q.suspect && !w.dishonest && q.starts + q.presumed < 2)
+    violated("a part of an upload is gone that nobody had begun before: request " + std::to_string(q.number));
+}
+
 void simulation::request_hits_wall(std::uint64_t ticket, simulated_worker& w) {
   record.note("hits a wall", ticket, w.id);
   const auto found = by_ticket_.find(ticket);
@@ -58,17 +67,22 @@ void simulation::request_hits_wall(std::uint64_t ticket, simulated_worker& w) {
     violated("request " + std::to_string(found->second->number) + " writes what its worker may only read");
 }
 
-// What it must have read. False: it may not have read that at all.
-void simulation::find(const request& q, std::vector<word>& values, bool& certain) {
+std::vector<model_buffer::cell> simulation::inputs_of(const request& q) {
+  std::vector<model_buffer::cell> all;
   for (const use& u : q.reads)
-    for (std::uint32_t i = u.begin; i < u.begin + u.count; ++i) {
-      const model_buffer::cell c = u.of->before(q.number, i);
-      if (c.state == content::lost) violated("request " + std::to_string(q.number) + " has read what was lost");
-      if (c.state == content::pending)
-        violated("request " + std::to_string(q.number) + " was answered before one that it depends on");
-      certain &= c.state == content::known;
-      values.push_back(c.value);
-    }
+    for (std::uint32_t i = u.begin; i < u.begin + u.count; ++i) all.push_back(u.of->before(q.number, i));
+  return all;
+}
+
+// What it must have read.
+void simulation::find(const request& q, std::vector<word>& values, bool& certain) const {
+  for (const model_buffer::cell& c : q.has_read.empty() ? inputs_of(q) : q.has_read) {
+    if (c.state == content::lost) violated("request " + std::to_string(q.number) + " has read what was lost");
+    if (c.state == content::pending)
+      violated("request " + std::to_string(q.number) + " was answered before one that it depends on");
+    certain &= c.state == content::known;
+    values.push_back(c.value);
+  }
 }
 
 bool simulation::misses_input(const request& q) {
@@ -209,8 +223,8 @@ void simulation::check() {
     request& q = requests_[i];
     if (!q.answer || q.judged) continue;
     if (!q.called && !q.continued && q.answer->done()) q.take(*q.answer, q);
-    // A sync may be decided about and wait for a download.
-    if (distrust && (q.called || q.what == kind::fence)) q.suspect = true;
+    // A download may be decided about and wait for its data, and a sync for a download.
+    if (distrust && (q.called || q.what == kind::fence || q.what == kind::download)) q.suspect = true;
     if (!q.called || q.how == outcome::failed) continue;
     if (q.what >= kind::seal) --q.reads.front().of->seal.under_way;
     judge_success(q);
@@ -246,6 +260,10 @@ void simulation::judge_loss(std::uint64_t generation) {
   ++record.recoveries;
   if (generation != generation_ + 1) violated("two generations in one step");
   generation_ = generation;
+  // What a download has read may still be on its way to its place.
+  for (std::size_t i = first_open_; i < requests_.size(); ++i)
+    if (request& q = requests_[i]; q.what == kind::download && q.finished != nullptr && !q.called && q.has_read.empty())
+      q.has_read = inputs_of(q);
   if (options_.salvage == salvage::strict || gave_up())
     for (const auto& m : models_)
       if (m->generation < generation) m->lose();

@@ -88,6 +88,72 @@ struct engine {
       return write(std::span(reinterpret_cast<word*>(r.target.data()), n), values) ? result<std::uint64_t>(0) : gone();
     });
   }
+  // As the host's engine.
+  static word* words_at(std::uint64_t address) { return reinterpret_cast<word*>(address); }
+  template <class R>
+  static staging_plan plan_of(const R& r) {
+    return {static_cast<std::uint64_t>(r.bytes.value()), static_cast<std::uint64_t>(r.chunk_bytes.value()),
+            static_cast<std::uint64_t>(r.chunks.value())};
+  }
+  template <class Ready>
+  bool await(call& c, Ready&& ready) {
+    while (!worker.dead && !ready()) worker.where().await_application(c.ticket, worker);
+    return !worker.dead;
+  }
+  result<void> run(const memory::stream_in& r, call& c) {
+    if (!reach(r.target) || !reach(r.progress) || !reach(r.staging, sizeof(sent_header))) return gone();
+    auto& from = *reinterpret_cast<sent_header*>(r.staging);
+    auto& h = *reinterpret_cast<staging_header*>(r.progress.data());
+    const staging_plan plan = plan_of(r);
+    const in_transfer here(worker, h);
+    return run_silently(c, [&](auto write) -> result<std::uint64_t> {
+      for (std::uint64_t i = 0; i < plan.count(); ++i) {
+        if (!await(c, [&] { return from.filled.load() > i; })) return gone();
+        const std::span<const word> chunk(reinterpret_cast<const word*>(plan.chunk(&from, i)),
+                                          plan.size(i) / sizeof(word));
+        std::vector<word> values;
+        for (const word w : chunk) {
+          values.push_back(w);
+          meanwhile();
+          if (worker.dead) return gone();
+        }
+        if (!write(std::span(words_at(r.target.range().address + i * plan.chunk_bytes), values.size()), values))
+          return gone();
+        if (from.begun.load() > i + plan.chunks) {
+          worker.where().part_is_gone(c.ticket, worker);
+          return error(reaction::retry_later, "simulation", "a part of the data is gone");
+        }
+        h.step(h.emptied, i + 1);
+        meanwhile();
+        if (worker.dead) return gone();
+      }
+      return 0;
+    });
+  }
+  result<void> run(const memory::stream_out& r, call& c) {
+    if (!reach(r.source) || !reach(r.staging, sizeof(staging_header))) return gone();
+    auto& h = *reinterpret_cast<staging_header*>(r.staging);
+    const staging_plan plan = plan_of(r);
+    const in_transfer here(worker, h);
+    return run_silently(c, [&](auto write) -> result<std::uint64_t> {
+      for (std::uint64_t i = 0; i < plan.count(); ++i) {
+        if (!await(c, [&] { return h.emptied.load() + plan.chunks > i; })) return gone();
+        const word* const source = words_at(r.source.range().address + i * plan.chunk_bytes);
+        const std::vector<word> values(source, source + plan.size(i) / sizeof(word));
+        if (!write(std::span(reinterpret_cast<word*>(plan.chunk(&h, i)), values.size()), values)) return gone();
+        h.step(h.filled, i + 1);
+        meanwhile();
+        if (worker.dead) return gone();
+      }
+      return 0;
+    });
+  }
+  struct in_transfer {
+    in_transfer(simulated_worker& of, staging_header& h) : w(of), mine(&h) { w.transfers.push_back(mine); }
+    ~in_transfer() { std::erase(w.transfers, mine); }
+    simulated_worker& w;
+    staging_header* mine;
+  };
   result<void> run(const memory::seal& r, call& c) { return protect(c, r.target.range(), r.bytes, true); }
   result<void> run(const memory::unseal& r, call& c) { return protect(c, r.target.range(), r.bytes, false); }
   result<void> protect(call& c, const memory_range& all, extent bytes, bool read_only) {
@@ -177,8 +243,9 @@ bool run_adds(void* state, const void* const* payloads, const troupe_engine_call
 const troupe_engine& make_engine(simulated_worker& w) {
   const auto operations =
       operations_of<engine, uploads<memory::upload>, downloads<memory::download>, memory::copy, memory::fill,
-                    memory::seal, memory::unseal, fences<memory::fence>, memory::ping, simulated::add,
-                    simulated::combine, simulated::gather, simulated::look, slow<simulated::spoil>>();
+                    uploads<memory::stream_in>, downloads<memory::stream_out>, memory::seal, memory::unseal,
+                    fences<memory::fence>, memory::ping, simulated::add, simulated::combine, simulated::gather,
+                    simulated::look, slow<simulated::spoil>>();
   auto* h = new holder{{.abi = troupe_engine_abi,
                         .library = "simulated",
                         .backend = "simulated",

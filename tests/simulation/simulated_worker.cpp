@@ -232,7 +232,7 @@ void simulated_worker::write_garbage(random_bits& r) {
   const std::uint32_t slot = r.below(settings_.capacity), lane = r.below(max_lanes);
   const auto near = [&r](std::uint64_t v) { return r.percent(50) ? v + r.below(5) - 2 : r.next() >> r.below(64); };
   auto& done = view_.page().lanes[lane].done;
-  const std::uint32_t kind = r.below(7);
+  const std::uint32_t kind = r.below(transfers.empty() ? 7 : 10);
   if (kind > 2) frozen = true;  // its own lanes rely on these
   switch (kind) {
     case 0:
@@ -258,6 +258,14 @@ void simulated_worker::write_garbage(random_bits& r) {
       const auto ring = view_.reports();
       for (std::uint32_t n = r.between(1, 40); n > 0; --n)
         ring[r.below(r.percent(50) ? 512 : ring.size())] = static_cast<std::byte>(r.next());
+      break;
+    }
+    case 7:
+    case 8:
+    case 9: {
+      staging_header& h = *transfers[r.below(transfers.size())];
+      auto& count = r.percent(50) ? h.filled : h.emptied;
+      count.store(near(count.load()));
       break;
     }
     case 6: {  // a report that looks like one

@@ -6,6 +6,7 @@
 #include <map>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/device/internal/worker_link.hpp>
+#include <troupe/memory/staging.hpp>
 #include <troupe/worker/internal/pump.hpp>
 
 #include "random.hpp"
@@ -26,6 +27,10 @@ class scene {
   virtual void request_joins(std::uint64_t ticket, simulated_worker& w) = 0;
   virtual void request_finished(std::uint64_t ticket, simulated_worker& w) = 0;
   virtual void request_failed(std::uint64_t ticket, simulated_worker& w) = 0;
+  /// The worker cannot go on before the application does.
+  virtual void await_application(std::uint64_t ticket, simulated_worker& w) = 0;
+  /// A part of what is uploaded was overwritten before it was read.
+  virtual void part_is_gone(std::uint64_t ticket, simulated_worker& w) = 0;
   /// It is about to write what this worker can only read.
   virtual void request_hits_wall(std::uint64_t ticket, simulated_worker& w) = 0;
   /// Device memory that somebody uses: its address and size.
@@ -119,6 +124,8 @@ class simulated_worker {
   /// While a request runs.
   bool inside() const noexcept { return on_stack_ != 0; }
   scene& where() noexcept { return scene_; }
+  /// The counters of the transfers that it is in the middle of.
+  std::vector<staging_header*> transfers;
   bool knows(std::uint64_t address, std::uint64_t bytes) const noexcept;
   bool can_write(std::uint64_t address, std::uint64_t bytes) const noexcept;
   void protect(std::uint64_t address, std::uint64_t bytes, bool read_only);

@@ -36,6 +36,7 @@ device_options options_for(random_bits& r) {
   o.close_timeout = time_span::of_seconds(1);
   o.heartbeat_timeout = r.percent(70) ? time_span::of_seconds(1) : time_span::for_ever();
   o.runtime_folder = "/nowhere";
+  o.wait = wait_policy::efficient;
   return o;
 }
 
@@ -54,12 +55,13 @@ simulation::simulation(std::uint64_t seed, run_record& record, const omitted_ste
   garbage_ = options_.isolation == isolation::process && r.percent(30);
   hostile_starts_ = r.percent(25);
   deadly_ = options_.isolation == isolation::process && r.percent(20);
+  const staging_sizes staging = r.percent(50) ? staging_sizes() : staging_sizes{12, 8, r.between(1, 3)};
   device_surroundings around{loop_,
                              [this](std::uint32_t id, enum isolation how, std::shared_ptr<const region>,
                                     std::uint64_t channel_bytes) -> result<std::unique_ptr<worker_link>> {
                                return make_worker(id, how, channel_bytes);
                              },
-                             false};
+                             false, [this](pending_core& of) { client_waits(of); }, staging};
   core_ = device_core::open(options_, 0, around);
   gpu_.emplace(core_);
 }
@@ -124,6 +126,7 @@ void simulation::act(random_bits& r) {
   if (falls_to(faults_percent_)) return fault(r);
   if (falls_to(client_percent_)) return client_acts(r);
   if (falls_to(drive_percent_)) return void(core_->drive());
+  if (!uploaders_.empty() && r.percent(20) && uploaders_act(r)) return;
   if (r.percent(35) && loop_acts(r)) return;
   if (workers_act(r) || loop_acts(r)) return;
   if (r.percent(30)) leap();
@@ -210,6 +213,19 @@ void simulation::meanwhile(simulated_worker& w) {
   --depth_;
 }
 
+void simulation::await_application(std::uint64_t ticket, simulated_worker& w) {
+  if (step()) return;
+  // Nothing else happens any more.
+  const auto found = by_ticket_.find(ticket);
+  const bool in_vain = found != by_ticket_.end() && found->second->judged;
+  if (in_vain || w.frozen || w.dishonest || w.kill_wanted) return w.die({exit_status::ending::signalled, SIGKILL});
+  if (++waits_ > 4000) violated("a transfer does not go on");
+  core_->drive();
+  check();
+  random_bits r(seed_, inside_stream + waits_);
+  uploaders_act(r);
+}
+
 void simulation::shows_channel(simulated_worker& w) {
   if (w.kill_wanted) violated("worker " + std::to_string(w.id) + " was ended by the device, and is to serve");
   shown_ = &w;
@@ -257,6 +273,7 @@ void simulation::settle_down(const char* until, bool (simulation::*done)() const
     ++record.steps;
     random_bits r(seed_, end_stream + record.steps);
     loop_->time += 1000;
+    uploaders_act(r);
     switch (i % 4) {
       case 0:
         core_->drive();
@@ -311,7 +328,7 @@ void simulation::prove_service() {
   const std::vector<word> values{1, 2, 3, 5};
   record.note("proof");
   // One after the other: the mailbox may be small.
-  (void)gpu_->upload(x, values);
+  in_parts(nullptr, [&] { (void)gpu_->upload(x, values); });
   settle_down("the upload is left", &simulation::is_idle);
   (void)gpu_->copy(y, x);
   settle_down("the copy is left", &simulation::is_idle);
@@ -337,6 +354,8 @@ void simulation::finish() {
   while (loop_->has_jobs()) loop_->run_job();
   check();
   if (!all_answered()) violated("the device has stopped and left a request without an answer");
+  for (int i = 0; uploaders_act(setup_); ++i)
+    if (i == 1000) violated("an upload does not return");
   buffers_.clear();
   requests_.clear();
   proof_.reset();

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <deque>
+#include <list>
 #include <memory>
 #include <troupe/device/internal/core.hpp>
 
+#include "client_thread.hpp"
 #include "model.hpp"
 #include "random.hpp"
 #include "simulated_loop.hpp"
@@ -30,6 +32,8 @@ class simulation final : public scene {
   void request_joins(std::uint64_t ticket, simulated_worker& w) override;
   void request_finished(std::uint64_t ticket, simulated_worker& w) override;
   void request_failed(std::uint64_t ticket, simulated_worker& w) override;
+  void await_application(std::uint64_t ticket, simulated_worker& w) override;
+  void part_is_gone(std::uint64_t ticket, simulated_worker& w) override;
   void request_hits_wall(std::uint64_t ticket, simulated_worker& w) override;
   std::pair<std::uint64_t, std::uint64_t> somewhere(random_bits& r) const override;
   void written_wildly() override;
@@ -83,6 +87,7 @@ class simulation final : public scene {
     std::optional<error> why;
     std::uint64_t reply = 0;
     std::vector<word> downloaded;
+    std::vector<model_buffer::cell> has_read;  // when that is lost before the answer is given
     // What is known otherwise.
     bool came_too_late = false;  // an input was lost when it was sent
     bool forbidden = false;      // it would write what is sealed
@@ -113,7 +118,17 @@ class simulation final : public scene {
   void let_go(random_bits& r);
   void send(random_bits& r);
   void send_something(random_bits& r);
+  /// An upload that waits for the worker while it is sent.
+  struct uploader {
+    request* of;  // null: nobody judges it
+    std::unique_ptr<client_thread> thread = {};
+  };
+  void in_parts(request* of, std::function<void()> call);
   void upload(const held& to, random_bits& r);
+  void upload_in_parts(request& q, const held& to, const call_options& o, random_bits& r);
+  void go_on(uploader& u);
+  bool uploaders_act(random_bits& r);
+  void client_waits(pending_core& of);
   void upload(request& q, const held& to, const call_options& o, random_bits& r);
   void seal_or_unseal(random_bits& r);
   void cancel(random_bits& r);
@@ -139,7 +154,8 @@ class simulation final : public scene {
   void judge_seal(request& q);
   void check_seals() const;
   void judge_loss(std::uint64_t generation);
-  void find(const request& q, std::vector<word>& values, bool& certain);
+  static std::vector<model_buffer::cell> inputs_of(const request& q);
+  void find(const request& q, std::vector<word>& values, bool& certain) const;
   static bool misses_input(const request& q);
   static bool may_miss_input(const request& q);
   void check_validity();
@@ -173,6 +189,9 @@ class simulation final : public scene {
   std::shared_ptr<device_core> core_;
   std::optional<device> gpu_;
   std::vector<held> buffers_;
+  std::list<uploader> uploaders_;
+  uploader* uploading_ = nullptr;  // whose thread this is
+  std::uint32_t waits_ = 0;        // for the application, since nothing else happens any more
   std::deque<request> requests_;
   std::size_t first_open_ = 0;  // all before have been judged
   std::uint32_t numbers_ = 0;

@@ -16,9 +16,6 @@ using detail::new_answer, detail::when_answered;
 
 namespace {
 
-// What is not worth a stream: it travels through a block of its own in one request.
-constexpr std::size_t small_bytes = 64 << 10;
-
 pending<void> answered(error why) { return make_ready<void>(std::move(why)); }
 
 error no_room(std::uint64_t bytes) {
@@ -174,8 +171,8 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
                                    const call_options& o) const {
   auto answer = new_answer(core_);
   // A staging block that cannot be had is the upload's failure: its target goes stale with that cause.
-  const bool small = from.size() <= small_bytes;
-  const staging_plan plan = staging_plan::for_bytes(std::max<std::size_t>(from.size(), 1));
+  const bool small = from.size() <= core_->staging().one_request;
+  const staging_plan plan = staging_plan::for_bytes(std::max<std::size_t>(from.size(), 1), core_->staging());
   const memory_range stage =
       from.empty() ? memory_range{} : allocate(*core_, memory_kind::sent, small ? from.size() : plan.block_bytes(), {});
   if (small) {
@@ -212,7 +209,7 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
     // A worker that counts too far gets chunks overwritten that it has not read. `begun` tells whoever reads them.
     const auto room = [&] { return h.emptied.load(std::memory_order_seq_cst) + plan.chunks > i; };
     while (!spin.spin(room) && !answer->done()) {
-      h.sleep(room, now_ns() + 5'000'000);
+      core_->sleep_in_call(*answer, [&] { h.sleep(room, now_ns() + 5'000'000); });
       core_->drive();
     }
     if (answer->done()) break;  // it failed or was cancelled: nobody empties chunks any more
@@ -229,7 +226,7 @@ void device::download_bytes(const memory_range& from, pending_core& state, reque
   const extent bytes = from.bytes;
   auto answer = new_answer(core_);
   auto held = ref<pending_core>::share(&state);
-  if (from.bytes <= small_bytes) {
+  if (from.bytes <= core_->staging().one_request) {
     const memory_range stage = from.bytes == 0 ? memory_range{} : allocate(*core_, memory_kind::host, bytes, {});
     const memory::download r{
         .source = in<std::byte>(from), .target = out<std::byte>(from.bytes == 0 ? from : stage), .bytes = bytes};
@@ -251,7 +248,7 @@ void device::download_bytes(const memory_range& from, pending_core& state, reque
                   });
     return;
   }
-  const staging_plan plan = staging_plan::for_bytes(from.bytes);
+  const staging_plan plan = staging_plan::for_bytes(from.bytes, core_->staging());
   const memory_range stage = allocate(*core_, memory_kind::host, plan.block_bytes(), {});
   const memory::stream_out r{.source = in<std::byte>(from),
                              .bytes = bytes,

@@ -42,14 +42,19 @@ struct alignas(64) sent_header {
 };
 static_assert(sizeof(sent_header) <= sizeof(staging_header));
 
+/// Chunks are small enough to stay in a processor's cache between the two copies, and enough to let both sides work.
+struct staging_sizes {
+  std::uint64_t one_request = std::uint64_t{64} << 10;  ///< up to this, a transfer is no stream
+  std::uint64_t chunk = std::uint64_t{256} << 10;
+  std::uint64_t most_chunks = 16;
+};
+
 /// How a transfer is cut into chunks.
 struct staging_plan {
   std::uint64_t bytes, chunk_bytes, chunks;
 
-  /// Chunks small enough to stay in a processor's cache between the two copies, enough of them to let both sides work.
-  static constexpr staging_plan for_bytes(std::uint64_t bytes) noexcept {
-    constexpr std::uint64_t chunk = std::uint64_t{256} << 10, most = 16;
-    return {bytes, std::min(bytes, chunk), std::min((bytes + chunk - 1) / chunk, most)};
+  static constexpr staging_plan for_bytes(std::uint64_t bytes, const staging_sizes& sizes = {}) noexcept {
+    return {bytes, std::min(bytes, sizes.chunk), std::min((bytes + sizes.chunk - 1) / sizes.chunk, sizes.most_chunks)};
   }
   constexpr std::uint64_t count() const noexcept { return (bytes + chunk_bytes - 1) / chunk_bytes; }
   constexpr std::uint64_t size(std::uint64_t i) const noexcept {

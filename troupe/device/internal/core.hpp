@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -16,6 +17,7 @@
 #include <troupe/device/internal/supervisor.hpp>
 #include <troupe/device/internal/worker_link.hpp>
 #include <troupe/memory/device_memory.hpp>
+#include <troupe/memory/staging.hpp>
 
 namespace troupe {
 
@@ -26,6 +28,9 @@ struct device_surroundings {
   /// False: somebody calls `drive` whenever there may be answers, and the device has no thread of its own. Its
   /// continuations run on whatever thread brings the answers.
   bool reacts = true;
+  /// Called instead of sleeping in the middle of a call that waits for the worker; with the call's answer.
+  std::function<void(pending_core&)> waits = {};
+  staging_sizes staging = {};
 };
 
 class transfer;
@@ -122,6 +127,15 @@ class device_core final : public waiter,
   int worker_pid() const noexcept { return worker_pid_.load(); }
   std::uint32_t depth() const noexcept { return ledger_.in_flight(); }
   std::uint32_t capacity() const noexcept { return ledger_.capacity(); }
+  const staging_sizes& staging() const noexcept { return staging_; }
+  /// For whoever waits in the middle of the call that `of` answers.
+  template <class Sleep>
+  void sleep_in_call(pending_core& of, Sleep&& sleep) {
+    if (waits_)
+      waits_(of);
+    else
+      sleep();
+  }
   std::uint64_t completed() const noexcept { return completed_.load(); }
   std::uint64_t failed() const noexcept { return failed_.load(); }
   std::uint64_t faults() const noexcept { return faults_.load(); }
@@ -272,6 +286,8 @@ class device_core final : public waiter,
   std::shared_ptr<control_loop> loop_;
   worker_link_maker make_worker_;
   bool reacts_;
+  std::function<void(pending_core&)> waits_;
+  const staging_sizes staging_;
 
   // shared memory
   mapping channel_memory_, mailbox_memory_;  // the channel of the worker that serves, always at the same place

@@ -55,6 +55,8 @@ device_core::device_core(const device_options& o, std::uint32_t index, device_su
       loop_(std::move(surroundings.loop)),
       make_worker_(std::move(surroundings.make_worker)),
       reacts_(surroundings.reacts),
+      waits_(std::move(surroundings.waits)),
+      staging_(surroundings.staging),
       ledger_(check(o) ? 1 : std::bit_ceil(o.mailbox_capacity)),
       cores_(usable_cores()),
       supervisor_(limits_of(o)) {
