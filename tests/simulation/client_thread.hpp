@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <functional>
-#include <semaphore>
 #include <thread>
+#include <troupe/base/futex.hpp>
 
 namespace troupe::simulation {
 
@@ -14,28 +15,37 @@ class client_thread {
  public:
   explicit client_thread(std::function<void()> work)
       : work_(std::move(work)), thread_([this] {
-          turn_.acquire();
+          await(own);
           work_();
           ended_ = true;
-          back_.release();
+          give(others);
         }) {}
   ~client_thread() { thread_.join(); }
   client_thread(const client_thread&) = delete;
 
   void go_on() {
-    turn_.release();
-    back_.acquire();
+    give(own);
+    await(others);
   }
   /// On the thread itself.
   void wait() {
-    back_.release();
-    turn_.acquire();
+    give(others);
+    await(own);
   }
   bool ended() const noexcept { return ended_; }
 
  private:
+  static constexpr std::uint32_t others = 0, own = 1;
+  void give(std::uint32_t whose) {
+    turn_.store(whose);
+    futex_wake(turn_, futex_scope::process);
+  }
+  void await(std::uint32_t whose) {
+    while (turn_.load() != whose) futex_wait(turn_, others + own - whose, futex_scope::process, no_deadline);
+  }
+
   std::function<void()> work_;
-  std::binary_semaphore turn_{0}, back_{0};
+  std::atomic<std::uint32_t> turn_{others};
   bool ended_ = false;
   std::thread thread_;  // last: it uses the others
 };
