@@ -321,6 +321,44 @@ void device_memory::mark_refused(block& b, std::uint64_t begin, std::uint64_t en
     add_mark(b, begin, end, place_behind(source_->last_ticket()), cause);
 }
 
+device_memory::marking::~marking() {
+  for (owned_block* b : touched_) b->publish();
+}
+
+void device_memory::marking::expect(block& base) {
+  if (base.address == 0) return;
+  auto& b = static_cast<owned_block&>(base);
+  b.stale_marks.store(static_cast<std::uint32_t>(b.marks.size() + 1), std::memory_order_seq_cst);
+  touched_.push_back(&b);
+}
+
+void device_memory::marking::fails(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket,
+                                   const error& cause) {
+  if (base.address == 0) return;
+  auto& b = static_cast<owned_block&>(base);
+  // The newest failure of a range is the one to tell; an older one says nothing more.
+  b.cut(begin, end, place_of(ticket) + 1);
+  b.add({begin, end, place_of(ticket), cause});
+}
+
+void device_memory::marking::replaces(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket) {
+  auto& b = static_cast<owned_block&>(base);
+  if (base.address == 0 || b.marks.empty()) return;
+  b.cut(begin, end, place_of(ticket));
+  touched_.push_back(&b);
+}
+
+void device_memory::marking::revives(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket) {
+  if (base.address != 0) static_cast<owned_block&>(base).cut(begin, end, place_behind(ticket), true);
+}
+
+void device_memory::marking::renew(block& base) { memory_.renew_block(static_cast<owned_block&>(base)); }
+
+std::optional<error> device_memory::marking::stale_cause(const block& base, std::uint64_t begin, std::uint64_t end,
+                                                         std::uint64_t ticket) const {
+  return cause_among(static_cast<const owned_block&>(base), begin, end, ticket);
+}
+
 void device_memory::lose(enum salvage how, std::uint64_t ticket, const error& cause) {
   constexpr std::size_t most_losses = 64;
   const std::scoped_lock guard(lock_);
@@ -337,7 +375,10 @@ void device_memory::lose(enum salvage how, std::uint64_t ticket, const error& ca
 
 void device_memory::renew(block& base) {
   const std::scoped_lock guard(lock_);
-  auto& b = static_cast<owned_block&>(base);
+  renew_block(static_cast<owned_block&>(base));
+}
+
+void device_memory::renew_block(owned_block& b) {
   const std::uint64_t seen = b.generation.load(std::memory_order_relaxed), now = generation_.load();
   if (seen == now) return;
   const std::vector<loss>& those = b.at_fault.load(std::memory_order_relaxed) == fate::lost ? workers_ : losses_;
@@ -444,23 +485,11 @@ void device_memory::end_unseal(block& base, std::uint64_t ticket) noexcept {
   b.seal.store(ticket != 0 ? seal_state::open : b.before, std::memory_order_seq_cst);
 }
 
-void device_memory::mark_revived(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket) {
-  if (base.address == 0) return;
-  const std::scoped_lock guard(lock_);
-  auto& b = static_cast<owned_block&>(base);
-  b.cut(begin, end, place_behind(ticket), true);
-  b.publish();
-}
-
 void device_memory::mark_written(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket) {
   if (base.address == 0) return;
   const std::scoped_lock guard(lock_);
-  cut_marks(base, begin, end, ticket);
-}
-
-void device_memory::cut_marks(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t before_ticket) {
   auto& b = static_cast<owned_block&>(base);
-  b.cut(begin, end, place_of(before_ticket));
+  b.cut(begin, end, place_of(ticket));
   b.publish();
 }
 
@@ -470,8 +499,12 @@ std::optional<error> device_memory::stale_cause(const block& base, std::uint64_t
 
 std::optional<error> device_memory::stale_cause(const block& base, std::uint64_t begin, std::uint64_t end,
                                                 std::uint64_t ticket) const {
-  const auto& b = static_cast<const owned_block&>(base);
   const std::scoped_lock guard(lock_);
+  return cause_among(static_cast<const owned_block&>(base), begin, end, ticket);
+}
+
+std::optional<error> device_memory::cause_among(const owned_block& b, std::uint64_t begin, std::uint64_t end,
+                                                std::uint64_t ticket) {
   const mark* first = nullptr;
   for (const mark& m : b.marks) {
     if (m.order > place_of(ticket) && !m.lost) continue;

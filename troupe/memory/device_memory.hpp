@@ -49,6 +49,8 @@ class segment_source {
 /// The memory of one device, kept by the application: blocks, their accounting, and which of their bytes are stale.
 /// Thread safe. Lives until it is abandoned and its last block has come back.
 class device_memory final : public memory_owner {
+  struct owned_block;
+
  public:
   struct limits {
     std::uint64_t device_bytes;
@@ -89,25 +91,40 @@ class device_memory final : public memory_owner {
   /// Is it none of what a fault takes along?
   bool outlives_workers(const block& b) const noexcept;
 
-  /// The bytes do not hold what request `ticket` should have written. `later(replaced)` is called under the same lock
-  /// and calls `replaced(begin, end)` for what later requests, accepted already, will replace: nobody sees those bytes
-  /// stale in between.
-  template <class Later>
-  void mark_stale(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause,
-                  Later&& later) {
-    if (b.address == 0) return;
-    const std::scoped_lock guard(lock_);
-    add_mark(b, begin, end, 2 * ticket, cause);
-    later([&](std::uint64_t from, std::uint64_t to) { cut_marks(b, from, to, ticket + 1); });
-  }
+  /// Failures become known: told in the order of tickets, together with what else is on its way, so that a step sees
+  /// what the ones before it leave behind. While one of these lives, everybody else who asks for marks waits: nobody
+  /// sees bytes stale that a later request, accepted already, will replace.
+  class marking {
+   public:
+    [[nodiscard]] explicit marking(device_memory& memory) : memory_(memory), guard_(memory.lock_) {}
+    ~marking();
+    marking(const marking&) = delete;
+
+    /// From now on whoever looks whether the block has marks finds that it may. To be called for each that `fails` may
+    /// be called for, and before looking who else writes it: who is not seen then, sees this.
+    void expect(block& b);
+    /// The bytes do not hold what request `ticket` should have written.
+    void fails(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause);
+    /// Request `ticket` replaces these bytes: marks of earlier requests go.
+    void replaces(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket);
+    /// Request `ticket`, which was sent before the restart and runs after it, replaces these bytes: what was lost, and
+    /// marks of earlier requests or its own.
+    void revives(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket);
+    /// As the functions of device_memory with these names.
+    void renew(block& b);
+    std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end,
+                                     std::uint64_t ticket) const;
+
+   private:
+    device_memory& memory_;
+    const std::scoped_lock<std::mutex> guard_;
+    std::vector<owned_block*> touched_;
+  };
   /// Request `ticket` replaces these bytes: marks of earlier requests go. Its own stays: it may have failed already.
   void mark_written(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket);
   /// Another generation begins. What was written before `ticket` is gone with the worker, except what is sealed; or
   /// nothing is, with salvage::untouched.
   void lose(enum salvage how, std::uint64_t ticket, const error& cause);
-  /// Request `ticket`, which was sent before the restart and runs after it, replaces these bytes: what was lost, and
-  /// marks of earlier requests or its own.
-  void mark_revived(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket);
   /// The same as the one below for a request that was sent already: what failed after it does not concern it.
   std::optional<error> stale_cause(const block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket) const;
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
@@ -119,7 +136,6 @@ class device_memory final : public memory_owner {
 
  private:
   struct mark;
-  struct owned_block;
   struct pool;
   struct loss {
     std::uint64_t generation;  ///< blocks of earlier ones are concerned
@@ -129,11 +145,13 @@ class device_memory final : public memory_owner {
   device_memory(segment_source& source, limits l);
   ~device_memory();
   void add_mark(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t order, const error& cause);
-  void cut_marks(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t before_ticket);
   bool grow(pool& p, memory_kind kind, std::uint64_t bytes, std::optional<error>& why);
   std::uint64_t release_idle(memory_kind kind);
   std::span<const std::unique_ptr<pool>> pools_of(memory_kind kind) const noexcept;
   std::uint64_t used_bytes(memory_kind kind) const noexcept;
+  static std::optional<error> cause_among(const owned_block& b, std::uint64_t begin, std::uint64_t end,
+                                          std::uint64_t ticket);
+  void renew_block(owned_block& b);
   result<owned_block*> whole(const memory_range& all, const char* what) const;
   void protect(owned_block& b, bool read_only) noexcept;
 

@@ -27,8 +27,10 @@ class stale_marks : public testing::Test {
     memory_->abandon();
   }
   void fails(std::uint64_t ticket, std::uint64_t from = 0, std::uint64_t to = 256) {
-    memory_->mark_stale(*block_.get(), at(from), at(to), ticket,
-                        error(reaction::fatal, "test", "request " + std::to_string(ticket)), [](auto&&) {});
+    device_memory::marking marks(*memory_);
+    marks.expect(*block_.get());
+    marks.fails(*block_.get(), at(from), at(to), ticket,
+                error(reaction::fatal, "test", "request " + std::to_string(ticket)));
   }
   void writes(std::uint64_t ticket, std::uint64_t from = 0, std::uint64_t to = 256) {
     memory_->mark_written(*block_.get(), at(from), at(to), ticket);
@@ -81,8 +83,15 @@ TEST_F(stale_marks, of_a_refused_request_go_with_the_next_one_that_is_accepted) 
 }
 
 TEST_F(stale_marks, give_way_to_what_is_accepted_already_when_they_are_made) {
-  memory_->mark_stale(*block_.get(), at(0), at(256), 5, error(reaction::fatal, "test", "request 5"),
-                      [this](auto&& replaced) { replaced(at(0), at(64)); });
+  {
+    device_memory::marking marks(*memory_);
+    marks.expect(*block_.get());
+    EXPECT_NE(block_->stale_marks.load(), 0u) << "whoever writes it from here on looks for marks";
+    marks.fails(*block_.get(), at(0), at(256), 5, error(reaction::fatal, "test", "request 5"));
+    EXPECT_TRUE(marks.stale_cause(*block_.get(), at(0), at(64), 6));
+    marks.replaces(*block_.get(), at(0), at(64), 7);
+    EXPECT_FALSE(marks.stale_cause(*block_.get(), at(0), at(64), 8));
+  }
   EXPECT_EQ(cause(0, 64), "");
   EXPECT_EQ(cause(64, 256), "request 5");
 }
@@ -126,6 +135,16 @@ class device_blocks : public testing::Test {
     return got ? *got : block_ref();
   }
   memory_statistics now() const { return memory_->statistics(memory_kind::device); }
+  void fails(const block_ref& b, std::uint64_t ticket, const error& why) {
+    device_memory::marking marks(*memory_);
+    marks.expect(*b.get());
+    marks.fails(*b.get(), b->address, b->address + b->bytes, ticket, why);
+  }
+  void revives(const block_ref& b, std::uint64_t from, std::uint64_t to, std::uint64_t ticket) {
+    device_memory::marking marks(*memory_);
+    marks.expect(*b.get());
+    marks.revives(*b.get(), b->address + from, b->address + to, ticket);
+  }
 
   counting_source source_;
   device_memory* memory_ = device_memory::make(source_, {.device_bytes = 256 * mib, .host_bytes = 10 * 256});
@@ -264,7 +283,7 @@ TEST_F(device_blocks, lose_their_content_with_the_worker_until_it_is_written_aga
   memory_->mark_written(*b.get(), b->address, b->address + 128, 31);
   EXPECT_EQ(cause(0, 128), "");
   EXPECT_EQ(cause(127, 129), "second");
-  memory_->mark_revived(*b.get(), b->address + 128, b->address + 256, 1);
+  revives(b, 128, 256, 1);
   EXPECT_EQ(cause(0, 256), "");
   EXPECT_EQ(take(256)->generation, memory_->generation());
 }
@@ -278,15 +297,15 @@ TEST_F(device_blocks, stay_stale_where_what_failed_comes_after_what_is_run_again
     const auto why = memory_->stale_cause(*b.get(), begin, end, ticket);
     return why ? why->text() : "";
   };
-  memory_->mark_stale(*b.get(), begin, end, 6, failed, [](auto&&) {});
+  fails(b, 6, failed);
   memory_->lose(salvage::strict, 10, lost);
   memory_->renew(*b.get());
   EXPECT_NE(cause(4), "") << "it is lost";
-  memory_->mark_revived(*b.get(), begin, end, 5);
+  revives(b, 0, 256, 5);
   EXPECT_EQ(cause(5), "") << "what failed later does not concern it";
   EXPECT_EQ(cause(7), "failed");
   EXPECT_EQ(memory_->stale_cause(*b.get(), begin, end)->text(), "failed");
-  memory_->mark_revived(*b.get(), begin, end, 6);
+  revives(b, 0, 256, 6);
   EXPECT_EQ(cause(7), "") << "request 6 runs again itself";
 }
 
@@ -297,7 +316,7 @@ TEST_F(device_blocks, are_stale_behind_a_request_when_the_next_one_was_refused) 
   memory_->mark_refused(*b.get(), begin, end, error(reaction::fatal, "test", "refused"));
   EXPECT_FALSE(memory_->stale_cause(*b.get(), begin, end, 8));
   EXPECT_TRUE(memory_->stale_cause(*b.get(), begin, end, 9));
-  memory_->mark_revived(*b.get(), begin, end, 8);
+  revives(b, 0, 256, 8);
   EXPECT_TRUE(memory_->stale_cause(*b.get(), begin, end)) << "it writes what the refused one would have replaced";
 }
 
@@ -306,7 +325,7 @@ TEST_F(device_blocks, start_without_the_marks_of_whoever_had_the_place_before) {
   {
     const block_ref b = take(256);
     address = b->address;
-    memory_->mark_stale(*b.get(), address, address + 256, 7, error(reaction::fatal, "test", "failed"), [](auto&&) {});
+    fails(b, 7, error(reaction::fatal, "test", "failed"));
   }
   const block_ref again = take(256);
   ASSERT_EQ(again->address, address);
@@ -338,9 +357,7 @@ TEST_F(device_blocks, are_taken_and_given_back_by_many_threads) {
         auto b = memory_->allocate(memory_kind::device, 1 + i * 37 % 5000, 256, {});
         ASSERT_TRUE(b);
         // stale marks are per block: nobody else may see ours.
-        if (i % 7 == 0)
-          memory_->mark_stale(*b->get(), (*b)->address, (*b)->address + 1, i,
-                              error(reaction::fatal, "test", std::to_string(t)), [](auto&&) {});
+        if (i % 7 == 0) fails(*b, i, error(reaction::fatal, "test", std::to_string(t)));
         mine.push_back(std::move(*b));
         if (mine.size() > 50) mine.erase(mine.begin());
         const auto why = memory_->stale_cause(*mine.front().get(), mine.front()->address, mine.front()->address + 1);

@@ -143,6 +143,7 @@ class device_core final : public waiter,
 
  private:
   using worker_id = device_supervisor::worker_id;
+  using open_requests = std::vector<std::pair<std::uint64_t, std::uint32_t>>;  // ticket, slot
 
   // Whoever gives answers, and may hold locks, has one of these from before it takes them. What continues the answers
   // is handed over when this one goes.
@@ -199,6 +200,7 @@ class device_core final : public waiter,
   // drive.cpp; with drive_lock_ held, but for the last
   void collect();
   void read_reports();
+  bool read_report(std::uint64_t number);
   void name_cause(parsed_report& report, const request_info& info);
   void retire_lanes(const std::array<std::uint64_t, max_lanes>& done);
   void retire(std::uint32_t slot) noexcept;
@@ -206,24 +208,26 @@ class device_core final : public waiter,
   void violated(const char* what) noexcept;
 
   // failures.cpp; with drive_lock_ held, but for the last
-  void fail(std::uint32_t slot, const error& why, bool retires);
-  void spoil_outputs(const ledger_entry& e, const error& why);
-  void note_spoiled_readers(const ledger_entry& e, const error& why);
+  void fail(std::uint32_t slot, const error& why);
+  void answer_failures();
+  void spread_failures();
+  static void expect_marks(const ledger_entry& e, device_memory::marking& marks);
+  static bool touches_marks(const ledger_entry& e) noexcept;
+  void spoil_outputs(const ledger_entry& e, const error& why, device_memory::marking& marks);
+  void goes_on(ledger_entry& e, device_memory::marking& marks);
   bool spoils(const block& b, const error& why) const noexcept;
-  bool reads_from(const ledger_entry& reader, const ledger_entry& writer, const error& why) const noexcept;
-  bool replaced_between(const block* where, std::uint64_t begin, std::uint64_t end, std::uint64_t after,
-                        std::uint64_t before) const noexcept;
+  bool reads_what_it_writes(const ledger_entry& e, const error& why) const noexcept;
   void answer_everything();
   void take_cancelled();
+  bool mark_cancelled(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how) noexcept;
   void look_at_inputs_again(std::uint32_t slot, std::uint64_t ticket);
 
   // recovery.cpp; with drive_lock_ held
-  using open_requests = std::vector<std::pair<std::uint64_t, std::uint32_t>>;  // ticket, slot
   open_requests open_up_to(std::uint64_t newest);
   void sort_requests(const open_requests& open, fault_record& record);
-  request_fate fate_of(std::uint32_t slot, std::uint64_t ticket, const error& why);
-  std::optional<error> missing_input(const ledger_entry& e);
-  void keep(std::uint32_t slot, std::uint64_t ticket);
+  request_fate fate_of(std::uint32_t slot, std::uint64_t ticket, const error& why, device_memory::marking& marks);
+  std::optional<error> missing_input(const ledger_entry& e, device_memory::marking& marks);
+  void keep(std::uint32_t slot, std::uint64_t ticket, device_memory::marking& marks);
   bool words_are_possible(const open_requests& open) const noexcept;
   bool has_started(std::uint32_t slot, std::uint64_t ticket) const noexcept;
 
@@ -310,6 +314,7 @@ class device_core final : public waiter,
 
   // completions
   std::mutex drive_lock_;
+  open_requests failing_;  // what `fail` was called for, and `answer_failures` not yet
   std::atomic<bool> drive_again_{false};
   std::array<std::pair<std::uint64_t, std::string_view>, 64>
       nameless_{};  // the most recent requests that no engine knew, by ticket

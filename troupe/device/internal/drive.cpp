@@ -54,9 +54,11 @@ void device_core::collect() {
       done[i] = channel_.page().lanes[i].done.load(std::memory_order_seq_cst);
     read_reports();
     if (has_cancelled_.load(std::memory_order_relaxed)) take_cancelled();
+    answer_failures();
     if (!violated_.load(std::memory_order_relaxed)) retire_lanes(done);
   } else if (has_cancelled_.load(std::memory_order_relaxed)) {
     take_cancelled();  // no worker serves, and nobody waits for one to be told this
+    answer_failures();
   }
   if (dead_.load(std::memory_order_seq_cst)) answer_everything();
   if (closing_.load(std::memory_order_seq_cst)) look_whether_drained();
@@ -70,7 +72,6 @@ void device_core::settle(std::uint32_t slot, const error* why, bool retires) noe
   completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // under the lock
   if (why != nullptr) failed_.store(failed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   recent_[recent_count_++ % recent_.size()] = {e.ticket.load(std::memory_order_relaxed), e.info};
-  if (why != nullptr && !retires) e.failure = std::make_unique<const error>(*why);
   pending_core* const to = std::exchange(e.answer, nullptr);
   const request_info* const info = e.info;
   std::array<std::byte, max_reply_bytes> reply;
@@ -81,29 +82,41 @@ void device_core::settle(std::uint32_t slot, const error* why, bool retires) noe
   to->release();
 }
 
+// With what they mean for other requests, so that whoever has seen their number finds it.
 void device_core::read_reports() {
+  const std::uint64_t before = reports_seen_.load(std::memory_order_relaxed);
+  std::uint64_t seen = before;
+  while (!violated_.load(std::memory_order_relaxed) && read_report(seen + 1)) ++seen;
+  if (seen == before) return;
+  answer_failures();
+  reports_seen_.store(seen, std::memory_order_release);
+}
+
+// False when there is none.
+bool device_core::read_report(std::uint64_t number) {
+  const auto impossible = [this](const char* what) {
+    violated(what);
+    return false;
+  };
   std::array<std::byte, protocol::max_report_bytes> room;
-  while (!violated_.load(std::memory_order_relaxed)) {
-    const ring_record record = reports_->read(room);
-    if (record.status == read_status::none) return;
-    if (!record) return violated("the report ring");
-    auto report = parse_report(record.payload);
-    if (!report) return violated("a report");
-    const auto& head = report->head;
-    const std::uint64_t expected = reports_seen_.load(std::memory_order_relaxed) + 1;
-    if (head.number != expected || head.slot >= ledger_.capacity()) return violated("a report's number or slot");
-    ledger_entry& e = ledger_[head.slot];
-    if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != head.ticket)
-      return violated("a report for a request that is not there");
-    // Cancelled by us, which the lane reports in words of its own: ours say why.
-    if (channel_.slot(head.slot).load(std::memory_order_acquire) ==
-        protocol::slot_word(head.ticket, protocol::phase::cancelled))
-      take_cancelled();
-    name_cause(*report, *e.info);
-    report->what.generation = memory_->generation();
-    fail(head.slot, error(std::move(report->what)), false);
-    reports_seen_.store(expected, std::memory_order_release);
-  }
+  const ring_record record = reports_->read(room);
+  if (record.status == read_status::none) return false;
+  if (!record) return impossible("the report ring");
+  auto report = parse_report(record.payload);
+  if (!report) return impossible("a report");
+  const auto& head = report->head;
+  if (head.number != number || head.slot >= ledger_.capacity()) return impossible("a report's number or slot");
+  ledger_entry& e = ledger_[head.slot];
+  if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != head.ticket)
+    return impossible("a report for a request that is not there");
+  // Cancelled by us, which the lane reports in words of its own: ours say why.
+  if (channel_.slot(head.slot).load(std::memory_order_acquire) ==
+      protocol::slot_word(head.ticket, protocol::phase::cancelled))
+    take_cancelled();
+  name_cause(*report, *e.info);
+  report->what.generation = memory_->generation();
+  fail(head.slot, error(std::move(report->what)));
+  return true;
 }
 
 // The worker has no name for a request that none of its engines knows, nor have the requests that fail because of it.

@@ -87,8 +87,9 @@ void device_core::carry_out(const device_supervisor::action& a) {
     case device_supervisor::action_kind::cancel_queued:
       for (std::uint32_t slot = 0; slot < ledger_.capacity(); ++slot)
         if (ledger_[slot].in_flight.load(std::memory_order_acquire))
-          cancel(slot, ledger_[slot].ticket.load(std::memory_order_relaxed),
-                 "the device was closed before this request started", reaction::stopped);
+          mark_cancelled(slot, ledger_[slot].ticket.load(std::memory_order_relaxed),
+                         "the device was closed before this request started", reaction::stopped);
+      drive();
       break;
     case device_supervisor::action_kind::stop_worker:
       if (worker_link* link = link_of(a.worker)) link->send_stop();

@@ -47,6 +47,7 @@ void device_core::sort_out(const device_supervisor::action& death) {
     record = hold_inquest(death, open);
     memory_->lose(options_.salvage, newest, record->cause);
     if (has_cancelled_.load(std::memory_order_relaxed)) take_cancelled();
+    answer_failures();
     next_ticket_ = newest + 1;
     sort_requests(open, *record);
     unserved_ = true;
@@ -88,60 +89,80 @@ bool device_core::has_started(std::uint32_t slot, std::uint64_t ticket) const no
 // that had started can have done harm to an earlier one that had not: it would have had to wait for it.
 void device_core::sort_requests(const open_requests& open, fault_record& record) {
   kept_ = 0;
-  for (const auto& [ticket, slot] : open) {
-    if (const ledger_entry& e = ledger_[slot]; e.answered) {
-      // What one before it leaves behind may have made its outputs look good again.
-      if (e.failure) spoil_outputs(e, *e.failure);
-      retire(slot);
-      continue;
+  {
+    device_memory::marking marks(*memory_);
+    for (const auto& [ticket, slot] : open) expect_marks(ledger_[slot], marks);
+    failures_seen_.fetch_add(1, std::memory_order_seq_cst);  // as in spread_failures
+    for (const auto& [ticket, slot] : open_up_to(UINT64_MAX)) {
+      ledger_entry& e = ledger_[slot];
+      if (ticket >= next_ticket_) {
+        goes_on(e, marks);
+      } else if (e.answered) {
+        // What one before it leaves behind may have made its outputs look good again.
+        if (e.failure) spoil_outputs(e, *e.failure, marks);
+      } else {
+        const request_id id{std::string(e.info->label), ticket};
+        record.last.push_back({id, fate_of(slot, ticket, record.cause, marks)});
+      }
     }
-    const request_id id{std::string(ledger_[slot].info->label), ticket};
-    record.last.push_back({id, fate_of(slot, ticket, record.cause)});
+  }
+  // Only now: whoever has an answer finds what it means for the memory.
+  for (const auto& [ticket, slot] : open) {
+    ledger_entry& e = ledger_[slot];
+    if (e.answered)
+      retire(slot);
+    else if (const auto why = std::move(e.failure))
+      settle(slot, why.get(), true);
   }
   const std::scoped_lock guard(transfer_lock_);
   for (const auto& t : transfers_) t->begin_again();
 }
 
-// Decides about one, and sees to it.
-request_fate device_core::fate_of(std::uint32_t slot, std::uint64_t ticket, const error& why) {
+// Decides about one, and notes what that means for those behind it.
+request_fate device_core::fate_of(std::uint32_t slot, std::uint64_t ticket, const error& why,
+                                  device_memory::marking& marks) {
   ledger_entry& e = ledger_[slot];
+  const auto fails = [&](error with) {
+    spoil_outputs(e, with, marks);
+    e.failure = std::make_unique<const error>(std::move(with));
+  };
   if (has_started(slot, ticket)) {
-    const error lost = lost_with(why, e, ticket, memory_->generation());
+    error lost = lost_with(why, e, ticket, memory_->generation());
     // It may have written a part of its outputs, which no second run may read.
-    if (e.retries != 0 && !reads_from(e, e, lost) && !missing_input(e)) {
+    if (e.retries != 0 && !reads_what_it_writes(e, lost) && !missing_input(e, marks)) {
       --e.retries;
-      keep(slot, ticket);
+      keep(slot, ticket, marks);
       return request_fate::retried;
     }
-    fail(slot, lost, true);
+    fails(std::move(lost));
     return request_fate::lost;
   }
-  if (const auto cause = missing_input(e)) {
-    fail(slot, passed_on(*cause, e, ticket), true);
+  if (const auto cause = missing_input(e, marks)) {
+    fails(passed_on(*cause, e, ticket));
     return request_fate::stale;
   }
-  keep(slot, ticket);
+  keep(slot, ticket, marks);
   return request_fate::kept;
 }
 
-std::optional<error> device_core::missing_input(const ledger_entry& e) {
+std::optional<error> device_core::missing_input(const ledger_entry& e, device_memory::marking& marks) {
   const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
   if (e.failure) return *e.failure;
   for (const block_access& a : e.accesses()) {
-    memory_->renew(*a.where.get());
+    marks.renew(*a.where.get());
     if (a.what.mode == access_mode::write) continue;
-    if (auto cause = memory_->stale_cause(*a.where.get(), a.what.begin, a.what.end, ticket)) return cause;
+    if (auto cause = marks.stale_cause(*a.where.get(), a.what.begin, a.what.end, ticket)) return cause;
   }
   return {};
 }
 
 // The next worker runs it.
-void device_core::keep(std::uint32_t slot, std::uint64_t ticket) {
+void device_core::keep(std::uint32_t slot, std::uint64_t ticket, device_memory::marking& marks) {
   // Until that one shows a channel of its own, it can be cancelled.
   std::uint64_t started = protocol::slot_word(ticket, protocol::phase::started);
   channel_.slot(slot).compare_exchange_strong(started, protocol::slot_word(0, protocol::phase::none));
   for (const block_access& a : ledger_[slot].accesses())
-    if (a.what.mode != access_mode::read) memory_->mark_revived(*a.where.get(), a.what.begin, a.what.end, ticket);
+    if (a.what.mode != access_mode::read) marks.revives(*a.where.get(), a.what.begin, a.what.end, ticket);
   const auto generation = static_cast<std::uint32_t>(memory_->generation());
   std::memcpy(commands_->record(slot).data() + offsetof(protocol::command_header, generation), &generation,
               sizeof generation);

@@ -43,8 +43,10 @@ void device_core::cancel_overdue() {
     if (deadline > loop_->now())
       next = std::min(next, deadline);
     else
-      cancel(slot, ticket, "its time-out passed before it started; the device was busy with earlier requests");
+      mark_cancelled(slot, ticket, "its time-out passed before it started; the device was busy with earlier requests",
+                     reaction::retry_later);
   }
+  if (has_cancelled_.load(std::memory_order_relaxed)) drive();
   if (next != no_deadline) watch_deadline(next);
 }
 
