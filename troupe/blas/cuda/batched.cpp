@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/blas/batched.hpp>
+
+#include "engine.hpp"
+
+namespace troupe::blas {
+
+template <class R>
+static std::int64_t length_of_y(const R& r) noexcept {
+  return (r.trans == op::none ? r.m : r.n).value();
+}
+
+// What cuBLAS's batches do with negative increments is not written anywhere: those go one by one.
+template <class T, class R>
+static result<void> one_by_one(const R& r, job& j, const T* a, const T* x, T* y) {
+  const auto f = j.factors(r.alpha, r.beta);
+  if (!f) return f.error();
+  const auto [alpha, beta] = *f;
+  auto ok = j(routines<T>::gemv, code<T>(r.trans), r.m.value(), r.n.value(), alpha, a, or_tight(r.lda, r.m).value(), x,
+              step(r.incx), beta, y, step(r.incy));
+  return ok ? j.next_part() : ok;
+}
+template <class R>
+static bool walks_back(const R& r) noexcept {
+  return step(r.incx) < 0 || step(r.incy) < 0;
+}
+
+template <class T>
+static result<void> enqueue(const gemv_batched<T>& r, job& j) {
+  if (walks_back(r) && !r.alpha.is(T(0))) {
+    for (std::size_t i = 0; i < r.a.size(); ++i)
+      if (auto ok = one_by_one<T>(r, j, r.a[i].data(), r.x[i].data(), r.y[i].data()); !ok) return ok;
+    return {};
+  }
+  return in_parts(j, r.a.size(), [&](std::size_t first, std::size_t count) -> result<void> {
+    const auto y = j.addresses(r.y, first, count);
+    if (!y) return y.error();
+    if (r.alpha.is(T(0))) {
+      auto all = vector_region<T>(nullptr, length_of_y(r), r.incy);
+      all.batch = static_cast<std::int64_t>(count), all.list = *y;
+      return scale(j, all, r.beta);
+    }
+    const auto a = j.addresses(r.a, first, count);
+    if (!a) return a.error();
+    const auto x = j.addresses(r.x, first, count);
+    if (!x) return x.error();
+    const auto f = j.factors(r.alpha, r.beta);
+    if (!f) return f.error();
+    const auto [alpha, beta] = *f;
+    return j(routines<T>::gemv_batched, code<T>(r.trans), r.m.value(), r.n.value(), alpha, *a,
+             or_tight(r.lda, r.m).value(), *x, step(r.incx), beta, *y, step(r.incy), static_cast<std::int64_t>(count));
+  });
+}
+
+template <class T>
+static result<void> enqueue(const gemv_strided_batched<T>& r, job& j) {
+  const bool turned = r.trans != op::none;
+  const std::int64_t batch = r.batch.value(), lda = or_tight(r.lda, r.m).value(), incx = step(r.incx),
+                     incy = step(r.incy), a = or_tight(r.stride_a, extent(lda) * r.n).value(),
+                     x = or_tight(r.stride_x, (turned ? r.m : r.n) * std::abs(incx)).value(),
+                     y = or_tight(r.stride_y, (turned ? r.n : r.m) * std::abs(incy)).value();
+  if (r.alpha.is(T(0))) {
+    auto all = vector_region(r.y.data(), length_of_y(r), r.incy);
+    all.batch = batch, all.stride = y;
+    return scale(j, all, r.beta);
+  }
+  if (walks_back(r)) {
+    for (std::int64_t i = 0; i < batch; ++i)
+      if (auto ok = one_by_one<T>(r, j, r.a.data() + i * a, r.x.data() + i * x, r.y.data() + i * y); !ok) return ok;
+    return {};
+  }
+  const auto f = j.factors(r.alpha, r.beta);
+  if (!f) return f.error();
+  const auto [alpha, beta] = *f;
+  return j(routines<T>::gemv_strided_batched, code<T>(r.trans), r.m.value(), r.n.value(), alpha, r.a.data(), lda, a,
+           r.x.data(), incx, x, beta, r.y.data(), incy, y, batch);
+}
+
+template <class T>
+static result<void> enqueue(const trsm_batched<T>& r, job& j) {
+  const std::int64_t m = r.m.value(), n = r.n.value(), ldb = or_tight(r.ldb, r.m).value();
+  return in_parts(j, r.a.size(), [&](std::size_t first, std::size_t count) -> result<void> {
+    const auto b = j.addresses(r.b, first, count);
+    if (!b) return b.error();
+    if (r.alpha.is(T(0)))
+      return scale(
+          j,
+          region<T>{
+              .c = nullptr, .rows = m, .columns = n, .ld = ldb, .batch = static_cast<std::int64_t>(count), .list = *b},
+          scalar<T>(T(0)));
+    const auto a = j.addresses(r.a, first, count);
+    if (!a) return a.error();
+    const auto f = j.factors(r.alpha);
+    if (!f) return f.error();
+    return j(routines<T>::trsm_batched, code(r.side), code(r.uplo), code<T>(r.trans), code(r.diag), m, n,
+             std::get<0>(*f), *a, or_tight(r.lda, r.side == side::left ? r.m : r.n).value(), *b, ldb,
+             static_cast<std::int64_t>(count));
+  });
+}
+
+operations batched_operations() noexcept {
+  return operations_of<cublas, gemv_batched<float>, gemv_batched<double>, gemv_batched<complex64>,
+                       gemv_batched<complex128>, gemv_strided_batched<float>, gemv_strided_batched<double>,
+                       gemv_strided_batched<complex64>, gemv_strided_batched<complex128>, trsm_batched<float>,
+                       trsm_batched<double>, trsm_batched<complex64>, trsm_batched<complex128>>();
+}
+
+}  // namespace troupe::blas

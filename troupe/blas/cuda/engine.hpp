@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+#include <troupe/request/describe.hpp>
+
+#include "job.hpp"
+
+namespace troupe::blas {
+
+/// The CUDA engine of blas: cuBLAS, with a handle and a workspace for each lane, and kernels of our own for what it has
+/// not. Each request is enqueued on the stream of its lane.
+///
+/// Each source beside this one has an `enqueue(request, job&)` for some requests, and lists them at its end. Those that
+/// may share a call also have `group_key(request)` and `enqueue_group(requests, job&)`.
+class cublas {
+ public:
+  static result<std::unique_ptr<cublas>> make(const engine_context& context);
+  const char* version() const noexcept { return version_.c_str(); }
+  std::string notes() const;
+
+  template <class R>
+  result<void> run(const R& r, call& c) {
+    auto on = lane_of(c);
+    if (!on) return on.error();
+    job j(**on, kernels_, c);
+    auto done = enqueue(r, j);
+    if (!done && done.error().reaction() == reaction::fatal) return explained(done.error(), describe(r));
+    return done;
+  }
+
+  template <class R>
+  static std::uint64_t group_of(const R& r) noexcept {
+    return group_key(r);
+  }
+  template <class R>
+  result<void> run_group(const group<R>& all, call& c) {
+    auto on = lane_of(c);
+    if (!on) return on.error();
+    job j(**on, kernels_, c);
+    return enqueue_group(all, j);
+  }
+
+ private:
+  cublas(kernel_set kernels, std::uint32_t lanes, std::unique_ptr<lane> spare)
+      : kernels_(std::move(kernels)), lanes_(lanes), spare_(std::move(spare)) {}
+  // A lane is used by one thread at a time, so its own place in the list needs no lock.
+  result<lane*> lane_of(const call& c);
+  result<std::unique_ptr<lane>> new_lane();
+  static error explained(const error& e, const std::string& request);
+
+  std::string version_;
+  kernel_set kernels_;
+  std::vector<std::unique_ptr<lane>> lanes_;
+  std::mutex mutex_;             ///< guards what follows
+  std::unique_ptr<lane> spare_;  ///< made with the engine, for the lane that comes first
+};
+
+using operations = std::span<const troupe_engine_operation>;
+operations level1_operations() noexcept;
+operations rotation_operations() noexcept;
+operations level2_operations() noexcept;
+operations triangular_operations() noexcept;
+operations update_operations() noexcept;
+operations gemm_operations() noexcept;
+operations level3_operations() noexcept;
+operations extension_operations() noexcept;
+operations batched_operations() noexcept;
+operations factorization_operations() noexcept;
+
+}  // namespace troupe::blas

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/blas/extensions.hpp>
+
+#include "engine.hpp"
+
+namespace troupe::blas {
+
+template <class T>
+static result<void> enqueue(const geam<T>& r, job& j) {
+  const auto f = j.factors(r.alpha, r.beta);
+  if (!f) return f.error();
+  const auto [alpha, beta] = *f;
+  return j(routines<T>::geam, code<T>(r.trans_a), code<T>(r.trans_b), r.m.value(), r.n.value(), alpha, r.a.data(),
+           or_tight(r.lda, r.trans_a == op::none ? r.m : r.n).value(), beta, r.b.data(),
+           or_tight(r.ldb, r.trans_b == op::none ? r.m : r.n).value(), r.c.data(), or_tight(r.ldc, r.m).value());
+}
+
+// Ours: what cuBLAS's does with negative increments is not written anywhere.
+template <class T>
+static result<void> enqueue(const dgmm<T>& r, job& j) {
+  static const std::string name = kernel_name<T>("multiply_by_diagonal");
+  const bool left = r.side == side::left;
+  const std::int64_t m = r.m.value(), n = r.n.value(), inc = step(r.incx);
+  const auto [blocks, threads] = for_elements(m, n);
+  return j.launch(
+      name, blocks, threads,
+      kernel_arguments::diagonal_product{.a = r.a.data(),
+                                         .x = inc > 0 ? r.x.data() : r.x.data() - ((left ? m : n) - 1) * inc,
+                                         .c = r.c.data(),
+                                         .m = m,
+                                         .n = n,
+                                         .lda = or_tight(r.lda, r.m).value(),
+                                         .inc = inc,
+                                         .ldc = or_tight(r.ldc, r.m).value(),
+                                         .left = left});
+}
+
+operations extension_operations() noexcept {
+  return operations_of<cublas, geam<float>, geam<double>, geam<complex64>, geam<complex128>, dgmm<float>, dgmm<double>,
+                       dgmm<complex64>, dgmm<complex128>>();
+}
+
+}  // namespace troupe::blas

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "job.hpp"
+
+namespace troupe::blas {
+
+/// The diagonal of a Hermitian matrix that is written.
+template <class T>
+struct hermitian_diagonal {
+  T* a;
+  std::int64_t n, ld;
+  kernel_arguments::part which = kernel_arguments::part::whole;
+};
+
+/// It is real, before and after: imaginary parts that memory holds do not count.
+template <class T, class Update>
+result<void> keeping_real(job& j, const hermitian_diagonal<T>& d, Update&& update) {
+  static const std::string name = kernel_name<real_of<T>>("make_real");
+  const auto make_real = [&] {
+    return j.launch(name, {at_most((d.n + 255) / 256, 1024)}, {256},
+                    kernel_arguments::diagonal{.a = d.a, .n = d.n, .ld = d.ld, .which = d.which});
+  };
+  if (auto ok = make_real(); !ok) return ok;
+  if (auto ok = update(); !ok) return ok;
+  return make_real();
+}
+
+}  // namespace troupe::blas

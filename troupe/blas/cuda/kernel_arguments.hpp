@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+/// What kernels.cu is launched with; compiled by both compilers.
+namespace troupe::blas::kernel_arguments {
+
+/// A factor: a number in `value`, or one in memory.
+struct alignas(16) number {
+  unsigned char value[16];
+  const void* at;  ///< null: `value` counts
+};
+
+enum class part : std::int32_t { whole, lower, upper, packed_lower, packed_upper };
+
+/// C = beta * C for a part of each matrix of a batch. Element (i, j) lies at i * step + j * ld.
+struct scaling {
+  number beta;
+  void* c;
+  void* const* list;  ///< where the matrices are; null: `stride` elements apart, from c
+  std::int64_t stride, batch, rows, columns, step, ld;
+  part which;
+  std::int32_t always;  ///< multiply by 0 and 1 as well
+};
+
+/// y = alpha * x + y; not at all when alpha is 0.
+struct addition {
+  number alpha;
+  const void* x;
+  void* y;
+  std::int64_t n, incx, incy;
+};
+
+/// The diagonal of a Hermitian matrix becomes real.
+struct diagonal {
+  void* a;
+  std::int64_t n, ld;
+  part which;
+};
+
+/// Where an answer goes; either may be null.
+struct places {
+  void *reply, *result;
+};
+
+/// A search or a sum over x, in `parts` blocks; each leaves what it found in `found`, or answers when it is alone.
+struct reduction {
+  const void* x;
+  std::int64_t n, step;
+  void* found;
+  places to;
+  std::int32_t parts, largest, backwards;
+};
+/// The most elements of `found`, and their size.
+inline constexpr int most_parts = 512, part_bytes = 32;
+
+struct delivery {
+  const void* from;
+  void* to;
+  std::int32_t bytes;
+};
+
+struct rotation {
+  number a, b;
+  void *r, *z, *c, *s;  ///< each may be null
+  void* reply;
+};
+struct modified_rotation {
+  number d1, d2, x1, y1;
+  void *new_d1, *new_d2, *new_x1, *param;  ///< each may be null
+  void* reply;
+};
+/// Five numbers with a flag that is one of the four.
+struct flag {
+  const void* from;
+  void* to;
+};
+
+/// C = alpha * op(A) * op(B) + beta * C. The ops are those of blas::op.
+struct product {
+  number alpha, beta;
+  const void *a, *b;
+  void* c;
+  std::int64_t m, n, k, lda, ldb, ldc;
+  std::int32_t op_a, op_b;
+};
+struct products {
+  product one;
+  const product* all;  ///< null: only `one`
+};
+/// Rows and columns of the part of C that one block of threads makes.
+inline constexpr int tile = 32;
+
+/// C = diagonal(x) * A, or A * diagonal(x). x points to element 0, which is not the lowest one when inc is negative.
+struct diagonal_product {
+  const void *a, *x;
+  void* c;
+  std::int64_t m, n, lda, inc, ldc;
+  std::int32_t left;
+};
+
+/// Pivots that are no rows of their matrix become harmless ones, and are remembered.
+struct pivot_check {
+  const std::int32_t* pivots;
+  std::int32_t* safe;
+  std::int32_t* wrong;  ///< by matrix
+  std::int64_t n, batch;
+};
+/// Matrices whose pivots were wrong become NaN.
+struct poisoning {
+  void* const* list;
+  const std::int32_t* wrong;
+  std::int64_t batch, rows, columns, ld;
+};
+struct copying {
+  const void* const* from;
+  void* const* to;
+  std::int64_t batch, rows, columns, from_ld, to_ld;
+};
+
+}  // namespace troupe::blas::kernel_arguments

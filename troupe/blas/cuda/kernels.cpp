@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels.hpp"
+
+#include <vector>
+
+#include "status.hpp"
+
+// The fatbin that was made of kernels.cu.
+asm(R"(
+  .section .rodata
+  .balign 16
+  .globl troupe_blas_kernels
+  .hidden troupe_blas_kernels
+troupe_blas_kernels:
+  .incbin ")" TROUPE_BLAS_KERNELS R"("
+  .balign 16
+  .previous
+)");
+extern "C" __attribute__((visibility("hidden"))) const unsigned char troupe_blas_kernels[];
+
+namespace troupe::blas {
+
+result<kernel_set> kernel_set::make() {
+  kernel_set out;
+  CUlibrary library = nullptr;
+  if (const CUresult r = ::cuLibraryLoadData(&library, troupe_blas_kernels, nullptr, nullptr, 0, nullptr, nullptr, 0);
+      r != CUDA_SUCCESS)
+    return failed("cuLibraryLoadData of the kernels of blas", r, nullptr);
+  out.library_.reset(library);
+  unsigned count = 0;
+  if (auto ok = done("cuLibraryGetKernelCount", ::cuLibraryGetKernelCount(&count, library), nullptr); !ok)
+    return ok.error();
+  std::vector<CUkernel> all(count);
+  if (auto ok = done("cuLibraryEnumerateKernels", ::cuLibraryEnumerateKernels(all.data(), count, library), nullptr);
+      !ok)
+    return ok.error();
+  for (const CUkernel kernel : all) {
+    const char* name = nullptr;
+    if (auto ok = done("cuKernelGetName", ::cuKernelGetName(&name, kernel), nullptr); !ok) return ok.error();
+    out.by_name_.emplace(name, kernel);
+  }
+  return out;
+}
+
+CUkernel kernel_set::find(std::string_view name) const noexcept {
+  const auto at = by_name_.find(name);
+  return at == by_name_.end() ? nullptr : at->second;
+}
+
+}  // namespace troupe::blas

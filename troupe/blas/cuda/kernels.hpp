@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda.h>
+
+#include <string>
+#include <string_view>
+#include <troupe/base/result.hpp>
+#include <troupe/base/unique_handle.hpp>
+#include <troupe/request/fields.hpp>
+#include <unordered_map>
+
+namespace troupe::blas {
+
+struct library_traits {
+  using type = CUlibrary;
+  static constexpr type null = nullptr;
+  static void close(type library) noexcept { (void)::cuLibraryUnload(library); }
+};
+
+/// The kernels of kernels.cu, by name.
+class kernel_set {
+ public:
+  static result<kernel_set> make();
+  /// Null when there is none of that name.
+  CUkernel find(std::string_view name) const noexcept;
+  std::size_t size() const noexcept { return by_name_.size(); }
+
+ private:
+  kernel_set() = default;
+  unique_handle<library_traits> library_;
+  std::unordered_map<std::string_view, CUkernel> by_name_;
+};
+
+/// multiply_f16_f32: a kernel's name for some element types.
+template <class... T>
+std::string kernel_name(std::string_view base) {
+  std::string out(base);
+  ((out += '_', out += element_name<T>()), ...);
+  return out;
+}
+
+}  // namespace troupe::blas

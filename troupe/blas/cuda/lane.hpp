@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cublas_v2.h>
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <troupe/base/result.hpp>
+#include <troupe/base/unique_handle.hpp>
+
+namespace troupe::blas {
+
+struct blas_traits {
+  using type = cublasHandle_t;
+  static constexpr type null = nullptr;
+  static void close(type handle) noexcept { (void)::cublasDestroy(handle); }
+};
+struct device_memory_traits {
+  using type = CUdeviceptr;
+  static constexpr type null = 0;
+  static void close(type memory) noexcept { (void)::cuMemFree(memory); }
+};
+struct pinned_memory_traits {
+  using type = std::byte*;
+  static constexpr type null = nullptr;
+  static void close(type memory) noexcept { (void)::cuMemFreeHost(memory); }
+};
+struct event_traits {
+  using type = CUevent;
+  static constexpr type null = nullptr;
+  static void close(type event) noexcept { (void)::cuEventDestroy(event); }
+};
+
+/// Host memory that the GPU reads, for what calls take from memory: lists of addresses, descriptions, factors. It is
+/// used round and round, in parts: a part is used again when the GPU has passed the calls that read it, which it has
+/// long done by then.
+class argument_ring {
+ public:
+  static constexpr std::size_t part_bytes = 256 * 1024;
+
+  static result<argument_ring> make();
+  /// Before each call: what was claimed earlier may be given back when the calls so far have run.
+  result<void> begin(CUstream stream);
+  /// At most `part_bytes`, and fewer than `parts - 1` large ones for one call. Aligned to 16 bytes.
+  result<std::byte*> claim(std::size_t bytes);
+
+ private:
+  static constexpr std::size_t parts = 8;
+  argument_ring() = default;
+
+  unique_handle<pinned_memory_traits> memory_;
+  unique_handle<event_traits> passed_[parts];
+  std::size_t part_ = 0, used_ = 0;
+  std::size_t left_ = 0;  ///< how many parts before this one await their event
+};
+
+/// What one lane of the worker needs of cuBLAS. Used by one thread at a time.
+class lane {
+ public:
+  static result<std::unique_ptr<lane>> make();
+  /// Must come before any other use; does nothing when it is the same stream as before.
+  result<void> use(CUstream stream);
+
+  cublasHandle_t handle() const noexcept { return handle_.get(); }
+  CUstream stream() const noexcept { return stream_; }
+  argument_ring& arguments() noexcept { return arguments_; }
+  /// Device memory for what one kernel leaves to the next.
+  void* between() const noexcept { return reinterpret_cast<void*>(memory_.get() + workspace_bytes); }
+  cublasStatus_t set_scalars_in(cublasPointerMode_t where) noexcept;
+
+  /// NVIDIA's advice for Hopper and later; cuBLAS computes the same in less, but not as fast.
+  static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
+  static constexpr std::size_t between_bytes = std::size_t{64} << 10;
+
+ private:
+  explicit lane(argument_ring arguments) noexcept : arguments_(std::move(arguments)) {}
+
+  argument_ring arguments_;
+  unique_handle<device_memory_traits> memory_;
+  unique_handle<blas_traits> handle_;  // after what it works in
+  CUstream stream_ = nullptr;
+  bool has_stream_ = false;
+  cublasPointerMode_t scalars_in_ = CUBLAS_POINTER_MODE_HOST;
+};
+
+}  // namespace troupe::blas

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/blas/level1.hpp>
+
+#include "engine.hpp"
+
+namespace troupe::blas {
+
+namespace ka = kernel_arguments;
+
+template <class T>
+static result<void> enqueue(const axpy<T>& r, job& j) {
+  if (r.alpha.is(T(0))) return {};
+  // With a factor in memory that turns out to be 0, what x holds must not count.
+  if (!r.alpha.by_value()) {
+    static const std::string name = kernel_name<T>("add");
+    return j.launch(name, {at_most((r.n.value() + 255) / 256, 4096)}, {256},
+                    ka::addition{.alpha = number_of(r.alpha),
+                                 .x = r.x.data(),
+                                 .y = r.y.data(),
+                                 .n = r.n.value(),
+                                 .incx = step(r.incx),
+                                 .incy = step(r.incy)});
+  }
+  const auto f = j.factors(r.alpha);
+  if (!f) return f.error();
+  return j(routines<T>::axpy, r.n.value(), std::get<0>(*f), r.x.data(), step(r.incx), r.y.data(), step(r.incy));
+}
+
+template <class T, class F>
+static result<void> enqueue(const scal<T, F>& r, job& j) {
+  // Nothing may take a factor of 0 for an order to clear.
+  if (!r.alpha.by_value() || r.alpha.is(F(0)))
+    return scale(j, vector_region(r.x.data(), r.n.value(), r.incx), r.alpha, true);
+  const auto f = j.factors(r.alpha);
+  if (!f) return f.error();
+  const std::int64_t inc = std::abs(step(r.incx));
+  if constexpr (std::is_same_v<T, F>)
+    return j(routines<T>::scal, r.n.value(), std::get<0>(*f), r.x.data(), inc);
+  else
+    return j(routines<T>::real_scal, r.n.value(), std::get<0>(*f), r.x.data(), inc);
+}
+
+template <class T>
+static result<void> enqueue(const copy<T>& r, job& j) {
+  return j(routines<T>::copy, r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy));
+}
+
+template <class T>
+static result<void> enqueue(const swap<T>& r, job& j) {
+  return j(routines<T>::swap, r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy));
+}
+
+// compute(place) has cuBLAS write the answer there; where it is wanted in memory too, the reply is a copy.
+template <class R, class Compute>
+static result<void> answer(const R& r, job& j, Compute&& compute) {
+  using reply = typename R::reply;
+  if (auto ok = j.scalars_in(CUBLAS_POINTER_MODE_DEVICE); !ok) return ok;
+  auto* const place = r.result ? r.result->data() : static_cast<reply*>(j.reply());
+  if (auto ok = compute(place); !ok || !r.result) return ok;
+  return j.launch("deliver", {}, {32}, ka::delivery{.from = place, .to = j.reply(), .bytes = sizeof(reply)});
+}
+
+template <class R, class F>
+static result<void> inner_product(const R& r, job& j, const routine<F>& routine) {
+  return answer(r, j, [&](auto* place) {
+    return j(routine, r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy), place);
+  });
+}
+template <class T>
+static result<void> enqueue(const dot<T>& r, job& j) {
+  return inner_product(r, j, routines<T>::dot);
+}
+template <class T>
+static result<void> enqueue(const dotu<T>& r, job& j) {
+  return inner_product(r, j, routines<T>::dotu);
+}
+template <class T>
+static result<void> enqueue(const dotc<T>& r, job& j) {
+  return inner_product(r, j, routines<T>::dotc);
+}
+template <class T>
+static result<void> enqueue(const asum<T>& r, job& j) {
+  return answer(
+      r, j, [&](auto* place) { return j(routines<T>::asum, r.n.value(), r.x.data(), std::abs(step(r.incx)), place); });
+}
+
+static_assert(ka::most_parts * ka::part_bytes <= lane::between_bytes);
+
+// Ours, for what the requests say of NaN, infinities, ranges and ties; and one kernel does for vectors that are not
+// long.
+template <class T, class R>
+static result<void> reduce(const R& r, job& j, std::string_view whole, std::string_view of_parts, bool largest) {
+  constexpr std::int64_t threads = 256, alone = 16 * threads;
+  const std::int64_t n = r.n.value();
+  void* const wanted = r.result ? static_cast<void*>(r.result->data()) : nullptr;
+  const ka::reduction all{.x = r.x.data(),
+                          .n = n,
+                          .step = std::abs(step(r.incx)),
+                          .found = j.between(),
+                          .to = {j.reply(), wanted},
+                          .parts = static_cast<std::int32_t>(at_most((n + alone - 1) / alone, ka::most_parts)),
+                          .largest = largest,
+                          .backwards = step(r.incx) < 0};
+  if (auto ok = j.launch(whole, {static_cast<unsigned>(all.parts)}, {threads}, all); !ok || all.parts == 1) return ok;
+  return j.launch(of_parts, {}, {threads}, all);
+}
+template <class T>
+static result<void> enqueue(const nrm2<T>& r, job& j) {
+  static const std::string whole = kernel_name<T>("norm"), of_parts = kernel_name<real_of<T>>("norm_of_parts");
+  return reduce<T>(r, j, whole, of_parts, false);
+}
+template <class T, class R>
+static result<void> find(const R& r, job& j, bool largest) {
+  static const std::string whole = kernel_name<T>("find"), of_parts = kernel_name<real_of<T>>("find_among_parts");
+  return reduce<T>(r, j, whole, of_parts, largest);
+}
+template <class T>
+static result<void> enqueue(const iamax<T>& r, job& j) {
+  return find<T>(r, j, true);
+}
+template <class T>
+static result<void> enqueue(const iamin<T>& r, job& j) {
+  return find<T>(r, j, false);
+}
+
+operations level1_operations() noexcept {
+  return operations_of<cublas, axpy<float>, axpy<double>, axpy<complex64>, axpy<complex128>, scal<float>, scal<double>,
+                       scal<complex64>, scal<complex128>, scal<complex64, float>, scal<complex128, double>, copy<float>,
+                       copy<double>, copy<complex64>, copy<complex128>, swap<float>, swap<double>, swap<complex64>,
+                       swap<complex128>, dot<float>, dot<double>, dotu<complex64>, dotu<complex128>, dotc<complex64>,
+                       dotc<complex128>, nrm2<float>, nrm2<double>, nrm2<complex64>, nrm2<complex128>, asum<float>,
+                       asum<double>, asum<complex64>, asum<complex128>, iamax<float>, iamax<double>, iamax<complex64>,
+                       iamax<complex128>, iamin<float>, iamin<double>, iamin<complex64>, iamin<complex128>>();
+}
+
+}  // namespace troupe::blas

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/blas/level2.hpp>
+
+#include "engine.hpp"
+
+namespace troupe::blas {
+
+// y = alpha * op(A) * x + beta * y. A product that does not count is left out. multiply(alpha, beta) is the routine.
+template <class R, class Multiply>
+static result<void> product_of(const R& r, job& j, extent ny, Multiply&& multiply) {
+  if (r.alpha.is(0)) return scale(j, vector_region(r.y.data(), ny.value(), r.incy), r.beta);
+  const auto f = j.factors(r.alpha, r.beta);
+  if (!f) return f.error();
+  return std::apply(multiply, *f);
+}
+
+template <class T>
+static result<void> enqueue(const gemv<T>& r, job& j) {
+  return product_of(r, j, r.trans == op::none ? r.m : r.n, [&](const T* alpha, const T* beta) {
+    return j(routines<T>::gemv, code<T>(r.trans), r.m.value(), r.n.value(), alpha, r.a.data(),
+             or_tight(r.lda, r.m).value(), r.x.data(), step(r.incx), beta, r.y.data(), step(r.incy));
+  });
+}
+
+template <class T>
+static result<void> enqueue(const gbmv<T>& r, job& j) {
+  // Diagonals that lie outside the matrix are left out.
+  const extent kl = std::min(r.kl, r.m - 1), ku = std::min(r.ku, r.n - 1), lda = or_tight(r.lda, r.kl + r.ku + 1);
+  const T* const a = r.a.data() + (r.ku - ku).value();
+  return product_of(r, j, r.trans == op::none ? r.m : r.n, [&](const T* alpha, const T* beta) {
+    return j(routines<T>::gbmv, code<T>(r.trans), r.m.value(), r.n.value(), kl.value(), ku.value(), alpha, a,
+             lda.value(), r.x.data(), step(r.incx), beta, r.y.data(), step(r.incy));
+  });
+}
+
+template <class T, class R, class F>
+static result<void> full(const R& r, job& j, const routine<F>& routine) {
+  return product_of(r, j, r.n, [&](const T* alpha, const T* beta) {
+    return j(routine, code(r.uplo), r.n.value(), alpha, r.a.data(), or_tight(r.lda, r.n).value(), r.x.data(),
+             step(r.incx), beta, r.y.data(), step(r.incy));
+  });
+}
+template <class T>
+static result<void> enqueue(const symv<T>& r, job& j) {
+  return full<T>(r, j, routines<T>::symv);
+}
+template <class T>
+static result<void> enqueue(const hemv<T>& r, job& j) {
+  return full<T>(r, j, routines<T>::hemv);
+}
+
+template <class T, class R, class F>
+static result<void> band(const R& r, job& j, const routine<F>& routine) {
+  const extent k = std::min(r.k, r.n - 1), lda = or_tight(r.lda, r.k + 1);
+  const T* const a = r.a.data() + (r.uplo == triangle::upper ? (r.k - k).value() : 0);
+  return product_of(r, j, r.n, [&](const T* alpha, const T* beta) {
+    return j(routine, code(r.uplo), r.n.value(), k.value(), alpha, a, lda.value(), r.x.data(), step(r.incx), beta,
+             r.y.data(), step(r.incy));
+  });
+}
+template <class T>
+static result<void> enqueue(const sbmv<T>& r, job& j) {
+  return band<T>(r, j, routines<T>::sbmv);
+}
+template <class T>
+static result<void> enqueue(const hbmv<T>& r, job& j) {
+  return band<T>(r, j, routines<T>::hbmv);
+}
+
+template <class T, class R, class F>
+static result<void> packed(const R& r, job& j, const routine<F>& routine) {
+  return product_of(r, j, r.n, [&](const T* alpha, const T* beta) {
+    return j(routine, code(r.uplo), r.n.value(), alpha, r.a.data(), r.x.data(), step(r.incx), beta, r.y.data(),
+             step(r.incy));
+  });
+}
+template <class T>
+static result<void> enqueue(const spmv<T>& r, job& j) {
+  return packed<T>(r, j, routines<T>::spmv);
+}
+template <class T>
+static result<void> enqueue(const hpmv<T>& r, job& j) {
+  return packed<T>(r, j, routines<T>::hpmv);
+}
+
+operations level2_operations() noexcept {
+  return operations_of<cublas, gemv<float>, gemv<double>, gemv<complex64>, gemv<complex128>, gbmv<float>, gbmv<double>,
+                       gbmv<complex64>, gbmv<complex128>, symv<float>, symv<double>, symv<complex64>, symv<complex128>,
+                       hemv<complex64>, hemv<complex128>, sbmv<float>, sbmv<double>, hbmv<complex64>, hbmv<complex128>,
+                       spmv<float>, spmv<double>, hpmv<complex64>, hpmv<complex128>>();
+}
+
+}  // namespace troupe::blas

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/blas/level3.hpp>
+
+#include "engine.hpp"
+#include "hermitian.hpp"
+
+namespace troupe::blas {
+
+template <class T, class R, class F>
+static result<void> symmetric_product(const R& r, job& j, const routine<F>& routine) {
+  const std::int64_t m = r.m.value(), n = r.n.value(), ldc = or_tight(r.ldc, r.m).value();
+  if (r.alpha.is(T(0))) return scale(j, region<T>{.c = r.c.data(), .rows = m, .columns = n, .ld = ldc}, r.beta);
+  const auto f = j.factors(r.alpha, r.beta);
+  if (!f) return f.error();
+  return j(routine, code(r.side), code(r.uplo), m, n, std::get<0>(*f), r.a.data(),
+           or_tight(r.lda, r.side == side::left ? r.m : r.n).value(), r.b.data(), or_tight(r.ldb, r.m).value(),
+           std::get<1>(*f), r.c.data(), ldc);
+}
+template <class T>
+static result<void> enqueue(const symm<T>& r, job& j) {
+  return symmetric_product<T>(r, j, routines<T>::symm);
+}
+template <class T>
+static result<void> enqueue(const hemm<T>& r, job& j) {
+  return symmetric_product<T>(r, j, routines<T>::hemm);
+}
+
+// C = alpha * op(A) * op(A)' + beta * C, or with B: one triangle of it.
+template <class T, bool Hermitian, class R, class F>
+static result<void> update(const R& r, job& j, const routine<F>& routine) {
+  const std::int64_t n = r.n.value(), ldc = or_tight(r.ldc, r.n).value();
+  const auto ld = [&](const extent& given) { return or_tight(given, r.trans == op::none ? r.n : r.k).value(); };
+  const auto add = [&]() -> result<void> {
+    if (r.alpha.is(0))
+      return scale(
+          j,
+          region<T>{.c = r.c.data(),
+                    .rows = n,
+                    .columns = n,
+                    .ld = ldc,
+                    .which = r.uplo == triangle::lower ? kernel_arguments::part::lower : kernel_arguments::part::upper},
+          r.beta);
+    const auto f = j.factors(r.alpha, r.beta);
+    if (!f) return f.error();
+    const auto [alpha, beta] = *f;
+    if constexpr (requires { r.b; })
+      return j(routine, code(r.uplo), code<T>(r.trans), n, r.k.value(), alpha, r.a.data(), ld(r.lda), r.b.data(),
+               ld(r.ldb), beta, r.c.data(), ldc);
+    else
+      return j(routine, code(r.uplo), code<T>(r.trans), n, r.k.value(), alpha, r.a.data(), ld(r.lda), beta, r.c.data(),
+               ldc);
+  };
+  if constexpr (Hermitian)
+    return keeping_real(j, hermitian_diagonal<T>{r.c.data(), n, ldc}, add);
+  else
+    return add();
+}
+template <class T>
+static result<void> enqueue(const syrk<T>& r, job& j) {
+  return update<T, false>(r, j, routines<T>::syrk);
+}
+template <class T>
+static result<void> enqueue(const herk<T>& r, job& j) {
+  return update<T, true>(r, j, routines<T>::herk);
+}
+template <class T>
+static result<void> enqueue(const syr2k<T>& r, job& j) {
+  return update<T, false>(r, j, routines<T>::syr2k);
+}
+template <class T>
+static result<void> enqueue(const her2k<T>& r, job& j) {
+  return update<T, true>(r, j, routines<T>::her2k);
+}
+template <class T>
+static result<void> enqueue(const syrkx<T>& r, job& j) {
+  return update<T, false>(r, j, routines<T>::syrkx);
+}
+template <class T>
+static result<void> enqueue(const herkx<T>& r, job& j) {
+  return update<T, true>(r, j, routines<T>::herkx);
+}
+
+template <class T>
+static result<void> enqueue(const trmm<T>& r, job& j) {
+  const std::int64_t m = r.m.value(), n = r.n.value(), ldc = or_tight(r.ldc, r.m).value();
+  if (r.alpha.is(T(0)))
+    return scale(j, region<T>{.c = r.c.data(), .rows = m, .columns = n, .ld = ldc}, scalar<T>(T(0)));
+  const auto f = j.factors(r.alpha);
+  if (!f) return f.error();
+  return j(routines<T>::trmm, code(r.side), code(r.uplo), code<T>(r.trans), code(r.diag), m, n, std::get<0>(*f),
+           r.a.data(), or_tight(r.lda, r.side == side::left ? r.m : r.n).value(), r.b.data(),
+           or_tight(r.ldb, r.m).value(), r.c.data(), ldc);
+}
+template <class T>
+static result<void> enqueue(const trsm<T>& r, job& j) {
+  const std::int64_t m = r.m.value(), n = r.n.value(), ldb = or_tight(r.ldb, r.m).value();
+  if (r.alpha.is(T(0)))
+    return scale(j, region<T>{.c = r.b.data(), .rows = m, .columns = n, .ld = ldb}, scalar<T>(T(0)));
+  const auto f = j.factors(r.alpha);
+  if (!f) return f.error();
+  return j(routines<T>::trsm, code(r.side), code(r.uplo), code<T>(r.trans), code(r.diag), m, n, std::get<0>(*f),
+           r.a.data(), or_tight(r.lda, r.side == side::left ? r.m : r.n).value(), r.b.data(), ldb);
+}
+
+operations level3_operations() noexcept {
+  return operations_of<
+      cublas, symm<float>, symm<double>, symm<complex64>, symm<complex128>, hemm<complex64>, hemm<complex128>,
+      syrk<float>, syrk<double>, syrk<complex64>, syrk<complex128>, herk<complex64>, herk<complex128>, syr2k<float>,
+      syr2k<double>, syr2k<complex64>, syr2k<complex128>, her2k<complex64>, her2k<complex128>, syrkx<float>,
+      syrkx<double>, syrkx<complex64>, syrkx<complex128>, herkx<complex64>, herkx<complex128>, trmm<float>,
+      trmm<double>, trmm<complex64>, trmm<complex128>, trsm<float>, trsm<double>, trsm<complex64>, trsm<complex128>>();
+}
+
+}  // namespace troupe::blas

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "arithmetic.cuh"
+
+/// Products of matrices of any elements.
+namespace troupe::blas::on_gpu {
+
+constexpr int depth = 16;
+// Each element is one chain of fused additions in the order of k, whatever else runs beside it: a product has the same
+// bits alone and in any company.
+template <class T, class C, class S>
+__device__ void multiply(const products& all) {
+  __shared__ product p;
+  __shared__ alignas(16) unsigned char room_a[depth * (tile + 1) * sizeof(S)], room_b[depth * (tile + 1) * sizeof(S)];
+  auto* const panel_a = reinterpret_cast<S(*)[tile + 1]>(room_a);
+  auto* const panel_b = reinterpret_cast<S(*)[tile + 1]>(room_b);
+  const int self = threadIdx.x;
+  {
+    constexpr int words = sizeof(product) / 4;
+    static_assert(sizeof(product) % 4 == 0 && words <= 256);
+    const auto* const from =
+        reinterpret_cast<const std::uint32_t*>(all.all != nullptr ? all.all + blockIdx.x : &all.one);
+    if (self < words) reinterpret_cast<std::uint32_t*>(&p)[self] = from[self];
+    __syncthreads();
+  }
+  const S alpha = load<S>(p.alpha), beta = load<S>(p.beta);
+  const T* const a = static_cast<const T*>(p.a);
+  const T* const b = static_cast<const T*>(p.b);
+  C* const c = static_cast<C*>(p.c);
+  const i64 down = (p.m + tile - 1) / tile, across = (p.n + tile - 1) / tile, terms = is(alpha, 0) ? 0 : p.k;
+  const int x = self % 16, y = self / 16;
+  for (i64 t = blockIdx.y; t < down * across; t += gridDim.y) {
+    const i64 row = t % down * tile, column = t / down * tile;
+    S sums[2][2] = {};
+    for (i64 l0 = 0; l0 < terms; l0 += depth) {
+      for (int e = self; e < tile * depth; e += 256) {
+        // Neighbours in memory by neighbouring threads.
+        const int i = p.op_a == 0 ? e % tile : e / depth, la = p.op_a == 0 ? e / tile : e % depth;
+        const bool in_a = row + i < p.m && l0 + la < p.k;
+        S va{};
+        if (in_a) va = widened<S>(p.op_a == 0 ? a[row + i + (l0 + la) * p.lda] : a[l0 + la + (row + i) * p.lda]);
+        panel_a[la][i] = p.op_a == 2 ? conjugate(va) : va;
+        const int j = p.op_b == 0 ? e / depth : e % tile, lb = p.op_b == 0 ? e % depth : e / tile;
+        const bool in_b = column + j < p.n && l0 + lb < p.k;
+        S vb{};
+        if (in_b) vb = widened<S>(p.op_b == 0 ? b[l0 + lb + (column + j) * p.ldb] : b[column + j + (l0 + lb) * p.ldb]);
+        panel_b[lb][j] = p.op_b == 2 ? conjugate(vb) : vb;
+      }
+      __syncthreads();
+      const int most = terms - l0 < depth ? static_cast<int>(terms - l0) : depth;
+      for (int l = 0; l < most; ++l)
+        for (int u = 0; u < 2; ++u)
+          for (int v = 0; v < 2; ++v) sums[u][v] = fused(panel_a[l][x + 16 * u], panel_b[l][y + 16 * v], sums[u][v]);
+      __syncthreads();
+    }
+    for (int v = 0; v < 2; ++v)
+      for (int u = 0; u < 2; ++u) {
+        const i64 i = row + x + 16 * u, j = column + y + 16 * v;
+        if (i >= p.m || j >= p.n) continue;
+        C& place = c[i + j * p.ldc];
+        S value = terms == 0 ? S{} : times(alpha, sums[u][v]);
+        if (!is(beta, 0)) {
+          const S before = times(beta, widened<S>(place));
+          value = terms == 0 ? before : plus(value, before);
+        }
+        place = narrowed<C>(value);
+      }
+  }
+}
+
+}  // namespace troupe::blas::on_gpu

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/blas/rotations.hpp>
+
+#include "engine.hpp"
+
+namespace troupe::blas {
+
+namespace ka = kernel_arguments;
+
+template <class T>
+static void* place_of(const std::optional<out<T>>& place) noexcept {
+  return place ? place->data() : nullptr;
+}
+
+// One thread of our own: cuBLAS wants all four numbers in memory of one kind, and to write over two of them.
+template <class T>
+static result<void> enqueue(const rotg<T>& r, job& j) {
+  static const std::string name = kernel_name<T>("rotg");
+  return j.launch(name, {}, {},
+                  ka::rotation{.a = number_of(r.a),
+                               .b = number_of(r.b),
+                               .r = place_of(r.r),
+                               .z = place_of(r.z),
+                               .c = place_of(r.c),
+                               .s = place_of(r.s),
+                               .reply = j.reply()});
+}
+template <class T>
+static result<void> enqueue(const rotmg<T>& r, job& j) {
+  static const std::string name = kernel_name<T>("rotmg");
+  return j.launch(name, {}, {},
+                  ka::modified_rotation{.d1 = number_of(r.d1),
+                                        .d2 = number_of(r.d2),
+                                        .x1 = number_of(r.x1),
+                                        .y1 = number_of(r.y1),
+                                        .new_d1 = place_of(r.new_d1),
+                                        .new_d2 = place_of(r.new_d2),
+                                        .new_x1 = place_of(r.new_x1),
+                                        .param = place_of(r.param),
+                                        .reply = j.reply()});
+}
+
+template <class T, class S>
+static result<void> enqueue(const rot<T, S>& r, job& j) {
+  const auto f = j.factors(r.c, r.s);
+  if (!f) return f.error();
+  const auto [c, s] = *f;
+  const auto turn = [&](const auto& routine) {
+    return j(routine, r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy), c, s);
+  };
+  if constexpr (std::is_same_v<S, T>)
+    return turn(routines<T>::rot);
+  else
+    return turn(routines<T>::real_rot);
+}
+
+template <class T>
+static result<void> enqueue(const rotm<T>& r, job& j) {
+  const auto f = j.factors(r.param);
+  if (!f) return f.error();
+  const T* param = &std::get<0>(*f)->flag;
+  if (!r.param.by_value()) {
+    static const std::string name = kernel_name<T>("check_flag");
+    if (auto ok = j.launch(name, {}, {}, ka::flag{.from = param, .to = j.between()}); !ok) return ok;
+    param = static_cast<const T*>(j.between());
+  }
+  return j(routines<T>::rotm, r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy), param);
+}
+
+operations rotation_operations() noexcept {
+  return operations_of<cublas, rotg<float>, rotg<double>, rotg<complex64>, rotg<complex128>, rot<float>, rot<double>,
+                       rot<complex64>, rot<complex128>, rot<complex64, float>, rot<complex128, double>, rotmg<float>,
+                       rotmg<double>, rotm<float>, rotm<double>>();
+}
+
+}  // namespace troupe::blas

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/blas/updates.hpp>
+
+#include "engine.hpp"
+#include "hermitian.hpp"
+
+namespace troupe::blas {
+
+template <class T, class R, class F>
+static result<void> general(const R& r, job& j, const routine<F>& routine) {
+  if (r.alpha.is(T(0))) return {};
+  const auto f = j.factors(r.alpha);
+  if (!f) return f.error();
+  return j(routine, r.m.value(), r.n.value(), std::get<0>(*f), r.x.data(), step(r.incx), r.y.data(), step(r.incy),
+           r.a.data(), or_tight(r.lda, r.m).value());
+}
+template <class T>
+static result<void> enqueue(const ger<T>& r, job& j) {
+  return general<T>(r, j, routines<T>::ger);
+}
+template <class T>
+static result<void> enqueue(const geru<T>& r, job& j) {
+  return general<T>(r, j, routines<T>::geru);
+}
+template <class T>
+static result<void> enqueue(const gerc<T>& r, job& j) {
+  return general<T>(r, j, routines<T>::gerc);
+}
+
+template <class T, class R>
+static hermitian_diagonal<T> diagonal_of(const R& r) noexcept {
+  if constexpr (requires { r.lda; })
+    return {r.a.data(), r.n.value(), or_tight(r.lda, r.n).value()};
+  else
+    return {r.a.data(), r.n.value(), 0,
+            r.uplo == triangle::lower ? kernel_arguments::part::packed_lower : kernel_arguments::part::packed_upper};
+}
+
+// Of rank 1 or 2, full or packed.
+template <class T, bool Hermitian, class R, class F>
+static result<void> symmetric(const R& r, job& j, const routine<F>& routine) {
+  const auto add = [&]() -> result<void> {
+    if (r.alpha.is(0)) return {};
+    const auto f = j.factors(r.alpha);
+    if (!f) return f.error();
+    const auto with = [&](auto... rest) {
+      return j(routine, code(r.uplo), r.n.value(), std::get<0>(*f), r.x.data(), step(r.incx), rest...);
+    };
+    const auto with_vectors = [&](auto... rest) {
+      if constexpr (requires { r.y; })
+        return with(r.y.data(), step(r.incy), rest...);
+      else
+        return with(rest...);
+    };
+    if constexpr (requires { r.lda; })
+      return with_vectors(r.a.data(), or_tight(r.lda, r.n).value());
+    else
+      return with_vectors(r.a.data());
+  };
+  if constexpr (Hermitian)
+    return keeping_real(j, diagonal_of<T>(r), add);
+  else
+    return add();
+}
+
+template <class T>
+static result<void> enqueue(const syr<T>& r, job& j) {
+  return symmetric<T, false>(r, j, routines<T>::syr);
+}
+template <class T>
+static result<void> enqueue(const her<T>& r, job& j) {
+  return symmetric<T, true>(r, j, routines<T>::her);
+}
+template <class T>
+static result<void> enqueue(const spr<T>& r, job& j) {
+  return symmetric<T, false>(r, j, routines<T>::spr);
+}
+template <class T>
+static result<void> enqueue(const hpr<T>& r, job& j) {
+  return symmetric<T, true>(r, j, routines<T>::hpr);
+}
+template <class T>
+static result<void> enqueue(const syr2<T>& r, job& j) {
+  return symmetric<T, false>(r, j, routines<T>::syr2);
+}
+template <class T>
+static result<void> enqueue(const her2<T>& r, job& j) {
+  return symmetric<T, true>(r, j, routines<T>::her2);
+}
+template <class T>
+static result<void> enqueue(const spr2<T>& r, job& j) {
+  return symmetric<T, false>(r, j, routines<T>::spr2);
+}
+template <class T>
+static result<void> enqueue(const hpr2<T>& r, job& j) {
+  return symmetric<T, true>(r, j, routines<T>::hpr2);
+}
+
+operations update_operations() noexcept {
+  return operations_of<cublas, ger<float>, ger<double>, geru<complex64>, geru<complex128>, gerc<complex64>,
+                       gerc<complex128>, syr<float>, syr<double>, syr<complex64>, syr<complex128>, her<complex64>,
+                       her<complex128>, spr<float>, spr<double>, hpr<complex64>, hpr<complex128>, syr2<float>,
+                       syr2<double>, syr2<complex64>, syr2<complex128>, her2<complex64>, her2<complex128>, spr2<float>,
+                       spr2<double>, hpr2<complex64>, hpr2<complex128>>();
+}
+
+}  // namespace troupe::blas
