@@ -15,10 +15,16 @@ constexpr std::uint64_t deadly_stream = 6ull << 40;
 
 void simulation::request_starts(std::uint64_t ticket, simulated_worker& w) {
   record.note("starts", ticket, w.id);
-  if (w.kill_wanted) return;  // it should be dead, and the device has stopped because it is not
   const auto found = by_ticket_.find(ticket);
   if (found == by_ticket_.end()) return;
   request& q = *found->second;
+  if (w.kill_wanted) {
+    // It should be dead, and may be so at last; or the device has stopped because it is not.
+    ++q.starts;
+    q.started = &w;
+    q.started_generation = core_->memory().generation();
+    return;
+  }
   if (q.started != nullptr && q.started->dishonest) q.suspect = true;
   if (w.dishonest) q.suspect = true;
   if (++q.starts > 1 + q.retries && !q.suspect)
