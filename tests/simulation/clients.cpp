@@ -19,7 +19,7 @@ void simulation::client_acts(random_bits& r) {
   if (roll < 120 || buffers_.size() < 2) return alloc(r);
   if (roll < 180) return let_go(r);
   if (roll < 270) return cancel(r);
-  if (roll > 930) return seal_or_unseal(r);
+  if (roll > 900) return seal_or_unseal(r);
   if (roll < 280) return void(gpu_->trim());
   if (roll < 290) return void(gpu_->statistics());
   if (roll < 320 && gave_up() && !closing_) {
@@ -251,6 +251,7 @@ void simulation::seal_or_unseal(random_bits& r) {
   }
   sent(q, std::move(answer), ticket, r);
   sending_ = false;
+  if (!open && r.percent(50)) upload(h, r);
 }
 
 // A request that is sent while another is being sent would come before or after it as it happens.

@@ -67,7 +67,7 @@ std::string rule(const std::string& text) {
 // Leaves out whatever can be left out, larger parts first.
 omitted_steps shrink(std::uint64_t seed, std::uint32_t steps, const std::string& broken, run_record& record) {
   using clock = std::chrono::steady_clock;
-  const auto until = clock::now() + std::chrono::seconds(5);
+  const auto until = clock::now() + std::chrono::seconds(std::getenv("TROUPE_AS_FOUND") != nullptr ? 0 : 5);
   omitted_steps omitted(steps + 1);
   for (std::uint32_t size = steps / 2; size > 0 && clock::now() < until; size /= 2)
     for (std::uint32_t from = 1; from <= steps && clock::now() < until; from += size) {

@@ -35,7 +35,8 @@ void simulation::request_starts(std::uint64_t ticket, simulated_worker& w) {
   q.has_read.clear();
   q.started_generation = core_->memory().generation();
   if (q.starts > q.deadly) return;
-  w.steps_to_death = 1 + random_bits(seed_, deadly_stream + record.steps).below(3);
+  random_bits r(seed_, deadly_stream + record.steps);
+  w.steps_to_death = r.between(1, r.percent(50) ? 3 : 20);
   w.dies_of = ticket;
 }
 
