@@ -40,7 +40,7 @@ void simulation::client_acts(random_bits& r) {
 
 void simulation::alloc(random_bits& r) {
   if (buffers_.size() >= 8) return let_go(r);
-  const std::uint32_t n = r.between(1, most_words);
+  const std::uint32_t n = transfers_ ? r.between(6, 2 * most_words) : r.between(1, most_words);
   const bool sealable = options_.memory_limit > 256 * 16 && r.percent(40);
   buffer<word> b = gpu_->alloc<word>(n, {.sealable = sealable});
   const auto& [owner, begin, bytes] = b.memory();
@@ -264,7 +264,9 @@ void simulation::send(random_bits& r) {
 
 void simulation::send_something(random_bits& r) {
   call_options o;
-  request& q = begin(static_cast<kind>(r.below(11)));
+  auto what = static_cast<kind>(r.below(11));
+  if (transfers_ && r.percent(60)) what = r.percent(60) ? kind::upload : kind::download;
+  request& q = begin(what);
   if (r.percent(6)) {
     const std::uint32_t patience = r.below(3'000'000);
     o.timeout = time_span(std::chrono::nanoseconds(patience));
@@ -276,8 +278,8 @@ void simulation::send_something(random_bits& r) {
     o.run_timeout = time_span(std::chrono::milliseconds(r.between(1, 20)));
     q.limited = true;
   }
-  if (deadly_ && r.percent(20)) {
-    q.deadly = r.between(1, 4);
+  if (deadly_ && r.percent(transfers_ ? 40 : 20)) {
+    q.deadly = r.between(1, transfers_ ? 2 : 4);
     o.retries = static_cast<std::uint8_t>(q.retries = r.below(3));
   }
   if (q.what == kind::ping || q.what == kind::fence) {  // which take no options

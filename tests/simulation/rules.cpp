@@ -27,6 +27,7 @@ void simulation::request_starts(std::uint64_t ticket, simulated_worker& w) {
   }
   if (q.started != nullptr && q.started->dishonest) q.suspect = true;
   if (w.dishonest) q.suspect = true;
+  q.doubted &= w.dishonest;
   if (++q.starts > 1 + q.retries && !q.suspect)
     violated("request " + std::to_string(q.number) + " was started too often, at last by workers " +
              std::to_string(q.started->id) + " and " + std::to_string(w.id));
@@ -231,7 +232,9 @@ void simulation::check() {
     if (!q.answer || q.judged) continue;
     if (!q.called && !q.continued && q.answer->done()) q.take(*q.answer, q);
     // A download may be decided about and wait for its data, and a sync for a download.
-    if (distrust && (q.called || q.what == kind::fence || q.what == kind::download)) q.suspect = true;
+    if (distrust && (q.called || q.what == kind::fence)) q.suspect = true;
+    q.doubted |= distrust && q.what == kind::download;
+    q.suspect |= q.doubted && q.called;
     if (!q.called || q.how == outcome::failed) continue;
     if (q.what >= kind::seal) --q.reads.front().of->seal.under_way;
     judge_success(q);

@@ -9,6 +9,8 @@
 #include <csignal>
 #include <cstring>
 
+#include <troupe/memory/requests.hpp>
+
 #include "simulated_engine.hpp"
 
 namespace troupe::simulation {
@@ -212,10 +214,9 @@ void simulated_worker::step(random_bits& r) {
   end_if_done();
 }
 
-// As a kernel that has gone astray: where it can only read, that is its end.
 void simulated_worker::write_wildly(random_bits& r) {
   const auto [address, bytes] = scene_.somewhere(r);
-  if (bytes == 0) return;
+  if (!serving || dead || bytes == 0) return;
   scene_.record.note("worker writes wildly", id);
   if (!can_write(address, bytes)) return die({exit_status::ending::signalled, SIGSEGV});
   dishonest = true;
@@ -223,9 +224,33 @@ void simulated_worker::write_wildly(random_bits& r) {
   scene_.written_wildly();
 }
 
+// Of the next transfer in parts, which it has not begun.
+bool simulated_worker::claim_progress(random_bits& r) {
+  const auto next = commands_->peek();
+  if (!next) return false;
+  protocol::command_header head;
+  std::memcpy(&head, next->record.data(), sizeof head);
+  const std::byte* const payload = next->record.data() + sizeof head + head.access_count * sizeof(memory_access);
+  if (head.opcode == opcode_of<memory::stream_out>) {
+    const auto t = decode<memory::stream_out>(payload);
+    if (!knows(t.staging, sizeof(staging_header))) return false;
+    auto& h = *reinterpret_cast<staging_header*>(t.staging);
+    h.filled.store(r.between(1, static_cast<std::uint32_t>(t.chunks.value())));
+  } else if (head.opcode == opcode_of<memory::stream_in>) {
+    const memory_range progress = decode<memory::stream_in>(payload).progress.range();
+    if (!knows(progress.address, progress.bytes)) return false;
+    reinterpret_cast<staging_header*>(progress.address)->emptied.store(r.between(1, 4));
+  } else {
+    return false;
+  }
+  dishonest = true;
+  scene_.record.note("worker claims progress", id);
+  return true;
+}
+
 void simulated_worker::write_garbage(random_bits& r) {
   if (!begun_ || dead) return;
-  if (serving && r.percent(15)) return write_wildly(r);
+  if (serving && r.percent(50) && claim_progress(r)) return;
   dishonest = true;
   scene_.record.note("worker writes garbage", id);
   ++scene_.record.garbage;

@@ -77,6 +77,8 @@ class simulated_worker {
   void die_with_a_note(int signal, random_bits& r, std::uint64_t ticket = 0);
   /// Writes something impossible, or at least untrue, where a worker can write.
   void write_garbage(random_bits& r);
+  /// Writes somewhere in device memory, as a kernel that has gone astray. Where it can only read, that is its end.
+  void write_wildly(random_bits& r);
 
   const std::uint32_t id;
   const enum isolation isolation;
@@ -136,7 +138,7 @@ class simulated_worker {
   bool can_take() const noexcept;
   void take();
   void end_if_done();
-  void write_wildly(random_bits& r);
+  bool claim_progress(random_bits& r);
 
   scene& scene_;
   protocol::worker_settings settings_{};

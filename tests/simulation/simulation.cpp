@@ -54,8 +54,12 @@ simulation::simulation(std::uint64_t seed, run_record& record, const omitted_ste
   deepest_ = r.between(0, 4);
   garbage_ = options_.isolation == isolation::process && r.percent(30);
   hostile_starts_ = r.percent(25);
+  wild_ = options_.isolation == isolation::process && r.percent(15);
   deadly_ = options_.isolation == isolation::process && r.percent(20);
-  const staging_sizes staging = r.percent(50) ? staging_sizes() : staging_sizes{12, 8, r.between(1, 3)};
+  const bool in_parts = r.percent(50);
+  const staging_sizes staging = in_parts ? staging_sizes{12, 8, r.between(1, 3)} : staging_sizes();
+  transfers_ = in_parts && r.percent(25);
+  deadly_ |= transfers_ && options_.isolation == isolation::process;
   device_surroundings around{loop_,
                              [this](std::uint32_t id, enum isolation how, std::shared_ptr<const region>,
                                     std::uint64_t channel_bytes) -> result<std::unique_ptr<worker_link>> {
@@ -186,6 +190,7 @@ void simulation::fault(random_bits& r) {
   const bool process = w.isolation == isolation::process;
   const std::uint32_t roll = r.below(100);
   if (garbage_ && roll < 30) return w.write_garbage(r);
+  if (wild_ && roll < 40) return w.write_wildly(r);
   if (roll < 65) {
     if (!process) return;
     if (r.percent(60))

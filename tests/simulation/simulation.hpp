@@ -91,6 +91,7 @@ class simulation final : public scene {
     // What is known otherwise.
     bool came_too_late = false;  // an input was lost when it was sent
     bool forbidden = false;      // it would write what is sealed
+    bool doubted = false;        // a liar may have decided about it, unless somebody else runs it
     bool cancelled = false, suspect = false, failed_by_worker = false;
     std::int64_t deadline = INT64_MAX;
     bool limited = false;      // it may not run for long
@@ -184,7 +185,7 @@ class simulation final : public scene {
   std::shared_ptr<simulated_loop> loop_ = std::make_shared<simulated_loop>();
   device_options options_;
   std::uint32_t steps_wanted_, faults_percent_, client_percent_, drive_percent_, deepest_;
-  bool garbage_ = false, hostile_starts_ = false, deadly_ = false, calm_ = false;
+  bool garbage_ = false, hostile_starts_ = false, deadly_ = false, transfers_ = false, wild_ = false, calm_ = false;
   std::vector<std::shared_ptr<simulated_worker>> workers_;
   std::shared_ptr<device_core> core_;
   std::optional<device> gpu_;
