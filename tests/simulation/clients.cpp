@@ -266,6 +266,7 @@ void simulation::send_something(random_bits& r) {
   call_options o;
   auto what = static_cast<kind>(r.below(11));
   if (transfers_ && r.percent(60)) what = r.percent(60) ? kind::upload : kind::download;
+  if (deadly_ && r.percent(25)) what = kind::add;  // which reads what it writes
   request& q = begin(what);
   if (r.percent(6)) {
     const std::uint32_t patience = r.below(3'000'000);
@@ -278,8 +279,8 @@ void simulation::send_something(random_bits& r) {
     o.run_timeout = time_span(std::chrono::milliseconds(r.between(1, 20)));
     q.limited = true;
   }
-  if (deadly_ && r.percent(transfers_ ? 40 : 20)) {
-    q.deadly = r.between(1, transfers_ ? 2 : 4);
+  if (deadly_ && r.percent(40)) {
+    q.deadly = r.between(1, 3);
     o.retries = static_cast<std::uint8_t>(q.retries = r.below(3));
   }
   if (q.what == kind::ping || q.what == kind::fence) {  // which take no options

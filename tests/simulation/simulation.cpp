@@ -307,7 +307,8 @@ bool simulation::is_steady() const {
   const bool known = std::none_of(workers_.begin(), workers_.end(), [](const auto& w) { return w->dead && w->held; });
   return gave_up() || (known && core_->state() == device_state::ready);
 }
-bool simulation::is_idle() const { return core_->depth() == 0; }
+// Callers that have not heard of an answer yet hold memory.
+bool simulation::is_idle() const { return core_->depth() == 0 && uploaders_.empty(); }
 
 // After all faults: the device serves, and what it answers is right.
 void simulation::prove_service() {
