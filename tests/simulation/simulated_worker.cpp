@@ -250,7 +250,7 @@ bool simulated_worker::claim_progress(random_bits& r) {
 
 void simulated_worker::write_garbage(random_bits& r) {
   if (!begun_ || dead) return;
-  if (serving && r.percent(50) && claim_progress(r)) return;
+  if (serving && r.percent(80) && claim_progress(r)) return;
   dishonest = true;
   scene_.record.note("worker writes garbage", id);
   ++scene_.record.garbage;

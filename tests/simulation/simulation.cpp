@@ -59,6 +59,7 @@ simulation::simulation(std::uint64_t seed, run_record& record, const omitted_ste
   const bool in_parts = r.percent(50);
   const staging_sizes staging = in_parts ? staging_sizes{12, 8, r.between(1, 3)} : staging_sizes();
   transfers_ = in_parts && r.percent(25);
+  garbage_ |= transfers_ && options_.isolation == isolation::process && r.percent(30);
   deadly_ |= transfers_ && options_.isolation == isolation::process;
   device_surroundings around{loop_,
                              [this](std::uint32_t id, enum isolation how, std::shared_ptr<const region>,
@@ -189,7 +190,12 @@ void simulation::fault(random_bits& r) {
   simulated_worker& w = shown_ != nullptr && !shown_->dead && r.percent(70) ? *shown_ : *alive[r.below(alive.size())];
   const bool process = w.isolation == isolation::process;
   const std::uint32_t roll = r.below(100);
-  if (garbage_ && roll < 30) return w.write_garbage(r);
+  if (garbage_ && roll < 30) {
+    w.write_garbage(r);
+    if (!r.percent(30)) return;
+    core_->drive();  // it is believed, and dies of something else
+    return w.die({exit_status::ending::signalled, SIGKILL});
+  }
   if (wild_ && roll < 40) return w.write_wildly(r);
   if (roll < 65) {
     if (!process) return;
