@@ -19,7 +19,7 @@ void simulation::client_acts(random_bits& r) {
   if (roll < 120 || buffers_.size() < 2) return alloc(r);
   if (roll < 180) return let_go(r);
   if (roll < 270) return cancel(r);
-  if (roll > 900) return seal_or_unseal(r);
+  if (roll > (wild_ ? 800 : 900)) return seal_or_unseal(r);
   if (roll < 280) return void(gpu_->trim());
   if (roll < 290) return void(gpu_->statistics());
   if (roll < 320 && gave_up() && !closing_) {
@@ -41,7 +41,7 @@ void simulation::client_acts(random_bits& r) {
 void simulation::alloc(random_bits& r) {
   if (buffers_.size() >= 8) return let_go(r);
   const std::uint32_t n = transfers_ ? r.between(6, 2 * most_words) : r.between(1, most_words);
-  const bool sealable = options_.memory_limit > 256 * 16 && r.percent(40);
+  const bool sealable = options_.memory_limit > 256 * 16 && r.percent(wild_ ? 70 : 40);
   buffer<word> b = gpu_->alloc<word>(n, {.sealable = sealable});
   const auto& [owner, begin, bytes] = b.memory();
   record.note("alloc", n, owner->address != 0);
@@ -98,13 +98,16 @@ void simulation::go_on(uploader& u) {
 
 bool simulation::uploaders_act(random_bits& r) {
   std::erase_if(uploaders_, [](const uploader& u) { return u.thread->ended(); });
-  if (uploaders_.empty()) return false;
-  go_on(*std::next(uploaders_.begin(), r.below(uploaders_.size())));
+  std::vector<uploader*> able;
+  for (uploader& u : uploaders_)
+    if (u.answer->done() || (*u.ready)()) able.push_back(&u);
+  if (able.empty()) return false;
+  go_on(*able[r.below(able.size())]);
   return true;
 }
 
 // In the middle of a call: others go on, and hear of what was sent from here.
-void simulation::client_waits(pending_core& of) {
+void simulation::client_waits(pending_core& of, const std::function<bool()>& ready) {
   uploader& me = *uploading_;
   if (me.of != nullptr && !me.of->answer) {
     request& q = *me.of;
@@ -113,6 +116,8 @@ void simulation::client_waits(pending_core& of) {
     q.take = [](pending_core& core, request& by) { take(static_cast<pending_state<void>&>(core).take(), by); };
     after_sending(q);
   }
+  me.ready = &ready;
+  me.answer = &of;
   me.thread->wait();
 }
 

@@ -55,18 +55,19 @@ simulation::simulation(std::uint64_t seed, run_record& record, const omitted_ste
   garbage_ = options_.isolation == isolation::process && r.percent(30);
   hostile_starts_ = r.percent(25);
   wild_ = options_.isolation == isolation::process && r.percent(15);
+  if (wild_) options_.memory_limit += 3 * 4096;
   deadly_ = options_.isolation == isolation::process && r.percent(20);
   const bool in_parts = r.percent(50);
   const staging_sizes staging = in_parts ? staging_sizes{12, 8, r.between(1, 3)} : staging_sizes();
   transfers_ = in_parts && r.percent(25);
+  if (deadly_ && r.percent(50)) options_.salvage = salvage::untouched;
   garbage_ |= transfers_ && options_.isolation == isolation::process && r.percent(30);
   deadly_ |= transfers_ && options_.isolation == isolation::process;
-  device_surroundings around{loop_,
-                             [this](std::uint32_t id, enum isolation how, std::shared_ptr<const region>,
-                                    std::uint64_t channel_bytes) -> result<std::unique_ptr<worker_link>> {
-                               return make_worker(id, how, channel_bytes);
-                             },
-                             false, [this](pending_core& of) { client_waits(of); }, staging};
+  device_surroundings around{
+      loop_,
+      [this](std::uint32_t id, enum isolation how, std::shared_ptr<const region>, std::uint64_t channel_bytes)
+          -> result<std::unique_ptr<worker_link>> { return make_worker(id, how, channel_bytes); },
+      false, [this](pending_core& of, const std::function<bool()>& ready) { client_waits(of, ready); }, staging};
   core_ = device_core::open(options_, 0, around);
   gpu_.emplace(core_);
 }
@@ -368,6 +369,7 @@ void simulation::finish() {
   if (!all_answered()) violated("the device has stopped and left a request without an answer");
   for (int i = 0; uploaders_act(setup_); ++i)
     if (i == 1000) violated("an upload does not return");
+  if (!uploaders_.empty()) violated("an upload waits for ever");
   buffers_.clear();
   requests_.clear();
   proof_.reset();

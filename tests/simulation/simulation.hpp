@@ -123,13 +123,15 @@ class simulation final : public scene {
   struct uploader {
     request* of;  // null: nobody judges it
     std::unique_ptr<client_thread> thread = {};
+    const std::function<bool()>* ready = nullptr;  // while it waits: can it go on?
+    pending_core* answer = nullptr;
   };
   void in_parts(request* of, std::function<void()> call);
   void upload(const held& to, random_bits& r);
   void upload_in_parts(request& q, const held& to, const call_options& o, random_bits& r);
   void go_on(uploader& u);
   bool uploaders_act(random_bits& r);
-  void client_waits(pending_core& of);
+  void client_waits(pending_core& of, const std::function<bool()>& ready);
   void upload(request& q, const held& to, const call_options& o, random_bits& r);
   void seal_or_unseal(random_bits& r);
   void cancel(random_bits& r);

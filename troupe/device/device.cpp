@@ -209,7 +209,7 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
     // A worker that counts too far gets chunks overwritten that it has not read. `begun` tells whoever reads them.
     const auto room = [&] { return h.emptied.load(std::memory_order_seq_cst) + plan.chunks > i; };
     while (!spin.spin(room) && !answer->done()) {
-      core_->sleep_in_call(*answer, [&] { h.sleep(room, now_ns() + 5'000'000); });
+      core_->sleep_in_call(*answer, room, [&] { h.sleep(room, now_ns() + 5'000'000); });
       core_->drive();
     }
     if (answer->done()) break;  // it failed or was cancelled: nobody empties chunks any more

@@ -28,8 +28,8 @@ struct device_surroundings {
   /// False: somebody calls `drive` whenever there may be answers, and the device has no thread of its own. Its
   /// continuations run on whatever thread brings the answers.
   bool reacts = true;
-  /// Called instead of sleeping in the middle of a call that waits for the worker; with the call's answer.
-  std::function<void(pending_core&)> waits = {};
+  /// Called instead of sleeping in the middle of a call that waits for the worker until it is `ready`, or answered.
+  std::function<void(pending_core& of, const std::function<bool()>& ready)> waits = {};
   staging_sizes staging = {};
 };
 
@@ -129,10 +129,10 @@ class device_core final : public waiter,
   std::uint32_t capacity() const noexcept { return ledger_.capacity(); }
   const staging_sizes& staging() const noexcept { return staging_; }
   /// For whoever waits in the middle of the call that `of` answers.
-  template <class Sleep>
-  void sleep_in_call(pending_core& of, Sleep&& sleep) {
+  template <class Ready, class Sleep>
+  void sleep_in_call(pending_core& of, const Ready& ready, Sleep&& sleep) {
     if (waits_)
-      waits_(of);
+      waits_(of, ready);
     else
       sleep();
   }
@@ -290,7 +290,7 @@ class device_core final : public waiter,
   std::shared_ptr<control_loop> loop_;
   worker_link_maker make_worker_;
   bool reacts_;
-  std::function<void(pending_core&)> waits_;
+  std::function<void(pending_core&, const std::function<bool()>&)> waits_;
   const staging_sizes staging_;
 
   // shared memory
