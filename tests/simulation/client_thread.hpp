@@ -6,48 +6,67 @@
 #include <functional>
 #include <thread>
 #include <troupe/base/futex.hpp>
+#include <utility>
+#include <vector>
 
 namespace troupe::simulation {
 
 /// A client that waits in the middle of a call. It has a thread of its own, but of all threads only one ever runs: this
-/// one from `go_on` to the next `wait` or the end, and whoever called `go_on` otherwise.
+/// one from `go_on` to the next `wait` or the end, and whoever called `go_on` otherwise. Must have ended when it is
+/// destroyed: the thread is for the next one then.
 class client_thread {
  public:
-  explicit client_thread(std::function<void()> work)
-      : work_(std::move(work)), thread_([this] {
-          await(own);
-          work_();
-          ended_ = true;
-          give(others);
-        }) {}
-  ~client_thread() { thread_.join(); }
+  explicit client_thread(std::function<void()> work) {
+    if (idle_.empty()) {
+      mine_ = new body;
+      std::thread([b = mine_] { b->run(); }).detach();
+    } else {
+      mine_ = idle_.back();
+      idle_.pop_back();
+    }
+    mine_->work = std::move(work);
+    mine_->ended = false;
+  }
+  ~client_thread() { idle_.push_back(mine_); }
   client_thread(const client_thread&) = delete;
 
   void go_on() {
-    give(own);
-    await(others);
+    mine_->give(own);
+    mine_->await(others);
   }
   /// On the thread itself.
   void wait() {
-    give(others);
-    await(own);
+    mine_->give(others);
+    mine_->await(own);
   }
-  bool ended() const noexcept { return ended_; }
+  bool ended() const noexcept { return mine_->ended; }
 
  private:
   static constexpr std::uint32_t others = 0, own = 1;
-  void give(std::uint32_t whose) {
-    turn_.store(whose);
-    futex_wake(turn_, futex_scope::process);
-  }
-  void await(std::uint32_t whose) {
-    while (turn_.load() != whose) futex_wait(turn_, others + own - whose, futex_scope::process, no_deadline);
-  }
+  struct body {
+    std::function<void()> work;
+    std::atomic<std::uint32_t> turn{others};
+    bool ended = true;
 
-  std::function<void()> work_;
-  std::atomic<std::uint32_t> turn_{others};
-  bool ended_ = false;
-  std::thread thread_;  // last: it uses the others
+    void give(std::uint32_t whose) {
+      turn.store(whose);
+      futex_wake(turn, futex_scope::process);
+    }
+    void await(std::uint32_t whose) {
+      while (turn.load() != whose) futex_wait(turn, others + own - whose, futex_scope::process, no_deadline);
+    }
+    [[noreturn]] void run() {
+      while (true) {
+        await(own);
+        std::exchange(work, nullptr)();
+        ended = true;
+        give(others);
+      }
+    }
+  };
+  static inline std::vector<body*> idle_;
+
+  body* mine_;
 };
 
 }  // namespace troupe::simulation
