@@ -138,4 +138,6 @@ result<control_socket::received> control_socket::receive(std::span<std::byte> in
   }
 }
 
+void control_socket::shut_down() noexcept { (void)::shutdown(fd_.get(), SHUT_RDWR); }
+
 }  // namespace troupe

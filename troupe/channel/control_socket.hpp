@@ -39,6 +39,9 @@ class control_socket {
   /// the descriptors that came with it are closed.
   result<received> receive(std::span<std::byte> into, std::size_t max_fds = 0, std::int64_t deadline_ns = no_deadline);
 
+  /// Whoever waits at either end sees it closed. Any thread.
+  void shut_down() noexcept;
+
   int fd() const noexcept { return fd_.get(); }
   explicit operator bool() const noexcept { return static_cast<bool>(fd_); }
 

@@ -15,6 +15,8 @@ class lane_chooser {
  public:
   lane_chooser(lane_policy policy, std::uint32_t pool, std::uint32_t helpers) noexcept;
 
+  /// The lanes before the helpers': where there are streams, these are.
+  std::uint32_t streams() const noexcept { return first_compute + computes_; }
   static constexpr std::uint32_t upload = 0, download = 1, first_compute = 2;
 
   /// `library` counts engines in order of loading; `waits` is what the operation must wait for; `backlog(lane)` how

@@ -1,30 +1,57 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/prctl.h>
+#include <time.h>
+#include <algorithm>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
 #include <troupe/worker/internal/lanes.hpp>
 #include <troupe/worker/internal/last_words.hpp>
 
 namespace troupe {
+namespace {
+
+constexpr std::uint64_t most_unmarked = 32;
+// While the device is busy: how long the watcher naps, and after how long without progress it asks whether all is well.
+constexpr long nap_ns = 10'000;
+constexpr std::int64_t silence_ns = 1'000'000;
+
+}  // namespace
 
 lane_set::lane_set(protocol::view channel, operation* operations, reporter& reports, failure_log& failures,
-                   wait_policy policy, bool threads)
+                   wait_policy policy, bool threads, platform* gpu)
     : channel_(channel),
       operations_(operations),
       reports_(reports),
       failures_(failures),
       policy_(policy),
-      threads_(threads) {}
+      threads_(threads),
+      gpu_(gpu) {}
 
 lane_set::~lane_set() {
   if (!threads_) return;
   drain();
   ending_.store(true);
+  if (watcher_.joinable()) {
+    watch_.fetch_add(1);
+    futex_wake(watch_, futex_scope::process);
+    watcher_.join();
+  }
   for (lane& l : lanes_) {
     l.wake.fetch_add(1);
     futex_wake(l.wake, futex_scope::process);
     if (l.thread.joinable()) l.thread.join();
   }
+}
+
+result<void> lane_set::make_streams(std::uint32_t count) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    auto stream = gpu_->make_stream(0);
+    if (!stream) return stream.error();
+    lanes_[i].stream = *stream;
+  }
+  watcher_ = std::thread([this] { watch(); });
+  return {};
 }
 
 void lane_set::issue(operation& op, std::uint32_t number) noexcept {
@@ -50,7 +77,7 @@ operation& lane_set::at(position p) const noexcept {
 }
 
 bool lane_set::step(std::uint32_t number) noexcept {
-  const std::uint64_t next = done(number) + 1;
+  const std::uint64_t next = lanes_[number].ran.load(std::memory_order_relaxed) + 1;
   if (lanes_[number].queued.load(std::memory_order_relaxed) < next) return false;
   operation& head = at({number, next});
   bool waits = false;
@@ -64,15 +91,20 @@ bool lane_set::step(std::uint32_t number) noexcept {
 void lane_set::serve(std::uint32_t number) noexcept {
   const room_for_last_words room;
   lane& l = lanes_[number];
+  if (gpu_ != nullptr)
+    if (auto ok = gpu_->enter(); !ok) return fault(ok.error());
   adaptive_wait wait(policy_);
   while (true) {
-    // What is queued first, what is done second: while more is queued than done the pump runs nothing here, so `next`
-    // is this thread's. The other way round the pump could run `next` itself and queue the one after it in between.
-    const std::uint64_t queued = l.queued.load(std::memory_order_acquire), next = done(number) + 1;
+    // What is queued first, what has run second: while more is queued than has run the pump runs nothing here, so
+    // `next` is this thread's. The other way round the pump could run `next` itself and queue the one after it in
+    // between.
+    const std::uint64_t queued = l.queued.load(std::memory_order_acquire),
+                        next = l.ran.load(std::memory_order_acquire) + 1;
     if (queued >= next) {
       run(at({number, next}));
       continue;
     }
+    if (l.stream != nullptr) mark(number);
     if (ending_.load()) return;
     if (wait.spin([&] { return l.queued.load(std::memory_order_acquire) >= next; })) continue;
     reports_.announce_idle();
@@ -80,26 +112,76 @@ void lane_set::serve(std::uint32_t number) noexcept {
     // two sees the other.
     const std::uint32_t before = l.wake.load();
     l.parked.store(true, std::memory_order_seq_cst);
-    if (l.queued.load(std::memory_order_seq_cst) < done(number) + 1 && !ending_.load())
+    if (l.queued.load(std::memory_order_seq_cst) < l.ran.load(std::memory_order_seq_cst) + 1 && !ending_.load())
       futex_wait(l.wake, before, futex_scope::process);
     l.parked.store(false, std::memory_order_relaxed);
   }
 }
 
-void lane_set::wait_until_done(std::uint32_t number, std::uint64_t sequence) noexcept {
-  if (done(number) >= sequence) return;
+// Lanes wake those that sleep here with every step, and the watcher with every step of the device.
+template <class Reached>
+void lane_set::sleep_until(Reached&& reached) noexcept {
   adaptive_wait wait(policy_);
-  while (!wait.spin([&] { return done(number) >= sequence; })) {
+  while (!wait.spin(reached) && !lost_.load(std::memory_order_relaxed)) {
     step_waiters_.fetch_add(1, std::memory_order_seq_cst);
     const std::uint32_t before = step_.load(std::memory_order_seq_cst);
-    if (channel_.page().lanes[number].done.load(std::memory_order_seq_cst) < sequence)
-      futex_wait(step_, before, futex_scope::process);
+    if (!reached() && !lost_.load(std::memory_order_seq_cst)) futex_wait(step_, before, futex_scope::process);
     step_waiters_.fetch_sub(1, std::memory_order_relaxed);
   }
 }
 
-void lane_set::wait_for(const wait_list& waits) noexcept {
-  waits.for_each([this](position p) { wait_until_done(p.lane, p.sequence); });
+void lane_set::wait_until_done(std::uint32_t number, std::uint64_t sequence) noexcept {
+  const auto reached = [&] { return channel_.page().lanes[number].done.load(std::memory_order_seq_cst) >= sequence; };
+  if (reached()) return;
+  lane& l = lanes_[number];
+  if (l.stream != nullptr) {
+    sleep_until([&] { return l.ran.load(std::memory_order_seq_cst) >= sequence; });
+    mark(number);
+  }
+  sleep_until(reached);
+}
+
+// For an operation that is about to run on a lane. Of the device, streams wait for each other by themselves.
+void lane_set::wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept {
+  void* const stream = lanes_[on_lane].stream;
+  waits.for_each([&](position p) {
+    lane& l = lanes_[p.lane];
+    if (stream == nullptr || l.stream == nullptr) return wait_until_done(p.lane, p.sequence);
+    if (done(p.lane) >= p.sequence) return;
+    sleep_until([&] { return l.ran.load(std::memory_order_seq_cst) >= p.sequence; });
+    mark(p.lane);
+    if (auto ok = gpu_->wait(stream, channel_.page().lanes[p.lane].done, p.sequence); !ok) fault(ok.error());
+  });
+}
+
+bool lane_set::are_met(const wait_list& waits, std::uint32_t number) const noexcept {
+  if (lanes_[number].stream == nullptr) return waits.empty();
+  bool all = true;
+  waits.for_each([&](position p) {
+    const lane& l = lanes_[p.lane];
+    all &= (l.stream != nullptr ? l.ran.load(std::memory_order_acquire) : done(p.lane)) >= p.sequence;
+  });
+  return all;
+}
+
+void lane_set::mark(std::uint32_t number) noexcept {
+  lane& l = lanes_[number];
+  if (l.marked.load(std::memory_order_acquire) >= l.ran.load(std::memory_order_acquire)) return;
+  const std::scoped_lock guard(l.marking);
+  const std::uint64_t up_to = l.ran.load(std::memory_order_acquire);
+  if (l.marked.load(std::memory_order_relaxed) >= up_to) return;
+  if (auto ok = gpu_->write(l.stream, channel_.page().lanes[number].done, up_to); !ok) return fault(ok.error());
+  l.marked.store(up_to, std::memory_order_seq_cst);
+  if (watch_asleep_.load(std::memory_order_seq_cst) != 0) {
+    watch_.fetch_add(1);
+    futex_wake(watch_, futex_scope::process);
+  }
+}
+
+void lane_set::mark_all() noexcept {
+  if (gpu_ == nullptr) return;
+  for (std::uint32_t i = 0; i < max_lanes; ++i)
+    if (lanes_[i].stream != nullptr) mark(i);
 }
 
 void lane_set::drain() noexcept {
@@ -116,7 +198,7 @@ failure_ptr lane_set::failed_input(const operation& op) const {
 }
 
 troupe_engine_call lane_set::call_of(const operation& op) noexcept {
-  return {.stream = nullptr,
+  return {.stream = lanes_[op.at.lane].stream,
           .lane = op.at.lane,
           .reserved = 0,
           .ticket = op.ticket,
@@ -163,7 +245,7 @@ void lane_set::run(operation& op) noexcept {
   if (op.together > 1) return run_group(op);
   // Waits come first, also for an operation that will not run: later ones wait for this one alone and rely on what it
   // waited for.
-  wait_for(op.waits);
+  wait_for(op.waits, op.at.lane);
   failure_ptr why = start(op);
   if (!why) why = execute(op);
   if (why) tell(op, why);
@@ -179,7 +261,7 @@ void lane_set::run_group(operation& head) noexcept {
   const position first = head.at;
   const std::uint32_t all = head.together;
   const auto member = [&](std::uint32_t i) -> operation& { return at({first.lane, first.sequence + i}); };
-  for (std::uint32_t i = 0; i < all; ++i) wait_for(member(i).waits);
+  for (std::uint32_t i = 0; i < all; ++i) wait_for(member(i).waits, first.lane);
   for (std::uint32_t i = 0; i < all; ++i) {
     operation& op = member(i);
     if (const failure_ptr why = start(op)) {
@@ -199,12 +281,86 @@ void lane_set::run_group(operation& head) noexcept {
 }
 
 void lane_set::complete(position up_to) noexcept {
-  channel_.page().lanes[up_to.lane].done.store(up_to.sequence, std::memory_order_seq_cst);
-  reports_.announce();
-  if (step_waiters_.load(std::memory_order_seq_cst) != 0) {
-    step_.fetch_add(1, std::memory_order_seq_cst);
-    futex_wake(step_, futex_scope::process);
+  lane& l = lanes_[up_to.lane];
+  if (l.stream == nullptr) {
+    channel_.page().lanes[up_to.lane].done.store(up_to.sequence, std::memory_order_seq_cst);
+    l.ran.store(up_to.sequence, std::memory_order_seq_cst);
+    reports_.announce();
+  } else {
+    l.ran.store(up_to.sequence, std::memory_order_seq_cst);
+    if (up_to.sequence - l.marked.load(std::memory_order_relaxed) >= most_unmarked) mark(up_to.lane);
   }
+  wake_steps();
+}
+
+void lane_set::wake_steps() noexcept {
+  if (step_waiters_.load(std::memory_order_seq_cst) == 0) return;
+  step_.fetch_add(1, std::memory_order_seq_cst);
+  futex_wake(step_, futex_scope::process);
+}
+
+bool lane_set::under_way() const noexcept {
+  return std::any_of(lanes_.begin(), lanes_.end(), [this](const lane& l) {
+    return done(static_cast<std::uint32_t>(&l - lanes_.data())) < l.marked.load(std::memory_order_seq_cst);
+  });
+}
+
+// The device writes how far it is, but wakes nobody; and of what has gone wrong it says nothing until it is asked.
+void lane_set::watch() noexcept {
+  ::pthread_setname_np(::pthread_self(), "troupe-watch");
+  (void)::prctl(PR_SET_TIMERSLACK, 1000UL);
+  if (auto ok = gpu_->enter(); !ok) return fault(ok.error());
+  std::uint64_t seen = 0;
+  std::int64_t asked_ns = now_ns();
+  adaptive_wait wait(policy_);
+  const auto progress = [this] {
+    std::uint64_t all = 0;
+    for (std::uint32_t i = 0; i < max_lanes; ++i)
+      if (lanes_[i].stream != nullptr) all += done(i);
+    return all;
+  };
+  while (!ending_.load()) {
+    if (wait.spin([&] { return progress() != seen; })) {
+      seen = progress();
+      asked_ns = now_ns();
+      reports_.announce();
+      wake_steps();
+      continue;
+    }
+    if (!under_way()) {
+      reports_.announce_idle();
+      watch_asleep_.store(1, std::memory_order_seq_cst);
+      const std::uint32_t before = watch_.load(std::memory_order_seq_cst);
+      if (!under_way() && progress() == seen && !ending_.load()) futex_wait(watch_, before, futex_scope::process);
+      watch_asleep_.store(0, std::memory_order_relaxed);
+      asked_ns = now_ns();
+      continue;
+    }
+    if (now_ns() - asked_ns >= silence_ns) {
+      asked_ns = now_ns();
+      for (std::uint32_t i = 0; i < max_lanes; ++i)
+        if (lanes_[i].stream != nullptr && done(i) < lanes_[i].marked.load(std::memory_order_relaxed))
+          if (auto ok = gpu_->check(lanes_[i].stream); !ok) return fault(ok.error());
+    }
+    const timespec nap{.tv_sec = 0, .tv_nsec = nap_ns};
+    ::nanosleep(&nap, nullptr);
+  }
+}
+
+// The first operation that is not done, where only one lane has any, is the one to blame.
+void lane_set::fault(const error& why) noexcept {
+  if (lost_.exchange(true)) return;
+  failure f{.reaction = reaction::context_lost, .code = why.code(), .domain = why.domain(), .text = why.text()};
+  std::uint32_t busy = 0;
+  for (std::uint32_t i = 0; i < max_lanes; ++i) {
+    if (lanes_[i].stream == nullptr || done(i) >= lanes_[i].ran.load()) continue;
+    ++busy;
+    f.first = at({i, done(i) + 1}).id();
+  }
+  if (busy != 1) f.first = {};
+  step_.fetch_add(1, std::memory_order_seq_cst);
+  futex_wake(step_, futex_scope::process);
+  if (context_lost_) context_lost_(f);
 }
 
 }  // namespace troupe

@@ -6,21 +6,29 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <troupe/channel/wait_policy.hpp>
 #include <troupe/worker/internal/operation.hpp>
+#include <troupe/worker/internal/platform.hpp>
 #include <troupe/worker/internal/protocol.hpp>
 #include <troupe/worker/internal/reporter.hpp>
 
 namespace troupe {
 
-/// The lanes of a host worker. Each runs its operations first in, first out; different lanes at the same time.
+/// The lanes of a worker. Each runs its operations first in, first out; different lanes at the same time.
 /// A lane has a thread only from the moment something is queued for it: work that can run at once may run on the pump.
+///
+/// On a platform most lanes are streams: to run an operation is to enqueue it, and it is done when the device has
+/// written so. That is asked for now and then only, because each time costs the device something: when a lane has
+/// nothing more to enqueue, when another lane waits, and after some operations.
 class lane_set {
  public:
   /// Without `threads`, what is queued waits for whoever calls `step`.
   lane_set(protocol::view channel, operation* operations, reporter& reports, failure_log& failures, wait_policy policy,
-           bool threads = true);
+           bool threads = true, platform* gpu = nullptr);
+  /// Makes the streams of the first so many lanes. Before anything is issued.
+  result<void> make_streams(std::uint32_t count);
   lane_set(const lane_set&) = delete;
   /// Waits for what is queued, then ends the threads. Without threads, what is queued never runs.
   ~lane_set();
@@ -41,6 +49,16 @@ class lane_set {
   }
   std::uint64_t issued(std::uint32_t lane) const noexcept { return lanes_[lane].issued; }
   bool idle(std::uint32_t lane) const noexcept { return done(lane) == lanes_[lane].issued; }
+  /// Its operations run on the device.
+  bool is_stream(std::uint32_t lane) const noexcept { return lanes_[lane].stream != nullptr; }
+  /// What an operation of this lane waits for is so far that it can be run.
+  bool are_met(const wait_list& waits, std::uint32_t lane) const noexcept;
+  /// And nothing is left in the lane for its thread.
+  bool can_run_at_once(const wait_list& waits, std::uint32_t lane) const noexcept {
+    return lanes_[lane].ran.load(std::memory_order_acquire) == lanes_[lane].issued && are_met(waits, lane);
+  }
+  /// The device is to say how far it is. For the pump, before it sleeps.
+  void mark_all() noexcept;
   /// Called on any lane when an engine says that its context is lost: what it answers then does not matter any more.
   void when_context_lost(std::function<void(const failure&)> f) { context_lost_ = std::move(f); }
   /// Libraries, a bit for each, whose engine has asked to be opened anew.
@@ -54,6 +72,10 @@ class lane_set {
   struct lane {
     std::uint64_t issued = 0;              ///< the pump's
     std::atomic<std::uint64_t> queued{0};  ///< the thread may run up to here
+    std::atomic<std::uint64_t> ran{0};     ///< has been run up to here, or enqueued
+    void* stream = nullptr;
+    std::mutex marking;
+    std::atomic<std::uint64_t> marked{0};  ///< the device will say that it has done up to here
     std::atomic<std::uint32_t> wake{0};
     std::atomic<bool> parked{false};
     std::thread thread;
@@ -66,8 +88,15 @@ class lane_set {
   troupe_engine_call call_of(const operation& op) noexcept;
   void serve(std::uint32_t number) noexcept;
   operation& at(position p) const noexcept;
-  void wait_for(const wait_list& waits) noexcept;
+  void wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept;
   void wait_until_done(std::uint32_t lane, std::uint64_t sequence) noexcept;
+  template <class Reached>
+  void sleep_until(Reached&& reached) noexcept;
+  void mark(std::uint32_t lane) noexcept;
+  void watch() noexcept;
+  bool under_way() const noexcept;
+  void fault(const error& why) noexcept;
+  void wake_steps() noexcept;
   void complete(position up_to) noexcept;
   failure_ptr failed_input(const operation& op) const;
 
@@ -77,11 +106,15 @@ class lane_set {
   failure_log& failures_;
   wait_policy policy_;
   const bool threads_;
+  platform* const gpu_;
   std::function<void(const failure&)> context_lost_;
   std::atomic<std::uint64_t> broken_{0};
   std::atomic<bool> ending_{false};
+  std::atomic<bool> lost_{false};                         // the device does nothing any more: nobody waits for it
   std::atomic<std::uint32_t> step_{0}, step_waiters_{0};  // lanes that wait for other lanes sleep on step_
   std::array<lane, max_lanes> lanes_;
+  std::thread watcher_;  // looks how far the device is while somebody may want to know
+  std::atomic<std::uint32_t> watch_{0}, watch_asleep_{0};  // where it sleeps
 };
 
 }  // namespace troupe

@@ -17,7 +17,7 @@
 namespace troupe::protocol {
 
 /// Raised by every change to anything in this file. Both sides must agree.
-inline constexpr std::uint32_t version = 7;
+inline constexpr std::uint32_t version = 8;
 
 /// The state word of a slot: the newest of its requests that was decided about, and how. Started by the worker or
 /// cancelled by the application, whoever is first; neither changes the word of a request that is newer than its own.
@@ -166,7 +166,8 @@ struct view {
 
 /// Messages on the control socket. Each is one packet: this header, then text where there is any.
 enum class message : std::uint32_t {
-  hello = 1,       ///< application: worker_settings, and the files of the channel and of the mailbox
+  hello = 1,       ///< application: worker_settings, the files of the channel and of the mailbox, and a socket on which
+                   ///< it asks for memory
   ready = 2,       ///< worker: it can serve; the text lists "library backend version" lines
   failed = 3,      ///< worker: it cannot serve and ends; the text is why
   map = 4,         ///< application: memory to map, with its file
@@ -193,6 +194,7 @@ struct worker_settings {
   std::int32_t device;
   std::uint32_t parent;                        ///< process id that the worker must not outlive; 0: a thread of it
   std::uint64_t reserve_begin, reserve_bytes;  ///< the addresses that memory will be mapped in
+  std::uint64_t device_bytes;                  ///< so many of them, the first, are for the device's own memory
   std::uint64_t inline_bytes;  ///< operations that touch at most this much run on the pump when they can run at once
   std::uint64_t memory_limit;  ///< bytes that a process may have of its own; 0: no limit
   bool core_dumps;
@@ -204,6 +206,15 @@ struct memory_place {
   std::uint64_t address, bytes;
   std::uint32_t number;
   std::uint32_t read_only;  ///< 1: the worker may not write there
+};
+/// On the second socket, where device memory is not the application's to make: so many bytes, and the answer with their
+/// descriptor, or with an error's text.
+struct wanted_memory {
+  std::uint64_t bytes;
+};
+struct made_memory {
+  std::uint32_t made;  ///< 1: the descriptor comes along
+  std::uint32_t reaction;
 };
 struct protected_place {
   std::uint64_t address, bytes;

@@ -37,7 +37,7 @@ error memory_never_came() {
 pump::pump(const parts& p)
     : parts_(p),
       operations_(std::make_unique<operation[]>(p.channel.at.capacity)),
-      lanes_(p.channel, operations_.get(), p.reports, failures_, p.wait, p.threads) {
+      lanes_(p.channel, operations_.get(), p.reports, failures_, p.wait, p.threads, p.gpu) {
   parts_.inline_bytes = std::min(parts_.inline_bytes, too_heavy - 1);
   lanes_.when_context_lost(p.context_lost);
 }
@@ -80,6 +80,7 @@ result<void> pump::run() {
     const stepped how = step();
     if (how == stepped::something) continue;
     if (how == stepped::corrupt) return error(reaction::fatal, "worker", "the memory of the commands is corrupt");
+    lanes_.mark_all();
     if (wait.spin([this] { return !parts_.commands.empty(); })) continue;
     if (stopping_.load()) break;
     parts_.reports.announce_idle();
@@ -139,9 +140,11 @@ failure_ptr pump::known_failure(std::uint64_t number) const {
 }
 
 // How much an operation that could run at once counts against `inline_bytes`.
-std::uint64_t pump::weight(const operation& op) const noexcept {
+std::uint64_t pump::weight(const operation& op, std::uint32_t lane) const noexcept {
   if (op.doomed) return 0;
   if (op.what->lane == troupe_lane_helper) return too_heavy;
+  // Enqueueing takes no time; only what goes through the application's memory may wait for the application.
+  if (lanes_.is_stream(lane) && lane >= lane_chooser::first_compute) return 0;
   std::uint64_t bytes = 0;
   for (const memory_access& a : op.touched) bytes += a.end - a.begin;
   return bytes;
@@ -234,7 +237,8 @@ void pump::order(operation& op, const protocol::command_header& head, std::uint3
       (key == 0 || lane == group_.lane || waits_for_group(op) || ++group_.passed > most_together))
     close_group();
   hazards_.drop_implied(lane, op.waits);
-  const std::uint64_t weighs = op.waits.empty() && (joins || lanes_.idle(lane)) ? weight(op) : too_heavy;
+  const bool at_once = joins ? lanes_.are_met(op.waits, lane) : lanes_.can_run_at_once(op.waits, lane);
+  const std::uint64_t weighs = at_once ? weight(op, lane) : too_heavy;
   lanes_.issue(op, lane);
   hazards_.note_waited(op.at, op.waits);
   hazards_.commit(op.touched, op.at);

@@ -31,6 +31,8 @@ class pump {
     std::uint64_t most_poison = std::uint64_t{4} * 65536;
     /// Without, what cannot run at once waits for `step_lane`.
     bool threads = true;
+    /// Where the lanes run, when it is not the host.
+    platform* gpu = nullptr;
     /// An engine says that nothing works any more: called on any thread, and need not return.
     std::function<void(const failure&)> context_lost = {};
     /// The engine of a library was closed and opened anew, because it asked for that.
@@ -38,6 +40,10 @@ class pump {
   };
   explicit pump(const parts& p);
 
+  /// Where a platform is: the lanes' streams. Before anything else.
+  result<void> make_streams() {
+    return parts_.gpu != nullptr ? lanes_.make_streams(parts_.lanes.streams()) : result<void>();
+  }
   /// Before `run`: what was checked in an earlier generation may not read.
   void begin_generation(std::uint32_t generation) noexcept { generation_ = generation; }
   /// Serves until `stop` was called and the mailbox is empty, then waits for the lanes.
@@ -77,7 +83,7 @@ class pump {
   void close_group();
   void take_failures(lane_progress done);
   failure_ptr known_failure(std::uint64_t number) const;
-  std::uint64_t weight(const operation& op) const noexcept;
+  std::uint64_t weight(const operation& op, std::uint32_t lane) const noexcept;
   void restart_libraries(std::uint64_t which);
   bool await_segments(std::uint32_t count) noexcept;  // false: they will never come
 

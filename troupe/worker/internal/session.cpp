@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <sstream>
@@ -14,6 +15,7 @@
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/process.hpp>
 #include <troupe/worker/internal/last_words.hpp>
+#include <troupe/worker/internal/platform.hpp>
 #include <troupe/worker/internal/pump.hpp>
 
 namespace troupe {
@@ -70,6 +72,7 @@ result<void> confine(const protocol::worker_settings& s) {
 }  // namespace
 
 struct worker_session::state {
+  std::unique_ptr<platform> gpu;
   memory_file file;
   mapping channel_memory, mailbox_memory;
   address_reservation addresses;
@@ -79,7 +82,8 @@ struct worker_session::state {
   std::optional<reporter> reports;
   std::optional<engine_set> engines;
   std::optional<pump> work;
-  std::thread listener;
+  control_socket asks_for_memory;
+  std::thread listener, maker;
 };
 
 worker_session::worker_session(control_socket application, home where)
@@ -101,10 +105,10 @@ void worker_session::tell(const error& why) { tell(protocol::message::failed, wh
 
 result<void> worker_session::begin() {
   std::vector<std::byte> packet(most_message_bytes);
-  auto got = application_.receive(packet, 2);
+  auto got = application_.receive(packet, 3);
   if (!got) return got.error();
   protocol::control_message m;
-  if (got->outcome != control_socket::outcome::message || got->bytes < sizeof m || got->fds.size() != 2)
+  if (got->outcome != control_socket::outcome::message || got->bytes < sizeof m || got->fds.size() != 3)
     return bad_greeting("no greeting came");
   std::memcpy(&m, packet.data(), sizeof m);
   if (m.kind != protocol::message::hello) return bad_greeting("the first message was not a greeting");
@@ -128,9 +132,20 @@ result<void> worker_session::begin() {
   if (!mailbox_file) return mailbox_file.error();
   auto mailbox = mapping::map(*mailbox_file, map_access::read_only);
   if (!mailbox) return mailbox.error();
-  auto addresses = address_reservation::reserve(g.settings.reserve_bytes, g.settings.reserve_begin);
+  auto asks_for_memory = control_socket::adopt(std::move(got->fds[2]));
+  if (!asks_for_memory) return asks_for_memory.error();
+  auto gpu = load_platform(g.backend, g.folders, g.settings.device);
+  if (!gpu) return gpu.error();
+  const std::uint64_t apart = *gpu ? g.settings.device_bytes : 0;
+  if (*gpu) {
+    if (auto ok = (*gpu)->enter(); !ok) return ok;
+    if (auto ok = (*gpu)->reserve(g.settings.reserve_begin, apart); !ok) return ok;
+    if (auto ok = (*gpu)->pin(seen->data(), seen->size(), map_access::read_write); !ok) return ok;
+  }
+  auto addresses = address_reservation::reserve(g.settings.reserve_bytes - apart, g.settings.reserve_begin + apart);
   if (!addresses) return addresses.error();
-  state_.reset(new state{.file = std::move(*file),
+  state_.reset(new state{.gpu = std::move(*gpu),
+                         .file = std::move(*file),
                          .channel_memory = std::move(*seen),
                          .mailbox_memory = std::move(*mailbox),
                          .addresses = std::move(*addresses),
@@ -140,7 +155,9 @@ result<void> worker_session::begin() {
                          .reports = {},
                          .engines = {},
                          .work = {},
-                         .listener = {}});
+                         .asks_for_memory = std::move(*asks_for_memory),
+                         .listener = {},
+                         .maker = {}});
 
   const protocol::view channel{at, state_->channel_memory.data(), state_->mailbox_memory.data()};
   auto reports = ring_region::open(channel.reports());
@@ -149,10 +166,11 @@ result<void> worker_session::begin() {
   state_->commands.emplace(channel.queue(), channel.pump());
   state_->report_ring.emplace(*reports);
   state_->reports.emplace(channel, *state_->report_ring);
-  state_->engines.emplace(
-      g.backend, g.folders,
-      engine_context{
-          .abi = troupe_engine_abi, .device = g.settings.device, .native_context = nullptr, .lanes = max_lanes});
+  state_->engines.emplace(g.backend, g.folders,
+                          engine_context{.abi = troupe_engine_abi,
+                                         .device = g.settings.device,
+                                         .native_context = state_->gpu ? state_->gpu->context() : nullptr,
+                                         .lanes = max_lanes});
   if (auto ok = state_->engines->load("memory"); !ok) return ok;
   for (const std::string& library : g.libraries)
     if (auto ok = state_->engines->load(library); !ok) return ok;
@@ -167,12 +185,34 @@ result<void> worker_session::begin() {
                   .coalesce = g.settings.coalesce,
                   .memory_begin = g.settings.reserve_begin,
                   .memory_end = g.settings.reserve_begin + g.settings.reserve_bytes,
+                  .gpu = state_->gpu.get(),
                   .context_lost = [this](const failure& why) { give_up(why); },
                   .restarted = [this](const std::string& library) { tell(protocol::message::restarted, library); }});
-  return {};
+  return state_->work->make_streams();
+}
+
+// Makes device memory for the application, which keeps it beyond this worker's end.
+void worker_session::make_memory() {
+  if (auto ok = state_->gpu->enter(); !ok) return tell(ok.error());
+  while (true) {
+    protocol::wanted_memory wanted;
+    const auto got = state_->asks_for_memory.receive(std::as_writable_bytes(std::span(&wanted, 1)));
+    if (!got || got->outcome != control_socket::outcome::message || got->bytes != sizeof wanted) return;
+    const auto made = state_->gpu->make_memory(wanted.bytes);
+    const std::string text = made ? std::string() : made.error().text();
+    const protocol::made_memory head{.made = made ? 1u : 0u,
+                                     .reaction = made ? 0u : static_cast<std::uint32_t>(made.error().reaction())};
+    std::vector<std::byte> packet(sizeof head + text.size());
+    std::memcpy(packet.data(), &head, sizeof head);
+    std::memcpy(packet.data() + sizeof head, text.data(), text.size());
+    const int fd = made ? made->get() : -1;
+    if (!state_->asks_for_memory.send(packet, std::span(&fd, made ? 1 : 0))) return;
+  }
 }
 
 void worker_session::listen() {
+  if (state_->gpu)
+    if (auto ok = state_->gpu->enter(); !ok) tell(ok.error());
   std::vector<std::byte> packet(most_message_bytes);
   while (true) {
     auto got = application_.receive(packet, 1);
@@ -207,8 +247,7 @@ void worker_session::listen() {
     result<void> done;
     if (m.kind == protocol::message::map) done = map(m.memory, std::move(got->fds));
     if (m.kind == protocol::message::protect) done = protect(m.memory, std::move(got->fds));
-    if (m.kind == protocol::message::unmap)
-      std::erase_if(state_->memory, [&m](const auto& s) { return s.first == m.memory.address; });
+    if (m.kind == protocol::message::unmap) unmap(m.memory.address);
     if (!done) {
       tell(done.error());
       if (home_ == home::process) ::_exit(1);
@@ -218,18 +257,40 @@ void worker_session::listen() {
   }
 }
 
+// Device memory of a platform is not this process's.
+bool worker_session::is_apart(std::uint64_t address) const noexcept {
+  return state_->gpu && address < state_->addresses.base();
+}
+
 result<void> worker_session::map(const protocol::memory_place& place, std::vector<file_descriptor> fds) {
   if (fds.size() != 1) return bad_message("memory to map came without its file");
+  if (is_apart(place.address)) return state_->gpu->map(place.address, place.bytes, fds[0], access_of(place));
   auto file = memory_file::open(std::move(fds[0]), place.bytes);
   if (!file) return file.error();
   auto placed = state_->addresses.place(*file, access_of(place), place.address);
   if (!placed) return placed.error();
+  if (state_->gpu)
+    if (auto ok = state_->gpu->pin(placed->data(), placed->size(), access_of(place)); !ok) return ok;
   state_->memory.emplace_back(place.address, std::move(*placed));
   return {};
 }
 
+void worker_session::unmap(std::uint64_t address) {
+  if (is_apart(address)) return state_->gpu->unmap(address);
+  const auto at = std::find_if(state_->memory.begin(), state_->memory.end(),
+                               [address](const auto& m) { return m.first == address; });
+  if (at == state_->memory.end()) return;
+  if (state_->gpu) state_->gpu->unpin(at->second.data());
+  state_->memory.erase(at);
+}
+
+result<void> worker_session::protect(std::uint64_t address, std::uint64_t bytes, map_access access) {
+  return is_apart(address) ? state_->gpu->protect(address, bytes, access)
+                           : state_->addresses.protect(address, bytes, access);
+}
+
 result<void> worker_session::protect(const protocol::memory_place& place, std::vector<file_descriptor> fds) {
-  if (fds.empty()) return state_->addresses.protect(place.address, place.bytes, access_of(place));
+  if (fds.empty()) return protect(place.address, place.bytes, access_of(place));
   auto file = memory_file::open(std::move(fds[0]), place.bytes);
   if (!file) return file.error();
   auto list = mapping::map(*file, map_access::read_only);
@@ -237,7 +298,7 @@ result<void> worker_session::protect(const protocol::memory_place& place, std::v
   for (std::uint64_t at = 0; at < place.bytes; at += sizeof(protocol::protected_place)) {
     protocol::protected_place one;
     std::memcpy(&one, list->data() + at, sizeof one);
-    if (auto done = state_->addresses.protect(one.address, one.bytes, access_of(place)); !done) return done;
+    if (auto done = protect(one.address, one.bytes, access_of(place)); !done) return done;
   }
   return {};
 }
@@ -275,16 +336,23 @@ int worker_session::run() {
     return 1;
   }
   state_->listener = std::thread([this] { listen(); });
-  tell(protocol::message::ready, state_->engines->versions());
+  if (state_->gpu) state_->maker = std::thread([this] { make_memory(); });
+  tell(protocol::message::ready,
+       (state_->gpu ? state_->gpu->description() + "\n" : std::string()) + state_->engines->versions());
   while (go_.load() == 0) futex_wait(go_, 0, futex_scope::process);
   const auto served = state_->work->run();
   if (!served) tell(served.error());
   if (home_ == home::process) {
     // Engines' own threads and the listener may be anywhere: leave without destructors.
     state_->listener.detach();
+    if (state_->maker.joinable()) state_->maker.detach();
     ::_exit(served ? 0 : 1);
   }
   state_->listener.join();
+  if (state_->maker.joinable()) {
+    state_->asks_for_memory.shut_down();
+    state_->maker.join();
+  }
   return served ? 0 : 1;
 }
 

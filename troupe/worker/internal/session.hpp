@@ -10,6 +10,7 @@
 namespace troupe {
 
 struct failure;
+enum class map_access : std::uint8_t;
 namespace protocol {
 enum class message : std::uint32_t;
 struct service;
@@ -33,7 +34,11 @@ class worker_session {
   struct state;
   result<void> begin();
   void listen();
+  void make_memory();
+  bool is_apart(std::uint64_t address) const noexcept;
   result<void> map(const protocol::memory_place& place, std::vector<file_descriptor> file);
+  void unmap(std::uint64_t address);
+  result<void> protect(std::uint64_t address, std::uint64_t bytes, map_access access);
   result<void> protect(const protocol::memory_place& place, std::vector<file_descriptor> file);
   void serve(const protocol::service& s);
   void stop();

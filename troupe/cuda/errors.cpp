@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/cuda/errors.hpp>
+
+namespace troupe::cuda {
+
+std::string text_of(CUresult r) {
+  const char *name = nullptr, *text = nullptr;
+  (void)::cuGetErrorName(r, &name);
+  (void)::cuGetErrorString(r, &text);
+  return (name != nullptr ? std::string(name) : "CUresult " + std::to_string(static_cast<int>(r))) +
+         (text != nullptr ? std::string(" (") + text + ")" : std::string());
+}
+
+}  // namespace troupe::cuda

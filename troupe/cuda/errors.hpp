@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda.h>
+
+#include <string>
+#include <troupe/base/result.hpp>
+
+/// What engines for CUDA share. Only in workers: an application has no CUDA in it.
+namespace troupe::cuda {
+
+/// After one of these every call in the process fails, whatever the context.
+constexpr bool is_sticky(CUresult r) noexcept {
+  switch (r) {
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_DEINITIALIZED:
+    case CUDA_ERROR_CONTAINED:
+    case CUDA_ERROR_TENSOR_MEMORY_LEAK:
+    case CUDA_ERROR_EXTERNAL_DEVICE:
+    case CUDA_ERROR_UNKNOWN:
+      return true;
+    default:
+      return false;
+  }
+}
+
+constexpr reaction reaction_to(CUresult r) noexcept {
+  if (is_sticky(r)) return reaction::context_lost;
+  switch (r) {
+    case CUDA_ERROR_OUT_OF_MEMORY:
+    case CUDA_ERROR_SYSTEM_NOT_READY:
+    case CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED:
+    case CUDA_ERROR_MPS_MAX_CLIENTS_REACHED:
+      return reaction::retry_later;
+    case CUDA_ERROR_NOT_SUPPORTED:
+    case CUDA_ERROR_NO_DEVICE:
+    case CUDA_ERROR_INVALID_DEVICE:
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+    case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+    case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+      return reaction::unsupported;
+    default:
+      return reaction::fatal;
+  }
+}
+
+/// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)".
+std::string text_of(CUresult r);
+
+/// `what` is the call and what it was about.
+inline error failed(const std::string& what, CUresult r) {
+  return error(error::details{.reaction = reaction_to(r),
+                              .domain = "cuda",
+                              .code = static_cast<std::int64_t>(r),
+                              .text = what + ": " + text_of(r)});
+}
+
+inline result<void> done(CUresult r, const char* what) {
+  if (r == CUDA_SUCCESS) [[likely]]
+    return {};
+  return failed(what, r);
+}
+
+}  // namespace troupe::cuda

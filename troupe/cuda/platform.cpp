@@ -1,0 +1,242 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// A GPU of NVIDIA's, by the driver API.
+#include <cuda.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <troupe/cuda/errors.hpp>
+#include <troupe/worker/internal/platform.hpp>
+
+namespace troupe::cuda {
+namespace {
+
+constexpr int oldest_driver = 12080;
+// Device memory comes in multiples of this on every GPU so far; the application's segments and seals rely on it.
+constexpr std::size_t granule = std::size_t{2} << 20;
+
+error unsupported(std::string text) {
+  return error(error::details{.reaction = reaction::unsupported, .domain = "cuda", .text = std::move(text)});
+}
+
+std::string version_text(int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); }
+
+CUdeviceptr pointer(std::uint64_t address) noexcept { return static_cast<CUdeviceptr>(address); }
+CUstream as_stream(void* s) noexcept { return static_cast<CUstream>(s); }
+CUdeviceptr pointer(std::atomic<std::uint64_t>& word) noexcept { return reinterpret_cast<CUdeviceptr>(&word); }
+
+class gpu final : public platform {
+ public:
+  static result<std::unique_ptr<platform>> make(int ordinal);
+  ~gpu() override {
+    for (const CUstream s : streams_) (void)::cuStreamDestroy(s);
+    if (context_ != nullptr) (void)::cuCtxDestroy(context_);
+  }
+
+  void* context() const noexcept override { return context_; }
+  result<void> enter() override { return done(::cuCtxSetCurrent(context_), "cuCtxSetCurrent"); }
+  std::string description() const override { return description_; }
+  result<memory_use> memory() const override;
+
+  result<void> reserve(std::uint64_t address, std::uint64_t bytes) override;
+  result<file_descriptor> make_memory(std::uint64_t bytes) override;
+  result<void> map(std::uint64_t address, std::uint64_t bytes, const file_descriptor& memory,
+                   map_access access) override;
+  void unmap(std::uint64_t address) noexcept override;
+  result<void> protect(std::uint64_t address, std::uint64_t bytes, map_access access) override;
+  result<void> pin(std::byte* at, std::uint64_t bytes, map_access access) override;
+  void unpin(std::byte* at) noexcept override { (void)::cuMemHostUnregister(at); }
+
+  result<void*> make_stream(int priority) override;
+  result<void> write(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) override {
+    return done(::cuStreamWriteValue64(as_stream(stream), pointer(where), value, CU_STREAM_WRITE_VALUE_DEFAULT),
+                "cuStreamWriteValue64");
+  }
+  result<void> wait(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) override {
+    return done(::cuStreamWaitValue64(as_stream(stream), pointer(where), value, CU_STREAM_WAIT_VALUE_GEQ),
+                "cuStreamWaitValue64");
+  }
+  result<void> check(void* stream) override {
+    const CUresult r = ::cuStreamQuery(as_stream(stream));
+    return r == CUDA_ERROR_NOT_READY ? result<void>() : done(r, "the GPU");
+  }
+
+ private:
+  explicit gpu(CUdevice d) noexcept : device_(d) {}
+  result<void> look_at_device();
+  int attribute(CUdevice_attribute a) const noexcept {
+    int value = 0;
+    (void)::cuDeviceGetAttribute(&value, a, device_);
+    return value;
+  }
+  CUmemAllocationProp properties() const noexcept {
+    CUmemAllocationProp p{};
+    p.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    p.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device_};
+    p.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    p.allocFlags.gpuDirectRDMACapable = rdma_ ? 1 : 0;
+    return p;
+  }
+  result<void> set_access(std::uint64_t address, std::uint64_t bytes, map_access access);
+
+  CUdevice device_;
+  CUcontext context_ = nullptr;
+  bool rdma_ = false, reads_only_ = false;
+  std::string description_;
+  std::mutex lock_;
+  std::map<std::uint64_t, std::uint64_t> mapped_;  // by address
+  std::vector<CUstream> streams_;
+};
+
+result<std::unique_ptr<platform>> gpu::make(int ordinal) {
+  int version = 0;
+  if (const CUresult r = ::cuDriverGetVersion(&version); r != CUDA_SUCCESS) return failed("cuDriverGetVersion", r);
+  if (version < oldest_driver)
+    return unsupported("the driver supports CUDA " + version_text(version) + "; expected " +
+                       version_text(oldest_driver) + " or newer: install a newer NVIDIA driver");
+  if (const CUresult r = ::cuInit(0); r != CUDA_SUCCESS)
+    return failed("cuInit: no GPU can be used (nvidia-smi says which there are)", r);
+  int count = 0;
+  if (const CUresult r = ::cuDeviceGetCount(&count); r != CUDA_SUCCESS) return failed("cuDeviceGetCount", r);
+  if (ordinal >= count)
+    return unsupported("there is no GPU " + std::to_string(ordinal) + ": " + std::to_string(count) +
+                       " can be seen (CUDA_VISIBLE_DEVICES decides which)");
+  CUdevice device = 0;
+  if (const CUresult r = ::cuDeviceGet(&device, ordinal); r != CUDA_SUCCESS) return failed("cuDeviceGet", r);
+  std::unique_ptr<gpu> out(new gpu(device));
+  if (auto ok = out->look_at_device(); !ok) return ok.error();
+#if CUDA_VERSION >= 13000
+  const CUresult r = ::cuCtxCreate(&out->context_, nullptr, CU_CTX_SCHED_AUTO | CU_CTX_MAP_HOST, device);
+#else
+  const CUresult r = ::cuCtxCreate(&out->context_, CU_CTX_SCHED_AUTO | CU_CTX_MAP_HOST, device);
+#endif
+  if (r != CUDA_SUCCESS) return failed("cuCtxCreate", r);
+  return std::unique_ptr<platform>(std::move(out));
+}
+
+result<void> gpu::look_at_device() {
+  const struct {
+    CUdevice_attribute attribute;
+    const char* what;
+  } needed[] = {
+      {CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, "virtual memory management"},
+      {CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, "memory that has a file descriptor"},
+      {CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, "64-bit memory operations in streams"},
+      {CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, "registered host memory at its own addresses"}};
+  for (const auto& n : needed)
+    if (attribute(n.attribute) == 0)
+      return unsupported(std::string("this GPU, or its driver, has no ") + n.what + ", which Troupe needs");
+  rdma_ = attribute(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED) != 0;
+  reads_only_ = attribute(CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED) != 0;
+  const CUmemAllocationProp p = properties();
+  std::size_t least = 0;
+  if (const CUresult r = ::cuMemGetAllocationGranularity(&least, &p, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+      r != CUDA_SUCCESS)
+    return failed("cuMemGetAllocationGranularity", r);
+  if (least == 0 || granule % least != 0)
+    return unsupported("device memory comes in pieces of " + std::to_string(least) + " bytes; expected 2 MiB");
+  char name[128] = "", bus[32] = "";
+  std::size_t total = 0;
+  int driver = 0;
+  (void)::cuDeviceGetName(name, sizeof name, device_);
+  (void)::cuDeviceGetPCIBusId(bus, sizeof bus, device_);
+  (void)::cuDeviceTotalMem(&total, device_);
+  (void)::cuDriverGetVersion(&driver);
+  description_ = std::string("name ") + name + "\ncapability " +
+                 std::to_string(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)) + "." +
+                 std::to_string(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)) + "\npci " + bus +
+                 "\nmemory " + std::to_string(total) + "\nmultiprocessors " +
+                 std::to_string(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)) + "\ndriver " +
+                 version_text(driver) + "\n";
+  return {};
+}
+
+result<platform::memory_use> gpu::memory() const {
+  std::size_t free = 0, total = 0;
+  if (const CUresult r = ::cuMemGetInfo(&free, &total); r != CUDA_SUCCESS) return failed("cuMemGetInfo", r);
+  return memory_use{free, total};
+}
+
+result<void> gpu::reserve(std::uint64_t address, std::uint64_t bytes) {
+  CUdeviceptr got = 0;
+  const CUresult r = ::cuMemAddressReserve(&got, bytes, granule, pointer(address), 0);
+  if (r != CUDA_SUCCESS) return failed("cuMemAddressReserve of " + std::to_string(bytes) + " bytes", r);
+  if (got == pointer(address)) return {};
+  (void)::cuMemAddressFree(got, bytes);
+  return error(reaction::fatal, "cuda", "the addresses that all workers of a device use are taken in this process");
+}
+
+result<file_descriptor> gpu::make_memory(std::uint64_t bytes) {
+  const CUmemAllocationProp p = properties();
+  CUmemGenericAllocationHandle handle = 0;
+  if (const CUresult r = ::cuMemCreate(&handle, bytes, &p, 0); r != CUDA_SUCCESS)
+    return failed("cuMemCreate of " + std::to_string(bytes) + " bytes", r);
+  int fd = -1;
+  const CUresult r = ::cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+  (void)::cuMemRelease(handle);
+  if (r != CUDA_SUCCESS) return failed("cuMemExportToShareableHandle", r);
+  return file_descriptor(fd);
+}
+
+result<void> gpu::set_access(std::uint64_t address, std::uint64_t bytes, map_access access) {
+  CUmemAccessDesc how{};
+  how.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device_};
+  how.flags = access == map_access::read_only ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  return done(::cuMemSetAccess(pointer(address), bytes, &how, 1), "cuMemSetAccess");
+}
+
+result<void> gpu::map(std::uint64_t address, std::uint64_t bytes, const file_descriptor& memory, map_access access) {
+  CUmemGenericAllocationHandle handle = 0;
+  if (const CUresult r =
+          ::cuMemImportFromShareableHandle(&handle, reinterpret_cast<void*>(static_cast<std::uintptr_t>(memory.get())),
+                                           CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+      r != CUDA_SUCCESS)
+    return failed("cuMemImportFromShareableHandle", r);
+  const CUresult r = ::cuMemMap(pointer(address), bytes, 0, handle, 0);
+  (void)::cuMemRelease(handle);  // what is mapped stays
+  if (r != CUDA_SUCCESS) return failed("cuMemMap of " + std::to_string(bytes) + " bytes", r);
+  if (auto ok = set_access(address, bytes, access); !ok) {
+    (void)::cuMemUnmap(pointer(address), bytes);
+    return ok;
+  }
+  const std::scoped_lock guard(lock_);
+  mapped_.insert_or_assign(address, bytes);
+  return {};
+}
+
+void gpu::unmap(std::uint64_t address) noexcept {
+  const std::scoped_lock guard(lock_);
+  const auto at = mapped_.find(address);
+  if (at == mapped_.end()) return;
+  (void)::cuMemUnmap(pointer(address), at->second);
+  mapped_.erase(at);
+}
+
+result<void> gpu::protect(std::uint64_t address, std::uint64_t bytes, map_access access) {
+  return set_access(address, bytes, access);
+}
+
+result<void> gpu::pin(std::byte* at, std::uint64_t bytes, map_access access) {
+  const bool read_only = access == map_access::read_only;
+  if (read_only && !reads_only_) return {};  // copies from there go through the driver's own memory
+  const unsigned flags =
+      CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | (read_only ? CU_MEMHOSTREGISTER_READ_ONLY : 0u);
+  return done(::cuMemHostRegister(at, bytes, flags), "cuMemHostRegister");
+}
+
+result<void*> gpu::make_stream(int priority) {
+  int least = 0, greatest = 0;
+  (void)::cuCtxGetStreamPriorityRange(&least, &greatest);
+  CUstream s = nullptr;
+  const CUresult r = ::cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, priority > 0 ? greatest : least);
+  if (r != CUDA_SUCCESS) return failed("cuStreamCreateWithPriority", r);
+  const std::scoped_lock guard(lock_);
+  streams_.push_back(s);
+  return static_cast<void*>(s);
+}
+
+}  // namespace
+}  // namespace troupe::cuda
+
+TROUPE_PLATFORM(troupe::cuda::gpu::make)
