@@ -15,10 +15,6 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin$<1:>)
 set(TROUPE_RUNTIME_SUBDIR libexec/troupe)
 set(TROUPE_RUNTIME_OUTPUT ${PROJECT_BINARY_DIR}/${TROUPE_RUNTIME_SUBDIR}$<1:>)
 
-if(TROUPE_CUDA)
-  message(FATAL_ERROR "TROUPE_CUDA=ON: the CUDA engine is not part of Troupe ${PROJECT_VERSION}, which has the host engine only. "
-                      "Configure without it: cmake --preset release, or -DTROUPE_CUDA=OFF.")
-endif()
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()

@@ -23,6 +23,9 @@ class memory_file {
   /// long.
   static result<memory_file> open(file_descriptor fd, std::size_t at_least = 1);
 
+  /// Memory of another kind, a GPU's, whose descriptor can be passed on. It cannot be mapped here.
+  static memory_file foreign(file_descriptor fd, std::size_t bytes) noexcept { return {std::move(fd), bytes}; }
+
   int fd() const noexcept { return fd_.get(); }
   std::size_t size() const noexcept { return size_; }
 

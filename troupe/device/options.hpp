@@ -30,7 +30,8 @@ inline constexpr time_span default_start = time_span::of_seconds(30), default_cl
 /// How to open a device. Every field has a sensible default.
 struct device_options {
   std::string engine = "host";  ///< which backend: the part of an engine's file name before .so
-  std::string name = {};        ///< in texts and traces; default "host:0", "host:1" …
+  std::uint32_t ordinal = 0;    ///< which of the backend's devices: the first GPU is 0. The host is only one
+  std::string name = {};        ///< in texts and traces; default "host:0", "host:1" …; "cuda:0" is the first GPU
   enum isolation isolation = isolation::process;
   std::uint32_t mailbox_capacity =
       1024;  ///< requests accepted and not yet answered; 1 to 65536, rounded up to a power of two
@@ -38,7 +39,7 @@ struct device_options {
   /// Library actors that must be there: the device stops at the start, naming the one that is missing. Others load on
   /// first use.
   std::vector<std::string> libraries = {};
-  std::uint64_t memory_limit = 0;  ///< bytes of device memory; 0: half of the machine's (host engine)
+  std::uint64_t memory_limit = 0;  ///< bytes of device memory; 0: all of a GPU's, half of the machine's on the host
   std::uint64_t host_memory_limit =
       0;  ///< bytes of host_buffer, staging and sent memory; 0: a quarter of the machine's
   enum lane_policy lanes = lane_policy::per_actor;

@@ -16,7 +16,7 @@ struct alignas(512) page {
 };
 
 struct fake_source final : segment_source {
-  result<segment> grow(memory_kind, std::uint64_t bytes) override {
+  result<segment> grow(memory_kind, std::uint64_t bytes, file_descriptor) override {
     return segment{std::uint64_t{1} << 40, bytes, nullptr, nullptr};
   }
   void shrink(memory_kind, const segment&) noexcept override {}

@@ -78,22 +78,26 @@ struct device_memory::owned_block : block {
 };
 
 struct device_memory::pool {
-  explicit pool(std::uint64_t l)
-      : limit(l),
+  pool(memory_kind k, std::uint64_t l)
+      : kind(k),
+        limit(l),
         // Memory that is freed twice soon belongs to two: better no program than a wrong one.
         ranges(arena::options{.payload_bytes = sizeof(owned_block),
                               .payload_align = alignof(owned_block),
                               .on_misuse = arena::misuse::abort}) {}
-  const std::uint64_t limit;
+  const memory_kind kind;
+  std::uint64_t limit;
   arena ranges;
   std::vector<segment> segments;  // a segment's id is its index; an entry of 0 bytes is unused
   std::uint64_t allocations = 0, failed = 0;
 };
 
-device_memory::device_memory(segment_source& source, limits l) : source_(&source), seal_granule_(l.seal_granule) {
-  pools_[static_cast<int>(memory_kind::device)] = std::make_unique<pool>(l.device_bytes);
-  pools_[static_cast<int>(memory_kind::host)] = std::make_unique<pool>(l.host_bytes);
-  pools_[static_cast<int>(memory_kind::sent)] = std::make_unique<pool>(l.host_bytes);
+device_memory::device_memory(segment_source& source, limits l)
+    : source_(&source), seal_granule_(l.seal_granule), seals_segments_(l.seals_segments) {
+  pools_ = {std::make_unique<pool>(memory_kind::device, l.device_bytes),
+            std::make_unique<pool>(memory_kind::device, l.device_bytes),
+            std::make_unique<pool>(memory_kind::host, l.host_bytes),
+            std::make_unique<pool>(memory_kind::sent, l.host_bytes)};
 }
 
 device_memory::~device_memory() = default;
@@ -109,7 +113,17 @@ void device_memory::abandon() noexcept {
 // Those that share a limit.
 std::span<const std::unique_ptr<device_memory::pool>> device_memory::pools_of(memory_kind kind) const noexcept {
   const std::span all(pools_);
-  return kind == memory_kind::device ? all.first(1) : all.subspan(1);
+  return kind == memory_kind::device ? all.first(2) : all.subspan(2);
+}
+
+device_memory::pool& device_memory::pool_for(memory_kind kind, bool sealable) const noexcept {
+  const bool apart = kind == memory_kind::device && sealable && seals_segments_;
+  return *pools_[apart ? 0 : 1 + static_cast<std::size_t>(kind)];
+}
+
+void device_memory::set_device_limit(std::uint64_t bytes) noexcept {
+  const std::scoped_lock guard(lock_);
+  for (const auto& p : pools_of(memory_kind::device)) p->limit = bytes;
 }
 
 std::uint64_t device_memory::used_bytes(memory_kind kind) const noexcept {
@@ -118,25 +132,39 @@ std::uint64_t device_memory::used_bytes(memory_kind kind) const noexcept {
   return used;
 }
 
-bool device_memory::grow(pool& p, memory_kind kind, std::uint64_t bytes, std::optional<error>& why) {
+bool device_memory::grow(pool& p, std::unique_lock<std::mutex>& guard, std::uint64_t bytes, std::optional<error>& why) {
   constexpr std::uint64_t least = std::uint64_t{64} << 20, page = segment_alignment;
   if (source_ == nullptr) {
     why.emplace(reaction::stopped, "memory", "alloc: the device is closed; open another");
     return false;
   }
   const auto unreserved = [&p] { return p.limit - std::min(p.limit, p.ranges.reserved_bytes()); };
-  if (bytes > unreserved()) release_idle(kind);  // what is free lies in several segments, or in too small ones
-  // Host memory has one limit for what is in use; what is idle of its other half goes before more is taken.
+  if (bytes > unreserved()) release_idle(p);  // what is free lies in several segments, or in too small ones
+  // Pools of one kind have one limit for what is in use; what is idle of the other one goes before more is taken.
   std::uint64_t reserved = 0;
-  for (const auto& of : pools_of(kind)) reserved += of->ranges.reserved_bytes();
-  if (kind != memory_kind::device && reserved + bytes > p.limit)
-    release_idle(kind == memory_kind::host ? memory_kind::sent : memory_kind::host);
+  for (const auto& of : pools_of(p.kind)) reserved += of->ranges.reserved_bytes();
+  if (reserved + bytes > p.limit)
+    for (const auto& of : pools_of(p.kind))
+      if (of.get() != &p) release_idle(*of);
   const std::uint64_t room = unreserved();
   if (bytes > room) return false;
-  // Segments grow with what is in use, so that their number stays small.
-  std::uint64_t want = std::max({bytes, least, p.ranges.reserved_bytes() / 2});
-  want = std::min((want + page - 1) / page * page, room / 256 * 256);
-  auto made = source_->grow(kind, std::max(want, bytes));
+  // Segments grow with what is in use, so that their number stays small. One that will be sealed has but one block.
+  std::uint64_t want = &p == pools_[0].get() ? bytes : std::max({bytes, least, p.ranges.reserved_bytes() / 2});
+  want = std::max(bytes, std::min((want + page - 1) / page * page, room / 256 * 256));
+  const auto make = [&](std::uint64_t size) -> result<segment> {
+    growing_ = true;
+    guard.unlock();
+    auto prepared = source_->prepare(p.kind, size);
+    guard.lock();
+    growing_ = false;
+    grown_.notify_all();
+    if (!prepared) return prepared.error();
+    return source_->grow(p.kind, size, std::move(*prepared));
+  };
+  result<segment> made = make(want);
+  // Others use the device too.
+  if (!made && made.error().reaction() == reaction::retry_later && want > bytes)
+    made = make(bytes);
   if (!made) {
     why = made.error();
     return false;
@@ -145,7 +173,7 @@ bool device_memory::grow(pool& p, memory_kind kind, std::uint64_t bytes, std::op
   if (entry == p.segments.end()) entry = p.segments.insert(entry, segment());
   const auto id = static_cast<arena::segment_id>(entry - p.segments.begin());
   if (auto added = p.ranges.add_segment(id, made->address, made->bytes); !added) {
-    source_->shrink(kind, *made);
+    source_->shrink(p.kind, *made);
     why = added.error();
     return false;
   }
@@ -163,7 +191,7 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
   const std::uint64_t size = sealable ? (bytes + seal_granule_ - 1) / seal_granule_ * seal_granule_ : bytes;
   const std::uint64_t charged = charged_for(size);
   if (charged < bytes) return error(reaction::caller_bug, "memory", "alloc: the size does not fit 64 bits");
-  pool& p = *pools_[static_cast<int>(kind)];
+  pool& p = pool_for(kind, sealable);
   if (charged > p.limit) {
     const std::string_view of = kind != memory_kind::device ? "host memory (device_options::host_memory_limit"
                                                             : "memory (device_options::memory_limit";
@@ -182,10 +210,15 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
   arena::node* n = within_limit ? p.ranges.allocate(size, alignment) : nullptr;
   if (n == nullptr) [[unlikely]] {
     std::optional<error> why;
+    // Whoever prepares a segment may prepare it for us too.
+    while (within_limit && growing_ && n == nullptr) {
+      grown_.wait(guard);
+      n = p.ranges.allocate(size, alignment);
+    }
     // Alignment beyond a segment's own can cost as much again; the retry may fail only when the limit is reached.
     const std::uint64_t need =
         alignment > segment_alignment ? charged + std::min(alignment, UINT64_MAX - charged) : charged;
-    if (within_limit && grow(p, kind, need, why)) n = p.ranges.allocate(size, alignment);
+    if (within_limit && n == nullptr && grow(p, guard, need, why)) n = p.ranges.allocate(size, alignment);
     if (n == nullptr) {
       const arena_statistics s = p.ranges.statistics();
       const std::uint64_t used = used_bytes(kind);
@@ -222,7 +255,7 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
 
 void device_memory::count_failure(memory_kind kind) noexcept {
   const std::scoped_lock guard(lock_);
-  ++pools_[static_cast<int>(kind)]->failed;
+  ++pool_for(kind, false).failed;
 }
 
 block_ref device_memory::stillborn(std::uint64_t bytes, error cause) {
@@ -254,19 +287,21 @@ void device_memory::recycle(block& base) noexcept {
     b.seal.store(seal_state::open, std::memory_order_relaxed);
     b.unsealed_at.store(0, std::memory_order_relaxed);
     b.at_fault.store(fate::by_salvage, std::memory_order_relaxed);
-    pools_[static_cast<int>(b.kind)]->ranges.free(arena::node_of(&b));
+    pool& p = pool_for(b.kind, b.sealable != 0);
+    p.ranges.free(arena::node_of(&b));
+    // Nothing else may get a part of what only it was to have.
+    if (&p == pools_[0].get() && source_ != nullptr) release_idle(p);
   }
   guard.unlock();
   if (last) delete this;
 }
 
-std::uint64_t device_memory::release_idle(memory_kind kind) {
-  pool& p = *pools_[static_cast<int>(kind)];
+std::uint64_t device_memory::release_idle(pool& p) {
   std::uint64_t freed = 0;
   for (const arena::segment_id id : p.ranges.idle_segments()) {
     if (!p.ranges.remove_segment(id)) continue;
     segment& s = p.segments[id];
-    source_->shrink(kind, s);
+    source_->shrink(p.kind, s);
     freed += s.bytes;
     s = {};
   }
@@ -275,9 +310,10 @@ std::uint64_t device_memory::release_idle(memory_kind kind) {
 
 std::uint64_t device_memory::trim() {
   const std::scoped_lock guard(lock_);
-  return source_ == nullptr
-             ? 0
-             : release_idle(memory_kind::device) + release_idle(memory_kind::host) + release_idle(memory_kind::sent);
+  std::uint64_t freed = 0;
+  if (source_ != nullptr)
+    for (const auto& p : pools_) freed += release_idle(*p);
+  return freed;
 }
 
 memory_statistics device_memory::statistics(memory_kind kind) const {

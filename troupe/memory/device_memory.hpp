@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <condition_variable>
 #include <mutex>
 #include <span>
+#include <troupe/base/file_descriptor.hpp>
 #include <troupe/memory/arena.hpp>
 #include <troupe/memory/quota.hpp>
 #include <troupe/memory/salvage.hpp>
@@ -29,11 +32,14 @@ struct segment {
   std::shared_ptr<const void> keep;  ///< what must live as long as any of its blocks
 };
 
-/// Makes memory for a device. Called under the lock of the device's memory.
+/// Makes memory for a device. Called under the lock of the device's memory, except where something else is said.
 class segment_source {
  public:
+  /// What a segment of so many bytes is made of, where that takes its time. Called without the lock, by one thread at a
+  /// time.
+  virtual result<file_descriptor> prepare(memory_kind, std::uint64_t) { return file_descriptor(); }
   /// A new segment of at least `bytes`.
-  virtual result<segment> grow(memory_kind kind, std::uint64_t bytes) = 0;
+  virtual result<segment> grow(memory_kind kind, std::uint64_t bytes, file_descriptor prepared) = 0;
   /// The segment is not used any more.
   virtual void shrink(memory_kind kind, const segment& s) noexcept = 0;
   /// From now on these bytes are read-only in every worker, and in those to come; or not any more.
@@ -56,6 +62,7 @@ class device_memory final : public memory_owner {
     std::uint64_t device_bytes;
     std::uint64_t host_bytes;
     std::uint64_t seal_granule = 4096;  ///< what the engine can make read-only; a power of two
+    bool seals_segments = false;        ///< only whole segments can be made read-only
   };
 
   static device_memory* make(segment_source& source, limits l) { return new device_memory(source, l); }
@@ -69,6 +76,8 @@ class device_memory final : public memory_owner {
   /// For the statistics: whoever asked gets nothing, also after a second try.
   void count_failure(memory_kind kind) noexcept;
   block_ref stillborn(std::uint64_t bytes, error cause) override;
+  /// The device turned out to have so much.
+  void set_device_limit(std::uint64_t bytes) noexcept;
   /// Gives unused segments back to the system; answers how many bytes.
   std::uint64_t trim();
   /// `host` and `sent` together are one.
@@ -145,8 +154,9 @@ class device_memory final : public memory_owner {
   device_memory(segment_source& source, limits l);
   ~device_memory();
   void add_mark(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t order, const error& cause);
-  bool grow(pool& p, memory_kind kind, std::uint64_t bytes, std::optional<error>& why);
-  std::uint64_t release_idle(memory_kind kind);
+  bool grow(pool& p, std::unique_lock<std::mutex>& guard, std::uint64_t bytes, std::optional<error>& why);
+  std::uint64_t release_idle(pool& p);
+  pool& pool_for(memory_kind kind, bool sealable) const noexcept;
   std::span<const std::unique_ptr<pool>> pools_of(memory_kind kind) const noexcept;
   std::uint64_t used_bytes(memory_kind kind) const noexcept;
   static std::optional<error> cause_among(const owned_block& b, std::uint64_t begin, std::uint64_t end,
@@ -156,9 +166,12 @@ class device_memory final : public memory_owner {
   void protect(owned_block& b, bool read_only) noexcept;
 
   mutable std::mutex lock_;
-  segment_source* source_;  // null once abandoned
-  std::unique_ptr<pool> pools_[3];
+  segment_source* source_;                      // null once abandoned
+  std::array<std::unique_ptr<pool>, 4> pools_;  // sealable device memory of its own segments, device, host, sent
   const std::uint64_t seal_granule_;
+  const bool seals_segments_;
+  bool growing_ = false;  // somebody prepares a segment, without the lock
+  std::condition_variable grown_;
   std::uint64_t high_water_[2] = {};  // of device and host memory
   std::uint64_t sealed_bytes_ = 0;
   std::uint64_t blocks_ = 0;

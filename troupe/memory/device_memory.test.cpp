@@ -11,7 +11,7 @@ namespace troupe {
 namespace {
 
 struct fake_source final : segment_source {
-  result<segment> grow(memory_kind, std::uint64_t bytes) override {
+  result<segment> grow(memory_kind, std::uint64_t bytes, file_descriptor) override {
     return segment{std::uint64_t{1} << 40, bytes, nullptr, nullptr};
   }
   void shrink(memory_kind, const segment&) noexcept override {}
@@ -98,7 +98,7 @@ TEST_F(stale_marks, give_way_to_what_is_accepted_already_when_they_are_made) {
 
 // Makes segments and remembers which are there.
 struct counting_source final : segment_source {
-  result<segment> grow(memory_kind kind, std::uint64_t bytes) override {
+  result<segment> grow(memory_kind kind, std::uint64_t bytes, file_descriptor) override {
     if (refuses) return error(reaction::stopped, "test", "no more segments");
     bytes = (bytes + segment_alignment - 1) / segment_alignment * segment_alignment;
     const std::uint64_t address = next;

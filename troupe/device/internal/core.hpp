@@ -113,7 +113,8 @@ class device_core final : public waiter,
   std::vector<int> standby_pids() const;
 
   // segments.cpp
-  result<segment> grow(memory_kind kind, std::uint64_t bytes) override;
+  result<file_descriptor> prepare(memory_kind kind, std::uint64_t bytes) override;
+  result<segment> grow(memory_kind kind, std::uint64_t bytes, file_descriptor prepared) override;
   void shrink(memory_kind kind, const segment& s) noexcept override;
   void protect(std::uint64_t address, std::uint64_t bytes, bool read_only) noexcept override;
   /// Called when a buffer may not be written any more, and before the request that seals it is sent.
@@ -124,6 +125,8 @@ class device_core final : public waiter,
   const device_options& options() const noexcept { return options_; }
   const std::string& name() const noexcept { return options_.name; }
   std::string engines() const;
+  /// Lines "key value": what the device is, where it is not the host. Empty until a worker was ready.
+  std::string description() const;
   int worker_pid() const noexcept { return worker_pid_.load(); }
   std::uint32_t depth() const noexcept { return ledger_.in_flight(); }
   std::uint32_t capacity() const noexcept { return ledger_.capacity(); }
@@ -174,7 +177,7 @@ class device_core final : public waiter,
 
   // opening.cpp
   device_core(const device_options& o, std::uint32_t index, device_surroundings surroundings);
-  result<void> prepare();
+  result<void> set_up();
   result<void> start_reactor();
   void give_up(const error& why);
 
@@ -272,6 +275,7 @@ class device_core final : public waiter,
   result<void> launch(worker_id id);
   worker_link* link_of(worker_id id) noexcept;
   void warm_up_standbys(const std::string& library);
+  void learn_memory_limit();
   void forget(worker_id id);
 
   // segments.cpp
@@ -375,6 +379,7 @@ class device_core final : public waiter,
   std::uint64_t device_begin_ = 0, device_end_ = 0;
 
   // lifecycle, on the control loop
+  const bool apart_;  // device memory is the workers' to make
   device_supervisor supervisor_;
   std::shared_ptr<const region> region_;
   protocol::worker_settings settings_{};
@@ -405,7 +410,7 @@ class device_core final : public waiter,
   std::optional<std::int64_t> armed_tick_;
   mutable std::mutex watch_lock_;
   milestone ready_, stopped_;
-  std::string engines_;
+  std::string engines_, description_;
   std::vector<std::weak_ptr<event_stream>> watches_;
   bool nothing_more_ = false;  // no event will come
   std::shared_ptr<const fault_record> last_fault_;

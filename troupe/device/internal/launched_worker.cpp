@@ -26,6 +26,8 @@ result<std::unique_ptr<worker_link>> launched_worker::make(std::uint32_t id, enu
                                                            std::uint64_t channel_bytes) {
   auto pair = control_socket::make_pair();
   if (!pair) return pair.error();
+  auto asking = control_socket::make_pair();
+  if (!asking) return asking.error();
   auto channel = memory_file::create("troupe-channel", channel_bytes);
   if (!channel) return channel.error();
   std::unique_ptr<launched_worker> link(new launched_worker(std::move(*channel)));
@@ -34,6 +36,8 @@ result<std::unique_ptr<worker_link>> launched_worker::make(std::uint32_t id, enu
   link->addresses_ = std::move(addresses);
   link->socket_ = std::move(pair->ours);
   link->theirs_ = std::move(pair->theirs);
+  link->maker_ = std::make_shared<memory_maker>(std::move(asking->ours));
+  link->makers_ = std::move(asking->theirs);
   return std::unique_ptr<worker_link>(std::move(link));
 }
 
@@ -47,8 +51,10 @@ result<void> launched_worker::greet(const protocol::worker_settings& settings, c
   protocol::control_message m{};
   m.kind = protocol::message::hello;
   m.settings = settings;
-  const int fds[] = {channel_->fd(), mailbox.fd()};
-  return socket_.send(packet_of(m, text), fds);
+  const int fds[] = {channel_->fd(), mailbox.fd(), makers_.fd()};
+  auto sent = socket_.send(packet_of(m, text), fds);
+  makers_ = {};  // when the worker is gone, its end is closed
+  return sent;
 }
 
 result<void> launched_worker::launch(const std::string& program, const std::vector<std::string>& environment) {

@@ -37,6 +37,7 @@ class launched_worker final : public worker_link {
   bool has_ended(std::int64_t deadline_ns) noexcept override;
 
   std::uint32_t id() const noexcept override { return id_; }
+  std::shared_ptr<memory_maker> maker() const noexcept override { return maker_; }
   const std::shared_ptr<const memory_file>& channel() const noexcept override { return channel_; }
   int socket_fd() const noexcept override { return socket_.fd(); }
   int exit_fd() const noexcept override { return process_ ? process_->pidfd() : -1; }
@@ -52,7 +53,8 @@ class launched_worker final : public worker_link {
   std::shared_ptr<const region> addresses_;
   std::shared_ptr<const memory_file> channel_;
   bool gone_ = false;
-  control_socket socket_, theirs_;
+  control_socket socket_, theirs_, makers_;  // the last two are the worker's ends
+  std::shared_ptr<memory_maker> maker_;
   std::mutex sending_;
   std::optional<process> process_;
   std::thread thread_;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <troupe/device/internal/core.hpp>
 
+#include <sstream>
+
 namespace troupe {
 
 error device_core::refusal() const {
@@ -221,6 +223,24 @@ pending<void> device_core::reset() {
     self->answer_at(self->ready_, std::move(answer));
   });
   return pending<void>(std::move(answer));
+}
+
+std::string device_core::description() const {
+  const std::scoped_lock guard(watch_lock_);
+  return description_;
+}
+
+// How much memory there is, unless the user has said how much to take.
+void device_core::learn_memory_limit() {
+  std::istringstream lines(description());
+  std::string key;
+  std::uint64_t bytes = 0;
+  while (lines >> key)
+    if (key == "memory" && lines >> bytes)
+      break;
+    else
+      std::getline(lines, key);
+  if (apart_ && options_.memory_limit == 0 && bytes != 0) memory_->set_device_limit(bytes / 256 * 256);
 }
 
 std::string device_core::engines() const {

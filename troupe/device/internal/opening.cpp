@@ -6,6 +6,7 @@
 #include <troupe/device/internal/check_options.hpp>
 #include <troupe/device/internal/core.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <system_error>
 
@@ -19,8 +20,15 @@ std::uint64_t machine_bytes() noexcept {
   return ::sysinfo(&info) == 0 ? std::uint64_t{info.totalram} * info.mem_unit : std::uint64_t{4} << 30;
 }
 
-// What the engine can make read-only at a time. The host's: a page.
-std::uint64_t seal_granule() noexcept { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
+// A backend that brings its platform along has memory and addresses of its own.
+bool has_platform(const device_options& o) {
+  const std::string file = "/platform." + o.engine + ".so";
+  const auto in = [&file](const std::string& folder) { return ::access((folder + file).c_str(), F_OK) == 0; };
+  return std::any_of(o.engine_folders.begin(), o.engine_folders.end(), in) || in(o.runtime_folder + "/engines");
+}
+
+// Until the first worker says what there is.
+constexpr std::uint64_t unknown_bytes = std::uint64_t{1} << 40;
 
 // A thread cannot be killed, so nothing can take its place.
 device_supervisor::limits limits_of(const device_options& o) noexcept {
@@ -38,7 +46,8 @@ device_supervisor::limits limits_of(const device_options& o) noexcept {
 std::shared_ptr<device_core> device_core::open(const device_options& o, std::uint32_t index,
                                                const result<device_surroundings>& surroundings) {
   device_options options = o;
-  if (options.name.empty()) options.name = options.engine + ":" + std::to_string(index);
+  if (options.name.empty())
+    options.name = options.engine + ":" + std::to_string(has_platform(options) ? options.ordinal : index);
   std::shared_ptr<device_core> core(
       new device_core(options, index, surroundings ? *surroundings : device_surroundings()));
   if (surroundings)
@@ -59,14 +68,17 @@ device_core::device_core(const device_options& o, std::uint32_t index, device_su
       staging_(surroundings.staging),
       ledger_(check(o) ? 1 : std::bit_ceil(o.mailbox_capacity)),
       cores_(usable_cores()),
+      apart_(has_platform(o)),
       supervisor_(limits_of(o)) {
   const std::uint64_t all = machine_bytes();
   const auto limit = [](std::uint64_t asked, std::uint64_t otherwise) {
     return (asked != 0 ? asked : otherwise) / 256 * 256;
   };
-  memory_ = device_memory::make(*this, {.device_bytes = limit(o.memory_limit, all / 2),
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  memory_ = device_memory::make(*this, {.device_bytes = limit(o.memory_limit, apart_ ? unknown_bytes : all / 2),
                                         .host_bytes = limit(o.host_memory_limit, all / 4),
-                                        .seal_granule = seal_granule()});
+                                        .seal_granule = apart_ ? segment_alignment : page,
+                                        .seals_segments = apart_});
 }
 
 device_core::~device_core() {
@@ -85,7 +97,7 @@ device_core::~device_core() {
   memory_->abandon();
 }
 
-result<void> device_core::prepare() {
+result<void> device_core::set_up() {
   if (auto bad = check(options_)) return *bad;
   const auto at = protocol::layout::for_capacity(ledger_.capacity());
   // What the first worker will share with us; until then, nobody.
@@ -136,10 +148,11 @@ result<void> device_core::prepare() {
                .coalesce = options_.coalesce,
                .pool = options_.lane_pool,
                .helpers = options_.helpers,
-               .device = static_cast<std::int32_t>(index_),
+               .device = static_cast<std::int32_t>(options_.ordinal),
                .parent = options_.isolation == isolation::process ? static_cast<std::uint32_t>(::getpid()) : 0,
                .reserve_begin = begin,
                .reserve_bytes = device_bytes + host_bytes,
+               .device_bytes = device_bytes,
                .inline_bytes = options_.inline_bytes,
                .memory_limit = options_.worker_memory_limit,
                .core_dumps = options_.core_dumps,
@@ -149,7 +162,7 @@ result<void> device_core::prepare() {
 }
 
 void device_core::start() {
-  if (auto ok = prepare(); !ok) return give_up(ok.error());
+  if (auto ok = set_up(); !ok) return give_up(ok.error());
   if (auto ok = start_reactor(); !ok) return give_up(ok.error());
   opened_ = true;
   opened_ns_ = loop_->now();

@@ -8,9 +8,10 @@ namespace troupe {
 
 static constexpr std::uint64_t page_bytes = segment_alignment;
 
-static result<memory_file> create(memory_kind kind, std::uint64_t bytes) {
+static result<memory_file> create(memory_kind kind, std::uint64_t bytes, file_descriptor prepared) {
   switch (kind) {
     case memory_kind::device:
+      if (prepared) return memory_file::foreign(std::move(prepared), bytes);
       return memory_file::create("troupe-device-memory", bytes);
     case memory_kind::host:
       return memory_file::create("troupe-host-memory", bytes);
@@ -45,11 +46,36 @@ result<void> device_core::tell_all(Send&& send, Missed&& missed) {
   return {};
 }
 
-result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes) {
-  bytes = (bytes + page_bytes - 1) / page_bytes * page_bytes;
+static std::uint64_t whole_pages(std::uint64_t bytes) noexcept {
+  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+// Any worker will do: what it makes outlives it. While there is none, one is on its way.
+result<file_descriptor> device_core::prepare(memory_kind kind, std::uint64_t bytes) {
+  if (!apart_ || kind != memory_kind::device) return file_descriptor();
+  const std::int64_t deadline = options_.start_timeout.after(loop_->now());
+  while (loop_->now() < deadline) {
+    if (refusing_.load()) return refusal();
+    std::shared_ptr<memory_maker> maker;
+    {
+      const std::scoped_lock guard(link_lock_);
+      const auto ready = std::find_if(links_.begin(), links_.end(), [](const auto& l) { return l->ready.load(); });
+      if (!links_.empty()) maker = (ready != links_.end() ? *ready : links_.back())->maker();
+    }
+    if (maker) {
+      auto made = maker->make(whole_pages(bytes), deadline);
+      if (made || !has_closed(made.error())) return made;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return error(reaction::retry_later, "memory", "alloc: no worker was there in time to make the memory");
+}
+
+result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes, file_descriptor prepared) {
+  bytes = whole_pages(bytes);
   const std::scoped_lock guard(link_lock_);
   if (refusing_.load()) return refusal();
-  auto made = create(kind, bytes);
+  auto made = create(kind, bytes, std::move(prepared));
   if (!made) return made.error();
   const auto file = std::make_shared<const memory_file>(std::move(*made));
   mapping here;

@@ -9,6 +9,7 @@
 #include <string>
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/process.hpp>
+#include <troupe/device/internal/memory_maker.hpp>
 #include <troupe/device/internal/region.hpp>
 #include <troupe/device/options.hpp>
 #include <troupe/worker/internal/protocol.hpp>
@@ -67,6 +68,8 @@ class worker_link {
   /// closed.
   virtual bool has_ended(std::int64_t deadline_ns) noexcept = 0;
 
+  /// Makes device memory, where the application cannot; null: it can. May outlive the link.
+  virtual std::shared_ptr<memory_maker> maker() const noexcept { return nullptr; }
   /// The supervisor's.
   virtual std::uint32_t id() const noexcept = 0;
   virtual const std::shared_ptr<const memory_file>& channel() const noexcept = 0;

@@ -107,9 +107,13 @@ void device_core::on_readable(int fd) {
     case worker_link::news::kind::ready: {
       link.ready.store(true);
       {
+        // First what the device is, where it is not the host, and an empty line.
+        const std::size_t end = n.text.find("\n\n");
         const std::scoped_lock guard(watch_lock_);
-        engines_ = n.text;
+        engines_ = end == n.text.npos ? n.text : n.text.substr(end + 2);
+        description_ = end == n.text.npos ? std::string() : n.text.substr(0, end + 1);
       }
+      learn_memory_limit();
       feed({device_supervisor::event_kind::worker_ready, id});
       if (id != served_) emit(event_kind::standby_ready);
       return;

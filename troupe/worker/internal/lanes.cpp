@@ -282,13 +282,12 @@ void lane_set::run_group(operation& head) noexcept {
 
 void lane_set::complete(position up_to) noexcept {
   lane& l = lanes_[up_to.lane];
+  l.ran.store(up_to.sequence, std::memory_order_seq_cst);  // first: a lane that is idle has run everything
   if (l.stream == nullptr) {
     channel_.page().lanes[up_to.lane].done.store(up_to.sequence, std::memory_order_seq_cst);
-    l.ran.store(up_to.sequence, std::memory_order_seq_cst);
     reports_.announce();
-  } else {
-    l.ran.store(up_to.sequence, std::memory_order_seq_cst);
-    if (up_to.sequence - l.marked.load(std::memory_order_relaxed) >= most_unmarked) mark(up_to.lane);
+  } else if (up_to.sequence - l.marked.load(std::memory_order_relaxed) >= most_unmarked) {
+    mark(up_to.lane);
   }
   wake_steps();
 }

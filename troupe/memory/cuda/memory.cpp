@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA engine of the memory requests: copies and fills by the driver.
+#include <cuda.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <troupe/base/clock.hpp>
+#include <troupe/cuda/errors.hpp>
+#include <troupe/memory/requests.hpp>
+#include <troupe/memory/staging.hpp>
+#include <troupe/worker/engine.hpp>
+
+namespace troupe::memory {
+namespace {
+
+using cuda::done;
+
+CUdeviceptr pointer(const std::byte* p) noexcept { return reinterpret_cast<CUdeviceptr>(p); }
+CUstream stream_of(const call& c) noexcept { return static_cast<CUstream>(c.stream); }
+std::size_t size(extent e) noexcept { return static_cast<std::size_t>(e.value()); }
+
+// Chunks of a transfer that are on their way, oldest first, each with an event behind it.
+class chunks_under_way {
+ public:
+  static constexpr std::uint64_t most = 16;
+  ~chunks_under_way() {
+    for (const CUevent e : events_)
+      if (e != nullptr) (void)::cuEventDestroy(e);
+  }
+  std::uint64_t count() const noexcept { return sent_ - over_; }
+  std::uint64_t sent() const noexcept { return sent_; }
+  std::uint64_t over() const noexcept { return over_; }
+
+  result<void> send(void* to, const void* from, std::size_t bytes, CUstream s) {
+    CUevent& e = events_[sent_ % most];
+    if (e == nullptr)
+      if (auto ok = done(::cuEventCreate(&e, CU_EVENT_DISABLE_TIMING), "cuEventCreate"); !ok) return ok;
+    if (auto ok =
+            done(::cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(to), reinterpret_cast<CUdeviceptr>(from), bytes, s),
+                 "cuMemcpyAsync");
+        !ok)
+      return ok;
+    if (auto ok = done(::cuEventRecord(e, s), "cuEventRecord"); !ok) return ok;
+    ++sent_;
+    return {};
+  }
+  // True when the oldest one has arrived; it does not count any more.
+  result<bool> take_arrived() {
+    if (count() == 0) return false;
+    const CUresult r = ::cuEventQuery(events_[over_ % most]);
+    if (r == CUDA_ERROR_NOT_READY) return false;
+    if (r != CUDA_SUCCESS) return cuda::failed("a copy", r);
+    ++over_;
+    return true;
+  }
+
+ private:
+  std::array<CUevent, most> events_{};
+  std::uint64_t sent_ = 0, over_ = 0;
+};
+
+template <class R>
+inline constexpr bool is_plain_copy =
+    std::is_same_v<R, copy> || std::is_same_v<R, upload> || std::is_same_v<R, download>;
+
+struct cuda_memory {
+  static result<std::unique_ptr<cuda_memory>> make(const engine_context&) {
+    auto out = std::make_unique<cuda_memory>();
+    int version = 0;
+    (void)::cuDriverGetVersion(&version);
+    out->version_ = "driver for CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+    return out;
+  }
+  const char* version() const { return version_.c_str(); }
+
+  template <class R>
+    requires is_plain_copy<R>
+  result<void> run(const R& r, call& c) {
+    return done(::cuMemcpyAsync(pointer(r.target.data()), pointer(r.source.data()), size(r.bytes), stream_of(c)),
+                "cuMemcpyAsync");
+  }
+
+  result<void> run(const copy_2d& r, call& c) {
+    CUDA_MEMCPY2D how{};
+    how.srcMemoryType = how.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
+    how.srcDevice = pointer(r.source.data());
+    how.dstDevice = pointer(r.target.data());
+    how.srcPitch = size(or_tight(r.source_pitch, r.width));
+    how.dstPitch = size(or_tight(r.target_pitch, r.width));
+    how.WidthInBytes = size(r.width);
+    how.Height = size(r.rows);
+    return done(::cuMemcpy2DAsync(&how, stream_of(c)), "cuMemcpy2DAsync");
+  }
+
+  result<void> run(const fill& r, call& c) {
+    const CUdeviceptr to = pointer(r.target.data());
+    const std::size_t n = size(r.bytes), step = size(r.pattern_bytes);
+    const CUstream s = stream_of(c);
+    const auto part = [&r](auto& value, std::size_t i) {
+      std::memcpy(&value, r.pattern.data() + i * sizeof value, sizeof value);
+      return value;
+    };
+    std::uint8_t byte;
+    std::uint16_t two;
+    std::uint32_t four;
+    if (step == 1) return done(::cuMemsetD8Async(to, part(byte, 0), n, s), "cuMemsetD8Async");
+    if (step == 2) return done(::cuMemsetD16Async(to, part(two, 0), n / 2, s), "cuMemsetD16Async");
+    if (step == 4) return done(::cuMemsetD32Async(to, part(four, 0), n / 4, s), "cuMemsetD32Async");
+    // The driver repeats nothing longer: column by column for the beginning, which then is copied behind itself.
+    constexpr std::size_t most_rows = 4096;
+    const std::size_t rows = std::min(n / step, most_rows);
+    for (std::size_t i = 0; i < step;) {
+      const CUdeviceptr at = to + i;
+      CUresult told;
+      if (step % 4 == 0) {
+        told = ::cuMemsetD2D32Async(at, step, part(four, i / 4), 1, rows, s);
+        i += 4;
+      } else if (step % 2 == 0) {
+        told = ::cuMemsetD2D16Async(at, step, part(two, i / 2), 1, rows, s);
+        i += 2;
+      } else {
+        told = ::cuMemsetD2D8Async(at, step, part(byte, i), 1, rows, s);
+        i += 1;
+      }
+      if (told != CUDA_SUCCESS) return cuda::failed("cuMemsetD2D", told);
+    }
+    for (std::size_t have = rows * step; have < n; have *= 2)
+      if (auto ok = done(::cuMemcpyAsync(to + have, to, std::min(have, n - have), s), "cuMemcpyAsync"); !ok) return ok;
+    return {};
+  }
+
+  // The thread of the lane feeds the device with what the application brings, and tells it what has been taken.
+  result<void> run(const stream_in& r, call& c) {
+    auto& from = *reinterpret_cast<sent_header*>(static_cast<std::uintptr_t>(r.staging));
+    auto& h = *reinterpret_cast<staging_header*>(r.progress.data());
+    const staging_plan plan = plan_of(r);
+    chunks_under_way going;
+    while (going.over() < plan.count()) {
+      const std::uint64_t i = going.sent();
+      const auto may_send = [&] {
+        return i < plan.count() && going.count() < going.most && from.filled.load(std::memory_order_acquire) > i;
+      };
+      if (may_send()) {
+        if (auto ok =
+                going.send(r.target.data() + i * plan.chunk_bytes, plan.chunk(&from, i), plan.size(i), stream_of(c));
+            !ok)
+          return ok;
+        continue;
+      }
+      auto arrived = going.take_arrived();
+      if (!arrived) return arrived.error();
+      if (*arrived) {
+        std::atomic_thread_fence(std::memory_order_acquire);
+        if (from.begun.load(std::memory_order_relaxed) > going.over() - 1 + plan.chunks)
+          return error(reaction::retry_later, "memory",
+                       "upload: a worker that has failed since had taken a part of the data along; upload it again");
+        h.step(h.emptied, going.over());
+      } else if (going.count() == 0) {
+        h.sleep(may_send);
+      } else {
+        spin_hint();
+      }
+    }
+    return {};
+  }
+
+  result<void> run(const stream_out& r, call& c) {
+    auto& h = *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.staging));
+    const staging_plan plan = plan_of(r);
+    chunks_under_way going;
+    while (going.over() < plan.count()) {
+      const std::uint64_t i = going.sent();
+      const auto may_send = [&] {
+        return i < plan.count() && going.count() < going.most &&
+               h.emptied.load(std::memory_order_acquire) + plan.chunks > i;
+      };
+      if (may_send()) {
+        if (auto ok = going.send(plan.chunk(&h, i), r.source.data() + i * plan.chunk_bytes, plan.size(i), stream_of(c));
+            !ok)
+          return ok;
+        continue;
+      }
+      auto arrived = going.take_arrived();
+      if (!arrived) return arrived.error();
+      if (*arrived) {
+        h.step(h.filled, going.over());
+        c.news(c.worker);
+      } else if (going.count() == 0) {
+        h.sleep(may_send);
+      } else {
+        spin_hint();
+      }
+    }
+    return {};
+  }
+
+  result<void> run(const seal& r, call&) { return protect(r.target.data(), r.bytes, CU_MEM_ACCESS_FLAGS_PROT_READ); }
+  // A worker that would fault at every later write is of no use to anybody.
+  result<void> run(const unseal& r, call&) {
+    auto opened = protect(r.target.data(), r.bytes, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    if (!opened) {
+      std::fprintf(stderr, "troupe: %s\n", opened.error().text().c_str());
+      std::abort();
+    }
+    return opened;
+  }
+
+  result<void> run(const fence&, call&) { return {}; }
+  result<std::uint64_t> run(const ping& r, call&) { return r.value; }
+
+ private:
+  template <class R>
+  static staging_plan plan_of(const R& r) {
+    return {static_cast<std::uint64_t>(r.bytes.value()), static_cast<std::uint64_t>(r.chunk_bytes.value()),
+            static_cast<std::uint64_t>(r.chunks.value())};
+  }
+  static result<void> protect(const std::byte* at, extent bytes, CUmemAccess_flags flags) {
+    CUdevice device = 0;
+    if (auto ok = done(::cuCtxGetDevice(&device), "cuCtxGetDevice"); !ok) return ok;
+    CUmemAccessDesc how{};
+    how.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
+    how.flags = flags;
+    return done(::cuMemSetAccess(pointer(at), size(bytes), &how, 1), "cuMemSetAccess");
+  }
+
+  std::string version_;
+};
+
+}  // namespace
+}  // namespace troupe::memory
+
+using namespace troupe::memory;
+using troupe::downloads, troupe::fences, troupe::slow, troupe::uploads;
+TROUPE_ENGINE(cuda_memory, "memory", "cuda", copy, uploads<upload>, downloads<download>, copy_2d, fill,
+              uploads<stream_in>, downloads<stream_out>, slow<seal>, slow<unseal>, fences<fence>, ping)
