@@ -259,7 +259,7 @@ class device_core final : public waiter,
 
   // lifecycle.cpp; on the control loop, but for the first, which is called with drive_lock_ held
   void look_whether_drained() noexcept;
-  enum timer : std::uint64_t { deadlines, running, heart, supervision };
+  enum timer : std::uint64_t { deadlines, running, heart, supervision, harmless };
   void feed(device_supervisor::event e);
   void carry_out(const device_supervisor::action& a);
   struct milestone {
@@ -276,6 +276,7 @@ class device_core final : public waiter,
   worker_link* link_of(worker_id id) noexcept;
   void warm_up_standbys(const std::string& library);
   void learn_memory_limit();
+  void look_for_harmless();
   void forget(worker_id id);
 
   // segments.cpp

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <system_error>
 #include <troupe/base/clock.hpp>
@@ -174,6 +175,16 @@ bool launched_worker::ends_by(std::int64_t deadline_ns) noexcept {
   if (!process_) return false;
   const auto status = process_->wait(deadline_ns);
   return status && status->ended();
+}
+
+// All its threads have left their memory, which is the first thing to go; what takes long comes after: giving back what
+// drivers hold for it.
+bool launched_worker::is_harmless() const noexcept {
+  if (!process_) return false;
+  const std::string path = "/proc/" + std::to_string(process_->pid()) + "/statm";
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), &std::fclose);
+  unsigned long long pages = 1;
+  return file && std::fscanf(file.get(), "%llu", &pages) == 1 && pages == 0;
 }
 
 bool launched_worker::has_ended(std::int64_t deadline_ns) noexcept {

@@ -35,6 +35,7 @@ class launched_worker final : public worker_link {
   std::optional<exit_status> ended() noexcept override;
   bool ends_by(std::int64_t deadline_ns) noexcept override;
   bool has_ended(std::int64_t deadline_ns) noexcept override;
+  bool is_harmless() const noexcept override;
 
   std::uint32_t id() const noexcept override { return id_; }
   std::shared_ptr<memory_maker> maker() const noexcept override { return maker_; }

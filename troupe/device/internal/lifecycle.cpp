@@ -174,6 +174,8 @@ void device_core::on_time(std::uint64_t tag) {
       return look_at_running();
     case timer::heart:
       return feel_heart();
+    case timer::harmless:
+      return look_for_harmless();
     case timer::supervision:
       armed_tick_.reset();
       return feed({device_supervisor::event_kind::tick});

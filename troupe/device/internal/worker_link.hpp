@@ -64,6 +64,8 @@ class worker_link {
 
   /// Has a process ended by then? Waits for it.
   virtual bool ends_by(std::int64_t deadline_ns) noexcept = 0;
+  /// Can nothing of it touch memory any more, though its process may be there yet? Asked of a process that was killed.
+  virtual bool is_harmless() const noexcept { return false; }
   /// Kills a process, and waits for its end until the deadline. A thread has ended when its end of the socket is
   /// closed.
   virtual bool has_ended(std::int64_t deadline_ns) noexcept = 0;

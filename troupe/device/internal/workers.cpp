@@ -60,6 +60,14 @@ std::vector<int> device_core::standby_pids() const {
   return out;
 }
 
+void device_core::look_for_harmless() {
+  constexpr std::int64_t look_again_ns = 200'000;
+  worker_link* const link = link_of(served_);
+  if (link == nullptr || served_ != supervisor_.serving()) return;  // it has gone away meanwhile
+  if (link->is_harmless()) return feed({device_supervisor::event_kind::harmless, served_});
+  loop_->at(loop_->now() + look_again_ns, shared_from_this(), timer::harmless);
+}
+
 // The worker is gone, or nobody waits for it: let go of it. Its end is reaped by the link's destructor.
 void device_core::forget(worker_id id) {
   std::unique_ptr<worker_link> link;
@@ -128,7 +136,10 @@ void device_core::on_readable(int fd) {
     case worker_link::news::kind::loaded:
       return warm_up_standbys(n.text);
     case worker_link::news::kind::failed:
-      return feed({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
+      feed({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
+      // After this the driver has ended all of its work on the device; cleaning its process away takes much longer.
+      if (apart_ && n.how == reaction::context_lost) look_for_harmless();
+      return;
     case worker_link::news::kind::gone:
       loop_->unwatch(fd);
       // A process tells by its exit status, which comes on its own; a thread has only this.
