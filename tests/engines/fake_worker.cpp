@@ -42,7 +42,7 @@ int main(int, char** argv) {
   if (!application) return 2;
   std::vector<std::byte> packet(16 << 10);
   if (mode != "deaf") {
-    if (auto hello = application->receive(packet, 2); !hello) return 3;
+    if (auto hello = application->receive(packet, 3); !hello) return 3;
   }
   (void)die_with_parent(::getppid());
   if (mode == "silent" || mode == "deaf") return hang();

@@ -6,13 +6,9 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <random>
 #include <string>
-#include <troupe/faults/requests.hpp>
+#include <troupe/faults/internal/process.hpp>
 #include <troupe/worker/engine.hpp>
 
 namespace troupe::faults {
@@ -69,38 +65,13 @@ struct host_engine {
     }
     return {};
   }
-  result<void> run(const exhaust_memory& r, call&) {
-    constexpr std::size_t piece = 1 << 20;
-    for (std::int64_t held = 0; held < r.most_bytes.value(); held += piece) {
-      void* more = std::malloc(piece);
-      if (more == nullptr) break;
-      std::memset(more, 0x5a, piece);
-      asm volatile("" : : "g"(more) : "memory");  // it is used, as far as the compiler knows
-    }
-    static constexpr char words[] = "faults.exhaust_memory: out of memory\n";
-    (void)!::write(STDERR_FILENO, words, sizeof words - 1);
-    std::abort();
-  }
+  result<void> run(const exhaust_memory& r, call&) { exhaust(r); }
   result<void> run(const wild_write& r, call&) {
     auto* at = reinterpret_cast<volatile std::uint32_t*>(static_cast<std::uintptr_t>(r.address));
     for (std::int64_t i = 0; i < r.bytes.value() / 4; ++i) at[i] = r.pattern;
     return {};
   }
-  result<void> run(const garbage& r, call&) {
-    std::mt19937_64 random(r.seed);
-    std::ifstream maps("/proc/self/maps");
-    bool found = false;
-    for (std::string line; std::getline(maps, line);) {
-      if (line.find("memfd:troupe-channel") == std::string::npos || line.find(" rw-s ") == std::string::npos) continue;
-      unsigned long begin = 0, end = 0;
-      if (std::sscanf(line.c_str(), "%lx-%lx", &begin, &end) != 2) continue;
-      found = true;
-      for (auto at = begin; at < end; at += sizeof(std::uint64_t))
-        *reinterpret_cast<volatile std::uint64_t*>(at) = random();
-    }
-    if (!found) return error(reaction::unsupported, "faults", "the worker shares no memory by the name troupe-channel");
-    return {};
-  }
+  result<void> run(const garbage& r, call&) { return overwrite_shared_memory(r); }
 };
 
 }  // namespace

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// The same faults on a GPU: what a broken kernel does there, and what only the worker's process can do.
+#include <cuda.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <troupe/cuda/errors.hpp>
+#include <troupe/faults/internal/process.hpp>
+#include <troupe/worker/engine.hpp>
+
+namespace troupe::faults {
+namespace {
+
+// By hand, so that there is nothing to compile: one thread each.
+constexpr const char* kernels = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry wild_pointer() {
+  .reg .u64 a; .reg .u32 v;
+  mov.u64 a, 16; mov.u32 v, 1;
+  st.global.u32 [a], v;
+  ret;
+}
+.visible .entry misaligned(.param .u64 at) {
+  .reg .u64 a; .reg .u32 v;
+  ld.param.u64 a, [at]; add.u64 a, a, 1; mov.u32 v, 1;
+  ld.volatile.global.u32 v, [a];
+  st.volatile.global.u32 [a], v;
+  ret;
+}
+.visible .entry no_instruction() {
+  trap;
+  ret;
+}
+.visible .entry deep() {
+  .reg .u64 a; .reg .u32 v;
+  mov.u64 a, 1099511627776; mov.u32 v, 1;
+  st.local.u32 [a], v;
+  ret;
+}
+.visible .entry endless(.param .u64 ns) {
+  .reg .u64 begin, now, span; .reg .pred p, q;
+  ld.param.u64 span, [ns];
+  mov.u64 begin, %globaltimer;
+  setp.eq.u64 q, span, 0;
+LOOP:
+  mov.u64 now, %globaltimer;
+  sub.u64 now, now, begin;
+  setp.lt.u64 p, now, span;
+  @q bra LOOP;
+  @p bra LOOP;
+  ret;
+}
+.visible .entry scribble(.param .u64 at, .param .u64 words, .param .u32 pattern) {
+  .reg .u64 a, n; .reg .u32 v; .reg .pred p;
+  ld.param.u64 a, [at]; ld.param.u64 n, [words]; ld.param.u32 v, [pattern];
+LOOP:
+  setp.eq.u64 p, n, 0;
+  @p ret;
+  st.global.u32 [a], v;
+  add.u64 a, a, 4; sub.u64 n, n, 1;
+  bra LOOP;
+}
+)";
+
+using cuda::done;
+
+struct cuda_engine {
+  static result<std::unique_ptr<cuda_engine>> make(const engine_context&) {
+    auto out = std::make_unique<cuda_engine>();
+    if (auto ok = done(::cuModuleLoadData(&out->module_, kernels), "cuModuleLoadData"); !ok) return ok.error();
+    return out;
+  }
+  ~cuda_engine() { (void)::cuModuleUnload(module_); }
+
+  result<void> run(const segmentation_fault&, call& c) { return launch("wild_pointer", c); }
+  // What a library does whose assertion fails does not reach the GPU.
+  result<void> run(const faults::abort&, call&) { std::abort(); }
+  result<void> run(const abort_in_helper&, call&) { std::abort(); }
+  result<void> run(const illegal_instruction&, call& c) { return launch("no_instruction", c); }
+  // A GPU's arithmetic never traps. What comes next to it: a load from an address that its type forbids.
+  result<void> run(const floating_point_trap&, call& c) {
+    std::uint64_t at = reinterpret_cast<std::uint64_t>(c.reply);
+    void* arguments[] = {&at};
+    return launch("misaligned", c, arguments);
+  }
+  result<void> run(const faults::exit& r, call&) { ::_exit(static_cast<int>(r.code.value())); }
+  result<void> run(const stack_overflow&, call& c) { return launch("deep", c); }
+  result<void> run(const hang& r, call& c) {
+    std::uint64_t ns = static_cast<std::uint64_t>(r.milliseconds.value()) * 1'000'000;
+    void* arguments[] = {&ns};
+    return launch("endless", c, arguments);
+  }
+  result<void> run(const exhaust_memory& r, call&) { exhaust(r); }
+  result<void> run(const wild_write& r, call& c) {
+    std::uint64_t at = r.address, words = static_cast<std::uint64_t>(r.bytes.value()) / 4;
+    std::uint32_t pattern = r.pattern;
+    void* arguments[] = {&at, &words, &pattern};
+    return launch("scribble", c, arguments);
+  }
+  result<void> run(const garbage& r, call&) { return overwrite_shared_memory(r); }
+
+ private:
+  result<void> launch(const char* name, call& c, void** arguments = nullptr) {
+    CUfunction f = nullptr;
+    if (auto ok = done(::cuModuleGetFunction(&f, module_, name), "cuModuleGetFunction"); !ok) return ok;
+    return done(::cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, static_cast<CUstream>(c.stream), arguments, nullptr),
+                "cuLaunchKernel");
+  }
+  CUmodule module_ = nullptr;
+};
+
+}  // namespace
+}  // namespace troupe::faults
+
+using namespace troupe::faults;
+TROUPE_ENGINE(cuda_engine, "faults", "cuda", segmentation_fault, troupe::faults::abort, troupe::slow<abort_in_helper>,
+              illegal_instruction, floating_point_trap, troupe::faults::exit, stack_overflow, hang, exhaust_memory,
+              wild_write, garbage)
