@@ -30,6 +30,7 @@ struct gpu_report {
   std::string driver;               ///< as the driver names itself; empty: there is none
   std::string library;              ///< the path of libcuda.so.1; empty: there is none
   std::vector<std::string> models;  ///< one for each GPU
+  bool built = false;               ///< this installation has engines for it
 };
 
 machine_report look_at_machine();

@@ -110,6 +110,7 @@ std::string reason_of(const doctor_report& r, const std::vector<engine_report>& 
 }  // namespace
 
 std::string install_command(const std::string& package) {
+  if (package.find(' ') != package.npos) return "install " + package;  // what a distribution does not have by one name
   if (::access("/usr/bin/apt-get", X_OK) != 0) return "install what Debian calls " + package;
   return (::geteuid() == 0 ? "apt-get install " : "sudo apt-get install ") + package;
 }
@@ -136,6 +137,7 @@ doctor_report examine(const doctor_settings& settings) {
   r.library = settings.library;
   r.machine = look_at_machine();
   r.gpus = look_for_gpus();
+  r.gpus.built = ::access((r.here.engines + "/platform.cuda.so").c_str(), F_OK) == 0;
   r.service = try_device(settings, r.here);
   std::vector<std::string> folders = settings.engine_folders;
   folders.push_back(r.here.engines);

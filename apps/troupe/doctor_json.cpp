@@ -47,7 +47,7 @@ void write(json_writer& out, const gpu_report& g) {
   out.key("gpu").begin_object();
   text_or_null(out, "driver", g.driver);
   text_or_null(out, "driver_library", g.library);
-  out.member("models", g.models).member("engine_in_this_version", false);
+  out.member("models", g.models).member("engine_installed", g.built);
   out.end_object();
 }
 

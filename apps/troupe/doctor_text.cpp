@@ -134,7 +134,9 @@ void gpu_part(page& p, const gpu_report& g) {
   p.fact("NVIDIA driver", g.driver.empty() ? "none here" : g.driver);
   p.fact("libcuda.so.1", g.library.empty() ? "none here" : g.library);
   for (const std::string& model : g.models) p.fact("GPU", model);
-  p.fact("CUDA engine", "not in this version: the host engine computes on the processor");
+  p.fact("CUDA engine", !g.built ? "not in this installation: it was built without the CUDA toolkit"
+                        : g.library.empty() ? "installed; it needs an NVIDIA driver"
+                                            : "installed");
 }
 
 void library_part(page& p, const doctor_report& r) {

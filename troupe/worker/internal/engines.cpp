@@ -38,6 +38,7 @@ std::vector<engine_file> engine_files(const std::vector<std::string>& folders) {
       name.remove_suffix(3);
       const std::size_t dot = name.rfind('.');
       if (dot == name.npos || dot == 0 || dot + 1 == name.size()) continue;
+      if (name.substr(0, dot) == "platform") continue;  // what a backend's engines stand on: see platform.hpp
       out.push_back({std::string(name.substr(0, dot)), std::string(name.substr(dot + 1))});
     }
     ::closedir(dir);

@@ -319,7 +319,7 @@ void worker_session::serve(const protocol::service& s) {
 void worker_session::give_up(const failure& why) {
   protocol::crash_note& note = state_->work->channel().page().last_words;
   if (note.begun.exchange(1) == 0) note.ticket = why.first.ticket;
-  tell(error(reaction::context_lost, why.domain, why.first.name + ": " + why.text));
+  tell(error(reaction::context_lost, why.domain, (why.first.name.empty() ? "" : why.first.name + ": ") + why.text));
   if (home_ == home::process) ::_exit(1);
 }
 
