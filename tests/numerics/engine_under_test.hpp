@@ -7,9 +7,13 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <tests/numerics/device.hpp>
 #include <troupe/worker/engine.hpp>
 
 namespace troupe::numerics {
+
+/// The engine that the numerics of a library are to be run with: the program's own business.
+const char* engine_of_program();
 
 /// One engine plug-in, loaded from its file and called the way a worker calls it: through the C interface, with encoded
 /// requests. Its operands are plain memory of the test: `operand(address, elements)`. Throws when the plug-in cannot be
@@ -20,7 +24,8 @@ class engine_under_test {
     if (file_ == nullptr) throw std::runtime_error(::dlerror());
     const auto open = reinterpret_cast<troupe_engine_open_fn>(::dlsym(file_, "troupe_engine_open"));
     if (open == nullptr) throw std::runtime_error(path + " has no troupe_engine_open");
-    const troupe_engine_context context{troupe_engine_abi, 0, nullptr, 4};
+    test_device* const gpu = test_device::here();
+    const troupe_engine_context context{troupe_engine_abi, 0, gpu != nullptr ? gpu->context() : nullptr, 4};
     troupe_engine_failure failure{};
     engine_ = open(&context, &failure);
     if (engine_ == nullptr) throw std::runtime_error(failure.text);
@@ -46,10 +51,11 @@ class engine_under_test {
     const troupe_engine_operation* operation = find(opcode_of<R>);
     if (operation == nullptr)
       return error(reaction::unsupported, "test", "the engine does not serve " + std::string(name_of<R>()));
-    encoded<R> e(r, lane);
+    const auto e = std::make_unique<encoded<R>>(r, lane);  // not on the stack, which a GPU does not see
     troupe_engine_failure failure{};
-    if (!operation->run(engine_->state, e.payload, &e.call, &failure)) return error_of(failure);
-    return e.answer();
+    if (!operation->run(engine_->state, e->payload, &e->call, &failure)) return error_of(failure);
+    if (auto ok = finish(lane); !ok) return ok.error();
+    return e->answer();
   }
 
   /// Runs requests that the engine is willing to coalesce as one call. Nothing when it is not.
@@ -71,6 +77,7 @@ class engine_under_test {
     if (!operation->run_group(engine_->state, payloads.data(), calls.data(), static_cast<std::uint32_t>(calls.size()),
                               &failure))
       return {};
+    if (auto ok = finish(0); !ok) throw std::runtime_error(ok.error().text());
     std::vector<result<typename R::reply>> out;
     for (const auto& e : each) out.push_back(e->answer());
     return out;
@@ -81,7 +88,14 @@ class engine_under_test {
   template <request R>
   struct encoded {
     encoded(const R& r, std::uint32_t lane)
-        : blob(blob_bytes(r) / sizeof(part)), call{nullptr, lane, 0, 1, reply, [](void*) {}, nullptr} {
+        : blob(blob_bytes(r) / sizeof(part)),
+          call{test_device::here() != nullptr ? test_device::here()->stream(lane) : nullptr,
+               lane,
+               0,
+               1,
+               reply,
+               [](void*) {},
+               nullptr} {
       encode(r, payload, {reinterpret_cast<std::byte*>(blob.data()), reinterpret_cast<std::uintptr_t>(blob.data())});
     }
     encoded(const encoded&) = delete;
@@ -102,6 +116,13 @@ class engine_under_test {
     alignas(64) std::byte reply[max_reply_bytes]{};
     troupe_engine_call call;
   };
+  static result<void> finish(std::uint32_t lane) {
+    test_device* const gpu = test_device::here();
+    if (gpu == nullptr) return {};
+    if (const std::string wrong = gpu->finish(lane); !wrong.empty())
+      return error(reaction::context_lost, "test", wrong);
+    return {};
+  }
   static error error_of(const troupe_engine_failure& failure) {
     return error(error::details{.reaction = static_cast<reaction>(failure.reaction),
                                 .domain = failure.domain,

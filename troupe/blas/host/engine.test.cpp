@@ -49,7 +49,7 @@ class blas_engine : public ::testing::Test {
     return done.error().text();
   }
 
-  engine_under_test engine{TROUPE_ENGINE_UNDER_TEST};
+  engine_under_test engine{engine_of_program()};
 };
 
 TEST_F(blas_engine, serves_every_request_of_the_actor_and_says_which_openblas_it_is) {

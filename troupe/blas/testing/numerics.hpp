@@ -23,7 +23,7 @@ inline dense seen(op o, const dense& a) {
 
 class blas_numerics : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { engine = new engine_under_test(TROUPE_ENGINE_UNDER_TEST); }
+  static void SetUpTestSuite() { engine = new engine_under_test(engine_of_program()); }
   static void TearDownTestSuite() {
     delete engine;
     engine = nullptr;
