@@ -134,7 +134,7 @@ void gpu_part(page& p, const gpu_report& g) {
   p.fact("NVIDIA driver", g.driver.empty() ? "none here" : g.driver);
   p.fact("libcuda.so.1", g.library.empty() ? "none here" : g.library);
   for (const std::string& model : g.models) p.fact("GPU", model);
-  p.fact("CUDA engine", !g.built ? "not in this installation: it was built without the CUDA toolkit"
+  p.fact("CUDA engine", !g.built            ? "not in this installation: it was built without the CUDA toolkit"
                         : g.library.empty() ? "installed; it needs an NVIDIA driver"
                                             : "installed");
 }

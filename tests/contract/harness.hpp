@@ -21,8 +21,15 @@ namespace troupe::whole {
 
 using namespace std::chrono_literals;
 
+/// What the tests are to run on: TROUPE_TEST_ENGINE, or the host.
+inline std::string engine_under_test() {
+  const char* const set = std::getenv("TROUPE_TEST_ENGINE");
+  return set != nullptr ? set : "host";
+}
+
 /// A device that finds the test engines.
 inline device_options with_test_engines(device_options o = {}) {
+  o.engine = engine_under_test();
   o.engine_folders.push_back(TROUPE_TEST_ENGINE_FOLDER);
   if (o.restarts == 3) o.restarts = 0;  // most tests look at one worker from its beginning to its end
   return o;

@@ -163,8 +163,7 @@ bool device_memory::grow(pool& p, std::unique_lock<std::mutex>& guard, std::uint
   };
   result<segment> made = make(want);
   // Others use the device too.
-  if (!made && made.error().reaction() == reaction::retry_later && want > bytes)
-    made = make(bytes);
+  if (!made && made.error().reaction() == reaction::retry_later && want > bytes) made = make(bytes);
   if (!made) {
     why = made.error();
     return false;
