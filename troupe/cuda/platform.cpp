@@ -30,7 +30,11 @@ class gpu final : public platform {
  public:
   static result<std::unique_ptr<platform>> make(int ordinal);
   ~gpu() override {
+    // A worker that is a thread leaves a process that goes on.
+    (void)::cuCtxSetCurrent(context_);
     for (const CUstream s : streams_) (void)::cuStreamDestroy(s);
+    for (const auto& [address, bytes] : mapped_) (void)::cuMemUnmap(pointer(address), bytes);
+    if (reserved_.second != 0) (void)::cuMemAddressFree(pointer(reserved_.first), reserved_.second);
     if (context_ != nullptr) (void)::cuCtxDestroy(context_);
   }
 
@@ -87,6 +91,7 @@ class gpu final : public platform {
   std::mutex lock_;
   std::map<std::uint64_t, std::uint64_t> mapped_;  // by address
   std::vector<CUstream> streams_;
+  std::pair<std::uint64_t, std::uint64_t> reserved_{};  // address, bytes
 };
 
 result<std::unique_ptr<platform>> gpu::make(int ordinal) {
@@ -162,8 +167,8 @@ result<void> gpu::reserve(std::uint64_t address, std::uint64_t bytes) {
   CUdeviceptr got = 0;
   const CUresult r = ::cuMemAddressReserve(&got, bytes, granule, pointer(address), 0);
   if (r != CUDA_SUCCESS) return failed("cuMemAddressReserve of " + std::to_string(bytes) + " bytes", r);
+  reserved_ = {got, bytes};
   if (got == pointer(address)) return {};
-  (void)::cuMemAddressFree(got, bytes);
   return error(reaction::fatal, "cuda", "the addresses that all workers of a device use are taken in this process");
 }
 

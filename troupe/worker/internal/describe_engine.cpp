@@ -5,6 +5,7 @@
 #include <troupe/worker/internal/describe_engine.hpp>
 #include <troupe/worker/internal/engines.hpp>
 #include <troupe/worker/internal/lanes.hpp>
+#include <troupe/worker/internal/platform.hpp>
 
 namespace troupe {
 namespace {
@@ -34,18 +35,25 @@ bool describe(const std::string& file, std::FILE* out) {
     write_line(out, "unloadable", name + " is not the name of an engine, which is <library>.<backend>.so");
     return false;
   }
-  const std::string library = name.substr(0, dot);
-  engine_set engines(name.substr(dot + 1, name.size() - 4 - dot), {folder},
-                     {.abi = troupe_engine_abi, .device = 0, .native_context = nullptr, .lanes = max_lanes});
-  if (const auto loaded = engines.load(library); !loaded) {
-    const error& e = loaded.error();
+  const std::string library = name.substr(0, dot), backend = name.substr(dot + 1, name.size() - 4 - dot);
+  const auto refuse = [out](const error& e) {
     // What the worker says is about the file; anybody else is the engine.
     if (e.domain() == "worker")
       write_line(out, "unloadable", e.text());
     else
       write_line(out, "refused", std::string(to_string(e.reaction())) + " " + e.text());
     return false;
-  }
+  };
+  const auto gpu = load_platform(backend, {folder}, 0);
+  if (!gpu) return refuse(gpu.error());
+  if (*gpu)
+    if (const auto entered = (*gpu)->enter(); !entered) return refuse(entered.error());
+  engine_set engines(backend, {folder},
+                     {.abi = troupe_engine_abi,
+                      .device = 0,
+                      .native_context = *gpu ? (*gpu)->context() : nullptr,
+                      .lanes = max_lanes});
+  if (const auto loaded = engines.load(library); !loaded) return refuse(loaded.error());
   write_engine(out, library, *engines.engine_of(library));
   std::fflush(out);
   return true;

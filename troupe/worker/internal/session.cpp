@@ -89,7 +89,12 @@ struct worker_session::state {
 worker_session::worker_session(control_socket application, home where)
     : application_(std::move(application)), home_(where) {}
 
-worker_session::~worker_session() = default;
+worker_session::~worker_session() {
+  if (!state_ || !state_->gpu) return;
+  state_->work.reset();  // what the device does ends before its memory goes
+  for (const auto& [address, seen] : state_->memory) state_->gpu->unpin(seen.data());
+  state_->gpu->unpin(state_->channel_memory.data());
+}
 
 void worker_session::tell(protocol::message kind, const std::string& text, reaction how) {
   protocol::control_message m{};
