@@ -17,8 +17,10 @@ static result<void> one_by_one(const R& r, job& j, const T* a, const T* x, T* y)
   const auto f = j.factors(r.alpha, r.beta);
   if (!f) return f.error();
   const auto [alpha, beta] = *f;
-  auto ok = j(routines<T>::gemv, code<T>(r.trans), r.m.value(), r.n.value(), alpha, a, or_tight(r.lda, r.m).value(), x,
-              step(r.incx), beta, y, step(r.incy));
+  auto ok = unless_zero(j, r.alpha, r.beta, vector_region(y, length_of_y(r), r.incy), [&, alpha = alpha, beta = beta] {
+    return j(routines<T>::gemv, code<T>(r.trans), r.m.value(), r.n.value(), alpha, a, or_tight(r.lda, r.m).value(), x,
+             step(r.incx), beta, y, step(r.incy));
+  });
   return ok ? j.next_part() : ok;
 }
 template <class R>
@@ -36,11 +38,9 @@ static result<void> enqueue(const gemv_batched<T>& r, job& j) {
   return in_parts(j, r.a.size(), [&](std::size_t first, std::size_t count) -> result<void> {
     const auto y = j.addresses(r.y, first, count);
     if (!y) return y.error();
-    if (r.alpha.is(T(0))) {
-      auto all = vector_region<T>(nullptr, length_of_y(r), r.incy);
-      all.batch = static_cast<std::int64_t>(count), all.list = *y;
-      return scale(j, all, r.beta);
-    }
+    auto results = vector_region<T>(nullptr, length_of_y(r), r.incy);
+    results.batch = static_cast<std::int64_t>(count), results.list = *y;
+    if (r.alpha.is(T(0))) return scale(j, results, r.beta);
     const auto a = j.addresses(r.a, first, count);
     if (!a) return a.error();
     const auto x = j.addresses(r.x, first, count);
@@ -48,8 +48,11 @@ static result<void> enqueue(const gemv_batched<T>& r, job& j) {
     const auto f = j.factors(r.alpha, r.beta);
     if (!f) return f.error();
     const auto [alpha, beta] = *f;
-    return j(routines<T>::gemv_batched, code<T>(r.trans), r.m.value(), r.n.value(), alpha, *a,
-             or_tight(r.lda, r.m).value(), *x, step(r.incx), beta, *y, step(r.incy), static_cast<std::int64_t>(count));
+    return unless_zero(j, r.alpha, r.beta, results, [&, alpha = alpha, beta = beta] {
+      return j(routines<T>::gemv_batched, code<T>(r.trans), r.m.value(), r.n.value(), alpha, *a,
+               or_tight(r.lda, r.m).value(), *x, step(r.incx), beta, *y, step(r.incy),
+               static_cast<std::int64_t>(count));
+    });
   });
 }
 
@@ -60,11 +63,9 @@ static result<void> enqueue(const gemv_strided_batched<T>& r, job& j) {
                      incy = step(r.incy), a = or_tight(r.stride_a, extent(lda) * r.n).value(),
                      x = or_tight(r.stride_x, (turned ? r.m : r.n) * std::abs(incx)).value(),
                      y = or_tight(r.stride_y, (turned ? r.n : r.m) * std::abs(incy)).value();
-  if (r.alpha.is(T(0))) {
-    auto all = vector_region(r.y.data(), length_of_y(r), r.incy);
-    all.batch = batch, all.stride = y;
-    return scale(j, all, r.beta);
-  }
+  auto results = vector_region(r.y.data(), length_of_y(r), r.incy);
+  results.batch = batch, results.stride = y;
+  if (r.alpha.is(T(0))) return scale(j, results, r.beta);
   if (walks_back(r)) {
     for (std::int64_t i = 0; i < batch; ++i)
       if (auto ok = one_by_one<T>(r, j, r.a.data() + i * a, r.x.data() + i * x, r.y.data() + i * y); !ok) return ok;
@@ -73,8 +74,10 @@ static result<void> enqueue(const gemv_strided_batched<T>& r, job& j) {
   const auto f = j.factors(r.alpha, r.beta);
   if (!f) return f.error();
   const auto [alpha, beta] = *f;
-  return j(routines<T>::gemv_strided_batched, code<T>(r.trans), r.m.value(), r.n.value(), alpha, r.a.data(), lda, a,
-           r.x.data(), incx, x, beta, r.y.data(), incy, y, batch);
+  return unless_zero(j, r.alpha, r.beta, results, [&, alpha = alpha, beta = beta] {
+    return j(routines<T>::gemv_strided_batched, code<T>(r.trans), r.m.value(), r.n.value(), alpha, r.a.data(), lda, a,
+             r.x.data(), incx, x, beta, r.y.data(), incy, y, batch);
+  });
 }
 
 template <class T>
@@ -83,19 +86,19 @@ static result<void> enqueue(const trsm_batched<T>& r, job& j) {
   return in_parts(j, r.a.size(), [&](std::size_t first, std::size_t count) -> result<void> {
     const auto b = j.addresses(r.b, first, count);
     if (!b) return b.error();
-    if (r.alpha.is(T(0)))
-      return scale(
-          j,
-          region<T>{
-              .c = nullptr, .rows = m, .columns = n, .ld = ldb, .batch = static_cast<std::int64_t>(count), .list = *b},
-          scalar<T>(T(0)));
+    const region<T> results{
+        .c = nullptr, .rows = m, .columns = n, .ld = ldb, .batch = static_cast<std::int64_t>(count), .list = *b};
+    const scalar<T> nothing(T(0));
+    if (r.alpha.is(T(0))) return scale(j, results, nothing);
     const auto a = j.addresses(r.a, first, count);
     if (!a) return a.error();
     const auto f = j.factors(r.alpha);
     if (!f) return f.error();
-    return j(routines<T>::trsm_batched, code(r.side), code(r.uplo), code<T>(r.trans), code(r.diag), m, n,
-             std::get<0>(*f), *a, or_tight(r.lda, r.side == side::left ? r.m : r.n).value(), *b, ldb,
-             static_cast<std::int64_t>(count));
+    return unless_zero(j, r.alpha, nothing, results, [&] {
+      return j(routines<T>::trsm_batched, code(r.side), code(r.uplo), code<T>(r.trans), code(r.diag), m, n,
+               std::get<0>(*f), *a, or_tight(r.lda, r.side == side::left ? r.m : r.n).value(), *b, ldb,
+               static_cast<std::int64_t>(count));
+    });
   });
 }
 

@@ -8,12 +8,32 @@ namespace troupe::blas {
 
 template <class T>
 static result<void> enqueue(const geam<T>& r, job& j) {
+  const std::int64_t m = r.m.value(), n = r.n.value(), ldc = or_tight(r.ldc, r.m).value(),
+                     lda = or_tight(r.lda, r.trans_a == op::none ? r.m : r.n).value(),
+                     ldb = or_tight(r.ldb, r.trans_b == op::none ? r.m : r.n).value();
+  // Ours looks at factors in memory, too: one of 0 leaves its matrix out.
+  if (!r.alpha.by_value() || !r.beta.by_value()) {
+    static const std::string name = kernel_name<T>("add_matrices");
+    const auto [blocks, threads] = for_elements(m, n);
+    return j.launch(name, blocks, threads,
+                    kernel_arguments::sum_of_matrices{.alpha = number_of(r.alpha),
+                                                      .beta = number_of(r.beta),
+                                                      .a = r.a.data(),
+                                                      .b = r.b.data(),
+                                                      .c = r.c.data(),
+                                                      .m = m,
+                                                      .n = n,
+                                                      .lda = lda,
+                                                      .ldb = ldb,
+                                                      .ldc = ldc,
+                                                      .op_a = static_cast<std::int32_t>(r.trans_a),
+                                                      .op_b = static_cast<std::int32_t>(r.trans_b)});
+  }
   const auto f = j.factors(r.alpha, r.beta);
   if (!f) return f.error();
   const auto [alpha, beta] = *f;
-  return j(routines<T>::geam, code<T>(r.trans_a), code<T>(r.trans_b), r.m.value(), r.n.value(), alpha, r.a.data(),
-           or_tight(r.lda, r.trans_a == op::none ? r.m : r.n).value(), beta, r.b.data(),
-           or_tight(r.ldb, r.trans_b == op::none ? r.m : r.n).value(), r.c.data(), or_tight(r.ldc, r.m).value());
+  return j(routines<T>::geam, code<T>(r.trans_a), code<T>(r.trans_b), m, n, alpha, r.a.data(), lda, beta, r.b.data(),
+           ldb, r.c.data(), ldc);
 }
 
 // Ours: what cuBLAS's does with negative increments is not written anywhere.

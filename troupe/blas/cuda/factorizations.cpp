@@ -30,32 +30,6 @@ static result<void> accepted(const char* name, int info) {
   return error(reaction::fatal, "blas", std::string(name) + " refused argument " + std::to_string(-info));
 }
 
-/// Device memory for one request: given back in the order of the stream.
-class temporary {
- public:
-  static result<temporary> make(job& j, std::size_t bytes) {
-    CUdeviceptr memory = 0;
-    if (auto ok = done("cuMemAllocAsync", ::cuMemAllocAsync(&memory, bytes, j.stream()), j.stream()); !ok)
-      return ok.error();
-    return temporary(memory, j.stream());
-  }
-  temporary(temporary&& o) noexcept : memory_(std::exchange(o.memory_, 0)), stream_(o.stream_) {}
-  temporary& operator=(temporary&&) = delete;
-  ~temporary() {
-    if (memory_ != 0) (void)::cuMemFreeAsync(memory_, stream_);
-  }
-  CUdeviceptr address() const noexcept { return memory_; }
-  template <class T>
-  T* as() const noexcept {
-    return reinterpret_cast<T*>(memory_);
-  }
-
- private:
-  temporary(CUdeviceptr memory, CUstream stream) noexcept : memory_(memory), stream_(stream) {}
-  CUdeviceptr memory_;
-  CUstream stream_;
-};
-
 template <class T>
 static result<void> enqueue(const getrf_batched<T>& r, job& j) {
   if (auto ok = fits(r, r.n, r.lda); !ok) return ok;
@@ -74,7 +48,7 @@ template <class T, class Solve>
 static result<void> with_safe_pivots(job& j, const int* pivots, extent n, std::size_t count, T* const* c,
                                      extent columns, extent ldc, Solve&& solve) {
   const std::size_t all = static_cast<std::size_t>(n.value()) * count;
-  const auto memory = temporary::make(j, (all + count) * sizeof(int));
+  const auto memory = temporary::make(j.stream(), (all + count) * sizeof(int));
   if (!memory) return memory.error();
   int *const wrong = memory->as<int>(), *const safe = wrong + count;
   if (auto ok = done("cuMemsetD32Async", ::cuMemsetD32Async(memory->address(), 0, count, j.stream()), j.stream()); !ok)
@@ -141,7 +115,7 @@ static result<void> enqueue(const getri_batched<T>& r, job& j) {
 template <class T>
 static result<void> invert_beside(const matinv_batched<T>& r, job& j, std::size_t first, std::size_t count) {
   const auto n = static_cast<std::size_t>(r.n.value());
-  const auto memory = temporary::make(j, (n * n * sizeof(T) + n * sizeof(int)) * count);
+  const auto memory = temporary::make(j.stream(), (n * n * sizeof(T) + n * sizeof(int)) * count);
   if (!memory) return memory.error();
   T* const factors = memory->as<T>();
   int* const pivots = reinterpret_cast<int*>(factors + n * n * count);

@@ -15,23 +15,22 @@ static constexpr routine gemm_grouped_batched_ex{&cublasGemmGroupedBatchedEx_64,
 template <class T, class C>
 static result<void> enqueue(const gemm<T, C>& r, job& j) {
   const product_shape s = shape_of(r);
-  if (r.alpha.is(0)) return scale(j, region<C>{.c = r.c.data(), .rows = s.m, .columns = s.n, .ld = s.ldc}, r.beta);
+  const region<C> c{.c = r.c.data(), .rows = s.m, .columns = s.n, .ld = s.ldc};
   const auto ours = [&] {
     return multiply_ours<T, C>(j, product_of(s, r.alpha, r.beta, r.a.data(), r.b.data(), r.c.data()));
   };
-  if (is_small(s) || !suits_cublas<T>(s, r.alpha, r.beta) || !suits_cublas<T>(r.a.data()) ||
-      !suits_cublas<T>(r.b.data()))
+  if (is_small(s)) return ours();
+  if (r.alpha.is(0)) return scale(j, c, r.beta);
+  if (!suits_cublas<T>(s, r.alpha, r.beta) || !suits_cublas<T>(r.a.data()) || !suits_cublas<T>(r.b.data()))
     return ours();
   const auto f = j.factors(r.alpha, r.beta);
   if (!f) return f.error();
-  return multiply<T, C>(
-      j, gemm_ex.name, r.math,
-      [&](cublasComputeType_t compute) {
-        return j.attempt(gemm_ex, code<T>(s.trans_a), code<T>(s.trans_b), s.m, s.n, s.k, std::get<0>(*f), r.a.data(),
-                         data_type<T>, s.lda, r.b.data(), data_type<T>, s.ldb, std::get<1>(*f), r.c.data(),
-                         data_type<C>, s.ldc, compute, CUBLAS_GEMM_DEFAULT);
-      },
-      ours);
+  const auto attempt = [&](cublasComputeType_t compute) {
+    return j.attempt(gemm_ex, code<T>(s.trans_a), code<T>(s.trans_b), s.m, s.n, s.k, std::get<0>(*f), r.a.data(),
+                     data_type<T>, s.lda, r.b.data(), data_type<T>, s.ldb, std::get<1>(*f), r.c.data(), data_type<C>,
+                     s.ldc, compute, CUBLAS_GEMM_DEFAULT);
+  };
+  return unless_zero(j, r.alpha, r.beta, c, [&] { return multiply<T, C>(j, gemm_ex.name, r.math, attempt, ours); });
 }
 
 template <class T, class C>
@@ -42,9 +41,8 @@ static result<void> enqueue(const gemm_strided_batched<T, C>& r, job& j) {
   };
   const std::int64_t a = stride(r.stride_a, s.lda, s.columns_a()), b = stride(r.stride_b, s.ldb, s.columns_b()),
                      c = stride(r.stride_c, s.ldc, s.n), batch = r.batch.value();
-  if (r.alpha.is(0))
-    return scale(j, region<C>{.c = r.c.data(), .rows = s.m, .columns = s.n, .ld = s.ldc, .batch = batch, .stride = c},
-                 r.beta);
+  const region<C> results{.c = r.c.data(), .rows = s.m, .columns = s.n, .ld = s.ldc, .batch = batch, .stride = c};
+  if (r.alpha.is(0)) return scale(j, results, r.beta);
   const auto ours = [&] {
     return multiply_ours<T, C>(j, static_cast<std::size_t>(batch), [&](std::size_t index) {
       const auto i = static_cast<std::int64_t>(index);
@@ -56,14 +54,13 @@ static result<void> enqueue(const gemm_strided_batched<T, C>& r, job& j) {
     return ours();
   const auto f = j.factors(r.alpha, r.beta);
   if (!f) return f.error();
-  return multiply<T, C>(
-      j, gemm_strided_batched_ex.name, r.math,
-      [&](cublasComputeType_t compute) {
-        return j.attempt(gemm_strided_batched_ex, code<T>(s.trans_a), code<T>(s.trans_b), s.m, s.n, s.k,
-                         std::get<0>(*f), r.a.data(), data_type<T>, s.lda, a, r.b.data(), data_type<T>, s.ldb, b,
-                         std::get<1>(*f), r.c.data(), data_type<C>, s.ldc, c, batch, compute, CUBLAS_GEMM_DEFAULT);
-      },
-      ours);
+  const auto attempt = [&](cublasComputeType_t compute) {
+    return j.attempt(gemm_strided_batched_ex, code<T>(s.trans_a), code<T>(s.trans_b), s.m, s.n, s.k, std::get<0>(*f),
+                     r.a.data(), data_type<T>, s.lda, a, r.b.data(), data_type<T>, s.ldb, b, std::get<1>(*f),
+                     r.c.data(), data_type<C>, s.ldc, c, batch, compute, CUBLAS_GEMM_DEFAULT);
+  };
+  return unless_zero(j, r.alpha, r.beta, results,
+                     [&] { return multiply<T, C>(j, gemm_strided_batched_ex.name, r.math, attempt, ours); });
 }
 
 // Products [first, first + count) of the lists.
@@ -82,31 +79,25 @@ static result<void> multiply_list(job& j, const R& r, const product_shape& s, co
   return in_parts(j, count, [&](std::size_t begin, std::size_t here) -> result<void> {
     const auto c = j.addresses(r.c, first + begin, here);
     if (!c) return c.error();
-    if (alpha.is(0))
-      return scale(j,
-                   region<C>{.c = nullptr,
-                             .rows = s.m,
-                             .columns = s.n,
-                             .ld = s.ldc,
-                             .batch = static_cast<std::int64_t>(here),
-                             .list = *c},
-                   beta);
+    const region<C> results{
+        .c = nullptr, .rows = s.m, .columns = s.n, .ld = s.ldc, .batch = static_cast<std::int64_t>(here), .list = *c};
+    if (alpha.is(0)) return scale(j, results, beta);
     const auto a = j.addresses(r.a, first + begin, here);
     if (!a) return a.error();
     const auto b = j.addresses(r.b, first + begin, here);
     if (!b) return b.error();
     const auto f = j.factors(alpha, beta);
     if (!f) return f.error();
-    return multiply<T, C>(
-        j, gemm_batched_ex.name, r.math,
-        [&](cublasComputeType_t compute) {
-          return j.attempt(gemm_batched_ex, code<T>(s.trans_a), code<T>(s.trans_b), s.m, s.n, s.k, std::get<0>(*f),
-                           reinterpret_cast<const void* const*>(*a), data_type<T>, s.lda,
-                           reinterpret_cast<const void* const*>(*b), data_type<T>, s.ldb, std::get<1>(*f),
-                           reinterpret_cast<void* const*>(*c), data_type<C>, s.ldc, static_cast<std::int64_t>(here),
-                           compute, CUBLAS_GEMM_DEFAULT);
-        },
-        [&] { return ours(first + begin, here); });
+    const auto attempt = [&](cublasComputeType_t compute) {
+      return j.attempt(gemm_batched_ex, code<T>(s.trans_a), code<T>(s.trans_b), s.m, s.n, s.k, std::get<0>(*f),
+                       reinterpret_cast<const void* const*>(*a), data_type<T>, s.lda,
+                       reinterpret_cast<const void* const*>(*b), data_type<T>, s.ldb, std::get<1>(*f),
+                       reinterpret_cast<void* const*>(*c), data_type<C>, s.ldc, static_cast<std::int64_t>(here),
+                       compute, CUBLAS_GEMM_DEFAULT);
+    };
+    return unless_zero(j, alpha, beta, results, [&] {
+      return multiply<T, C>(j, gemm_batched_ex.name, r.math, attempt, [&] { return ours(first + begin, here); });
+    });
   });
 }
 
@@ -130,7 +121,7 @@ class groups_of {
     for (const auto& g : r_.groups) {
       const auto count = static_cast<std::size_t>(g.count.value());
       const part one{&g, shape_of(g), first, count};
-      (g.alpha == compute_of<T, C>(0) ? cleared_ : is_small(one.shape) ? small_ : large_).push_back(one);
+      (is_small(one.shape) ? small_ : g.alpha == number(0) ? cleared_ : large_).push_back(one);
       first += count;
     }
     for (const part& p : cleared_)
@@ -234,7 +225,7 @@ static result<void> enqueue(const gemm_grouped<T, C>& r, job& j) {
 // Small ones run together, whatever their shapes.
 template <class T, class C>
 static std::uint64_t group_key(const gemm<T, C>& r) noexcept {
-  return is_small(shape_of(r)) && !r.alpha.is(0) ? 1 : 0;
+  return is_small(shape_of(r)) ? 1 : 0;
 }
 template <class T, class C>
 static result<void> enqueue_group(const group<gemm<T, C>>& all, job& j) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <troupe/request/checker.hpp>
 #include <troupe/request/scalar.hpp>
 #include <troupe/worker/engine.hpp>
@@ -17,6 +18,7 @@
 #include "lane.hpp"
 #include "routines.hpp"
 #include "status.hpp"
+#include "temporary.hpp"
 
 namespace troupe::blas {
 
@@ -164,32 +166,75 @@ region<T> vector_region(T* x, std::int64_t n, const extent& inc) noexcept {
   return {.c = x, .rows = n, .columns = 1, .ld = 1, .step = std::abs(step(inc))};
 }
 
+template <class T, class F>
+kernel_arguments::scaling scaling_of(const region<T>& c, const scalar<F>& beta, bool always = false) noexcept {
+  return {.beta = number_of(beta),
+          .c = c.c,
+          .list = reinterpret_cast<void* const*>(c.list),
+          .stride = c.stride,
+          .batch = c.batch,
+          .rows = c.rows,
+          .columns = c.columns,
+          .step = c.step,
+          .ld = c.ld,
+          .which = c.which,
+          .always = always};
+}
+/// Blocks and threads for the elements of a batch of matrices: not more of them than fill any GPU, since each goes on
+/// to further elements.
+inline std::pair<grid, grid> for_elements(std::int64_t rows, std::int64_t columns, std::int64_t batch = 1,
+                                          std::int64_t most_blocks = 32 * 1024) noexcept {
+  const grid threads = columns == 1 ? grid{256, 1} : grid{32, 8};
+  grid blocks;
+  blocks.x = at_most((rows + threads.x - 1) / threads.x, columns == 1 ? most_blocks : 64);
+  blocks.y = at_most((columns + threads.y - 1) / threads.y, most_blocks / blocks.x);
+  blocks.z = at_most(batch, most_blocks / blocks.x / blocks.y);
+  return {blocks, threads};
+}
+
 /// C = beta * C: cleared by 0 and left by 1, unless `always` multiplied.
 template <class T, class F>
 result<void> scale(job& j, const region<T>& c, const scalar<F>& beta, bool always = false) {
   if (!always && beta.is(F(1))) return {};
   static const std::string name = kernel_name<T, F>("scale");
-  const kernel_arguments::scaling all{.beta = number_of(beta),
-                                      .c = c.c,
-                                      .list = reinterpret_cast<void* const*>(c.list),
-                                      .stride = c.stride,
-                                      .batch = c.batch,
-                                      .rows = c.rows,
-                                      .columns = c.columns,
-                                      .step = c.step,
-                                      .ld = c.ld,
-                                      .which = c.which,
-                                      .always = always};
-  const grid threads = c.columns == 1 ? grid{256, 1} : grid{32, 8};
-  return j.launch(name,
-                  {at_most((c.rows + threads.x - 1) / threads.x, 4096),
-                   at_most((c.columns + threads.y - 1) / threads.y, 4096), at_most(c.batch, 65535)},
-                  threads, all);
+  const auto [blocks, threads] = for_elements(c.rows, c.columns, c.batch);
+  return j.launch(name, blocks, threads, scaling_of(c, beta, always));
 }
 
-/// Threads for a matrix, or a batch of them.
-inline std::pair<grid, grid> for_elements(std::int64_t rows, std::int64_t columns, std::int64_t batch = 1) noexcept {
-  return {{at_most((rows + 31) / 32, 4096), at_most((columns + 7) / 8, 4096), at_most(batch, 65535)}, {32, 8}};
+template <class S>
+constexpr kernel_arguments::factor kind_of() noexcept {
+  using kernel_arguments::factor;
+  if constexpr (std::is_same_v<S, float>) return factor::f32;
+  if constexpr (std::is_same_v<S, double>) return factor::f64;
+  if constexpr (std::is_same_v<S, complex64>) return factor::c64;
+  if constexpr (std::is_same_v<S, complex128>) return factor::c128;
+  return factor::i32;
+}
+
+/// compute() makes C = alpha * something + beta * C. Where alpha is 0 the something does not count, whatever it holds;
+/// nothing says that cuBLAS looks at a factor that it finds in memory.
+template <class T, class S, class F, class Compute>
+result<void> unless_zero(job& j, const scalar<S>& alpha, const scalar<F>& beta, const region<T>& c, Compute&& compute) {
+  if (alpha.by_value()) return compute();
+  static const std::string name = kernel_name<T, F>("keep");
+  const auto [blocks, threads] = for_elements(c.rows, c.columns, c.batch, 1024);  // mostly there is nothing to do
+  const bool nothing_stays = beta.is(F(0));
+  std::optional<temporary> memory;
+  if (!nothing_stays) {
+    auto made = temporary::make(j.stream(), static_cast<std::size_t>(c.rows * c.columns * c.batch) * sizeof(T));
+    if (!made) return made.error();
+    memory.emplace(std::move(*made));
+  }
+  kernel_arguments::keeping all{.what = scaling_of(c, beta),
+                                .alpha = number_of(alpha),
+                                .kept = memory ? memory->as<void>() : nullptr,
+                                .kind = kind_of<S>(),
+                                .restore = 0};
+  if (memory)
+    if (auto ok = j.launch(name, blocks, threads, all); !ok) return ok;
+  if (auto ok = compute(); !ok) return ok;
+  all.restore = 1;
+  return j.launch(name, blocks, threads, all);
 }
 
 }  // namespace troupe::blas

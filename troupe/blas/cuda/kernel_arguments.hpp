@@ -25,6 +25,27 @@ struct scaling {
   std::int32_t always;  ///< multiply by 0 and 1 as well
 };
 
+/// What a factor is made of.
+enum class factor : std::int32_t { f32, f64, c64, c128, i32 };
+/// Where alpha is 0: `kept` = beta * C before a call, and C = `kept` after it, or 0 when nothing was kept. So what the
+/// call makes of infinities and NaN does not count.
+struct keeping {
+  scaling what;
+  number alpha;
+  void* kept;
+  factor kind;
+  std::int32_t restore;
+};
+
+/// C = alpha * op(A) + beta * op(B)
+struct sum_of_matrices {
+  number alpha, beta;
+  const void *a, *b;
+  void* c;
+  std::int64_t m, n, lda, ldb, ldc;
+  std::int32_t op_a, op_b;
+};
+
 /// y = alpha * x + y; not at all when alpha is 0.
 struct addition {
   number alpha;
@@ -78,7 +99,8 @@ struct flag {
   void* to;
 };
 
-/// C = alpha * op(A) * op(B) + beta * C. The ops are those of blas::op.
+/// C = alpha * op(A) * op(B) + beta * C. The ops are those of blas::op, and `conjugate` without turning.
+inline constexpr std::int32_t conjugate_op = 3;
 struct product {
   number alpha, beta;
   const void *a, *b;

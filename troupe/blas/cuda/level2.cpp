@@ -3,24 +3,60 @@
 #include <troupe/blas/level2.hpp>
 
 #include "engine.hpp"
+#include "products.hpp"
 
 namespace troupe::blas {
 
 // y = alpha * op(A) * x + beta * y. A product that does not count is left out. multiply(alpha, beta) is the routine.
 template <class R, class Multiply>
 static result<void> product_of(const R& r, job& j, extent ny, Multiply&& multiply) {
-  if (r.alpha.is(0)) return scale(j, vector_region(r.y.data(), ny.value(), r.incy), r.beta);
+  const auto y = vector_region(r.y.data(), ny.value(), r.incy);
+  if (r.alpha.is(0)) return scale(j, y, r.beta);
   const auto f = j.factors(r.alpha, r.beta);
   if (!f) return f.error();
-  return std::apply(multiply, *f);
+  return unless_zero(j, r.alpha, r.beta, y, [&] { return std::apply(multiply, *f); });
+}
+
+// Small ones are products of our kernel, which gives the same bits alone and together with others: the row y' = x' *
+// op(A)', with an increment as the leading dimension of a row.
+template <class T>
+static bool is_small(const gemv<T>& r) noexcept {
+  constexpr std::int64_t longest = 96;
+  return r.m <= longest && r.n <= longest;
+}
+template <class T>
+static kernel_arguments::product row_product(const gemv<T>& r) noexcept {
+  const std::int64_t ny = (r.trans == op::none ? r.m : r.n).value(), nx = (r.trans == op::none ? r.n : r.m).value(),
+                     incx = step(r.incx), incy = step(r.incy);
+  product_shape s{.trans_a = op::none,
+                  .trans_b = r.trans == op::none ? op::transpose : op::none,
+                  .m = 1,
+                  .n = ny,
+                  .k = nx,
+                  .lda = incx,
+                  .ldb = or_tight(r.lda, r.m).value(),
+                  .ldc = incy};
+  auto out = product_of(s, r.alpha, r.beta, r.x.data() + (incx < 0 ? (1 - nx) * incx : 0), r.a.data(),
+                        r.y.data() + (incy < 0 ? (1 - ny) * incy : 0));
+  if (r.trans == op::conjugate_transpose) out.op_b = kernel_arguments::conjugate_op;
+  return out;
 }
 
 template <class T>
 static result<void> enqueue(const gemv<T>& r, job& j) {
+  if (is_small(r)) return multiply_ours<T, T>(j, row_product(r));
   return product_of(r, j, r.trans == op::none ? r.m : r.n, [&](const T* alpha, const T* beta) {
     return j(routines<T>::gemv, code<T>(r.trans), r.m.value(), r.n.value(), alpha, r.a.data(),
              or_tight(r.lda, r.m).value(), r.x.data(), step(r.incx), beta, r.y.data(), step(r.incy));
   });
+}
+template <class T>
+static std::uint64_t group_key(const gemv<T>& r) noexcept {
+  return is_small(r) ? 1 : 0;
+}
+template <class T>
+static result<void> enqueue_group(const group<gemv<T>>& all, job& j) {
+  return multiply_ours<T, T>(j, all.size(), [&](std::size_t i) { return row_product(all[i]); });
 }
 
 template <class T>
@@ -85,10 +121,11 @@ static result<void> enqueue(const hpmv<T>& r, job& j) {
 }
 
 operations level2_operations() noexcept {
-  return operations_of<cublas, gemv<float>, gemv<double>, gemv<complex64>, gemv<complex128>, gbmv<float>, gbmv<double>,
-                       gbmv<complex64>, gbmv<complex128>, symv<float>, symv<double>, symv<complex64>, symv<complex128>,
-                       hemv<complex64>, hemv<complex128>, sbmv<float>, sbmv<double>, hbmv<complex64>, hbmv<complex128>,
-                       spmv<float>, spmv<double>, hpmv<complex64>, hpmv<complex128>>();
+  return operations_of<cublas, grouped<gemv<float>>, grouped<gemv<double>>, grouped<gemv<complex64>>,
+                       grouped<gemv<complex128>>, gbmv<float>, gbmv<double>, gbmv<complex64>, gbmv<complex128>,
+                       symv<float>, symv<double>, symv<complex64>, symv<complex128>, hemv<complex64>, hemv<complex128>,
+                       sbmv<float>, sbmv<double>, hbmv<complex64>, hbmv<complex128>, spmv<float>, spmv<double>,
+                       hpmv<complex64>, hpmv<complex128>>();
 }
 
 }  // namespace troupe::blas

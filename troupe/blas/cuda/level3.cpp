@@ -10,12 +10,15 @@ namespace troupe::blas {
 template <class T, class R, class F>
 static result<void> symmetric_product(const R& r, job& j, const routine<F>& routine) {
   const std::int64_t m = r.m.value(), n = r.n.value(), ldc = or_tight(r.ldc, r.m).value();
-  if (r.alpha.is(T(0))) return scale(j, region<T>{.c = r.c.data(), .rows = m, .columns = n, .ld = ldc}, r.beta);
+  const region<T> c{.c = r.c.data(), .rows = m, .columns = n, .ld = ldc};
+  if (r.alpha.is(T(0))) return scale(j, c, r.beta);
   const auto f = j.factors(r.alpha, r.beta);
   if (!f) return f.error();
-  return j(routine, code(r.side), code(r.uplo), m, n, std::get<0>(*f), r.a.data(),
-           or_tight(r.lda, r.side == side::left ? r.m : r.n).value(), r.b.data(), or_tight(r.ldb, r.m).value(),
-           std::get<1>(*f), r.c.data(), ldc);
+  return unless_zero(j, r.alpha, r.beta, c, [&] {
+    return j(routine, code(r.side), code(r.uplo), m, n, std::get<0>(*f), r.a.data(),
+             or_tight(r.lda, r.side == side::left ? r.m : r.n).value(), r.b.data(), or_tight(r.ldb, r.m).value(),
+             std::get<1>(*f), r.c.data(), ldc);
+  });
 }
 template <class T>
 static result<void> enqueue(const symm<T>& r, job& j) {
@@ -31,25 +34,24 @@ template <class T, bool Hermitian, class R, class F>
 static result<void> update(const R& r, job& j, const routine<F>& routine) {
   const std::int64_t n = r.n.value(), ldc = or_tight(r.ldc, r.n).value();
   const auto ld = [&](const extent& given) { return or_tight(given, r.trans == op::none ? r.n : r.k).value(); };
-  const auto add = [&]() -> result<void> {
-    if (r.alpha.is(0))
-      return scale(
-          j,
-          region<T>{.c = r.c.data(),
+  const region<T> c{.c = r.c.data(),
                     .rows = n,
                     .columns = n,
                     .ld = ldc,
-                    .which = r.uplo == triangle::lower ? kernel_arguments::part::lower : kernel_arguments::part::upper},
-          r.beta);
+                    .which = r.uplo == triangle::lower ? kernel_arguments::part::lower : kernel_arguments::part::upper};
+  const auto add = [&]() -> result<void> {
+    if (r.alpha.is(0)) return scale(j, c, r.beta);
     const auto f = j.factors(r.alpha, r.beta);
     if (!f) return f.error();
-    const auto [alpha, beta] = *f;
-    if constexpr (requires { r.b; })
-      return j(routine, code(r.uplo), code<T>(r.trans), n, r.k.value(), alpha, r.a.data(), ld(r.lda), r.b.data(),
-               ld(r.ldb), beta, r.c.data(), ldc);
-    else
-      return j(routine, code(r.uplo), code<T>(r.trans), n, r.k.value(), alpha, r.a.data(), ld(r.lda), beta, r.c.data(),
-               ldc);
+    return unless_zero(j, r.alpha, r.beta, c, [&] {
+      const auto [alpha, beta] = *f;
+      if constexpr (requires { r.b; })
+        return j(routine, code(r.uplo), code<T>(r.trans), n, r.k.value(), alpha, r.a.data(), ld(r.lda), r.b.data(),
+                 ld(r.ldb), beta, r.c.data(), ldc);
+      else
+        return j(routine, code(r.uplo), code<T>(r.trans), n, r.k.value(), alpha, r.a.data(), ld(r.lda), beta,
+                 r.c.data(), ldc);
+    });
   };
   if constexpr (Hermitian)
     return keeping_real(j, hermitian_diagonal<T>{r.c.data(), n, ldc}, add);
@@ -81,26 +83,35 @@ static result<void> enqueue(const herkx<T>& r, job& j) {
   return update<T, true>(r, j, routines<T>::herkx);
 }
 
-template <class T>
-static result<void> enqueue(const trmm<T>& r, job& j) {
-  const std::int64_t m = r.m.value(), n = r.n.value(), ldc = or_tight(r.ldc, r.m).value();
-  if (r.alpha.is(T(0)))
-    return scale(j, region<T>{.c = r.c.data(), .rows = m, .columns = n, .ld = ldc}, scalar<T>(T(0)));
+// C = alpha * something, which is 0 when alpha is. compute(alpha) is the routine.
+template <class T, class R, class Compute>
+static result<void> triangular(const R& r, job& j, T* c, std::int64_t ldc, Compute&& compute) {
+  const region<T> all{.c = c, .rows = r.m.value(), .columns = r.n.value(), .ld = ldc};
+  const scalar<T> nothing(T(0));
+  if (r.alpha.is(T(0))) return scale(j, all, nothing);
   const auto f = j.factors(r.alpha);
   if (!f) return f.error();
-  return j(routines<T>::trmm, code(r.side), code(r.uplo), code<T>(r.trans), code(r.diag), m, n, std::get<0>(*f),
-           r.a.data(), or_tight(r.lda, r.side == side::left ? r.m : r.n).value(), r.b.data(),
-           or_tight(r.ldb, r.m).value(), r.c.data(), ldc);
+  return unless_zero(j, r.alpha, nothing, all, [&] { return compute(std::get<0>(*f)); });
+}
+template <class R>
+static std::int64_t ld_of_a(const R& r) noexcept {
+  return or_tight(r.lda, r.side == side::left ? r.m : r.n).value();
+}
+template <class T>
+static result<void> enqueue(const trmm<T>& r, job& j) {
+  const std::int64_t ldc = or_tight(r.ldc, r.m).value();
+  return triangular(r, j, r.c.data(), ldc, [&](const T* alpha) {
+    return j(routines<T>::trmm, code(r.side), code(r.uplo), code<T>(r.trans), code(r.diag), r.m.value(), r.n.value(),
+             alpha, r.a.data(), ld_of_a(r), r.b.data(), or_tight(r.ldb, r.m).value(), r.c.data(), ldc);
+  });
 }
 template <class T>
 static result<void> enqueue(const trsm<T>& r, job& j) {
-  const std::int64_t m = r.m.value(), n = r.n.value(), ldb = or_tight(r.ldb, r.m).value();
-  if (r.alpha.is(T(0)))
-    return scale(j, region<T>{.c = r.b.data(), .rows = m, .columns = n, .ld = ldb}, scalar<T>(T(0)));
-  const auto f = j.factors(r.alpha);
-  if (!f) return f.error();
-  return j(routines<T>::trsm, code(r.side), code(r.uplo), code<T>(r.trans), code(r.diag), m, n, std::get<0>(*f),
-           r.a.data(), or_tight(r.lda, r.side == side::left ? r.m : r.n).value(), r.b.data(), ldb);
+  const std::int64_t ldb = or_tight(r.ldb, r.m).value();
+  return triangular(r, j, r.b.data(), ldb, [&](const T* alpha) {
+    return j(routines<T>::trsm, code(r.side), code(r.uplo), code<T>(r.trans), code(r.diag), r.m.value(), r.n.value(),
+             alpha, r.a.data(), ld_of_a(r), r.b.data(), ldb);
+  });
 }
 
 operations level3_operations() noexcept {

@@ -13,7 +13,7 @@ constexpr int depth = 16;
 template <class T, class C, class S>
 __device__ void multiply(const products& all) {
   __shared__ product p;
-  __shared__ alignas(16) unsigned char room_a[depth * (tile + 1) * sizeof(S)], room_b[depth * (tile + 1) * sizeof(S)];
+  alignas(16) __shared__ unsigned char room_a[depth * (tile + 1) * sizeof(S)], room_b[depth * (tile + 1) * sizeof(S)];
   auto* const panel_a = reinterpret_cast<S(*)[tile + 1]>(room_a);
   auto* const panel_b = reinterpret_cast<S(*)[tile + 1]>(room_b);
   const int self = threadIdx.x;
@@ -30,6 +30,7 @@ __device__ void multiply(const products& all) {
   const T* const b = static_cast<const T*>(p.b);
   C* const c = static_cast<C*>(p.c);
   const i64 down = (p.m + tile - 1) / tile, across = (p.n + tile - 1) / tile, terms = is(alpha, 0) ? 0 : p.k;
+  const bool straight_a = p.op_a == 0 || p.op_a == conjugate_op, straight_b = p.op_b == 0 || p.op_b == conjugate_op;
   const int x = self % 16, y = self / 16;
   for (i64 t = blockIdx.y; t < down * across; t += gridDim.y) {
     const i64 row = t % down * tile, column = t / down * tile;
@@ -37,16 +38,16 @@ __device__ void multiply(const products& all) {
     for (i64 l0 = 0; l0 < terms; l0 += depth) {
       for (int e = self; e < tile * depth; e += 256) {
         // Neighbours in memory by neighbouring threads.
-        const int i = p.op_a == 0 ? e % tile : e / depth, la = p.op_a == 0 ? e / tile : e % depth;
+        const int i = straight_a ? e % tile : e / depth, la = straight_a ? e / tile : e % depth;
         const bool in_a = row + i < p.m && l0 + la < p.k;
         S va{};
-        if (in_a) va = widened<S>(p.op_a == 0 ? a[row + i + (l0 + la) * p.lda] : a[l0 + la + (row + i) * p.lda]);
-        panel_a[la][i] = p.op_a == 2 ? conjugate(va) : va;
-        const int j = p.op_b == 0 ? e / depth : e % tile, lb = p.op_b == 0 ? e % depth : e / tile;
+        if (in_a) va = widened<S>(straight_a ? a[row + i + (l0 + la) * p.lda] : a[l0 + la + (row + i) * p.lda]);
+        panel_a[la][i] = p.op_a >= 2 ? conjugate(va) : va;
+        const int j = straight_b ? e / depth : e % tile, lb = straight_b ? e % depth : e / tile;
         const bool in_b = column + j < p.n && l0 + lb < p.k;
         S vb{};
-        if (in_b) vb = widened<S>(p.op_b == 0 ? b[l0 + lb + (column + j) * p.ldb] : b[column + j + (l0 + lb) * p.ldb]);
-        panel_b[lb][j] = p.op_b == 2 ? conjugate(vb) : vb;
+        if (in_b) vb = widened<S>(straight_b ? b[l0 + lb + (column + j) * p.ldb] : b[column + j + (l0 + lb) * p.ldb]);
+        panel_b[lb][j] = p.op_b >= 2 ? conjugate(vb) : vb;
       }
       __syncthreads();
       const int most = terms - l0 < depth ? static_cast<int>(terms - l0) : depth;

@@ -12,8 +12,12 @@ static result<void> general(const R& r, job& j, const routine<F>& routine) {
   if (r.alpha.is(T(0))) return {};
   const auto f = j.factors(r.alpha);
   if (!f) return f.error();
-  return j(routine, r.m.value(), r.n.value(), std::get<0>(*f), r.x.data(), step(r.incx), r.y.data(), step(r.incy),
-           r.a.data(), or_tight(r.lda, r.m).value());
+  const std::int64_t lda = or_tight(r.lda, r.m).value();
+  const region<T> a{.c = r.a.data(), .rows = r.m.value(), .columns = r.n.value(), .ld = lda};
+  return unless_zero(j, r.alpha, scalar<T>(T(1)), a, [&] {
+    return j(routine, r.m.value(), r.n.value(), std::get<0>(*f), r.x.data(), step(r.incx), r.y.data(), step(r.incy),
+             r.a.data(), lda);
+  });
 }
 template <class T>
 static result<void> enqueue(const ger<T>& r, job& j) {
@@ -37,6 +41,20 @@ static hermitian_diagonal<T> diagonal_of(const R& r) noexcept {
             r.uplo == triangle::lower ? kernel_arguments::part::packed_lower : kernel_arguments::part::packed_upper};
 }
 
+// What is written: a triangle, or all of a packed one.
+template <class T, class R>
+static region<T> region_of(const R& r) noexcept {
+  const std::int64_t n = r.n.value();
+  if constexpr (requires { r.lda; })
+    return {.c = r.a.data(),
+            .rows = n,
+            .columns = n,
+            .ld = or_tight(r.lda, r.n).value(),
+            .which = r.uplo == triangle::lower ? kernel_arguments::part::lower : kernel_arguments::part::upper};
+  else
+    return {.c = r.a.data(), .rows = n * (n + 1) / 2, .columns = 1, .ld = 1};
+}
+
 // Of rank 1 or 2, full or packed.
 template <class T, bool Hermitian, class R, class F>
 static result<void> symmetric(const R& r, job& j, const routine<F>& routine) {
@@ -53,10 +71,12 @@ static result<void> symmetric(const R& r, job& j, const routine<F>& routine) {
       else
         return with(rest...);
     };
-    if constexpr (requires { r.lda; })
-      return with_vectors(r.a.data(), or_tight(r.lda, r.n).value());
-    else
-      return with_vectors(r.a.data());
+    return unless_zero(j, r.alpha, scalar<T>(T(1)), region_of<T>(r), [&] {
+      if constexpr (requires { r.lda; })
+        return with_vectors(r.a.data(), or_tight(r.lda, r.n).value());
+      else
+        return with_vectors(r.a.data());
+    });
   };
   if constexpr (Hermitian)
     return keeping_real(j, diagonal_of<T>(r), add);

@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What the CUDA engine does in its own way. It runs on a fake driver and a fake cuBLAS, which compute at once on the
+// processor; the suites of the requests run on them, too.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <tests/numerics/compare.hpp>
+#include <tests/numerics/engine_under_test.hpp>
+#include <troupe/blas/blas.hpp>
+
+namespace troupe::blas {
+namespace {
+
+using namespace numerics;
+
+class blas_cuda : public ::testing::Test {
+ protected:
+  template <class R>
+  void run(const R& r) {
+    const auto done = engine.run(r);
+    ASSERT_TRUE(done) << done.error().to_string();
+  }
+  template <class T>
+  static scalar<T> in_memory(const T& value) {
+    return scalar<T>::at(reinterpret_cast<std::uintptr_t>(&value));
+  }
+
+  engine_under_test engine{TROUPE_ENGINE_UNDER_TEST};
+};
+
+template <class T, access_mode M = access_mode::read_write>
+operand<T, M> all_of(const std::vector<T>& v) {
+  return {reinterpret_cast<std::uintptr_t>(v.data()), v.size()};
+}
+template <class T>
+in<T> to_read(const std::vector<T>& v) {
+  return all_of<T, access_mode::read>(v);
+}
+
+TEST_F(blas_cuda, serves_every_request_of_the_actor_on_the_lane_of_the_library) {
+  EXPECT_STREQ(engine.interface().library, "blas");
+  EXPECT_STREQ(engine.interface().backend, "cuda");
+  EXPECT_EQ(std::string(engine.interface().version).substr(0, 7), "cuBLAS ") << engine.interface().version;
+  std::set<std::string> names;
+  for (std::uint32_t i = 0; i < engine.interface().operation_count; ++i) {
+    const troupe_engine_operation& one = engine.interface().operations[i];
+    EXPECT_TRUE(names.insert(one.name).second) << one.name;
+    EXPECT_EQ(one.lane, troupe_lane_library) << one.name;
+  }
+  EXPECT_EQ(names.size(), 242u);  // as many as the host engine
+}
+
+TEST_F(blas_cuda, pivots_that_are_no_rows_make_their_solution_nan_and_no_other) {
+  const std::vector<std::vector<float>> a{{2, 1, 1, 3}, {4, 2, 1, 5}, {1, 0, 0, 1}};
+  for (const std::int32_t bad : {0, -7, 3, 1 << 30}) {
+    std::vector<std::vector<float>> b{{1, 2}, {3, 4}, {5, 6}}, c(3, std::vector<float>(4, 7));
+    const std::vector<std::int32_t> pivots{1, 2, bad, 2, 1, 2};
+    std::vector<std::int32_t> info(3, -1);
+    getrs_batched<float> solve{.a = {}, .pivots = to_read(pivots), .b = {}, .n = 2, .nrhs = 1};
+    getri_batched<float> invert{
+        .a = {}, .pivots = to_read(pivots), .c = {}, .info = all_of<std::int32_t, access_mode::write>(info), .n = 2};
+    for (std::size_t i = 0; i < 3; ++i) {
+      solve.a.push_back(to_read(a[i])), solve.b.push_back(all_of(b[i]));
+      invert.a.push_back(to_read(a[i])), invert.c.push_back(all_of<float, access_mode::write>(c[i]));
+    }
+    run(solve);
+    run(invert);
+    for (const auto& wrong : {b[1], c[1]})
+      for (const float v : wrong) EXPECT_TRUE(std::isnan(v)) << bad << ": " << v;
+    for (const auto& right : {b[0], b[2], c[0], c[2]})
+      for (const float v : right) EXPECT_TRUE(std::isfinite(v)) << bad;
+    EXPECT_EQ(b[2], (std::vector<float>{5, 6}));
+  }
+}
+
+// The fake multiplies by a 0 that it finds in memory, as cuBLAS may.
+TEST_F(blas_cuda, an_alpha_in_memory_that_is_0_lets_no_nan_through) {
+  constexpr std::int64_t n = 300;  // too large for the kernel of small products
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> zero{0}, two{2};
+  const std::vector<float> a(n * n, nan);
+  std::vector<float> c(n * n, 3);
+  const gemm<float> r{.a = to_read(a),
+                      .b = to_read(a),
+                      .c = all_of(c),
+                      .m = n,
+                      .n = n,
+                      .k = n,
+                      .alpha = in_memory(zero[0]),
+                      .beta = in_memory(two[0])};
+  run(r);
+  EXPECT_EQ(c, std::vector<float>(n * n, 6));
+  std::vector<float> y(n, 5);
+  run(gemv<float>{.a = to_read(a), .x = to_read(a), .y = all_of(y), .m = n, .n = n, .alpha = in_memory(zero[0])});
+  EXPECT_EQ(y, std::vector<float>(n, 0));
+}
+
+TEST_F(blas_cuda, lists_longer_than_the_memory_for_arguments_go_in_parts) {
+  constexpr std::size_t count = 40'000;  // of the 16384 that one call gets
+  std::vector<float> a(count), b(count), c(count, -1);
+  gemm_batched<float> r{.a = {}, .b = {}, .c = {}, .m = 1, .n = 1, .k = 1};
+  const auto one = [](std::vector<float>& v, std::size_t i) { return reinterpret_cast<std::uintptr_t>(v.data() + i); };
+  for (std::size_t i = 0; i < count; ++i) {
+    a[i] = static_cast<float>(i % 1000), b[i] = static_cast<float>(i % 7);
+    r.a.emplace_back(one(a, i), 1), r.b.emplace_back(one(b, i), 1), r.c.emplace_back(one(c, i), 1);
+  }
+  // Many times, so that the memory is used round and round.
+  for (int round = 0; round < 5; ++round) run(r);
+  for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(c[i], a[i] * b[i]) << i;
+}
+
+TEST_F(blas_cuda, memory_for_arguments_is_used_again_only_when_the_gpu_has_passed_it) {
+  void* const fakes = ::dlopen(TROUPE_ENGINE_UNDER_TEST, RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(fakes, nullptr);
+  const auto hold_back = reinterpret_cast<void (*)()>(::dlsym(fakes, "troupe_fake_gpu_hold_back")),
+             go_on = reinterpret_cast<void (*)()>(::dlsym(fakes, "troupe_fake_gpu_go_on"));
+  ::dlclose(fakes);
+  ASSERT_TRUE(hold_back != nullptr && go_on != nullptr);
+  // Several times as much as there is of it, while the GPU does nothing that it need not. A factor of 0 leaves only our
+  // kernel.
+  constexpr std::size_t calls = 40, each = 16 * 1024;
+  std::vector<float> c(calls * each, 3);
+  hold_back();
+  for (std::size_t call = 0; call < calls; ++call) {
+    gemm_batched<float> r{.a = {}, .b = {}, .c = {}, .m = 1, .n = 1, .k = 1, .alpha = 0, .beta = 2};
+    for (std::size_t i = call * each; i < (call + 1) * each; ++i) {
+      const auto at = reinterpret_cast<std::uintptr_t>(&c[i]);
+      r.a.emplace_back(at, 1), r.b.emplace_back(at, 1), r.c.emplace_back(at, 1);
+    }
+    run(r);
+  }
+  EXPECT_EQ(c.back(), 3) << "nothing was held back";
+  go_on();
+  for (std::size_t i = 0; i < c.size(); ++i) ASSERT_EQ(c[i], 6) << i;
+}
+
+TEST_F(blas_cuda, products_that_cublas_has_not_are_computed_all_the_same) {
+  // Matrices of int8 that are not aligned, factors of whole products, and a mode that this GPU has not.
+  constexpr std::int64_t n = 131, ld = 133;
+  std::vector<std::int8_t> a(ld * n + 1), b(ld * n + 1);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    a[i] = static_cast<std::int8_t>(i % 13), b[i] = static_cast<std::int8_t>(i % 5);
+  std::vector<std::int32_t> c(n * n, 1);
+  const auto odd = [](const std::vector<std::int8_t>& v) {
+    return in<std::int8_t>(reinterpret_cast<std::uintptr_t>(v.data() + 1), v.size() - 1);
+  };
+  run(gemm<std::int8_t, std::int32_t>{
+      .a = odd(a), .b = odd(b), .c = all_of(c), .m = n, .n = n, .k = n, .alpha = 3, .beta = -2, .lda = ld, .ldb = ld});
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i) {
+      std::int32_t sum = 0;
+      for (std::int64_t l = 0; l < n; ++l)
+        sum += a[static_cast<std::size_t>(1 + i + l * ld)] * b[static_cast<std::size_t>(1 + l + j * ld)];
+      ASSERT_EQ(c[static_cast<std::size_t>(i + j * n)], 3 * sum - 2) << i << ", " << j;
+    }
+  const std::vector<float> ones(n * n, 1);
+  std::vector<float> sums(n * n);
+  run(gemm<float>{
+      .a = to_read(ones), .b = to_read(ones), .c = all_of(sums), .m = n, .n = n, .k = n, .math = math_mode::bf16x9});
+  EXPECT_EQ(sums, std::vector<float>(n * n, n));
+}
+
+TEST_F(blas_cuda, a_product_gives_the_same_bits_alone_and_among_products_of_other_shapes) {
+  std::vector<std::vector<float>> a, b, alone, together;
+  std::vector<gemm<float>> requests;
+  for (std::int64_t i = 1; i <= 20; ++i) {
+    const std::int64_t m = 3 * i, n = 64 - 3 * i, k = 100 - 4 * i;
+    const auto some = [i](std::int64_t count, float by) {
+      std::vector<float> out;
+      for (std::int64_t l = 0; l < count; ++l) out.push_back(std::sin(static_cast<float>(l * i) * by));
+      return out;
+    };
+    a.push_back(some(m * k, 0.37f)), b.push_back(some(k * n, 0.91f));
+    alone.emplace_back(static_cast<std::size_t>(m * n)), together.emplace_back(static_cast<std::size_t>(m * n));
+    const gemm<float> r{
+        .a = to_read(a.back()), .b = to_read(b.back()), .c = all_of(alone.back()), .m = m, .n = n, .k = k};
+    run(r);
+    requests.push_back(r);
+    requests.back().c = all_of(together.back());
+  }
+  ASSERT_EQ(engine.run_together(requests).size(), requests.size());
+  for (std::size_t i = 0; i < alone.size(); ++i)
+    EXPECT_EQ(std::memcmp(alone[i].data(), together[i].data(), alone[i].size() * sizeof(float)), 0) << i;
+}
+
+TEST_F(blas_cuda, each_lane_has_a_handle_of_its_own_and_there_are_no_others) {
+  std::vector<float> x(4, 1);
+  const scal<float> r{.x = all_of(x), .n = 4, .alpha = 2};
+  for (const std::uint32_t lane : {0u, 3u, 1u, 3u}) ASSERT_TRUE(engine.run(r, lane));
+  EXPECT_EQ(x, std::vector<float>(4, 16));
+  const auto refused = engine.run(r, 4);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reaction(), reaction::fatal);
+}
+
+TEST_F(blas_cuda, factorizations_beyond_32_bits_are_unsupported) {
+  const std::vector<std::int32_t> info(1);
+  const auto refused = engine.run(
+      getrf_batched<float>{.a = {}, .info = all_of<std::int32_t, access_mode::write>(info), .n = 3'000'000'000});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reaction(), reaction::unsupported);
+  EXPECT_EQ(refused.error().text(),
+            "blas.getrf_batched<f32>: n is 3000000000; cuBLAS counts in 32 bits here, so at most 2147483647");
+}
+
+}  // namespace
+}  // namespace troupe::blas

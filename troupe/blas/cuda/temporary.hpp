@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda.h>
+
+#include <utility>
+
+#include "status.hpp"
+
+namespace troupe::blas {
+
+/// Device memory for one request: given back in the order of the stream.
+class temporary {
+ public:
+  static result<temporary> make(CUstream stream, std::size_t bytes) {
+    CUdeviceptr memory = 0;
+    if (auto ok = done("cuMemAllocAsync", ::cuMemAllocAsync(&memory, bytes, stream), stream); !ok) return ok.error();
+    return temporary(memory, stream);
+  }
+  temporary(temporary&& o) noexcept : memory_(std::exchange(o.memory_, 0)), stream_(o.stream_) {}
+  temporary& operator=(temporary&&) = delete;
+  ~temporary() {
+    if (memory_ != 0) (void)::cuMemFreeAsync(memory_, stream_);
+  }
+  CUdeviceptr address() const noexcept { return memory_; }
+  template <class T>
+  T* as() const noexcept {
+    return reinterpret_cast<T*>(memory_);
+  }
+
+ private:
+  temporary(CUdeviceptr memory, CUstream stream) noexcept : memory_(memory), stream_(stream) {}
+  CUdeviceptr memory_;
+  CUstream stream_;
+};
+
+}  // namespace troupe::blas

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdlib>
+
+#include "fakes.hpp"
+#include "reference_blas.hpp"
+
+struct cublasContext {
+  cublasPointerMode_t scalars_in = CUBLAS_POINTER_MODE_HOST;
+};
+
+namespace troupe::blas::testing {
+
+/// cuComplex* as std::complex<float>*, through one or two pointers.
+template <class V>
+struct element_type {
+  using type = V;
+};
+template <>
+struct element_type<cuComplex> {
+  using type = std::complex<float>;
+};
+template <>
+struct element_type<cuDoubleComplex> {
+  using type = std::complex<double>;
+};
+template <class V>
+auto* as(V* p) {
+  return reinterpret_cast<typename element_type<V>::type*>(p);
+}
+template <class V>
+auto* as(const V* p) {
+  return reinterpret_cast<const typename element_type<V>::type*>(p);
+}
+template <class V>
+auto* list(V* const* p) {
+  if (!is_pinned(p)) wrong("it reads a list of addresses that it cannot see");
+  return reinterpret_cast<typename element_type<V>::type* const*>(p);
+}
+template <class V>
+auto* list(const V* const* p) {
+  if (!is_pinned(p)) wrong("it reads a list of addresses that it cannot see");
+  return reinterpret_cast<const typename element_type<V>::type* const*>(p);
+}
+
+/// A factor, from where the handle says that it is.
+template <class V>
+auto factor(cublasHandle_t h, const V* p) {
+  if (h->scalars_in == CUBLAS_POINTER_MODE_DEVICE && is_on_this_stack(p)) wrong("it reads a factor from a stack");
+  return *as(p);
+}
+template <class V>
+auto known_factor(cublasHandle_t h, const V* p) {
+  return known<typename element_type<V>::type>{factor(h, p), h->scalars_in == CUBLAS_POINTER_MODE_HOST};
+}
+inline void answers_on_device(cublasHandle_t h) {
+  if (h->scalars_in != CUBLAS_POINTER_MODE_DEVICE) wrong("the host waits for an answer");
+}
+inline bool is_lower(cublasFillMode_t f) { return f == CUBLAS_FILL_MODE_LOWER; }
+
+}  // namespace troupe::blas::testing
