@@ -172,8 +172,16 @@ void simulation::reads(request& q, const held& h, std::uint32_t count) {
 void simulation::writes(request& q, const held& h, std::uint32_t count) {
   const bool closed = h.handle.memory().owner->seal.load() != seal_state::open;
   const model_buffer::sealing& s = h.model->seal;
-  q.forbidden = q.what != kind::unseal && (s.under_way != 0 ? closed : s.done);
-  if (q.forbidden) return;
+  if (q.what != kind::unseal && (s.under_way != 0 ? closed : s.done)) {
+    q.forbidden = true;
+    q.forbidden_place = h;
+    q.forbidden_count = count;
+  } else {
+    will_write(q, h, count);
+  }
+}
+
+void simulation::will_write(request& q, const held& h, std::uint32_t count) {
   h.model->expect(q.number, h.first, count);
   q.writes = {h.model, h.first, count};
   q.memory.emplace_back(h.handle.memory().address, count * sizeof(word));
@@ -227,7 +235,12 @@ void simulation::ask_or_tell(request& q, const R& what, const call_options& o, r
 void simulation::after_sending(request& q) {
   record.note(q.ticket != 0 ? "sent" : "refused", q.number, static_cast<std::uint64_t>(q.what));
   if (q.ticket != 0) by_ticket_[q.ticket] = &q;
-  if (q.ticket != 0 && q.forbidden) violated("a request was accepted although it writes what is sealed");
+  if (const auto place = std::exchange(q.forbidden_place, std::nullopt); place && q.ticket != 0) {
+    if (place->handle.memory().owner->seal.load() != seal_state::open)
+      violated("a request was accepted although it writes what is sealed");
+    q.forbidden = false;  // the seal has failed, which became known while this was sent
+    will_write(q, *place, q.forbidden_count);
+  }
   if (q.ticket != 0 && q.came_too_late) violated("a request was accepted although an input is lost");
 }
 

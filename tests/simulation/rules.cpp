@@ -178,7 +178,13 @@ void simulation::judge_seal(request& q) {
   s.done = true;
   const auto* now = reinterpret_cast<const word*>(q.memory.front().first);
   s.content.assign(now, now + (q.suspect ? 0 : u.count));
-  if (q.suspect) return u.of->doubt();
+  if (q.suspect) {
+    // Then whoever was to write there before finds a wall, and nobody is to blame but the liar.
+    for (request& earlier : requests_)
+      if (earlier.number < q.number && !earlier.judged && earlier.writes && earlier.writes->of == u.of)
+        earlier.suspect = true;
+    return u.of->doubt();
+  }
   for (std::uint32_t i = 0; i < u.count; ++i)
     if (const auto c = u.of->before(q.number, i); c.state == content::known && c.value != now[i])
       violated("what is sealed is not what was written: request " + std::to_string(q.number));
@@ -198,7 +204,9 @@ void simulation::check_seals() const {
 void simulation::judge_failure(request& q) {
   ++record.failures;
   record.note("failed", q.number, static_cast<std::uint64_t>(q.why->reaction()));
-  if (q.writes) q.writes->of->settle(q.number, content::lost);
+  // Where a liar has said that it is sealed, what it holds is taken for good.
+  const bool sealed_by_liar = q.suspect && q.writes && q.writes->of->seal.done;
+  if (q.writes) q.writes->of->settle(q.number, sealed_by_liar ? content::doubtful : content::lost);
   if (q.suspect) return;
   if (!had_to_fail(q)) violated("request " + std::to_string(q.number) + " failed without a reason: " + q.why->text());
 }

@@ -91,7 +91,9 @@ class simulation final : public scene {
     // What is known otherwise.
     bool came_too_late = false;  // an input was lost when it was sent
     bool forbidden = false;      // it would write what is sealed
-    bool doubted = false;        // a liar may have decided about it, unless somebody else runs it
+    std::optional<held> forbidden_place = {};
+    std::uint32_t forbidden_count = 0;
+    bool doubted = false;  // a liar may have decided about it, unless somebody else runs it
     bool cancelled = false, suspect = false, failed_by_worker = false;
     std::int64_t deadline = INT64_MAX;
     bool limited = false;      // it may not run for long
@@ -140,6 +142,7 @@ class simulation final : public scene {
   request& begin(kind what);
   static void reads(request& q, const held& h, std::uint32_t count);
   static void writes(request& q, const held& h, std::uint32_t count);
+  static void will_write(request& q, const held& h, std::uint32_t count);
   template <class T>
   void sent(request& q, pending<T> p, random_bits& r);
   template <class T>
