@@ -67,6 +67,16 @@ TEST_F(blas_engine, serves_every_request_of_the_actor_and_says_which_openblas_it
   EXPECT_EQ(names.size(), 242u);
 }
 
+TEST_F(blas_engine, coalesces_operations_on_vectors) {
+  for (const std::uint64_t opcode :
+       {opcode_of<axpy<float>>, opcode_of<axpy<double>>, opcode_of<axpy<complex64>>, opcode_of<axpy<complex128>>,
+        opcode_of<nrm2<float>>, opcode_of<nrm2<double>>, opcode_of<nrm2<complex64>>, opcode_of<nrm2<complex128>>}) {
+    const troupe_engine_operation* const one = engine.find(opcode);
+    ASSERT_NE(one, nullptr);
+    EXPECT_NE(one->group, nullptr) << one->name;
+  }
+}
+
 TEST_F(blas_engine, notes_how_many_threads_there_are_and_for_which_processor) {
   ASSERT_NE(engine.interface().notes, nullptr);
   const std::string notes = engine.interface().notes(&engine.interface());

@@ -33,8 +33,8 @@ cublasStatus_t run(const product& p, bool known_to_host) {
   const auto* const b = static_cast<const T*>(p.b);
   auto* const c = static_cast<C*>(p.c);
   const S alpha = *static_cast<const S*>(p.alpha), beta = *static_cast<const S*>(p.beta);
-  const auto seen_a = seen(p.op_a, [=, &p](i64 i, i64 j) { return static_cast<S>(a[i + j * p.lda]); }),
-             seen_b = seen(p.op_b, [=, &p](i64 i, i64 j) { return static_cast<S>(b[i + j * p.ldb]); });
+  const auto seen_a = seen(p.op_a, [=, &p](i64 i, i64 j) { return static_cast<S>(a[i + j * p.lda]); });
+  const auto seen_b = seen(p.op_b, [=, &p](i64 i, i64 j) { return static_cast<S>(b[i + j * p.ldb]); });
   const bool multiplies = !known_to_host || alpha != S(0);
   for (i64 j = 0; j < p.n; ++j)
     for (i64 i = 0; i < p.m; ++i) {
