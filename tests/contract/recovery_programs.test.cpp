@@ -94,6 +94,38 @@ TEST_P(recovery_programs, a_build_that_was_queued_or_under_way_is_made_again_and
   fs::remove_all(room);
 }
 
+TEST_P(recovery_programs, that_were_lost_hold_up_nobody_else_while_they_are_compiled_again) {
+  const fs::path room = fs::temp_directory_path() / ("troupe-build-" + unique());
+  fs::create_directories(room);
+  const fs::path script = room / "slow-c++", hold = room / "hold";
+  std::ofstream(script) << "#!/bin/sh\nwhile [ -e " << hold.string() << " ]; do sleep 0.01; done\nexec c++ \"$@\"\n";
+  fs::permissions(script, fs::perms::owner_all);
+  const device gpu = open();
+  jit::recipe r = saxpy_recipe();
+  r.compiler = script.string();
+  r.cache = jit::cache_use::none;
+  const jit::program p = jit::compile(gpu, r);
+  ASSERT_OK(p.ready().get());
+  std::ofstream(hold).put('x');
+  kill_and_wait(gpu);
+  // Small enough to run at once, each.
+  auto launched =
+      gpu.ask(jit::launch{.kernel = p.kernel("saxpy"),
+                          .grid = 2,
+                          .block = 32,
+                          .arguments = {3.0f, uploaded(gpu, counting(64)), inout(uploaded(gpu, counting(64))), 64}});
+  auto summary = p.summary();
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    const auto pong = gpu.ping(i).get_for(std::chrono::seconds(5));
+    EXPECT_TRUE(pong && *pong);
+  }
+  EXPECT_FALSE(launched.ready());
+  fs::remove(hold);
+  EXPECT_OK(launched.get());
+  EXPECT_OK(summary.get());
+  fs::remove_all(room);
+}
+
 TEST_P(recovery_programs, what_could_not_be_made_is_refused_with_the_same_reason) {
   const device gpu = open();
   const jit::program p = jit::compile(gpu, {.source = "__global__ void saxpy() { nowhere_declared(); }"});

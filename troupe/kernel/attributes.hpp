@@ -14,6 +14,7 @@ enum class passing : std::uint8_t {
   value,          ///< takes it by value
   const_pointer,  ///< reads the buffer: `in`
   pointer,        ///< may write the buffer: `out`, `inout`
+  unknown,        ///< only its size is known: of kernels that are `extern "C"` on a GPU
 };
 
 /// One parameter of a kernel.
@@ -21,7 +22,7 @@ struct parameter_attributes {
   std::string type;  ///< as C++ spells it
   enum passing passing = passing::value;
   dtype element{};          ///< of the value or the buffer's elements; `dtype{}` for a struct or void
-  std::uint64_t bytes = 0;  ///< of the same; 0 for a pointer to void
+  std::uint64_t bytes = 0;  ///< of the same; 0 for a pointer to void, or to what only the compiler knows
   std::uint64_t alignment = 0;
 };
 
@@ -31,13 +32,15 @@ struct attributes {
   std::uint32_t max_threads = 0;          ///< of a block
   std::uint32_t static_shared_bytes = 0;  ///< of shared memory that the source declares
   std::uint32_t local_bytes = 0;          ///< of memory for each thread beside its registers
+  std::uint32_t registers = 0;            ///< of each thread; on a GPU
+  std::uint32_t constant_bytes = 0;       ///< of constant memory that the source declares; on a GPU
   std::string execution;                  ///< how the engine runs its threads, and why so: for people
   std::vector<parameter_attributes> parameters;
 };
 
 /// The answer of a request for attributes. The rest is in the buffer that goes with it.
 struct attributes_head {
-  std::uint32_t max_threads, static_shared_bytes, local_bytes, parameters;
+  std::uint32_t max_threads, static_shared_bytes, local_bytes, parameters, registers, constant_bytes;
   std::uint64_t listing_bytes;  ///< more than the buffer holds: nothing was written
 };
 

@@ -23,6 +23,7 @@
 ///     std::string notes() const;     // optional: see troupe_engine::notes
 ///     result<void> run(const gemm<float>& r, call& c);
 ///     result<float> run(const dot<float>& r, call& c);
+///     bool ready(const dot<float>& r);  // optional, for each request: see troupe_engine_operation::ready
 ///   };
 ///   TROUPE_ENGINE(openblas, "blas", "host", gemm<float>, dot<float>)
 ///
@@ -36,7 +37,7 @@
 
 extern "C" {
 
-inline constexpr std::uint32_t troupe_engine_abi = 3;
+inline constexpr std::uint32_t troupe_engine_abi = 4;
 
 /// Which lane an operation wants: its library's, a helper thread's (slow work), or one of the two for copies.
 enum troupe_lane : std::uint32_t {
@@ -85,6 +86,9 @@ struct troupe_engine_operation {
   /// at all: after a failure each runs by itself.
   bool (*run_group)(void* engine, const void* const* payloads, const troupe_engine_call* calls, std::uint32_t count,
                     troupe_engine_failure* failure);
+  /// Asked before a request runs on the thread that serves all lanes: it may, and holds nobody up for long. When not,
+  /// it is left to its lane's own thread. Null: it may.
+  bool (*ready)(void* engine, const void* payload);
 };
 
 struct troupe_engine {
@@ -222,6 +226,15 @@ bool run_group(void* engine, const void* const* payloads, const troupe_engine_ca
   });
 }
 
+template <class Engine, class R>
+bool is_ready(void* engine, const void* payload) {
+  try {
+    return static_cast<Engine*>(engine)->ready(troupe::decode<R>(static_cast<const std::byte*>(payload)));
+  } catch (...) {
+    return false;  // on its lane, where an exception becomes the request's error
+  }
+}
+
 template <class R, std::uint32_t Lane = troupe_lane_library, bool Grouped = false>
 struct operation_traits {
   using type = R;
@@ -251,11 +264,13 @@ constexpr troupe_engine_operation operation_of() noexcept {
                               operation_traits<Entry>::lane,
                               &run_operation<Engine, R>,
                               nullptr,
+                              nullptr,
                               nullptr};
   if constexpr (operation_traits<Entry>::grouped) {
     out.group = &group_of_operation<Engine, R>;
     out.run_group = &run_group<Engine, R>;
   }
+  if constexpr (requires(Engine& e, const R& r) { bool(e.ready(r)); }) out.ready = &is_ready<Engine, R>;
   return out;
 }
 

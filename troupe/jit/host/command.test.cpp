@@ -9,8 +9,8 @@
 #include <fstream>
 #include <thread>
 #include <troupe/base/clock.hpp>
+#include <troupe/jit/cache/files.hpp>
 #include <troupe/jit/host/command.hpp>
-#include <troupe/jit/host/files.hpp>
 
 namespace troupe::jit {
 namespace {

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <time.h>
 #include <troupe/base/clock.hpp>
+#include <troupe/jit/cache/files.hpp>
 #include <troupe/jit/host/command.hpp>
 #include <troupe/jit/host/compile.hpp>
 #include <troupe/jit/host/dependencies.hpp>
-#include <troupe/jit/host/files.hpp>
 #include <troupe/jit/internal/compiler_options.hpp>
 #include <troupe/kernel/host/compiler_flags.hpp>
 #include <troupe/kernel/host/internal/processor.hpp>
@@ -52,15 +52,6 @@ void name_headers(std::string& text) {
 }
 
 error failure(reaction how, const std::string& text) { return error(how, "jit", "jit.compile: " + text); }
-
-// The first line that says what is wrong.
-std::string first_error(const std::string& log) {
-  const std::size_t at = log.find("error:");
-  if (at == std::string::npos) return log.substr(0, log.find('\n'));
-  const std::size_t begin = log.rfind('\n', at);
-  return log.substr(begin == std::string::npos ? 0 : begin + 1,
-                    log.find('\n', at) - (begin == std::string::npos ? 0 : begin + 1));
-}
 
 kernel::compiler_settings settings_of(const installation& at, const recipe& r) {
   kernel::compiler_settings s;
@@ -194,7 +185,7 @@ class job {
   void note_inputs(std::int64_t begin) {
     constexpr std::int64_t clock_step_ns = 10'000'000;
     const auto rule = read_file(folder_->path() + "/" + place + "/" + dependencies);
-    if (!rule || mentions_time()) return;
+    if (!rule || mentions_time(recipe_)) return;
     for (const std::string& option : recipe_.options)
       if (!reads_no_files(option)) {
         out_.log += "note: cache: not kept: nobody knows which files " + option + " reads\n";
@@ -209,21 +200,6 @@ class job {
     out_.lasting = true;
   }
 
-  bool mentions_time() const {
-    const auto in_any = [](const named_texts& all) {
-      return std::any_of(all.begin(), all.end(), [](const auto& one) { return mentions_time(one.second); });
-    };
-    return mentions_time(recipe_.source) || in_any(recipe_.headers) || in_any(recipe_.definitions) ||
-           std::any_of(recipe_.options.begin(), recipe_.options.end(),
-                       [](const std::string& o) { return mentions_time(o); });
-  }
-  static bool mentions_time(std::string_view text) {
-    for (std::size_t at = text.find("__"); at != std::string_view::npos; at = text.find("__", at + 1))
-      for (const std::string_view clock : {"__DATE__", "__TIME__", "__TIMESTAMP__"})
-        if (text.substr(at).starts_with(clock)) return true;
-    return false;
-  }
-
   const installation& at_;
   const compiler& with_;
   const recipe& recipe_;
@@ -235,13 +211,6 @@ class job {
 };
 
 }  // namespace
-
-error out_of_time(const recipe& r, const std::string& what, const std::string& then) {
-  const std::int64_t ms = r.timeout.nanoseconds / 1'000'000;
-  const std::string span = ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
-  return failure(reaction::caller_bug,
-                 r.name + ": " + what + span + then + "; raise the recipe's timeout, or make it less work");
-}
 
 compiled compile(const installation& at, const compiler& with, const recipe& r, std::int64_t deadline_ns) {
   return job(at, with, r, deadline_ns).run();

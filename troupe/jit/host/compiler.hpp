@@ -7,17 +7,10 @@
 #include <string>
 #include <troupe/base/result.hpp>
 #include <troupe/base/time_span.hpp>
-#include <troupe/jit/host/disk_cache.hpp>
-#include <troupe/jit/recipe.hpp>
+#include <troupe/jit/cache/compiled.hpp>
+#include <troupe/jit/cache/disk_cache.hpp>
 
 namespace troupe::jit {
-
-/// The system's compiler.
-struct compiler {
-  std::string path;          ///< to run
-  std::string identity;      ///< version, and path, size and time of its programs: part of every key
-  std::string version = {};  ///< the first line of what it says of itself
-};
 
 /// Refuses what the host engine has no use for.
 result<void> check_for_host(const recipe& r);

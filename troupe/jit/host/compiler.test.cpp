@@ -72,6 +72,22 @@ TEST_F(the_compiler, is_that_of_the_recipe_else_of_the_environment_else_the_firs
             std::string::npos);
 }
 
+TEST_F(the_compiler, is_for_a_processor_and_refuses_what_that_has_no_use_for) {
+  EXPECT_TRUE(check_for_host({.source = "a"}));
+  const auto registers = check_for_host({.source = "a", .max_registers = 32});
+  ASSERT_FALSE(registers);
+  EXPECT_EQ(registers.error().reaction(), reaction::unsupported);
+  EXPECT_EQ(registers.error().text(),
+            "jit.compile: max_registers is 32; the host engine compiles for a processor, whose registers nobody "
+            "shares: leave it 0");
+  const auto architecture = check_for_host({.source = "a", .architecture = "sm_90a"});
+  ASSERT_FALSE(architecture);
+  EXPECT_EQ(architecture.error().reaction(), reaction::unsupported);
+  EXPECT_EQ(architecture.error().text(),
+            "jit.compile: architecture is \"sm_90a\"; the host engine compiles for the processor it runs on: leave it "
+            "empty");
+}
+
 TEST_F(the_compiler, is_another_one_when_its_file_or_what_it_says_has_changed) {
   const std::string path = program("c++", "c++ 1");
   const auto one = compilers_.identify(TROUPE_KEEPER, path, nullptr);

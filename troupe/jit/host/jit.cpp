@@ -2,15 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host engine of jit: the system's compiler, and the kernels it makes, on the worker's threads.
 #include <dlfcn.h>
-#include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <troupe/base/clock.hpp>
-#include <troupe/jit/host/builder.hpp>
+#include <troupe/jit/cache/builder.hpp>
 #include <troupe/jit/host/notes.hpp>
-#include <troupe/jit/requests.hpp>
-#include <troupe/kernel/engine/programs.hpp>
-#include <troupe/worker/engine.hpp>
+#include <troupe/jit/internal/engine.hpp>
+#include <troupe/kernel/engine/host/programs.hpp>
+#include <troupe/kernel/host/compiler_flags.hpp>
 
 namespace troupe::jit {
 namespace {
@@ -27,21 +25,21 @@ installation find_installation() {
   return {.keeper = (folder / "troupe-keeper").string(), .cuda_folder = (folder / "cuda").string()};
 }
 
-// Another build of the engine may translate differently.
+// Another build of the engine may translate differently, and code is for this processor.
 std::string engine_identity() {
   std::error_code failed;
   const std::filesystem::path file = engine_file();
   kernel::byte_writer identity;
   identity.value(static_cast<std::uint64_t>(std::filesystem::file_size(file, failed)));
   identity.value(static_cast<std::int64_t>(std::filesystem::last_write_time(file, failed).time_since_epoch().count()));
+  identity.value(kernel::compiler_interface_version);
+  identity.text(processor_identity());
   return std::move(identity).bytes();
 }
 
-const kernel::program_root& root_at(const std::byte* operand) noexcept {
-  return *reinterpret_cast<const kernel::program_root*>(operand);
-}
+using kernel::host_programs;
 
-class host_jit {
+class host_jit : public engine_with<host_programs> {
  public:
   static result<std::unique_ptr<host_jit>> make(const engine_context&) {
     return std::unique_ptr<host_jit>(new host_jit);
@@ -49,49 +47,13 @@ class host_jit {
   const char* version() const { return "system compiler"; }
   std::string notes() const { return notes_of(installation_, disk_); }
 
-  result<void> run(const compile_recipe& r, call&) { return programs_.make(root_at(r.root.data())); }
-  result<void> run(const launch& r, call&) {
-    return programs_.run(r.kernel.of().root(), {.request = "jit.launch",
-                                                .kernel = r.kernel.name(),
-                                                .grid = r.grid,
-                                                .block = r.block,
-                                                .shared_bytes = r.shared_bytes,
-                                                .values = r.arguments,
-                                                .cooperative = r.cooperative});
-  }
-  result<void> run(const write_global& r, call&) {
-    return programs_.write(r.global.of().root(), r.global.name(), r.offset_bytes, r.source.data(), r.source.size(),
-                           name_of<write_global>());
-  }
-  result<void> run(const read_global& r, call&) {
-    return programs_.read(r.global.of().root(), r.global.name(), r.offset_bytes, r.target.data(), r.target.size(),
-                          name_of<read_global>());
-  }
-  result<kernel::build_summary> run(const read_summary& r, call&) {
-    return programs_.summary(*reinterpret_cast<const kernel::program_root*>(static_cast<std::uintptr_t>(r.root)),
-                             name_of<read_summary>());
-  }
-  result<std::uint64_t> run(const read_image& r, call&) {
-    auto program = programs_.find(root_at(r.root.data()), name_of<read_image>());
-    if (!program) return program.error();
-    const std::string& bytes = (*program)->bytes();
-    std::memcpy(r.target.data(), bytes.data(), std::min<std::size_t>(bytes.size(), r.target.size()));
-    return std::uint64_t{bytes.size()};
-  }
-  result<kernel::attributes_head> run(const read_attributes& r, call&) {
-    return programs_.attributes(root_at(r.root.data()), r.kernel, r.listing.data(), r.listing.size(),
-                                name_of<read_attributes>());
-  }
-  result<void> run(const unload& r, call&) {
-    programs_.unload(root_at(r.root.data()));
-    return {};
-  }
-
  private:
   host_jit()
-      : installation_(find_installation()),
+      : engine_with([this](const kernel::program_root& root) { return make_program(root); }),
+        installation_(find_installation()),
         disk_(disk_cache::default_folder()),
         builder_({.find = [this](const recipe& r, disk_cache* cache) -> result<compiler> {
+                    if (auto fine = check_for_host(r); !fine) return fine.error();
                     auto path = find_compiler(r);
                     if (!path) return path.error();
                     return compilers_.identify(installation_.keeper, *path, cache);
@@ -99,15 +61,14 @@ class host_jit {
                   .compile = [this](const recipe& r, const compiler& with,
                                     std::int64_t deadline_ns) { return compile(installation_, with, r, deadline_ns); },
                   .engine = engine_identity(),
-                  .disk = disk_.folder().empty() ? nullptr : &disk_}),
-        programs_([this](const kernel::program_root& root) { return make_program(root); }) {}
+                  .disk = disk_.folder().empty() ? nullptr : &disk_}) {}
 
-  kernel::programs::made make_program(const kernel::program_root& root) {
+  host_programs::made make_program(const kernel::program_root& root) {
     const std::int64_t begin = now_ns();
     const auto recipe = decode(kernel::recipe_of(root));
     if (!recipe) return {error(reaction::fatal, "jit", "jit.compile: the recipe is damaged"), {}, {}};
     build b = builder_.make(*recipe);
-    result<kernel::program_ref> made = load(*recipe, b);
+    result<host_programs::program_ref> made = load(*recipe, b);
     kernel::build_summary s{.source = b.source};
     if (made) {
       s.image_bytes = b.image->size();
@@ -118,19 +79,19 @@ class host_jit {
     return {std::move(made), s, std::move(b.log)};
   }
 
-  static result<kernel::program_ref> load(const decoded_recipe& recipe, const build& b) {
+  static result<host_programs::program_ref> load(const decoded_recipe& recipe, const build& b) {
     if (b.failed) return *b.failed;
     auto image = kernel::loaded_image::load(std::as_bytes(std::span(*b.image)), recipe.full.name);
     if (!image) return image.error();
-    return std::make_shared<const kernel::loaded_program>(recipe.full.name, std::move(*image), b.image,
-                                                          recipe.full.flush_to_zero || recipe.full.fast_math);
+    return std::make_shared<const kernel::loaded_program<kernel::host_image>>(
+        recipe.full.name, kernel::host_image(std::move(*image), recipe.full.flush_to_zero || recipe.full.fast_math),
+        b.image);
   }
 
   installation installation_;
   disk_cache disk_;
   known_compilers compilers_;
   builder builder_;
-  kernel::programs programs_;
 };
 
 }  // namespace

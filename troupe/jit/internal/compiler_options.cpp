@@ -24,7 +24,16 @@ bool is_any(std::string_view text, std::string_view list) {
 
 constexpr std::string_view ours =
     "-o -c -S -E -x -M -B -d -r -h -### -save-temps -wrapper -emit -aux-info -print -fsyntax-only -fdump -Wp, -Wa, ";
-constexpr std::string_view long_and_not_ours = "--param= --sysroot= --gcc-toolchain= --gcc-install-dir= --stdlib= ";
+constexpr std::string_view long_and_not_ours = "--param= --sysroot= --gcc-toolchain= --gcc-install-dir= --stdlib= ",
+                           // NVRTC's, of which the host's compilers say that they do not know them
+    long_and_nvrtcs =
+        "--ptxas-options= --Ofast-compile= --prec-sqrt= --prec-div= --restrict --device-debug "
+        "--dopt= --extra-device-vectorization --modify-stack-limit= --jump-table-density= "
+        "--device-stack-protector= --builtin-move-forward= --builtin-initializer-list= "
+        "--disable-warnings --device-as-default-execution-space --device-int128 "
+        "--device-float128 --display-error-number --no-display-error-number --diag-error= "
+        "--diag-suppress= --diag-warn= --brief-diagnostics= --split-compile= --minimal "
+        "--no-cache ";
 constexpr std::string_view with_an_argument =
     "-I -D -U -L -l -T -A -u -z -e -include -imacros -isystem -iquote -idirafter -iprefix -isysroot -iwithprefix "
     "-iwithprefixbefore -Xlinker -Xassembler -Xpreprocessor -Xclang -mllvm -target ";
@@ -44,7 +53,8 @@ constexpr std::string_view harmless_after_f =
 
 bool is_for_us_to_give(std::string_view option) {
   if (option.size() < 2 || option.front() != '-' || is_any(option, with_an_argument)) return true;
-  if (option.starts_with("--")) return !begins_with_any(option, long_and_not_ours);
+  if (option.starts_with("--"))
+    return !begins_with_any(option, long_and_not_ours) && !begins_with_any(option, long_and_nvrtcs);
   if (begins_with_any(option, ours)) return true;
   if (!option.starts_with("-Wl,")) return false;
   for (std::size_t comma = option.find(','); comma != std::string_view::npos; comma = option.find(',', comma + 1))

@@ -12,14 +12,16 @@ std::size_t aligned(std::size_t at, std::size_t alignment) noexcept {
   return alignment == 0 ? at : (at + alignment - 1) / alignment * alignment;
 }
 
-std::uint64_t size_of(const parameter& p) noexcept { return p.kind == parameter_kind::value ? p.bytes : sizeof(void*); }
-std::uint64_t alignment_of(const parameter& p) noexcept {
-  return p.kind == parameter_kind::value ? p.alignment : alignof(void*);
+bool is_pointer(const parameter& p) noexcept {
+  return p.kind == parameter_kind::pointer || p.kind == parameter_kind::const_pointer;
 }
+std::uint64_t size_of(const parameter& p) noexcept { return is_pointer(p) ? sizeof(void*) : p.bytes; }
+std::uint64_t alignment_of(const parameter& p) noexcept { return is_pointer(p) ? alignof(void*) : p.alignment; }
 
 std::string type_text(dtype type, std::uint64_t bytes, std::uint64_t alignment) {
   if (is_known(type)) return std::string(to_string(type));
-  return "a struct of " + std::to_string(bytes) + " bytes, aligned to " + std::to_string(alignment);
+  return "a struct of " + std::to_string(bytes) + " bytes" +
+         (alignment == 0 ? "" : ", aligned to " + std::to_string(alignment));
 }
 
 // "inout(f32[100])", "i32"
@@ -32,6 +34,8 @@ std::string text_of(const arguments::seen& a) {
 
 // "float *" of the compiler as people write it.
 std::string spelling(const parameter& p) {
+  if (p.kind == parameter_kind::unknown)
+    return std::to_string(p.bytes) + " bytes of a type that its image does not tell";
   std::string s = p.spelling;
   if (const std::size_t star = s.find(" *"); star != std::string::npos) s.erase(star, 1);
   return "`" + s + "`";
@@ -40,7 +44,7 @@ std::string spelling(const parameter& p) {
 bool same_type(const arguments::seen& a, const parameter& p) noexcept {
   if (is_known(a.type) && is_known(p.type)) return a.type == p.type;
   if (a.bytes != p.bytes) return false;
-  return is_known(a.type) || is_known(p.type) || a.is != kind::value || a.alignment == p.alignment;
+  return is_known(a.type) || is_known(p.type) || a.is != kind::value || p.alignment == 0 || a.alignment == p.alignment;
 }
 
 bool takes_any_element(const parameter& p) noexcept {
@@ -49,7 +53,11 @@ bool takes_any_element(const parameter& p) noexcept {
 
 // What is wrong with passing `a` for `p`, after "but parameter 1 of saxpy is `float*`"; empty when nothing is.
 std::string mismatch(const arguments::seen& a, const parameter& p) {
-  const bool pointer = p.kind != parameter_kind::value;
+  if (p.kind == parameter_kind::unknown) {
+    const std::uint64_t bytes = a.is == kind::value ? a.bytes : sizeof(void*);
+    return bytes == p.bytes ? "" : "; " + std::to_string(bytes) + " bytes do not fit";
+  }
+  const bool pointer = is_pointer(p);
   if (a.is == kind::value && pointer) return ", a pointer; pass a buffer";
   if (a.is != kind::value && !pointer) return ", a value; pass it by value";
   if (a.is == kind::value) return same_type(a, p) ? "" : "; expected " + type_text(p.type, p.bytes, p.alignment);
@@ -63,43 +71,44 @@ error refusal(std::string_view request, const std::string& text) {
   return error(reaction::caller_bug, "kernel", std::string(request) + ": " + text);
 }
 
-std::string parameter_list(const loaded_kernel& kernel) {
+std::string parameter_list(const std::vector<parameter>& parameters) {
   std::string list;
-  for (const parameter& p : kernel.parameters) list.append(list.empty() ? "" : ", ").append(spelling(p));
+  for (const parameter& p : parameters) list.append(list.empty() ? "" : ", ").append(spelling(p));
   return list.empty() ? "no parameters"
-                      : std::to_string(kernel.parameters.size()) +
-                            (kernel.parameters.size() == 1 ? " parameter (" : " parameters (") + list + ")";
+                      : std::to_string(parameters.size()) +
+                            (parameters.size() == 1 ? " parameter (" : " parameters (") + list + ")";
 }
 
 }  // namespace
 
-void argument_frame::make_room(const loaded_kernel& kernel) {
+void argument_frame::make_room(const std::vector<parameter>& parameters) {
   std::size_t bytes = 0;
-  for (const parameter& p : kernel.parameters) bytes = aligned(bytes, alignment_of(p)) + size_of(p);
+  for (const parameter& p : parameters) bytes = aligned(bytes, alignment_of(p)) + size_of(p);
   if (bytes > small_bytes) {
     large_.resize(bytes + most_alignment);
     values_ = large_.data() + (most_alignment - reinterpret_cast<std::uintptr_t>(large_.data()) % most_alignment);
   }
-  if (kernel.parameters.size() > few) {
-    many_.resize(kernel.parameters.size());
+  if (parameters.size() > few) {
+    many_.resize(parameters.size());
     addresses_ = many_.data();
   }
 }
 
-result<void> argument_frame::fill(const arguments& given, const loaded_kernel& kernel, std::string_view request) {
-  if (given.size() != kernel.parameters.size()) [[unlikely]]
+result<void> argument_frame::fill(const arguments& given, const std::string& kernel,
+                                  const std::vector<parameter>& parameters, std::string_view request) {
+  if (given.size() != parameters.size()) [[unlikely]]
     return refusal(request, std::to_string(given.size()) + (given.size() == 1 ? " argument was" : " arguments were") +
-                                " given, but " + kernel.name + " has " + parameter_list(kernel));
-  make_room(kernel);
+                                " given, but " + kernel + " has " + parameter_list(parameters));
+  make_room(parameters);
   std::size_t i = 0, at = 0;
   std::string wrong;
   given.for_each([&](const arguments::seen& a) {
-    const parameter& p = kernel.parameters[i];
+    const parameter& p = parameters[i];
     if (wrong.empty()) {
       wrong = mismatch(a, p);
       if (!wrong.empty()) [[unlikely]]
         wrong = "argument " + std::to_string(i) + " is " + text_of(a) + ", but parameter " + std::to_string(i) +
-                " of " + kernel.name + " is " + spelling(p) + wrong;
+                " of " + kernel + " is " + spelling(p) + wrong;
     }
     if (!wrong.empty()) [[unlikely]]
       return;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <troupe/base/result.hpp>
 #include <troupe/kernel/arguments.hpp>
-#include <troupe/kernel/host/loader.hpp>
+#include <troupe/kernel/parameter.hpp>
 #include <vector>
 
 namespace troupe::kernel {
@@ -19,13 +19,14 @@ class argument_frame {
 
   /// Compares the arguments with the kernel's parameters, in number, kind, type and access, and lays them out. The
   /// error says which one does not match, and what to pass. `request` begins it.
-  result<void> fill(const arguments& given, const loaded_kernel& kernel, std::string_view request);
-  void* const* addresses() const noexcept { return addresses_; }
+  result<void> fill(const arguments& given, const std::string& kernel, const std::vector<parameter>& parameters,
+                    std::string_view request);
+  void** addresses() const noexcept { return addresses_; }
 
  private:
   static constexpr std::size_t few = 32, small_bytes = 1024, most_alignment = 128;
 
-  void make_room(const loaded_kernel& kernel);
+  void make_room(const std::vector<parameter>& parameters);
 
   void* few_[few];
   alignas(most_alignment) std::byte small_[small_bytes];

@@ -12,19 +12,10 @@
 #include <troupe/base/dtype.hpp>
 #include <troupe/base/result.hpp>
 #include <troupe/kernel/host/execution.hpp>
+#include <troupe/kernel/parameter.hpp>
 #include <vector>
 
 namespace troupe::kernel {
-
-enum class parameter_kind : std::uint8_t { value, const_pointer, pointer };
-
-struct parameter {
-  parameter_kind kind;
-  dtype type;               ///< of the value, or of what the pointer points to; `dtype{}` for another type
-  std::uint64_t bytes;      ///< of the same; 0 for a pointer to void
-  std::uint64_t alignment;  ///< of the same
-  std::string spelling;     ///< as C++ spells it
-};
 
 /// What is known of a kernel; CUDA's function attributes.
 struct kernel_attributes {

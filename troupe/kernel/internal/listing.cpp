@@ -25,6 +25,8 @@ std::optional<attributes> unpack_listing(const attributes_head& head, std::strin
   a.max_threads = head.max_threads;
   a.static_shared_bytes = head.static_shared_bytes;
   a.local_bytes = head.local_bytes;
+  a.registers = head.registers;
+  a.constant_bytes = head.constant_bytes;
   a.name = from.text();
   a.execution = from.text();
   for (std::uint32_t i = 0; i < head.parameters && from.sound(); ++i) {
@@ -32,7 +34,7 @@ std::optional<attributes> unpack_listing(const attributes_head& head, std::strin
     p.type = from.text();
     p.passing = from.value<passing>();
     p.element = from.value<dtype>();
-    if (p.passing > passing::pointer || (p.element != dtype{} && !is_known(p.element))) return std::nullopt;
+    if (p.passing > passing::unknown || (p.element != dtype{} && !is_known(p.element))) return std::nullopt;
     p.bytes = from.value<std::uint64_t>();
     p.alignment = from.value<std::uint64_t>();
     a.parameters.push_back(std::move(p));

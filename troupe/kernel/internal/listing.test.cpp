@@ -11,12 +11,15 @@ attributes example() {
           .max_threads = 256,
           .static_shared_bytes = 64,
           .local_bytes = 8,
+          .registers = 40,
+          .constant_bytes = 36,
           .execution = "split: line 3",
           .parameters = {{"const float *", passing::const_pointer, dtype::f32, 4, 4},
                          {"vec", passing::value, dtype{}, 12, 4}}};
 }
 attributes_head head_of(const attributes& a, std::size_t bytes) {
-  return {a.max_threads, a.static_shared_bytes, a.local_bytes, static_cast<std::uint32_t>(a.parameters.size()), bytes};
+  return {a.max_threads, a.static_shared_bytes, a.local_bytes, static_cast<std::uint32_t>(a.parameters.size()),
+          a.registers,   a.constant_bytes,      bytes};
 }
 
 TEST(a_listing, gives_back_what_was_packed) {
@@ -28,6 +31,8 @@ TEST(a_listing, gives_back_what_was_packed) {
   EXPECT_EQ(b->execution, a.execution);
   EXPECT_EQ(b->max_threads, 256u);
   EXPECT_EQ(b->local_bytes, 8u);
+  EXPECT_EQ(b->registers, 40u);
+  EXPECT_EQ(b->constant_bytes, 36u);
   ASSERT_EQ(b->parameters.size(), 2u);
   EXPECT_EQ(b->parameters[0].type, "const float *");
   EXPECT_EQ(b->parameters[0].passing, passing::const_pointer);

@@ -52,7 +52,8 @@ class lanes : public testing::Test {
             .lane = troupe_lane_library,
             .run = run,
             .group = nullptr,
-            .run_group = nullptr};
+            .run_group = nullptr,
+            .ready = nullptr};
   }
   // The failure that the next report tells of.
   struct told {

@@ -143,6 +143,7 @@ failure_ptr pump::known_failure(std::uint64_t number) const {
 std::uint64_t pump::weight(const operation& op, std::uint32_t lane) const noexcept {
   if (op.doomed) return 0;
   if (op.what->lane == troupe_lane_helper) return too_heavy;
+  if (op.what->ready != nullptr && !op.what->ready(op.engine, op.payload)) return too_heavy;
   // Enqueueing takes no time; only what goes through the application's memory may wait for the application.
   if (lanes_.is_stream(lane) && lane >= lane_chooser::first_compute) return 0;
   std::uint64_t bytes = 0;

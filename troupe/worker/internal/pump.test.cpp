@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A pump without engines: every request fails, which is all these tests need.
+// A pump mostly without engines: every request fails, which is all these tests need.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -15,12 +15,13 @@ constexpr std::uint32_t capacity = 64;
 class pumps : public testing::Test {
  protected:
   struct request {
+    std::uint64_t opcode = 1;
     std::uint64_t reports_seen = 0;
     std::uint32_t segments = 0;
     memory_access access{};
   };
   void send(const request& r) {
-    const protocol::command_header head{.opcode = 1,
+    const protocol::command_header head{.opcode = r.opcode,
                                         .library = 2,
                                         .generation = 0,
                                         .reports_seen = r.reports_seen,
@@ -105,6 +106,61 @@ TEST_F(pumps, one_that_has_forgotten_failures_refuses_to_read_for_callers_who_ha
   EXPECT_EQ(cause_for(20, access_mode::read), static_cast<std::uint8_t>(reaction::unsupported));
   pump_.stop();
   pumping.join();
+}
+
+// Opcode 7: says that it may not run on the pump, until it may.
+struct hesitant {
+  std::atomic<bool> may{false};
+  std::atomic<int> asked{0};
+  std::thread::id ran_on;
+
+  static constexpr auto ready = [](void* self, const void*) -> bool {
+    ++static_cast<hesitant*>(self)->asked;
+    return static_cast<hesitant*>(self)->may;
+  };
+  static constexpr auto run = [](void* self, const void*, const troupe_engine_call*, troupe_engine_failure* failure) {
+    static_cast<hesitant*>(self)->ran_on = std::this_thread::get_id();
+    failure->reaction = static_cast<std::uint8_t>(reaction::caller_bug);  // which is reported
+    return false;
+  };
+  troupe_engine_operation operation{.opcode = 7,
+                                    .name = "hesitate",
+                                    .payload_bytes = 0,
+                                    .lane = troupe_lane_library,
+                                    .run = run,
+                                    .group = nullptr,
+                                    .run_group = nullptr,
+                                    .ready = ready};
+  troupe_engine engine{.abi = troupe_engine_abi,
+                       .library = "hesitant",
+                       .backend = "host",
+                       .version = "",
+                       .operations = &operation,
+                       .operation_count = 1,
+                       .state = this,
+                       .close = [](const troupe_engine*) {},
+                       .notes = nullptr};
+};
+
+TEST_F(pumps, one_leaves_to_their_lane_those_that_are_not_ready_to_run_at_once) {
+  hesitant what;
+  ASSERT_TRUE(engines_.add("hesitant", what.engine));
+  std::thread pumping([this] { EXPECT_TRUE(pump_.run()); });
+  const std::thread::id pump = pumping.get_id();
+  send({.opcode = 7});
+  EXPECT_EQ(next_report().reaction, static_cast<std::uint8_t>(reaction::caller_bug));
+  pump_.stop();
+  pumping.join();
+  EXPECT_NE(what.ran_on, pump);
+  EXPECT_NE(what.ran_on, std::thread::id());
+  EXPECT_EQ(what.asked, 1);
+  what.may = true;
+  send({.opcode = 7});
+  std::thread again([this] { EXPECT_TRUE(pump_.run()); });  // what is there, as it was stopped
+  const std::thread::id next = again.get_id();
+  EXPECT_EQ(next_report().reaction, static_cast<std::uint8_t>(reaction::caller_bug));
+  again.join();
+  EXPECT_EQ(what.ran_on, next);
 }
 
 }  // namespace

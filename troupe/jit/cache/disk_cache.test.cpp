@@ -13,9 +13,9 @@
 #include <fstream>
 #include <random>
 #include <thread>
+#include <troupe/jit/cache/disk_cache.hpp>
+#include <troupe/jit/cache/files.hpp>
 #include <troupe/jit/host/command.hpp>
-#include <troupe/jit/host/disk_cache.hpp>
-#include <troupe/jit/host/files.hpp>
 
 namespace troupe::jit {
 namespace {

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <troupe/jit/host/files.hpp>
+#include <troupe/jit/cache/files.hpp>
 
 #include <cerrno>
 #include <filesystem>

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 #include <troupe/base/file_descriptor.hpp>
-#include <troupe/jit/host/manifest.hpp>
+#include <troupe/jit/cache/manifest.hpp>
 
 namespace troupe::jit {
 
@@ -56,5 +56,8 @@ class disk_cache {
   folder_ref opened_;
   std::atomic<std::uint64_t> stored_{0};  // names of temporary files
 };
+
+/// For `troupe doctor`: where the cache is, and how full.
+std::string notes_of(const disk_cache& cache);
 
 }  // namespace troupe::jit

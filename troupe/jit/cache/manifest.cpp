@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <troupe/jit/host/files.hpp>
-#include <troupe/jit/host/manifest.hpp>
+#include <troupe/jit/cache/files.hpp>
+#include <troupe/jit/cache/manifest.hpp>
 
 #include <algorithm>
 #include <cerrno>

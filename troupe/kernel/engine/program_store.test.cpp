@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <troupe/kernel/engine/programs.hpp>
+#include <troupe/kernel/engine/host/programs.hpp>
 
 namespace troupe::kernel {
 namespace {
@@ -17,7 +17,7 @@ struct told {
 
 class programs_of_a_worker : public testing::Test {
  protected:
-  programs::maker make_ = [this](const program_root&) -> programs::made {
+  host_programs::maker make_ = [this](const program_root&) -> host_programs::made {
     ++made_;
     return {error(reaction::caller_bug, "test", "cannot be made"), {.duration_ns = made_}, "the log"};
   };
@@ -33,22 +33,30 @@ class programs_of_a_worker : public testing::Test {
 };
 
 TEST_F(programs_of_a_worker, are_made_when_they_are_asked_for_unless_they_were_unloaded) {
-  programs all(make_);
+  host_programs all(make_);
   EXPECT_EQ(all.find(root_, "jit.launch").error().text(), "cannot be made");
   EXPECT_EQ(made_, 1);
   all.unload(root_);
   const char* refusal = "jit.image: the program was unloaded; compile or load it again";
   EXPECT_EQ(all.find(root_, "jit.image").error().text(), refusal) << "before the application has noted it";
   root_.unloaded = 1;
-  programs next(make_);  // of the worker that takes the place of this one
+  host_programs next(make_);  // of the worker that takes the place of this one
   EXPECT_EQ(next.find(root_, "jit.image").error().text(), refusal);
   EXPECT_EQ(next.attributes(root_, "k", nullptr, 0, "jit.image").error().text(), refusal);
   EXPECT_EQ(next.summary(root_, "jit.image").error().text(), refusal);
   EXPECT_EQ(made_, 1);
 }
 
+TEST_F(programs_of_a_worker, are_known_when_nothing_need_be_made_for_them) {
+  host_programs all(make_);
+  EXPECT_FALSE(all.is_known(root_));
+  EXPECT_EQ(made_, 0);
+  all.unload(root_);
+  EXPECT_TRUE(all.is_known(root_)) << "it is refused at once";
+}
+
 TEST_F(programs_of_a_worker, say_how_they_were_made_when_they_were_asked_to_be) {
-  programs all(make_);
+  host_programs all(make_);
   EXPECT_EQ(all.find(root_, "jit.launch").error().text(), "cannot be made");
   EXPECT_EQ(told_.summary.written, 0) << "nobody has asked";
   EXPECT_EQ(all.make(root_).error().text(), "cannot be made");

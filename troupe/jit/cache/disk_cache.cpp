@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <troupe/jit/host/disk_cache.hpp>
-#include <troupe/jit/host/files.hpp>
+#include <troupe/jit/cache/disk_cache.hpp>
+#include <troupe/jit/cache/files.hpp>
 
 #include <algorithm>
 #include <cerrno>

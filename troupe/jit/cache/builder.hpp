@@ -7,8 +7,8 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <troupe/jit/host/compile.hpp>
-#include <troupe/jit/host/disk_cache.hpp>
+#include <troupe/jit/cache/compiled.hpp>
+#include <troupe/jit/cache/disk_cache.hpp>
 #include <troupe/jit/internal/recipe_codec.hpp>
 #include <troupe/kernel/program_block.hpp>
 #include <unordered_map>
@@ -29,10 +29,11 @@ class builder {
  public:
   using compile_function = std::function<compiled(const recipe&, const compiler&, std::int64_t deadline_ns)>;
   struct parts {
+    /// Refuses, too, what the engine has no use for.
     std::function<result<compiler>(const recipe&, disk_cache* cache)> find;
     compile_function compile;
-    std::string engine = {};                               ///< what stands for this very build of the engine
-    disk_cache* disk = nullptr;                            ///< null: none
+    std::string engine = {};     ///< stands for this very build of it, and for what it makes code for
+    disk_cache* disk = nullptr;  ///< null: none
     std::uint64_t memory_bytes = std::uint64_t{64} << 20;  ///< of what is kept in memory: images, logs and keys
   };
   explicit builder(parts p) : parts_(std::move(p)) {}

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 #include <troupe/base/clock.hpp>
-#include <troupe/jit/host/builder.hpp>
-#include <troupe/kernel/host/compiler_flags.hpp>
+#include <troupe/jit/cache/builder.hpp>
 
 namespace troupe::jit {
 namespace {
@@ -17,9 +16,7 @@ std::string key_of(const std::string& engine, const decoded_recipe& r, const com
   kernel::byte_writer key;
   key.text("image");
   key.value(recipe_version);
-  key.value(kernel::compiler_interface_version);
   key.text(engine);
-  key.text(processor_identity());
   key.text(with.identity);
   key.text(r.what);
   return std::move(key).bytes();
@@ -58,7 +55,6 @@ class builder::landing {
 };
 
 build builder::make(const decoded_recipe& r) {
-  if (auto fine = check_for_host(r.full); !fine) return failed_with(fine.error());
   const std::int64_t deadline = r.full.timeout.after(now_ns());
   disk_cache* disk = r.full.cache == cache_use::disk ? parts_.disk : nullptr;
   const auto with = parts_.find(r.full, disk);

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace troupe::kernel {
+
+enum class container : unsigned char { machine_code, fat, ptx, none };
+
+/// What an image for a GPU lies in, and why it cannot be one. The driver is not told where an image ends, so what is
+/// cut off must not come to it.
+struct looked_at {
+  container is = container::none;
+  std::string wrong;  ///< after "image 'NAME' "; empty when nothing is
+};
+looked_at look_at_image(std::string_view bytes);
+
+}  // namespace troupe::kernel

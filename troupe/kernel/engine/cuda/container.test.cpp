@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <elf.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <troupe/kernel/engine/cuda/container.hpp>
+
+namespace troupe::kernel {
+namespace {
+
+// A header, one section header, and a section of four bytes.
+std::string cubin(Elf64_Half machine = EM_CUDA) {
+  Elf64_Ehdr h{};
+  std::memcpy(h.e_ident, ELFMAG, SELFMAG);
+  h.e_ident[EI_CLASS] = ELFCLASS64;
+  h.e_machine = machine;
+  h.e_shoff = sizeof h;
+  h.e_shnum = 1;
+  h.e_shentsize = sizeof(Elf64_Shdr);
+  Elf64_Shdr s{};
+  s.sh_type = SHT_PROGBITS;
+  s.sh_offset = sizeof h + sizeof s;
+  s.sh_size = 4;
+  return std::string(reinterpret_cast<const char*>(&h), sizeof h) +
+         std::string(reinterpret_cast<const char*>(&s), sizeof s) + "code";
+}
+
+TEST(an_image_for_a_gpu, is_known_by_how_it_begins) {
+  EXPECT_EQ(look_at_image(cubin()).is, container::machine_code);
+  EXPECT_EQ(look_at_image(cubin()).wrong, "");
+  EXPECT_EQ(look_at_image(cubin() + "\n// behind it\n").wrong, "");
+  EXPECT_EQ(look_at_image("//\n.version 8.0\n.target sm_80\n").is, container::ptx);
+  EXPECT_EQ(look_at_image(std::string("\x50\xed\x55\xba\1\0\x10\0\4\0\0\0\0\0\0\0code", 20)).is, container::fat);
+  EXPECT_EQ(look_at_image(std::string("\x50\xed\x55\xba\1\0\x10\0\4\0\0\0\0\0\0\0code", 20)).wrong, "");
+}
+
+TEST(an_image_for_a_gpu, is_refused_wherever_it_is_cut_off) {
+  const std::string whole = cubin(), fat("\x50\xed\x55\xba\1\0\x10\0\4\0\0\0\0\0\0\0code", 20);
+  for (std::size_t n = 0; n < whole.size(); ++n) EXPECT_NE(look_at_image(whole.substr(0, n)).wrong, "") << n;
+  for (std::size_t n = 0; n < fat.size(); ++n) EXPECT_NE(look_at_image(fat.substr(0, n)).wrong, "") << n;
+}
+
+TEST(an_image_for_a_gpu, is_refused_when_it_is_none) {
+  EXPECT_NE(look_at_image("").wrong, "");
+  EXPECT_NE(look_at_image(std::string(1000, 'x')).wrong, "");
+  EXPECT_NE(look_at_image(std::string(".version\0more", 13)).wrong, "");
+  EXPECT_NE(look_at_image(cubin(EM_X86_64)).wrong.find("another machine (62)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace troupe::kernel

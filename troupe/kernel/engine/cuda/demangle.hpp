@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <troupe/kernel/parameter.hpp>
+#include <vector>
+
+namespace troupe::kernel {
+
+/// What a mangled name tells of its kernel.
+struct demangled_kernel {
+  std::string name;  ///< "ns::reduce<float, 256>"
+  std::vector<parameter> parameters;
+};
+
+/// Nothing when it is no mangled name of a function: of one that is `extern "C"`, say.
+/// Of parameters passed by value that are no numbers, and of what pointers to those point to, the size is 0.
+std::optional<demangled_kernel> demangle_kernel(const std::string& mangled);
+
+/// The name of a variable as C++ writes it: "ns::x" for "_ZN2ns1xE". As it is when it is not mangled.
+std::string demangle_variable(const std::string& mangled);
+/// And back, where it is a plain name in namespaces.
+std::string mangle_variable(std::string_view name);
+
+}  // namespace troupe::kernel

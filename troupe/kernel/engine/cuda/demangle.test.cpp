@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <troupe/kernel/engine/cuda/demangle.hpp>
+
+namespace troupe::kernel {
+namespace {
+
+// "saxpy(float value f32, const float* const_pointer f32)"
+std::string seen(const std::string& mangled) {
+  const auto k = demangle_kernel(mangled);
+  if (!k) return "none";
+  const char* const kinds[] = {" value ", " const_pointer ", " pointer ", " unknown "};
+  std::string out;
+  for (const parameter& p : k->parameters)
+    out += (out.empty() ? "" : ", ") + p.spelling + kinds[static_cast<int>(p.kind)] + std::string(to_string(p.type));
+  return k->name + "(" + out + ")";
+}
+
+TEST(a_mangled_kernel, tells_its_name_and_parameters) {
+  EXPECT_EQ(seen("_Z5saxpyfPKfPfi"),
+            "saxpy(float value f32, const float* const_pointer f32, float* pointer f32, int value i32)");
+  EXPECT_EQ(seen("_ZN2ns6reduceIfLi256EEEvPKT_PS1_m"),
+            "ns::reduce<float, 256>(const float* const_pointer f32, float* pointer f32, unsigned long value u64)");
+  EXPECT_EQ(seen("_Z4nonev"), "none()");
+}
+
+TEST(a_mangled_kernel, tells_structs_and_narrow_types_by_name) {
+  EXPECT_EQ(seen("_Z7attractPK6float4PS_i8settings"),
+            "attract(const float4* const_pointer unknown, float4* pointer unknown, int value i32, settings value "
+            "unknown)");
+  EXPECT_EQ(seen("_Z1kPK6__halfP13__nv_bfloat16"), "k(const __half* const_pointer f16, __nv_bfloat16* pointer bf16)");
+  EXPECT_EQ(seen("_Z1kPvPKvPPf"),
+            "k(void* pointer unknown, const void* const_pointer unknown, float** pointer unknown)");
+}
+
+TEST(a_mangled_kernel, is_told_from_names_that_are_not_mangled) {
+  EXPECT_EQ(seen("saxpy"), "none");
+  EXPECT_EQ(seen("_Znonsense"), "none");
+  EXPECT_EQ(seen("_ZN2ns1xE"), "none");
+}
+
+TEST(a_variable, is_named_as_in_c_plus_plus) {
+  EXPECT_EQ(demangle_variable("_ZN2ns1xE"), "ns::x");
+  EXPECT_EQ(demangle_variable("x"), "x");
+  EXPECT_EQ(mangle_variable("ns::inner::x"), "_ZN2ns5inner1xE");
+  EXPECT_EQ(mangle_variable("::ns::x"), "_ZN2ns1xE");
+  EXPECT_EQ(mangle_variable("x"), "x");
+}
+
+}  // namespace
+}  // namespace troupe::kernel

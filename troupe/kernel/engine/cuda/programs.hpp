@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/kernel/engine/cuda/image.hpp>
+#include <troupe/kernel/engine/program_store.hpp>
+#include <troupe/worker/engine.hpp>
+
+namespace troupe::kernel {
+
+/// The programs of a worker on a GPU. What is asked of them is enqueued on the stream of its lane.
+class gpu_programs : public program_store<gpu_image> {
+ public:
+  gpu_programs(const gpu_limits& limits, maker make) : program_store(std::move(make)), limits_(limits) {}
+
+  result<void> run(const program_root& root, const launch_order& l, call& c);
+  /// Copies bytes to a global variable, or from it.
+  result<void> write(const program_root& root, std::string_view name, extent offset, const std::byte* from,
+                     std::uint64_t bytes, std::string_view request, call& c);
+  result<void> read(const program_root& root, std::string_view name, extent offset, std::byte* to, std::uint64_t bytes,
+                    std::string_view request, call& c);
+
+ private:
+  result<void> check_cooperative(const gpu_kernel& k, const launch_order& l, std::uint64_t threads) const;
+
+  gpu_limits limits_;
+};
+
+}  // namespace troupe::kernel

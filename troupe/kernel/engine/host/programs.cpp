@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <troupe/kernel/engine/host/programs.hpp>
+#include <troupe/kernel/engine/match.hpp>
+
+namespace troupe::kernel {
+namespace {
+
+dim host_dim(const dimensions& d) noexcept {
+  return {static_cast<std::uint32_t>(d.x.value()), static_cast<std::uint32_t>(d.y.value()),
+          static_cast<std::uint32_t>(d.z.value())};
+}
+
+}  // namespace
+
+attributes attributes_of(const loaded_kernel& k) {
+  attributes a{.name = k.name,
+               .max_threads = k.attributes.max_threads,
+               .static_shared_bytes = k.attributes.static_shared_bytes,
+               .local_bytes = k.attributes.stack_bytes,
+               .execution = std::string(to_string(k.attributes.how)),
+               .parameters = {}};
+  if (!k.attributes.reason.empty()) a.execution += ": " + k.attributes.reason;
+  for (const parameter& p : k.parameters)
+    a.parameters.push_back({p.spelling, static_cast<passing>(p.kind), p.type, p.bytes, p.alignment});
+  return a;
+}
+
+result<void> host_programs::run(const program_root& root, const launch_order& l, call&) {
+  if (l.cooperative) [[unlikely]]
+    return error(reaction::unsupported, "kernel",
+                 std::string(l.request) +
+                     ": cooperative is true, but the host engine runs a grid's blocks one after the other, so they "
+                     "cannot wait for each other; split the kernel where its grid meets, into launches");
+  auto program = find(root, l.request);
+  if (!program) [[unlikely]]
+    return program.error();
+  const auto kernel = (*program)->kernel(l.kernel, l.request);
+  if (!kernel) [[unlikely]]
+    return kernel.error();
+  argument_frame frame;
+  if (auto matching = frame.fill(l.values, (*kernel)->name, (*kernel)->parameters, l.request); !matching) [[unlikely]]
+    return matching;
+  return launcher_.launch(**kernel, host_dim(l.grid), host_dim(l.block),
+                          static_cast<std::uint64_t>(l.shared_bytes.value()), frame.addresses(),
+                          {.flush_to_zero = (*program)->image().flush_to_zero, .request = l.request});
+}
+
+result<void> host_programs::write(const program_root& root, std::string_view name, extent offset, const std::byte* from,
+                                  std::uint64_t bytes, std::string_view request, call&) {
+  program_ref keep;
+  const auto to = place(root, name, offset, bytes, request, keep);
+  if (!to) return to.error();
+  std::memcpy(*to, from, bytes);
+  return {};
+}
+
+result<void> host_programs::read(const program_root& root, std::string_view name, extent offset, std::byte* to,
+                                 std::uint64_t bytes, std::string_view request, call&) {
+  program_ref keep;
+  const auto from = place(root, name, offset, bytes, request, keep);
+  if (!from) return from.error();
+  std::memcpy(to, *from, bytes);
+  return {};
+}
+
+}  // namespace troupe::kernel

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/kernel/engine/program_store.hpp>
+#include <troupe/kernel/host/launcher.hpp>
+#include <troupe/worker/engine.hpp>
+
+namespace troupe::kernel {
+
+struct host_image : loaded_image {
+  host_image(loaded_image image, bool ftz) noexcept : loaded_image(std::move(image)), flush_to_zero(ftz) {}
+  bool flush_to_zero;
+};
+
+attributes attributes_of(const loaded_kernel& k);
+
+/// The programs of a worker of the host engine, which runs them on its threads.
+class host_programs : public program_store<host_image> {
+ public:
+  using program_store::program_store;
+
+  result<void> run(const program_root& root, const launch_order& l, call& c);
+  /// Copies bytes to a global variable, or from it.
+  result<void> write(const program_root& root, std::string_view name, extent offset, const std::byte* from,
+                     std::uint64_t bytes, std::string_view request, call& c);
+  result<void> read(const program_root& root, std::string_view name, extent offset, std::byte* to, std::uint64_t bytes,
+                    std::string_view request, call& c);
+
+ private:
+  launcher launcher_;
+};
+
+}  // namespace troupe::kernel

@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <troupe/kernel/arguments.hpp>
+#include <troupe/kernel/attributes.hpp>
+#include <troupe/kernel/dimensions.hpp>
+#include <troupe/kernel/engine/texts.hpp>
+#include <troupe/kernel/program_block.hpp>
+#include <unordered_map>
+
+namespace troupe::kernel {
+
+/// A program that is ready to run in this worker. Thread safe.
+///
+/// `Image` is what the engine loads: `kernels()` and `globals()`, whose members have a `name`; `find_kernel(name)` and
+/// `find_global(name)`, null when there is none. A global has an `address` and `bytes`.
+template <class Image>
+class loaded_program {
+ public:
+  using kernel_type = std::remove_pointer_t<decltype(std::declval<const Image&>().find_kernel({}))>;
+  using global_type = std::remove_pointer_t<decltype(std::declval<const Image&>().find_global({}))>;
+
+  loaded_program(std::string name, Image image, std::shared_ptr<const std::string> bytes)
+      : name_(std::move(name)), image_(std::move(image)), bytes_(std::move(bytes)) {}
+
+  const std::string& name() const noexcept { return name_; }
+  const Image& image() const noexcept { return image_; }
+  const std::string& bytes() const noexcept { return *bytes_; }  ///< of the image
+
+  /// Without a search when it has been asked for before. The error says which kernels there are.
+  result<kernel_type*> kernel(std::string_view name, std::string_view request) const {
+    {
+      const std::shared_lock guard(lock_);
+      if (const auto known = asked_for_.find(name); known != asked_for_.end()) return known->second;
+    }
+    kernel_type* const found = image_.find_kernel(name);
+    if (found == nullptr) return no_kernel(request, name_, name, names_of(image_.kernels()));
+    const std::scoped_lock guard(lock_);
+    asked_for_.emplace(name, found);
+    return found;
+  }
+  result<global_type*> global(std::string_view name, std::string_view request) const {
+    if (global_type* const found = image_.find_global(name)) return found;
+    return no_global(request, name_, name, names_of(image_.globals()));
+  }
+
+ private:
+  struct hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view s) const noexcept { return std::hash<std::string_view>()(s); }
+  };
+
+  std::string name_;
+  Image image_;
+  std::shared_ptr<const std::string> bytes_;
+  mutable std::shared_mutex lock_;
+  mutable std::unordered_map<std::string, kernel_type*, hash, std::equal_to<>> asked_for_;
+};
+
+/// A kernel, and what to run it with.
+struct launch_order {
+  const char* request;
+  std::string_view kernel;
+  const dimensions& grid;
+  const dimensions& block;
+  const extent& shared_bytes;
+  const arguments& values;
+  bool cooperative;
+};
+
+/// The programs of a worker. What it does not know it makes from the recipe: so a worker that takes the place of
+/// another needs to be told nothing. Thread safe.
+template <class Image>
+class program_store {
+ public:
+  using program_ref = std::shared_ptr<const loaded_program<Image>>;
+  /// A program, or why there is none, and what is to be said of making it.
+  struct made {
+    result<program_ref> program;
+    build_summary summary;
+    std::string log;
+  };
+  using maker = std::function<made(const program_root&)>;
+
+  /// `make` makes a program from its root.
+  explicit program_store(maker make) : make_(std::move(make)) {}
+
+  /// Refuses one that was unloaded: what comes late, from whichever thread, must not bring it back.
+  result<program_ref> find(const program_root& root, std::string_view request) {
+    {
+      const std::shared_lock guard(lock_);
+      if (const auto known = known_.find(root.id); known != known_.end()) [[likely]]
+        return known->second.program;
+      if (was_unloaded(root)) return unloaded_before(request);
+    }
+    return keep(root, make_(root), false);
+  }
+  /// `find` need not make it, which may take as long as a compiler does.
+  bool is_known(const program_root& root) {
+    const std::shared_lock guard(lock_);
+    return known_.contains(root.id) || was_unloaded(root);
+  }
+  /// Makes it and says how that went, as asked for.
+  result<void> make(const program_root& root) {
+    made m = make_(root);
+    write_state(root, m.summary, m.log);
+    const auto kept = keep(root, std::move(m), true);
+    return kept ? result<void>() : kept.error();
+  }
+  /// How making it went. Said anew where this worker has not said it before.
+  result<build_summary> summary(const program_root& root, std::string_view request) {
+    if (const auto program = find(root, request); !program) return program.error();
+    const std::scoped_lock guard(lock_);
+    const auto known = known_.find(root.id);
+    if (known == known_.end()) return unloaded_before(request);
+    entry& e = known->second;
+    if (!std::exchange(e.told, true)) write_state(root, e.summary, e.log);
+    build_summary s = e.summary;
+    s.log_bytes = std::min<std::uint64_t>(e.log.size(), root.log_bytes);
+    s.written = 1;
+    return s;
+  }
+  /// In this worker. The application sees to it that no other one makes it again.
+  void unload(const program_root& root) {
+    constexpr std::size_t most_remembered = 1024;
+    program_ref last;  // its destructor runs without the lock
+    const std::scoped_lock guard(lock_);
+    unloaded_.push_back(root.id);
+    if (unloaded_.size() > most_remembered) unloaded_.pop_front();
+    if (const auto known = known_.find(root.id); known != known_.end()) {
+      last = std::move(known->second.program);
+      known_.erase(known);
+    }
+  }
+
+  /// Where `bytes` of a global variable are. Holds the program in `keep`.
+  result<std::byte*> place(const program_root& root, std::string_view name, extent offset, std::uint64_t bytes,
+                           std::string_view request, program_ref& keep) {
+    auto program = find(root, request);
+    if (!program) return program.error();
+    keep = std::move(*program);
+    const auto global = keep->global(name, request);
+    if (!global) return global.error();
+    const auto first = static_cast<std::uint64_t>(offset.value());
+    if (const std::uint64_t all = (*global)->bytes; first > all || bytes > all - first)
+      return not_in_global(request, (*global)->name, all, first, bytes);
+    return static_cast<std::byte*>((*global)->address) + first;
+  }
+  /// `attributes_of(kernel)` says what there is to know.
+  result<attributes_head> attributes(const program_root& root, std::string_view name, std::byte* listing,
+                                     std::uint64_t listing_bytes, std::string_view request) {
+    const auto program = find(root, request);
+    if (!program) return program.error();
+    const auto found = (*program)->kernel(name, request);
+    if (!found) return found.error();
+    return write_attributes(attributes_of(**found), listing, listing_bytes);
+  }
+
+ private:
+  struct entry {
+    program_ref program;
+    build_summary summary;
+    std::string log;
+    bool told = false;  // the application
+  };
+  result<program_ref> keep(const program_root& root, made&& m, bool told) {
+    if (!m.program) return m.program;
+    const std::scoped_lock guard(lock_);
+    // Of several that were made at the same time, one.
+    const auto [at, first] =
+        known_.try_emplace(root.id, entry{std::move(*m.program), m.summary, std::move(m.log), false});
+    at->second.told |= told;
+    return at->second.program;
+  }
+  // With the lock.
+  bool was_unloaded(const program_root& root) const {
+    return std::atomic_ref(const_cast<std::uint64_t&>(root.unloaded)).load(std::memory_order_acquire) != 0 ||
+           std::find(unloaded_.begin(), unloaded_.end(), root.id) != unloaded_.end();
+  }
+
+  maker make_;
+  std::shared_mutex lock_;
+  std::unordered_map<std::uint64_t, entry> known_;
+  std::deque<std::uint64_t> unloaded_;  // the last few: the application may not have noted it yet
+};
+
+/// The recipe's bytes.
+inline std::string_view recipe_of(const program_root& root) noexcept {
+  return {reinterpret_cast<const char*>(&root) + root.recipe_at, root.recipe_bytes};
+}
+
+inline const program_root& root_at(const std::byte* operand) noexcept {
+  return *reinterpret_cast<const program_root*>(operand);
+}
+inline const program_root& root_at(std::uint64_t address) noexcept {
+  return *reinterpret_cast<const program_root*>(static_cast<std::uintptr_t>(address));
+}
+
+}  // namespace troupe::kernel

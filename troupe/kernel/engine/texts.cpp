@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <troupe/kernel/engine/texts.hpp>
+#include <troupe/kernel/internal/listing.hpp>
+
+namespace troupe::kernel {
+namespace {
+
+error caller_bug(std::string_view request, const std::string& text) {
+  return error(reaction::caller_bug, "kernel", std::string(request) + ": " + text);
+}
+
+}  // namespace
+
+error no_kernel(std::string_view request, const std::string& program, std::string_view name, const std::string& those) {
+  return caller_bug(request, program + " has no kernel \"" + std::string(name) + "\"; its kernels: " + those +
+                                 (name.find('<') == name.npos ? "" : ". Templates are named when it is compiled"));
+}
+
+error no_global(std::string_view request, const std::string& program, std::string_view name, const std::string& those) {
+  return caller_bug(request, program + " has no global \"" + std::string(name) + "\"; its globals: " + those +
+                                 ". Those to be used are named when it is compiled");
+}
+
+error not_in_global(std::string_view request, const std::string& global, std::uint64_t has, std::uint64_t offset,
+                    std::uint64_t bytes) {
+  return caller_bug(request, std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
+                                 " do not lie in global " + global + ", which has " + std::to_string(has) +
+                                 " bytes; use a slice of the buffer, or another offset");
+}
+
+error unloaded_before(std::string_view request) {
+  return caller_bug(request, "the program was unloaded; compile or load it again");
+}
+
+result<void> check_room(const std::string& kernel, const block_room& room, std::uint64_t threads,
+                        std::uint64_t shared_bytes, std::string_view request) {
+  const std::string which = " (kernel " + kernel + ")";
+  if (threads > room.max_threads) [[unlikely]]
+    return caller_bug(request, "block has " + std::to_string(threads) + " threads; expected at most " +
+                                   std::to_string(room.max_threads) +
+                                   ", because of the kernel's __launch_bounds__ or registers" + which);
+  const std::uint64_t left = room.shared_bytes - std::min<std::uint64_t>(room.shared_bytes, room.static_shared_bytes);
+  if (shared_bytes > left) [[unlikely]]
+    return caller_bug(request, "shared_bytes is " + std::to_string(shared_bytes) + "; expected at most " +
+                                   std::to_string(left) + ", because a block has " + std::to_string(room.shared_bytes) +
+                                   " bytes of shared memory and this kernel uses " +
+                                   std::to_string(room.static_shared_bytes) + " of them for its own variables" + which);
+  return {};
+}
+
+attributes_head write_attributes(const attributes& a, std::byte* listing, std::uint64_t listing_bytes) {
+  const std::string text = pack_listing(a);
+  if (text.size() <= listing_bytes) std::memcpy(listing, text.data(), text.size());
+  return {a.max_threads, a.static_shared_bytes, a.local_bytes, static_cast<std::uint32_t>(a.parameters.size()),
+          a.registers,   a.constant_bytes,      text.size()};
+}
+
+void write_state(const program_root& root, build_summary summary, std::string_view log) {
+  std::string cut;
+  if (log.size() > root.log_bytes) {
+    const std::string notice = "\n… (" + std::to_string(log.size()) + " bytes in all; raise log_bytes to see more)\n";
+    cut = std::string(log.substr(0, root.log_bytes - std::min<std::uint64_t>(root.log_bytes, notice.size()))) + notice;
+    log = std::string_view(cut).substr(0, root.log_bytes);
+  }
+  summary.log_bytes = log.size();
+  summary.written = 1;
+  auto* const state = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(root.state));
+  if (!log.empty()) std::memcpy(state + program_root::state_bytes, log.data(), log.size());
+  std::memcpy(state, &summary, sizeof summary);
+}
+
+}  // namespace troupe::kernel

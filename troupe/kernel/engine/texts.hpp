@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <troupe/base/result.hpp>
+#include <troupe/kernel/attributes.hpp>
+#include <troupe/kernel/program_block.hpp>
+
+/// What engines with kernels tell the application, in the same words whatever runs them.
+namespace troupe::kernel {
+
+error no_kernel(std::string_view request, const std::string& program, std::string_view name, const std::string& those);
+error no_global(std::string_view request, const std::string& program, std::string_view name, const std::string& those);
+error not_in_global(std::string_view request, const std::string& global, std::uint64_t has, std::uint64_t offset,
+                    std::uint64_t bytes);
+error unloaded_before(std::string_view request);
+
+/// The names of all in `list`, as far as an error's text has room.
+template <class List>
+std::string names_of(const List& list) {
+  constexpr std::size_t most_listed_bytes = 600;
+  std::string out;
+  for (const auto& one : list) {
+    if (out.size() + one.name.size() > most_listed_bytes) return out + ", …";
+    out.append(out.empty() ? "" : ", ").append(one.name);
+  }
+  return out.empty() ? "none" : out;
+}
+
+/// The first whose name is this one, in which white space does not count; null when there is none.
+template <class List>
+const typename List::value_type* find_named(const List& list, std::string_view name) {
+  const auto without_spaces = [](std::string_view text) {
+    std::string out(text);
+    std::erase_if(out, [](char c) { return c == ' ' || c == '\t' || c == '\n'; });
+    return out;
+  };
+  for (const auto& one : list)
+    if (one.name == name) return &one;
+  const std::string wanted = without_spaces(name);
+  for (const auto& one : list)
+    if (without_spaces(one.name) == wanted) return &one;
+  return nullptr;
+}
+
+/// What a block of a kernel may have.
+struct block_room {
+  std::uint32_t max_threads;          ///< as the kernel was compiled
+  std::uint64_t static_shared_bytes;  ///< which its variables take
+  std::uint64_t shared_bytes;         ///< in all
+};
+
+/// Refuses a block that is too large for its kernel; extents were checked before it was queued.
+result<void> check_room(const std::string& kernel, const block_room& room, std::uint64_t threads,
+                        std::uint64_t shared_bytes, std::string_view request);
+
+/// Writes what varies in size where there is room for it.
+attributes_head write_attributes(const attributes& a, std::byte* listing, std::uint64_t listing_bytes);
+/// Writes how making a program went, and its log as far as it fits, where the application reads them.
+void write_state(const program_root& root, build_summary summary, std::string_view log);
+
+}  // namespace troupe::kernel
