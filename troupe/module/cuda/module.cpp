@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA engine of module: images loaded onto the GPU, and their kernels on the streams of the lanes.
+#include <troupe/base/clock.hpp>
+#include <troupe/kernel/engine/cuda/programs.hpp>
+#include <troupe/module/internal/engine.hpp>
+#include <troupe/module/internal/recipe.hpp>
+
+namespace troupe::module {
+namespace {
+
+using kernel::gpu_programs;
+
+result<gpu_programs::program_ref> load(const kernel::program_root& root, const kernel::gpu_limits& limits,
+                                       kernel::build_summary& s) {
+  const auto recipe = decode(kernel::recipe_of(root));
+  if (!recipe) return error(reaction::fatal, "module", "module.load: the recipe is damaged");
+  const load_options& o = recipe->options;
+  if (o.flush_to_zero)
+    return error(reaction::unsupported, "module",
+                 "module.load: flush_to_zero is true, but on a GPU that was decided when image '" + o.name +
+                     "' was compiled: leave it false");
+  // A copy, which ends with a zero as the driver wants text to.
+  const std::string bytes(reinterpret_cast<const char*>(recipe->bytes.data()), recipe->bytes.size());
+  auto image = kernel::gpu_image::load(bytes, o.name, limits);
+  if (!image) return image.error();
+  s.image_bytes = bytes.size();
+  s.kernels = static_cast<std::uint32_t>(image->kernels().size());
+  s.globals = static_cast<std::uint32_t>(image->globals().size());
+  return std::make_shared<const kernel::loaded_program<kernel::gpu_image>>(o.name, std::move(*image), nullptr);
+}
+
+class gpu_module : public engine_with<gpu_programs> {
+ public:
+  static result<std::unique_ptr<gpu_module>> make(const engine_context& context) {
+    const auto limits = kernel::gpu_limits::of(context.device);
+    if (!limits) return limits.error();
+    return std::unique_ptr<gpu_module>(new gpu_module(*limits));
+  }
+  const char* version() const { return "cubin, fatbin, PTX"; }
+
+ private:
+  explicit gpu_module(const kernel::gpu_limits& limits)
+      : engine_with(limits, [limits](const kernel::program_root& root) -> gpu_programs::made {
+          const std::int64_t begin = now_ns();
+          kernel::build_summary s{.source = kernel::image_source::given};
+          auto program = load(root, limits, s);
+          s.duration_ns = now_ns() - begin;
+          return {std::move(program), s, {}};
+        }) {}
+};
+
+}  // namespace
+}  // namespace troupe::module
+
+// Unloading waits, on a helper's thread, until the GPU has run what was launched before.
+using namespace troupe::module;
+TROUPE_ENGINE(gpu_module, "module", "cuda", troupe::slow<load_image>, launch, write_global, read_global, read_summary,
+              read_attributes, troupe::slow<unload>)
