@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <troupe/jit/cuda/architecture.hpp>
+
+namespace troupe::jit {
+namespace {
+
+// From here on there is code that only GPUs of exactly this capability run.
+constexpr capability first_with_own_code = 90;
+
+error refusal(reaction r, const std::string& text) { return error(r, "jit", "jit.compile: " + text); }
+
+std::string list(const std::vector<capability>& known) {
+  std::string out;
+  for (const capability k : known) out += (out.empty() ? "" : ", ") + std::to_string(k);
+  return out;
+}
+
+}  // namespace
+
+result<target> target_for(const std::string& asked, capability gpu, const std::vector<capability>& known) {
+  const auto knows = [&](capability c) { return std::find(known.begin(), known.end(), c) != known.end(); };
+  if (!asked.empty()) {
+    const std::size_t digits = asked.starts_with("sm_") ? 3 : asked.starts_with("compute_") ? 8 : asked.size();
+    capability number = 0;
+    const auto [end, wrong] = std::from_chars(asked.data() + digits, asked.data() + asked.size(), number);
+    const std::string_view suffix(end, static_cast<std::size_t>(asked.data() + asked.size() - end));
+    if (wrong != std::errc() || (!suffix.empty() && suffix != "a" && suffix != "f"))
+      return refusal(reaction::caller_bug, "architecture is \"" + asked +
+                                               "\"; expected sm_90a and the like, compute_90 for PTX, or nothing for "
+                                               "that of the device");
+    if (!knows(number))
+      return refusal(reaction::unsupported,
+                     "architecture is \"" + asked + "\"; the installed NVRTC compiles for " + list(known));
+    return target{asked};
+  }
+  if (knows(gpu)) return target{"sm_" + std::to_string(gpu) + (gpu >= first_with_own_code ? "a" : "")};
+  const auto above = std::upper_bound(known.begin(), known.end(), gpu);
+  if (above == known.begin())
+    return refusal(reaction::unsupported, "the GPU's capability is " + std::to_string(gpu) +
+                                              "; the installed NVRTC compiles for " + list(known));
+  const std::string nearest = std::to_string(*std::prev(above));
+  return target{"compute_" + nearest, "note: the GPU's capability is " + std::to_string(gpu) +
+                                          ", which the installed NVRTC does not know: compiled to PTX for " + nearest +
+                                          "\n"};
+}
+
+}  // namespace troupe::jit

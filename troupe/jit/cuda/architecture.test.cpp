@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <troupe/jit/cuda/architecture.hpp>
+
+namespace troupe::jit {
+namespace {
+
+const std::vector<capability> known{75, 80, 86, 90, 100, 120};
+
+std::string compiled_for(const std::string& asked, capability gpu) {
+  const auto t = target_for(asked, gpu, known);
+  return t ? t->architecture : t.error().text();
+}
+
+TEST(a_target, is_exactly_the_gpu_with_its_own_code_where_it_has_some) {
+  EXPECT_EQ(compiled_for("", 80), "sm_80");
+  EXPECT_EQ(compiled_for("", 90), "sm_90a");
+  EXPECT_EQ(compiled_for("", 120), "sm_120a");
+}
+
+TEST(a_target, is_what_the_recipe_asks_for) {
+  EXPECT_EQ(compiled_for("sm_80", 90), "sm_80");
+  EXPECT_EQ(compiled_for("sm_100f", 90), "sm_100f");
+  EXPECT_TRUE(target_for("compute_90", 90, known)->is_ptx());
+}
+
+TEST(a_target, is_ptx_where_the_compiler_is_older_than_the_gpu_and_the_log_says_so) {
+  const auto t = target_for("", 130, known);
+  ASSERT_TRUE(t);
+  EXPECT_EQ(t->architecture, "compute_120");
+  EXPECT_NE(t->note.find("does not know: compiled to PTX for 120"), std::string::npos) << t->note;
+  EXPECT_EQ(target_for("", 120, known)->note, "");
+}
+
+TEST(a_target, is_refused_with_what_there_is) {
+  EXPECT_NE(compiled_for("", 52).find("capability is 52; the installed NVRTC compiles for 75, 80"), std::string::npos);
+  EXPECT_NE(compiled_for("sm_70", 90).find("compiles for 75, 80, 86"), std::string::npos);
+  for (const char* nonsense : {"sm_", "90a", "sm_90x", "native", "sm_90a,sm_80", "compute_"})
+    EXPECT_NE(compiled_for(nonsense, 90).find("expected sm_90a"), std::string::npos) << nonsense;
+}
+
+}  // namespace
+}  // namespace troupe::jit

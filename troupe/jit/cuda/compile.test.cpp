@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What NVRTC makes of recipes. It needs no GPU.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <troupe/base/clock.hpp>
+#include <troupe/jit/cuda/compile.hpp>
+#include <troupe/kernel/engine/cuda/container.hpp>
+#include <troupe/kernel/engine/cuda/demangle.hpp>
+#include <troupe/kernel/engine/cuda/names.hpp>
+
+namespace troupe::jit {
+namespace {
+
+namespace fs = std::filesystem;
+
+compiled compile_for(const recipe& r, capability gpu = 80, std::int64_t deadline_ns = INT64_MAX) {
+  const auto with = nvrtc::find();
+  EXPECT_TRUE(with);
+  const auto c = compiler_for(*with, r, gpu);
+  if (!c) return {.failed = c.error()};
+  return compile(*with, *c, r, deadline_ns);
+}
+
+std::string why(const compiled& c) { return c.failed ? c.failed->text() : ""; }
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+class kernels_people_write : public testing::TestWithParam<int> {};
+
+TEST_P(kernels_people_write, are_compiled_to_machine_code) {
+  std::size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(TROUPE_TEST_CUDA_SOURCES)) {
+    if (entry.path().extension() != ".cu") continue;
+    ++files;
+    const compiled c = compile_for({.source = text_of(entry.path()), .name = entry.path().filename()}, GetParam());
+    ASSERT_FALSE(c.failed) << why(c) << "\n" << c.log;
+    const auto looked = kernel::look_at_image(c.image);
+    EXPECT_EQ(looked.is, kernel::container::machine_code);
+    EXPECT_EQ(looked.wrong, "") << entry.path();
+  }
+  EXPECT_GE(files, 15u);
+}
+INSTANTIATE_TEST_SUITE_P(for_sm, kernels_people_write, testing::Values(80, 90, 100, 120),
+                         [](const auto& i) { return std::to_string(i.param); });
+
+TEST(nvrtcs_image, has_the_names_of_the_source_behind_it) {
+  const compiled c =
+      compile_for({.source = "namespace ns { __constant__ float c[4];\n"
+                             "template <class T, int N> __global__ void reduce(const T* in, T* out, int n)"
+                             " { out[0] = in[n % N] * T(c[0]); } }\n"
+                             "__global__ void plain(float) {}\n",
+                   .kernels = {"ns::reduce<float, 1 + 3>", "plain"},
+                   .globals = {"ns::c"}});
+  ASSERT_FALSE(c.failed) << why(c) << c.log;
+  const kernel::image_names names = kernel::names_in(c.image);
+  ASSERT_EQ(names.kernels.size(), 2u);
+  EXPECT_EQ(names.kernels[0].first, "ns::reduce<float, 1 + 3>");
+  const auto k = kernel::demangle_kernel(names.kernels[0].second);
+  ASSERT_TRUE(k) << names.kernels[0].second;
+  EXPECT_EQ(k->parameters.size(), 3u);
+  EXPECT_EQ(k->parameters[0].spelling, "const float*");
+  ASSERT_EQ(names.globals.size(), 1u);
+  EXPECT_EQ(names.globals[0].second, kernel::mangle_variable("ns::c"));
+}
+
+TEST(nvrtcs_image, is_ptx_where_the_recipe_asks_for_that) {
+  const compiled c = compile_for({.source = "__global__ void k() {}", .architecture = "compute_90"});
+  ASSERT_FALSE(c.failed) << why(c);
+  EXPECT_EQ(kernel::look_at_image(c.image).is, kernel::container::ptx);
+  EXPECT_NE(c.image.find(".target sm_90"), std::string::npos);
+}
+
+// What the fields do is seen in the PTX.
+TEST(nvrtc_with_a_recipe, does_as_every_field_says) {
+  const recipe base{
+      .source =
+          "#include \"mine.h\"\n__global__ void k(float* y, float a, float b) { y[0] = a * b + y[0] / b + MINE; }",
+      .headers = {{"mine.h", "#define MINE (THEIRS + __cplusplus / 100 % 100)"}},
+      .definitions = {{"THEIRS", "1000"}},
+      .architecture = "compute_80"};
+  const auto ptx = [](const recipe& r) {
+    const compiled c = compile_for(r);
+    EXPECT_FALSE(c.failed) << why(c) << c.log;
+    return c.image;
+  };
+  const auto has = [](const std::string& text, const char* what) { return text.find(what) != text.npos; };
+  const std::string plain = ptx(base);
+  EXPECT_TRUE(has(plain, "fma.rn.f32")) << plain;
+  EXPECT_TRUE(has(plain, "div.rn.f32"));
+  recipe r = base;
+  r.fuse_multiply_add = false;
+  EXPECT_FALSE(has(ptx(r), "fma.rn.f32"));
+  r.fast_math = true;
+  EXPECT_TRUE(has(ptx(r), "div.approx.ftz.f32"));
+  EXPECT_FALSE(has(ptx(r), "fma.rn")) << "the field, and not what fast_math implies";
+  r = base;
+  r.flush_to_zero = true;
+  EXPECT_TRUE(has(ptx(r), "fma.rn.ftz.f32"));
+  r = base;
+  r.debug_information = true;
+  EXPECT_TRUE(has(ptx(r), ".loc"));
+  EXPECT_FALSE(has(plain, ".loc"));
+  r = base;
+  r.standard = 17;
+  EXPECT_NE(ptx(r), plain);
+  r = base;
+  r.definitions = {{"THEIRS", "2000"}};
+  EXPECT_NE(ptx(r), plain);
+  r = base;
+  r.options = {"--prec-div=false"};
+  EXPECT_FALSE(has(ptx(r), "div.rn.f32"));
+  r = base;
+  r.architecture = "sm_80";
+  const std::string optimised = ptx(r);
+  r.optimisation = 0;
+  EXPECT_NE(ptx(r), optimised);
+  r.optimisation = 3;
+  r.max_registers = 16;
+  EXPECT_NE(ptx(r), optimised);
+}
+
+TEST(nvrtc_with_a_recipe, finds_cudas_own_headers_and_the_users_folders) {
+  const fs::path room = fs::temp_directory_path() / ("troupe-nvrtc-" + std::to_string(::getpid()));
+  fs::create_directories(room);
+  std::ofstream(room / "there.h") << "#define THERE 1\n";
+  fs::last_write_time(room / "there.h", fs::file_time_type::clock::now() - std::chrono::hours(1));
+  const std::string source =
+      "#include <cuda_fp16.h>\n#include <cooperative_groups.h>\n#include \"there.h\"\n"
+      "__global__ void k(__half* x) { x[0] = __half(THERE); }";
+  const compiled c = compile_for({.source = source, .include_paths = {room.string()}});
+  EXPECT_FALSE(c.failed) << why(c) << c.log;
+  ASSERT_EQ(c.made_from.size(), 3u);
+  EXPECT_EQ(c.made_from[2].path, (room / "there.h").string());
+  EXPECT_EQ(c.made_from[2].is, stamp::kind::file);
+  fs::remove_all(room);
+  const compiled without = compile_for({.source = source});
+  ASSERT_TRUE(without.failed);
+  EXPECT_NE(why(without).find("TROUPE_CUDA_INCLUDE"), std::string::npos) << why(without);
+}
+
+TEST(nvrtc_with_a_recipe, does_not_look_for_headers_where_the_worker_happens_to_be) {
+  const fs::path room = fs::temp_directory_path() / ("troupe-nvrtc-here-" + std::to_string(::getpid())),
+                 before = fs::current_path();
+  fs::create_directories(room);
+  std::ofstream(room / "there.h") << "\n";
+  fs::current_path(room);
+  const compiled c = compile_for({.source = "#include \"there.h\"\n__global__ void k() {}"});
+  fs::current_path(before);
+  fs::remove_all(room);
+  ASSERT_TRUE(c.failed);
+  EXPECT_NE(why(c).find("program.cu(1): "), std::string::npos) << why(c);
+  EXPECT_EQ(why(c).find("troupe-source"), std::string::npos) << why(c);
+}
+
+TEST(nvrtc_with_a_recipe, keeps_what_would_come_out_the_same_another_time) {
+  EXPECT_TRUE(compile_for({.source = "__global__ void k() {}"}).lasting);
+  EXPECT_FALSE(compile_for({.source = "__global__ void k() {} // __DATE__"}).lasting);
+  const compiled unknown =
+      compile_for({.source = "#define H \"h\"\n#include H\n__global__ void k() {}", .headers = {{"h", "\n"}}});
+  EXPECT_FALSE(unknown.failed) << why(unknown);
+  EXPECT_FALSE(unknown.lasting);
+  EXPECT_NE(unknown.log.find("note: cache: not kept: nobody knows which files #include H reads"), std::string::npos)
+      << unknown.log;
+}
+
+TEST(nvrtc_with_a_recipe, says_what_is_wrong_with_the_source) {
+  const compiled c = compile_for({.source = "__global__ void k() {\n  nowhere_declared();\n}", .name = "mine.cu"});
+  ASSERT_TRUE(c.failed);
+  EXPECT_EQ(c.failed->reaction(), reaction::caller_bug);
+  EXPECT_NE(why(c).find("jit.compile: mine.cu does not compile: mine.cu(2): error:"), std::string::npos) << why(c);
+  EXPECT_NE(c.log.find("nowhere_declared"), std::string::npos);
+  const compiled missing = compile_for({.source = "__global__ void k() {}", .kernels = {"other"}});
+  ASSERT_TRUE(missing.failed);
+  EXPECT_EQ(missing.failed->reaction(), reaction::caller_bug) << why(missing);
+}
+
+TEST(nvrtc_with_a_recipe, refuses_what_it_has_no_use_for) {
+  const std::string source = "__global__ void k() {}";
+  const compiled program = compile_for({.source = source, .compiler = "/usr/bin/c++"});
+  ASSERT_TRUE(program.failed);
+  EXPECT_EQ(program.failed->reaction(), reaction::unsupported);
+  EXPECT_NE(why(program).find("compiler is \"/usr/bin/c++\"; on a GPU NVRTC compiles"), std::string::npos);
+  const compiled standard = compile_for({.source = source, .standard = 23});
+  ASSERT_TRUE(standard.failed);
+  EXPECT_EQ(standard.failed->reaction(), reaction::unsupported) << why(standard);
+  const compiled option = compile_for({.source = source, .options = {"-Wno-unused"}});
+  ASSERT_TRUE(option.failed);
+  EXPECT_EQ(option.failed->reaction(), reaction::unsupported);
+  EXPECT_NE(why(option).find("does not know an option"), std::string::npos) << why(option);
+  EXPECT_NE(why(option).find("-Wno-unused"), std::string::npos) << why(option);
+}
+
+TEST(nvrtc_with_a_recipe, is_stopped_when_the_time_is_over) {
+  recipe r{.source = text_of(fs::path(TROUPE_TEST_CUDA_SOURCES) / "reduce.cu"), .timeout = time_span::of_seconds(1)};
+  const compiled c = compile_for(r, 80, now_ns() - 1);
+  ASSERT_TRUE(c.failed);
+  EXPECT_TRUE(c.timed_out);
+  EXPECT_FALSE(c.lasting);
+  EXPECT_NE(why(c).find("NVRTC had not ended after 1 s and was stopped; raise the recipe's timeout"), std::string::npos)
+      << why(c);
+}
+
+}  // namespace
+}  // namespace troupe::jit

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <troupe/jit/cuda/includes.hpp>
+
+namespace troupe::jit {
+namespace {
+
+class includes : public testing::Test {
+ protected:
+  includes() { std::filesystem::create_directories(room_ + "/a/deep"); }
+  ~includes() override { std::filesystem::remove_all(room_); }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(room_ + "/" + name) << text; }
+  // "a/x.h file, b/x.h nothing", in alphabetical order.
+  std::string seen(const std::string& source, named_texts headers = {}) const {
+    const read_files f =
+        files_a_compile_may_read({.source = source, .headers = headers, .include_paths = {room_ + "/b", room_ + "/a"}});
+    if (!f.why_unknown.empty()) return f.why_unknown;
+    std::vector<std::string> all;
+    for (const stamp& s : f.made_from)
+      all.push_back(s.path.substr(room_.size() + 1) + (s.is == stamp::kind::file ? " file" : " nothing"));
+    std::sort(all.begin(), all.end());
+    std::string out;
+    for (const std::string& one : all) out += (out.empty() ? "" : ", ") + one;
+    return out;
+  }
+  const std::string room_ =
+      (std::filesystem::temp_directory_path() / ("troupe-includes-" + std::to_string(::getpid()))).string();
+};
+
+TEST_F(includes, are_found_with_what_they_include_and_where_they_would_have_been_found_first) {
+  write("a/x.h", "#pragma once\n#  include \"deep/y.h\"\n");
+  write("a/deep/y.h", "#include <x.h>\n#include \"z.h\"\n");
+  EXPECT_EQ(seen("#if 0\n#include <x.h>\n#endif\n"),
+            "a/deep/y.h file, a/deep/z.h nothing, a/x.h file, a/z.h nothing, b/deep/y.h nothing, b/x.h nothing, b/z.h "
+            "nothing");
+  EXPECT_EQ(seen("", {{"h.h", "#if __has_include(<x.h>)\n#endif\n"}}).substr(0, 15), "a/deep/y.h file");
+  EXPECT_EQ(seen("int includes; // to include \"x.h\"\n"), "");
+}
+
+TEST_F(includes, that_only_the_compiler_can_make_out_are_told) {
+  EXPECT_EQ(seen("#define H <x.h>\n#include H\n"), "nobody knows which files #include H reads");
+  write("a/x.h", "const char* built = __DATE__;\n");
+  EXPECT_EQ(seen("#include <x.h>\n"), "nobody knows which files a header that mentions the time reads");
+}
+
+}  // namespace
+}  // namespace troupe::jit

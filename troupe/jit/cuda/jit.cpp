@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA engine of jit: NVRTC, and the kernels it makes, on the streams of the lanes.
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <troupe/base/clock.hpp>
+#include <troupe/jit/cache/builder.hpp>
+#include <troupe/jit/cuda/compile.hpp>
+#include <troupe/jit/internal/engine.hpp>
+#include <troupe/kernel/engine/cuda/programs.hpp>
+
+namespace troupe::jit {
+namespace {
+
+using kernel::gpu_programs;
+
+// Another build of the engine may compile differently.
+std::string engine_identity() {
+  Dl_info self{};
+  kernel::byte_writer identity;
+  identity.text("cuda");
+  if (::dladdr(reinterpret_cast<const void*>(&engine_identity), &self) == 0) return std::move(identity).bytes();
+  const auto file = glance_at(std::filesystem::absolute(self.dli_fname).string());
+  identity.value(file ? file->bytes : 0);
+  identity.value(file ? file->changed_ns : 0);
+  return std::move(identity).bytes();
+}
+
+class gpu_jit : public engine_with<gpu_programs> {
+ public:
+  static result<std::unique_ptr<gpu_jit>> make(const engine_context& context) {
+    const auto limits = kernel::gpu_limits::of(context.device);
+    if (!limits) return limits.error();
+    auto with = nvrtc::find();
+    if (!with) return with.error();
+    return std::unique_ptr<gpu_jit>(new gpu_jit(*limits, std::move(*with)));
+  }
+  const char* version() const { return version_.c_str(); }
+  std::string notes() const { return "headers: " + with_.include_folder + "\n" + notes_of(disk_); }
+
+ private:
+  gpu_jit(const kernel::gpu_limits& limits, nvrtc with)
+      : engine_with(limits, [this](const kernel::program_root& root) { return make_program(root); }),
+        limits_(limits),
+        with_(std::move(with)),
+        version_("NVRTC " + with_.version),
+        disk_(disk_cache::default_folder()),
+        builder_({.find = [this](const recipe& r,
+                                 disk_cache*) { return compiler_for(with_, r, limits_.major * 10 + limits_.minor); },
+                  .compile = [this](const recipe& r, const compiler& c,
+                                    std::int64_t deadline_ns) { return compile(with_, c, r, deadline_ns); },
+                  .engine = engine_identity(),
+                  .disk = disk_.folder().empty() ? nullptr : &disk_}) {}
+
+  gpu_programs::made make_program(const kernel::program_root& root) {
+    const std::int64_t begin = now_ns();
+    const auto recipe = decode(kernel::recipe_of(root));
+    if (!recipe) return {error(reaction::fatal, "jit", "jit.compile: the recipe is damaged"), {}, {}};
+    build b = builder_.make(*recipe);
+    auto made = load(recipe->full, b);
+    kernel::build_summary s{.source = b.source};
+    if (made) {
+      s.image_bytes = b.image->size();
+      s.kernels = static_cast<std::uint32_t>((*made)->image().kernels().size());
+      s.globals = static_cast<std::uint32_t>((*made)->image().globals().size());
+    }
+    s.duration_ns = now_ns() - begin;
+    return {std::move(made), s, std::move(b.log)};
+  }
+
+  result<gpu_programs::program_ref> load(const recipe& r, const build& b) const {
+    if (b.failed) return *b.failed;
+    auto image = kernel::gpu_image::load(*b.image, r.name, limits_);
+    if (!image) return image.error();
+    for (const std::string& name : r.kernels)
+      if (image->find_kernel(name) == nullptr)
+        return error(reaction::caller_bug, "jit",
+                     "jit.compile: " + r.name + ": " + name + " is no kernel; expected a __global__ function");
+    for (const std::string& name : r.globals)
+      if (image->find_global(name) == nullptr)
+        return error(reaction::caller_bug, "jit",
+                     "jit.compile: " + r.name + ": " + name +
+                         " is no variable of the GPU; expected one that is "
+                         "__device__ or __constant__");
+    return std::make_shared<const kernel::loaded_program<kernel::gpu_image>>(r.name, std::move(*image), b.image);
+  }
+
+  const kernel::gpu_limits limits_;
+  const nvrtc with_;
+  const std::string version_;
+  disk_cache disk_;
+  builder builder_;
+};
+
+}  // namespace
+}  // namespace troupe::jit
+
+// Unloading waits, on a helper's thread, until the GPU has run what was launched before.
+using namespace troupe::jit;
+TROUPE_ENGINE(gpu_jit, "jit", "cuda", troupe::slow<compile_recipe>, launch, write_global, read_global, read_summary,
+              read_image, read_attributes, troupe::slow<unload>)
