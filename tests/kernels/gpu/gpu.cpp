@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that NVRTC has compiled, loaded and launched on the first GPU as the engines do it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <troupe/cuda/errors.hpp>
+#include <troupe/jit/cuda/compile.hpp>
+#include <troupe/kernel/engine/cuda/programs.hpp>
+
+namespace troupe::kernel {
+namespace {
+
+void must(CUresult r) { ASSERT_EQ(r, CUDA_SUCCESS) << "this test needs a GPU: " << cuda::text_of(r); }
+
+// Numbers in host memory that the GPU sees at the same address.
+template <class T>
+class numbers {
+ public:
+  explicit numbers(std::size_t count, T value = {}) : count_(count) {
+    void* at = nullptr;
+    must(::cuMemHostAlloc(&at, count * sizeof(T), CU_MEMHOSTALLOC_DEVICEMAP));
+    data_ = static_cast<T*>(at);
+    std::fill_n(data_, count, value);
+  }
+  numbers(const numbers&) = delete;
+  ~numbers() { (void)::cuMemFreeHost(data_); }
+  T& operator[](std::size_t i) noexcept { return data_[i]; }
+  std::byte* bytes() const noexcept { return reinterpret_cast<std::byte*>(data_); }
+  template <access_mode M>
+  operand<T, M> as() const {
+    return operand<T, M>(memory_range{block_ref(), reinterpret_cast<std::uintptr_t>(data_), count_ * sizeof(T)});
+  }
+  auto read() const { return as<access_mode::read>(); }
+  auto written() const { return as<access_mode::read_write>(); }
+
+ private:
+  std::size_t count_;
+  T* data_ = nullptr;
+};
+
+class on_a_gpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    must(::cuInit(0));
+    CUdevice device = 0;
+    must(::cuDeviceGet(&device, 0));
+    must(::cuDevicePrimaryCtxRetain(&context_, device));
+    must(::cuCtxSetCurrent(context_));
+    must(::cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING));
+    limits_ = gpu_limits::of(0).value();
+  }
+  void TearDown() override {
+    (void)::cuStreamDestroy(stream_);
+    (void)::cuDevicePrimaryCtxRelease(0);
+  }
+
+  std::string compiled(const jit::recipe& r) const {
+    const auto with = jit::nvrtc::find();
+    const auto c = jit::compiler_for(*with, r, limits_.major * 10 + limits_.minor);
+    EXPECT_TRUE(c) << c.error().text();
+    const jit::compiled out = jit::compile(*with, *c, r, INT64_MAX);
+    EXPECT_FALSE(out.failed) << out.failed->text();
+    return out.image;
+  }
+  // The programs of a worker that finds this image wherever it looks.
+  std::unique_ptr<gpu_programs> programs(const std::string& bytes) const {
+    return std::make_unique<gpu_programs>(limits_, [this, bytes](const program_root&) -> gpu_programs::made {
+      auto image = gpu_image::load(bytes, "test", limits_);
+      if (!image) return {image.error(), {}, {}};
+      return {std::make_shared<const loaded_program<gpu_image>>("test", std::move(*image), nullptr), {}, {}};
+    });
+  }
+  struct shape {
+    dimensions grid = 1, block = 1;
+    extent shared_bytes = 0;
+    bool cooperative = false;
+  };
+  // "" when it ran.
+  std::string run(gpu_programs& all, std::string_view name, const arguments& given, const shape& s) {
+    std::vector<std::byte> bytes(given.encoded_bytes());
+    given.encode(bytes.data());
+    const arguments seen = arguments::view(bytes.data(), static_cast<std::uint32_t>(given.size()));
+    call c{};
+    c.stream = stream_;
+    const auto done = all.run(root_, {"test.launch", name, s.grid, s.block, s.shared_bytes, seen, s.cooperative}, c);
+    const CUresult ran = ::cuStreamSynchronize(stream_);
+    EXPECT_EQ(ran, CUDA_SUCCESS) << cuda::text_of(ran);
+    return done ? "" : done.error().text();
+  }
+  call on_stream() const {
+    call c{};
+    c.stream = stream_;
+    return c;
+  }
+
+  CUcontext context_ = nullptr;
+  CUstream stream_ = nullptr;
+  gpu_limits limits_;
+  program_root root_{
+      .id = 1, .state = 0, .log_bytes = 0, .recipe_at = 0, .recipe_bytes = 0, .unloaded = 0, .reserved = {}};
+};
+
+constexpr const char* source = R"(
+namespace ns {
+__device__ int total = 5;
+__constant__ float factors[2] = {1, 2};
+template <class T, int N> __global__ void scale(const T* in, T* out, int n) {
+  int i = blockIdx.x * N + threadIdx.x;
+  if (i < n) out[i] = in[i] * T(factors[1]);
+}
+}
+struct pair { int a, b; };
+__global__ void add(pair p, int* out) { atomicAdd(out, p.a + p.b + ns::total); }
+extern "C" __global__ void plain(float v, float* out) { *out = v; }
+__global__ void shared(int n, int* out) {
+  extern __shared__ int all[];
+  for (int i = threadIdx.x; i < n; i += blockDim.x) all[i] = i;
+  __syncthreads();
+  if (threadIdx.x == 0) *out = all[n - 1];
+}
+__global__ void __launch_bounds__(64) bounded() {}
+)";
+
+TEST_F(on_a_gpu, kernels_run_by_the_names_of_the_source) {
+  const auto all = programs(compiled({.source = source, .kernels = {"ns::scale<float, 2 * 32>", "add"}}));
+  numbers<float> x(100, 3), y(100);
+  EXPECT_EQ(run(*all, "ns::scale<float,2*32>", {x.read(), y.written(), 100}, {.grid = 2, .block = 64}), "");
+  EXPECT_EQ(y[0], 6);
+  EXPECT_EQ(y[99], 6);
+  struct {
+    int a, b;
+  } pair{10, 20};
+  numbers<int> sum(1);
+  EXPECT_EQ(run(*all, "add", {pair, sum.written()}, {.grid = 2, .block = 32}), "");
+  EXPECT_EQ(sum[0], 64 * 35);
+  EXPECT_EQ(run(*all, "plain", {2.5f, y.written()}, {}), "");
+  EXPECT_EQ(y[0], 2.5f);
+}
+
+TEST_F(on_a_gpu, ptx_runs_too_and_what_the_driver_says_of_bad_ptx_is_in_the_error) {
+  const std::string ptx = compiled({.source = source, .architecture = "compute_80"});
+  numbers<float> y(1);
+  EXPECT_EQ(run(*programs(ptx), "plain", {1.5f, y.written()}, {}), "");
+  EXPECT_EQ(y[0], 1.5f);
+  const auto bad = gpu_image::load(".version 8.0\n.target sm_80\n.address_size 64\nnonsense\n", "bad", limits_);
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().reaction(), reaction::caller_bug) << bad.error().text();
+  EXPECT_NE(bad.error().text().find("line 4"), std::string::npos) << bad.error().text();
+}
+
+TEST_F(on_a_gpu, arguments_that_do_not_fit_are_refused_before_anything_runs) {
+  const auto all = programs(compiled({.source = source, .kernels = {"ns::scale<float, 64>"}}));
+  numbers<float> x(8), y(8);
+  numbers<double> d(8);
+  const char* const scale = "ns::scale<float, 64>";
+  EXPECT_EQ(run(*all, scale, {x.read(), y.read(), 8}, {}),
+            "test.launch: argument 1 is in(f32[8]), but parameter 1 of ns::scale<float, 64> is `float*`, which it may "
+            "write; pass inout(y) or out(y)");
+  EXPECT_NE(run(*all, scale, {d.read(), y.written(), 8}, {}).find("expected elements of f32"), std::string::npos);
+  EXPECT_NE(run(*all, scale, {x.read(), y.written()}, {}).find("2 arguments were given"), std::string::npos);
+  EXPECT_NE(run(*all, "plain", {1.0, y.written()}, {}).find("8 bytes do not fit"), std::string::npos);
+  EXPECT_NE(run(*all, "nothing", {}, {}).find("its kernels: "), std::string::npos);
+}
+
+TEST_F(on_a_gpu, blocks_have_what_the_gpu_has_and_no_more) {
+  const auto all = programs(compiled({.source = source}));
+  numbers<int> out(1);
+  const auto most = static_cast<int>(limits_.shared_bytes);
+  EXPECT_EQ(run(*all, "shared", {most / 4, out.written()}, {.block = 128, .shared_bytes = most}), "");
+  EXPECT_EQ(out[0], most / 4 - 1);
+  EXPECT_NE(run(*all, "shared", {1, out.written()}, {.shared_bytes = most + 4}).find("shared_bytes is "),
+            std::string::npos);
+  EXPECT_NE(run(*all, "bounded", {}, {.block = 65}).find("expected at most 64"), std::string::npos);
+  EXPECT_EQ(run(*all, "bounded", {}, {.grid = limits_.multiprocessors, .block = 64, .cooperative = true}), "");
+  EXPECT_NE(run(*all, "bounded", {}, {.grid = 1'000'000, .block = 64, .cooperative = true}).find("expected at most"),
+            std::string::npos);
+}
+
+TEST_F(on_a_gpu, globals_are_read_and_written_on_the_stream) {
+  const auto all = programs(compiled({.source = source, .globals = {"ns::factors"}}));
+  numbers<int> sum(1), seven(1, 7), back(1);
+  call c = on_stream();
+  EXPECT_TRUE(all->write(root_, "ns::total", 0, seven.bytes(), sizeof(int), "test.write", c));
+  EXPECT_TRUE(all->read(root_, "ns::total", 0, back.bytes(), sizeof(int), "test.read", c));
+  struct {
+    int a, b;
+  } nothing{0, 0};
+  EXPECT_EQ(run(*all, "add", {nothing, sum.written()}, {}), "");
+  EXPECT_EQ(sum[0], 7);
+  EXPECT_EQ(back[0], 7);
+  numbers<float> factor(1);
+  EXPECT_TRUE(all->read(root_, "ns::factors", sizeof(float), factor.bytes(), sizeof(float), "test.read", c));
+  must(::cuStreamSynchronize(stream_));
+  EXPECT_EQ(factor[0], 2);
+  const auto beyond = all->read(root_, "ns::factors", 8, factor.bytes(), 4, "test.read", c);
+  EXPECT_NE(beyond.error().text().find("which has 8 bytes"), std::string::npos) << beyond.error().text();
+  EXPECT_NE(all->read(root_, "ns::none", 0, factor.bytes(), 4, "test.read", c).error().text().find("has no global"),
+            std::string::npos);
+}
+
+TEST_F(on_a_gpu, a_kernels_attributes_are_known) {
+  const auto image =
+      gpu_image::load(compiled({.source = source, .kernels = {"ns::scale<float, 64>"}}), "test", limits_);
+  ASSERT_TRUE(image) << image.error().text();
+  const gpu_kernel* const k = image->find_kernel("bounded");
+  ASSERT_NE(k, nullptr);
+  EXPECT_EQ(attributes_of(*k).max_threads, 64u);
+  const attributes a = attributes_of(*image->find_kernel("ns::scale<float, 64>"));
+  EXPECT_GT(a.registers, 0u);
+  ASSERT_EQ(a.parameters.size(), 3u);
+  EXPECT_EQ(a.parameters[0].type, "const float*");
+  EXPECT_EQ(attributes_of(*image->find_kernel("plain")).parameters[1].passing, passing::unknown);
+  EXPECT_EQ(attributes_of(*image->find_kernel("add")).parameters[0].bytes, 8u);
+}
+
+}  // namespace
+}  // namespace troupe::kernel
