@@ -25,7 +25,9 @@ class faulty : public testing::Test {
  protected:
   device open(device_options o = {}) {
     o.restarts = 1000;
-    return rt.open_device(o);
+    const device gpu = rt.open_device(o);
+    EXPECT_TRUE(gpu.started().get());  // a fault before that is the last one
+    return gpu;
   }
   // Until the worker that serves and this many others are there.
   static device_statistics await_standbys(const device& gpu, std::size_t count) {

@@ -340,10 +340,12 @@ int worker_session::run() {
     tell(ready.error());
     return 1;
   }
+  // First: the listener may load more engines.
+  const std::string what =
+      (state_->gpu ? state_->gpu->description() + "\n" : std::string()) + state_->engines->versions();
   state_->listener = std::thread([this] { listen(); });
   if (state_->gpu) state_->maker = std::thread([this] { make_memory(); });
-  tell(protocol::message::ready,
-       (state_->gpu ? state_->gpu->description() + "\n" : std::string()) + state_->engines->versions());
+  tell(protocol::message::ready, what);
   while (go_.load() == 0) futex_wait(go_, 0, futex_scope::process);
   const auto served = state_->work->run();
   if (!served) tell(served.error());
