@@ -29,6 +29,7 @@ class model_buffer {
   struct sealing {
     bool possible = false;           ///< it was allocated for that
     bool done = false;               ///< and not asked to end
+    bool by_liar = false;            ///< a worker that cannot be trusted has once said so, or that it has ended
     std::uint32_t changes = 0;       ///< seals and ends of seals that were asked for
     std::uint32_t under_way = 0;     ///< of those, without an answer
     std::vector<word> content = {};  ///< since it was done; nothing when that was said by a worker that is not believed

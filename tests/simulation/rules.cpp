@@ -71,7 +71,11 @@ void simulation::part_is_gone(std::uint64_t ticket, simulated_worker& w) {
 void simulation::request_hits_wall(std::uint64_t ticket, simulated_worker& w) {
   record.note("hits a wall", ticket, w.id);
   const auto found = by_ticket_.find(ticket);
-  if (found != by_ticket_.end() && !found->second->suspect && !w.dishonest)
+  if (found == by_ticket_.end()) return;
+  const request& q = *found->second;
+  // A liar may have said of a seal, or of its end, that it was done before its turn.
+  const bool by_liar = q.writes && q.writes->of->seal.by_liar;
+  if (!q.suspect && !w.dishonest && !by_liar)
     violated("request " + std::to_string(found->second->number) + " writes what its worker may only read");
 }
 
@@ -110,6 +114,7 @@ bool simulation::may_miss_input(const request& q) {
 void simulation::judge_success(request& q) {
   ++record.answers;
   record.note("fine", q.number, q.reply);
+  if (q.what >= kind::seal && q.suspect) q.reads.front().of->seal.by_liar = true;
   if (q.what == kind::seal) judge_seal(q);
   if (q.suspect) {
     if (q.writes) q.writes->of->settle(q.number, content::doubtful);
@@ -178,13 +183,7 @@ void simulation::judge_seal(request& q) {
   s.done = true;
   const auto* now = reinterpret_cast<const word*>(q.memory.front().first);
   s.content.assign(now, now + (q.suspect ? 0 : u.count));
-  if (q.suspect) {
-    // Then whoever was to write there before finds a wall, and nobody is to blame but the liar.
-    for (request& earlier : requests_)
-      if (earlier.number < q.number && !earlier.judged && earlier.writes && earlier.writes->of == u.of)
-        earlier.suspect = true;
-    return u.of->doubt();
-  }
+  if (q.suspect) return u.of->doubt();
   for (std::uint32_t i = 0; i < u.count; ++i)
     if (const auto c = u.of->before(q.number, i); c.state == content::known && c.value != now[i])
       violated("what is sealed is not what was written: request " + std::to_string(q.number));
@@ -205,7 +204,7 @@ void simulation::judge_failure(request& q) {
   ++record.failures;
   record.note("failed", q.number, static_cast<std::uint64_t>(q.why->reaction()));
   // Where a liar has said that it is sealed, what it holds is taken for good.
-  const bool sealed_by_liar = q.suspect && q.writes && q.writes->of->seal.done;
+  const bool sealed_by_liar = q.writes && q.writes->of->seal.by_liar && q.writes->of->seal.done;
   if (q.writes) q.writes->of->settle(q.number, sealed_by_liar ? content::doubtful : content::lost);
   if (q.suspect) return;
   if (!had_to_fail(q)) violated("request " + std::to_string(q.number) + " failed without a reason: " + q.why->text());
@@ -286,17 +285,22 @@ void simulation::judge_loss(std::uint64_t generation) {
     for (const auto& m : models_)
       if (m->generation < generation) m->lose();
   const std::int64_t window = options_.restart_window.nanoseconds;
-  std::erase_if(recoveries_, [&](std::int64_t t) { return t + window <= loop_->time; });
   recoveries_.push_back(loop_->time);
-  if (!gave_up() && recoveries_.size() > options_.restarts)
+  if (!gave_up() && recoveries_within(window) > options_.restarts)
     violated("the device was restarted more often than it may be");
 }
 
+std::size_t simulation::recoveries_within(std::int64_t window) const {
+  return static_cast<std::size_t>(
+      std::count_if(recoveries_.begin(), recoveries_.end(), [&](auto t) { return t + window > loop_->time; }));
+}
+
 void simulation::check_state() {
+  constexpr std::int64_t slack = 10'000'000'000;  // the device has counted a little earlier, when it saw the fault
   const device_state now = core_->state();
   if (now == device_state::stopped && state_ != device_state::stopped && !closing_) {
     const bool may = state_ == device_state::starting || options_.isolation == isolation::thread ||
-                     recoveries_.size() > options_.restarts || unendable();
+                     recoveries_within(options_.restart_window.nanoseconds + slack) > options_.restarts || unendable();
     if (!may) violated("the device gave up too early");
   }
   if (state_ == device_state::stopped && now != device_state::stopped) recoveries_.clear();

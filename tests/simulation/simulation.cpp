@@ -247,8 +247,10 @@ void simulation::shows_channel(simulated_worker& w) {
 void simulation::killed(simulated_worker& w) {
   if (!w.dead) record.note("worker is killed", w.id);
   const bool silent = w.asked_for_a_sign != 0 && options_.heartbeat_timeout.after(w.asked_for_a_sign) <= loop_->time;
-  const bool ran_too_long = std::any_of(requests_.begin(), requests_.end(),
-                                        [&w](const request& q) { return q.limited && q.started == &w && !q.finished; });
+  // One that shares a call with others is done when the last of them is.
+  const bool ran_too_long = std::any_of(requests_.begin(), requests_.end(), [&w](const request& q) {
+    return q.limited && q.started == &w && (!q.finished || q.joined);
+  });
   if (!w.dead && w.serving && &w == shown_ && !w.dishonest && !w.asked_to_stop && !w.missed_memory && !silent &&
       !ran_too_long)
     accused_ = &w;
@@ -274,7 +276,9 @@ void simulation::heal() {
   record.note("calm");
   for (const auto& w : workers_) {
     w->hung = w->deaf = w->mute = w->unkillable = w->cannot_start = false;
-    if (w->launched && (w->frozen || w->dishonest || w->kill_wanted)) w->die({exit_status::ending::signalled, SIGKILL});
+    // Who has missed a message about memory is about to be ended.
+    if (w->launched && (w->frozen || w->dishonest || w->kill_wanted || w->missed_memory))
+      w->die({exit_status::ending::signalled, SIGKILL});
   }
 }
 

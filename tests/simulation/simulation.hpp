@@ -167,6 +167,7 @@ class simulation final : public scene {
   void check_validity();
   void check_state();
   bool unendable() const;
+  std::size_t recoveries_within(std::int64_t window) const;
   bool had_to_fail(const request& q) const;
 
   // The end
@@ -207,8 +208,8 @@ class simulation final : public scene {
   simulated_worker* shown_ = nullptr;    // whose channel the device looks at
   simulated_worker* accused_ = nullptr;  // killed in this step while it served honestly
   std::uint64_t generation_ = 1;
-  std::vector<std::int64_t> recoveries_;
-  bool distrust_ = false;  // in this step somebody dishonest may have been believed
+  std::vector<std::int64_t> recoveries_;  // all of them, when they were seen here
+  bool distrust_ = false;                 // in this step somebody dishonest may have been believed
   bool closing_ = false, closing_now_ = false;
   std::uint32_t depth_ = 0;
   bool sending_ = false;
