@@ -4,8 +4,6 @@
 #include <dlfcn.h>
 
 #include <filesystem>
-#include <troupe/base/clock.hpp>
-#include <troupe/jit/cache/builder.hpp>
 #include <troupe/jit/cuda/compile.hpp>
 #include <troupe/jit/internal/engine.hpp>
 #include <troupe/kernel/engine/cuda/programs.hpp>
@@ -41,7 +39,11 @@ class gpu_jit : public engine_with<gpu_programs> {
 
  private:
   gpu_jit(const kernel::gpu_limits& limits, nvrtc with)
-      : engine_with(limits, [this](const kernel::program_root& root) { return make_program(root); }),
+      : engine_with(limits,
+                    [this](const kernel::program_root& root) {
+                      return make_program(builder_, root,
+                                          [this](const recipe& r, const build& b) { return load(r, b); });
+                    }),
         limits_(limits),
         with_(std::move(with)),
         version_("NVRTC " + with_.version),
@@ -53,24 +55,7 @@ class gpu_jit : public engine_with<gpu_programs> {
                   .engine = engine_identity(),
                   .disk = disk_.folder().empty() ? nullptr : &disk_}) {}
 
-  gpu_programs::made make_program(const kernel::program_root& root) {
-    const std::int64_t begin = now_ns();
-    const auto recipe = decode(kernel::recipe_of(root));
-    if (!recipe) return {error(reaction::fatal, "jit", "jit.compile: the recipe is damaged"), {}, {}};
-    build b = builder_.make(*recipe);
-    auto made = load(recipe->full, b);
-    kernel::build_summary s{.source = b.source};
-    if (made) {
-      s.image_bytes = b.image->size();
-      s.kernels = static_cast<std::uint32_t>((*made)->image().kernels().size());
-      s.globals = static_cast<std::uint32_t>((*made)->image().globals().size());
-    }
-    s.duration_ns = now_ns() - begin;
-    return {std::move(made), s, std::move(b.log)};
-  }
-
   result<gpu_programs::program_ref> load(const recipe& r, const build& b) const {
-    if (b.failed) return *b.failed;
     auto image = kernel::gpu_image::load(*b.image, r.name, limits_);
     if (!image) return image.error();
     for (const std::string& name : r.kernels)

@@ -3,8 +3,6 @@
 // The host engine of jit: the system's compiler, and the kernels it makes, on the worker's threads.
 #include <dlfcn.h>
 #include <filesystem>
-#include <troupe/base/clock.hpp>
-#include <troupe/jit/cache/builder.hpp>
 #include <troupe/jit/host/notes.hpp>
 #include <troupe/jit/internal/engine.hpp>
 #include <troupe/kernel/engine/host/programs.hpp>
@@ -49,7 +47,7 @@ class host_jit : public engine_with<host_programs> {
 
  private:
   host_jit()
-      : engine_with([this](const kernel::program_root& root) { return make_program(root); }),
+      : engine_with([this](const kernel::program_root& root) { return make_program(builder_, root, load); }),
         installation_(find_installation()),
         disk_(disk_cache::default_folder()),
         builder_({.find = [this](const recipe& r, disk_cache* cache) -> result<compiler> {
@@ -63,29 +61,11 @@ class host_jit : public engine_with<host_programs> {
                   .engine = engine_identity(),
                   .disk = disk_.folder().empty() ? nullptr : &disk_}) {}
 
-  host_programs::made make_program(const kernel::program_root& root) {
-    const std::int64_t begin = now_ns();
-    const auto recipe = decode(kernel::recipe_of(root));
-    if (!recipe) return {error(reaction::fatal, "jit", "jit.compile: the recipe is damaged"), {}, {}};
-    build b = builder_.make(*recipe);
-    result<host_programs::program_ref> made = load(*recipe, b);
-    kernel::build_summary s{.source = b.source};
-    if (made) {
-      s.image_bytes = b.image->size();
-      s.kernels = static_cast<std::uint32_t>((*made)->image().kernels().size());
-      s.globals = static_cast<std::uint32_t>((*made)->image().globals().size());
-    }
-    s.duration_ns = now_ns() - begin;
-    return {std::move(made), s, std::move(b.log)};
-  }
-
-  static result<host_programs::program_ref> load(const decoded_recipe& recipe, const build& b) {
-    if (b.failed) return *b.failed;
-    auto image = kernel::loaded_image::load(std::as_bytes(std::span(*b.image)), recipe.full.name);
+  static result<host_programs::program_ref> load(const recipe& r, const build& b) {
+    auto image = kernel::loaded_image::load(std::as_bytes(std::span(*b.image)), r.name);
     if (!image) return image.error();
     return std::make_shared<const kernel::loaded_program<kernel::host_image>>(
-        recipe.full.name, kernel::host_image(std::move(*image), recipe.full.flush_to_zero || recipe.full.fast_math),
-        b.image);
+        r.name, kernel::host_image(std::move(*image), r.flush_to_zero || r.fast_math), b.image);
   }
 
   installation installation_;

@@ -41,7 +41,7 @@ class gpu_module : public engine_with<gpu_programs> {
 
  private:
   explicit gpu_module(const kernel::gpu_limits& limits)
-      : engine_with(limits, [limits](const kernel::program_root& root) -> gpu_programs::made {
+      : program_engine(limits, [limits](const kernel::program_root& root) -> gpu_programs::made {
           const std::int64_t begin = now_ns();
           kernel::build_summary s{.source = kernel::image_source::given};
           auto program = load(root, limits, s);

@@ -34,7 +34,7 @@ host_programs::made make_program(const kernel::program_root& root) {
 
 class host_module : public engine_with<host_programs> {
  public:
-  host_module() : engine_with(make_program) {}
+  host_module() : program_engine(make_program) {}
   static result<std::unique_ptr<host_module>> make(const engine_context&) { return std::make_unique<host_module>(); }
   const char* version() const { return "ELF"; }
 };

@@ -2,61 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/kernel/engine/program_store.hpp>
+#include <troupe/kernel/engine/program_engine.hpp>
 #include <troupe/module/requests.hpp>
-#include <troupe/worker/engine.hpp>
 
 namespace troupe::module {
 
+struct actor {
+  using make = load_image;
+  using launch = module::launch;
+  using write_global = module::write_global;
+  using read_global = module::read_global;
+  using read_summary = module::read_summary;
+  using read_attributes = module::read_attributes;
+  using unload = module::unload;
+};
+
 /// What the engines of module do alike. `Programs` runs the kernels.
 template <class Programs>
-class engine_with {
- public:
-  result<void> run(const load_image& r, call&) { return programs_.make(kernel::root_at(r.root.data())); }
-  result<void> run(const launch& r, call& c) {
-    return programs_.run(r.kernel.of().root(),
-                         {.request = "module.launch",
-                          .kernel = r.kernel.name(),
-                          .grid = r.grid,
-                          .block = r.block,
-                          .shared_bytes = r.shared_bytes,
-                          .values = r.arguments,
-                          .cooperative = r.cooperative},
-                         c);
-  }
-  result<void> run(const write_global& r, call& c) {
-    return programs_.write(r.global.of().root(), r.global.name(), r.offset_bytes, r.source.data(), r.source.size(),
-                           name_of<write_global>(), c);
-  }
-  result<void> run(const read_global& r, call& c) {
-    return programs_.read(r.global.of().root(), r.global.name(), r.offset_bytes, r.target.data(), r.target.size(),
-                          name_of<read_global>(), c);
-  }
-  result<kernel::build_summary> run(const read_summary& r, call&) {
-    return programs_.summary(kernel::root_at(r.root), name_of<read_summary>());
-  }
-  result<kernel::attributes_head> run(const read_attributes& r, call&) {
-    return programs_.attributes(kernel::root_at(r.root.data()), r.kernel, r.listing.data(), r.listing.size(),
-                                name_of<read_attributes>());
-  }
-  result<void> run(const unload& r, call&) {
-    programs_.unload(kernel::root_at(r.root.data()));
-    return {};
-  }
-
-  // After a restart the first who needs a program makes it: not where all lanes would wait.
-  bool ready(const launch& r) { return programs_.is_known(r.kernel.of().root()); }
-  bool ready(const write_global& r) { return programs_.is_known(r.global.of().root()); }
-  bool ready(const read_global& r) { return programs_.is_known(r.global.of().root()); }
-  bool ready(const read_summary& r) { return programs_.is_known(kernel::root_at(r.root)); }
-  bool ready(const read_attributes& r) { return programs_.is_known(kernel::root_at(r.root.data())); }
-
- protected:
-  template <class... Parts>
-  explicit engine_with(Parts&&... parts) : programs_(std::forward<Parts>(parts)...) {}
-
- private:
-  Programs programs_;
-};
+using engine_with = kernel::program_engine<actor, Programs>;
 
 }  // namespace troupe::module
