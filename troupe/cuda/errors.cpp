@@ -4,6 +4,10 @@
 
 namespace troupe::cuda {
 
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
 std::string text_of(CUresult r) {
   const char *name = nullptr, *text = nullptr;
   (void)::cuGetErrorName(r, &name);

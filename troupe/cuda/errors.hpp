@@ -57,6 +57,8 @@ constexpr reaction reaction_to(CUresult r) noexcept {
   }
 }
 
+/// "13.0" of 13000, as CUDA counts versions.
+std::string version_text(int version);
 /// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)".
 std::string text_of(CUresult r);
 

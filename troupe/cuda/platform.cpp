@@ -6,7 +6,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
-#include <troupe/cuda/errors.hpp>
+#include <troupe/cuda/access.hpp>
 #include <troupe/worker/internal/platform.hpp>
 
 namespace troupe::cuda {
@@ -19,8 +19,6 @@ constexpr std::size_t granule = std::size_t{2} << 20;
 error unsupported(std::string text) {
   return error(error::details{.reaction = reaction::unsupported, .domain = "cuda", .text = std::move(text)});
 }
-
-std::string version_text(int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); }
 
 CUdeviceptr pointer(std::uint64_t address) noexcept { return static_cast<CUdeviceptr>(address); }
 CUstream as_stream(void* s) noexcept { return static_cast<CUstream>(s); }
@@ -41,7 +39,6 @@ class gpu final : public platform {
   void* context() const noexcept override { return context_; }
   result<void> enter() override { return done(::cuCtxSetCurrent(context_), "cuCtxSetCurrent"); }
   std::string description() const override { return description_; }
-  result<memory_use> memory() const override;
 
   result<void> reserve(std::uint64_t address, std::uint64_t bytes) override;
   result<file_descriptor> make_memory(std::uint64_t bytes) override;
@@ -52,7 +49,7 @@ class gpu final : public platform {
   result<void> pin(std::byte* at, std::uint64_t bytes, map_access access) override;
   void unpin(std::byte* at) noexcept override { (void)::cuMemHostUnregister(at); }
 
-  result<void*> make_stream(int priority) override;
+  result<void*> make_stream() override;
   result<void> write(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) override {
     return done(::cuStreamWriteValue64(as_stream(stream), pointer(where), value, CU_STREAM_WRITE_VALUE_DEFAULT),
                 "cuStreamWriteValue64");
@@ -157,12 +154,6 @@ result<void> gpu::look_at_device() {
   return {};
 }
 
-result<platform::memory_use> gpu::memory() const {
-  std::size_t free = 0, total = 0;
-  if (const CUresult r = ::cuMemGetInfo(&free, &total); r != CUDA_SUCCESS) return failed("cuMemGetInfo", r);
-  return memory_use{free, total};
-}
-
 result<void> gpu::reserve(std::uint64_t address, std::uint64_t bytes) {
   CUdeviceptr got = 0;
   const CUresult r = ::cuMemAddressReserve(&got, bytes, granule, pointer(address), 0);
@@ -185,10 +176,9 @@ result<file_descriptor> gpu::make_memory(std::uint64_t bytes) {
 }
 
 result<void> gpu::set_access(std::uint64_t address, std::uint64_t bytes, map_access access) {
-  CUmemAccessDesc how{};
-  how.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device_};
-  how.flags = access == map_access::read_only ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  return done(::cuMemSetAccess(pointer(address), bytes, &how, 1), "cuMemSetAccess");
+  return cuda::set_access(
+      device_, pointer(address), bytes,
+      access == map_access::read_only ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 }
 
 result<void> gpu::map(std::uint64_t address, std::uint64_t bytes, const file_descriptor& memory, map_access access) {
@@ -230,12 +220,10 @@ result<void> gpu::pin(std::byte* at, std::uint64_t bytes, map_access access) {
   return done(::cuMemHostRegister(at, bytes, flags), "cuMemHostRegister");
 }
 
-result<void*> gpu::make_stream(int priority) {
-  int least = 0, greatest = 0;
-  (void)::cuCtxGetStreamPriorityRange(&least, &greatest);
+result<void*> gpu::make_stream() {
   CUstream s = nullptr;
-  const CUresult r = ::cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, priority > 0 ? greatest : least);
-  if (r != CUDA_SUCCESS) return failed("cuStreamCreateWithPriority", r);
+  const CUresult r = ::cuStreamCreate(&s, CU_STREAM_NON_BLOCKING);
+  if (r != CUDA_SUCCESS) return failed("cuStreamCreate", r);
   const std::scoped_lock guard(lock_);
   streams_.push_back(s);
   return static_cast<void*>(s);

@@ -291,7 +291,6 @@ class device_core final : public waiter,
 
   device_options options_;
   std::vector<std::string> environment_;  // the worker's
-  std::uint32_t index_;
   std::shared_ptr<control_loop> loop_;
   worker_link_maker make_worker_;
   bool reacts_;

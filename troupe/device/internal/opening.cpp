@@ -45,11 +45,7 @@ device_supervisor::limits limits_of(const device_options& o) noexcept {
 
 std::shared_ptr<device_core> device_core::open(const device_options& o, std::uint32_t index,
                                                const result<device_surroundings>& surroundings) {
-  device_options options = o;
-  if (options.name.empty())
-    options.name = options.engine + ":" + std::to_string(has_platform(options) ? options.ordinal : index);
-  std::shared_ptr<device_core> core(
-      new device_core(options, index, surroundings ? *surroundings : device_surroundings()));
+  std::shared_ptr<device_core> core(new device_core(o, index, surroundings ? *surroundings : device_surroundings()));
   if (surroundings)
     core->start();
   else
@@ -60,7 +56,6 @@ std::shared_ptr<device_core> device_core::open(const device_options& o, std::uin
 device_core::device_core(const device_options& o, std::uint32_t index, device_surroundings surroundings)
     : options_(o),
       environment_(current_environment()),  // here, not on the loop's thread, where it could race with a setenv
-      index_(index),
       loop_(std::move(surroundings.loop)),
       make_worker_(std::move(surroundings.make_worker)),
       reacts_(surroundings.reacts),
@@ -70,6 +65,7 @@ device_core::device_core(const device_options& o, std::uint32_t index, device_su
       cores_(usable_cores()),
       apart_(has_platform(o)),
       supervisor_(limits_of(o)) {
+  if (o.name.empty()) options_.name = o.engine + ":" + std::to_string(apart_ ? o.ordinal : index);
   const std::uint64_t all = machine_bytes();
   const auto limit = [](std::uint64_t asked, std::uint64_t otherwise) {
     return (asked != 0 ? asked : otherwise) / 256 * 256;

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <troupe/base/clock.hpp>
-#include <troupe/cuda/errors.hpp>
+#include <troupe/cuda/access.hpp>
 #include <troupe/memory/requests.hpp>
 #include <troupe/memory/staging.hpp>
 #include <troupe/worker/engine.hpp>
@@ -70,7 +70,7 @@ struct cuda_memory {
     auto out = std::make_unique<cuda_memory>();
     int version = 0;
     (void)::cuDriverGetVersion(&version);
-    out->version_ = "driver for CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+    out->version_ = "driver for CUDA " + cuda::version_text(version);
     return out;
   }
   const char* version() const { return version_.c_str(); }
@@ -131,69 +131,39 @@ struct cuda_memory {
     return {};
   }
 
-  // The thread of the lane feeds the device with what the application brings, and tells it what has been taken.
   result<void> run(const stream_in& r, call& c) {
     auto& from = *reinterpret_cast<sent_header*>(static_cast<std::uintptr_t>(r.staging));
     auto& h = *reinterpret_cast<staging_header*>(r.progress.data());
     const staging_plan plan = plan_of(r);
-    chunks_under_way going;
-    while (going.over() < plan.count()) {
-      const std::uint64_t i = going.sent();
-      const auto may_send = [&] {
-        return i < plan.count() && going.count() < going.most && from.filled.load(std::memory_order_acquire) > i;
-      };
-      if (may_send()) {
-        if (auto ok =
-                going.send(r.target.data() + i * plan.chunk_bytes, plan.chunk(&from, i), plan.size(i), stream_of(c));
-            !ok)
-          return ok;
-        continue;
-      }
-      auto arrived = going.take_arrived();
-      if (!arrived) return arrived.error();
-      if (*arrived) {
-        std::atomic_thread_fence(std::memory_order_acquire);
-        if (from.begun.load(std::memory_order_relaxed) > going.over() - 1 + plan.chunks)
-          return error(reaction::retry_later, "memory",
-                       "upload: a worker that has failed since had taken a part of the data along; upload it again");
-        h.step(h.emptied, going.over());
-      } else if (going.count() == 0) {
-        h.sleep(may_send);
-      } else {
-        spin_hint();
-      }
-    }
-    return {};
+    return in_parts(
+        plan, h, stream_of(c), [&](std::uint64_t i) { return from.filled.load(std::memory_order_acquire) > i; },
+        [&](std::uint64_t i) {
+          return std::pair<void*, const void*>(r.target.data() + i * plan.chunk_bytes, plan.chunk(&from, i));
+        },
+        [&](std::uint64_t over) -> result<void> {
+          std::atomic_thread_fence(std::memory_order_acquire);
+          if (from.begun.load(std::memory_order_relaxed) > over - 1 + plan.chunks)
+            return error(reaction::retry_later, "memory",
+                         "upload: a worker that has failed since had taken a part of the data along; upload it again");
+          h.step(h.emptied, over);
+          return {};
+        });
   }
 
   result<void> run(const stream_out& r, call& c) {
     auto& h = *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.staging));
     const staging_plan plan = plan_of(r);
-    chunks_under_way going;
-    while (going.over() < plan.count()) {
-      const std::uint64_t i = going.sent();
-      const auto may_send = [&] {
-        return i < plan.count() && going.count() < going.most &&
-               h.emptied.load(std::memory_order_acquire) + plan.chunks > i;
-      };
-      if (may_send()) {
-        if (auto ok = going.send(plan.chunk(&h, i), r.source.data() + i * plan.chunk_bytes, plan.size(i), stream_of(c));
-            !ok)
-          return ok;
-        continue;
-      }
-      auto arrived = going.take_arrived();
-      if (!arrived) return arrived.error();
-      if (*arrived) {
-        h.step(h.filled, going.over());
-        c.news(c.worker);
-      } else if (going.count() == 0) {
-        h.sleep(may_send);
-      } else {
-        spin_hint();
-      }
-    }
-    return {};
+    return in_parts(
+        plan, h, stream_of(c),
+        [&](std::uint64_t i) { return h.emptied.load(std::memory_order_acquire) + plan.chunks > i; },
+        [&](std::uint64_t i) {
+          return std::pair<void*, const void*>(plan.chunk(&h, i), r.source.data() + i * plan.chunk_bytes);
+        },
+        [&](std::uint64_t over) -> result<void> {
+          h.step(h.filled, over);
+          c.news(c.worker);
+          return {};
+        });
   }
 
   result<void> run(const seal& r, call&) { return protect(r.target.data(), r.bytes, CU_MEM_ACCESS_FLAGS_PROT_READ); }
@@ -216,13 +186,36 @@ struct cuda_memory {
     return {static_cast<std::uint64_t>(r.bytes.value()), static_cast<std::uint64_t>(r.chunk_bytes.value()),
             static_cast<std::uint64_t>(r.chunks.value())};
   }
+  // The thread of the lane feeds the device with chunks, as the application lets it, and tells which have arrived.
+  // `may(i)`: chunk i can go; `between(i)`: where to and from; `arrived(n)`: so many have.
+  template <class May, class Between, class Arrived>
+  static result<void> in_parts(const staging_plan& plan, staging_header& h, CUstream s, May&& may, Between&& between,
+                               Arrived&& arrived) {
+    chunks_under_way going;
+    while (going.over() < plan.count()) {
+      const std::uint64_t i = going.sent();
+      const auto may_send = [&] { return i < plan.count() && going.count() < going.most && may(i); };
+      if (may_send()) {
+        const auto [to, from] = between(i);
+        if (auto ok = going.send(to, from, plan.size(i), s); !ok) return ok;
+        continue;
+      }
+      const auto one = going.take_arrived();
+      if (!one) return one.error();
+      if (*one) {
+        if (auto ok = arrived(going.over()); !ok) return ok;
+      } else if (going.count() == 0) {
+        h.sleep(may_send);
+      } else {
+        spin_hint();
+      }
+    }
+    return {};
+  }
   static result<void> protect(const std::byte* at, extent bytes, CUmemAccess_flags flags) {
     CUdevice device = 0;
     if (auto ok = done(::cuCtxGetDevice(&device), "cuCtxGetDevice"); !ok) return ok;
-    CUmemAccessDesc how{};
-    how.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
-    how.flags = flags;
-    return done(::cuMemSetAccess(pointer(at), size(bytes), &how, 1), "cuMemSetAccess");
+    return cuda::set_access(device, pointer(at), size(bytes), flags);
   }
 
   std::string version_;

@@ -46,7 +46,7 @@ lane_set::~lane_set() {
 
 result<void> lane_set::make_streams(std::uint32_t count) {
   for (std::uint32_t i = 0; i < count; ++i) {
-    auto stream = gpu_->make_stream(0);
+    auto stream = gpu_->make_stream();
     if (!stream) return stream.error();
     lanes_[i].stream = *stream;
   }
@@ -282,12 +282,13 @@ void lane_set::run_group(operation& head) noexcept {
 
 void lane_set::complete(position up_to) noexcept {
   lane& l = lanes_[up_to.lane];
-  l.ran.store(up_to.sequence, std::memory_order_seq_cst);  // first: a lane that is idle has run everything
   if (l.stream == nullptr) {
+    l.ran.store(up_to.sequence, std::memory_order_release);  // first: a lane that is idle has run everything
     channel_.page().lanes[up_to.lane].done.store(up_to.sequence, std::memory_order_seq_cst);
     reports_.announce();
-  } else if (up_to.sequence - l.marked.load(std::memory_order_relaxed) >= most_unmarked) {
-    mark(up_to.lane);
+  } else {
+    l.ran.store(up_to.sequence, std::memory_order_seq_cst);
+    if (up_to.sequence - l.marked.load(std::memory_order_relaxed) >= most_unmarked) mark(up_to.lane);
   }
   wake_steps();
 }

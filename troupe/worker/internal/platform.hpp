@@ -29,10 +29,6 @@ class platform {
   virtual result<void> enter() = 0;
   /// What the device is, as lines "key value".
   virtual std::string description() const = 0;
-  struct memory_use {
-    std::uint64_t free = 0, total = 0;
-  };
-  virtual result<memory_use> memory() const = 0;
 
   /// Keeps addresses free for its memory.
   virtual result<void> reserve(std::uint64_t address, std::uint64_t bytes) = 0;
@@ -47,8 +43,8 @@ class platform {
   virtual result<void> pin(std::byte* at, std::uint64_t bytes, map_access access) = 0;
   virtual void unpin(std::byte* at) noexcept = 0;
 
-  /// A queue of operations on the device; a CUstream. `priority`: 0 is ordinary, 1 comes first.
-  virtual result<void*> make_stream(int priority) = 0;
+  /// A queue of operations on the device; a CUstream.
+  virtual result<void*> make_stream() = 0;
   /// Writes the value into pinned memory when everything before it in the stream is done.
   virtual result<void> write(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) = 0;
   /// What comes later in the stream waits until the value there is at least this.
