@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the CUDA engine does in its own way. It runs on a fake driver and a fake cuBLAS, which compute at once on the
 // processor; the suites of the requests run on them, too.
+#include <cublas_v2.h>
+#include <cuda.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -195,6 +197,49 @@ TEST_F(blas_cuda, each_lane_has_a_handle_of_its_own_and_there_are_no_others) {
   const auto refused = engine.run(r, 4);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().reaction(), reaction::fatal);
+}
+
+TEST_F(blas_cuda, a_status_of_cublas_becomes_what_the_caller_should_do) {
+  void* const fakes = ::dlopen(TROUPE_ENGINE_UNDER_TEST, RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(fakes, nullptr);
+  const auto answer = reinterpret_cast<void (*)(int, int)>(::dlsym(fakes, "troupe_fake_gpu_answer"));
+  ::dlclose(fakes);
+  ASSERT_NE(answer, nullptr);
+  const std::vector<float> x(4, 1);
+  std::vector<float> y(4, 2);
+  const copy<float> r{.x = to_read(x), .y = all_of<float, access_mode::write>(y), .n = 4};
+  alignas(16) std::byte payload[payload_bytes<copy<float>>];
+  alignas(64) std::byte reply[max_reply_bytes]{};
+  encode(r, payload, {nullptr, 0});
+  const troupe_engine_operation* const operation = engine.find(opcode_of<copy<float>>);
+  ASSERT_NE(operation, nullptr);
+  struct {
+    int cublas, stream;
+    reaction wanted;
+    bool restarts;
+    const char* text;
+  } const cases[] = {
+      {CUBLAS_STATUS_NOT_SUPPORTED, 0, reaction::unsupported, false, "cuBLAS has no way to do this"},
+      {CUBLAS_STATUS_ARCH_MISMATCH, 0, reaction::unsupported, false, "cuBLAS has no way to do this"},
+      {CUBLAS_STATUS_ALLOC_FAILED, 0, reaction::retry_later, false, "memory is full"},
+      {CUBLAS_STATUS_INVALID_VALUE, 0, reaction::fatal, false, "blas.copy<f32>{"},
+      {CUBLAS_STATUS_NOT_INITIALIZED, 0, reaction::fatal, true, "opened anew"},
+      {CUBLAS_STATUS_INTERNAL_ERROR, CUDA_ERROR_NOT_READY, reaction::fatal, true, "opened anew"},
+      {CUBLAS_STATUS_EXECUTION_FAILED, CUDA_ERROR_ILLEGAL_ADDRESS, reaction::context_lost, false, "CUDA_ERROR"}};
+  for (const auto& c : cases) {
+    answer(c.cublas, c.stream);
+    const troupe_engine_call call{nullptr, 0, 0, 1, reply, [](void*) {}, nullptr};
+    troupe_engine_failure failure{};
+    EXPECT_FALSE(operation->run(engine.interface().state, payload, &call, &failure)) << c.cublas;
+    EXPECT_EQ(static_cast<reaction>(failure.reaction), c.wanted) << failure.text;
+    EXPECT_EQ(failure.restart_library != 0, c.restarts) << failure.text;
+    EXPECT_STREQ(failure.domain, "blas");
+    EXPECT_NE(std::string(failure.text).find("cublasScopy_64 answered "), std::string::npos) << failure.text;
+    EXPECT_NE(std::string(failure.text).find(c.text), std::string::npos) << failure.text;
+  }
+  answer(0, 0);
+  run(r);
+  EXPECT_EQ(y, x);
 }
 
 TEST_F(blas_cuda, factorizations_beyond_32_bits_are_unsupported) {

@@ -71,7 +71,7 @@ struct routines;
     TROUPE_ROUTINE(spr2, cublas##P##spr2_64) \
   };
 
-// R is the letter of the real type: cublasScasum, cublasCsscal.
+// Three names say both the complex and the real type.
 #define TROUPE_ROUTINES_OF_COMPLEX(T, P, ASUM, SCAL, ROT) \
   template <>                                             \
   struct routines<T> {                                    \

@@ -14,6 +14,7 @@ std::string text_of(CUresult status) {
   return out;
 }
 
+// What is not success here every call answers from now on: nothing works any more in this process.
 CUresult state_of(CUstream stream) noexcept {
   const CUresult now = ::cuStreamQuery(stream);
   return now == CUDA_ERROR_NOT_READY ? CUDA_SUCCESS : now;
@@ -24,8 +25,6 @@ error error_with(reaction what_to_do, std::int64_t code, std::string text) {
 }
 
 }  // namespace
-
-bool context_is_lost(CUstream stream) noexcept { return state_of(stream) != CUDA_SUCCESS; }
 
 error failed(const char* call, cublasStatus_t status, CUstream stream, bool& handle_is_broken) {
   const auto code = static_cast<std::int64_t>(status);
@@ -59,7 +58,7 @@ error failed(const char* call, CUresult status, CUstream stream) {
   if (status == CUDA_ERROR_OUT_OF_MEMORY) return error_with(reaction::retry_later, code, text);
   if (status == CUDA_ERROR_NO_BINARY_FOR_GPU || status == CUDA_ERROR_NOT_SUPPORTED)
     return error_with(reaction::unsupported, code, text);
-  return error_with(context_is_lost(stream) ? reaction::context_lost : reaction::fatal, code, text);
+  return error_with(state_of(stream) != CUDA_SUCCESS ? reaction::context_lost : reaction::fatal, code, text);
 }
 
 }  // namespace troupe::blas

@@ -11,9 +11,6 @@
 /// What cuBLAS and the driver answer, as errors.
 namespace troupe::blas {
 
-/// Whether nothing works any more in this process. The driver says so on every call once it has happened.
-bool context_is_lost(CUstream stream) noexcept;
-
 /// `call` failed. Answers what the caller should do; `handle_is_broken` when the library is to be opened anew.
 error failed(const char* call, cublasStatus_t status, CUstream stream, bool& handle_is_broken);
 error failed(const char* call, CUresult status, CUstream stream);

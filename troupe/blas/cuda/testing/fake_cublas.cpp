@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Levels 1 and 2, and the handle.
+#include <utility>
+
 #include "fake_handle.hpp"
 
 using namespace troupe::blas::testing;
@@ -32,6 +34,7 @@ const char* cublasGetStatusName(cublasStatus_t) { return "CUBLAS_STATUS"; }
   }                                                                                                 \
   FAKE(cublas##P##copy_64, i64 n, const V* x, i64 incx, V* y, i64 incy) {                           \
     (void)h;                                                                                        \
+    if (next_answer != 0) return static_cast<cublasStatus_t>(std::exchange(next_answer, 0));        \
     for (i64 i = 0; i < n; ++i) element(as(y), n, incy, i) = element(as(x), n, incx, i);            \
     DONE;                                                                                           \
   }                                                                                                 \

@@ -119,7 +119,7 @@ CUresult cuEventSynchronize(CUevent event) {
   pass(*reinterpret_cast<std::uint64_t*>(event));
   return CUDA_SUCCESS;
 }
-CUresult cuStreamQuery(CUstream) { return CUDA_SUCCESS; }
+CUresult cuStreamQuery(CUstream) { return static_cast<CUresult>(stream_state); }
 
 CUresult cuLibraryLoadData(CUlibrary* out, const void*, CUjit_option*, void**, unsigned, CUlibraryOption*, void**,
                            unsigned) {
@@ -157,6 +157,11 @@ CUresult cuLaunchKernel(CUfunction kernel, unsigned bx, unsigned by, unsigned bz
   return CUDA_SUCCESS;
 }
 
+// For tests: see next_answer.
+__attribute__((visibility("default"))) void troupe_fake_gpu_answer(int cublas, int stream) {
+  next_answer = cublas;
+  stream_state = stream;
+}
 // For tests: what our kernels do waits until it must run. Only from one thread, and with none of cuBLAS's calls.
 __attribute__((visibility("default"))) void troupe_fake_gpu_hold_back() { held_back = true; }
 __attribute__((visibility("default"))) void troupe_fake_gpu_go_on() {

@@ -12,4 +12,7 @@ namespace troupe::blas::testing {
 bool is_pinned(const void* address);
 bool is_on_this_stack(const void* address);
 
+/// What the next copy of cuBLAS answers, once, and what the driver says of the stream from then on: 0 is success.
+inline int next_answer = 0, stream_state = 0;
+
 }  // namespace troupe::blas::testing
