@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tests/numerics/device.hpp>
 #include <troupe/worker/engine.hpp>
 
@@ -37,6 +38,7 @@ class engine_under_test {
   }
 
   const troupe_engine& interface() const noexcept { return *engine_; }
+  bool is_cuda() const { return std::string_view(engine_->backend) == "cuda"; }
 
   /// Null when the engine does not serve it.
   const troupe_engine_operation* find(std::uint64_t opcode) const noexcept {

@@ -302,7 +302,7 @@ void simulation::check_state() {
   if (now == device_state::stopped && state_ != device_state::stopped && !closing_) {
     const bool may = state_ == device_state::starting || options_.isolation == isolation::thread ||
                      recoveries_within(options_.restart_window.nanoseconds + slack) > options_.restarts || unendable();
-    if (!may) violated("the device gave up too early");
+    if (!may) violated("the device gave up too early: " + core_->refusal().text());
   }
   if (state_ == device_state::stopped && now != device_state::stopped) recoveries_.clear();
   if (now != state_) record.note("state", static_cast<std::uint64_t>(now));

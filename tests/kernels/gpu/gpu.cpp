@@ -114,10 +114,10 @@ struct pair { int a, b; };
 __global__ void add(pair p, int* out) { atomicAdd(out, p.a + p.b + ns::total); }
 extern "C" __global__ void plain(float v, float* out) { *out = v; }
 __global__ void shared(int n, int* out) {
-  extern __shared__ int all[];
-  for (int i = threadIdx.x; i < n; i += blockDim.x) all[i] = i;
+  extern __shared__ int cells[];
+  for (int i = threadIdx.x; i < n; i += blockDim.x) cells[i] = i;
   __syncthreads();
-  if (threadIdx.x == 0) *out = all[n - 1];
+  if (threadIdx.x == 0) *out = cells[n - 1];
 }
 __global__ void __launch_bounds__(64) bounded() {}
 )";

@@ -75,7 +75,15 @@ class job {
   result<std::tuple<const S*...>> factors(const scalar<S>&... all) {
     if ((all.by_value() && ...)) {
       if (auto ok = scalars_in(CUBLAS_POINTER_MODE_HOST); !ok) return ok.error();
-      return std::tuple<const S*...>(&all.value()...);
+      static_assert(sizeof...(S) <= std::tuple_size_v<decltype(complex_)>);
+      std::size_t next = 0;
+      const auto place = [&]<class T>(const scalar<T>& s) -> const T* {
+        if constexpr (!std::is_same_v<T, complex128>)
+          return &s.value();
+        else
+          return &(complex_[next++].value = s.value());
+      };
+      return std::tuple<const S*...>{place(all)...};
     }
     if (auto ok = scalars_in(CUBLAS_POINTER_MODE_DEVICE); !ok) return ok.error();
     result<void> fine;
@@ -119,9 +127,15 @@ class job {
   }
 
  private:
+  // cuBLAS takes it for granted that a factor lies where one of its own type would.
+  struct alignas(cuDoubleComplex) aligned_complex {
+    complex128 value;
+  };
+
   lane& on_;
   const kernel_set& kernels_;
   call& call_;
+  std::array<aligned_complex, 2> complex_;  ///< factors on their way to cuBLAS, which copies them
 };
 
 /// As many problems of a batch as one call gets.

@@ -325,24 +325,24 @@ using narrow_gemm = blas_numerics;
 TEST_F(narrow_gemm, the_longest_sum_of_int8_products_is_exact) {
   constexpr std::int64_t k = 131071;
   std::vector<std::int8_t> a(k, -128), b(k, -128);
-  std::int32_t c = 5;
-  const auto address = [](const auto* p) { return reinterpret_cast<std::uintptr_t>(p); };
+  std::vector<std::int32_t> c{5};
+  const auto address = [](const auto& v) { return reinterpret_cast<std::uintptr_t>(v.data()); };
   run(gemm<std::int8_t, std::int32_t>{
-      .a = {address(a.data()), k}, .b = {address(b.data()), k}, .c = {address(&c), 1}, .m = 1, .n = 1, .k = k});
-  EXPECT_EQ(c, 131071 * 16384);
+      .a = {address(a), k}, .b = {address(b), k}, .c = {address(c), 1}, .m = 1, .n = 1, .k = k});
+  EXPECT_EQ(c[0], 131071 * 16384);
 }
 
 TEST_F(narrow_gemm, a_result_of_16_bits_is_rounded_once_and_overflows_to_infinity) {
   // 2048 + 1 + 1 is 2050 when it is summed as float, and 2048 when each sum is rounded to half.
-  const half a[] = {half(2048), half(1), half(1)}, one[] = {half(1), half(1), half(1)};
-  half c{};
-  const auto address = [](const auto* p) { return reinterpret_cast<std::uintptr_t>(p); };
-  gemm<half> r{.a = {address(a), 3}, .b = {address(one), 3}, .c = {address(&c), 1}, .m = 1, .n = 1, .k = 3};
+  const std::vector<half> a{half(2048), half(1), half(1)}, one{half(1), half(1), half(1)};
+  std::vector<half> c(1);
+  const auto address = [](const auto& v) { return reinterpret_cast<std::uintptr_t>(v.data()); };
+  gemm<half> r{.a = {address(a), 3}, .b = {address(one), 3}, .c = {address(c), 1}, .m = 1, .n = 1, .k = 3};
   run(r);
-  EXPECT_EQ(c, half(2050));
+  EXPECT_EQ(c[0], half(2050));
   r.alpha = 1000;
   run(r);
-  EXPECT_EQ(c, std::numeric_limits<half>::infinity());
+  EXPECT_EQ(c[0], std::numeric_limits<half>::infinity());
 }
 
 }  // namespace

@@ -277,6 +277,10 @@ class device_core final : public waiter,
   void warm_up_standbys(const std::string& library);
   void learn_memory_limit();
   void look_for_harmless();
+  void hear(worker_link& link);
+  void hear_all();
+  bool has_ended(worker_link& link);
+  bool see_an_end();
   void forget(worker_id id);
 
   // segments.cpp

@@ -178,6 +178,8 @@ void device_core::on_time(std::uint64_t tag) {
       return look_for_harmless();
     case timer::supervision:
       armed_tick_.reset();
+      hear_all();
+      if (see_an_end()) return loop_->at(loop_->now(), shared_from_this(), timer::supervision);
       return feed({device_supervisor::event_kind::tick});
   }
 }

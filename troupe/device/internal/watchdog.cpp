@@ -112,6 +112,7 @@ void device_core::watch_heart() {
 
 // The listener of a worker answers whatever its lanes do: one that does not has been stopped, or has no processor.
 void device_core::feel_heart() {
+  hear_all();
   const std::int64_t now = loop_->now(), timeout = options_.heartbeat_timeout.nanoseconds;
   if (ledger_.in_flight() == 0) {
     asked_ns_ = 0;

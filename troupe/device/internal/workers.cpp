@@ -86,28 +86,54 @@ void device_core::forget(worker_id id) {
     std::thread([link = std::shared_ptr<worker_link>(std::move(link)), self = shared_from_this()] {}).detach();
 }
 
+// Before a worker is judged by the time: what it has said, or that it is gone, may have waited for this thread longer
+// than the worker was given.
+void device_core::hear_all() {
+  std::vector<worker_id> all;
+  for (const auto& link : links_) all.push_back(link->id());
+  for (const worker_id id : all)
+    if (worker_link* const link = link_of(id)) hear(*link);
+}
+
+// One at a time, as they would be seen without the tick; true when there was one.
+bool device_core::see_an_end() {
+  const std::size_t before = links_.size();
+  for (std::size_t i = 0; i < links_.size(); ++i)
+    if (has_ended(*links_[i]) && links_.size() < before) return true;
+  return false;
+}
+
 void device_core::on_readable(int fd) {
-  const auto self = shared_from_this();
   const auto at = std::find_if(links_.begin(), links_.end(),
                                [fd](const auto& l) { return l->socket_fd() == fd || l->exit_fd() == fd; });
   if (at == links_.end()) return;
-  worker_link& link = **at;
+  if (fd == (*at)->exit_fd())
+    has_ended(**at);
+  else
+    hear(**at);
+}
+
+bool device_core::has_ended(worker_link& link) {
+  const auto self = shared_from_this();
   const worker_id id = link.id();
-  if (fd == link.exit_fd()) {
-    if (const auto status = link.ended()) {
-      // It may have said why before it went.
-      if (const auto n = link.receive(); n.kind == worker_link::news::kind::failed)
-        feed({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
-      if (id == serving_.load()) last_exit_ = *status;
-      feed({device_supervisor::event_kind::worker_exited, id,
-            error(error::details{
-                .reaction = reaction::context_lost,
-                .domain = "device",
-                .code = status->value,
-                .text = "the worker of " + options_.name + " ended: " + status->text() + "; what it held is lost"})});
-    }
-    return;
-  }
+  const auto status = link.ended();
+  if (!status) return false;
+  // It may have said why before it went.
+  if (const auto n = link.receive(); n.kind == worker_link::news::kind::failed)
+    feed({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
+  if (id == serving_.load()) last_exit_ = *status;
+  feed({device_supervisor::event_kind::worker_exited, id,
+        error(error::details{
+            .reaction = reaction::context_lost,
+            .domain = "device",
+            .code = status->value,
+            .text = "the worker of " + options_.name + " ended: " + status->text() + "; what it held is lost"})});
+  return true;
+}
+
+void device_core::hear(worker_link& link) {
+  const auto self = shared_from_this();
+  const worker_id id = link.id();
   const worker_link::news n = link.receive();
   switch (n.kind) {
     case worker_link::news::kind::none:
@@ -141,7 +167,7 @@ void device_core::on_readable(int fd) {
       if (apart_ && n.how == reaction::context_lost) look_for_harmless();
       return;
     case worker_link::news::kind::gone:
-      loop_->unwatch(fd);
+      loop_->unwatch(link.socket_fd());
       // A process tells by its exit status, which comes on its own; a thread has only this.
       if (options_.isolation == isolation::thread) {
         feed({device_supervisor::event_kind::worker_exited, id,

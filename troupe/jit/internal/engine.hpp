@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstring>
+#include <string_view>
 #include <troupe/base/clock.hpp>
 #include <troupe/jit/cache/builder.hpp>
 #include <troupe/jit/requests.hpp>
@@ -30,8 +30,9 @@ class engine_with : public kernel::program_engine<actor, Programs> {
   result<std::uint64_t> run(const read_image& r, call&) {
     const auto program = this->programs_.find(kernel::root_at(r.root.data()), name_of<read_image>());
     if (!program) return program.error();
-    const std::string& bytes = (*program)->bytes();
-    std::memcpy(r.target.data(), bytes.data(), std::min<std::size_t>(bytes.size(), r.target.size()));
+    const std::string_view bytes = (*program)->bytes();
+    if (auto ok = Programs::put(r.target.data(), bytes.substr(0, r.target.size()), name_of<read_image>()); !ok)
+      return ok.error();
     return std::uint64_t{bytes.size()};
   }
   bool ready(const read_image& r) { return this->programs_.is_known(kernel::root_at(r.root.data())); }

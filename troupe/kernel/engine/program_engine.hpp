@@ -42,8 +42,11 @@ class program_engine {
     return programs_.summary(root_at(r.root), name_of<read_summary>());
   }
   result<attributes_head> run(const read_attributes& r, call&) {
-    return programs_.attributes(root_at(r.root.data()), r.kernel, r.listing.data(), r.listing.size(),
-                                name_of<read_attributes>());
+    auto known = programs_.attributes(root_at(r.root.data()), r.kernel, name_of<read_attributes>());
+    if (!known) return known.error();
+    if (known->listing.size() <= r.listing.size())
+      if (auto ok = Programs::put(r.listing.data(), known->listing, name_of<read_attributes>()); !ok) return ok.error();
+    return known->head;
   }
   result<void> run(const typename Actor::unload& r, call&) {
     programs_.unload(root_at(r.root.data()));

@@ -156,13 +156,12 @@ class program_store {
     return static_cast<std::byte*>((*global)->address) + first;
   }
   /// `attributes_of(kernel)` says what there is to know.
-  result<attributes_head> attributes(const program_root& root, std::string_view name, std::byte* listing,
-                                     std::uint64_t listing_bytes, std::string_view request) {
+  result<described> attributes(const program_root& root, std::string_view name, std::string_view request) {
     const auto program = find(root, request);
     if (!program) return program.error();
     const auto found = (*program)->kernel(name, request);
     if (!found) return found.error();
-    return write_attributes(attributes_of(**found), listing, listing_bytes);
+    return describe(attributes_of(**found));
   }
 
  private:

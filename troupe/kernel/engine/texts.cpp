@@ -50,11 +50,11 @@ result<void> check_room(const std::string& kernel, const block_room& room, std::
   return {};
 }
 
-attributes_head write_attributes(const attributes& a, std::byte* listing, std::uint64_t listing_bytes) {
-  const std::string text = pack_listing(a);
-  if (text.size() <= listing_bytes) std::memcpy(listing, text.data(), text.size());
-  return {a.max_threads, a.static_shared_bytes, a.local_bytes, static_cast<std::uint32_t>(a.parameters.size()),
-          a.registers,   a.constant_bytes,      text.size()};
+described describe(const attributes& a) {
+  described out{.listing = pack_listing(a)};
+  out.head = {a.max_threads, a.static_shared_bytes, a.local_bytes,     static_cast<std::uint32_t>(a.parameters.size()),
+              a.registers,   a.constant_bytes,      out.listing.size()};
+  return out;
 }
 
 void write_state(const program_root& root, build_summary summary, std::string_view log) {

@@ -57,8 +57,12 @@ struct block_room {
 result<void> check_room(const std::string& kernel, const block_room& room, std::uint64_t threads,
                         std::uint64_t shared_bytes, std::string_view request);
 
-/// Writes what varies in size where there is room for it.
-attributes_head write_attributes(const attributes& a, std::byte* listing, std::uint64_t listing_bytes);
+/// A kernel's attributes as they are answered, and what of them varies in size.
+struct described {
+  attributes_head head = {};
+  std::string listing;
+};
+described describe(const attributes& a);
 /// Writes how making a program went, and its log as far as it fits, where the application reads them.
 void write_state(const program_root& root, build_summary summary, std::string_view log);
 

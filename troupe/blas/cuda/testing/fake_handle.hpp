@@ -49,6 +49,7 @@ auto* list(const V* const* p) {
 template <class V>
 auto factor(cublasHandle_t h, const V* p) {
   if (h->scalars_in == CUBLAS_POINTER_MODE_DEVICE && is_on_this_stack(p)) wrong("it reads a factor from a stack");
+  if (reinterpret_cast<std::uintptr_t>(p) % alignof(V) != 0) wrong("it finds a factor where its type may not lie");
   return *as(p);
 }
 template <class V>

@@ -53,6 +53,9 @@ cublasStatus_t run_kind(cublasHandle_t h, const kinds& k, const product& p) {
   if (k.a != k.b) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (h->scalars_in == CUBLAS_POINTER_MODE_DEVICE && (is_on_this_stack(p.alpha) || is_on_this_stack(p.beta)))
     wrong("it reads a factor from a stack");
+  if (k.c == CUDA_C_64F && reinterpret_cast<std::uintptr_t>(p.alpha) % alignof(cuDoubleComplex) != 0)
+    wrong("it finds a factor where its type may not lie");
+  if (is_on_this_stack(p.a) || is_on_this_stack(p.b) || is_on_this_stack(p.c)) wrong("it reads a matrix from a stack");
   const bool any_float = k.compute == CUBLAS_COMPUTE_32F || k.compute == CUBLAS_COMPUTE_32F_FAST_TF32 ||
                          k.compute == CUBLAS_COMPUTE_32F_FAST_16F || k.compute == CUBLAS_COMPUTE_32F_FAST_16BF;
   const auto is = [&](cudaDataType t, cudaDataType c) { return k.a == t && k.c == c; };

@@ -108,4 +108,10 @@ result<void> gpu_programs::read(const program_root& root, std::string_view name,
   return copied(::cuMemcpyAsync(pointer(to), pointer(*from), bytes, stream_of(c)), request);
 }
 
+result<void> gpu_programs::put(std::byte* to, std::string_view what, std::string_view request) {
+  const CUresult r = ::cuMemcpy(pointer(to), reinterpret_cast<CUdeviceptr>(what.data()), what.size());
+  if (r == CUDA_SUCCESS) return {};
+  return cuda::failed(std::string(request) + ": cuMemcpy", r);
+}
+
 }  // namespace troupe::kernel

@@ -20,6 +20,9 @@ class gpu_programs : public program_store<gpu_image> {
   result<void> read(const program_root& root, std::string_view name, extent offset, std::byte* to, std::uint64_t bytes,
                     std::string_view request, call& c);
 
+  /// Puts what the worker knows into memory of a request, and waits: for a helper's thread.
+  static result<void> put(std::byte* to, std::string_view what, std::string_view request);
+
  private:
   result<void> check_cooperative(const gpu_kernel& k, const launch_order& l, std::uint64_t threads) const;
 
