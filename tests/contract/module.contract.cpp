@@ -8,7 +8,41 @@ namespace {
 
 constexpr int n = 300;
 
-module::image loaded(const device& gpu) { return module::load(gpu, test_image(), {.name = "kernels.so"}); }
+// The kernels of images/kernels.cpp, for a GPU.
+jit::recipe kernels_for_a_gpu() {
+  return {.source = R"(
+struct affine { float scale, offset; double extra; };
+__device__ float table[16] = {1, 2, 3};
+__device__ int factor = 2;
+__device__ int index() { return blockIdx.x * blockDim.x + threadIdx.x; }
+extern "C" __global__ void saxpy(float a, const float* x, float* y, int n) {
+  if (index() < n) y[index()] += a * x[index()];
+}
+namespace ns {
+template <class F, int N> __global__ void __launch_bounds__(256) apply(F f, float* y) {
+  y[index()] = f.scale * y[index()] + f.offset + float(f.extra);
+}
+}
+__global__ void clear(void* to) { static_cast<char*>(to)[index()] = 0; }
+__global__ void accumulate(const float* x) { atomicAdd(&table[index() % 16], factor * x[index()]); }
+__global__ void nothing() {}
+__global__ void trap() { __trap(); }
+__global__ void crash() { *reinterpret_cast<volatile int*>(16) = 1; }
+)",
+          .name = "kernels.cu",
+          .kernels = {"ns::apply<affine, 1>"}};
+}
+
+std::vector<std::byte> image_for(const device& gpu) {
+  if (engine_under_test() == "host") return test_image();
+  static std::mutex lock;
+  static std::vector<std::byte> made;
+  const std::scoped_lock guard(lock);
+  if (made.empty()) made = jit::compile(gpu, kernels_for_a_gpu()).image().get().value();
+  return made;
+}
+
+module::image loaded(const device& gpu) { return module::load(gpu, image_for(gpu), {.name = "kernels.so"}); }
 
 // A global of the image, as its kernels left it: what nobody wrote to is as the image says.
 std::vector<float> table_of(const device& gpu, const kernel::global& table) {
@@ -98,9 +132,9 @@ struct summary {
   static request good(const device& gpu) { return make(gpu, 64); }
   static request bad(const device& gpu) { return make(gpu, 8); }
   static constexpr const char* bad_field = "state holds 8";
-  static void expect_right(const device&, const request&, const result<kernel::build_summary>& s) {
+  static void expect_right(const device& gpu, const request&, const result<kernel::build_summary>& s) {
     EXPECT_EQ(s->kernels, 7u);
-    EXPECT_EQ(s->image_bytes, test_image().size());
+    EXPECT_EQ(s->image_bytes, image_for(gpu).size());
     EXPECT_EQ(s->source, kernel::image_source::given);
   }
 };
