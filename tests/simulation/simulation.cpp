@@ -249,7 +249,7 @@ void simulation::killed(simulated_worker& w) {
   const bool silent = w.asked_for_a_sign != 0 && options_.heartbeat_timeout.after(w.asked_for_a_sign) <= loop_->time;
   // One that shares a call with others is done when the last of them is.
   const bool ran_too_long = std::any_of(requests_.begin(), requests_.end(), [&w](const request& q) {
-    return q.limited && q.started == &w && (!q.finished || q.joined);
+    return q.limited && q.started == &w && (q.finished != &w || q.joined);
   });
   if (!w.dead && w.serving && &w == shown_ && !w.dishonest && !w.asked_to_stop && !w.missed_memory && !silent &&
       !ran_too_long)

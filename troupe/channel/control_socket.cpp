@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace troupe {
 namespace {
@@ -106,7 +107,7 @@ result<control_socket::received> control_socket::receive(std::span<std::byte> in
                                                          std::int64_t deadline_ns) {
   iovec io{.iov_base = into.data(), .iov_len = into.size()};
   alignas(cmsghdr) char control[CMSG_SPACE(most_fds * sizeof(int))];
-  for (;;) {
+  for (bool was_reset = false;;) {
     msghdr header{};
     header.msg_iov = &io;
     header.msg_iovlen = 1;
@@ -120,6 +121,8 @@ result<control_socket::received> control_socket::receive(std::span<std::byte> in
       if (!*ready) return received{.outcome = outcome::timed_out};
       continue;
     }
+    // The other side went away without reading all; what it had said before comes after this.
+    if (got < 0 && errno == ECONNRESET && !std::exchange(was_reset, true)) continue;
     if (got < 0 && errno == ECONNRESET) return received{.outcome = outcome::closed};
     if (got < 0) return channel_error("recvmsg on the control socket", errno);
     auto fds = take_fds(header);  // from here on every way out closes them; an empty message may carry some, too

@@ -122,6 +122,16 @@ TEST_F(control_sockets, an_end_that_left_messages_unread_is_closed_all_the_same)
   EXPECT_EQ(ends.ours.receive(into).value().outcome, outcome::closed);
 }
 
+TEST_F(control_sockets, what_was_said_before_an_end_that_left_messages_unread_is_heard) {
+  ASSERT_TRUE(ends.theirs.send(bytes_of("never read")));
+  ASSERT_TRUE(ends.ours.send(bytes_of("last words")));
+  ends.ours = {};
+  const auto got = ends.theirs.receive(into, 0, 0).value();
+  ASSERT_EQ(got.outcome, outcome::message);
+  EXPECT_EQ(text_of(std::span(into).first(got.bytes)), "last words");
+  EXPECT_EQ(ends.theirs.receive(into, 0, 0).value().outcome, outcome::closed);
+}
+
 TEST_F(control_sockets, waiting_ends_at_the_deadline) {
   const std::int64_t until = now_ns() + 2'000'000;
   EXPECT_EQ(ends.ours.receive(into, 0, until).value().outcome, outcome::timed_out);
