@@ -42,7 +42,7 @@ TEST_F(programs_of_a_worker, are_made_when_they_are_asked_for_unless_they_were_u
   root_.unloaded = 1;
   host_programs next(make_);  // of the worker that takes the place of this one
   EXPECT_EQ(next.find(root_, "jit.image").error().text(), refusal);
-  EXPECT_EQ(next.attributes(root_, "k", nullptr, 0, "jit.image").error().text(), refusal);
+  EXPECT_EQ(next.attributes(root_, "k", "jit.image").error().text(), refusal);
   EXPECT_EQ(next.summary(root_, "jit.image").error().text(), refusal);
   EXPECT_EQ(made_, 1);
 }
