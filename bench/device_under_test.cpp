@@ -6,8 +6,10 @@
 namespace troupe::bench {
 namespace {
 
-// The worker that was installed with this program, unless the user says otherwise.
-device_options beside_us(const settings& s, device_options options) {
+// The device that is measured, by the worker that was installed with this program unless the user says otherwise.
+device_options as_asked(const settings& s, device_options options) {
+  options.engine = s.engine;
+  options.ordinal = s.ordinal;
   const char* set = std::getenv("TROUPE_RUNTIME");
   if (set == nullptr || *set == '\0') options.runtime_folder = s.runtime_folder;
   return options;
@@ -16,7 +18,7 @@ device_options beside_us(const settings& s, device_options options) {
 }  // namespace
 
 device_under_test::device_under_test(const settings& s, device_options options)
-    : device_(runtime_.open_device(beside_us(s, std::move(options)))) {
+    : device_(runtime_.open_device(as_asked(s, std::move(options)))) {
   device_.started().get().value();
 }
 

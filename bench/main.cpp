@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <apps/common/command_line.hpp>
 #include <apps/common/output.hpp>
+#include <bench/gpu/raw_side.hpp>
 #include <bench/measures.hpp>
 #include <bench/ping_pong.hpp>
 #include <bench/report.hpp>
-#include <climits>
+#include <bench/run_program.hpp>
 #include <cstdio>
 #include <span>
 #include <troupe/base/clock.hpp>
@@ -20,6 +21,7 @@ namespace {
 constexpr const char* help = R"(troupe bench [name or prefix...] [option...]
 Measures Troupe against the bare calls it stands on, both in turn in the same run, and prints the medians.
 
+  --device D the device that is measured: host, or a GPU, as cuda:0, whose measures are others; host by default
   --list     what there is, and what is compared with what
   --json     one JSON object per measure and line, for programs: {"name","ours","raw","unit","ratio","goal","ok","why"};
              what could not be measured has nulls, is not ok, and says why
@@ -29,6 +31,7 @@ Measures Troupe against the bare calls it stands on, both in turn in the same ru
 
   troupe bench                 everything, about two minutes
   troupe bench ask copy        what starts with "ask" or "copy"
+  troupe bench --device cuda:0 --list
 
 Close other programs first: a busy machine is what you measure otherwise. CXX names the compiler of compile.umbrella.
 
@@ -43,7 +46,7 @@ struct choice {
 };
 
 result<choice> parse(std::span<const char* const> arguments) {
-  static constexpr std::string_view options[] = {"--list", "--json", "--quick", "--check"};
+  static constexpr std::string_view options[] = {"--list", "--json", "--quick", "--check", "--device="};
   const auto given =
       apps::command_line::parse({.command = "troupe bench", .options = options, .words = arguments.size()}, arguments);
   if (!given) return given.error();
@@ -53,10 +56,15 @@ result<choice> parse(std::span<const char* const> arguments) {
            .list = given->has("--list"),
            .help = given->has("--help"),
            .chosen = {}};
+  if (c.help) return c;
+  const auto device = given->device("--device");
+  if (!device) return device.error();
   c.how.quick = given->has("--quick");
+  c.how.engine = device->engine;
+  c.how.ordinal = device->ordinal;
   const auto& prefixes = given->words();
   std::vector<std::string_view> names;
-  for (const measure& m : measures()) {
+  for (const measure& m : measures(c.how.engine)) {
     names.push_back(m.name.substr(0, m.name.find('.')));  // what several begin with is nearer to a slip than one whole
     names.push_back(m.name);
     bool wanted = prefixes.empty();
@@ -65,21 +73,14 @@ result<choice> parse(std::span<const char* const> arguments) {
   }
   for (const std::string_view p : prefixes) {
     if (std::any_of(names.begin(), names.end(), [p](std::string_view name) { return name.starts_with(p); })) continue;
-    std::string text = "troupe bench: no measure starts with \"" + std::string(p) + "\"; ";
+    std::string text = "troupe bench: no measure of " + device->text() + " starts with \"" + std::string(p) + "\"; ";
     if (const std::string_view near = apps::nearest(p, names); !near.empty())
       text += "did you mean " + std::string(near) + "?";
     else
-      text += "troupe bench --list shows them";
+      text += "troupe bench --device " + device->text() + " --list shows them";
     return error(reaction::caller_bug, "bench", std::move(text));
   }
   return c;
-}
-
-std::string folder_of_this_program() {
-  char path[PATH_MAX];
-  const ssize_t n = ::readlink("/proc/self/exe", path, sizeof path);
-  const std::string whole(path, n > 0 ? static_cast<std::size_t>(n) : 0);
-  return whole.substr(0, whole.rfind('/'));
 }
 
 void list(const choice& c) {
@@ -110,7 +111,7 @@ int run_all(const choice& c) {
   if (c.json)
     std::fprintf(stderr, "on %d cores\n", usable_cores());
   else
-    print_head();
+    print_head(c.how);
   summary all;
   for (const measure* m : c.chosen) {
     if (watched) std::fprintf(stderr, "%s ...\r", std::string(m->name).c_str());
@@ -131,6 +132,7 @@ int run_all(const choice& c) {
 
 int start(int argc, char** argv) {
   if (argc == 2 && argv[1] == ping_pong::peer_argument) return ping_pong::be_peer();
+  if (argc == 4 && argv[1] == raw_side::fault_argument) return raw_side::fault(argv[2], argv[3]);
   auto c = parse({argv + 1, static_cast<std::size_t>(argc - 1)});
   if (!c) {
     std::fprintf(stderr, "%s\n", c.error().text().c_str());

@@ -7,8 +7,8 @@
 
 namespace troupe::bench {
 
-/// All there are, in the order in which they run.
-std::span<const measure> measures() noexcept;
+/// All there are for devices of an engine, in the order in which they run.
+std::span<const measure> measures(std::string_view engine) noexcept;
 
 // In source files of these names; those of blas against the bare library share one.
 extern const measure tell_gemm;
@@ -33,5 +33,22 @@ extern const measure supervise_cost;
 extern const measure idle_cpu;
 extern const measure compile_umbrella;
 extern const measure doctor;
+
+// Those of a GPU, in bench/gpu.
+extern const measure gpu_roundtrip;
+extern const measure gpu_stream;
+extern const measure gpu_sgemm_2048;
+extern const measure gpu_hgemm_8192;
+extern const measure gpu_burst;
+extern const measure gpu_copy_in;
+extern const measure gpu_copy_out;
+extern const measure gpu_copy_pageable;
+extern const measure gpu_overlap;
+extern const measure gpu_alloc;
+extern const measure gpu_recover_standby;
+extern const measure gpu_recover_cold;
+extern const measure gpu_recover_hang;
+extern const measure gpu_sealed;
+extern const measure gpu_bystander;
 
 }  // namespace troupe::bench

@@ -2,14 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a service is without its worker: from the fault to the first answer that is right, while others ask all the
 // time.
-#include <algorithm>
-#include <atomic>
 #include <bench/device_under_test.hpp>
 #include <bench/measures.hpp>
 #include <bench/placement.hpp>
+#include <bench/recovery.hpp>
 #include <bench/rounds.hpp>
 #include <chrono>
-#include <cstdio>
 #include <thread>
 #include <troupe/base/clock.hpp>
 #include <troupe/faults/faults.hpp>
@@ -19,99 +17,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::uint32_t no_budget = UINT32_MAX;
-constexpr std::int64_t numbers = 4096;
-
-// Clients that ask for what they can check, all the time, and ask again when a fault took the answer.
-class load {
- public:
-  load(const device& gpu, int clients) {
-    for (int c = 0; c < clients; ++c) threads_.emplace_back([this, gpu, c] { run(gpu, static_cast<float>(c)); });
-  }
-  ~load() { stop(); }
-  load(const load&) = delete;
-  void stop() {
-    over_.store(true);
-    for (std::thread& t : threads_)
-      if (t.joinable()) t.join();
-  }
-  std::uint64_t right() const noexcept { return right_.load(); }
-  // A wrong answer, or an error that no fault excuses.
-  bool objectionable() const noexcept { return bad_.load() != 0; }
-
- private:
-  void run(const device& gpu, float first) {
-    float value = first;
-    while (!over_.load(std::memory_order_relaxed)) {
-      const auto x = gpu.alloc<float>(numbers), y = gpu.alloc<float>(numbers);
-      gpu.fill(x, value);
-      gpu.copy(y, x);
-      const auto answer = gpu.download(y).get();
-      if (!answer) {
-        const reaction how = answer.error().reaction();
-        if (how != reaction::context_lost && how != reaction::retry_later) bad_.fetch_add(1);
-        continue;
-      }
-      const bool good = std::all_of(answer->begin(), answer->end(), [value](float v) { return v == value; });
-      (good ? right_ : bad_).fetch_add(1);
-      value += 1;
-    }
-  }
-  std::atomic<bool> over_{false};
-  std::atomic<std::uint64_t> right_{0}, bad_{0};
-  std::vector<std::thread> threads_;
-};
-
-// Asks until the next worker has given a right answer.
-void await_right_answer(const device& gpu, std::uint64_t generation_before) {
-  const auto x = gpu.alloc<std::uint32_t>(16);
-  for (std::uint32_t value = 1;; ++value) {
-    const bool next_one = gpu.statistics().generation > generation_before;
-    gpu.fill(x, value);
-    const auto answer = gpu.download(x).get();
-    if (next_one && answer && *answer == std::vector<std::uint32_t>(16, value)) return;
-    if (!answer && gpu.state() == device_state::stopped) throw bad_result(answer.error());
-  }
-}
-
-void await_standbys(const device& gpu, std::size_t count) {
-  while (gpu.statistics().standby_pids.size() < count) std::this_thread::sleep_for(milliseconds(1));
-}
-
-// `fault(gpu)` and what follows, `count` times, in milliseconds.
-template <class F>
-std::vector<double> recoveries(const device& gpu, std::size_t standbys, int count, F&& fault) {
-  std::vector<double> all;
-  await_right_answer(gpu, 0);
-  for (int i = 0; i < count; ++i) {
-    await_standbys(gpu, standbys);
-    const std::uint64_t before = gpu.statistics().generation;
-    const std::int64_t start = now_ns();
-    fault(gpu);
-    await_right_answer(gpu, before);
-    all.push_back(static_cast<double>(now_ns() - start) / 1e6);
-  }
-  return all;
-}
-
 void kill(const device& gpu) {
   if (faults::injector(gpu).kill_worker() != 1)
     throw bad_result(error(reaction::fatal, "bench", "there was no worker to be killed"));
-}
-
-figures figures_of(const std::vector<double>& all, const load& clients, double p99_goal) {
-  const double p99 = percentile(all, 0.99);
-  char note[120];
-  std::snprintf(note, sizeof note, "%zu faults under load; 99th percentile %.1f ms, longest %.1f ms", all.size(), p99,
-                *std::max_element(all.begin(), all.end()));
-  figures f{.ours = median(all), .note = note};
-  if (p99_goal > 0 && p99 > p99_goal) {
-    char missed[64];
-    std::snprintf(missed, sizeof missed, "99th percentile <= %g ms", p99_goal);
-    f.missed = missed;
-  }
-  if (clients.objectionable()) f.objection = "a client got a wrong answer, or an error that no fault excuses";
-  return f;
 }
 
 figures run_standby(const settings& s) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <apps/common/json.hpp>
 #include <apps/common/terminal.hpp>
+#include <bench/gpu/raw_side.hpp>
 #include <bench/report.hpp>
 #include <cmath>
 #include <cstdio>
@@ -25,6 +26,16 @@ std::string processor() {
   return "an unnamed processor";
 }
 
+// ", and a GPU of this name"; what cannot be told here is told by each measure.
+std::string gpu(const settings& how) {
+  if (how.engine == "host") return {};
+  try {
+    return ", and " + raw_side(how)->description();
+  } catch (const bad_result&) {
+    return ", and " + how.engine + ":" + std::to_string(how.ordinal);
+  }
+}
+
 // Three digits that count.
 std::string number(double v) {
   char text[32];
@@ -37,8 +48,8 @@ std::string cell(double v, std::string_view unit) { return number(v) + " " + std
 
 }  // namespace
 
-void print_head() {
-  std::printf("On %d cores of %s.\n\n", usable_cores(), processor().c_str());
+void print_head(const settings& how) {
+  std::printf("On %d cores of %s%s.\n\n", usable_cores(), processor().c_str(), gpu(how).c_str());
   std::printf("%-19s %14s %14s %7s  %-18s %s\n", "measure", "ours", "raw", "ratio", "goal", "ok");
 }
 

@@ -8,8 +8,8 @@
 
 namespace troupe::bench {
 
-/// The head of the table, which says on what machine.
-void print_head();
+/// The head of the table, which says on what machine, and which GPU where one is measured.
+void print_head(const settings& how);
 /// One measure's line, and what it has to say below it.
 void print_row(const measure& m, const result<figures>& found);
 /// {"name","ours","raw","unit","ratio","goal","ok","why"} on one line. What was not measured is null, and not ok. `why`

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <apps/common/installation.hpp>
 #include <bench/run_program.hpp>
 #include <bench/temporary_folder.hpp>
 #include <cerrno>
@@ -34,17 +35,19 @@ program_times run_program(const std::vector<std::string>& line) {
   while (::wait4(pid, &status, 0, &used) < 0 && errno == EINTR) {
   }
   program_times out{.wall_seconds = static_cast<double>(now_ns() - start) / 1e9};
-  if (status != 0) {
-    std::ifstream file(said);
-    std::string first;
-    std::getline(file, first);
-    throw bad_result(error(reaction::unsupported, "bench", line[0] + " fails: " + first));
-  }
+  std::ifstream file(said);
+  std::getline(file, out.said);
+  if (status != 0) throw bad_result(error(reaction::unsupported, "bench", line[0] + " fails: " + out.said));
   const auto seconds = [](const timeval& t) {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
   };
   out.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime);
   return out;
+}
+
+std::string folder_of_this_program() {
+  const std::string whole = apps::path_of_this_program();
+  return whole.substr(0, whole.rfind('/'));
 }
 
 }  // namespace troupe::bench

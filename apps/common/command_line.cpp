@@ -126,4 +126,21 @@ result<int> command_line::count(std::string_view option, int otherwise, int leas
   return between("a whole number", option, otherwise, least, most);
 }
 
+result<named_device> command_line::device(std::string_view option) const {
+  const auto given = value(option);
+  if (!given) return named_device{};
+  const auto is_name = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
+  const std::size_t colon = given->find(':');
+  const std::string_view engine = given->substr(0, colon),
+                         number = colon == std::string_view::npos ? "0" : given->substr(colon + 1);
+  named_device out{.engine = std::string(engine)};
+  const char* const end = number.data() + number.size();
+  const auto [rest, failed] = std::from_chars(number.data(), end, out.ordinal);
+  const bool good = !engine.empty() && std::all_of(engine.begin(), engine.end(), is_name) && failed == std::errc() &&
+                    rest == end && (engine != "host" || out.ordinal == 0);
+  if (good) return out;
+  return wrong(command_, std::string(option) + " is \"" + std::string(*given) +
+                             "\"; expected host, or an engine and which of its devices, as in cuda:0");
+}
+
 }  // namespace troupe::apps

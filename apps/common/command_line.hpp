@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,6 +23,15 @@ struct grammar {
   std::size_t words = 0;  ///< how many arguments may be no option
 };
 
+/// The device that somebody names: "host", "cuda:0"; "cuda" is the first as well.
+struct named_device {
+  std::string engine = "host";
+  std::uint32_t ordinal = 0;
+
+  std::string text() const { return engine == "host" ? engine : engine + ":" + std::to_string(ordinal); }
+  friend bool operator==(const named_device&, const named_device&) = default;
+};
+
 /// A command's arguments, taken apart: `--name value` and `--name=value` are the same; -h is --help, which every
 /// command has.
 class command_line {
@@ -37,6 +47,8 @@ class command_line {
   result<double> number(std::string_view option, double otherwise, double least, double most) const;
   /// The same; refuses what is no whole number.
   result<int> count(std::string_view option, int otherwise, int least, int most) const;
+  /// The host where the option is not given.
+  result<named_device> device(std::string_view option) const;
   const std::vector<std::string_view>& words() const noexcept { return words_; }
 
  private:

@@ -7,7 +7,7 @@
 namespace troupe::apps {
 namespace {
 
-constexpr std::string_view options[] = {"--json", "--seconds=", "--engines="};
+constexpr std::string_view options[] = {"--json", "--seconds=", "--engines=", "--device="};
 
 result<command_line> parsed(std::vector<const char*> arguments, std::size_t words = 1) {
   return command_line::parse({.command = "troupe test", .options = options, .words = words}, arguments);
@@ -78,6 +78,24 @@ TEST(command_line, the_nearest_word_is_the_one_with_the_fewest_changes_or_nothin
   static constexpr std::string_view short_ones[] = {"jit", "ask"};
   EXPECT_EQ(nearest("fft", short_ones), "");
   EXPECT_EQ(nearest("aks", short_ones), "ask");
+}
+
+TEST(command_line, a_device_is_named_by_its_engine_and_number) {
+  const auto named = [](const char* text) { return *parsed({"--device", text})->device("--device"); };
+  EXPECT_EQ(*parsed({})->device("--device"), named_device{});
+  EXPECT_EQ(named("host"), named_device{});
+  EXPECT_EQ(named("cuda:3"), (named_device{"cuda", 3}));
+  EXPECT_EQ(named("cuda"), (named_device{"cuda", 0}));
+  EXPECT_EQ(named("cuda").text(), "cuda:0");
+  EXPECT_EQ(named("host").text(), "host");
+}
+
+TEST(command_line, what_names_no_device_is_refused) {
+  for (const char* text : {"", ":0", "cuda:", "cuda:x", "cuda:-1", "cuda:0:1", "cuda 0", "host:1", "../cuda:0"}) {
+    const auto d = parsed({"--device", text})->device("--device");
+    ASSERT_FALSE(d) << text;
+    EXPECT_NE(d.error().text().find("as in cuda:0"), std::string::npos) << d.error().text();
+  }
 }
 
 }  // namespace

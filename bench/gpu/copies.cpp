@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// A gigabyte each way, and a computation whose data comes in and goes out in chunks, which only overlapping hides.
+#include <bench/device_under_test.hpp>
+#include <bench/gpu/kernels.hpp>
+#include <bench/gpu/raw_side.hpp>
+#include <bench/measures.hpp>
+#include <bench/rounds.hpp>
+#include <cstring>
+#include <numeric>
+#include <troupe/base/clock.hpp>
+
+namespace troupe::bench {
+namespace {
+
+constexpr std::size_t bytes = std::size_t{1} << 30, words = bytes / sizeof(std::uint32_t);
+
+template <class F>
+double gigabytes_per_second(double moved, F&& f) {
+  const std::int64_t start = now_ns();
+  f();
+  return moved / static_cast<double>(now_ns() - start);
+}
+
+void count_up(std::span<std::uint32_t> to) { std::iota(to.begin(), to.end(), 0x12345678u); }
+
+struct both_ways {
+  device_under_test gpu;
+  host_buffer<std::uint32_t> from, to;
+  buffer<std::uint32_t> there;
+
+  explicit both_ways(const settings& s)
+      : gpu(s),
+        from(gpu->alloc_host<std::uint32_t>(words)),
+        to(gpu->alloc_host<std::uint32_t>(words)),
+        there(gpu->alloc<std::uint32_t>(words)) {
+    for (const auto* b : {&from, &to})
+      if (!b->valid()) throw bad_result(*b->cause());
+    count_up({from.data(), words});
+    std::memset(to.data(), 0, bytes);
+  }
+  void in() const { gpu->upload(there, from).get().value(); }
+  void out() const { gpu->download(there, to).get().value(); }
+  std::string objection() const {
+    return std::memcmp(from.data(), to.data(), bytes) == 0 ? "" : "what came back is not what was sent";
+  }
+};
+
+figures run_in(const settings& s) {
+  raw_side raw(s);
+  const auto bare = raw->copies(bytes);
+  const both_ways ours(s);
+  const pair_of_medians found = interleaved(
+      s.rounds(15), [&] { return gigabytes_per_second(bytes, [&] { ours.in(); }); },
+      [&] { return gigabytes_per_second(bytes, [&] { bare->in(); }); });
+  ours.out();
+  return {.ours = found.ours, .raw = found.raw, .objection = ours.objection()};
+}
+
+figures run_out(const settings& s) {
+  raw_side raw(s);
+  const auto bare = raw->copies(bytes);
+  const both_ways ours(s);
+  ours.in();
+  const pair_of_medians found = interleaved(
+      s.rounds(15), [&] { return gigabytes_per_second(bytes, [&] { ours.out(); }); },
+      [&] { return gigabytes_per_second(bytes, [&] { bare->out(); }); });
+  return {.ours = found.ours, .raw = found.raw, .objection = ours.objection()};
+}
+
+figures run_pageable(const settings& s) {
+  raw_side raw(s);
+  const auto bare = raw->copies(bytes);
+  const device_under_test gpu(s);
+  std::vector<std::uint32_t> from(words), to(words);
+  count_up(from);
+  const auto there = gpu->alloc<std::uint32_t>(words);
+  const pair_of_medians found = interleaved(
+      s.rounds(9), [&] { return gigabytes_per_second(bytes, [&] { gpu->upload(there, from).get().value(); }); },
+      [&] { return gigabytes_per_second(bytes, [&] { bare->in_from(from.data()); }); });
+  gpu->download(there, std::span(to)).get().value();
+  return {.ours = found.ours, .raw = found.raw, .objection = to == from ? "" : "what came back is not what was sent"};
+}
+
+constexpr const char* work = R"(
+__global__ void work(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float v = x[i];
+  for (int k = 0; k < 1024; ++k) v = v * 0.999f + 0.001f;
+  y[i] = v;
+}
+)";
+
+figures run_overlap(const settings& s) {
+  constexpr int chunks = 16, elements = 4 << 20, block = 256;
+  raw_side raw(s);
+  const device_under_test gpu(s, {.libraries = {"jit"}});
+  const jit::program program = compiled(*gpu, work);
+  const auto image = program.image().get().value();
+  const auto bare = raw->pipeline(image, chunks, elements, block);
+  struct chunk {
+    host_buffer<float> from, to;
+    buffer<float> x, y;
+  };
+  std::vector<chunk> all;
+  for (int i = 0; i < chunks; ++i) {
+    all.push_back({gpu->alloc_host<float>(elements), gpu->alloc_host<float>(elements), gpu->alloc<float>(elements),
+                   gpu->alloc<float>(elements)});
+    const chunk& c = all.back();
+    if (!c.from.valid() || !c.to.valid()) throw bad_result(*(c.from.valid() ? c.to : c.from).cause());
+    for (int e = 0; e < elements; ++e) bare->input(i)[e] = c.from.data()[e] = static_cast<float>(e % 1009 + i);
+  }
+  const auto kernel = program.kernel("work");
+  const double moved = 2. * chunks * elements * sizeof(float);
+  const pair_of_medians found = interleaved(
+      s.rounds(15),
+      [&] {
+        return gigabytes_per_second(moved, [&] {
+          for (const chunk& c : all) {
+            gpu->upload(c.x, c.from);
+            gpu->tell(jit::launch{.kernel = kernel,
+                                  .grid = kernel::blocks_for(elements, block),
+                                  .block = block,
+                                  .arguments = {c.x, out(c.y), elements}});
+            gpu->download(c.y, c.to);
+          }
+          gpu->sync().get().value();
+        });
+      },
+      [&] { return gigabytes_per_second(moved, [&] { bare->run(); }); });
+  figures f{.ours = found.ours, .raw = found.raw};
+  for (int i = 0; i < chunks; ++i)
+    if (std::memcmp(all[static_cast<std::size_t>(i)].to.data(), bare->output(i), elements * sizeof(float)) != 0)
+      f.objection = "the results differ";
+  return f;
+}
+
+}  // namespace
+
+const measure gpu_copy_in{.name = "gpu.copy.in",
+                          .unit = "GB/s",
+                          .ours = "upload of 1 GiB from a host_buffer, awaited",
+                          .raw = "cuMemcpyHtoDAsync from cuMemHostAlloc's memory, and cuStreamSynchronize",
+                          .goal = {goal::kind::ratio_at_least, 0.98},
+                          .run = run_in};
+
+const measure gpu_copy_out{.name = "gpu.copy.out",
+                           .unit = "GB/s",
+                           .ours = "download of 1 GiB to a host_buffer, awaited",
+                           .raw = "cuMemcpyDtoHAsync to cuMemHostAlloc's memory, and cuStreamSynchronize",
+                           .goal = {goal::kind::ratio_at_least, 0.98},
+                           .run = run_out};
+
+const measure gpu_copy_pageable{.name = "gpu.copy.pageable",
+                                .unit = "GB/s",
+                                .ours = "upload of 1 GiB of ordinary memory, touched before, awaited",
+                                .raw = "cuMemcpyHtoD from the same memory",
+                                .goal = {goal::kind::ratio_at_least, 2},
+                                .run = run_pageable};
+
+const measure gpu_overlap{
+    .name = "gpu.overlap",
+    .unit = "GB/s",
+    .ours = "16 chunks of 16 MiB: upload, kernel, download, all queued at once, host_buffers; both ways counted",
+    .raw = "the same kernel by hand, on three streams with events between them, pinned memory",
+    .goal = {goal::kind::ratio_at_least, 0.9},
+    .run = run_overlap};
+
+}  // namespace troupe::bench

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What the way to a GPU costs: an empty kernel, one by one and in a long stream, the very same machine code on both
+// sides.
+#include <bench/device_under_test.hpp>
+#include <bench/gpu/kernels.hpp>
+#include <bench/gpu/raw_side.hpp>
+#include <bench/measures.hpp>
+#include <bench/rounds.hpp>
+#include <cstdio>
+#include <troupe/base/clock.hpp>
+
+namespace troupe::bench {
+namespace {
+
+double microseconds_since(std::int64_t start) { return static_cast<double>(now_ns() - start) / 1e3; }
+
+// The median of `count`, in microseconds; all of them go to `all` as well.
+template <class F>
+double each(int count, std::vector<double>& all, F&& once) {
+  std::vector<double> now;
+  for (int i = 0; i < count; ++i) {
+    const std::int64_t start = now_ns();
+    once();
+    now.push_back(microseconds_since(start));
+  }
+  all.insert(all.end(), now.begin(), now.end());
+  return median(std::move(now));
+}
+
+figures run_roundtrip(const settings& s) {
+  constexpr int launches = 1000;
+  raw_side raw(s);
+  const device_under_test gpu(s, {.libraries = {"jit"}, .wait = wait_policy::latency});
+  const jit::program program = compiled(*gpu, empty_kernel);
+  const auto image = program.image().get().value();
+  const auto bare = raw->kernel(image);
+  const jit::launch request{.kernel = program.kernel("nothing"), .grid = 1, .block = 1};
+
+  std::vector<double> ours, raws;
+  const pair_of_medians found = interleaved(
+      s.rounds(31), [&] { return each(launches, ours, [&] { gpu->ask(request).get().value(); }); },
+      [&] {
+        return each(launches, raws, [&] {
+          bare->launch();
+          bare->look();
+        });
+      });
+  figures f{.ours = found.ours, .raw = found.raw};
+  char note[120];
+  std::snprintf(note, sizeof note, "99th percentiles %.1f and %.1f us; the way there and back adds %.2f us",
+                percentile(std::move(ours), 0.99), percentile(std::move(raws), 0.99), found.ours - found.raw);
+  f.note = note;
+  return f;
+}
+
+figures run_stream(const settings& s) {
+  // So many fit the mailbox, so nobody waits for room in it: what they take is the caller's cost alone.
+  constexpr int launches = 100'000, without_waiting = 60'000;
+  constexpr double most_ns = 150;
+  raw_side raw(s);
+  const device_under_test gpu(
+      s, {.mailbox_capacity = 65536, .when_full = when_full::wait, .libraries = {"jit"}, .wait = wait_policy::latency});
+  const jit::program program = compiled(*gpu, empty_kernel);
+  const auto image = program.image().get().value();
+  const auto bare = raw->kernel(image);
+  const jit::launch request{.kernel = program.kernel("nothing"), .grid = 1, .block = 1};
+
+  std::vector<double> callers_ns;
+  const std::uint64_t failed_before = gpu->statistics().failed;
+  int refused = 0;
+  const pair_of_medians found = interleaved(
+      s.rounds(11),
+      [&] {
+        gpu->ping().get().value();
+        const std::int64_t start = now_ns();
+        for (int i = 0; i < without_waiting; ++i) refused += !gpu->tell(request);
+        callers_ns.push_back(static_cast<double>(now_ns() - start) / without_waiting);
+        for (int i = without_waiting; i < launches; ++i) refused += !gpu->tell(request);
+        gpu->sync().get().value();
+        return launches / microseconds_since(start) * 1e3;
+      },
+      [&] {
+        const std::int64_t start = now_ns();
+        for (int i = 0; i < launches; ++i) bare->launch();
+        bare->synchronize();
+        return launches / microseconds_since(start) * 1e3;
+      });
+  figures f{.ours = found.ours, .raw = found.raw};
+  const double caller = median(std::move(callers_ns));
+  char text[120];
+  std::snprintf(text, sizeof text, "a tell costs its caller %.0f ns, of the first %d, which the mailbox takes at once",
+                caller, without_waiting);
+  f.note = text;
+  if (caller > most_ns) f.missed = "a tell's cost for its caller <= 150 ns";
+  if (refused != 0) f.objection = std::to_string(refused) + " launches were refused";
+  if (gpu->statistics().failed != failed_before) f.objection = "launches failed";
+  return f;
+}
+
+}  // namespace
+
+const measure gpu_roundtrip{.name = "gpu.roundtrip",
+                            .unit = "us",
+                            .ours = "ask(jit::launch).get() of an empty kernel, both sides awake",
+                            .raw = "cuLaunchKernel, cuStreamWriteValue64 to memory here, and looking at it",
+                            .goal = {goal::kind::at_most_above_raw, 2},
+                            .run = run_roundtrip};
+
+const measure gpu_stream{.name = "gpu.stream",
+                         .unit = "/ms",
+                         .ours = "100000 of jit::launch told, an empty kernel, until all are done",
+                         .raw = "100000 of cuLaunchKernel on one stream and cuStreamSynchronize",
+                         .goal = {goal::kind::ratio_at_least, 0.9},
+                         .run = run_stream};
+
+}  // namespace troupe::bench
