@@ -3,12 +3,12 @@
 # Short names for what is in scripts/, where the work is done. Each target does all set-up it needs.
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan clang fuzz chaos bench tidy format install clean
+.PHONY: help demo test asan tsan clang fuzz chaos bench gpu-test gpu-bench tidy format install clean
 
 help: ## explain the targets
 	@echo "Troupe. Each of these installs what is missing (Debian, Ubuntu), builds, and runs:"
 	@echo
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
 	@echo
 	@echo "JOBS=n says how much to do at once; by default as much as cores and memory allow."
 
@@ -28,6 +28,10 @@ chaos: ## 2,000 real faults under load, ARGS="--faults 20000 --seed 7" for other
 	@scripts/chaos $(ARGS)
 bench: ## measure against the bare calls, ARGS=--json for machines
 	@scripts/bench $(ARGS)
+gpu-test: ## all tests that need a GPU, on the first one here; ARGS=blas for one program
+	@scripts/gpu test $(ARGS)
+gpu-bench: ## measure against raw CUDA on the first GPU here, ARGS=--quick
+	@scripts/gpu bench $(ARGS)
 tidy: ## clang-tidy over all sources
 	@scripts/tidy
 format: ## clang-format over all sources

@@ -27,10 +27,17 @@ inline std::string engine_under_test() {
   return set != nullptr ? set : "host";
 }
 
+/// Where something lies that the build made for the tests: the variable of this name says it on another machine.
+inline const char* path_of(const char* name, const char* built) {
+  const char* const set = std::getenv(name);
+  return set != nullptr && *set != '\0' ? set : built;
+}
+inline const char* test_engine_folder() { return path_of("TROUPE_TEST_ENGINE_FOLDER", TROUPE_TEST_ENGINE_FOLDER); }
+
 /// A device that finds the test engines.
 inline device_options with_test_engines(device_options o = {}) {
   o.engine = engine_under_test();
-  o.engine_folders.push_back(TROUPE_TEST_ENGINE_FOLDER);
+  o.engine_folders.push_back(test_engine_folder());
   if (o.restarts == 3) o.restarts = 0;  // most tests look at one worker from its beginning to its end
   return o;
 }

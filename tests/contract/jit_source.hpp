@@ -27,6 +27,6 @@ inline std::string unique() {
 }
 
 /// Compiled programs are kept in the build folder, not in the home of whoever runs the tests.
-inline const bool cache_is_ours = ::setenv("TROUPE_CACHE", TROUPE_TEST_CACHE, 1) == 0;
+inline const bool cache_is_ours = ::setenv("TROUPE_CACHE", path_of("TROUPE_TEST_CACHE", TROUPE_TEST_CACHE), 1) == 0;
 
 }  // namespace troupe::whole

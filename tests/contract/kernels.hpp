@@ -13,9 +13,9 @@
 /// What the tests of jit and module share.
 namespace troupe::whole {
 
-/// tests/contract/images/kernels.cpp
+/// tests/contract/images
 inline std::vector<std::byte> test_image() {
-  std::ifstream file(TROUPE_TEST_IMAGE, std::ios::binary);
+  std::ifstream file(path_of("TROUPE_TEST_IMAGE", TROUPE_TEST_IMAGE), std::ios::binary);
   const std::vector<char> all{std::istreambuf_iterator<char>(file), {}};
   const auto* first = reinterpret_cast<const std::byte*>(all.data());
   return {first, first + all.size()};

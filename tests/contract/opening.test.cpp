@@ -26,7 +26,7 @@ class fake_runtime {
   std::string folder() const { return path_; }
   std::string program() const { return path_ + "/troupe-worker"; }
   void behave(const std::string& mode) const {
-    fs::create_symlink(TROUPE_FAKE_WORKER, program());
+    fs::create_symlink(path_of("TROUPE_FAKE_WORKER", TROUPE_FAKE_WORKER), program());
     std::ofstream(path_ + "/mode") << mode << "\n";
   }
 
@@ -146,7 +146,7 @@ TEST(opening, a_worker_that_never_serves_is_ended_by_close_now) {
 TEST(opening, a_library_that_must_be_there_and_is_not_is_named) {
   runtime rt;
   expect_never_serves(rt.open_device(with_test_engines({.libraries = {"testing", "quantum"}})), reaction::unsupported,
-                      {"quantum", "quantum.host.so", TROUPE_TEST_ENGINE_FOLDER, "memory"});
+                      {"quantum", "quantum.host.so", test_engine_folder(), "memory"});
 }
 
 TEST(opening, a_library_that_cannot_be_loaded_is_named_with_the_package_to_install) {
