@@ -21,6 +21,7 @@ end there is a table: faults by kind, how long until the next worker answered, a
 may be wrong, unexpected, answered twice or not at all, and nothing may be left over: no process, thread, descriptor, memory
 or temporary file. Touches only processes that it started.
 
+  --device D    host, or a GPU, as cuda:0, where kernels have the faults that kernels have there; host by default
   --seconds N   how long: 0.5 to 86400; 10 by default
   --faults N    or until so many faults have hit: 1 to 1000000; then --seconds is 86400 by default
   --seed S      of the order of faults and questions; by default another one each time, which is said
@@ -38,6 +39,7 @@ or temporary file. Touches only processes that it started.
   troupe chaos --seconds 60
   troupe chaos --kinds kill_worker,garbage --seed 7
   troupe chaos --faults 2000 --json | jq .answers
+  troupe chaos --device cuda:0 --faults 200 --kinds segmentation_fault,illegal_instruction,floating_point_trap
 
 Workers that die say so on the error stream: that is meant to be.
 
@@ -81,8 +83,8 @@ result<std::uint64_t> seed_in(std::optional<std::string_view> text) {
 }
 
 result<arguments> parse(std::span<const char* const> given) {
-  static constexpr std::string_view options[] = {
-      "--seconds=", "--faults=", "--seed=", "--kinds=", "--rate=", "--at-once", "--clients=", "--standbys=", "--json"};
+  static constexpr std::string_view options[] = {"--device=", "--seconds=", "--faults=",  "--seed=",     "--kinds=",
+                                                 "--rate=",   "--at-once",  "--clients=", "--standbys=", "--json"};
   const auto c = apps::command_line::parse({.command = "troupe chaos", .options = options}, given);
   if (!c) return c.error();
   arguments a;
@@ -98,14 +100,18 @@ result<arguments> parse(std::span<const char* const> given) {
     if (!*number) return number->error();
   for (const auto* number : {&seconds, &rate})
     if (!*number) return number->error();
+  const auto device = c->device("--device");
+  if (!device) return device.error();
   const auto seed = seed_in(c->value("--seed"));
   if (!seed) return seed.error();
-  a.chaos = {.seconds = *seconds,
-             .seed = *seed,
-             .per_second = *rate,
-             .one_at_a_time = !c->has("--at-once"),
-             .clients = *clients,
-             .device = {.standbys = static_cast<std::uint32_t>(*standbys)}};
+  a.chaos = {
+      .seconds = *seconds,
+      .seed = *seed,
+      .per_second = *rate,
+      .one_at_a_time = !c->has("--at-once"),
+      .clients = *clients,
+      .device = {
+          .engine = device->engine, .ordinal = device->ordinal, .standbys = static_cast<std::uint32_t>(*standbys)}};
   if (counted) a.chaos.faults = static_cast<std::uint64_t>(*faults);
   if (const auto list = c->value("--kinds")) {
     const auto kinds = kinds_in(*list);

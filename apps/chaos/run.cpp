@@ -19,6 +19,8 @@ constexpr auto moment = std::chrono::milliseconds(100);
 // What stands still, or never ends, is found within a part of the pause.
 constexpr auto pause = std::chrono::milliseconds(2000), heartbeat = std::chrono::milliseconds(300),
                longest_run = std::chrono::milliseconds(200);
+// While a GPU's driver deals with a fault in one process, calls of the others wait for it.
+constexpr auto heartbeat_beside_a_driver = std::chrono::milliseconds(1000);
 
 bool has(const std::vector<faults::kind>& kinds, faults::kind k) {
   return kinds.empty() || std::find(kinds.begin(), kinds.end(), k) != kinds.end();
@@ -28,7 +30,7 @@ device_options options_for(const settings& s) {
   device_options o = s.device;
   o.restarts = UINT32_MAX;
   o.when_full = when_full::wait;
-  o.heartbeat_timeout = heartbeat;
+  o.heartbeat_timeout = o.engine == "host" ? heartbeat : heartbeat_beside_a_driver;
   return o;
 }
 

@@ -37,11 +37,32 @@ act show_an_error_travelling(const device& gpu) {
   return a;
 }
 
+namespace {
+
+// How large products must be, so that whoever is killed has many of them before it: each takes a millisecond at least.
+// A GPU goes on for as long as the system needs to put a dead process away.
+std::int64_t size_worth_dying_for(const device& gpu) {
+  constexpr std::int64_t largest = 8192, at_least_ns = 1'000'000;
+  std::int64_t n = 384;
+  for (; n < largest; n *= 2) {
+    const auto x = gpu.alloc<float>(n * n), y = gpu.alloc<float>(n * n), z = gpu.alloc<float>(n * n);
+    gpu.fill(x, 1);
+    gpu.fill(y, 1);
+    const blas::gemm<float> product{.a = x, .b = y, .c = z, .m = n, .n = n, .k = n};
+    if (!gpu.ask(product).get()) break;  // the first is slower; what goes wrong shows again below
+    const std::int64_t began = now_ns();
+    if (!gpu.ask(product).get() || now_ns() - began >= at_least_ns) break;
+  }
+  return n;
+}
+
+}  // namespace
+
 act show_a_worker_dying(const device& gpu) {
   act a{.title = "The worker is killed with work outstanding (kill -9)",
         .verdict = "every request was answered, and this process goes on",
         .lines = {}};
-  constexpr std::int64_t n = 384;
+  const std::int64_t n = size_worth_dying_for(gpu);
   constexpr int count = 500, early = count / 10;
   const int worker = gpu.statistics().worker_pid;
   const auto x = gpu.alloc<float>(n * n), y = gpu.alloc<float>(n * n), z = gpu.alloc<float>(n * n);

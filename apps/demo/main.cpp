@@ -21,8 +21,8 @@ using namespace troupe;
 using apps::terminal;
 
 constexpr const char* help = R"(troupe demo [option...]
-A small service on the host engine: an actor gathers the questions of many clients into batches and has a neural network
-answer them: matrix products by blas, and kernels in CUDA C++ that are compiled for this processor. Clients block, await,
+A small service on the host engine, or on a GPU: an actor gathers the questions of many clients into batches and has a neural
+network answer them: matrix products by blas, and kernels in CUDA C++ that are compiled for this processor or GPU. Clients block, await,
 or send at random moments whatever happens. Meanwhile the worker that computes is killed, crashes and hangs. Every answer
 is compared with a plain computation in double precision. In the end there are a table, a picture (SVG), and two more
 things that go wrong. Needs OpenBLAS and a C++ compiler. No GPU.
@@ -48,13 +48,14 @@ called like this.
 
 struct settings {
   demo::load load;
+  apps::named_device device;
   std::string plot;  // empty: none
   bool json = false, help = false;
 };
 
 result<settings> parse(std::span<const char* const> arguments) {
   static constexpr std::string_view options[] = {
-      "--seconds=", "--clients=", "--rate=", "--faults=", "--plot=", "--json"};
+      "--device=", "--seconds=", "--clients=", "--rate=", "--faults=", "--plot=", "--json"};
   const auto c = apps::command_line::parse({.command = "troupe demo", .options = options}, arguments);
   if (!c) return c.error();
   settings s;
@@ -74,30 +75,36 @@ result<settings> parse(std::span<const char* const> arguments) {
             .coroutines = all - (all + 3) / 4,
             .open_loop_per_s = *rate,
             .faults = *faults};
+  const auto device = c->device("--device");
+  if (!device) return device.error();
+  s.device = *device;
   s.plot = c->value("--plot").value_or(s.json ? "" : "troupe-demo.svg");
   return s;
 }
 
-void say_what_is_missing(const error& why) {
+void say_what_is_missing(const error& why, const apps::named_device& on) {
   std::fprintf(stderr, "troupe demo: the device did not start: %s\n", why.text().c_str());
-  std::fprintf(stderr,
-               "It needs the engines of blas and jit. Where Troupe was built without OpenBLAS, on Debian or Ubuntu:\n"
-               "  sudo apt-get install libopenblas-pthread-dev, and build Troupe again\n"
-               "troupe doctor says what else is missing.\n");
+  if (on.engine == "host")
+    std::fprintf(stderr,
+                 "It needs the engines of blas and jit. Where Troupe was built without OpenBLAS, on Debian or Ubuntu:\n"
+                 "  sudo apt-get install libopenblas-pthread-dev, and build Troupe again\n");
+  else
+    std::fprintf(stderr, "On %s it needs the driver, and the engines of blas and jit for it.\n", on.text().c_str());
+  std::fprintf(stderr, "troupe doctor says what else is missing.\n");
 }
 
-void say_what_did_not_compile(const error& why) {
+void say_what_did_not_compile(const error& why, const apps::named_device& on) {
   std::fprintf(stderr, "troupe demo: the kernels are not to be had: %s\n", why.text().c_str());
-  if (why.reaction() == reaction::unsupported)
+  if (why.reaction() == reaction::unsupported && on.engine == "host")
     std::fprintf(stderr,
                  "They are CUDA C++, which the host engine compiles with the system's compiler. On Debian or Ubuntu:\n"
                  "  sudo apt-get install g++\n");
 }
 
-std::string compiled_text(const kernel::build_summary& s, const terminal& t) {
+std::string compiled_text(const kernel::build_summary& s, const apps::named_device& on, const terminal& t) {
   const bool cached = s.source == kernel::image_source::disk;
-  return std::to_string(s.kernels) + " kernels of CUDA C++ for this processor, " +
-         (cached ? "from the cache on disk in " : "compiled in ") +
+  return std::to_string(s.kernels) + " kernels of CUDA C++ for this " + (on.engine == "host" ? "processor" : "GPU") +
+         ", " + (cached ? "from the cache on disk in " : "compiled in ") +
          apps::time_text(t, static_cast<double>(s.duration_ns) / 1e9);
 }
 
@@ -161,19 +168,21 @@ int run(const settings& s) {
   speaker say(s.json);
   say.headline("Open a device");
   runtime rt;
-  const device gpu = rt.open_device({.mailbox_capacity = 4096,
+  const device gpu = rt.open_device({.engine = s.device.engine,
+                                     .ordinal = s.device.ordinal,
+                                     .mailbox_capacity = 4096,
                                      .libraries = {"blas", "jit", "faults"},
                                      .restarts = 10'000,  // they are meant to be
                                      .runtime_folder = apps::installation::of_this_program().runtime});
-  if (auto ready = gpu.started().get(); !ready) return say_what_is_missing(ready.error()), 1;
+  if (auto ready = gpu.started().get(); !ready) return say_what_is_missing(ready.error(), s.device), 1;
   introduce(say, gpu);
 
   say.headline("Compile the kernels of a neural network");
   const demo::model numbers(7);
   const auto net = std::make_shared<demo::network>(gpu, numbers);
   const auto compiled = net->compiled().get();
-  if (!compiled) return say_what_did_not_compile(compiled.error()), 1;
-  say.line(compiled_text(*compiled, say.how()));
+  if (!compiled) return say_what_did_not_compile(compiled.error(), s.device), 1;
+  say.line(compiled_text(*compiled, s.device, say.how()));
 
   say.headline("Clients ask, in three ways at once");
   demo::progress bar(say.how());

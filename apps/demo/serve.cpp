@@ -5,6 +5,7 @@
 #include <apps/demo/breaker.hpp>
 #include <apps/demo/serve.hpp>
 #include <chrono>
+#include <functional>
 #include <troupe/base/clock.hpp>
 
 namespace demo {
@@ -58,12 +59,21 @@ class observer {
   std::array<std::uint64_t, kinds.size()> totals_{};
 };
 
-std::string machine_text() {
+// The models of GPUs are known to the system in an order that need not be that of their numbers.
+std::string gpu_text(const device_statistics& of) {
+  const std::vector<std::string> models = apps::look_for_gpus().models;
+  const bool alike = std::adjacent_find(models.begin(), models.end(), std::not_equal_to<>()) == models.end();
+  return of.name + (!models.empty() && alike ? " (" + models.front() + ")" : "") + "; the clients are on ";
+}
+
+std::string machine_text(const device_statistics& of) {
   const apps::machine_report m = apps::look_at_machine();
   char cores[32];
   std::snprintf(cores, sizeof cores, "%.3g", m.usable_cores());
-  return "Host engine on " + std::string(cores) + (m.usable_cores() == 1 ? " core of " : " cores of ") +
-         (m.processor.empty() ? "this machine" : m.processor) + "; the clients share them with it";
+  const std::string processor = std::string(cores) + (m.usable_cores() == 1 ? " core of " : " cores of ") +
+                                (m.processor.empty() ? "this machine" : m.processor);
+  return of.engine == "host" ? "Host engine on " + processor + "; the clients share them with it"
+                             : gpu_text(of) + processor;
 }
 
 std::string service_text(const run_record& run) {
@@ -87,7 +97,7 @@ result<run_record> serve(const device& gpu, std::shared_ptr<network> net, const 
   for (int i = 0; i < 20; ++i)
     if (const auto first = ask(service, samples[0].features).get(); !first) return first.error();
 
-  run_record run{.seconds = l.seconds, .machine = machine_text()};
+  run_record run{.seconds = l.seconds, .machine = machine_text(gpu.statistics())};
   const std::uint64_t batches = counts.batches.load(), questions = counts.questions.load();
   clients crowd(service, samples, l);
   observer eye(gpu, crowd, run);
