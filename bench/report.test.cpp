@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <bench/gpu/raw_side.hpp>
+#include <bench/measures.hpp>
 #include <bench/report.hpp>
 
 namespace troupe::bench {
@@ -55,6 +57,37 @@ TEST(bench_report, programs_are_told_why) {
   EXPECT_EQ(json_line(twice),
             R"({"name":"twice","unit":"ns","ours":"ours","raw":"the \"raw\" one","goal":"ratio <= 2"})"
             "\n");
+}
+
+TEST(bench_report, a_goal_may_be_so_much_above_the_raw_figure) {
+  const goal two_more{goal::kind::at_most_above_raw, 2};
+  EXPECT_EQ(two_more.text("us"), "ours <= raw + 2 us");
+  EXPECT_TRUE(two_more.met({.ours = 9, .raw = 7}));
+  EXPECT_FALSE(two_more.met({.ours = 9.1, .raw = 7}));
+  EXPECT_FALSE(two_more.met({.ours = 1, .raw = 0})) << "nothing to compare with";
+  EXPECT_FALSE(two_more.met({.ours = 8, .raw = 7, .missed = "a second goal"}));
+}
+
+TEST(bench_report, a_goal_of_nothing_at_all_is_met_by_nothing_alone) {
+  const goal none_wrong{goal::kind::ours_at_most, 0};
+  EXPECT_TRUE(none_wrong.met({.ours = 0}));
+  EXPECT_FALSE(none_wrong.met({.ours = 1}));
+}
+
+TEST(bench_report, measures_of_the_host_and_of_gpus_are_told_apart_by_their_names) {
+  for (const measure& m : measures("host")) EXPECT_FALSE(m.name.starts_with("gpu.")) << m.name;
+  for (const measure& m : measures("cuda")) EXPECT_TRUE(m.name.starts_with("gpu.")) << m.name;
+}
+
+TEST(bench_raw_side, a_missing_plug_in_is_named) {
+  try {
+    const raw_side raw({.runtime_folder = "/there/is/no/such/folder", .engine = "cuda"});
+    FAIL() << "it was loaded";
+  } catch (const bad_result& none) {
+    EXPECT_EQ(none.error().reaction(), reaction::unsupported);
+    EXPECT_NE(none.error().text().find("/there/is/no/such/folder/bench/raw.cuda.so"), std::string::npos)
+        << none.error().text();
+  }
 }
 
 }  // namespace
