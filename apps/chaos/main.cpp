@@ -28,7 +28,8 @@ or temporary file. Touches only processes that it started.
   --kinds A,B   only these; all by default:
                 kill_worker, kill_standby, kill_all, kill_promoted, stop_worker, stop_standby, segmentation_fault,
                 abort, abort_in_helper, illegal_instruction, floating_point_trap, exit, stack_overflow, hang,
-                exhaust_memory, garbage. With all of them clients also write over sealed memory, which must not change
+                exhaust_memory, garbage, failed_assertion, shared_memory_overflow. With all of them clients also write over
+                sealed memory, which must not change
   --rate N      faults per second, at most: 0.1 to 10000; 100 by default. One waits until the last is recovered from
   --at-once     it does not wait: faults may come faster than anybody recovers
   --clients N   so many ask all the time: 1 to 64; 4 by default
@@ -39,7 +40,7 @@ or temporary file. Touches only processes that it started.
   troupe chaos --seconds 60
   troupe chaos --kinds kill_worker,garbage --seed 7
   troupe chaos --faults 2000 --json | jq .answers
-  troupe chaos --device cuda:0 --faults 200 --kinds segmentation_fault,illegal_instruction,floating_point_trap
+  troupe chaos --device cuda:0 --faults 200
 
 Workers that die say so on the error stream: that is meant to be.
 

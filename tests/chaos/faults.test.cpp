@@ -90,6 +90,8 @@ INSTANTIATE_TEST_SUITE_P(faults, each_fault,
                                          ends<faults::floating_point_trap>("floating_point_trap", "SIGFPE"),
                                          ends<faults::exit>("exit", "code 1"),
                                          ends<faults::stack_overflow>("stack_overflow", "SIGSEGV"),
+                                         ends<faults::failed_assertion>("failed_assertion", "SIGABRT"),
+                                         ends<faults::shared_memory_overflow>("shared_memory_overflow", "SIGSEGV"),
                                          ends<faults::exhaust_memory>("exhaust_memory", "SIGABRT")),
                          [](const auto& i) { return i.param.name; });
 

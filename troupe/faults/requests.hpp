@@ -80,6 +80,24 @@ struct stack_overflow {
   void check(checker&) const {}
 };
 
+/// An assertion that does not hold, in a kernel where kernels have their own: SIGABRT.
+struct failed_assertion {
+  optional_memory through = {};
+  std::uint64_t number = 0;
+  using reply = void;
+  TROUPE_REQUEST("faults.failed_assertion", through, number)
+  void check(checker&) const {}
+};
+
+/// Writes behind the memory that the threads of a block share: SIGSEGV.
+struct shared_memory_overflow {
+  optional_memory through = {};
+  std::uint64_t number = 0;
+  using reply = void;
+  TROUPE_REQUEST("faults.shared_memory_overflow", through, number)
+  void check(checker&) const {}
+};
+
 /// Computes and never ends, or ends well after so many milliseconds.
 struct hang {
   optional_memory through = {};

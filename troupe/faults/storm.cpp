@@ -32,7 +32,9 @@ constexpr std::array<named, kind_count> names{{{kind::kill_worker, "kill_worker"
                                                {kind::stack_overflow, "stack_overflow", true},
                                                {kind::hang, "hang", true},
                                                {kind::exhaust_memory, "exhaust_memory", true},
-                                               {kind::garbage, "garbage", true}}};
+                                               {kind::garbage, "garbage", true},
+                                               {kind::failed_assertion, "failed_assertion", true},
+                                               {kind::shared_memory_overflow, "shared_memory_overflow", true}}};
 
 constexpr std::array<kind, kind_count> in_order = [] {
   std::array<kind, kind_count> out{};
@@ -215,6 +217,12 @@ bool storm::send(kind k) {
       break;
     case kind::garbage:
       answer_ = device_.ask(faults::garbage{.seed = number}, in_time);
+      break;
+    case kind::failed_assertion:
+      answer_ = device_.ask(faults::failed_assertion{.number = number}, in_time);
+      break;
+    case kind::shared_memory_overflow:
+      answer_ = device_.ask(faults::shared_memory_overflow{.number = number}, in_time);
       break;
     default:
       return false;

@@ -31,8 +31,10 @@ enum class kind : std::uint8_t {
   hang,  ///< for `storm_options::pause`, or until `storm_options::run_timeout` ends it
   exhaust_memory,
   garbage,
+  failed_assertion,
+  shared_memory_overflow,
 };
-inline constexpr std::size_t kind_count = 16;
+inline constexpr std::size_t kind_count = 18;
 
 /// All of them, in this order.
 std::span<const kind> all_kinds() noexcept;

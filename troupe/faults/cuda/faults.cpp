@@ -40,6 +40,13 @@ constexpr const char* kernels = R"(.version 7.0
   st.local.u32 [a], v;
   ret;
 }
+.visible .entry beyond_shared() {
+  .shared .align 4 .b32 cell;
+  .reg .u32 a, v;
+  mov.u32 a, cell; add.u32 a, a, 1048576; mov.u32 v, 1;
+  st.volatile.shared.u32 [a], v;
+  ret;
+}
 .visible .entry endless(.param .u64 ns) {
   .reg .u64 begin, now, span; .reg .pred p, q;
   ld.param.u64 span, [ns];
@@ -65,6 +72,27 @@ LOOP:
 }
 )";
 
+// In a module of its own: the driver adds what prints the text.
+constexpr const char* assertion = R"(.version 7.0
+.target sm_70
+.address_size 64
+.extern .func __assertfail(.param .b64 what, .param .b64 file, .param .b32 line, .param .b64 function, .param .b64 size);
+.global .align 1 .b8 what[6] = {102, 97, 108, 115, 101, 0};
+.global .align 1 .b8 where[7] = {102, 97, 117, 108, 116, 115, 0};
+.visible .entry failed_assertion() {
+  .reg .u64 w, f;
+  mov.u64 w, what; cvta.global.u64 w, w;
+  mov.u64 f, where; cvta.global.u64 f, f;
+  .param .b64 p0; st.param.b64 [p0], w;
+  .param .b64 p1; st.param.b64 [p1], f;
+  .param .b32 p2; st.param.b32 [p2], 1;
+  .param .b64 p3; st.param.b64 [p3], f;
+  .param .b64 p4; st.param.b64 [p4], 1;
+  call.uni __assertfail, (p0, p1, p2, p3, p4);
+  ret;
+}
+)";
+
 using cuda::done;
 
 struct cuda_engine {
@@ -73,7 +101,10 @@ struct cuda_engine {
     if (auto ok = done(::cuModuleLoadData(&out->module_, kernels), "cuModuleLoadData"); !ok) return ok.error();
     return out;
   }
-  ~cuda_engine() { (void)::cuModuleUnload(module_); }
+  ~cuda_engine() {
+    (void)::cuModuleUnload(module_);
+    if (assertion_ != nullptr) (void)::cuModuleUnload(assertion_);
+  }
 
   result<void> run(const segmentation_fault&, call& c) { return launch("wild_pointer", c); }
   // What a library does whose assertion fails does not reach the GPU.
@@ -88,6 +119,12 @@ struct cuda_engine {
   }
   result<void> run(const faults::exit& r, call&) { ::_exit(static_cast<int>(r.code.value())); }
   result<void> run(const stack_overflow&, call& c) { return launch("deep", c); }
+  result<void> run(const failed_assertion&, call& c) {
+    if (assertion_ == nullptr)
+      if (auto ok = done(::cuModuleLoadData(&assertion_, faults::assertion), "cuModuleLoadData"); !ok) return ok;
+    return launch(assertion_, "failed_assertion", c);
+  }
+  result<void> run(const shared_memory_overflow&, call& c) { return launch("beyond_shared", c); }
   result<void> run(const hang& r, call& c) {
     std::uint64_t ns = static_cast<std::uint64_t>(r.milliseconds.value()) * 1'000'000;
     void* arguments[] = {&ns};
@@ -104,12 +141,15 @@ struct cuda_engine {
 
  private:
   result<void> launch(const char* name, call& c, void** arguments = nullptr) {
+    return launch(module_, name, c, arguments);
+  }
+  static result<void> launch(CUmodule of, const char* name, call& c, void** arguments = nullptr) {
     CUfunction f = nullptr;
-    if (auto ok = done(::cuModuleGetFunction(&f, module_, name), "cuModuleGetFunction"); !ok) return ok;
+    if (auto ok = done(::cuModuleGetFunction(&f, of, name), "cuModuleGetFunction"); !ok) return ok;
     return done(::cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, static_cast<CUstream>(c.stream), arguments, nullptr),
                 "cuLaunchKernel");
   }
-  CUmodule module_ = nullptr;
+  CUmodule module_ = nullptr, assertion_ = nullptr;
 };
 
 }  // namespace
@@ -117,5 +157,5 @@ struct cuda_engine {
 
 using namespace troupe::faults;
 TROUPE_ENGINE(cuda_engine, "faults", "cuda", segmentation_fault, troupe::faults::abort, troupe::slow<abort_in_helper>,
-              illegal_instruction, floating_point_trap, troupe::faults::exit, stack_overflow, hang, exhaust_memory,
-              wild_write, garbage)
+              illegal_instruction, floating_point_trap, troupe::faults::exit, stack_overflow, failed_assertion,
+              shared_memory_overflow, hang, exhaust_memory, wild_write, garbage)

@@ -1,9 +1,12 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#undef NDEBUG  // one of the faults is an assertion
 #include <fenv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cassert>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -58,6 +61,20 @@ struct host_engine {
     (void)descend(first);
     return {};
   }
+  result<void> run(const failed_assertion&, call&) {
+    const volatile bool holds = false;
+    assert(holds);
+    return {};
+  }
+  result<void> run(const shared_memory_overflow&, call&) {
+    // Behind it lies a page that nobody may write.
+    constexpr std::size_t bytes = 48 << 10, behind = 4096;
+    void* shared = ::mmap(nullptr, bytes + behind, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED || ::mprotect(shared, bytes, PROT_READ | PROT_WRITE) != 0)
+      return error::from_errno(reaction::retry_later, "faults", "mmap", errno);
+    for (std::size_t i = 0; i <= bytes; ++i) static_cast<volatile std::byte*>(shared)[i] = std::byte{1};
+    return {};
+  }
   result<void> run(const hang& r, call&) {
     using clock = std::chrono::steady_clock;
     const auto until = clock::now() + std::chrono::milliseconds(r.milliseconds.value());
@@ -79,5 +96,5 @@ struct host_engine {
 
 using namespace troupe::faults;
 TROUPE_ENGINE(host_engine, "faults", "host", segmentation_fault, troupe::faults::abort, troupe::slow<abort_in_helper>,
-              illegal_instruction, floating_point_trap, troupe::faults::exit, stack_overflow, hang, exhaust_memory,
-              wild_write, garbage)
+              illegal_instruction, floating_point_trap, troupe::faults::exit, stack_overflow, failed_assertion,
+              shared_memory_overflow, hang, exhaust_memory, wild_write, garbage)
