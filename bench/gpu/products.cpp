@@ -36,7 +36,7 @@ std::string difference(const std::vector<T>& ours, const std::vector<T>& raw, st
   const double rounding = sizeof(T) == 4 ? 0x1p-23 : 0x1p-10;
   for (std::size_t i = 0; i < ours.size(); ++i) {
     const double a = static_cast<float>(ours[i]), b = static_cast<float>(raw[i]);
-    if (!(std::abs(a - b) <= 0x1p-23 * static_cast<double>(n) + rounding * std::abs(b)))
+    if (!(std::abs(a - b) <= 0x1p-21 * static_cast<double>(n) + rounding * std::abs(b)))
       return "the products differ: element " + std::to_string(i) + " is " + std::to_string(a) + ", by cuBLAS " +
              std::to_string(b);
   }
