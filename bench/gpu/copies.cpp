@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // A gigabyte each way, and a computation whose data comes in and goes out in chunks, which only overlapping hides.
+#include <algorithm>
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/kernels.hpp>
 #include <bench/gpu/raw_side.hpp>
@@ -130,9 +131,10 @@ figures run_overlap(const settings& s) {
       },
       [&] { return gigabytes_per_second(moved, [&] { bare->run(); }); });
   figures f{.ours = found.ours, .raw = found.raw};
-  for (int i = 0; i < chunks; ++i)
-    if (std::memcmp(all[static_cast<std::size_t>(i)].to.data(), bare->output(i), elements * sizeof(float)) != 0)
-      f.objection = "the results differ";
+  for (int i = 0; i < chunks; ++i) {
+    const float* const results = all[static_cast<std::size_t>(i)].to.data();
+    if (!std::equal(results, results + elements, bare->output(i))) f.objection = "the results differ";
+  }
   return f;
 }
 
