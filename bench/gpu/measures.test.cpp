@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// The measures of a GPU, on the host engine and against a stand-in: what they find is worthless, but whether they find
+// what is wrong is not.
+#include <gtest/gtest.h>
+
+#include <apps/common/installation.hpp>
+#include <bench/device_under_test.hpp>
+#include <bench/gpu/kernels.hpp>
+#include <bench/measures.hpp>
+#include <cstdlib>
+
+namespace troupe::bench {
+namespace {
+
+class measures_of_a_gpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    ::setenv("TROUPE_RUNTIME", apps::installation::of_this_program().runtime.c_str(), 1);
+    ::setenv("TROUPE_CACHE", TROUPE_TEST_CACHE, 1);
+  }
+  void TearDown() override {
+    ::unsetenv("TROUPE_RUNTIME");
+    ::unsetenv("RAW_STAND_IN");
+  }
+  // The stand-in lies where the plug-in does in an installation.
+  const settings quick{.quick = true, .runtime_folder = TROUPE_STAND_IN_FOLDER};
+};
+
+TEST_F(measures_of_a_gpu, time_both_sides) {
+  for (const measure* m : {&gpu_roundtrip, &gpu_alloc}) {
+    const figures f = m->run(quick);
+    EXPECT_GT(f.ours, f.raw) << m->name;
+    EXPECT_GT(f.raw, 0) << m->name;
+    EXPECT_EQ(f.objection, "") << m->name;
+  }
+}
+
+TEST_F(measures_of_a_gpu, say_what_a_tell_costs_its_caller) {
+  const figures f = gpu_stream.run(quick);
+  EXPECT_EQ(f.objection, "");
+  EXPECT_NE(f.note.find("a tell costs its caller "), std::string::npos) << f.note;
+}
+
+#ifdef TROUPE_TEST_BLAS
+TEST_F(measures_of_a_gpu, object_to_a_single_wrong_product) {
+  EXPECT_EQ(gpu_burst.run(quick).objection, "");
+  ::setenv("RAW_STAND_IN", "wrong", 1);
+  const figures f = gpu_burst.run(quick);
+  EXPECT_EQ(f.objection.find("the products differ: element 5 is "), 0u) << f.objection;
+  EXPECT_FALSE(gpu_burst.goal.met(f));
+}
+
+#endif
+
+TEST_F(measures_of_a_gpu, do_not_run_where_the_raw_side_cannot) { EXPECT_THROW(gpu_copy_in.run(quick), bad_result); }
+
+TEST_F(measures_of_a_gpu, count_every_word_that_is_not_as_it_was_written) {
+  const device_under_test gpu(quick, {.libraries = {"jit"}});
+  const pattern numbers(*gpu);
+  const auto memory = gpu->alloc<std::uint32_t>(1'000'003);
+  gpu->fill(memory, 0);
+  const auto wrong = [&](std::uint32_t seed) { return numbers.wrong_in(memory, seed).get().value().at(0); };
+  numbers.write(memory, 7);
+  EXPECT_EQ(wrong(7), 0u);
+  EXPECT_EQ(wrong(8), 1'000'003u);
+  for (const std::int64_t at : {0, 4711, 1'000'002}) {
+    const auto word = memory.slice(at, 1);
+    auto is = gpu->download(word).get().value();
+    is[0] ^= 1u << 31;
+    gpu->upload(word, is);
+  }
+  EXPECT_EQ(wrong(7), 3u);
+}
+
+}  // namespace
+}  // namespace troupe::bench

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// In the place of raw calls where there is no GPU, so that the measures themselves can be tested: it does nothing as
+// fast as it can, but knows what the products are. RAW_STAND_IN=wrong makes one of them wrong.
+#include <algorithm>
+#include <bench/raw/raw.hpp>
+#include <cstdlib>
+#include <string_view>
+#include <troupe/base/result.hpp>
+#include <vector>
+
+namespace troupe::bench {
+namespace {
+
+[[noreturn]] void has_none() { throw bad_result(error(reaction::unsupported, "bench", "a stand-in has none of this")); }
+
+class nothing final : public raw_kernel {
+ public:
+  void launch() override {}
+  void look() override {}
+  void synchronize() override {}
+};
+
+class plain_products final : public raw_products {
+ public:
+  plain_products(int n, std::span<const std::byte> a, std::span<const std::byte> b)
+      : n_(static_cast<std::size_t>(n)), a_(numbers(a)), b_(numbers(b)) {}
+  void multiply(int) override {}
+  void synchronize() override {}
+  void download(int which, std::span<std::byte> c) override {
+    const std::size_t first = static_cast<std::size_t>(which) * n_ * n_;
+    auto* const to = reinterpret_cast<float*>(c.data());
+    std::fill_n(to, n_ * n_, 0.f);
+    for (std::size_t j = 0; j < n_; ++j)
+      for (std::size_t l = 0; l < n_; ++l)
+        for (std::size_t i = 0; i < n_; ++i) to[j * n_ + i] += a_[first + l * n_ + i] * b_[first + j * n_ + l];
+    const char* const how = std::getenv("RAW_STAND_IN");
+    if (how != nullptr && std::string_view(how) == "wrong" && which == 17) to[5] += 0.01f;
+  }
+
+ private:
+  static std::vector<float> numbers(std::span<const std::byte> of) {
+    const auto* const first = reinterpret_cast<const float*>(of.data());
+    return {first, first + of.size() / sizeof(float)};
+  }
+  std::size_t n_;
+  std::vector<float> a_, b_;
+};
+
+class stand_in final : public raw_gpu {
+ public:
+  std::string description() const override { return "a stand-in"; }
+  std::unique_ptr<raw_kernel> kernel(std::span<const std::byte>) override { return std::make_unique<nothing>(); }
+  std::unique_ptr<raw_products> products(raw_number, int n, int, std::span<const std::byte> a,
+                                         std::span<const std::byte> b) override {
+    return std::make_unique<plain_products>(n, a, b);
+  }
+  std::unique_ptr<raw_copies> copies(std::size_t) override { has_none(); }
+  std::unique_ptr<raw_pipeline> pipeline(std::span<const std::byte>, int, int, int) override { has_none(); }
+  void alloc_and_free(std::size_t) override {}
+  std::int64_t fault() override { has_none(); }
+};
+
+}  // namespace
+}  // namespace troupe::bench
+
+extern "C" __attribute__((visibility("default"))) troupe::bench::raw_gpu* troupe_bench_raw_gpu(int) {
+  return new troupe::bench::stand_in;
+}
