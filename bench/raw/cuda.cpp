@@ -37,11 +37,6 @@ struct module_traits {
   static constexpr type null = nullptr;
   static void close(type m) noexcept { (void)::cuModuleUnload(m); }
 };
-struct context_traits {
-  using type = CUcontext;
-  static constexpr type null = nullptr;
-  static void close(type c) noexcept { (void)::cuCtxDestroy(c); }
-};
 struct device_memory_traits {
   using type = CUdeviceptr;
   static constexpr type null = 0;
@@ -273,13 +268,10 @@ class gpu final : public raw_gpu {
   explicit gpu(int ordinal) {
     must(::cuInit(0), "cuInit");
     must(::cuDeviceGet(&device_, ordinal), "cuDeviceGet");
+    // Never released: what libraries keep for a context would have to be made again for the next measure.
     CUcontext c = nullptr;
-#if CUDA_VERSION >= 13000
-    must(::cuCtxCreate(&c, nullptr, CU_CTX_SCHED_AUTO | CU_CTX_MAP_HOST, device_), "cuCtxCreate");
-#else
-    must(::cuCtxCreate(&c, CU_CTX_SCHED_AUTO | CU_CTX_MAP_HOST, device_), "cuCtxCreate");
-#endif
-    context_.reset(c);
+    must(::cuDevicePrimaryCtxRetain(&c, device_), "cuDevicePrimaryCtxRetain");
+    must(::cuCtxSetCurrent(c), "cuCtxSetCurrent");
     stream_ = make_stream();
     // Without it the pool gives everything back whenever the stream is idle.
     CUmemoryPool pool = nullptr;
@@ -327,7 +319,6 @@ class gpu final : public raw_gpu {
 
  private:
   CUdevice device_ = 0;
-  unique_handle<context_traits> context_;
   stream stream_;
 };
 
