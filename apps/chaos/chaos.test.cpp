@@ -87,7 +87,11 @@ TEST(what_is_left, names_temporary_files) {
 }
 
 report some_report() {
-  report r{.seconds = 2, .seed = 7, .libraries = "memory", .answered = {.asked = 3, .right = 2, .failed = 1}};
+  report r{.seconds = 2,
+           .seed = 7,
+           .device = "cuda:1",
+           .libraries = "memory",
+           .answered = {.asked = 3, .right = 2, .failed = 1}};
   kind_report& k = r.by_kind[static_cast<std::size_t>(faults::kind::abort)];
   k.injected = 4;
   k.missed = 1;
@@ -124,10 +128,11 @@ TEST(a_report, says_all_of_it) {
   r.complaint = "a copy: element 3";
   r.leaks = "1 process";
   const std::string text = table(r, apps::terminal()), document = json(r);
-  for (const char* word : {"abort", "4.00 ms", "a copy: element 3", "1 process", "context_lost"})
+  for (const char* word : {"abort", "memory on cuda:1;", "4.00 ms", "a copy: element 3", "1 process", "context_lost"})
     EXPECT_NE(text.find(word), std::string::npos) << word << " in\n" << text;
   EXPECT_EQ(text.find("kill_all"), std::string::npos) << "it was not injected";
-  for (const char* word : {"\"ok\": false", "\"seed\": 7", "\"kind\": \"abort\"", "\"wrong\": 0", "a copy: element 3"})
+  for (const char* word : {"\"ok\": false", "\"seed\": 7", "\"device\": \"cuda:1\"", "\"kind\": \"abort\"",
+                           "\"wrong\": 0", "a copy: element 3"})
     EXPECT_NE(document.find(word), std::string::npos) << word << " in\n" << document;
 }
 

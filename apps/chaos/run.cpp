@@ -60,6 +60,7 @@ result<void> storm_over(const device& gpu, const settings& s, report& r,
                     .numbers = !has(s.kinds, faults::kind::garbage),
                     .wild_writes = s.kinds.empty()},
                    told);
+  r.device = gpu.name();
   r.libraries = clients.libraries();
   const std::int64_t began = now_ns();
   const auto passed_s = [began] { return static_cast<double>(now_ns() - began) / 1e9; };

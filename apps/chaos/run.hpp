@@ -39,6 +39,7 @@ struct kind_report {
 struct report {
   double seconds = 0;
   std::uint64_t seed = 0;
+  std::string device;  ///< "host:0", "cuda:0"
   std::string libraries;
   answer_counts answered;
   std::array<kind_report, troupe::faults::kind_count> by_kind;

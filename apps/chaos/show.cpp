@@ -74,8 +74,8 @@ std::string table(const report& r, const terminal& t) {
     out += "  " + wrapped(text, static_cast<std::size_t>(t.can().columns) - 4, "    ") + "\n";
   };
   out += "\n";
-  say("Operations of " + r.libraries + "; " + grouped(r.restarts) + " workers lost while they served, in " +
-      time_text(t, r.seconds) +
+  say("Operations of " + r.libraries + " on " + r.device + "; " + grouped(r.restarts) +
+      " workers lost while they served, in " + time_text(t, r.seconds) +
       ". Recovery: from the fault to the first answer of the next worker. Lost data: answered "
       "context_lost, as it should be.");
   if (all.missed > 0) say(grouped(all.missed) + " more faults had nothing to hit: no standby, or no worker yet.");
@@ -88,7 +88,7 @@ std::string table(const report& r, const terminal& t) {
 std::string json(const report& r) {
   json_writer out;
   out.begin_object().member("ok", r.good()).member("seed", r.seed).member("seconds", r.seconds);
-  out.member("libraries", r.libraries).member("restarts", r.restarts);
+  out.member("device", r.device).member("libraries", r.libraries).member("restarts", r.restarts);
   const answer_counts& a = r.answered;
   out.key("answers").begin_object().member("asked", a.asked).member("right", a.right).member("data_lost", a.failed);
   out.member("wrong", a.wrong).member("unexpected", a.unexpected).member("twice", a.twice).member("none", a.lost);
