@@ -133,6 +133,20 @@ struct attributes {
   }
 };
 
+struct occupancy {
+  using request = jit::read_occupancy;
+  static request make(const device& gpu, extent threads) {
+    return {.root = in<std::byte>(kept(compiled(gpu)).core()->root()), .kernel = "saxpy", .block = threads};
+  }
+  static request good(const device& gpu) { return make(gpu, 64); }
+  static request bad(const device& gpu) { return make(gpu, 2000); }
+  static constexpr const char* bad_field = "block is {2000, 1, 1}";
+  static void expect_right(const device&, const request&, const result<kernel::occupancy>& o) {
+    EXPECT_GE(o->blocks, 1u);
+    EXPECT_GE(o->processors, 1u);
+  }
+};
+
 struct unload {
   using request = jit::unload;
   static request make(const device& gpu, extent bytes) {
@@ -147,7 +161,8 @@ struct unload {
 
 }  // namespace
 
-using jit_requests = testing::Types<compile, launch, write_global, read_global, summary, image, attributes, unload>;
+using jit_requests =
+    testing::Types<compile, launch, write_global, read_global, summary, image, attributes, occupancy, unload>;
 INSTANTIATE_TYPED_TEST_SUITE_P(jit, library_actor, jit_requests);
 
 }  // namespace troupe::whole

@@ -157,6 +157,20 @@ struct attributes {
   }
 };
 
+struct occupancy {
+  using request = module::read_occupancy;
+  static request make(const device& gpu, extent threads) {
+    return {.root = in<std::byte>(kept(loaded(gpu)).core()->root()), .kernel = "ns::apply<affine,1>", .block = threads};
+  }
+  static request good(const device& gpu) { return make(gpu, 64); }
+  static request bad(const device& gpu) { return make(gpu, 2000); }
+  static constexpr const char* bad_field = "block is {2000, 1, 1}";
+  static void expect_right(const device&, const request&, const result<kernel::occupancy>& o) {
+    EXPECT_GE(o->blocks, 1u);
+    EXPECT_GE(o->processors, 1u);
+  }
+};
+
 struct unload {
   using request = module::unload;
   static request make(const device& gpu, extent bytes) {
@@ -171,7 +185,7 @@ struct unload {
 
 }  // namespace
 
-using module_requests = testing::Types<load, launch, write_global, read_global, summary, attributes, unload>;
+using module_requests = testing::Types<load, launch, write_global, read_global, summary, attributes, occupancy, unload>;
 INSTANTIATE_TYPED_TEST_SUITE_P(module, library_actor, module_requests);
 
 }  // namespace troupe::whole

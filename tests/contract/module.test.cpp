@@ -139,6 +139,66 @@ TEST_F(a_module, refuses_grids_and_blocks_beyond_the_limits_before_anything_is_q
   EXPECT_OK(gpu_.sync().get());
 }
 
+TEST_F(a_module, refuses_clusters_that_no_gpu_has_before_anything_is_queued) {
+  const auto text = [&](kernel::dimensions grid, kernel::dimensions cluster, bool large = false) {
+    module::launch l = plain("nothing");
+    l.grid = grid;
+    l.cluster = cluster;
+    l.non_portable_cluster = large;
+    const submission s = gpu_.tell(l);
+    return s ? std::string("accepted") : s.error().text();
+  };
+  EXPECT_EQ(text(8, 0), "module.launch: cluster is {0, 1, 1}; expected 1 to {8, 8, 8}");
+  EXPECT_EQ(text(8, 3),
+            "module.launch: cluster is {3, 1, 1}, which does not divide grid, {8, 1, 1}; expected a whole number of "
+            "clusters in each direction");
+  EXPECT_EQ(text({8, 8}, {4, 4}),
+            "module.launch: cluster is {4, 4, 1}, 16 blocks; expected at most 8 blocks, or up to 16 with "
+            "non_portable_cluster, where the GPU can");
+  EXPECT_EQ(text({8, 8}, {4, 4}, true), "accepted");
+  EXPECT_EQ(text({8, 8}, {8, 4}, true), "module.launch: cluster is {8, 4, 1}, 32 blocks; expected at most 16 blocks");
+  module::launch l = plain("nothing");
+  l.shared_carveout = 101;
+  EXPECT_TRUE(is_error(gpu_.tell(l).error(), reaction::caller_bug, {"shared_carveout is 101", "0 to 100"}));
+}
+
+TEST_F(a_module, refuses_on_the_host_engine_what_only_gpus_have_with_the_reason) {
+  module::launch l = plain("nothing");
+  l.grid = 4;
+  l.cluster = 2;
+  EXPECT_TRUE(is_error(error_of(gpu_.ask(l)), reaction::unsupported,
+                       {"module.launch", "cluster is {2, 1, 1}", "one after the other", "on a GPU"}));
+  l.cluster = 1;
+  l.shared_carveout = 50;
+  EXPECT_TRUE(is_error(error_of(gpu_.ask(l)), reaction::unsupported, {"shared_carveout is 50", "leave it at -1"}));
+  EXPECT_TRUE(is_error(error_of(image_.occupancy("nothing", 32, 0, 2)), reaction::unsupported,
+                       {"module.occupancy", "cluster is {2, 1, 1}"}));
+}
+
+// Which never begins before what was launched before it has ended.
+TEST_F(a_module, runs_a_dependent_launch_in_order) {
+  for (int i = 0; i < 100; ++i) {
+    module::launch l = saxpy({1.0f, x_, inout(y_), 10});
+    l.dependent = true;
+    (void)gpu_.tell(l);
+  }
+  const auto y = gpu_.download(y_).get().value();
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(y[static_cast<std::size_t>(i)], 101.0f * static_cast<float>(i));
+}
+
+TEST_F(a_module, says_how_many_blocks_run_at_the_same_time) {
+  const auto some = image_.occupancy("nothing", 128).get();
+  ASSERT_OK(some);
+  EXPECT_EQ(some->blocks, 1u);
+  EXPECT_GE(some->processors, 1u);
+  EXPECT_EQ(some->clusters + some->most_cluster_blocks, 0u);
+  EXPECT_EQ(image_.occupancy("ns::apply<affine,1>", 257).get().value().blocks, 0u) << "its __launch_bounds__ say 256";
+  EXPECT_EQ(image_.occupancy("nothing", 1, 300'000).get().value().blocks, 0u);
+  EXPECT_TRUE(is_error(error_of(image_.occupancy("none", 1)), reaction::caller_bug, {"module.occupancy", "none"}));
+  EXPECT_TRUE(is_error(error_of(image_.occupancy("nothing", 0)), reaction::caller_bug, {"block is {0, 1, 1}"}));
+  EXPECT_TRUE(is_error(error_of(module::image().occupancy("nothing", 1)), reaction::caller_bug, {"empty"}));
+}
+
 TEST_F(a_module, refuses_more_threads_and_shared_memory_than_the_kernel_can_have) {
   EXPECT_TRUE(is_error(error_of(gpu_.ask(module::launch{.kernel = image_.kernel("ns::apply<affine, 1>"),
                                                         .grid = 1,

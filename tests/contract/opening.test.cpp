@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <troupe/memory/requests.hpp>
 
 #include "harness.hpp"
 
@@ -275,6 +276,59 @@ TEST(opening, a_runtime_folder_comes_from_the_environment_when_nothing_else_name
     EXPECT_TRUE(is_error(error_of(rt.open_device().started()), reaction::fatal, {nothing.folder().c_str()}));
   }
   ::unsetenv("TROUPE_RUNTIME");
+}
+
+// Where the test runs on the host, what it must find is what the system says.
+TEST(opening, a_device_says_what_it_is_made_of) {
+  for (const auto where : {isolation::process, isolation::thread}) {
+    runtime rt;
+    const device gpu = rt.open_device(with_test_engines({.isolation = where}));
+    ASSERT_OK(gpu.ping(1).get());
+    const device_hardware h = gpu.statistics().hardware;
+    EXPECT_NE(h.model, "");
+    EXPECT_GT(h.processors, 0u);
+    EXPECT_GT(h.free_bytes, 0u);
+    EXPECT_LE(h.free_bytes, h.total_bytes);
+    if (gpu.statistics().engine == "host") {
+      EXPECT_EQ(h.capability_major, 0u);
+      EXPECT_EQ(h.pci + h.link + h.driver, "");
+      EXPECT_EQ(h.total_bytes, static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                                   static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+    } else {
+      EXPECT_GE(h.capability_major, 5u);
+      EXPECT_NE(h.pci, "");
+      EXPECT_NE(h.driver, "");
+    }
+  }
+}
+
+TEST(opening, the_free_memory_of_a_device_is_that_of_the_moment) {
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines());
+  constexpr std::uint64_t bytes = 512ull << 20;
+  const std::uint64_t before = gpu.ping(1).get() ? gpu.statistics().hardware.free_bytes : 0;
+  const auto held = gpu.alloc<std::byte>(bytes, {.zeroed = true});
+  ASSERT_OK(gpu.sync().get());
+  std::this_thread::sleep_for(20ms);  // longer than a figure is taken for new
+  const std::uint64_t after = gpu.statistics().hardware.free_bytes;
+  EXPECT_LT(after, before - bytes / 2) << "free before " << before << ", after " << after;
+}
+
+TEST(opening, a_device_shows_its_lanes) {
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines({.lanes = lane_policy::pooled, .lane_pool = 3, .helpers = 1}));
+  ASSERT_OK(gpu.ping(1).get());
+  ASSERT_OK(gpu.ask(memory::ping{.value = 1}, {.priority = priority::high}).get());
+  std::array<int, 7> of{};
+  std::uint64_t high = 0, all = 0;
+  for (const lane_statistics& l : gpu.statistics().lanes) {
+    ++of[static_cast<std::size_t>(l.purpose)];
+    all += l.completed;
+    if (l.purpose == lane_purpose::high) high += l.completed;
+  }
+  EXPECT_EQ(of, (std::array<int, 7>{0, 1, 1, 3, 1, 1, 1}));
+  EXPECT_EQ(high, 1u);
+  EXPECT_EQ(all, 2u);
 }
 
 }  // namespace

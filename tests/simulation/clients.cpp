@@ -292,6 +292,7 @@ void simulation::send_something(random_bits& r) {
     q.deadline = loop_->time + patience;
   }
   o.coalesce = r.percent(80);
+  if (r.percent(25)) o.priority = r.percent(50) ? priority::high : priority::low;
   if (r.percent(15)) o.retries = static_cast<std::uint8_t>(q.retries = r.between(1, 2));
   if (r.percent(3)) {
     o.run_timeout = time_span(std::chrono::milliseconds(r.between(1, 20)));

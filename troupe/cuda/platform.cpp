@@ -80,7 +80,12 @@ class gpu final : public platform {
   result<void> pin(std::byte* at, std::uint64_t bytes, map_access access) override;
   void unpin(std::byte* at) noexcept override { (void)::cuMemHostUnregister(at); }
 
-  result<void*> make_stream() override;
+  result<std::uint64_t> free_bytes() override {
+    std::size_t free = 0, total = 0;
+    if (const CUresult r = ::cuMemGetInfo(&free, &total); r != CUDA_SUCCESS) return failed("cuMemGetInfo", r);
+    return std::uint64_t{free};
+  }
+  result<void*> make_stream(priority urgency, std::int32_t& counts) override;
   result<void> write(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) override {
     return done(::cuStreamWriteValue64(as_stream(stream), pointer(where), value, CU_STREAM_WRITE_VALUE_DEFAULT),
                 "cuStreamWriteValue64");
@@ -256,10 +261,15 @@ result<void> gpu::pin(std::byte* at, std::uint64_t bytes, map_access access) {
   return done(::cuMemHostRegister(at, bytes, flags), "cuMemHostRegister");
 }
 
-result<void*> gpu::make_stream() {
+// Smaller numbers go first. What is neither high nor low lies between, or nothing could be lower.
+result<void*> gpu::make_stream(priority urgency, std::int32_t& counts) {
+  int least = 0, greatest = 0;
+  if (auto ok = done(::cuCtxGetStreamPriorityRange(&least, &greatest), "cuCtxGetStreamPriorityRange"); !ok)
+    return ok.error();
+  counts = urgency == priority::high ? greatest : urgency == priority::low ? least : (least + greatest) / 2;
   CUstream s = nullptr;
-  const CUresult r = ::cuStreamCreate(&s, CU_STREAM_NON_BLOCKING);
-  if (r != CUDA_SUCCESS) return failed("cuStreamCreate", r);
+  const CUresult r = ::cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, counts);
+  if (r != CUDA_SUCCESS) return failed("cuStreamCreateWithPriority", r);
   const std::scoped_lock guard(lock_);
   streams_.push_back(s);
   return static_cast<void*>(s);

@@ -43,7 +43,7 @@ struct device_options {
   std::uint64_t host_memory_limit =
       0;  ///< bytes of host_buffer, staging and sent memory; 0: a quarter of the machine's
   enum lane_policy lanes = lane_policy::per_actor;
-  std::uint32_t lane_pool = 4;  ///< for lane_policy::pooled; 1 to 10
+  std::uint32_t lane_pool = 4;  ///< for lane_policy::pooled; 1 to 8
   std::uint32_t helpers = 2;    ///< threads for slow work such as compiling; 1 to 4
   wait_policy wait = wait_policy::balanced;
   std::uint64_t inline_bytes = 64 << 10;  ///< host engine: work on at most this many bytes needs no other thread
@@ -81,6 +81,9 @@ struct call_options {
   std::uint8_t retries = 0;
   /// Whether it may share one call of the library with its neighbours in the mailbox; see device_options::coalesce.
   bool coalesce = true;
+  /// Its lane. On a GPU that is a stream of such a priority. On the host what is low begins while nothing else
+  /// computes, or after 100 ms. See docs/performance.md.
+  enum priority priority = priority::normal;
 };
 
 }  // namespace troupe

@@ -59,6 +59,10 @@ pending<std::string> program::log() const { return kernel::ask_log<read_summary>
 pending<kernel::attributes> program::attributes(const std::string& name) const {
   return kernel::ask_attributes<read_attributes>(*this, name);
 }
+pending<kernel::occupancy> program::occupancy(const std::string& name, const kernel::dimensions& block,
+                                              extent shared_bytes, const kernel::dimensions& cluster) const {
+  return kernel::ask_occupancy<read_occupancy>(*this, name, block, shared_bytes, cluster);
+}
 pending<void> program::unload() const { return kernel::ask_unload<jit::unload>(*this); }
 
 pending<std::vector<std::byte>> program::image() const {

@@ -4,6 +4,7 @@
 
 #include <troupe/jit/recipe.hpp>
 #include <troupe/kernel/attributes.hpp>
+#include <troupe/kernel/dimensions.hpp>
 #include <troupe/kernel/program.hpp>
 
 namespace troupe::jit {
@@ -30,6 +31,10 @@ class program : public kernel::program {
   /// The compiled image, for `module::load`, now or in another program.
   pending<std::vector<std::byte>> image() const;
   pending<troupe::kernel::attributes> attributes(const std::string& kernel) const;
+  /// How many of a kernel's blocks run at the same time, and with which block most threads would.
+  pending<troupe::kernel::occupancy> occupancy(const std::string& kernel, const troupe::kernel::dimensions& block,
+                                               extent shared_bytes = 0,
+                                               const troupe::kernel::dimensions& cluster = 1) const;
   /// Gives back what it holds in the worker, after everything that was asked of it. Later uses are refused. Happens by
   /// itself when the last handle goes.
   pending<void> unload() const;

@@ -4,9 +4,7 @@
 
 namespace troupe::jit {
 
-void launch::check(checker& c) const {
-  kernel::check_launch(c, kernel, grid, block, shared_bytes, arguments, writes_globals);
-}
+void launch::check(checker& c) const { kernel::check_launch(c, *this); }
 void write_global::check(checker& c) const { kernel::check_global(c, global, offset_bytes, true); }
 void read_global::check(checker& c) const { kernel::check_global(c, global, offset_bytes, false); }
 
@@ -20,6 +18,11 @@ void read_image::check(checker& c) const { c.elements(root, kernel::program_root
 void read_attributes::check(checker& c) const {
   c.elements(root, troupe::kernel::program_root::bytes);
   c.require(!kernel.empty(), kernel, "is empty", "the name of a kernel");
+}
+void read_occupancy::check(checker& c) const {
+  c.elements(root, troupe::kernel::program_root::bytes);
+  c.require(!kernel.empty(), kernel, "is empty", "the name of a kernel");
+  troupe::kernel::check_block(c, block, shared_bytes, cluster, true);
 }
 void unload::check(checker& c) const {
   c.elements(root, kernel::program_root::bytes);

@@ -38,6 +38,16 @@ struct attributes {
   std::vector<parameter_attributes> parameters;
 };
 
+/// How much of a kernel runs at the same time, with the block and shared memory that were asked about.
+struct occupancy {
+  std::uint32_t blocks = 0;               ///< on each multiprocessor; 0: such a block fits none
+  std::uint32_t processors = 0;           ///< multiprocessors; threads of the host engine
+  std::uint32_t clusters = 0;             ///< on the whole GPU; 0 without clusters
+  std::uint32_t most_cluster_blocks = 0;  ///< of the largest cluster that could be launched; 0: none
+  std::uint32_t best_threads = 0;  ///< of the block with which most threads run at the same time; 0: it does not matter
+  std::uint32_t best_blocks = 0;   ///< of the smallest grid of those that fills the GPU
+};
+
 /// The answer of a request for attributes. The rest is in the buffer that goes with it.
 struct attributes_head {
   std::uint32_t max_threads, static_shared_bytes, local_bytes, parameters, registers, constant_bytes;

@@ -9,6 +9,7 @@ namespace {
 // Those of CUDA, for compute capability 5.0 to 12.
 constexpr dimensions most_blocks{0x7fffffff, 65535, 65535}, most_threads{1024, 1024, 64};
 constexpr std::int64_t threads_of_a_block = 1024;
+constexpr std::int64_t most_of_any_cluster = 8, most_of_a_cluster = 16;
 constexpr std::uint64_t most_argument_bytes = 32764;
 constexpr std::uint32_t most_alignment = 128;
 
@@ -53,19 +54,39 @@ void check_program(checker& c, const program& p, const void* field) {
              "a program that is loaded; compile or load it again");
 }
 
-void check_launch(checker& c, const function& kernel, const dimensions& grid, const dimensions& block,
-                  const extent& shared_bytes, const arguments& values, bool writes_globals) {
-  check_program(c, kernel.of(), &kernel);
-  c.require(!kernel.name().empty(), kernel, "has no name", "the name of a kernel");
-  check_extents(c, grid, most_blocks);
+void check_block(checker& c, const dimensions& block, const extent& shared_bytes, const dimensions& cluster,
+                 bool non_portable_cluster) {
   check_extents(c, block, most_threads);
   const extent threads = block.x * block.y * block.z;
   if (threads > threads_of_a_block) [[unlikely]]
     c.refuse(&block, "is " + text_of(block) + ", " + detail::text(threads) + " threads",
              "at most " + std::to_string(threads_of_a_block) + " threads");
   c.at_least(shared_bytes, 0);
-  check_values(c, values);
-  if (writes_globals && kernel.of()) check_writes(c, kernel);
+  if (cluster == dimensions(1)) [[likely]]
+    return;
+  const std::int64_t most = non_portable_cluster ? most_of_a_cluster : most_of_any_cluster;
+  check_extents(c, cluster, {most, most, most});
+  if (const extent all = cluster.x * cluster.y * cluster.z; all > most)
+    c.refuse(&cluster, "is " + text_of(cluster) + ", " + detail::text(all) + " blocks",
+             "at most " + std::to_string(most) + " blocks" +
+                 (non_portable_cluster ? "" : ", or up to 16 with non_portable_cluster, where the GPU can"));
+}
+
+void check_launch(checker& c, const launch_fields& l) {
+  check_program(c, l.kernel.of(), &l.kernel);
+  c.require(!l.kernel.name().empty(), l.kernel, "has no name", "the name of a kernel");
+  check_extents(c, l.grid, most_blocks);
+  check_block(c, l.block, l.shared_bytes, l.cluster, l.non_portable_cluster);
+  const auto divides = [](extent part, extent all) { return part < 1 || all < 1 || all.value() % part.value() == 0; };
+  if (!divides(l.cluster.x, l.grid.x) || !divides(l.cluster.y, l.grid.y) || !divides(l.cluster.z, l.grid.z))
+      [[unlikely]]
+    c.refuse(&l.cluster, "is " + text_of(l.cluster) + ", which does not divide grid, " + text_of(l.grid),
+             "a whole number of clusters in each direction");
+  if (l.shared_carveout < -1 || l.shared_carveout > 100) [[unlikely]]
+    c.refuse(&l.shared_carveout, "is " + std::to_string(l.shared_carveout),
+             "0 to 100 per cent, or -1 for what the driver likes");
+  check_values(c, l.values);
+  if (l.writes_globals && l.kernel.of()) check_writes(c, l.kernel);
   c.may_overlap_freely();
 }
 

@@ -13,9 +13,33 @@ namespace troupe::kernel {
 /// Empty and unloaded programs are refused.
 void check_program(checker& c, const program& p, const void* field);
 
-/// Extents within CUDA's limits, and what else can be judged before the kernel is known.
-void check_launch(checker& c, const function& kernel, const dimensions& grid, const dimensions& block,
-                  const extent& shared_bytes, const arguments& values, bool writes_globals);
+/// A block, and a cluster of them. Extents within CUDA's limits.
+void check_block(checker& c, const dimensions& block, const extent& shared_bytes, const dimensions& cluster,
+                 bool non_portable_cluster);
+
+/// The fields of a launch.
+struct launch_fields {
+  const function& kernel;
+  const dimensions &grid, &block, &cluster;
+  const extent& shared_bytes;
+  const arguments& values;
+  const int& shared_carveout;
+  bool writes_globals, non_portable_cluster;
+};
+/// What can be judged before the kernel is known.
+void check_launch(checker& c, const launch_fields& l);
+template <class Launch>
+void check_launch(checker& c, const Launch& l) {
+  check_launch(c, launch_fields{.kernel = l.kernel,
+                                .grid = l.grid,
+                                .block = l.block,
+                                .cluster = l.cluster,
+                                .shared_bytes = l.shared_bytes,
+                                .values = l.arguments,
+                                .shared_carveout = l.shared_carveout,
+                                .writes_globals = l.writes_globals,
+                                .non_portable_cluster = l.non_portable_cluster});
+}
 
 /// A global variable, from `offset_bytes` on.
 void check_global(checker& c, const global& variable, const extent& offset_bytes, bool writes);

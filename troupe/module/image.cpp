@@ -43,6 +43,10 @@ pending<void> image::ready() const { return kernel::ask_ready<read_summary>(*thi
 pending<kernel::attributes> image::attributes(const std::string& name) const {
   return kernel::ask_attributes<read_attributes>(*this, name);
 }
+pending<kernel::occupancy> image::occupancy(const std::string& name, const kernel::dimensions& block,
+                                            extent shared_bytes, const kernel::dimensions& cluster) const {
+  return kernel::ask_occupancy<read_occupancy>(*this, name, block, shared_bytes, cluster);
+}
 pending<void> image::unload() const { return kernel::ask_unload<module::unload>(*this); }
 
 }  // namespace troupe::module

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <troupe/kernel/attributes.hpp>
+#include <troupe/kernel/dimensions.hpp>
 #include <troupe/kernel/program.hpp>
 
 namespace troupe::module {
@@ -26,6 +27,10 @@ class image : public kernel::program {
   /// How long it took, and how many kernels and globals there are.
   pending<troupe::kernel::build_summary> summary() const;
   pending<troupe::kernel::attributes> attributes(const std::string& kernel) const;
+  /// How many of a kernel's blocks run at the same time, and with which block most threads would.
+  pending<troupe::kernel::occupancy> occupancy(const std::string& kernel, const troupe::kernel::dimensions& block,
+                                               extent shared_bytes = 0,
+                                               const troupe::kernel::dimensions& cluster = 1) const;
   /// Takes it out of the worker, after everything that was asked of it. Later uses are refused. Happens by itself when
   /// the last handle goes.
   pending<void> unload() const;

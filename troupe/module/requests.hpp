@@ -8,7 +8,7 @@
 namespace troupe::module {
 
 /// Runs a kernel over a grid of blocks. Reads and writes what its arguments say; they may overlap each other, if the
-/// kernel is written for that.   cuLaunchKernel
+/// kernel is written for that.   cuLaunchKernelEx
 struct launch {
   kernel::function kernel;        ///< of `image::kernel`
   kernel::dimensions grid;        ///< blocks
@@ -16,9 +16,21 @@ struct launch {
   extent shared_bytes = 0;        ///< of dynamic shared memory, for each block
   kernel::arguments arguments{};  ///< as many as the kernel has parameters: `{a, x, inout(y), n}`
   bool cooperative = false;       ///< all blocks at the same time, so that the grid can meet
-  bool writes_globals = false;    ///< the kernel writes global variables of its image: in order with whoever uses them
+  /// The kernel writes global variables of its image: in order with whoever uses them.
+  bool writes_globals = false;
+  /// Blocks that run together and may use each other's shared memory: a part of the grid in each direction, 8 blocks at
+  /// most. 1: as the kernel was compiled. From capability 9.0 on.
+  kernel::dimensions cluster = 1;
+  bool non_portable_cluster = false;  ///< up to 16 blocks, where this GPU can
+  /// May begin before what was launched before it on the same lane has ended, and itself waits for that in every block
+  /// (`griddepcontrol.wait`) before it touches what the other writes, and before it ends. From capability 9.0 on; else
+  /// it begins later.
+  bool dependent = false;
+  int shared_carveout =
+      -1;  ///< of the memory that level-1 cache and shared memory divide, per cent; -1: as the driver likes
   using reply = void;
-  TROUPE_REQUEST("module.launch", kernel, grid, block, shared_bytes, arguments, cooperative, writes_globals)
+  TROUPE_REQUEST("module.launch", kernel, grid, block, shared_bytes, arguments, cooperative, writes_globals, cluster,
+                 non_portable_cluster, dependent, shared_carveout)
   void check(checker& c) const;
 };
 
@@ -68,6 +80,18 @@ struct read_attributes {
   out<std::byte> listing;
   using reply = kernel::attributes_head;
   TROUPE_REQUEST("module.attributes", root, kernel, listing)
+  void check(checker& c) const;
+};
+
+/// What `image::occupancy` sends.   cuOccupancyMaxActiveBlocksPerMultiprocessor
+struct read_occupancy {
+  in<std::byte> root;  ///< of the program: no unloading while it runs
+  std::string kernel;
+  troupe::kernel::dimensions block;
+  extent shared_bytes = 0;
+  troupe::kernel::dimensions cluster = 1;
+  using reply = troupe::kernel::occupancy;
+  TROUPE_REQUEST("module.occupancy", root, kernel, block, shared_bytes, cluster)
   void check(checker& c) const;
 };
 

@@ -13,4 +13,15 @@ enum class lane_policy : std::uint8_t {
   single = 2,     ///< one for everything but copies
 };
 
+/// What a lane is for.
+enum class lane_purpose : std::uint8_t { none, upload, download, compute, high, low, helper };
+
+/// Which of the requests that wait goes first, and which gets more of the device while several run. It changes no
+/// order that data demands. The numbers travel to the worker.
+enum class priority : std::uint8_t {
+  normal = 0,
+  high = 1,  ///< a lane of its own: waits for nothing of lower priority, but for what it depends on
+  low = 2,   ///< the same, so that nothing waits for it; runs when the others leave room
+};
+
 }  // namespace troupe

@@ -75,6 +75,9 @@ class on_a_gpu : public testing::Test {
     dimensions grid = 1, block = 1;
     extent shared_bytes = 0;
     bool cooperative = false;
+    dimensions cluster = 1;
+    bool dependent = false;
+    int shared_carveout = -1;
   };
   // "" when it ran.
   std::string run(gpu_programs& all, std::string_view name, const arguments& given, const shape& s) {
@@ -83,7 +86,10 @@ class on_a_gpu : public testing::Test {
     const arguments seen = arguments::view(bytes.data(), static_cast<std::uint32_t>(given.size()));
     call c{};
     c.stream = stream_;
-    const auto done = all.run(root_, {"test.launch", name, s.grid, s.block, s.shared_bytes, seen, s.cooperative}, c);
+    const auto done = all.run(root_,
+                              {"test.launch", name, s.grid, s.block, s.shared_bytes, seen, s.cooperative, s.cluster,
+                               s.dependent, s.shared_carveout},
+                              c);
     const CUresult ran = ::cuStreamSynchronize(stream_);
     EXPECT_EQ(ran, CUDA_SUCCESS) << cuda::text_of(ran);
     return done ? "" : done.error().text();
@@ -175,6 +181,99 @@ TEST_F(on_a_gpu, blocks_have_what_the_gpu_has_and_no_more) {
   EXPECT_EQ(run(*all, "bounded", {}, {.grid = limits_.multiprocessors, .block = 64, .cooperative = true}), "");
   EXPECT_NE(run(*all, "bounded", {}, {.grid = 1'000'000, .block = 64, .cooperative = true}).find("expected at most"),
             std::string::npos);
+}
+
+// Each block takes the number of its right neighbour in the cluster, which that keeps in its own shared memory.
+constexpr const char* of_clusters = R"(
+__global__ void neighbours(int* out) {
+  __shared__ int mine;
+  unsigned rank, blocks, own, theirs;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(blocks));
+  if (threadIdx.x == 0) mine = blockIdx.x;
+  asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
+  if (threadIdx.x == 0) {
+    own = static_cast<unsigned>(__cvta_generic_to_shared(&mine));
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(theirs) : "r"(own), "r"((rank + 1) % blocks));
+    int value;
+    asm volatile("ld.shared::cluster.s32 %0, [%1];" : "=r"(value) : "r"(theirs) : "memory");
+    out[blockIdx.x] = value;
+  }
+  asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
+}
+__global__ void first(int* x) {
+  asm volatile("griddepcontrol.launch_dependents;");
+  for (int i = 0; i < 2000; ++i) __nanosleep(100);
+  x[blockIdx.x] = 1;
+}
+__global__ void second(const int* x, int* y) {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  y[blockIdx.x] = x[blockIdx.x] + 1;
+}
+)";
+
+TEST_F(on_a_gpu, the_blocks_of_a_cluster_use_each_others_shared_memory) {
+  if (limits_.major < 9) {
+    const auto all = programs(compiled({.source = source}));
+    EXPECT_NE(run(*all, "bounded", {}, {.grid = 2, .cluster = 2}).find("clusters need 9.0 or newer"),
+              std::string::npos);
+    return;
+  }
+  const auto all = programs(compiled({.source = of_clusters}));
+  numbers<int> out(64);
+  for (const int size : {2, 4, 8, 16}) {
+    EXPECT_EQ(run(*all, "neighbours", {out.written()}, {.grid = 32, .block = 64, .cluster = size}), "") << size;
+    for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], i / size * size + (i + 1) % size) << "block " << i << " of " << size;
+  }
+  EXPECT_EQ(run(*all, "neighbours", {out.written()}, {.grid = 16, .block = 64, .cooperative = true, .cluster = 8}), "");
+}
+
+TEST_F(on_a_gpu, a_dependent_launch_sees_what_it_waits_for) {
+  if (limits_.major < 9) GTEST_FAIL() << "this test needs a GPU of capability 9.0";
+  const auto all = programs(compiled({.source = of_clusters}));
+  numbers<int> x(64), y(64);
+  const arguments one{x.written()}, two{x.read(), y.written()};
+  const dimensions grid = 64, block = 32;
+  const extent none = 0;
+  call c = on_stream();
+  const auto launched = [&](std::string_view name, const arguments& given, bool dependent) {
+    std::vector<std::byte> bytes(given.encoded_bytes());
+    given.encode(bytes.data());
+    const arguments seen = arguments::view(bytes.data(), static_cast<std::uint32_t>(given.size()));
+    const auto done = all->run(root_, {"test.launch", name, grid, block, none, seen, false, 1, dependent, -1}, c);
+    EXPECT_TRUE(done) << done.error().text();
+  };
+  launched("first", one, false);
+  launched("second", two, true);
+  must(::cuStreamSynchronize(stream_));
+  for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(y[i], 2) << "block " << i;
+}
+
+TEST_F(on_a_gpu, a_launch_may_say_how_shared_memory_and_cache_divide) {
+  const auto all = programs(compiled({.source = source}));
+  numbers<int> out(1);
+  for (const int carveout : {0, 50, 100})
+    EXPECT_EQ(run(*all, "shared", {256, out.written()}, {.shared_bytes = 1024, .shared_carveout = carveout}), "");
+  EXPECT_EQ(out[0], 255);
+}
+
+TEST_F(on_a_gpu, the_occupancy_of_a_kernel_is_known) {
+  const auto all = programs(compiled({.source = source}));
+  const auto of = [&](const char* kernel, const dimensions& block, extent shared, const dimensions& cluster) {
+    return all->occupancy_of(root_, {"test.occupancy", kernel, block, shared, cluster});
+  };
+  const auto some = of("shared", 128, 1024, 1);
+  ASSERT_TRUE(some) << some.error().text();
+  EXPECT_GE(some->blocks, 2u);
+  EXPECT_EQ(some->processors, limits_.multiprocessors);
+  EXPECT_GE(some->best_threads, 32u);
+  EXPECT_GE(some->best_blocks, limits_.multiprocessors);
+  EXPECT_EQ(of("shared", 128, static_cast<std::int64_t>(limits_.shared_bytes), 1)->blocks, 1u);
+  EXPECT_EQ(of("shared", 128, static_cast<std::int64_t>(limits_.shared_bytes) + 1, 1)->blocks, 0u);
+  EXPECT_EQ(of("bounded", 65, 0, 1)->blocks, 0u);
+  if (limits_.major < 9) return;
+  EXPECT_GE(some->most_cluster_blocks, 8u);
+  EXPECT_GE(of("shared", 128, 1024, 4)->clusters, 8u);
 }
 
 TEST_F(on_a_gpu, globals_are_read_and_written_on_the_stream) {

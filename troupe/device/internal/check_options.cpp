@@ -18,7 +18,7 @@ constexpr std::uint64_t most_memory = std::uint64_t{16} << 40;  // so that the a
 std::optional<error> check(const device_options& o) {
   if (o.mailbox_capacity < 1 || o.mailbox_capacity > 65536)
     return bad_option("mailbox_capacity", std::to_string(o.mailbox_capacity), "1 to 65536");
-  if (o.lane_pool < 1 || o.lane_pool > 10) return bad_option("lane_pool", std::to_string(o.lane_pool), "1 to 10");
+  if (o.lane_pool < 1 || o.lane_pool > 8) return bad_option("lane_pool", std::to_string(o.lane_pool), "1 to 8");
   for (const auto& [field, bytes] :
        {std::pair("memory_limit", o.memory_limit), {"host_memory_limit", o.host_memory_limit}})
     if (bytes > most_memory) return bad_option(field, std::to_string(bytes), "at most 2^44 bytes (16 TiB)");

@@ -127,6 +127,10 @@ class device_core final : public waiter,
   std::string engines() const;
   /// Lines "key value": what the device is, where it is not the host. Empty until a worker was ready.
   std::string description() const;
+
+  // figures.cpp
+  device_hardware hardware();
+  std::vector<lane_statistics> lanes() const;
   int worker_pid() const noexcept { return worker_pid_.load(); }
   std::uint32_t depth() const noexcept { return ledger_.in_flight(); }
   std::uint32_t capacity() const noexcept { return ledger_.capacity(); }
@@ -283,6 +287,9 @@ class device_core final : public waiter,
   bool see_an_end();
   void forget(worker_id id);
 
+  // figures.cpp
+  std::uint64_t ask_for_free_bytes(std::int64_t now);
+
   // segments.cpp
   template <class Send, class Missed>
   result<void> tell_all(Send&& send, Missed&& missed);
@@ -368,6 +375,9 @@ class device_core final : public waiter,
   std::vector<after_downloads> after_downloads_;
   std::atomic<std::size_t> downloads_count_{0};
   int cores_;
+  std::mutex hardware_lock_;
+  device_hardware hardware_;        // as it was seen last
+  std::int64_t look_again_ns_ = 0;  // at how much memory is free
   std::atomic<bool> reactor_ends_{false};
   std::thread reactor_;
   static thread_local const device_core* reacting_;  // whose reactor this thread is

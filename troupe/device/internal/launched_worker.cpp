@@ -132,6 +132,13 @@ void launched_worker::send_ping() noexcept {
   (void)socket_.send(packet_of(m), {}, 0);  // one that takes no more messages does not answer this one either
 }
 
+bool launched_worker::send_look() noexcept {
+  protocol::control_message m{};
+  m.kind = protocol::message::look;
+  const std::scoped_lock guard(sending_);
+  return static_cast<bool>(socket_.send(packet_of(m), {}, 0));
+}
+
 result<void> launched_worker::send_load(const std::string& library) {
   protocol::control_message m{};
   m.kind = protocol::message::load;

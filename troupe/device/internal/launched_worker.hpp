@@ -29,6 +29,7 @@ class launched_worker final : public worker_link {
   result<void> send_serve(const protocol::service& s) override;
   void send_stop() noexcept override;
   void send_ping() noexcept override;
+  bool send_look() noexcept override;
   result<void> send_load(const std::string& library) override;
   void kill() noexcept override;
   news receive() override;

@@ -4,8 +4,7 @@
 // runs anybody else's code: continuations go to the reactor.
 #include <algorithm>
 #include <troupe/device/internal/core.hpp>
-
-#include <sstream>
+#include <troupe/device/internal/hardware.hpp>
 
 namespace troupe {
 
@@ -236,14 +235,7 @@ std::string device_core::description() const {
 
 // How much memory there is, unless the user has said how much to take.
 void device_core::learn_memory_limit() {
-  std::istringstream lines(description());
-  std::string key;
-  std::uint64_t bytes = 0;
-  while (lines >> key)
-    if (key == "memory" && lines >> bytes)
-      break;
-    else
-      std::getline(lines, key);
+  const std::uint64_t bytes = parse_hardware(description()).total_bytes;
   if (apart_ && options_.memory_limit == 0 && bytes != 0) memory_->set_device_limit(bytes / 256 * 256);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Opening a device: everything that is there before its first worker.
-#include <sys/sysinfo.h>
 #include <unistd.h>
 #include <troupe/device/internal/check_options.hpp>
 #include <troupe/device/internal/core.hpp>
+#include <troupe/device/internal/hardware.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -14,11 +14,6 @@ namespace troupe {
 namespace {
 
 constexpr std::uint64_t page_bytes = segment_alignment;
-
-std::uint64_t machine_bytes() noexcept {
-  struct ::sysinfo info;
-  return ::sysinfo(&info) == 0 ? std::uint64_t{info.totalram} * info.mem_unit : std::uint64_t{4} << 30;
-}
 
 // A backend that brings its platform along has memory and addresses of its own.
 bool has_platform(const device_options& o) {

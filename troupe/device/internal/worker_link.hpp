@@ -49,6 +49,8 @@ class worker_link {
   virtual void send_stop() noexcept = 0;
   /// It answers with news::alive. Does not wait.
   virtual void send_ping() noexcept = 0;
+  /// It looks how much memory is free, and tells in its channel. Does not wait. Any thread. False: it will not.
+  virtual bool send_look() noexcept { return false; }
   virtual result<void> send_load(const std::string& library) = 0;
   virtual void kill() noexcept = 0;
 

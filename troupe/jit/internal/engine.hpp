@@ -17,6 +17,7 @@ struct actor {
   using read_global = jit::read_global;
   using read_summary = jit::read_summary;
   using read_attributes = jit::read_attributes;
+  using read_occupancy = jit::read_occupancy;
   using unload = jit::unload;
 };
 

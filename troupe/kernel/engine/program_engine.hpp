@@ -8,7 +8,7 @@
 namespace troupe::kernel {
 
 /// What the engines of all actors with kernels do alike. `Actor` names its requests: make, launch, write_global,
-/// read_global, read_summary, read_attributes, unload. `Programs` runs the kernels.
+/// read_global, read_summary, read_attributes, read_occupancy, unload. `Programs` runs the kernels.
 template <class Actor, class Programs>
 class program_engine {
  public:
@@ -17,6 +17,7 @@ class program_engine {
   using read_global = typename Actor::read_global;
   using read_summary = typename Actor::read_summary;
   using read_attributes = typename Actor::read_attributes;
+  using read_occupancy = typename Actor::read_occupancy;
 
   result<void> run(const typename Actor::make& r, call&) { return programs_.make(root_at(r.root.data())); }
   result<void> run(const launch& r, call& c) {
@@ -27,7 +28,10 @@ class program_engine {
                           .block = r.block,
                           .shared_bytes = r.shared_bytes,
                           .values = r.arguments,
-                          .cooperative = r.cooperative},
+                          .cooperative = r.cooperative,
+                          .cluster = r.cluster,
+                          .dependent = r.dependent,
+                          .shared_carveout = r.shared_carveout},
                          c);
   }
   result<void> run(const write_global& r, call& c) {
@@ -48,6 +52,13 @@ class program_engine {
       if (auto ok = Programs::put(r.listing.data(), known->listing, name_of<read_attributes>()); !ok) return ok.error();
     return known->head;
   }
+  result<occupancy> run(const read_occupancy& r, call&) {
+    return programs_.occupancy_of(root_at(r.root.data()), {.request = name_of<read_occupancy>().data(),
+                                                           .kernel = r.kernel,
+                                                           .block = r.block,
+                                                           .shared_bytes = r.shared_bytes,
+                                                           .cluster = r.cluster});
+  }
   result<void> run(const typename Actor::unload& r, call&) {
     programs_.unload(root_at(r.root.data()));
     return {};
@@ -58,6 +69,7 @@ class program_engine {
   bool ready(const write_global& r) { return programs_.is_known(r.global.of().root()); }
   bool ready(const read_global& r) { return programs_.is_known(r.global.of().root()); }
   bool ready(const read_summary& r) { return programs_.is_known(root_at(r.root)); }
+  bool ready(const read_occupancy& r) { return programs_.is_known(root_at(r.root.data())); }
   bool ready(const read_attributes& r) { return programs_.is_known(root_at(r.root.data())); }
 
  protected:

@@ -75,6 +75,18 @@ struct launch_order {
   const extent& shared_bytes;
   const arguments& values;
   bool cooperative;
+  dimensions cluster = 1;
+  bool dependent = false;
+  int shared_carveout = -1;
+};
+
+/// A block of a kernel that is asked about.
+struct occupancy_question {
+  const char* request;
+  std::string_view kernel;
+  const dimensions& block;
+  const extent& shared_bytes;
+  const dimensions& cluster;
 };
 
 /// The programs of a worker. What it does not know it makes from the recipe: so a worker that takes the place of

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <troupe/async/promise.hpp>
+#include <troupe/kernel/dimensions.hpp>
 #include <troupe/kernel/internal/listing.hpp>
 #include <troupe/kernel/program.hpp>
 #include <troupe/request/describe.hpp>
@@ -76,6 +77,17 @@ pending<attributes> ask_attributes(const program& p, const std::string& kernel) 
   auto answered = answer.get_pending();
   ask_attributes<Request>(p, kernel, 4096, std::move(answer));
   return answered;
+}
+
+template <class Request>
+pending<occupancy> ask_occupancy(const program& p, const std::string& kernel, const dimensions& block,
+                                 extent shared_bytes, const dimensions& cluster) {
+  if (auto why = why_unusable(p, name_of<Request>())) return make_ready<occupancy>(*why);
+  return p.core()->gpu().ask(Request{.root = in<std::byte>(p.core()->root()),
+                                     .kernel = kernel,
+                                     .block = block,
+                                     .shared_bytes = shared_bytes,
+                                     .cluster = cluster});
 }
 
 template <class Request>

@@ -56,4 +56,4 @@ class gpu_module : public engine_with<gpu_programs> {
 // What waits for the GPU does so on a helper's thread: unloading, until what was launched before has run.
 using namespace troupe::module;
 TROUPE_ENGINE(gpu_module, "module", "cuda", troupe::slow<load_image>, launch, write_global, read_global, read_summary,
-              troupe::slow<read_attributes>, troupe::slow<unload>)
+              troupe::slow<read_attributes>, read_occupancy, troupe::slow<unload>)

@@ -44,4 +44,4 @@ class host_module : public engine_with<host_programs> {
 
 using namespace troupe::module;
 TROUPE_ENGINE(host_module, "module", "host", troupe::slow<load_image>, launch, write_global, read_global, read_summary,
-              read_attributes, unload)
+              read_attributes, read_occupancy, unload)

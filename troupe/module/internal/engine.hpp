@@ -14,6 +14,7 @@ struct actor {
   using read_global = module::read_global;
   using read_summary = module::read_summary;
   using read_attributes = module::read_attributes;
+  using read_occupancy = module::read_occupancy;
   using unload = module::unload;
 };
 

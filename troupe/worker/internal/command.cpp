@@ -25,7 +25,7 @@ std::optional<parsed_command> parse_command(std::span<const std::byte> record) n
   const bool listed = out.head.access_count == protocol::listed_accesses;
   const std::size_t access_bytes = (listed ? 1 : out.head.access_count) * sizeof(memory_access);
   if ((!listed && out.head.access_count > max_operands) || out.head.payload_bytes > max_payload_bytes ||
-      out.head.flags > protocol::command_flag::alone)
+      !out.head.flags.sound())
     return {};
   if (record.size() < sizeof out.head + access_bytes + out.head.payload_bytes) return {};
   out.accesses = record.subspan(sizeof out.head, access_bytes);

@@ -10,20 +10,26 @@
 namespace troupe {
 
 /// Which lane an operation gets. Lane 0 uploads, lane 1 downloads, the last ones are the helpers', those between
-/// compute.
+/// compute: what has no special priority, then one lane for high and one for low.
 class lane_chooser {
  public:
   lane_chooser(lane_policy policy, std::uint32_t pool, std::uint32_t helpers) noexcept;
 
   /// The lanes before the helpers': where there are streams, these are.
-  std::uint32_t streams() const noexcept { return first_compute + computes_; }
+  std::uint32_t streams() const noexcept { return low() + 1; }
   static constexpr std::uint32_t upload = 0, download = 1, first_compute = 2;
+  std::uint32_t high() const noexcept { return first_compute + computes_; }
+  std::uint32_t low() const noexcept { return high() + 1; }
+  lane_purpose purpose_of(std::uint32_t lane) const noexcept;
 
   /// `library` counts engines in order of loading; `waits` is what the operation must wait for; `backlog(lane)` how
   /// much a lane has to do.
   template <class Backlog>
-  std::uint32_t choose(std::uint32_t wanted, std::uint32_t library, const wait_list& waits,
+  std::uint32_t choose(std::uint32_t wanted, priority urgency, std::uint32_t library, const wait_list& waits,
                        Backlog&& backlog) noexcept {
+    // Slow work is never on a lane where others may be in a hurry; where it is not itself, one helper must do.
+    if (wanted == troupe_lane_helper && urgency == priority::low) return max_lanes - 1;
+    if (wanted != troupe_lane_helper && urgency != priority::normal) return urgency == priority::high ? high() : low();
     switch (wanted) {
       case troupe_lane_upload:
         return upload;

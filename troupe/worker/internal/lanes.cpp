@@ -15,6 +15,8 @@ constexpr std::uint64_t most_unmarked = 32;
 // While the device is busy: how long the watcher naps, and after how long without progress it asks whether all is well.
 constexpr long nap_ns = 10'000;
 constexpr std::int64_t silence_ns = 1'000'000;
+// How long what has low priority lets others go first.
+constexpr std::int64_t most_patience_ns = 100'000'000;
 
 }  // namespace
 
@@ -44,11 +46,23 @@ lane_set::~lane_set() {
   }
 }
 
-result<void> lane_set::make_streams(std::uint32_t count) {
-  for (std::uint32_t i = 0; i < count; ++i) {
-    auto stream = gpu_->make_stream();
+void lane_set::set_up(const lane_chooser& chooser) noexcept {
+  for (std::uint32_t i = 0; i < max_lanes; ++i) {
+    lanes_[i].purpose = chooser.purpose_of(i);
+    channel_.page().lanes[i].purpose.store(lanes_[i].purpose);
+  }
+}
+
+result<void> lane_set::make_streams(const lane_chooser& chooser) {
+  for (std::uint32_t i = 0; i < chooser.streams(); ++i) {
+    std::int32_t counts = 0;
+    const priority urgency = i == chooser.high()  ? priority::high
+                             : i == chooser.low() ? priority::low
+                                                  : priority::normal;
+    auto stream = gpu_->make_stream(urgency, counts);
     if (!stream) return stream.error();
     lanes_[i].stream = *stream;
+    channel_.page().lanes[i].priority.store(counts);
   }
   watcher_ = std::thread([this] { watch(); });
   return {};
@@ -88,6 +102,23 @@ bool lane_set::step(std::uint32_t number) noexcept {
   return true;
 }
 
+// Low priority, where the lanes are threads: what others do has all cores. Not for ever, and not for what only waits.
+void lane_set::give_way() noexcept {
+  const std::int64_t deadline = now_ns() + most_patience_ns;
+  const auto alone = [this] {
+    return std::none_of(lanes_.begin(), lanes_.end(), [](const lane& l) {
+      return l.purpose != lane_purpose::low && l.running.load(std::memory_order_seq_cst);
+    });
+  };
+  step_waiters_.fetch_add(1, std::memory_order_seq_cst);
+  while (true) {
+    const std::uint32_t before = step_.load(std::memory_order_seq_cst);
+    if (alone() || now_ns() >= deadline) break;
+    futex_wait(step_, before, futex_scope::process, deadline);
+  }
+  step_waiters_.fetch_sub(1, std::memory_order_relaxed);
+}
+
 void lane_set::serve(std::uint32_t number) noexcept {
   const room_for_last_words room;
   lane& l = lanes_[number];
@@ -101,7 +132,12 @@ void lane_set::serve(std::uint32_t number) noexcept {
     const std::uint64_t queued = l.queued.load(std::memory_order_acquire),
                         next = l.ran.load(std::memory_order_acquire) + 1;
     if (queued >= next) {
-      run(at({number, next}));
+      operation& op = at({number, next});
+      if (gpu_ == nullptr && l.purpose == lane_purpose::low) {
+        for (std::uint32_t i = 0; i < op.together; ++i) wait_for(at({number, next + i}).waits, number);
+        give_way();
+      }
+      run(op);
       continue;
     }
     if (l.stream != nullptr) mark(number);
@@ -247,6 +283,7 @@ void lane_set::run(operation& op) noexcept {
   // waited for.
   wait_for(op.waits, op.at.lane);
   failure_ptr why = start(op);
+  lanes_[op.at.lane].running.store(true, std::memory_order_relaxed);
   if (!why) why = execute(op);
   if (why) tell(op, why);
   complete(op.at);
@@ -273,6 +310,7 @@ void lane_set::run_group(operation& head) noexcept {
     calls[n++] = call_of(op);
   }
   engine_failure unused;
+  lanes_[first.lane].running.store(true, std::memory_order_relaxed);
   if (n < 2 || !head.what->run_group(head.engine, payloads.data(), calls.data(), n, &unused)) {
     for (std::uint32_t i = 0; i < n; ++i)
       if (const failure_ptr why = execute(*going[i])) tell(*going[i], why);
@@ -282,6 +320,7 @@ void lane_set::run_group(operation& head) noexcept {
 
 void lane_set::complete(position up_to) noexcept {
   lane& l = lanes_[up_to.lane];
+  l.running.store(false, std::memory_order_seq_cst);
   if (l.stream == nullptr) {
     l.ran.store(up_to.sequence, std::memory_order_release);  // first: a lane that is idle has run everything
     channel_.page().lanes[up_to.lane].done.store(up_to.sequence, std::memory_order_seq_cst);

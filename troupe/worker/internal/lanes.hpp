@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 #include <troupe/channel/wait_policy.hpp>
+#include <troupe/worker/internal/lane_chooser.hpp>
 #include <troupe/worker/internal/operation.hpp>
 #include <troupe/worker/internal/platform.hpp>
 #include <troupe/worker/internal/protocol.hpp>
@@ -27,8 +28,10 @@ class lane_set {
   /// Without `threads`, what is queued waits for whoever calls `step`.
   lane_set(protocol::view channel, operation* operations, reporter& reports, failure_log& failures, wait_policy policy,
            bool threads = true, platform* gpu = nullptr);
-  /// Makes the streams of the first so many lanes. Before anything is issued.
-  result<void> make_streams(std::uint32_t count);
+  /// What each lane is for. Before anything is issued.
+  void set_up(const lane_chooser& chooser) noexcept;
+  /// Makes the streams. After that, and before anything is issued.
+  result<void> make_streams(const lane_chooser& chooser);
   lane_set(const lane_set&) = delete;
   /// Waits for what is queued, then ends the threads. Without threads, what is queued never runs.
   ~lane_set();
@@ -74,6 +77,8 @@ class lane_set {
     std::atomic<std::uint64_t> queued{0};  ///< the thread may run up to here
     std::atomic<std::uint64_t> ran{0};     ///< has been run up to here, or enqueued
     void* stream = nullptr;
+    lane_purpose purpose = lane_purpose::none;
+    std::atomic<bool> running{false};  ///< something that waits for nothing any more
     std::mutex marking;
     std::atomic<std::uint64_t> marked{0};  ///< the device will say that it has done up to here
     std::atomic<std::uint32_t> wake{0};
@@ -87,6 +92,7 @@ class lane_set {
   void tell(const operation& op, const failure_ptr& why);
   troupe_engine_call call_of(const operation& op) noexcept;
   void serve(std::uint32_t number) noexcept;
+  void give_way() noexcept;
   operation& at(position p) const noexcept;
   void wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept;
   void wait_until_done(std::uint32_t lane, std::uint64_t sequence) noexcept;

@@ -9,6 +9,7 @@
 #include <troupe/base/file_descriptor.hpp>
 #include <troupe/base/result.hpp>
 #include <troupe/channel/mapping.hpp>
+#include <troupe/worker/lane_policy.hpp>
 #include <vector>
 
 namespace troupe {
@@ -43,8 +44,11 @@ class platform {
   virtual result<void> pin(std::byte* at, std::uint64_t bytes, map_access access) = 0;
   virtual void unpin(std::byte* at) noexcept = 0;
 
-  /// A queue of operations on the device; a CUstream.
-  virtual result<void*> make_stream() = 0;
+  /// Bytes of the device's memory that nobody uses.
+  virtual result<std::uint64_t> free_bytes() = 0;
+
+  /// A queue of operations on the device; a CUstream. `counts` becomes its priority as the device counts.
+  virtual result<void*> make_stream(priority urgency, std::int32_t& counts) = 0;
   /// Writes the value into pinned memory when everything before it in the stream is done.
   virtual result<void> write(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) = 0;
   /// What comes later in the stream waits until the value there is at least this.
@@ -64,7 +68,7 @@ extern "C" {
 using troupe_platform_open_fn = void (*)(int device, troupe::result<std::unique_ptr<troupe::platform>>* out);
 }
 #define TROUPE_PLATFORM(MAKE)                                                    \
-  extern "C" __attribute__((visibility("default"))) void troupe_platform_open_1( \
+  extern "C" __attribute__((visibility("default"))) void troupe_platform_open_2( \
       int device, ::troupe::result<std::unique_ptr<::troupe::platform>>* out) {  \
     *out = MAKE(device);                                                         \
   }

@@ -17,7 +17,7 @@
 namespace troupe::protocol {
 
 /// Raised by every change to anything in this file. Both sides must agree.
-inline constexpr std::uint32_t version = 8;
+inline constexpr std::uint32_t version = 9;
 
 /// The state word of a slot: the newest of its requests that was decided about, and how. Started by the worker or
 /// cancelled by the application, whoever is first; neither changes the word of a request that is newer than its own.
@@ -38,7 +38,15 @@ struct alignas(64) reply_cell {
 };
 
 struct alignas(64) lane_counters {
-  std::atomic<std::uint64_t> done{0};  ///< operations complete; by the lane, on a GPU by the GPU
+  std::atomic<std::uint64_t> done{0};                     ///< operations complete; by the lane, on a GPU by the GPU
+  std::atomic<lane_purpose> purpose{lane_purpose::none};  ///< written before the worker says that it is ready
+  std::atomic<std::int32_t> priority{0};                  ///< of the stream, as the driver counts
+};
+
+/// What the worker found when it looked last.
+struct device_room {
+  std::atomic<std::uint64_t> free_bytes{0};  ///< of the device's memory, whoever uses the rest
+  std::atomic<std::uint32_t> looks{0};       ///< how often it has; who asked it to sleeps here
 };
 
 /// What a worker that dies of a signal says about it with its last breath. The application believes none of it that it
@@ -62,6 +70,7 @@ struct progress_page {
   alignas(64) std::atomic<std::uint32_t> pump_sleeps{0};
   alignas(64) lane_counters lanes[max_lanes];
   alignas(64) crash_note last_words;
+  alignas(64) device_room room;
 };
 
 /// What only the application writes, and every worker may read.
@@ -78,9 +87,18 @@ struct application_page {
 inline constexpr std::uint8_t listed_accesses = 255;
 inline constexpr std::uint64_t most_listed_accesses = 1 << 20;
 
-enum class command_flag : std::uint8_t {
-  none = 0,
-  alone = 1,  ///< not to be coalesced
+/// What a command's record says beside the request: not to be coalesced, and its priority.
+class command_flags {
+ public:
+  constexpr command_flags() noexcept = default;
+  constexpr command_flags(bool alone, priority p) noexcept
+      : bits_(static_cast<std::uint8_t>((alone ? 1 : 0) | static_cast<int>(p) << 1)) {}
+  constexpr bool alone() const noexcept { return (bits_ & 1) != 0; }
+  constexpr enum priority priority() const noexcept { return static_cast<enum priority>(bits_ >> 1); }
+  constexpr bool sound() const noexcept { return bits_ >> 1 <= static_cast<int>(priority::low); }
+
+ private:
+  std::uint8_t bits_ = 0;
 };
 
 /// Before the payload of each command's record.
@@ -91,7 +109,7 @@ struct command_header {
   std::uint64_t reports_seen;  ///< failures that its caller had been told of when it was checked
   std::uint32_t segments;      ///< memory messages that must have been carried out before
   std::uint8_t access_count;   ///< of those that follow; `listed_accesses`: one follows that says where they are
-  command_flag flags;
+  command_flags flags;
   std::uint16_t payload_bytes;
 };
 static_assert(sizeof(command_header) == 32 && sizeof(memory_access) == 24);
@@ -181,6 +199,7 @@ enum class message : std::uint32_t {
   protect = 12,    ///< application: a place to be read-only from now on, or not; with a file: all that are, as
                    ///< `protected_place`s
   restarted = 13,  ///< worker: an engine was closed and opened anew; the text is its library
+  look = 14,       ///< application: say in the progress page how much memory is free
 };
 
 struct worker_settings {

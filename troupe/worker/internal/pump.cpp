@@ -39,6 +39,7 @@ pump::pump(const parts& p)
       operations_(std::make_unique<operation[]>(p.channel.at.capacity)),
       lanes_(p.channel, operations_.get(), p.reports, failures_, p.wait, p.threads, p.gpu) {
   parts_.inline_bytes = std::min(parts_.inline_bytes, too_heavy - 1);
+  lanes_.set_up(p.lanes);
   lanes_.when_context_lost(p.context_lost);
 }
 
@@ -143,9 +144,11 @@ failure_ptr pump::known_failure(std::uint64_t number) const {
 std::uint64_t pump::weight(const operation& op, std::uint32_t lane) const noexcept {
   if (op.doomed) return 0;
   if (op.what->lane == troupe_lane_helper) return too_heavy;
+  // The pump itself serves everybody.
+  if (lane == parts_.lanes.low() && !lanes_.is_stream(lane)) return too_heavy;
   if (op.what->ready != nullptr && !op.what->ready(op.engine, op.payload)) return too_heavy;
   // Enqueueing takes no time; only what goes through the application's memory may wait for the application.
-  if (lanes_.is_stream(lane) && lane >= lane_chooser::first_compute) return 0;
+  if (lanes_.is_stream(lane) && op.what->lane == troupe_lane_library) return 0;
   std::uint64_t bytes = 0;
   for (const memory_access& a : op.touched) bytes += a.end - a.begin;
   return bytes;
@@ -228,9 +231,10 @@ void pump::order(operation& op, const protocol::command_header& head, std::uint3
       if (!lanes_.idle(l)) op.waits.add({l, lanes_.issued(l)});
   }
   const std::uint64_t key = group_key(op, head.flags);
-  const bool joins = may_join(op, key);
+  const priority urgency = head.flags.priority();
+  const bool joins = urgency == group_.urgency && may_join(op, key);
   const std::uint32_t lane =
-      joins ? group_.lane : parts_.lanes.choose(wanted, library, op.waits, [this](std::uint32_t l) {
+      joins ? group_.lane : parts_.lanes.choose(wanted, urgency, library, op.waits, [this](std::uint32_t l) {
         return lanes_.issued(l) - lanes_.done(l);
       });
   // What cannot be grouped may take long, so nothing may wait for it that came before it.
@@ -252,6 +256,7 @@ void pump::order(operation& op, const protocol::command_header& head, std::uint3
               .first = op.at.sequence,
               .head = &op,
               .key = key,
+              .urgency = urgency,
               .weight = weighs,
               .passed = 0,
               .issued_before = {}};
@@ -263,8 +268,8 @@ void pump::order(operation& op, const protocol::command_header& head, std::uint3
   }
 }
 
-std::uint64_t pump::group_key(const operation& op, protocol::command_flag flags) const {
-  if (!parts_.coalesce || op.doomed || op.what->group == nullptr || flags == protocol::command_flag::alone) return 0;
+std::uint64_t pump::group_key(const operation& op, protocol::command_flags flags) const {
+  if (!parts_.coalesce || op.doomed || op.what->group == nullptr || flags.alone()) return 0;
   return op.what->group(op.payload);
 }
 

@@ -41,9 +41,7 @@ class pump {
   explicit pump(const parts& p);
 
   /// Where a platform is: the lanes' streams. Before anything else.
-  result<void> make_streams() {
-    return parts_.gpu != nullptr ? lanes_.make_streams(parts_.lanes.streams()) : result<void>();
-  }
+  result<void> make_streams() { return parts_.gpu != nullptr ? lanes_.make_streams(parts_.lanes) : result<void>(); }
   /// Before `run`: what was checked in an earlier generation may not read.
   void begin_generation(std::uint32_t generation) noexcept { generation_ = generation; }
   /// Serves until `stop` was called and the mailbox is empty, then waits for the lanes.
@@ -69,6 +67,7 @@ class pump {
     std::uint64_t first = 0;            // its sequence
     operation* head = nullptr;
     std::uint64_t key = 0;
+    priority urgency = priority::normal;
     std::uint64_t weight = 0;                            // against `inline_bytes`; too heavy if it must wait
     std::uint32_t passed = 0;                            // others issued since it was opened
     std::array<std::uint64_t, max_lanes> issued_before;  // by lane, when it was opened
@@ -77,7 +76,7 @@ class pump {
   bool accept(const sent_slot& sent);  // false: it cannot be a command
   void order(operation& op, const protocol::command_header& head, std::uint32_t wanted, std::uint32_t library);
   bool find_accesses(operation& op, const parsed_command& command);  // false: there cannot be such a list
-  std::uint64_t group_key(const operation& op, protocol::command_flag flags) const;
+  std::uint64_t group_key(const operation& op, protocol::command_flags flags) const;
   bool may_join(const operation& op, std::uint64_t key) const noexcept;
   bool waits_for_group(const operation& op) const noexcept;
   void close_group();

@@ -11,6 +11,7 @@
 #include <optional>
 #include <sstream>
 #include <thread>
+#include <troupe/base/futex.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/process.hpp>
@@ -243,6 +244,10 @@ void worker_session::listen() {
       tell(protocol::message::pong, {});
       continue;
     }
+    if (m.kind == protocol::message::look) {
+      look_at_memory();
+      continue;
+    }
     if (m.kind == protocol::message::load) {
       // Only before it serves: then the engines are the pump's.
       if (go_.load() == 0)
@@ -260,6 +265,15 @@ void worker_session::listen() {
     }
     state_->work->segments_changed(m.memory.number);
   }
+}
+
+// Of the host's, the application knows itself.
+void worker_session::look_at_memory() noexcept {
+  protocol::device_room& room = state_->work->channel().page().room;
+  if (state_->gpu)
+    if (const auto free = state_->gpu->free_bytes()) room.free_bytes.store(*free);
+  room.looks.fetch_add(1);
+  futex_wake(room.looks, futex_scope::shared);
 }
 
 // Device memory of a platform is not this process's.
@@ -343,6 +357,7 @@ int worker_session::run() {
   // First: the listener may load more engines.
   const std::string what =
       (state_->gpu ? state_->gpu->description() + "\n" : std::string()) + state_->engines->versions();
+  look_at_memory();
   state_->listener = std::thread([this] { listen(); });
   if (state_->gpu) state_->maker = std::thread([this] { make_memory(); });
   tell(protocol::message::ready, what);

@@ -34,6 +34,7 @@ class worker_session {
   struct state;
   result<void> begin();
   void listen();
+  void look_at_memory() noexcept;
   void make_memory();
   bool is_apart(std::uint64_t address) const noexcept;
   result<void> map(const protocol::memory_place& place, std::vector<file_descriptor> file);

@@ -11,9 +11,49 @@ unsigned count(const extent& e) noexcept { return static_cast<unsigned>(e.value(
 CUdeviceptr pointer(const std::byte* p) noexcept { return reinterpret_cast<CUdeviceptr>(p); }
 CUstream stream_of(const call& c) noexcept { return static_cast<CUstream>(c.stream); }
 
+extent blocks_of(const dimensions& d) noexcept { return d.x * d.y * d.z; }
+
+// A launch and its attributes, which it points to.
+class launch_config {
+ public:
+  launch_config(const dimensions& grid, const dimensions& block, std::size_t shared_bytes, CUstream stream) noexcept {
+    config_.gridDimX = count(grid.x);
+    config_.gridDimY = count(grid.y);
+    config_.gridDimZ = count(grid.z);
+    config_.blockDimX = count(block.x);
+    config_.blockDimY = count(block.y);
+    config_.blockDimZ = count(block.z);
+    config_.sharedMemBytes = static_cast<unsigned>(shared_bytes);
+    config_.hStream = stream;
+    config_.attrs = attributes_;
+  }
+  launch_config(const launch_config&) = delete;
+
+  void cluster(const dimensions& d) noexcept {
+    add(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION).clusterDim = {count(d.x), count(d.y), count(d.z)};
+  }
+  void cooperative() noexcept { add(CU_LAUNCH_ATTRIBUTE_COOPERATIVE).cooperative = 1; }
+  void dependent() noexcept {
+    add(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION).programmaticStreamSerializationAllowed = 1;
+  }
+  void carveout(unsigned per_cent) noexcept {
+    add(CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT).sharedMemCarveout = per_cent;
+  }
+  const CUlaunchConfig& get() const noexcept { return config_; }
+
+ private:
+  CUlaunchAttributeValue& add(CUlaunchAttributeID id) noexcept {
+    CUlaunchAttribute& a = attributes_[config_.numAttrs++];
+    a.id = id;
+    return a.value;
+  }
+  CUlaunchConfig config_{};
+  CUlaunchAttribute attributes_[4]{};
+};
+
 error launch_failed(CUresult r, const launch_order& l, const gpu_kernel& k) {
   const bool asked_too_much = r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES ||
-                              r == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+                              r == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE || r == CUDA_ERROR_INVALID_CLUSTER_SIZE;
   return error(error::details{.reaction = asked_too_much ? reaction::caller_bug : cuda::reaction_to(r),
                               .domain = asked_too_much ? "kernel" : "cuda",
                               .code = static_cast<std::int64_t>(r),
@@ -30,18 +70,36 @@ result<void> copied(CUresult r, std::string_view request) {
 
 }  // namespace
 
+result<void> gpu_programs::check_cluster(const dimensions& cluster, std::string_view request) const {
+  if (cluster == dimensions(1) || limits_.major >= 9) [[likely]]
+    return {};
+  return error(reaction::unsupported, "kernel",
+               std::string(request) + ": cluster has " + std::to_string(blocks_of(cluster).value()) +
+                   " blocks, but this GPU has capability " + std::to_string(limits_.major) + "." +
+                   std::to_string(limits_.minor) + "; clusters need 9.0 or newer");
+}
+
 // All of its blocks must find room at the same time, or those that have it wait for ever.
-result<void> gpu_programs::check_cooperative(const gpu_kernel& k, const launch_order& l, std::uint64_t threads) const {
+result<void> gpu_programs::check_cooperative(const gpu_kernel& k, const launch_order& l,
+                                             const CUlaunchConfig& how) const {
   if (!limits_.cooperative)
     return error(reaction::unsupported, "kernel",
                  std::string(l.request) + ": cooperative is true, but this GPU cannot run all blocks at the same time");
   int each = 0;
-  if (const CUresult r = ::cuOccupancyMaxActiveBlocksPerMultiprocessor(
-          &each, k.function, static_cast<int>(threads), static_cast<std::size_t>(l.shared_bytes.value()));
-      r != CUDA_SUCCESS)
-    return launch_failed(r, l, k);
-  const std::uint64_t most = static_cast<std::uint64_t>(each) * limits_.multiprocessors;
-  const extent blocks = l.grid.x * l.grid.y * l.grid.z;
+  std::uint64_t most = 0;
+  if (l.cluster == dimensions(1)) {
+    const auto threads = static_cast<int>(how.blockDimX * how.blockDimY * how.blockDimZ);
+    if (const CUresult r =
+            ::cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, k.function, threads, how.sharedMemBytes);
+        r != CUDA_SUCCESS)
+      return launch_failed(r, l, k);
+    most = static_cast<std::uint64_t>(each) * limits_.multiprocessors;
+  } else {
+    if (const CUresult r = ::cuOccupancyMaxActiveClusters(&each, k.function, &how); r != CUDA_SUCCESS)
+      return launch_failed(r, l, k);
+    most = static_cast<std::uint64_t>(each) * static_cast<std::uint64_t>(blocks_of(l.cluster).value());
+  }
+  const extent blocks = blocks_of(l.grid);
   if (!blocks.overflowed() && static_cast<std::uint64_t>(blocks.value()) <= most) return {};
   return error(
       reaction::caller_bug, "kernel",
@@ -63,33 +121,64 @@ result<void> gpu_programs::run(const program_root& root, const launch_order& l, 
   argument_frame frame;
   if (auto matching = frame.fill(l.values, k.name, k.parameters, l.request); !matching) [[unlikely]]
     return matching;
-  const auto threads = static_cast<std::uint64_t>((l.block.x * l.block.y * l.block.z).value());
+  const auto threads = static_cast<std::uint64_t>(blocks_of(l.block).value());
   const auto shared = static_cast<std::uint64_t>(l.shared_bytes.value());
   if (auto fits =
           check_room(k.name, {k.max_threads, k.static_shared_bytes, limits_.shared_bytes}, threads, shared, l.request);
       !fits) [[unlikely]]
     return fits;
-  CUlaunchAttribute cooperative{};
-  cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
-  cooperative.value.cooperative = 1;
-  CUlaunchConfig how{};
-  how.gridDimX = count(l.grid.x);
-  how.gridDimY = count(l.grid.y);
-  how.gridDimZ = count(l.grid.z);
-  how.blockDimX = count(l.block.x);
-  how.blockDimY = count(l.block.y);
-  how.blockDimZ = count(l.block.z);
-  how.sharedMemBytes = static_cast<unsigned>(shared);
-  how.hStream = stream_of(c);
+  if (auto ok = check_cluster(l.cluster, l.request); !ok) [[unlikely]]
+    return ok;
+  launch_config how(l.grid, l.block, shared, stream_of(c));
+  if (l.cluster != dimensions(1)) how.cluster(l.cluster);
   if (l.cooperative) {
-    if (auto fits = check_cooperative(k, l, threads); !fits) return fits;
-    how.attrs = &cooperative;
-    how.numAttrs = 1;
+    if (auto fits = check_cooperative(k, l, how.get()); !fits) return fits;
+    how.cooperative();
   }
-  const CUresult r = ::cuLaunchKernelEx(&how, k.function, frame.addresses(), nullptr);
+  if (l.dependent && limits_.major >= 9) how.dependent();
+  if (l.shared_carveout >= 0) how.carveout(static_cast<unsigned>(l.shared_carveout));
+  const CUresult r = ::cuLaunchKernelEx(&how.get(), k.function, frame.addresses(), nullptr);
   if (r != CUDA_SUCCESS) [[unlikely]]
     return launch_failed(r, l, k);
   return {};
+}
+
+result<occupancy> gpu_programs::occupancy_of(const program_root& root, const occupancy_question& q) {
+  auto program = find(root, q.request);
+  if (!program) return program.error();
+  const auto found = (*program)->kernel(q.kernel, q.request);
+  if (!found) return found.error();
+  if (auto ok = check_cluster(q.cluster, q.request); !ok) return ok.error();
+  const gpu_kernel& k = **found;
+  const auto threads = static_cast<int>(blocks_of(q.block).value());
+  const auto shared = static_cast<std::size_t>(q.shared_bytes.value());
+  const auto failed = [&](const char* what, CUresult r) {
+    return cuda::failed(std::string(q.request) + ": " + what + " (kernel " + k.name + ")", r);
+  };
+  occupancy out{.processors = limits_.multiprocessors};
+  int blocks = 0, best_grid = 0, best_block = 0;
+  if (static_cast<std::uint32_t>(threads) <= k.max_threads && shared + k.static_shared_bytes <= limits_.shared_bytes)
+    if (const CUresult r = ::cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k.function, threads, shared);
+        r != CUDA_SUCCESS)
+      return failed("cuOccupancyMaxActiveBlocksPerMultiprocessor", r);
+  if (const CUresult r = ::cuOccupancyMaxPotentialBlockSize(&best_grid, &best_block, k.function, nullptr, shared, 0);
+      r != CUDA_SUCCESS)
+    return failed("cuOccupancyMaxPotentialBlockSize", r);
+  out.blocks = static_cast<std::uint32_t>(blocks);
+  out.best_threads = static_cast<std::uint32_t>(best_block);
+  out.best_blocks = static_cast<std::uint32_t>(best_grid);
+  if (limits_.major < 9 || blocks == 0) return out;
+  launch_config how(q.cluster, q.block, shared, nullptr);
+  int clusters = 0, largest = 0;
+  if (const CUresult r = ::cuOccupancyMaxPotentialClusterSize(&largest, k.function, &how.get()); r != CUDA_SUCCESS)
+    return failed("cuOccupancyMaxPotentialClusterSize", r);
+  out.most_cluster_blocks = static_cast<std::uint32_t>(largest);
+  if (q.cluster == dimensions(1)) return out;
+  how.cluster(q.cluster);
+  if (const CUresult r = ::cuOccupancyMaxActiveClusters(&clusters, k.function, &how.get()); r != CUDA_SUCCESS)
+    return failed("cuOccupancyMaxActiveClusters", r);
+  out.clusters = static_cast<std::uint32_t>(clusters);
+  return out;
 }
 
 result<void> gpu_programs::write(const program_root& root, std::string_view name, extent offset, const std::byte* from,

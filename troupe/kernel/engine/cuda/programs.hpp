@@ -14,6 +14,7 @@ class gpu_programs : public program_store<gpu_image> {
   gpu_programs(const gpu_limits& limits, maker make) : program_store(std::move(make)), limits_(limits) {}
 
   result<void> run(const program_root& root, const launch_order& l, call& c);
+  result<occupancy> occupancy_of(const program_root& root, const occupancy_question& q);
   /// Copies bytes to a global variable, or from it.
   result<void> write(const program_root& root, std::string_view name, extent offset, const std::byte* from,
                      std::uint64_t bytes, std::string_view request, call& c);
@@ -24,7 +25,8 @@ class gpu_programs : public program_store<gpu_image> {
   static result<void> put(std::byte* to, std::string_view what, std::string_view request);
 
  private:
-  result<void> check_cooperative(const gpu_kernel& k, const launch_order& l, std::uint64_t threads) const;
+  result<void> check_cooperative(const gpu_kernel& k, const launch_order& l, const CUlaunchConfig& how) const;
+  result<void> check_cluster(const dimensions& cluster, std::string_view request) const;
 
   gpu_limits limits_;
 };

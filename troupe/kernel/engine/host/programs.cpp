@@ -27,7 +27,30 @@ attributes attributes_of(const loaded_kernel& k) {
   return a;
 }
 
+static error gpus_only(std::string_view request, const std::string& text) {
+  return error(reaction::unsupported, "kernel", std::string(request) + ": " + text);
+}
+
+static std::string text_of(const dimensions& d) {
+  return "{" + std::to_string(d.x.value()) + ", " + std::to_string(d.y.value()) + ", " + std::to_string(d.z.value()) +
+         "}";
+}
+
+static result<void> check_cluster(const dimensions& cluster, std::string_view request) {
+  if (cluster == dimensions(1)) [[likely]]
+    return {};
+  return gpus_only(request, "cluster is " + text_of(cluster) +
+                                ", but the host engine runs a grid's blocks one after the other, so they cannot use "
+                                "each other's shared memory; launch without clusters, or on a GPU");
+}
+
 result<void> host_programs::run(const program_root& root, const launch_order& l, call&) {
+  if (auto ok = check_cluster(l.cluster, l.request); !ok) [[unlikely]]
+    return ok;
+  if (l.shared_carveout >= 0) [[unlikely]]
+    return gpus_only(l.request, "shared_carveout is " + std::to_string(l.shared_carveout) +
+                                    ", but the host engine has no memory to divide between cache and shared memory; "
+                                    "leave it at -1");
   if (l.cooperative) [[unlikely]]
     return error(reaction::unsupported, "kernel",
                  std::string(l.request) +
@@ -45,6 +68,19 @@ result<void> host_programs::run(const program_root& root, const launch_order& l,
   return launcher_.launch(**kernel, host_dim(l.grid), host_dim(l.block),
                           static_cast<std::uint64_t>(l.shared_bytes.value()), frame.addresses(),
                           {.flush_to_zero = (*program)->image().flush_to_zero, .request = l.request});
+}
+
+// A thread runs one block at a time, whatever its size; best is what the kernel allows.
+result<occupancy> host_programs::occupancy_of(const program_root& root, const occupancy_question& q) {
+  if (auto ok = check_cluster(q.cluster, q.request); !ok) return ok.error();
+  auto program = find(root, q.request);
+  if (!program) return program.error();
+  const auto kernel = (*program)->kernel(q.kernel, q.request);
+  if (!kernel) return kernel.error();
+  const dim block = host_dim(q.block);
+  const bool fits = static_cast<bool>(
+      check_launch(**kernel, dim{}, block, static_cast<std::uint64_t>(q.shared_bytes.value()), {.request = q.request}));
+  return occupancy{.blocks = fits ? 1u : 0u, .processors = static_cast<std::uint32_t>(launcher_.threads())};
 }
 
 result<void> host_programs::write(const program_root& root, std::string_view name, extent offset, const std::byte* from,

@@ -22,6 +22,7 @@ class host_programs : public program_store<host_image> {
   using program_store::program_store;
 
   result<void> run(const program_root& root, const launch_order& l, call& c);
+  result<occupancy> occupancy_of(const program_root& root, const occupancy_question& q);
   /// Copies bytes to a global variable, or from it.
   result<void> write(const program_root& root, std::string_view name, extent offset, const std::byte* from,
                      std::uint64_t bytes, std::string_view request, call& c);

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What statistics say of the hardware and of the worker's lanes.
+#include <algorithm>
+#include <troupe/base/clock.hpp>
+#include <troupe/base/futex.hpp>
+#include <troupe/device/internal/core.hpp>
+#include <troupe/device/internal/hardware.hpp>
+
+namespace troupe {
+
+static constexpr std::int64_t fresh_ns = 10'000'000, patience_ns = 10'000'000;
+
+// The worker looks, on a thread that does nothing but listen. One that is busy dying need not answer.
+std::uint64_t device_core::ask_for_free_bytes(std::int64_t now) {
+  const protocol::device_room& room = channel_.page().room;
+  const std::uint32_t before = room.looks.load();
+  bool asked = false;
+  {
+    const std::scoped_lock guard(link_lock_);
+    worker_link* const link = link_of(serving_.load());
+    asked = link != nullptr && link->send_look();
+  }
+  while (asked && room.looks.load() == before)
+    if (!futex_wait(room.looks, before, futex_scope::shared, now + patience_ns)) break;
+  return room.free_bytes.load();
+}
+
+device_hardware device_core::hardware() {
+  const std::scoped_lock guard(hardware_lock_);
+  if (!apart_ && hardware_.processors == 0) {
+    const std::size_t chosen = options_.worker_cores.size();
+    hardware_ = host_hardware(chosen != 0 ? static_cast<std::uint32_t>(chosen) : static_cast<std::uint32_t>(cores_));
+  }
+  if (apart_) {
+    const std::uint64_t free = hardware_.free_bytes;
+    hardware_ = parse_hardware(description());
+    hardware_.link = troupe::link_of(hardware_.pci);
+    hardware_.free_bytes = free;
+  }
+  const std::int64_t now = now_ns();
+  if (now < look_again_ns_ || channel_.base == nullptr) return hardware_;
+  look_again_ns_ = now + fresh_ns;
+  hardware_.free_bytes = std::min(apart_ ? ask_for_free_bytes(now) : free_host_bytes(), hardware_.total_bytes);
+  return hardware_;
+}
+
+std::vector<lane_statistics> device_core::lanes() const {
+  std::vector<lane_statistics> out;
+  if (channel_.base == nullptr || serving_.load() == 0) return out;
+  for (const protocol::lane_counters& l : channel_.page().lanes) {
+    const lane_purpose what = l.purpose.load();
+    if (what == lane_purpose::none || what > lane_purpose::helper) continue;
+    out.push_back({.purpose = what, .priority = l.priority.load(), .completed = l.done.load()});
+  }
+  return out;
+}
+
+}  // namespace troupe

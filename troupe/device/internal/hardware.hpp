@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <troupe/device/statistics.hpp>
+
+namespace troupe {
+
+/// What a worker says of its device, as lines "key value" that nobody need believe; unknown keys are skipped. Without
+/// what changes: `link` and `free_bytes`.
+device_hardware parse_hardware(const std::string& description);
+
+/// How a device is linked to the host now: "32.0 GT/s PCIe x16". Empty when the system does not say. `devices` is where
+/// Linux shows PCI devices.
+std::string link_of(const std::string& pci, const std::string& devices = "/sys/bus/pci/devices");
+
+/// Of the machine itself, without what changes. `proc` is where Linux shows it.
+device_hardware host_hardware(std::uint32_t cores, const std::string& proc = "/proc");
+std::uint64_t machine_bytes() noexcept;
+std::uint64_t free_host_bytes(const std::string& proc = "/proc");
+
+}  // namespace troupe
