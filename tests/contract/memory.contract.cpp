@@ -71,10 +71,40 @@ struct fill {
   }
 };
 
+struct lend {
+  using request = memory::lend;
+  static request good(const device& gpu) { return {.target = filled(gpu, n), .bytes = n}; }
+  static request bad(const device& gpu) { return {.target = filled(gpu, n), .bytes = n + 1}; }
+  static constexpr const char* bad_field = "target holds 1000";
+  static void expect_right(const device& gpu, const request& r, const result<void>&) {
+    EXPECT_EQ(content(gpu, r.target)[10], static_cast<std::byte>(71));
+  }
+};
+
+struct show {
+  using request = memory::show;
+  static request good(const device& gpu) { return {.source = filled(gpu, n), .bytes = n}; }
+  static request bad(const device& gpu) { return {.source = filled(gpu, n), .bytes = 0}; }
+  static constexpr const char* bad_field = "bytes is 0";
+  static void expect_right(const device& gpu, const request& r, const result<void>&) {
+    EXPECT_EQ(content(gpu, r.source)[10], static_cast<std::byte>(71));
+  }
+};
+
+struct take_back {
+  using request = memory::take_back;
+  static request good(const device& gpu) { return {.target = filled(gpu, n), .bytes = n}; }
+  static request bad(const device& gpu) { return {.target = filled(gpu, n), .bytes = -1}; }
+  static constexpr const char* bad_field = "bytes is -1";
+  static void expect_right(const device& gpu, const request& r, const result<void>&) {
+    EXPECT_EQ(content(gpu, r.target)[10], static_cast<std::byte>(71)) << "nothing is written";
+  }
+};
+
 }  // namespace
 
-using memory_requests =
-    testing::Types<plain_copy<memory::copy>, plain_copy<memory::upload>, plain_copy<memory::download>, copy_2d, fill>;
+using memory_requests = testing::Types<plain_copy<memory::copy>, plain_copy<memory::upload>,
+                                       plain_copy<memory::download>, copy_2d, fill, lend, show, take_back>;
 INSTANTIATE_TYPED_TEST_SUITE_P(memory, library_actor, memory_requests);
 
 }  // namespace troupe::whole

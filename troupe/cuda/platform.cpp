@@ -57,14 +57,14 @@ address_keeper& kept_addresses() {
 
 class gpu final : public platform {
  public:
-  static result<std::unique_ptr<platform>> make(int ordinal);
+  static result<std::unique_ptr<platform>> make(int ordinal, bool shared);
   ~gpu() override {
     // A worker that is a thread leaves a process that goes on.
     (void)::cuCtxSetCurrent(context_);
     for (const CUstream s : streams_) (void)::cuStreamDestroy(s);
     for (const auto& [address, bytes] : mapped_) (void)::cuMemUnmap(pointer(address), bytes);
     kept_addresses().give(reserved_);
-    if (context_ != nullptr) (void)::cuCtxDestroy(context_);
+    if (context_ != nullptr) (void)(shared_ ? ::cuDevicePrimaryCtxRelease(device_) : ::cuCtxDestroy(context_));
   }
 
   void* context() const noexcept override { return context_; }
@@ -73,6 +73,7 @@ class gpu final : public platform {
 
   result<void> reserve(std::uint64_t address, std::uint64_t bytes) override;
   result<file_descriptor> make_memory(std::uint64_t bytes) override;
+  result<void> try_to_map(std::uint64_t bytes, const file_descriptor& memory) override;
   result<void> map(std::uint64_t address, std::uint64_t bytes, const file_descriptor& memory,
                    map_access access) override;
   void unmap(std::uint64_t address) noexcept override;
@@ -102,6 +103,7 @@ class gpu final : public platform {
  private:
   explicit gpu(CUdevice d) noexcept : device_(d) {}
   result<void> look_at_device();
+  result<void> make_context(bool shared);
   int attribute(CUdevice_attribute a) const noexcept {
     int value = 0;
     (void)::cuDeviceGetAttribute(&value, a, device_);
@@ -115,11 +117,12 @@ class gpu final : public platform {
     p.allocFlags.gpuDirectRDMACapable = rdma_ ? 1 : 0;
     return p;
   }
+  result<void> map_at(CUdeviceptr address, std::uint64_t bytes, const file_descriptor& memory, map_access access);
   result<void> set_access(std::uint64_t address, std::uint64_t bytes, map_access access);
 
   CUdevice device_;
   CUcontext context_ = nullptr;
-  bool rdma_ = false, reads_only_ = false;
+  bool shared_ = false, rdma_ = false, reads_only_ = false;
   std::string description_;
   std::mutex lock_;
   std::map<std::uint64_t, std::uint64_t> mapped_;  // by address
@@ -127,7 +130,7 @@ class gpu final : public platform {
   address_keeper::range reserved_{};
 };
 
-result<std::unique_ptr<platform>> gpu::make(int ordinal) {
+result<std::unique_ptr<platform>> gpu::make(int ordinal, bool shared) {
   int version = 0;
   if (const CUresult r = ::cuDriverGetVersion(&version); r != CUDA_SUCCESS) return failed("cuDriverGetVersion", r);
   if (version < oldest_driver)
@@ -144,13 +147,24 @@ result<std::unique_ptr<platform>> gpu::make(int ordinal) {
   if (const CUresult r = ::cuDeviceGet(&device, ordinal); r != CUDA_SUCCESS) return failed("cuDeviceGet", r);
   std::unique_ptr<gpu> out(new gpu(device));
   if (auto ok = out->look_at_device(); !ok) return ok.error();
-#if CUDA_VERSION >= 13000
-  const CUresult r = ::cuCtxCreate(&out->context_, nullptr, CU_CTX_SCHED_AUTO | CU_CTX_MAP_HOST, device);
-#else
-  const CUresult r = ::cuCtxCreate(&out->context_, CU_CTX_SCHED_AUTO | CU_CTX_MAP_HOST, device);
-#endif
-  if (r != CUDA_SUCCESS) return failed("cuCtxCreate", r);
+  if (auto ok = out->make_context(shared); !ok) return ok.error();
   return std::unique_ptr<platform>(std::move(out));
+}
+
+// Two contexts of a process cannot use each other's memory, so code beside a worker that is a thread shares the one
+// that cudart uses.
+result<void> gpu::make_context(bool shared) {
+  shared_ = shared;
+  if (shared) {
+    if (auto ok = done(::cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain"); !ok) return ok;
+    return done(::cuCtxSetCurrent(context_), "cuCtxSetCurrent");
+  }
+#if CUDA_VERSION >= 13000
+  const CUresult r = ::cuCtxCreate(&context_, nullptr, CU_CTX_SCHED_AUTO | CU_CTX_MAP_HOST, device_);
+#else
+  const CUresult r = ::cuCtxCreate(&context_, CU_CTX_SCHED_AUTO | CU_CTX_MAP_HOST, device_);
+#endif
+  return done(r, "cuCtxCreate");
 }
 
 result<void> gpu::look_at_device() {
@@ -222,22 +236,40 @@ result<void> gpu::set_access(std::uint64_t address, std::uint64_t bytes, map_acc
       access == map_access::read_only ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 }
 
+result<void> gpu::try_to_map(std::uint64_t bytes, const file_descriptor& memory) {
+  CUdeviceptr at = 0;
+  const CUresult r = ::cuMemAddressReserve(&at, bytes, granule, 0, 0);
+  if (r != CUDA_SUCCESS) return failed("cuMemAddressReserve of " + std::to_string(bytes) + " bytes", r);
+  auto mapped = map_at(at, bytes, memory, map_access::read_write);
+  if (mapped) (void)::cuMemUnmap(at, bytes);
+  (void)::cuMemAddressFree(at, bytes);
+  if (mapped || mapped.error().reaction() != reaction::fatal) return mapped;
+  return error(reaction::caller_bug, "cuda",
+               mapped.error().text() +
+                   "; expected the descriptor of memory of this GPU that cuMemCreate has made, of just that size");
+}
+
 result<void> gpu::map(std::uint64_t address, std::uint64_t bytes, const file_descriptor& memory, map_access access) {
+  if (auto ok = map_at(pointer(address), bytes, memory, access); !ok) return ok;
+  const std::scoped_lock guard(lock_);
+  mapped_.insert_or_assign(address, bytes);
+  return {};
+}
+
+result<void> gpu::map_at(CUdeviceptr address, std::uint64_t bytes, const file_descriptor& memory, map_access access) {
   CUmemGenericAllocationHandle handle = 0;
   if (const CUresult r =
           ::cuMemImportFromShareableHandle(&handle, reinterpret_cast<void*>(static_cast<std::uintptr_t>(memory.get())),
                                            CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
       r != CUDA_SUCCESS)
     return failed("cuMemImportFromShareableHandle", r);
-  const CUresult r = ::cuMemMap(pointer(address), bytes, 0, handle, 0);
+  const CUresult r = ::cuMemMap(address, bytes, 0, handle, 0);
   (void)::cuMemRelease(handle);  // what is mapped stays
   if (r != CUDA_SUCCESS) return failed("cuMemMap of " + std::to_string(bytes) + " bytes", r);
-  if (auto ok = set_access(address, bytes, access); !ok) {
-    (void)::cuMemUnmap(pointer(address), bytes);
+  if (auto ok = set_access(static_cast<std::uint64_t>(address), bytes, access); !ok) {
+    (void)::cuMemUnmap(address, bytes);
     return ok;
   }
-  const std::scoped_lock guard(lock_);
-  mapped_.insert_or_assign(address, bytes);
   return {};
 }
 

@@ -58,6 +58,7 @@ device_statistics device::statistics() const {
   device_memory& m = core_->memory();
   return {.name = core_->name(),
           .engine = core_->options().engine,
+          .ordinal = core_->options().ordinal,
           .state = core_->state(),
           .generation = m.generation(),
           .hardware = core_->hardware(),

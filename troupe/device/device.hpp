@@ -8,6 +8,7 @@
 #include <troupe/device/asked.hpp>
 #include <troupe/device/options.hpp>
 #include <troupe/device/request_info.hpp>
+#include <troupe/device/shared_memory.hpp>
 #include <troupe/device/statistics.hpp>
 #include <troupe/device/submission.hpp>
 #include <troupe/device/watch.hpp>
@@ -141,6 +142,45 @@ class device {
   pending<void> unseal(const buffer<T>& b) const {
     return unseal_memory(b.memory());
   }
+  /// For other programs, or other code in this one: see docs/interop.md. Until they are done, `lend` it and hold on to
+  /// the buffer: its memory is used again when the last handle goes. Not of what is sealed, which they could write.
+  template <class T>
+  result<shared_memory> export_memory(const buffer<T>& b) const {
+    return export_range(b.memory());
+  }
+  template <class T>
+  result<shared_memory> export_memory(const host_buffer<T>& b) const {
+    return export_range(b.memory());
+  }
+  /// The other way round: a buffer in memory that somebody else has made, at the same place in all workers to come too.
+  /// Its content counts as written. What cannot be opened gives a buffer that is stale from birth, with the reason.
+  template <class T>
+  buffer<T> import_memory(shared_memory from) const {
+    return buffer<T>(import_range(std::move(from), sizeof(T), alignof(T)));
+  }
+  /// The same for memory without a descriptor, which only a worker that is a thread can reach: see isolation::thread.
+  /// `keep` goes with the last handle and the last request.
+  template <class T>
+  buffer<T> adopt_memory(T* data, extent count, std::shared_ptr<const void> keep) const {
+    return buffer<T>(adopt_range(reinterpret_cast<std::byte*>(data), count * sizeof(T), alignof(T), std::move(keep)));
+  }
+  /// Answered when everything sent before that uses the buffer is done: then it is somebody else's, until it is taken
+  /// back. Nothing is to be sent for it meanwhile.
+  template <class T>
+  pending<void> lend(const buffer<T>& b) const {
+    return lend_range(b.memory());
+  }
+  /// What somebody else has left in it counts as written; all of it.
+  template <class T>
+  pending<void> take_back(const buffer<T>& b) const {
+    return take_back_range(b.memory());
+  }
+  /// Where this process can address it, without lending it: of the host engine always, on a GPU only with
+  /// isolation::thread.
+  template <class T>
+  result<addressed_memory> address(const buffer<T>& b) const {
+    return address_range(b.memory());
+  }
   /// Memory that the application writes and workers may only read, as library actors need it for what they send: no
   /// fault takes it along. It counts as host memory.
   memory_range alloc_sent(extent bytes) const;
@@ -185,6 +225,13 @@ class device {
   submission submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
                     request_link* link, const call_options& options) const;
   memory_range alloc_bytes(extent bytes, const alloc_options& o) const;
+  result<shared_memory> export_range(const memory_range& r) const;
+  memory_range import_range(shared_memory from, std::size_t element_bytes, std::size_t alignment) const;
+  memory_range adopt_range(std::byte* data, extent bytes, std::size_t alignment,
+                           std::shared_ptr<const void> keep) const;
+  pending<void> lend_range(const memory_range& r) const;
+  pending<void> take_back_range(const memory_range& r) const;
+  result<addressed_memory> address_range(const memory_range& r) const;
   pending<void> seal_memory(const memory_range& r) const;
   pending<void> unseal_memory(const memory_range& r) const;
   memory_range alloc_host_bytes(extent bytes, const alloc_options& o) const;

@@ -34,6 +34,7 @@ struct lane_statistics {
 struct device_statistics {
   std::string name;
   std::string engine;
+  std::uint32_t ordinal = 0;  ///< which of the engine's devices
   device_state state = device_state::starting;
   std::uint64_t generation = 0;
   device_hardware hardware;

@@ -45,6 +45,7 @@ struct device_memory::owned_block : block {
   std::uint32_t seals = 0;               // asked for so far
   bool read_only = false;                // in all workers
   seal_state before = seal_state::open;  // while it is unsealing
+  std::unique_ptr<segment> foreign;  // somebody else's, which only this block lies in; without bytes: not ours to map
 
   // Takes the bytes out of the marks before this place, and on demand out of those of losses.
   void cut(std::uint64_t begin, std::uint64_t end, std::uint64_t before, bool losses = false) {
@@ -252,6 +253,34 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
   return block_ref(b);
 }
 
+memory_range device_memory::wrap(segment whole, std::uint64_t address, std::uint64_t bytes) {
+  auto* b = new owned_block;
+  b->owner = this;
+  b->address = address;
+  b->bytes = bytes;
+  b->generation.store(generation_.load(), std::memory_order_relaxed);
+  b->references.store(1, std::memory_order_relaxed);
+  b->foreign = std::make_unique<segment>(std::move(whole));
+  ++blocks_;
+  imported_bytes_ += bytes;
+  return {block_ref(b), address, bytes};
+}
+
+result<memory_range> device_memory::import(std::uint64_t allocation, file_descriptor memory, std::uint64_t offset,
+                                           std::uint64_t bytes) {
+  const std::scoped_lock guard(lock_);
+  if (source_ == nullptr) return error(reaction::stopped, "memory", "import: the device is closed; open another");
+  auto made = source_->grow(memory_kind::device, allocation, std::move(memory));
+  if (!made) return made.error();
+  const std::uint64_t address = made->address + offset;
+  return wrap(std::move(*made), address, bytes);
+}
+
+memory_range device_memory::adopt(std::uint64_t address, std::uint64_t bytes, std::shared_ptr<const void> keep) {
+  const std::scoped_lock guard(lock_);
+  return wrap(segment{address, 0, nullptr, std::move(keep)}, address, bytes);
+}
+
 void device_memory::count_failure(memory_kind kind) noexcept {
   const std::scoped_lock guard(lock_);
   ++pool_for(kind, false).failed;
@@ -274,7 +303,12 @@ void device_memory::recycle(block& base) noexcept {
   auto& b = static_cast<owned_block&>(base);
   std::unique_lock guard(lock_);
   const bool last = --blocks_ == 0 && source_ == nullptr;
+  std::unique_ptr<segment> foreign = std::move(b.foreign);
   if (b.address == 0) {
+    delete &b;
+  } else if (foreign) {
+    imported_bytes_ -= b.bytes;
+    if (foreign->bytes != 0 && source_ != nullptr) source_->shrink(memory_kind::device, *foreign);
     delete &b;
   } else {
     protect(b, false);
@@ -334,6 +368,7 @@ memory_statistics device_memory::statistics(memory_kind kind) const {
   out.high_water_bytes = high_water_[kind == memory_kind::device ? 0 : 1];
   out.reserved_bytes = all.reserved_bytes;
   out.live_buffers = all.live_ranges;
+  out.imported_bytes = kind == memory_kind::device ? imported_bytes_ : 0;
   out.sealed_bytes = kind == memory_kind::device ? sealed_bytes_ : 0;
   out.fragmentation = all.fragmentation();
   return out;

@@ -73,6 +73,12 @@ class device_memory final : public memory_owner {
   /// sealed shares no granule with another.
   result<block_ref> allocate(memory_kind kind, std::uint64_t bytes, std::uint64_t alignment, const memory_quota& quota,
                              bool sealable = false);
+  /// A buffer of `bytes` at `offset` in memory that somebody else has made, and that the source opens. It counts
+  /// against no limit.
+  result<memory_range> import(std::uint64_t allocation, file_descriptor memory, std::uint64_t offset,
+                              std::uint64_t bytes);
+  /// The same where the worker sees it already. `keep` goes with the last reference.
+  memory_range adopt(std::uint64_t address, std::uint64_t bytes, std::shared_ptr<const void> keep);
   /// For the statistics: whoever asked gets nothing, also after a second try.
   void count_failure(memory_kind kind) noexcept;
   block_ref stillborn(std::uint64_t bytes, error cause) override;
@@ -162,6 +168,7 @@ class device_memory final : public memory_owner {
   static std::optional<error> cause_among(const owned_block& b, std::uint64_t begin, std::uint64_t end,
                                           std::uint64_t ticket);
   void renew_block(owned_block& b);
+  memory_range wrap(segment whole, std::uint64_t address, std::uint64_t bytes);  // with the lock
   result<owned_block*> whole(const memory_range& all, const char* what) const;
   void protect(owned_block& b, bool read_only) noexcept;
 
@@ -173,7 +180,7 @@ class device_memory final : public memory_owner {
   bool growing_ = false;  // somebody prepares a segment, without the lock
   std::condition_variable grown_;
   std::uint64_t high_water_[2] = {};  // of device and host memory
-  std::uint64_t sealed_bytes_ = 0;
+  std::uint64_t sealed_bytes_ = 0, imported_bytes_ = 0;
   std::uint64_t blocks_ = 0;
   std::atomic<std::uint64_t> generation_{1};
   std::vector<loss> losses_;   // the last few

@@ -46,6 +46,21 @@ void unseal::check(checker& c) const {
   c.may_write_sealed();
 }
 
+void lend::check(checker& c) const {
+  c.positive(bytes);
+  c.elements(target, bytes);
+}
+
+void show::check(checker& c) const {
+  c.positive(bytes);
+  c.elements(source, bytes);
+}
+
+void take_back::check(checker& c) const {
+  c.positive(bytes);
+  c.elements(target, bytes);
+}
+
 void stream_out::check(checker& c) const {
   c.positive(bytes);
   c.elements(source, bytes);

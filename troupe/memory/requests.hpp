@@ -95,6 +95,31 @@ struct unseal {
   void check(checker& c) const;
 };
 
+/// What `device::lend` and `take_back` send: marks when the bytes belong to somebody else, a program that the device
+/// knows nothing of. Nothing is done.
+struct lend {
+  inout<std::byte> target;
+  extent bytes;
+  using reply = void;
+  TROUPE_REQUEST("memory.lend", target, bytes)
+  void check(checker& c) const;
+};
+/// The same for who will only read.
+struct show {
+  in<std::byte> source;
+  extent bytes;
+  using reply = void;
+  TROUPE_REQUEST("memory.show", source, bytes)
+  void check(checker& c) const;
+};
+struct take_back {
+  out<std::byte> target;
+  extent bytes;
+  using reply = void;
+  TROUPE_REQUEST("memory.take_back", target, bytes)
+  void check(checker& c) const;
+};
+
 /// Done when everything queued before it is.
 struct fence {
   std::uint32_t unused = 0;

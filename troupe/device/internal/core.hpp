@@ -112,6 +112,13 @@ class device_core final : public waiter,
   void on_readable(int fd) override;
   std::vector<int> standby_pids() const;
 
+  // sharing.cpp
+  result<shared_memory> export_memory(const memory_range& r) const;
+  result<memory_range> import_memory(shared_memory from, std::size_t element_bytes, std::size_t alignment);
+  result<memory_range> adopt_memory(std::byte* data, extent bytes, std::size_t alignment,
+                                    std::shared_ptr<const void> keep);
+  result<addressed_memory> address_of(const memory_range& r) const;
+
   // segments.cpp
   result<file_descriptor> prepare(memory_kind kind, std::uint64_t bytes) override;
   result<segment> grow(memory_kind kind, std::uint64_t bytes, file_descriptor prepared) override;
@@ -287,6 +294,12 @@ class device_core final : public waiter,
   bool see_an_end();
   void forget(worker_id id);
 
+  // sharing.cpp
+  result<void> check_import(const shared_memory& from) const;
+  result<void> try_to_open(const shared_memory& from);
+  result<std::pair<std::shared_ptr<const memory_file>, std::uint64_t>> file_of(const memory_range& r,
+                                                                               const char* what) const;
+
   // figures.cpp
   std::uint64_t ask_for_free_bytes(std::int64_t now);
 
@@ -294,6 +307,8 @@ class device_core final : public waiter,
   template <class Send, class Missed>
   result<void> tell_all(Send&& send, Missed&& missed);
   void must_not_serve(worker_link& link, const error& why);
+  result<file_descriptor> ask_a_worker(
+      const std::function<result<file_descriptor>(memory_maker&, std::int64_t deadline_ns)>& ask);
 
   // recovery.cpp; on the control loop
   void sort_out(const device_supervisor::action& death);

@@ -9,13 +9,28 @@
 namespace troupe {
 
 result<file_descriptor> memory_maker::make(std::uint64_t bytes, std::int64_t deadline_ns) {
-  const auto gone = [](const char* how) {
-    return error(reaction::context_lost, "memory", std::string("alloc: the worker that was to make the memory ") + how);
+  return ask(bytes, nullptr, deadline_ns);
+}
+
+result<file_descriptor> memory_maker::try_to_open(const file_descriptor& memory, std::uint64_t bytes,
+                                                  std::int64_t deadline_ns) {
+  return ask(bytes, &memory, deadline_ns);
+}
+
+result<file_descriptor> memory_maker::ask(std::uint64_t bytes, const file_descriptor* opens, std::int64_t deadline_ns) {
+  const char* const call = opens != nullptr ? "import: " : "alloc: ";
+  const auto gone = [call](const char* how) {
+    return error(reaction::context_lost, "memory",
+                 std::string(call) + "the worker that was to see to the memory " + how);
   };
   const std::scoped_lock guard(lock_);
   if (!worker_) return gone("did not answer");
   const protocol::wanted_memory wanted{bytes};
-  if (auto sent = worker_.send(std::as_bytes(std::span(&wanted, 1)), {}, deadline_ns); !sent) return sent.error();
+  const int fd = opens != nullptr ? opens->get() : -1;
+  if (auto sent = worker_.send(std::as_bytes(std::span(&wanted, 1)),
+                               opens != nullptr ? std::span<const int>(&fd, 1) : std::span<const int>(), deadline_ns);
+      !sent)
+    return sent.error();
   std::array<std::byte, 4096> packet;
   auto got = worker_.receive(packet, 1, deadline_ns);
   // An answer that comes late, or is none, must not be taken for that to a later question.
@@ -29,11 +44,12 @@ result<file_descriptor> memory_maker::make(std::uint64_t bytes, std::int64_t dea
   protocol::made_memory head;
   if (got->bytes < sizeof head) return leave("wrote nonsense");
   std::memcpy(&head, packet.data(), sizeof head);
-  if (head.made == 1 && got->fds.size() == 1) return std::move(got->fds[0]);
+  if (head.made == 1 && opens != nullptr && got->fds.empty()) return file_descriptor();
+  if (head.made == 1 && opens == nullptr && got->fds.size() == 1) return std::move(got->fds[0]);
   if (head.made != 0 || head.reaction > static_cast<std::uint32_t>(reaction::fatal)) return leave("wrote nonsense");
   std::string text(reinterpret_cast<const char*>(packet.data()) + sizeof head, got->bytes - sizeof head);
   make_printable(text);
-  return error(static_cast<reaction>(head.reaction), "memory", "alloc: " + text);
+  return error(static_cast<reaction>(head.reaction), "memory", call + text);
 }
 
 }  // namespace troupe

@@ -15,8 +15,12 @@ class memory_maker {
 
   /// Waits until the worker is ready, if it is yet to start. `context_lost` when it is gone.
   result<file_descriptor> make(std::uint64_t bytes, std::int64_t deadline_ns);
+  /// Whether somebody else's memory can be opened, all of it. Answers no descriptor.
+  result<file_descriptor> try_to_open(const file_descriptor& memory, std::uint64_t bytes, std::int64_t deadline_ns);
 
  private:
+  result<file_descriptor> ask(std::uint64_t bytes, const file_descriptor* opens, std::int64_t deadline_ns);
+
   std::mutex lock_;
   control_socket worker_;
 };

@@ -8,10 +8,11 @@ namespace troupe {
 
 static constexpr std::uint64_t page_bytes = segment_alignment;
 
-static result<memory_file> create(memory_kind kind, std::uint64_t bytes, file_descriptor prepared) {
+static result<memory_file> create(memory_kind kind, bool apart, std::uint64_t bytes, file_descriptor prepared) {
   switch (kind) {
     case memory_kind::device:
-      if (prepared) return memory_file::foreign(std::move(prepared), bytes);
+      if (prepared && apart) return memory_file::foreign(std::move(prepared), bytes);
+      if (prepared) return memory_file::open(std::move(prepared), 1);
       return memory_file::create("troupe-device-memory", bytes);
     case memory_kind::host:
       return memory_file::create("troupe-host-memory", bytes);
@@ -50,9 +51,14 @@ static std::uint64_t whole_pages(std::uint64_t bytes) noexcept {
   return (bytes + page_bytes - 1) / page_bytes * page_bytes;
 }
 
-// Any worker will do: what it makes outlives it. While there is none, one is on its way.
 result<file_descriptor> device_core::prepare(memory_kind kind, std::uint64_t bytes) {
   if (!apart_ || kind != memory_kind::device) return file_descriptor();
+  return ask_a_worker([&](memory_maker& m, std::int64_t deadline) { return m.make(whole_pages(bytes), deadline); });
+}
+
+// Any worker will do: what it makes outlives it. While there is none, one is on its way.
+result<file_descriptor> device_core::ask_a_worker(
+    const std::function<result<file_descriptor>(memory_maker&, std::int64_t deadline_ns)>& ask) {
   const std::int64_t deadline = options_.start_timeout.after(loop_->now());
   while (loop_->now() < deadline) {
     if (refusing_.load()) return refusal();
@@ -63,7 +69,7 @@ result<file_descriptor> device_core::prepare(memory_kind kind, std::uint64_t byt
       if (!links_.empty()) maker = (ready != links_.end() ? *ready : links_.back())->maker();
     }
     if (maker) {
-      auto made = maker->make(whole_pages(bytes), deadline);
+      auto made = ask(*maker, deadline);
       if (made || !has_closed(made.error())) return made;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -75,8 +81,9 @@ result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes, file_de
   bytes = whole_pages(bytes);
   const std::scoped_lock guard(link_lock_);
   if (refusing_.load()) return refusal();
-  auto made = create(kind, bytes, std::move(prepared));
+  auto made = create(kind, apart_, bytes, std::move(prepared));
   if (!made) return made.error();
+  bytes = whole_pages(made->size());  // somebody else's is as large as it is
   const auto file = std::make_shared<const memory_file>(std::move(*made));
   mapping here;
   if (kind != memory_kind::device) {

@@ -177,6 +177,9 @@ struct cuda_memory {
     return opened;
   }
 
+  result<void> run(const lend&, call&) { return {}; }
+  result<void> run(const show&, call&) { return {}; }
+  result<void> run(const take_back&, call&) { return {}; }
   result<void> run(const fence&, call&) { return {}; }
   result<std::uint64_t> run(const ping& r, call&) { return r.value; }
 
@@ -227,4 +230,5 @@ struct cuda_memory {
 using namespace troupe::memory;
 using troupe::downloads, troupe::fences, troupe::slow, troupe::uploads;
 TROUPE_ENGINE(cuda_memory, "memory", "cuda", copy, uploads<upload>, downloads<download>, copy_2d, fill,
-              uploads<stream_in>, downloads<stream_out>, slow<seal>, slow<unseal>, fences<fence>, ping)
+              uploads<stream_in>, downloads<stream_out>, slow<seal>, slow<unseal>, fences<fence>, ping, lend, show,
+              take_back)

@@ -127,6 +127,9 @@ struct host_memory {
                              errno);
   }
 
+  result<void> run(const lend&, call&) { return {}; }
+  result<void> run(const show&, call&) { return {}; }
+  result<void> run(const take_back&, call&) { return {}; }
   result<void> run(const fence&, call&) { return {}; }
   result<std::uint64_t> run(const ping& r, call&) { return r.value; }
 };
@@ -137,4 +140,5 @@ struct host_memory {
 using namespace troupe::memory;
 using troupe::downloads, troupe::fences, troupe::grouped, troupe::uploads;
 TROUPE_ENGINE(host_memory, "memory", "host", grouped<copy>, grouped<uploads<upload>>, grouped<downloads<download>>,
-              copy_2d, fill, uploads<stream_in>, downloads<stream_out>, seal, unseal, fences<fence>, ping)
+              copy_2d, fill, uploads<stream_in>, downloads<stream_out>, seal, unseal, fences<fence>, ping, lend, show,
+              take_back)

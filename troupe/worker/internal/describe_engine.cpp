@@ -44,7 +44,7 @@ bool describe(const std::string& file, std::FILE* out) {
       write_line(out, "refused", std::string(to_string(e.reaction())) + " " + e.text());
     return false;
   };
-  const auto gpu = load_platform(backend, {folder}, 0);
+  const auto gpu = load_platform(backend, {folder}, 0, false);
   if (!gpu) return refuse(gpu.error());
   if (*gpu)
     if (const auto entered = (*gpu)->enter(); !entered) return refuse(entered.error());

@@ -9,7 +9,7 @@
 namespace troupe {
 
 result<std::unique_ptr<platform>> load_platform(const std::string& backend, const std::vector<std::string>& folders,
-                                                int device) {
+                                                int device, bool shared) {
   const auto missing = [&backend](std::string text) {
     return error(reaction::unsupported, "worker", "the " + backend + " backend: " + std::move(text));
   };
@@ -28,7 +28,7 @@ result<std::unique_ptr<platform>> load_platform(const std::string& backend, cons
     if (open == nullptr)
       return missing(path + " is not of this version of Troupe; install worker and engines together");
     result<std::unique_ptr<platform>> out(nullptr);
-    open(device, &out);
+    open(device, shared, &out);
     return out;
   }
   return std::unique_ptr<platform>();

@@ -35,6 +35,8 @@ class platform {
   virtual result<void> reserve(std::uint64_t address, std::uint64_t bytes) = 0;
   /// New memory; it lives as long as somebody has its descriptor or has it mapped.
   virtual result<file_descriptor> make_memory(std::uint64_t bytes) = 0;
+  /// Whether memory that came from elsewhere can be mapped, all of it.
+  virtual result<void> try_to_map(std::uint64_t bytes, const file_descriptor& memory) = 0;
   virtual result<void> map(std::uint64_t address, std::uint64_t bytes, const file_descriptor& memory,
                            map_access access) = 0;
   virtual void unmap(std::uint64_t address) noexcept = 0;
@@ -57,18 +59,20 @@ class platform {
   virtual result<void> check(void* stream) = 0;
 };
 
-/// A platform from its plug-in; null when none of the folders has one for this backend.
+/// A platform from its plug-in; null when none of the folders has one for this backend. `shared`: the process is not
+/// the worker's own, and what it does on the device itself shall see the worker's memory, and the other way round.
 result<std::unique_ptr<platform>> load_platform(const std::string& backend, const std::vector<std::string>& folders,
-                                                int device);
+                                                int device, bool shared);
 
 }  // namespace troupe
 
 extern "C" {
 /// What a plug-in exports. Its name changes with the class above.
-using troupe_platform_open_fn = void (*)(int device, troupe::result<std::unique_ptr<troupe::platform>>* out);
+using troupe_platform_open_fn = void (*)(int device, bool shared,
+                                         troupe::result<std::unique_ptr<troupe::platform>>* out);
 }
-#define TROUPE_PLATFORM(MAKE)                                                    \
-  extern "C" __attribute__((visibility("default"))) void troupe_platform_open_2( \
-      int device, ::troupe::result<std::unique_ptr<::troupe::platform>>* out) {  \
-    *out = MAKE(device);                                                         \
+#define TROUPE_PLATFORM(MAKE)                                                                \
+  extern "C" __attribute__((visibility("default"))) void troupe_platform_open_2(             \
+      int device, bool shared, ::troupe::result<std::unique_ptr<::troupe::platform>>* out) { \
+    *out = MAKE(device, shared);                                                             \
   }

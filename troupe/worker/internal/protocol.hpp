@@ -227,12 +227,12 @@ struct memory_place {
   std::uint32_t read_only;  ///< 1: the worker may not write there
 };
 /// On the second socket, where device memory is not the application's to make: so many bytes, and the answer with their
-/// descriptor, or with an error's text.
+/// descriptor, or with an error's text. With a descriptor: whether it can be opened.
 struct wanted_memory {
   std::uint64_t bytes;
 };
 struct made_memory {
-  std::uint32_t made;  ///< 1: the descriptor comes along
+  std::uint32_t made;  ///< 1: the descriptor comes along, or the one that came can be opened
   std::uint32_t reaction;
 };
 struct protected_place {

@@ -140,7 +140,7 @@ result<void> worker_session::begin() {
   if (!mailbox) return mailbox.error();
   auto asks_for_memory = control_socket::adopt(std::move(got->fds[2]));
   if (!asks_for_memory) return asks_for_memory.error();
-  auto gpu = load_platform(g.backend, g.folders, g.settings.device);
+  auto gpu = load_platform(g.backend, g.folders, g.settings.device, home_ == home::thread);
   if (!gpu) return gpu.error();
   const std::uint64_t apart = *gpu ? g.settings.device_bytes : 0;
   if (*gpu) {
@@ -202,9 +202,14 @@ void worker_session::make_memory() {
   if (auto ok = state_->gpu->enter(); !ok) return tell(ok.error());
   while (true) {
     protocol::wanted_memory wanted;
-    const auto got = state_->asks_for_memory.receive(std::as_writable_bytes(std::span(&wanted, 1)));
+    const auto got = state_->asks_for_memory.receive(std::as_writable_bytes(std::span(&wanted, 1)), 1);
     if (!got || got->outcome != control_socket::outcome::message || got->bytes != sizeof wanted) return;
-    const auto made = state_->gpu->make_memory(wanted.bytes);
+    const bool opens = !got->fds.empty();
+    const result<file_descriptor> made = [&]() -> result<file_descriptor> {
+      if (!opens) return state_->gpu->make_memory(wanted.bytes);
+      if (auto ok = state_->gpu->try_to_map(wanted.bytes, got->fds[0]); !ok) return ok.error();
+      return file_descriptor();
+    }();
     const std::string text = made ? std::string() : made.error().text();
     const protocol::made_memory head{.made = made ? 1u : 0u,
                                      .reaction = made ? 0u : static_cast<std::uint32_t>(made.error().reaction())};
@@ -212,7 +217,7 @@ void worker_session::make_memory() {
     std::memcpy(packet.data(), &head, sizeof head);
     std::memcpy(packet.data() + sizeof head, text.data(), text.size());
     const int fd = made ? made->get() : -1;
-    if (!state_->asks_for_memory.send(packet, std::span(&fd, made ? 1 : 0))) return;
+    if (!state_->asks_for_memory.send(packet, std::span(&fd, made && !opens ? 1 : 0))) return;
   }
 }
 

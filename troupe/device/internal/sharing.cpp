@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Memory of a device that others use too. What is opened wrongly would end every worker, so it is tried before.
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <thread>
+#include <troupe/device/internal/core.hpp>
+
+namespace troupe {
+namespace {
+
+error refused(std::string text) { return error(reaction::caller_bug, "memory", std::move(text)); }
+error impossible(std::string text) { return error(reaction::unsupported, "memory", std::move(text)); }
+
+result<file_descriptor> duplicate(int fd, const char* what) {
+  file_descriptor out(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!out) return error::from_errno(reaction::retry_later, "memory", what, errno);
+  return out;
+}
+
+}  // namespace
+
+// What it lies in, and where in that.
+result<std::pair<std::shared_ptr<const memory_file>, std::uint64_t>> device_core::file_of(const memory_range& r,
+                                                                                          const char* what) const {
+  const std::string begin = std::string(what) + ": ";
+  if (!r.owner) return refused(begin + "the buffer is empty (never allocated, or moved from)");
+  if (r.owner->owner != memory_)
+    return refused(begin + "the buffer belongs to another device; ask the one it was allocated on");
+  if (r.owner->address == 0) return *detail::why_stale(r);
+  const std::scoped_lock guard(link_lock_);
+  for (const held_segment& s : segments_)
+    if (r.address >= s.address && r.address - s.address < s.file->size()) {
+      if (s.read_only) return refused(begin + "this is memory that only the application writes; copy it to a buffer");
+      return std::pair(s.file, r.address - s.address);
+    }
+  return impossible(begin +
+                    "the buffer lies in memory that was adopted and has no descriptor; share it as its owner does");
+}
+
+result<shared_memory> device_core::export_memory(const memory_range& r) const {
+  if (r.owner && r.owner->seal.load() != seal_state::open)
+    return refused(
+        "export: the buffer is sealed, and whoever has a descriptor can write; unseal() it first, or copy it");
+  const auto found = file_of(r, "export");
+  if (!found) return found.error();
+  const auto& [file, offset] = *found;
+  auto fd = duplicate(file->fd(), "export: dup");
+  if (!fd) return fd.error();
+  const bool on_gpu = apart_ && r.owner->host == nullptr;
+  return shared_memory{.descriptor = std::move(*fd),
+                       .form = on_gpu ? memory_form::cuda : memory_form::file,
+                       .offset_bytes = offset,
+                       .bytes = r.bytes,
+                       .allocation_bytes = file->size()};
+}
+
+result<void> device_core::check_import(const shared_memory& from) const {
+  const auto text = [](std::uint64_t n) { return std::to_string(n); };
+  if (!from.descriptor)
+    return refused(
+        "import: there is no descriptor. Memory without one (cudaMalloc, new) can be used by a worker that is a "
+        "thread: "
+        "adopt_memory on a device with isolation::thread. Else copy it with upload, or make it so that it has one "
+        "(cuMemCreate, memfd_create)");
+  if (from.bytes == 0) return refused("import: bytes is 0; expected at least 1 element");
+  if (from.form != (apart_ ? memory_form::cuda : memory_form::file))
+    return impossible(std::string("import: the descriptor is ") +
+                      (apart_ ? "a memory file; this device opens memory of cuMemCreate: copy it with upload"
+                              : "of a GPU's memory, and this device is the host"));
+  if (from.offset_bytes > from.allocation_bytes || from.bytes > from.allocation_bytes - from.offset_bytes)
+    return refused("import: " + text(from.bytes) + " bytes at offset " + text(from.offset_bytes) +
+                   " do not lie in the allocation, which has " + text(from.allocation_bytes));
+  if (apart_ && from.allocation_bytes % segment_alignment != 0)
+    return refused("import: allocation_bytes is " + text(from.allocation_bytes) +
+                   "; expected what cuMemCreate was given, a multiple of 2 MiB");
+  return {};
+}
+
+result<void> device_core::try_to_open(const shared_memory& from) {
+  auto fd = duplicate(from.descriptor.get(), "import: dup");
+  if (!fd) return fd.error();
+  if (apart_) {
+    const auto opened = ask_a_worker(
+        [&](memory_maker& m, std::int64_t deadline) { return m.try_to_open(*fd, from.allocation_bytes, deadline); });
+    return opened ? result<void>() : opened.error();
+  }
+  auto file = memory_file::open(std::move(*fd), from.allocation_bytes);
+  if (!file)
+    return refused("import: " + file.error().text() +
+                   ": make it with memfd_create, and seal its size (F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), so that "
+                   "nobody can cut it off under the worker");
+  if (auto seen = mapping::map(*file, map_access::read_write); !seen)
+    return refused("import: the memory file cannot be mapped for writing: " + seen.error().text());
+  return {};
+}
+
+result<memory_range> device_core::import_memory(shared_memory from, std::size_t element_bytes, std::size_t alignment) {
+  if (refusing_.load()) return refusal();
+  if (auto ok = check_import(from); !ok) return ok.error();
+  if (from.bytes % element_bytes != 0 || from.offset_bytes % alignment != 0)
+    return refused("import: " + std::to_string(from.bytes) + " bytes at offset " + std::to_string(from.offset_bytes) +
+                   "; expected whole elements of " + std::to_string(element_bytes) + " bytes, at a multiple of " +
+                   std::to_string(alignment));
+  if (auto ok = try_to_open(from); !ok) return ok.error();
+  return memory_->import(from.allocation_bytes, std::move(from.descriptor), from.offset_bytes, from.bytes);
+}
+
+result<memory_range> device_core::adopt_memory(std::byte* data, extent bytes, std::size_t alignment,
+                                               std::shared_ptr<const void> keep) {
+  if (refusing_.load()) return refusal();
+  if (options_.isolation != isolation::thread)
+    return impossible("adopt: the memory is this program's, and the worker of " + options_.name +
+                      " is another process. Open the device with isolation::thread; or copy it with upload; or make it "
+                      "so that it has "
+                      "a descriptor (memfd_create, cuMemCreate) and use import_memory");
+  if (data == nullptr || bytes < 1 || bytes.overflowed()) return refused("adopt: there is no memory, or no elements");
+  if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0)
+    return refused("adopt: the memory does not begin at a multiple of " + std::to_string(alignment) +
+                   " bytes, as its elements need");
+  return memory_->adopt(reinterpret_cast<std::uintptr_t>(data), static_cast<std::uint64_t>(bytes.value()),
+                        std::move(keep));
+}
+
+result<addressed_memory> device_core::address_of(const memory_range& r) const {
+  addressed_memory out;
+  out.read_only = r.owner && r.owner->seal.load() != seal_state::open;
+  if (r.owner && r.owner->owner == memory_ && r.owner->host != nullptr) {
+    out.data = r.owner->host + (r.address - r.owner->address);
+    return out;
+  }
+  const bool direct = options_.isolation == isolation::thread;
+  if (apart_ && !direct)
+    return impossible(
+        "address: the buffer lies on a GPU, whose worker is another process. Give others its descriptor "
+        "(export_memory), or open the device with isolation::thread");
+  if (direct && r.owner && r.owner->owner == memory_ && r.owner->address != 0) {
+    out.data = reinterpret_cast<std::byte*>(r.address);
+    out.on_gpu = apart_;
+    out.ordinal = static_cast<std::int32_t>(options_.ordinal);
+    return out;
+  }
+  const auto found = file_of(r, "address");
+  if (!found) return found.error();
+  auto seen = mapping::map(*found->first, out.read_only ? map_access::read_only : map_access::read_write);
+  if (!seen) return seen.error();
+  out.data = seen->data() + found->second;
+  out.keep = std::make_shared<const mapping>(std::move(*seen));
+  return out;
+}
+
+}  // namespace troupe

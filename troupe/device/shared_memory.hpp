@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <troupe/base/file_descriptor.hpp>
+
+namespace troupe {
+
+/// How memory with a descriptor is opened.
+enum class memory_form : std::uint8_t {
+  file,  ///< mmap: a memfd whose size is sealed; of the host engine, and of every host_buffer
+  cuda,  ///< cuMemImportFromShareableHandle with CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, cuMemMap, cuMemSetAccess
+};
+
+/// Memory that several programs can open. The descriptor goes from one process to another over a Unix socket
+/// (SCM_RIGHTS), or stays within one.
+struct shared_memory {
+  file_descriptor descriptor;
+  memory_form form = memory_form::file;
+  std::uint64_t offset_bytes = 0;      ///< where in it the buffer begins
+  std::uint64_t bytes = 0;             ///< of the buffer
+  std::uint64_t allocation_bytes = 0;  ///< of all that the descriptor stands for, as cuMemMap must be told
+};
+
+/// Memory of a device that this process can address.
+struct addressed_memory {
+  std::byte* data = nullptr;  ///< on a GPU, where `on_gpu`
+  bool on_gpu = false;
+  std::int32_t ordinal = 0;          ///< of that GPU
+  bool read_only = false;            ///< it is sealed
+  std::shared_ptr<const void> keep;  ///< what must live as long as `data` is used
+};
+
+}  // namespace troupe

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Memory of a device that others use too.
+#include <troupe/device/internal/core.hpp>
+#include <troupe/memory/requests.hpp>
+
+namespace troupe {
+
+result<shared_memory> device::export_range(const memory_range& r) const { return core_->export_memory(r); }
+result<addressed_memory> device::address_range(const memory_range& r) const { return core_->address_of(r); }
+
+memory_range device::import_range(shared_memory from, std::size_t element_bytes, std::size_t alignment) const {
+  const std::uint64_t bytes = from.bytes;
+  auto made = core_->import_memory(std::move(from), element_bytes, alignment);
+  if (!made) return {core_->memory().stillborn(bytes, made.error()), 0, bytes};
+  return std::move(*made);
+}
+
+memory_range device::adopt_range(std::byte* data, extent bytes, std::size_t alignment,
+                                 std::shared_ptr<const void> keep) const {
+  auto made = core_->adopt_memory(data, bytes, alignment, std::move(keep));
+  if (!made) return {core_->memory().stillborn(0, made.error()), 0, 0};
+  return std::move(*made);
+}
+
+pending<void> device::lend_range(const memory_range& r) const {
+  return ask(memory::lend{.target = inout<std::byte>(r), .bytes = r.bytes});
+}
+
+pending<void> device::take_back_range(const memory_range& r) const {
+  return ask(memory::take_back{.target = out<std::byte>(r), .bytes = r.bytes});
+}
+
+}  // namespace troupe
