@@ -201,6 +201,16 @@ result<detail::range_with_layout> borrow_from(const device& gpu, Managed* from, 
   return reinterpret_cast<::DLManagedTensor*>(static_cast<abi::managed_tensor*>(give<abi::managed_tensor>(exported_)));
 }
 
+void release(::DLManagedTensorVersioned* tensor) noexcept {
+  auto* const t = reinterpret_cast<abi::managed_tensor_versioned*>(tensor);
+  if (t != nullptr && t->deleter != nullptr) t->deleter(t);
+}
+
+void release(::DLManagedTensor* tensor) noexcept {
+  auto* const t = reinterpret_cast<abi::managed_tensor*>(tensor);
+  if (t != nullptr && t->deleter != nullptr) t->deleter(t);
+}
+
 pending<tensor> detail::lend(const device& gpu, const memory_range& r, dtype type, layout how) {
   auto at = gpu.address(buffer<std::byte>(r));
   if (!at) return make_ready<tensor>(at.error());

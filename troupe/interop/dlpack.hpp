@@ -42,6 +42,10 @@ class tensor {
   std::shared_ptr<const detail::exported> exported_;
 };
 
+/// For a receiver: calls the deleter.
+void release(::DLManagedTensorVersioned* tensor) noexcept;
+void release(::DLManagedTensor* tensor) noexcept;
+
 /// A buffer in a tensor's memory.
 template <class T>
 struct borrowed {

@@ -1,0 +1,317 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What a device on a GPU shares with CUDA code beside it, and what it says of the GPU, against the driver's own
+// answers.
+#include <cuda.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <numeric>
+#include <thread>
+#include <troupe/events/event.hpp>
+#include <troupe/interop/dlpack.hpp>
+#include <troupe/interop/internal/abi.hpp>
+#include <troupe/jit/jit.hpp>
+#include <troupe/troupe.hpp>
+
+namespace troupe {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string text_of(CUresult r) {
+  const char* name = nullptr;
+  (void)::cuGetErrorName(r, &name);
+  return name != nullptr ? name : "an unknown error";
+}
+void must(CUresult r) { ASSERT_EQ(r, CUDA_SUCCESS) << "this test needs a GPU: " << text_of(r); }
+
+template <class T>
+std::string trouble(const result<T>& r) {
+  return r ? "" : r.error().to_string();
+}
+
+std::vector<float> counting(std::size_t n, float first = 0) {
+  std::vector<float> out(n);
+  std::iota(out.begin(), out.end(), first);
+  return out;
+}
+
+constexpr std::uint64_t granule = 2 << 20;
+
+// What another program does with a descriptor.
+class opened {
+ public:
+  opened(const shared_memory& m, CUdevice device) : bytes_(m.allocation_bytes) {
+    CUmemGenericAllocationHandle handle = 0;
+    must(::cuMemImportFromShareableHandle(&handle,
+                                          reinterpret_cast<void*>(static_cast<std::uintptr_t>(m.descriptor.get())),
+                                          CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    must(::cuMemAddressReserve(&base_, bytes_, 0, 0, 0));
+    must(::cuMemMap(base_, bytes_, 0, handle, 0));
+    must(::cuMemRelease(handle));
+    CUmemAccessDesc access{};
+    access.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    must(::cuMemSetAccess(base_, bytes_, &access, 1));
+    at = base_ + m.offset_bytes;
+  }
+  ~opened() {
+    (void)::cuMemUnmap(base_, bytes_);
+    (void)::cuMemAddressFree(base_, bytes_);
+  }
+  opened(const opened&) = delete;
+  CUdeviceptr at = 0;
+
+ private:
+  CUdeviceptr base_ = 0;
+  std::uint64_t bytes_;
+};
+
+class beside_cuda : public testing::Test {
+ protected:
+  void SetUp() override {
+    must(::cuInit(0));
+    must(::cuDeviceGet(&device_, 0));
+    must(::cuDevicePrimaryCtxRetain(&context_, device_));
+    must(::cuCtxSetCurrent(context_));
+  }
+  void TearDown() override { (void)::cuDevicePrimaryCtxRelease(device_); }
+
+  device open(isolation where = isolation::process, device_options o = {}) {
+    o.engine = "cuda";
+    o.isolation = where;
+    return runtime_.open_device(std::move(o));
+  }
+  file_descriptor made(std::uint64_t bytes, const std::vector<float>& content) {
+    CUmemAllocationProp p{};
+    p.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    p.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device_};
+    p.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    CUmemGenericAllocationHandle handle = 0;
+    must(::cuMemCreate(&handle, bytes, &p, 0));
+    int fd = -1;
+    must(::cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    must(::cuMemRelease(handle));
+    const opened here({.descriptor = file_descriptor(::fcntl(fd, F_DUPFD_CLOEXEC, 0)),
+                       .form = memory_form::cuda,
+                       .bytes = bytes,
+                       .allocation_bytes = bytes},
+                      device_);
+    must(::cuMemcpyHtoD(here.at, content.data(), content.size() * sizeof(float)));
+    must(::cuCtxSynchronize());
+    return file_descriptor(fd);
+  }
+
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+  runtime runtime_;
+};
+
+TEST_F(beside_cuda, what_is_exported_can_be_mapped_read_and_written) {
+  const device gpu = open();
+  const auto all = gpu.alloc<float>(1000), x = all.slice(100, 50);
+  gpu.upload(all, counting(1000));
+  const auto shared = gpu.export_memory(x);
+  ASSERT_TRUE(shared) << trouble(shared);
+  EXPECT_EQ(shared->form, memory_form::cuda);
+  ASSERT_EQ(trouble(gpu.lend(x).get()), "");
+  const opened theirs(*shared, device_);
+  std::vector<float> seen(50);
+  must(::cuMemcpyDtoH(seen.data(), theirs.at, 200));
+  EXPECT_EQ(seen, counting(50, 100));
+  const float one = -1;
+  must(::cuMemcpyHtoD(theirs.at + 12, &one, 4));
+  must(::cuCtxSynchronize());
+  ASSERT_EQ(trouble(gpu.take_back(x).get()), "");
+  EXPECT_EQ(gpu.download(x).get().value()[3], -1);
+  EXPECT_EQ(gpu.download(all).get().value()[99], 99);
+}
+
+TEST_F(beside_cuda, a_buffer_lies_in_imported_memory_also_after_a_restart) {
+  const device gpu = open(isolation::process, {.salvage = salvage::untouched});
+  const auto x = gpu.import_memory<float>({.descriptor = made(2 * granule, counting(1000)),
+                                           .form = memory_form::cuda,
+                                           .offset_bytes = 40,
+                                           .bytes = 400,
+                                           .allocation_bytes = 2 * granule});
+  ASSERT_TRUE(x.valid()) << x.cause()->to_string();
+  EXPECT_EQ(gpu.download(x).get().value(), counting(100, 10));
+  ASSERT_EQ(::kill(gpu.statistics().worker_pid, SIGKILL), 0);
+  while (gpu.statistics().generation == 1) std::this_thread::yield();
+  const auto again = gpu.download(x).get();
+  ASSERT_TRUE(again) << trouble(again);
+  EXPECT_EQ(*again, counting(100, 10));
+}
+
+TEST_F(beside_cuda, what_cannot_be_imported_is_refused_and_the_worker_lives) {
+  const device gpu = open();
+  ASSERT_EQ(trouble(gpu.ping(1).get()), "");
+  const auto why = [&](shared_memory m) {
+    m.form = memory_form::cuda;
+    m.bytes = 4;
+    const auto cause = gpu.import_memory<float>(std::move(m)).cause();
+    return cause ? cause->to_string() : "it was taken";
+  };
+  EXPECT_NE(why({.descriptor = file_descriptor(::open("/dev/zero", O_RDWR | O_CLOEXEC)), .allocation_bytes = granule})
+                .find("cuMemImportFromShareableHandle"),
+            std::string::npos);
+  EXPECT_NE(why({.descriptor = made(granule, {1}), .allocation_bytes = 4 * granule}).find("cuMemMap"),
+            std::string::npos);
+  EXPECT_NE(why({.descriptor = made(granule, {1}), .allocation_bytes = 5000}).find("2 MiB"), std::string::npos);
+  EXPECT_EQ(trouble(gpu.ping(1).get()), "");
+  EXPECT_EQ(gpu.statistics().generation, 1u);
+}
+
+TEST_F(beside_cuda, a_worker_that_is_a_thread_shares_pointers_with_the_program) {
+  const device gpu = open(isolation::thread);
+  CUdeviceptr mine = 0;
+  must(::cuMemAlloc(&mine, 4000));
+  const auto values = counting(1000);
+  must(::cuMemcpyHtoD(mine, values.data(), 4000));
+  must(::cuCtxSynchronize());
+  {
+    const auto x = gpu.adopt_memory(reinterpret_cast<float*>(mine), 1000, nullptr);
+    EXPECT_EQ(gpu.download(x).get().value(), values);
+    ASSERT_EQ(trouble(gpu.fill(x.slice(10, 5), 7).get()), "");
+  }
+  float seen = 0;
+  must(::cuMemcpyDtoH(&seen, mine + 4 * 12, 4));
+  EXPECT_EQ(seen, 7);
+
+  const auto y = gpu.alloc<float>(10);
+  gpu.upload(y, counting(10, 3));
+  ASSERT_EQ(trouble(gpu.lend(y).get()), "");
+  const auto at = gpu.address(y);
+  ASSERT_TRUE(at) << trouble(at);
+  EXPECT_TRUE(at->on_gpu);
+  must(::cuMemcpyDtoH(&seen, reinterpret_cast<CUdeviceptr>(at->data) + 36, 4));
+  EXPECT_EQ(seen, 12);
+  EXPECT_EQ(trouble(gpu.close().get()), "");
+  must(::cuMemFree(mine));
+}
+
+TEST_F(beside_cuda, tensors_go_both_ways_where_the_worker_is_a_thread) {
+  const device gpu = open(isolation::thread), apart = open();
+  const auto x = gpu.alloc<float>(12);
+  gpu.upload(x, counting(12));
+  const auto lent = dlpack::to_dlpack(gpu, x, {.shape = {3, 4}}).get();
+  ASSERT_TRUE(lent) << trouble(lent);
+  DLManagedTensorVersioned* const raw = lent->managed();
+  auto& t = *reinterpret_cast<dlpack::abi::managed_tensor_versioned*>(raw);
+  EXPECT_EQ(t.tensor.device.type, dlpack::abi::cuda);
+  EXPECT_EQ(t.tensor.device.id, 0);
+  float seen = 0;
+  must(::cuMemcpyDtoH(&seen, reinterpret_cast<CUdeviceptr>(t.tensor.data) + 44, 4));
+  EXPECT_EQ(seen, 11);
+  {
+    const auto back = dlpack::from_dlpack<float>(gpu, raw);
+    ASSERT_TRUE(back) << trouble(back);
+    EXPECT_EQ(gpu.download(back->data).get().value(), counting(12));
+  }
+  const auto z = apart.alloc<float>(12, {.zeroed = true});
+  EXPECT_EQ(dlpack::to_dlpack(apart, z).get().error().reaction(), reaction::unsupported);
+}
+
+TEST_F(beside_cuda, statistics_say_what_the_driver_says) {
+  const device gpu = open();
+  ASSERT_EQ(trouble(gpu.started().get()), "");
+  char name[128] = "", bus[32] = "";
+  int major = 0, processors = 0;
+  must(::cuDeviceGetName(name, sizeof name, device_));
+  must(::cuDeviceGetPCIBusId(bus, sizeof bus, device_));
+  must(::cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_));
+  must(::cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device_));
+  const auto compare = [&] {
+    std::size_t free = 0, total = 0;
+    std::this_thread::sleep_for(20ms);  // longer than a figure is taken for new
+    must(::cuMemGetInfo(&free, &total));
+    const device_hardware h = gpu.statistics().hardware;
+    const std::uint64_t apart = h.free_bytes > free ? h.free_bytes - free : free - h.free_bytes;
+    EXPECT_LE(apart, std::uint64_t{64} << 20) << h.free_bytes << " against " << free;
+    EXPECT_GE(h.total_bytes, total);
+    return h;
+  };
+  const device_hardware h = compare();
+  EXPECT_EQ(h.model, name);
+  EXPECT_EQ(h.pci, bus);
+  EXPECT_EQ(h.capability_major, static_cast<std::uint32_t>(major));
+  EXPECT_EQ(h.processors, static_cast<std::uint32_t>(processors));
+  // What another program takes is seen too.
+  CUdeviceptr taken = 0;
+  must(::cuMemAlloc(&taken, std::size_t{1} << 30));
+  EXPECT_LT(compare().free_bytes + (std::uint64_t{900} << 20), h.free_bytes);
+  must(::cuMemFree(taken));
+}
+
+constexpr const char* busy_source = R"(
+__global__ void busy(long long ns, int* done) {
+  long long begin, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
+  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)); while (now - begin < ns);
+  if (threadIdx.x == 0 && blockIdx.x == 0) *done = 1;
+}
+)";
+
+TEST_F(beside_cuda, events_tell_the_gpus_time) {
+  const device gpu = open();
+  const jit::program program = jit::compile(gpu, {.source = busy_source});
+  const auto done = gpu.alloc<int>(1, {.zeroed = true});
+  const auto busy = [&](std::int64_t ns) {
+    gpu.tell(jit::launch{.kernel = program.kernel("busy"), .grid = 1, .block = 1, .arguments = {ns, inout(done)}});
+  };
+  busy(1);
+  const events::event before(gpu), after(gpu);
+  (void)before.record(done);
+  busy(5'000'000);
+  (void)after.record(done);
+  EXPECT_FALSE(after.query()) << "the kernel takes 5 ms";
+  const auto took = elapsed(before, after).get();
+  ASSERT_TRUE(took) << trouble(took);
+  EXPECT_GE(*took, 5ms);
+  EXPECT_LT(*took, 7ms);
+  EXPECT_TRUE(after.query());
+}
+
+TEST_F(beside_cuda, an_event_of_another_process_is_waited_for) {
+  const device one = open(), two = open();
+  const events::event e(one, {.inter_process = true});
+  ASSERT_EQ(trouble(e.record().get()), "");
+  const auto handle = e.handle().get();
+  ASSERT_TRUE(handle) << trouble(handle);
+  const events::event theirs = events::event::open(two, *handle);
+  EXPECT_EQ(trouble(theirs.reached().get()), "");
+  const events::event plain(one);
+  ASSERT_EQ(trouble(plain.record().get()), "");
+  EXPECT_EQ(plain.handle().get().error().reaction(), reaction::caller_bug);
+  EXPECT_EQ(elapsed(e, plain).get().error().reaction(), reaction::caller_bug);
+}
+
+TEST_F(beside_cuda, what_is_high_overtakes_kernels_that_wait) {
+  const device gpu = open();
+  const jit::program program = jit::compile(gpu, {.source = busy_source});
+  const auto flags = gpu.alloc<int>(64, {.zeroed = true});
+  const auto launch = [&](int i, std::int64_t ns, extent blocks) {
+    return jit::launch{
+        .kernel = program.kernel("busy"), .grid = blocks, .block = 1024, .arguments = {ns, inout(flags.slice(i, 1))}};
+  };
+  ASSERT_EQ(trouble(gpu.ask(launch(0, 1, 1)).get()), "");
+  // Each fills the GPU several times over.
+  std::vector<pending<void>> low;
+  for (int i = 1; i < 20; ++i) low.push_back(gpu.ask(launch(i, 1'000'000, 4000), {.priority = priority::low}));
+  const auto urgent = gpu.ask(launch(40, 1'000'000, 100), {.priority = priority::high}).get();
+  EXPECT_EQ(trouble(urgent), "");
+  EXPECT_FALSE(low.back().ready()) << "it waited for everything";
+  for (auto& p : low) EXPECT_EQ(trouble(p.get()), "");
+  int lowest = 0, highest = 0;
+  must(::cuCtxGetStreamPriorityRange(&lowest, &highest));
+  for (const lane_statistics& l : gpu.statistics().lanes) {
+    if (l.purpose != lane_purpose::high && l.purpose != lane_purpose::low) continue;
+    EXPECT_EQ(l.priority, l.purpose == lane_purpose::high ? highest : lowest);
+  }
+}
+
+}  // namespace
+}  // namespace troupe

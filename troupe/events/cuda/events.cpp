@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA engine of events: those of the driver, on the streams of the lanes.
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <troupe/base/unique_handle.hpp>
+#include <troupe/cuda/errors.hpp>
+#include <troupe/events/requests.hpp>
+#include <troupe/worker/engine.hpp>
+
+namespace troupe::events {
+namespace {
+
+static_assert(sizeof(CUipcEventHandle) == sizeof(event_handle));
+
+struct event_traits {
+  using type = CUevent;
+  static constexpr type null = nullptr;
+  static void close(type e) noexcept { (void)::cuEventDestroy(e); }
+};
+struct stream_traits {
+  using type = CUstream;
+  static constexpr type null = nullptr;
+  static void close(type s) noexcept { (void)::cuStreamDestroy(s); }
+};
+
+std::string begin_of(std::string_view request) { return std::string(request) + ": "; }
+
+class cuda_events {
+ public:
+  static result<std::unique_ptr<cuda_events>> make(const engine_context&) {
+    auto out = std::make_unique<cuda_events>();
+    CUstream s = nullptr;
+    if (auto ok = cuda::done(::cuStreamCreate(&s, CU_STREAM_NON_BLOCKING), "cuStreamCreate"); !ok) return ok.error();
+    out->own_.reset(s);
+    return out;
+  }
+  const char* version() const { return "CUDA events"; }
+
+  result<void> run(const record& r, call& c) {
+    return record_on(static_cast<CUstream>(c.stream), r.event.data(), r.number, r.inter_process, name_of<record>());
+  }
+  // On a helper's thread, which has waited for everything: what is enqueued now is reached at once.
+  result<void> run(const record_all& r, call&) {
+    const std::string_view request = name_of<record_all>();
+    if (auto ok = record_on(own_.get(), r.event.data(), r.number, r.inter_process, request); !ok) return ok;
+    return done(::cuStreamSynchronize(own_.get()), request, "cuStreamSynchronize");
+  }
+  result<void> run(const hold_back& r, call& c) {
+    return wait_on(static_cast<CUstream>(c.stream), r.event.data(), name_of<hold_back>());
+  }
+  result<void> run(const reach& r, call& c) {
+    return wait_on(static_cast<CUstream>(c.stream), r.event.data(), name_of<reach>());
+  }
+  // On a helper's thread, after both.
+  result<std::int64_t> run(const elapsed_time& r, call&) {
+    const std::string_view request = name_of<elapsed_time>();
+    const auto from = find(r.from.data(), request, "from"), to = find(r.to.data(), request, "to");
+    if (!from) return from.error();
+    if (!to) return to.error();
+    if (from->inter_process || to->inter_process)
+      return error(reaction::caller_bug, "events",
+                   begin_of(request) + "events for other processes do not tell the time; use others beside them");
+    float ms = 0;
+    if (const CUresult e = ::cuEventElapsedTime(&ms, from->event, to->event); e != CUDA_SUCCESS)
+      return cuda::failed(begin_of(request) + "cuEventElapsedTime", e);
+    return static_cast<std::int64_t>(static_cast<double>(ms) * 1e6);
+  }
+  result<event_handle> run(const share& r, call&) {
+    const std::string_view request = name_of<share>();
+    const auto known = find(r.event.data(), request, "event");
+    if (!known) return known.error();
+    if (!known->inter_process)
+      return error(reaction::caller_bug, "events",
+                   begin_of(request) + "the event was not made for other processes; make it with inter_process");
+    CUipcEventHandle handle;
+    if (const CUresult e = ::cuIpcGetEventHandle(&handle, known->event); e != CUDA_SUCCESS)
+      return cuda::failed(begin_of(request) + "cuIpcGetEventHandle", e);
+    event_handle out;
+    std::memcpy(out.data(), &handle, sizeof handle);
+    return out;
+  }
+  result<void> run(const open& r, call&) {
+    CUipcEventHandle handle;
+    std::memcpy(&handle, r.handle.data(), sizeof handle);
+    CUevent e = nullptr;
+    if (auto ok = done(::cuIpcOpenEventHandle(&e, handle), name_of<open>(), "cuIpcOpenEventHandle"); !ok) return ok;
+    const std::scoped_lock guard(lock_);
+    all_.insert_or_assign(r.event.data(), entry{unique_handle<event_traits>(e), true});
+    return {};
+  }
+  result<void> run(const forget& r, call&) {
+    const std::scoped_lock guard(lock_);
+    all_.erase(r.event.data());
+    return {};
+  }
+
+ private:
+  struct entry {
+    unique_handle<event_traits> event;
+    bool inter_process;
+  };
+  struct found {
+    CUevent event;
+    bool inter_process;
+  };
+  static result<void> done(CUresult r, std::string_view request, const char* call) {
+    if (r == CUDA_SUCCESS) [[likely]]
+      return {};
+    return cuda::failed(begin_of(request) + call, r);
+  }
+  // By its memory, which is the same in every worker; what a worker before this one knew is stale.
+  result<found> find(const std::byte* memory, std::string_view request, const char* which) {
+    const std::scoped_lock guard(lock_);
+    const auto at = all_.find(memory);
+    if (at != all_.end()) return found{at->second.event.get(), at->second.inter_process};
+    return error(reaction::caller_bug, "events", begin_of(request) + which + " was never recorded; record it first");
+  }
+  result<found> find_or_make(const std::byte* memory, bool inter_process, std::string_view request) {
+    const std::scoped_lock guard(lock_);
+    if (const auto at = all_.find(memory); at != all_.end() && at->second.inter_process == inter_process)
+      return found{at->second.event.get(), inter_process};
+    CUevent e = nullptr;
+    const unsigned flags = inter_process ? CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT;
+    if (auto ok = done(::cuEventCreate(&e, flags), request, "cuEventCreate"); !ok) return ok.error();
+    all_.insert_or_assign(memory, entry{unique_handle<event_traits>(e), inter_process});
+    return found{e, inter_process};
+  }
+  result<void> record_on(CUstream s, std::byte* memory, std::uint64_t number, bool inter_process,
+                         std::string_view request) {
+    const auto e = find_or_make(memory, inter_process, request);
+    if (!e) return e.error();
+    if (auto ok = done(::cuEventRecord(e->event, s), request, "cuEventRecord"); !ok) return ok;
+    auto& word = reinterpret_cast<event_memory*>(memory)->recorded;
+    return done(::cuStreamWriteValue64(s, reinterpret_cast<CUdeviceptr>(&word), number, CU_STREAM_WRITE_VALUE_DEFAULT),
+                request, "cuStreamWriteValue64");
+  }
+  result<void> wait_on(CUstream s, const std::byte* memory, std::string_view request) {
+    const auto e = find(memory, request, "event");
+    if (!e) return e.error();
+    return done(::cuStreamWaitEvent(s, e->event, CU_EVENT_WAIT_DEFAULT), request, "cuStreamWaitEvent");
+  }
+
+  std::mutex lock_;
+  std::map<const std::byte*, entry> all_;
+  unique_handle<stream_traits> own_;
+};
+
+}  // namespace
+}  // namespace troupe::events
+
+using namespace troupe::events;
+TROUPE_ENGINE(cuda_events, "events", "cuda", record, troupe::fences<record_all>, hold_back, reach,
+              troupe::slow<elapsed_time>, share, open, forget)
