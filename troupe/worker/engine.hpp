@@ -39,13 +39,16 @@ extern "C" {
 
 inline constexpr std::uint32_t troupe_engine_abi = 4;
 
-/// Which lane an operation wants: its library's, a helper thread's (slow work), or one of the two for copies.
+/// Which lane an operation wants: its library's, a helper thread's (slow work), one of the two for copies, or
+/// another's.
 enum troupe_lane : std::uint32_t {
   troupe_lane_library,
   troupe_lane_helper,
   troupe_lane_upload,
   troupe_lane_download,
-  troupe_lane_fence,  ///< waits for everything before it, on a helper's lane
+  troupe_lane_fence,   ///< waits for everything before it, on a helper's lane
+  troupe_lane_behind,  ///< the one of what it waits for, where that is one lane only; else its library's, or an idle
+                       ///< one
 };
 
 struct troupe_engine_context {
@@ -138,6 +141,9 @@ struct downloads {};
 /// In the list of TROUPE_ENGINE: runs when everything before it has run.
 template <class R>
 struct fences {};
+/// In the list of TROUPE_ENGINE: takes no time itself, and is to come right behind what it waits for.
+template <class R>
+struct follows {};
 /// In the list of TROUPE_ENGINE: may be coalesced. The engine also has
 ///   static std::uint64_t group_of(const R&);          // the same number for those that may share a call; 0: this one
 ///   never result<void> run_group(const group<R>&, call&);   // fails before it has written anything, or not at all
@@ -250,6 +256,8 @@ template <class R>
 struct operation_traits<uploads<R>> : operation_traits<R, troupe_lane_upload> {};
 template <class R>
 struct operation_traits<downloads<R>> : operation_traits<R, troupe_lane_download> {};
+template <class R>
+struct operation_traits<follows<R>> : operation_traits<R, troupe_lane_behind> {};
 template <class R>
 struct operation_traits<fences<R>> : operation_traits<R, troupe_lane_fence> {};
 

@@ -151,5 +151,5 @@ class cuda_events {
 }  // namespace troupe::events
 
 using namespace troupe::events;
-TROUPE_ENGINE(cuda_events, "events", "cuda", record, troupe::fences<record_all>, hold_back, reach,
+TROUPE_ENGINE(cuda_events, "events", "cuda", troupe::follows<record>, troupe::fences<record_all>, hold_back, reach,
               troupe::slow<elapsed_time>, share, open, forget)

@@ -52,6 +52,24 @@ TEST(command, impossible_counts_modes_and_ranges_are_refused) {
   EXPECT_FALSE(parse_command(good(max_operands + 1, 8)));
 }
 
+TEST(command, flags_and_priority_arrive_as_they_were_sent_and_others_are_refused) {
+  auto record = good(1, 8);
+  std::byte& flags = record[offsetof(protocol::command_header, flags)];
+  for (const priority p : {priority::normal, priority::high, priority::low})
+    for (const bool alone : {false, true}) {
+      const protocol::command_flags sent(alone, p);
+      std::memcpy(&flags, &sent, sizeof sent);
+      const auto c = parse_command(record);
+      ASSERT_TRUE(c);
+      EXPECT_EQ(c->head.flags.alone(), alone);
+      EXPECT_EQ(c->head.flags.priority(), p);
+    }
+  for (const int bits : {6, 7, 8, 255}) {
+    flags = static_cast<std::byte>(bits);
+    EXPECT_FALSE(parse_command(record)) << bits;
+  }
+}
+
 TEST(command, a_list_of_accesses_elsewhere_is_found_and_must_be_possible) {
   auto record = good(1, 8);
   auto head = reinterpret_cast<protocol::command_header*>(record.data());

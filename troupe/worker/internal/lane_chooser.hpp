@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <troupe/worker/engine.hpp>
 #include <troupe/worker/internal/hazards.hpp>
@@ -39,6 +40,12 @@ class lane_chooser {
         return least(first_helper_, max_lanes, backlog);
       default:
         break;
+    }
+    if (wanted == troupe_lane_behind) {
+      const std::uint32_t before = waits.lanes();
+      if (std::has_single_bit(before) && before >> streams() == 0)
+        return static_cast<std::uint32_t>(std::countr_zero(before));
+      if (before == 0) return least(first_compute, first_compute + computes_, backlog);
     }
     if (computes_ == 1) return first_compute;
     if (policy_ == lane_policy::per_actor) return first_compute + library % computes_;

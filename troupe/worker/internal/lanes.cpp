@@ -107,7 +107,7 @@ void lane_set::give_way() noexcept {
   const std::int64_t deadline = now_ns() + most_patience_ns;
   const auto alone = [this] {
     return std::none_of(lanes_.begin(), lanes_.end(), [](const lane& l) {
-      return l.purpose != lane_purpose::low && l.running.load(std::memory_order_seq_cst);
+      return l.purpose != lane_purpose::low && l.running.load(std::memory_order_relaxed);
     });
   };
   step_waiters_.fetch_add(1, std::memory_order_seq_cst);
@@ -320,7 +320,7 @@ void lane_set::run_group(operation& head) noexcept {
 
 void lane_set::complete(position up_to) noexcept {
   lane& l = lanes_[up_to.lane];
-  l.running.store(false, std::memory_order_seq_cst);
+  l.running.store(false, std::memory_order_relaxed);  // before the ordered store that follows, which costs enough
   if (l.stream == nullptr) {
     l.ran.store(up_to.sequence, std::memory_order_release);  // first: a lane that is idle has run everything
     channel_.page().lanes[up_to.lane].done.store(up_to.sequence, std::memory_order_seq_cst);

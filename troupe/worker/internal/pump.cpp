@@ -148,7 +148,8 @@ std::uint64_t pump::weight(const operation& op, std::uint32_t lane) const noexce
   if (lane == parts_.lanes.low() && !lanes_.is_stream(lane)) return too_heavy;
   if (op.what->ready != nullptr && !op.what->ready(op.engine, op.payload)) return too_heavy;
   // Enqueueing takes no time; only what goes through the application's memory may wait for the application.
-  if (lanes_.is_stream(lane) && op.what->lane == troupe_lane_library) return 0;
+  const bool copies = op.what->lane == troupe_lane_upload || op.what->lane == troupe_lane_download;
+  if (lanes_.is_stream(lane) && !copies) return 0;
   std::uint64_t bytes = 0;
   for (const memory_access& a : op.touched) bytes += a.end - a.begin;
   return bytes;
