@@ -151,5 +151,5 @@ class cuda_events {
 }  // namespace troupe::events
 
 using namespace troupe::events;
-TROUPE_ENGINE(cuda_events, "events", "cuda", troupe::follows<record>, troupe::fences<record_all>, hold_back, reach,
-              troupe::slow<elapsed_time>, share, open, forget)
+TROUPE_ENGINE(cuda_events, "events", "cuda", troupe::follows<record>, troupe::fences<record_all>,
+              troupe::follows<hold_back>, troupe::follows<reach>, troupe::slow<elapsed_time>, share, open, forget)

@@ -63,5 +63,5 @@ struct host_events {
 }  // namespace troupe::events
 
 using namespace troupe::events;
-TROUPE_ENGINE(host_events, "events", "host", troupe::follows<record>, troupe::fences<record_all>, hold_back, reach,
-              elapsed_time, share, open, forget)
+TROUPE_ENGINE(host_events, "events", "host", troupe::follows<record>, troupe::fences<record_all>,
+              troupe::follows<hold_back>, troupe::follows<reach>, elapsed_time, share, open, forget)

@@ -228,7 +228,7 @@ struct cuda_memory {
 }  // namespace troupe::memory
 
 using namespace troupe::memory;
-using troupe::downloads, troupe::fences, troupe::slow, troupe::uploads;
+using troupe::downloads, troupe::fences, troupe::follows, troupe::slow, troupe::uploads;
 TROUPE_ENGINE(cuda_memory, "memory", "cuda", copy, uploads<upload>, downloads<download>, copy_2d, fill,
-              uploads<stream_in>, downloads<stream_out>, slow<seal>, slow<unseal>, fences<fence>, ping, lend, show,
-              take_back)
+              uploads<stream_in>, downloads<stream_out>, slow<seal>, slow<unseal>, fences<fence>, ping, follows<lend>,
+              follows<show>, follows<take_back>)

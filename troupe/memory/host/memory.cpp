@@ -138,7 +138,7 @@ struct host_memory {
 }  // namespace troupe::memory
 
 using namespace troupe::memory;
-using troupe::downloads, troupe::fences, troupe::grouped, troupe::uploads;
+using troupe::downloads, troupe::fences, troupe::follows, troupe::grouped, troupe::uploads;
 TROUPE_ENGINE(host_memory, "memory", "host", grouped<copy>, grouped<uploads<upload>>, grouped<downloads<download>>,
-              copy_2d, fill, uploads<stream_in>, downloads<stream_out>, seal, unseal, fences<fence>, ping, lend, show,
-              take_back)
+              copy_2d, fill, uploads<stream_in>, downloads<stream_out>, seal, unseal, fences<fence>, ping,
+              follows<lend>, follows<show>, follows<take_back>)
