@@ -302,16 +302,29 @@ TEST(opening, a_device_says_what_it_is_made_of) {
   }
 }
 
-TEST(opening, the_free_memory_of_a_device_is_that_of_the_moment) {
+// Other programs take and give back all the time, so it is looked at several times. On a GPU: see tests/gpu_sharing.
+TEST(opening, the_free_memory_of_the_host_is_that_of_the_moment) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
-  constexpr std::uint64_t bytes = 512ull << 20;
-  const std::uint64_t before = gpu.ping(1).get() ? gpu.statistics().hardware.free_bytes : 0;
-  const auto held = gpu.alloc<std::byte>(bytes, {.zeroed = true});
-  ASSERT_OK(gpu.sync().get());
-  std::this_thread::sleep_for(20ms);  // longer than a figure is taken for new
-  const std::uint64_t after = gpu.statistics().hardware.free_bytes;
-  EXPECT_LT(after, before - bytes / 2) << "free before " << before << ", after " << after;
+  constexpr std::uint64_t slack = 64 << 20;
+  const auto available = [] {
+    std::ifstream lines("/proc/meminfo");
+    std::string key;
+    std::uint64_t kib = 0;
+    while (lines >> key)
+      if (key == "MemAvailable:" && lines >> kib) break;
+    return kib << 10;
+  };
+  bool agreed = false;
+  std::uint64_t before = 0, told = 0, after = 0;
+  for (int i = 0; i < 100 && !agreed; ++i) {
+    before = available();
+    told = gpu.statistics().hardware.free_bytes;
+    after = available();
+    agreed = told + slack >= std::min(before, after) && told <= std::max(before, after) + slack;
+    std::this_thread::sleep_for(11ms);  // longer than a figure is taken for new
+  }
+  EXPECT_TRUE(agreed) << told << " between " << before << " and " << after;
 }
 
 TEST(opening, a_device_shows_its_lanes) {
