@@ -5,7 +5,6 @@
 #include <apps/demo/breaker.hpp>
 #include <apps/demo/serve.hpp>
 #include <chrono>
-#include <functional>
 #include <troupe/base/clock.hpp>
 
 namespace demo {
@@ -59,13 +58,6 @@ class observer {
   std::array<std::uint64_t, kinds.size()> totals_{};
 };
 
-// The models of GPUs are known to the system in an order that need not be that of their numbers.
-std::string gpu_text(const device_statistics& of) {
-  const std::vector<std::string> models = apps::look_for_gpus().models;
-  const bool alike = std::adjacent_find(models.begin(), models.end(), std::not_equal_to<>()) == models.end();
-  return of.name + (!models.empty() && alike ? " (" + models.front() + ")" : "") + "; the clients are on ";
-}
-
 std::string machine_text(const device_statistics& of) {
   const apps::machine_report m = apps::look_at_machine();
   char cores[32];
@@ -73,7 +65,7 @@ std::string machine_text(const device_statistics& of) {
   const std::string processor = std::string(cores) + (m.usable_cores() == 1 ? " core of " : " cores of ") +
                                 (m.processor.empty() ? "this machine" : m.processor);
   return of.engine == "host" ? "Host engine on " + processor + "; the clients share them with it"
-                             : gpu_text(of) + processor;
+                             : of.name + " (" + of.hardware.model + "); the clients are on " + processor;
 }
 
 std::string service_text(const run_record& run) {
