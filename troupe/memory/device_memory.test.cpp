@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <unistd.h>
+
 #include <map>
 
 #include <thread>
@@ -491,6 +493,82 @@ TEST_F(sealing_memory, sent_and_host_memory_share_a_limit) {
   EXPECT_EQ(s.high_water_bytes, 10u * 256);
   EXPECT_EQ(s.free_bytes, 0u);
   EXPECT_EQ(s.live_buffers, 2u);
+}
+
+// Where somebody else's memory is opened and closed.
+struct opening_source final : segment_source {
+  result<segment> grow(memory_kind, std::uint64_t bytes, file_descriptor memory) override {
+    if (!memory) return error(reaction::fatal, "test", "it came without its memory");
+    ++open;
+    return segment{std::uint64_t{1} << 40, bytes, nullptr, nullptr};
+  }
+  void shrink(memory_kind, const segment&) noexcept override { --open; }
+  void protect(std::uint64_t, std::uint64_t, bool) noexcept override {}
+  std::uint64_t last_ticket() const noexcept override { return 0; }
+  int open = 0;
+};
+
+class foreign_memory : public testing::Test {
+ protected:
+  memory_range imported(std::uint64_t offset, std::uint64_t bytes) {
+    return memory_->import(1 << 20, file_descriptor(::dup(0)), offset, bytes).value();
+  }
+  memory_statistics now() const { return memory_->statistics(memory_kind::device); }
+
+  opening_source source_;
+  device_memory* memory_ = device_memory::make(source_, {.device_bytes = 1 << 20, .host_bytes = 1 << 20});
+};
+
+TEST_F(foreign_memory, is_open_as_long_as_somebody_has_it_and_counts_against_no_limit) {
+  memory_range one = imported(100, 1 << 19), two = imported(0, 1 << 20);
+  EXPECT_EQ(one.address, (std::uint64_t{1} << 40) + 100);
+  EXPECT_EQ(source_.open, 2);
+  EXPECT_EQ(now().imported_bytes, (1u << 19) + (1u << 20));
+  EXPECT_EQ(now().used_bytes, 0u);
+  memory_range copy = one;
+  one = {};
+  EXPECT_EQ(source_.open, 2);
+  copy = two = {};
+  EXPECT_EQ(source_.open, 0);
+  EXPECT_EQ(now().imported_bytes, 0u);
+  memory_->abandon();
+}
+
+TEST_F(foreign_memory, goes_stale_with_a_worker_and_can_be_written_anew) {
+  memory_range r = imported(0, 1000);
+  memory_->lose(salvage::strict, 5, error(reaction::context_lost, "test", "the worker died"));
+  memory_->renew(*r.owner.get());
+  EXPECT_EQ(memory_->stale_cause(*r.owner.get(), r.address, r.address + 1000)->text(), "the worker died");
+  memory_->mark_written(*r.owner.get(), r.address, r.address + 1000, 6);
+  EXPECT_FALSE(memory_->stale_cause(*r.owner.get(), r.address, r.address + 1000));
+  r = {};
+  memory_->abandon();
+}
+
+TEST_F(foreign_memory, may_outlive_the_device_and_is_not_closed_behind_it) {
+  memory_range r = imported(0, 1000);
+  memory_->abandon();
+  r = {};
+  EXPECT_EQ(source_.open, 1) << "the source is gone by then";
+}
+
+TEST_F(foreign_memory, cannot_be_sealed) {
+  const memory_range r = imported(0, 4096);
+  EXPECT_EQ(memory_->begin_seal(r).error().reaction(), reaction::caller_bug);
+  memory_->abandon();
+}
+
+TEST_F(foreign_memory, that_was_there_already_is_neither_opened_nor_closed) {
+  const auto share = std::make_shared<int>();
+  {
+    const memory_range r = memory_->adopt(4096, 100, share);
+    EXPECT_EQ(r.address, 4096u);
+    EXPECT_EQ(share.use_count(), 2);
+    EXPECT_EQ(now().imported_bytes, 100u);
+  }
+  EXPECT_EQ(share.use_count(), 1);
+  EXPECT_EQ(source_.open, 0);
+  memory_->abandon();
 }
 
 }  // namespace
