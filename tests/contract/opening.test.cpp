@@ -204,7 +204,7 @@ TEST(opening, options_out_of_range_are_refused_naming_the_field) {
   expect_refused({.mailbox_capacity = 0}, "mailbox_capacity");
   expect_refused({.mailbox_capacity = 65537}, "mailbox_capacity");
   expect_refused({.lane_pool = 0}, "lane_pool");
-  expect_refused({.lane_pool = 11}, "lane_pool");
+  expect_refused({.lane_pool = 9}, "lane_pool");
   expect_refused({.memory_limit = UINT64_MAX}, "memory_limit");
   expect_refused({.host_memory_limit = UINT64_MAX}, "host_memory_limit");
   expect_refused({.helpers = 0}, "helpers");

@@ -272,7 +272,7 @@ troupe::device_options options_of(std::uint64_t seed) {
   o.wait = static_cast<troupe::wait_policy>(set / 3 % 3);
   o.isolation = static_cast<enum troupe::isolation>(set / 9 % 2);
   o.inline_bytes = inlined[set / 18];
-  o.lane_pool = static_cast<std::uint32_t>(r.between(1, 10));
+  o.lane_pool = static_cast<std::uint32_t>(r.between(1, 8));
   o.helpers = static_cast<std::uint32_t>(r.between(1, 4));
   o.mailbox_capacity = r.chance(20) ? 16 : r.chance(30) ? 64 : 1024;
   o.when_full = r.chance(60) ? troupe::when_full::wait : troupe::when_full::refuse;
