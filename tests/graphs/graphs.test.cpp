@@ -250,7 +250,7 @@ TEST(request_graphs, leave_the_same_memory_as_a_serial_interpreter) {
     if (replayed && *replayed % option_sets != set) continue;
     troupe::device_options options = options_of(set);
     options.engine_folders = {GRAPH_ENGINE_FOLDER};
-    options.libraries = {"graph"};
+    options.libraries = {"flow"};
     const troupe::device gpu = rt.open_device(options);
     // Where everybody spins, more threads than processors take their time: fewer graphs there.
     const bool spins = options.wait == troupe::wait_policy::latency;

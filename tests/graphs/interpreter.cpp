@@ -162,7 +162,7 @@ bool interpreter::is_own_failure(const step& s, const outcome& o) const {
   if (o.ticket == 0 || !(id_of(e) == own_failure_id(s, o)) || !e.chain().empty()) return false;
   if (s.what == kind::unknown) return e.reaction() == troupe::reaction::unsupported;
   return s.value % 2 == 1 ? e.reaction() == troupe::reaction::fatal
-                          : e.reaction() == troupe::reaction::unsupported && e.code() == 42 && e.domain() == "graph";
+                          : e.reaction() == troupe::reaction::unsupported && e.code() == 42 && e.domain() == "flow";
 }
 
 bool interpreter::is_matter_of_time(const step& s, const outcome& o) const {

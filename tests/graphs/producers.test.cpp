@@ -29,7 +29,7 @@ constexpr int producers = 8;
 device_options options(std::uint32_t capacity, when_full full, isolation where, wait_policy wait) {
   device_options o;
   o.engine_folders = {GRAPH_ENGINE_FOLDER};
-  o.libraries = {"graph"};
+  o.libraries = {"flow"};
   o.mailbox_capacity = capacity;
   o.when_full = full;
   o.isolation = where;
@@ -54,7 +54,7 @@ void produce(const device& gpu, int thread, counts& c, std::vector<std::uint64_t
   std::vector<std::atomic<int>> called(rounds);
   std::vector<pending<std::uint64_t>> kept;
   std::vector<pending<int>> calls;
-  const graph::affine<std::uint32_t> increment{.x = x, .n = words, .inc = 1, .a = 1, .b = 1, .work_us = 0};
+  const flow::affine<std::uint32_t> increment{.x = x, .n = words, .inc = 1, .a = 1, .b = 1, .work_us = 0};
   for (int i = 0; i < rounds; ++i) {
     const auto value = static_cast<std::uint64_t>(thread) << 32 | static_cast<unsigned>(i);
     switch (i % 5) {
@@ -89,13 +89,13 @@ void produce(const device& gpu, int thread, counts& c, std::vector<std::uint64_t
       case 4: {
         set(spoiled, 7);
         result<void> failed =
-            gpu.ask(graph::fail<std::uint32_t>{
+            gpu.ask(flow::fail<std::uint32_t>{
                         .x = scratch, .y = spoiled, .z = spoiled, .step = value, .throws = false, .work_us = 0})
                 .get();
         if (failed || failed.error().reaction() != reaction::caller_bug) ++c.failures_wrong;  // y and z overlap
         auto z = gpu.alloc<std::uint32_t>(words);
         set(spoiled, 7);
-        gpu.ask(graph::fail<std::uint32_t>{
+        gpu.ask(flow::fail<std::uint32_t>{
                     .x = scratch, .y = spoiled, .z = z, .step = value, .throws = false, .work_us = 0})
             .detach();
         result<std::vector<std::uint32_t>> reader = gpu.download(z).get();

@@ -112,11 +112,11 @@ std::string request_name(const step& s, bool from_host, bool to_host) {
     case kind::fill:
       return "memory.fill";
     case kind::affine:
-      return typed("graph.affine", s.element);
+      return typed("flow.affine", s.element);
     case kind::fail:
-      return typed("graph.fail", s.element);
+      return typed("flow.fail", s.element);
     case kind::unknown:
-      return s.element == 1 ? "graph.unknown" : "nowhere.request";
+      return s.element == 1 ? "flow.unknown" : "nowhere.request";
     case kind::sync:
       return "memory.fence";
     case kind::ping:
@@ -128,7 +128,7 @@ std::string request_name(const step& s, bool from_host, bool to_host) {
     case kind::hash:
     case kind::gather:
     case kind::tile:
-      return std::string("graph.") + names[static_cast<int>(s.what)];
+      return std::string("flow.") + names[static_cast<int>(s.what)];
     default:
       return {};
   }

@@ -212,12 +212,12 @@ void walker::perform_copy(int i, const step& s) {
 
 void walker::perform_fail(int i, const step& s) {
   const auto as = [&]<class T>(T) {
-    send(i, graph::fail<T>{.x = view<T>(s.a),
-                           .y = view<T>(s.b),
-                           .z = view<T>(s.c),
-                           .step = s.number,
-                           .throws = s.value % 2 == 1,
-                           .work_us = s.work_us});
+    send(i, flow::fail<T>{.x = view<T>(s.a),
+                          .y = view<T>(s.b),
+                          .z = view<T>(s.c),
+                          .step = s.number,
+                          .throws = s.value % 2 == 1,
+                          .work_us = s.work_us});
   };
   by_element(s.element, as);
 }
@@ -284,53 +284,53 @@ void walker::perform(int i) {
     }
     case kind::affine: {
       const auto as = [&]<class T>(T) {
-        send(i, graph::affine<T>{.x = view<T>(s.b),
-                                 .n = s.rows,
-                                 .inc = s.to_ld,
-                                 .a = static_cast<T>(factor),
-                                 .b = static_cast<T>(s.value >> 32),
-                                 .work_us = s.work_us});
+        send(i, flow::affine<T>{.x = view<T>(s.b),
+                                .n = s.rows,
+                                .inc = s.to_ld,
+                                .a = static_cast<T>(factor),
+                                .b = static_cast<T>(s.value >> 32),
+                                .work_us = s.work_us});
       };
       return by_element(s.element, as);
     }
     case kind::add:
       return send(
-          i, graph::add{
+          i, flow::add{
                  .x = view<std::uint32_t>(s.a), .y = view<std::uint32_t>(s.b), .n = words(s.b), .work_us = s.work_us});
     case kind::mix:
-      return send(i, graph::mix{.x = view<std::uint32_t>(s.a),
-                                .y = view<std::uint32_t>(s.c),
-                                .z = view<std::uint32_t>(s.b),
-                                .n = words(s.b),
-                                .salt = factor,
-                                .work_us = s.work_us});
+      return send(i, flow::mix{.x = view<std::uint32_t>(s.a),
+                               .y = view<std::uint32_t>(s.c),
+                               .z = view<std::uint32_t>(s.b),
+                               .n = words(s.b),
+                               .salt = factor,
+                               .work_us = s.work_us});
     case kind::scan:
-      return send(i, graph::scan{.x = view<std::uint32_t>(s.b), .n = words(s.b), .work_us = s.work_us});
+      return send(i, flow::scan{.x = view<std::uint32_t>(s.b), .n = words(s.b), .work_us = s.work_us});
     case kind::slide:
-      return send(i, graph::slide{.x = view<>(s.a), .y = view<>(s.b), .n = s.b.bytes, .work_us = s.work_us});
+      return send(i, flow::slide{.x = view<>(s.a), .y = view<>(s.b), .n = s.b.bytes, .work_us = s.work_us});
     case kind::hash:
-      return send(i, graph::hash{.x = view<>(s.a), .n = s.a.bytes, .work_us = s.work_us});
+      return send(i, flow::hash{.x = view<>(s.a), .n = s.a.bytes, .work_us = s.work_us});
     case kind::gather: {
       random r(s.value);
       std::vector<std::uint32_t> index(words(s.b));
       for (std::uint32_t& k : index) k = static_cast<std::uint32_t>(r.below(words(s.a)));
-      return send(i, graph::gather{.x = view<std::uint32_t>(s.a),
-                                   .y = view<std::uint32_t>(s.b),
-                                   .index = std::move(index),
-                                   .work_us = s.work_us});
+      return send(i, flow::gather{.x = view<std::uint32_t>(s.a),
+                                  .y = view<std::uint32_t>(s.b),
+                                  .index = std::move(index),
+                                  .work_us = s.work_us});
     }
     case kind::tile:
-      return send(i, graph::tile{.a = view<std::uint32_t>(s.a),
-                                 .c = view<std::uint32_t>(s.b),
-                                 .rows = s.rows,
-                                 .columns = s.columns,
-                                 .lda = s.from_ld,
-                                 .ldc = s.to_ld,
-                                 .replaces = s.value % 2 == 1,
-                                 .work_us = s.work_us});
+      return send(i, flow::tile{.a = view<std::uint32_t>(s.a),
+                                .c = view<std::uint32_t>(s.b),
+                                .rows = s.rows,
+                                .columns = s.columns,
+                                .lda = s.from_ld,
+                                .ldc = s.to_ld,
+                                .replaces = s.value % 2 == 1,
+                                .work_us = s.work_us});
     case kind::unknown:
-      if (s.element == 1) return send(i, graph::unknown{.x = view<>(s.a), .y = view<>(s.b)});
-      return send(i, graph::elsewhere{.x = view<>(s.a), .y = view<>(s.b)});
+      if (s.element == 1) return send(i, flow::unknown{.x = view<>(s.a), .y = view<>(s.b)});
+      return send(i, flow::elsewhere{.x = view<>(s.a), .y = view<>(s.b)});
     case kind::outside: {
       const buffer<std::byte> wrong = held(s.a).bytes.slice(s.a.first, held(s.a).bytes.size() + 1);
       return send(

@@ -8,7 +8,7 @@
 
 #include "requests.hpp"
 
-namespace graph {
+namespace flow {
 namespace {
 
 void work(std::uint32_t us) {
@@ -112,16 +112,16 @@ struct engine {
     const std::string text = "step " + std::to_string(r.step) + " was asked to fail";
     if (r.throws) throw std::runtime_error(text);
     return troupe::error(
-        troupe::error::details{.reaction = troupe::reaction::unsupported, .domain = "graph", .code = 42, .text = text});
+        troupe::error::details{.reaction = troupe::reaction::unsupported, .domain = "flow", .code = 42, .text = text});
   }
 };
 
 }  // namespace
-}  // namespace graph
+}  // namespace flow
 
-using namespace graph;
+using namespace flow;
 using troupe::downloads, troupe::grouped, troupe::slow, troupe::uploads;
-TROUPE_ENGINE(engine, "graph", "host", grouped<affine<std::uint8_t>>, grouped<slow<affine<std::uint16_t>>>,
+TROUPE_ENGINE(engine, "flow", "host", grouped<affine<std::uint8_t>>, grouped<slow<affine<std::uint16_t>>>,
               grouped<affine<std::uint32_t>>, grouped<downloads<affine<std::uint64_t>>>, slow<add>,
               grouped<uploads<mix>>, downloads<scan>, slide, slow<hash>, gather, grouped<tile>, fail<std::uint8_t>,
               slow<fail<std::uint16_t>>, uploads<fail<std::uint32_t>>, downloads<fail<std::uint64_t>>)

@@ -6,7 +6,7 @@
 
 /// Requests for random graphs. Most are not commutative, so that any two that run in the wrong order leave other bytes.
 /// Integers, so that results are exact. `work_us` is how long the request takes.
-namespace graph {
+namespace flow {
 
 /// x = x * a + b, every `inc`-th element.
 template <class T>
@@ -16,7 +16,7 @@ struct affine {
   T a, b;
   std::uint32_t work_us;
   using reply = void;
-  TROUPE_REQUEST("graph.affine", x, n, inc, a, b, work_us)
+  TROUPE_REQUEST("flow.affine", x, n, inc, a, b, work_us)
   void check(troupe::checker& c) const {
     c.positive(n);
     c.vector(x, n, inc);
@@ -30,7 +30,7 @@ struct add {
   troupe::extent n;
   std::uint32_t work_us;
   using reply = void;
-  TROUPE_REQUEST("graph.add", x, y, n, work_us)
+  TROUPE_REQUEST("flow.add", x, y, n, work_us)
   void check(troupe::checker& c) const {
     c.positive(n);
     c.elements(x, n);
@@ -45,7 +45,7 @@ struct mix {
   troupe::extent n;
   std::uint32_t salt, work_us;
   using reply = void;
-  TROUPE_REQUEST("graph.mix", x, y, z, n, salt, work_us)
+  TROUPE_REQUEST("flow.mix", x, y, z, n, salt, work_us)
   void check(troupe::checker& c) const {
     c.positive(n);
     c.elements(x, n);
@@ -60,7 +60,7 @@ struct scan {
   troupe::extent n;
   std::uint32_t work_us;
   using reply = void;
-  TROUPE_REQUEST("graph.scan", x, n, work_us)
+  TROUPE_REQUEST("flow.scan", x, n, work_us)
   void check(troupe::checker& c) const {
     c.positive(n);
     c.elements(x, n);
@@ -74,7 +74,7 @@ struct slide {
   troupe::extent n;
   std::uint32_t work_us;
   using reply = void;
-  TROUPE_REQUEST("graph.slide", x, y, n, work_us)
+  TROUPE_REQUEST("flow.slide", x, y, n, work_us)
   void check(troupe::checker& c) const {
     c.positive(n);
     c.elements(x, n);
@@ -89,7 +89,7 @@ struct hash {
   troupe::extent n;
   std::uint32_t work_us;
   using reply = std::uint64_t;
-  TROUPE_REQUEST("graph.hash", x, n, work_us)
+  TROUPE_REQUEST("flow.hash", x, n, work_us)
   void check(troupe::checker& c) const {
     c.positive(n);
     c.elements(x, n);
@@ -103,7 +103,7 @@ struct gather {
   std::vector<std::uint32_t> index;
   std::uint32_t work_us;
   using reply = void;
-  TROUPE_REQUEST("graph.gather", x, y, index, work_us)
+  TROUPE_REQUEST("flow.gather", x, y, index, work_us)
   void check(troupe::checker& c) const { c.elements(y, index.size()); }
 };
 
@@ -115,7 +115,7 @@ struct tile {
   bool replaces;
   std::uint32_t work_us;
   using reply = void;
-  TROUPE_REQUEST("graph.tile", a, c, rows, columns, lda, ldc, replaces, work_us)
+  TROUPE_REQUEST("flow.tile", a, c, rows, columns, lda, ldc, replaces, work_us)
   void check(troupe::checker& k) const {
     k.positive(rows);
     k.positive(columns);
@@ -135,7 +135,7 @@ struct fail {
   bool throws;
   std::uint32_t work_us;
   using reply = void;
-  TROUPE_REQUEST("graph.fail", x, y, z, step, throws, work_us)
+  TROUPE_REQUEST("flow.fail", x, y, z, step, throws, work_us)
   void check(troupe::checker&) const {}
 };
 
@@ -144,7 +144,7 @@ struct unknown {
   troupe::in<std::byte> x;
   troupe::out<std::byte> y;
   using reply = void;
-  TROUPE_REQUEST("graph.unknown", x, y)
+  TROUPE_REQUEST("flow.unknown", x, y)
   void check(troupe::checker&) const {}
 };
 
@@ -157,4 +157,4 @@ struct elsewhere {
   void check(troupe::checker&) const {}
 };
 
-}  // namespace graph
+}  // namespace flow
