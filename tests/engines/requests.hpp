@@ -73,6 +73,18 @@ struct break_handle {
   void check(checker&) const {}
 };
 
+/// Adds 1 to x[0], and once, when `breaks` is not 0, says instead that the engine's handle is broken and clears it.
+struct break_once {
+  inout<float> x;
+  inout<std::uint32_t> breaks;
+  using reply = void;
+  TROUPE_REQUEST("testing.break_once", x, breaks)
+  void check(checker& c) const {
+    c.elements(x, 1);
+    c.elements(breaks, 1);
+  }
+};
+
 /// Should write `target`, and fails.
 struct spoil {
   out<float> target;

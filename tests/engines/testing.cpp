@@ -73,6 +73,14 @@ struct engine {
     c.restart_library();
     return error(reaction::retry_later, "testing", "the handle is broken");
   }
+  result<void> run(const break_once& r, call& c) {
+    if (std::exchange(r.breaks.data()[0], 0) == 0) {
+      r.x.data()[0] += 1;
+      return {};
+    }
+    c.restart_library();
+    return error(reaction::retry_later, "testing", "the handle is broken");
+  }
   result<void> run(const spoil& r, call&) { return error(reaction::unsupported, "testing", r.text); }
   result<void> run(const throws& r, call&) {
     if (r.what == thrown::number) throw 42;
@@ -153,6 +161,6 @@ struct engine {
 }  // namespace testing_actor
 
 using namespace testing_actor;
-TROUPE_ENGINE(engine, "testing", "host", hold, troupe::slow<hold_slowly>, linger, nap, break_handle, fail, spoil,
-              throws, crash, die_with, spin, increment, testing_actor::copy, checksum, widest, testing_actor::count,
-              troupe::grouped<together>, sum_of, number_all)
+TROUPE_ENGINE(engine, "testing", "host", hold, troupe::slow<hold_slowly>, linger, nap, break_handle, break_once, fail,
+              spoil, throws, crash, die_with, spin, increment, testing_actor::copy, checksum, widest,
+              testing_actor::count, troupe::grouped<together>, sum_of, number_all)

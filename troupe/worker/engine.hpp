@@ -24,6 +24,7 @@
 ///     result<void> run(const gemm<float>& r, call& c);
 ///     result<float> run(const dot<float>& r, call& c);
 ///     bool ready(const dot<float>& r);  // optional, for each request: see troupe_engine_operation::ready
+///     static constexpr bool recordable = true;  // optional, on a GPU: heeds call::recording
 ///   };
 ///   TROUPE_ENGINE(openblas, "blas", "host", gemm<float>, dot<float>)
 ///
@@ -37,7 +38,7 @@
 
 extern "C" {
 
-inline constexpr std::uint32_t troupe_engine_abi = 4;
+inline constexpr std::uint32_t troupe_engine_abi = 5;
 
 /// Which lane an operation wants: its library's, a helper thread's (slow work), one of the two for copies, or
 /// another's.
@@ -51,11 +52,44 @@ enum troupe_lane : std::uint32_t {
                        ///< one
 };
 
+struct troupe_engine_operation;
+struct troupe_engine_failure;
+
+/// An operation of some engine in this worker.
+struct troupe_found_operation {
+  const troupe_engine_operation* operation;
+  void* engine;
+  std::uint32_t library;  ///< its number
+};
+
+/// The engines of a worker, for one that runs the requests of others. From any thread.
+struct troupe_engine_neighbours {
+  void* set;
+  /// Loads the library if need be. False: `failure` says why.
+  bool (*find)(void* set, std::uint32_t library_code, std::uint64_t opcode, troupe_found_operation* out,
+               troupe_engine_failure* failure);
+  /// Another number whenever an engine was closed and opened anew: what was found before is not there any more. Happens
+  /// only while no operation runs.
+  std::uint64_t (*openings)(void* set);
+};
+
 struct troupe_engine_context {
   std::uint32_t abi;
-  std::int32_t device;   ///< ordinal of the device within its backend
-  void* native_context;  ///< CUcontext on CUDA, null on the host
-  std::uint32_t lanes;   ///< lane numbers are below this
+  std::int32_t device;                         ///< ordinal of the device within its backend
+  void* native_context;                        ///< CUcontext on CUDA, null on the host
+  std::uint32_t lanes;                         ///< lane numbers are below this
+  const troupe_engine_neighbours* neighbours;  ///< null outside a worker
+};
+
+/// The stream records what is enqueued, to run it later, as often as one likes: so an operation must not leave anything
+/// to memory of its lane, nor of its own stack. Memory that lives as long as the recording:
+struct troupe_engine_recording {
+  void* state;
+  /// Device memory for this operation alone while it runs. Asked for before anything that uses it is enqueued:
+  /// what is recorded from then on runs after the others that asked for some. Null: `failure` says why.
+  void* (*scratch)(void* state, std::uint64_t bytes, troupe_engine_failure* failure);
+  /// Host memory that the GPU reads, and that keeps what is written to it now. Null: `failure` says why.
+  void* (*constants)(void* state, std::uint64_t bytes, troupe_engine_failure* failure);
 };
 
 struct troupe_engine_call {
@@ -66,11 +100,13 @@ struct troupe_engine_call {
   void* reply;                 ///< where the answer goes: 64 bytes the application reads (mapped on the GPU too)
   void (*news)(void* worker);  ///< wakes the application to look at memory it shares with this operation
   void* worker;
+  const troupe_engine_recording* recording;  ///< null: what is enqueued runs once, and now
 };
 
 struct troupe_engine_failure {
   std::uint8_t reaction;
   std::uint8_t restart_library;  ///< not 0: the engine is to be closed and opened anew; see call::restart_library
+  std::uint32_t whose;           ///< which engine that is: the number of its library + 1; 0: the one that was called
   std::int64_t code;
   char domain[32];
   char text[1024];
@@ -92,6 +128,8 @@ struct troupe_engine_operation {
   /// Asked before a request runs on the thread that serves all lanes: it may, and holds nobody up for long. When not,
   /// it is left to its lane's own thread. Null: it may.
   bool (*ready)(void* engine, const void* payload);
+  /// Not 0: it heeds `troupe_engine_call::recording`.
+  std::uint32_t recordable;
 };
 
 struct troupe_engine {
@@ -121,11 +159,28 @@ struct call : troupe_engine_call {
   /// For a request that fails because the vendor library's handle is broken while everything else is sound: when what
   /// was queued before has run, the engine is closed and opened anew. The other libraries go on.
   void restart_library() noexcept { library_is_broken = true; }
+  /// The same of the library with this number, one of whose operations it has run.
+  void restart_library(std::uint32_t library) noexcept {
+    library_is_broken = true;
+    whose = library + 1;
+  }
   bool library_is_broken = false;
+  std::uint32_t whose = 0;
+  /// Of `recording`, which must be there.
+  result<void*> scratch(std::uint64_t bytes) const { return from(recording->scratch, bytes); }
+  result<void*> constants(std::uint64_t bytes) const { return from(recording->constants, bytes); }
   /// Where to put the answer when the GPU writes it later; `run` then returns result<void>.
   template <class T>
   T* reply_as() noexcept {
     return static_cast<T*>(reply);
+  }
+
+ private:
+  result<void*> from(void* (*take)(void*, std::uint64_t, troupe_engine_failure*), std::uint64_t bytes) const {
+    troupe_engine_failure why{};
+    if (void* const out = take(recording->state, bytes, &why)) return out;
+    return error(error::details{
+        .reaction = static_cast<reaction>(why.reaction), .domain = why.domain, .code = why.code, .text = why.text});
   }
 };
 
@@ -211,6 +266,7 @@ bool run_operation(void* engine, const void* payload, const troupe_engine_call* 
     return {};
   });
   failure->restart_library = here.library_is_broken;
+  failure->whose = here.whose;
   return fine;
 }
 
@@ -273,12 +329,14 @@ constexpr troupe_engine_operation operation_of() noexcept {
                               &run_operation<Engine, R>,
                               nullptr,
                               nullptr,
-                              nullptr};
+                              nullptr,
+                              0};
   if constexpr (operation_traits<Entry>::grouped) {
     out.group = &group_of_operation<Engine, R>;
     out.run_group = &run_group<Engine, R>;
   }
   if constexpr (requires(Engine& e, const R& r) { bool(e.ready(r)); }) out.ready = &is_ready<Engine, R>;
+  if constexpr (requires { Engine::recordable; }) out.recordable = Engine::recordable;
   return out;
 }
 

@@ -42,7 +42,7 @@ result<lane*> cublas::lane_of(const call& c) {
     if (!made) return made.error();
     place = std::move(*made);
   }
-  if (auto ok = place->use(static_cast<CUstream>(c.stream)); !ok) return ok.error();
+  if (auto ok = place->use(c); !ok) return ok.error();
   return place.get();
 }
 

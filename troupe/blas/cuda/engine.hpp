@@ -16,6 +16,7 @@ namespace troupe::blas {
 /// may share a call also have `group_key(request)` and `enqueue_group(requests, job&)`.
 class cublas {
  public:
+  static constexpr bool recordable = true;
   static result<std::unique_ptr<cublas>> make(const engine_context& context);
   const char* version() const noexcept { return version_.c_str(); }
   std::string notes() const;

@@ -140,6 +140,78 @@ TEST_F(blas_cuda, memory_for_arguments_is_used_again_only_when_the_gpu_has_passe
   for (std::size_t i = 0; i < c.size(); ++i) ASSERT_EQ(c[i], 6) << i;
 }
 
+void* (*pinned)(std::size_t);  // memory that is kept until the process ends
+void* give(std::uint64_t& counts, std::uint64_t bytes) {
+  counts += bytes;
+  return pinned(bytes);
+}
+
+// What is recorded runs later, when the memory of its lane holds something else.
+TEST_F(blas_cuda, what_is_recorded_works_in_memory_of_the_recording_alone) {
+  void* const fakes = ::dlopen(TROUPE_ENGINE_UNDER_TEST, RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(fakes, nullptr);
+  pinned = reinterpret_cast<void* (*)(std::size_t)>(::dlsym(fakes, "troupe_fake_gpu_pinned"));
+  const auto hold_back = reinterpret_cast<void (*)()>(::dlsym(fakes, "troupe_fake_gpu_hold_back")),
+             go_on = reinterpret_cast<void (*)()>(::dlsym(fakes, "troupe_fake_gpu_go_on"));
+  ::dlclose(fakes);
+  ASSERT_TRUE(pinned != nullptr && hold_back != nullptr && go_on != nullptr);
+  struct asked {
+    std::uint64_t scratch = 0, constants = 0;
+  } of;
+  const troupe_engine_recording recording{
+      .state = &of,
+      .scratch = [](void* s, std::uint64_t bytes,
+                    troupe_engine_failure*) { return give(static_cast<asked*>(s)->scratch, bytes); },
+      .constants = [](void* s, std::uint64_t bytes,
+                      troupe_engine_failure*) { return give(static_cast<asked*>(s)->constants, bytes); }};
+  const auto record = [&]<class R>(const R& r) {
+    const troupe_engine_operation* const operation = engine.find(opcode_of<R>);
+    EXPECT_NE(operation->recordable, 0u);
+    alignas(16) std::byte payload[payload_bytes<R>];
+    std::vector<std::byte> blob(blob_bytes(r) + 16);
+    encode(r, payload, {blob.data(), reinterpret_cast<std::uintptr_t>(blob.data())});
+    const troupe_engine_call call{nullptr, 0, 0, 1, pinned(64), [](void*) {}, nullptr, &recording};
+    troupe_engine_failure failure{};
+    EXPECT_TRUE(operation->run(engine.interface().state, payload, &call, &failure)) << failure.text;
+  };
+  // A factor of 0 leaves only our kernel, which finds its list where it was put.
+  constexpr std::size_t count = 1000, calls = 200;
+  std::vector<float> c(count, 3), others(count, 1);
+  const auto scaling = [](std::vector<float>& v) {
+    gemm_batched<float> r{.a = {}, .b = {}, .c = {}, .m = 1, .n = 1, .k = 1, .alpha = 0, .beta = 2};
+    for (float& one : v) {
+      const auto at = reinterpret_cast<std::uintptr_t>(&one);
+      r.a.emplace_back(at, 1), r.b.emplace_back(at, 1), r.c.emplace_back(at, 1);
+    }
+    return r;
+  };
+  hold_back();
+  record(scaling(c));
+  EXPECT_GE(of.scratch, std::uint64_t{32} << 20);
+  EXPECT_GE(of.constants, count * sizeof(void*));
+  go_on();
+  for (std::size_t i = 0; i < calls; ++i) run(scaling(others));  // goes through all of the lane's own memory
+  EXPECT_EQ(c, std::vector<float>(count, 6));
+  const asked before = of;
+  std::vector<float> y(4, 2);
+  run(scal<float>{.x = all_of(y), .n = 4, .alpha = 2});
+  EXPECT_EQ(of.scratch, before.scratch) << "of what is not recorded";
+  EXPECT_EQ(y, std::vector<float>(4, 4));
+  // Memory between two kernels comes from there, too.
+  const std::vector<float> zero{0}, nan(300 * 300, std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> kept(300 * 300, 3);
+  record(gemm<float>{.a = to_read(nan),
+                     .b = to_read(nan),
+                     .c = all_of(kept),
+                     .m = 300,
+                     .n = 300,
+                     .k = 300,
+                     .alpha = in_memory(zero[0]),
+                     .beta = 2});
+  EXPECT_EQ(kept, std::vector<float>(300 * 300, 6));
+  EXPECT_GE(of.scratch, before.scratch + (std::uint64_t{32} << 20) + 300 * 300 * sizeof(float));
+}
+
 TEST_F(blas_cuda, products_that_cublas_has_not_are_computed_all_the_same) {
   // Matrices of int8 that are not aligned, factors of whole products, and a mode that this GPU has not.
   constexpr std::int64_t n = 131, ld = 133;

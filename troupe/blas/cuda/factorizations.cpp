@@ -48,7 +48,7 @@ template <class T, class Solve>
 static result<void> with_safe_pivots(job& j, const int* pivots, extent n, std::size_t count, T* const* c,
                                      extent columns, extent ldc, Solve&& solve) {
   const std::size_t all = static_cast<std::size_t>(n.value()) * count;
-  const auto memory = temporary::make(j.stream(), (all + count) * sizeof(int));
+  const auto memory = j.memory((all + count) * sizeof(int));
   if (!memory) return memory.error();
   int *const wrong = memory->as<int>(), *const safe = wrong + count;
   if (auto ok = done("cuMemsetD32Async", ::cuMemsetD32Async(memory->address(), 0, count, j.stream()), j.stream()); !ok)
@@ -115,7 +115,7 @@ static result<void> enqueue(const getri_batched<T>& r, job& j) {
 template <class T>
 static result<void> invert_beside(const matinv_batched<T>& r, job& j, std::size_t first, std::size_t count) {
   const auto n = static_cast<std::size_t>(r.n.value());
-  const auto memory = temporary::make(j.stream(), (n * n * sizeof(T) + n * sizeof(int)) * count);
+  const auto memory = j.memory((n * n * sizeof(T) + n * sizeof(int)) * count);
   if (!memory) return memory.error();
   T* const factors = memory->as<T>();
   int* const pivots = reinterpret_cast<int*>(factors + n * n * count);

@@ -40,6 +40,14 @@ class job {
   void* reply() const noexcept { return call_.reply; }
   CUstream stream() const noexcept { return on_.stream(); }
   void* between() const noexcept { return on_.between(); }
+  /// Device memory while this request runs.
+  result<temporary> memory(std::size_t bytes) const {
+    if (call_.recording == nullptr) [[likely]]
+      return temporary::make(on_.stream(), bytes);
+    auto kept = call_.scratch(bytes);
+    if (!kept) return kept.error();
+    return temporary(*kept);
+  }
 
   /// Calls a routine of cuBLAS.
   template <class F, class... A>
@@ -89,7 +97,7 @@ class job {
     result<void> fine;
     const auto place = [&]<class T>(const scalar<T>& s) -> const T* {
       if (!s.by_value()) return reinterpret_cast<const T*>(static_cast<std::uintptr_t>(s.range().address));
-      auto room = on_.arguments().claim(sizeof(T));
+      auto room = on_.claim(sizeof(T));
       if (!room) {
         fine = room.error();
         return nullptr;
@@ -108,12 +116,12 @@ class job {
   /// Memory that the GPU reads, until the next `next_part`.
   template <class T>
   result<T*> room(std::size_t count) {
-    auto at = on_.arguments().claim(count * sizeof(T));
+    auto at = on_.claim(count * sizeof(T));
     if (!at) return at.error();
     return reinterpret_cast<T*>(*at);
   }
   /// After some of a long list has been enqueued.
-  result<void> next_part() { return on_.arguments().begin(on_.stream()); }
+  result<void> next_part() { return on_.next_part(); }
 
   /// The addresses of operands [first, first + count), where the GPU reads them.
   template <class T, access_mode M>
@@ -235,7 +243,7 @@ result<void> unless_zero(job& j, const scalar<S>& alpha, const scalar<F>& beta, 
   const bool nothing_stays = beta.is(F(0));
   std::optional<temporary> memory;
   if (!nothing_stays) {
-    auto made = temporary::make(j.stream(), static_cast<std::size_t>(c.rows * c.columns * c.batch) * sizeof(T));
+    auto made = j.memory(static_cast<std::size_t>(c.rows * c.columns * c.batch) * sizeof(T));
     if (!made) return made.error();
     memory.emplace(std::move(*made));
   }

@@ -75,20 +75,41 @@ result<std::unique_ptr<lane>> lane::make() {
   return out;
 }
 
-result<void> lane::use(CUstream stream) {
-  if (!has_stream_ || stream != stream_) [[unlikely]] {
-    bool broken = false;
-    if (const cublasStatus_t s = ::cublasSetStream(handle_.get(), stream); s != CUBLAS_STATUS_SUCCESS)
-      return failed("cublasSetStream", s, stream, broken);
-    // Only now: a change of stream gives the workspace up.
-    if (const cublasStatus_t s =
-            ::cublasSetWorkspace(handle_.get(), reinterpret_cast<void*>(memory_.get()), workspace_bytes);
-        s != CUBLAS_STATUS_SUCCESS)
-      return failed("cublasSetWorkspace", s, stream, broken);
-    stream_ = stream;
-    has_stream_ = true;
+result<void> lane::work(CUstream stream, CUdeviceptr in) {
+  has_stream_ = false;
+  bool broken = false;
+  if (const cublasStatus_t s = ::cublasSetStream(handle_.get(), stream); s != CUBLAS_STATUS_SUCCESS)
+    return failed("cublasSetStream", s, stream, broken);
+  // Only now: a change of stream gives the workspace up.
+  if (const cublasStatus_t s = ::cublasSetWorkspace(handle_.get(), reinterpret_cast<void*>(in), workspace_bytes);
+      s != CUBLAS_STATUS_SUCCESS)
+    return failed("cublasSetWorkspace", s, stream, broken);
+  stream_ = stream;
+  works_in_ = in;
+  has_stream_ = true;
+  return {};
+}
+
+result<void> lane::use(const call& c) {
+  const auto stream = static_cast<CUstream>(c.stream);
+  if (c.recording != nullptr) [[unlikely]] {
+    records_ = &c;
+    const auto kept = c.scratch(workspace_bytes + between_bytes);
+    if (!kept) return kept.error();
+    return work(stream, reinterpret_cast<CUdeviceptr>(*kept));
   }
+  records_ = nullptr;
+  if (!has_stream_ || stream != stream_ || works_in_ != memory_.get()) [[unlikely]]
+    if (auto ok = work(stream, memory_.get()); !ok) return ok;
   return arguments_.begin(stream);
+}
+
+result<std::byte*> lane::claim(std::size_t bytes) {
+  if (records_ == nullptr) [[likely]]
+    return arguments_.claim(bytes);
+  const auto kept = records_->constants(bytes);
+  if (!kept) return kept.error();
+  return static_cast<std::byte*>(*kept);
 }
 
 cublasStatus_t lane::set_scalars_in(cublasPointerMode_t where) noexcept {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <troupe/base/result.hpp>
 #include <troupe/base/unique_handle.hpp>
+#include <troupe/worker/engine.hpp>
 
 namespace troupe::blas {
 
@@ -61,14 +62,17 @@ class argument_ring {
 class lane {
  public:
   static result<std::unique_ptr<lane>> make();
-  /// Must come before any other use; does nothing when it is the same stream as before.
-  result<void> use(CUstream stream);
+  /// Must come before any other use; does nothing when it is the same stream as before. What is recorded has a
+  /// workspace of the graph's.
+  result<void> use(const call& c);
 
   cublasHandle_t handle() const noexcept { return handle_.get(); }
   CUstream stream() const noexcept { return stream_; }
-  argument_ring& arguments() noexcept { return arguments_; }
+  /// Host memory that the GPU reads: until the next part, or as long as the graph that records it.
+  result<std::byte*> claim(std::size_t bytes);
+  result<void> next_part() { return records_ != nullptr ? result<void>() : arguments_.begin(stream_); }
   /// Device memory for what one kernel leaves to the next.
-  void* between() const noexcept { return reinterpret_cast<void*>(memory_.get() + workspace_bytes); }
+  void* between() const noexcept { return reinterpret_cast<void*>(works_in_ + workspace_bytes); }
   cublasStatus_t set_scalars_in(cublasPointerMode_t where) noexcept;
 
   /// NVIDIA's advice for Hopper and later; cuBLAS computes the same in less, but not as fast.
@@ -77,12 +81,15 @@ class lane {
 
  private:
   explicit lane(argument_ring arguments) noexcept : arguments_(std::move(arguments)) {}
+  result<void> work(CUstream stream, CUdeviceptr in);
 
   argument_ring arguments_;
   unique_handle<device_memory_traits> memory_;
   unique_handle<blas_traits> handle_;  // after what it works in
   CUstream stream_ = nullptr;
   bool has_stream_ = false;
+  CUdeviceptr works_in_ = 0;
+  const call* records_ = nullptr;  // this call, when it is recorded
   cublasPointerMode_t scalars_in_ = CUBLAS_POINTER_MODE_HOST;
 };
 

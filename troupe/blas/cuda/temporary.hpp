@@ -10,18 +10,20 @@
 
 namespace troupe::blas {
 
-/// Device memory for one request: given back in the order of the stream.
+/// Device memory for one request: given back in the order of the stream, or with the graph that records it.
 class temporary {
  public:
+  /// Memory of a graph.
+  explicit temporary(void* kept) noexcept : memory_(reinterpret_cast<CUdeviceptr>(kept)), kept_(true) {}
   static result<temporary> make(CUstream stream, std::size_t bytes) {
     CUdeviceptr memory = 0;
     if (auto ok = done("cuMemAllocAsync", ::cuMemAllocAsync(&memory, bytes, stream), stream); !ok) return ok.error();
     return temporary(memory, stream);
   }
-  temporary(temporary&& o) noexcept : memory_(std::exchange(o.memory_, 0)), stream_(o.stream_) {}
+  temporary(temporary&& o) noexcept : memory_(std::exchange(o.memory_, 0)), stream_(o.stream_), kept_(o.kept_) {}
   temporary& operator=(temporary&&) = delete;
   ~temporary() {
-    if (memory_ != 0) (void)::cuMemFreeAsync(memory_, stream_);
+    if (memory_ != 0 && !kept_) (void)::cuMemFreeAsync(memory_, stream_);
   }
   CUdeviceptr address() const noexcept { return memory_; }
   template <class T>
@@ -32,7 +34,8 @@ class temporary {
  private:
   temporary(CUdeviceptr memory, CUstream stream) noexcept : memory_(memory), stream_(stream) {}
   CUdeviceptr memory_;
-  CUstream stream_;
+  CUstream stream_ = nullptr;
+  bool kept_ = false;
 };
 
 }  // namespace troupe::blas

@@ -27,6 +27,7 @@ std::string engine_identity() {
 
 class gpu_jit : public engine_with<gpu_programs> {
  public:
+  static constexpr bool recordable = true;
   static result<std::unique_ptr<gpu_jit>> make(const engine_context& context) {
     const auto limits = kernel::gpu_limits::of(context.device);
     if (!limits) return limits.error();

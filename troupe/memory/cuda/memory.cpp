@@ -66,6 +66,7 @@ inline constexpr bool is_plain_copy =
     std::is_same_v<R, copy> || std::is_same_v<R, upload> || std::is_same_v<R, download>;
 
 struct cuda_memory {
+  static constexpr bool recordable = true;
   static result<std::unique_ptr<cuda_memory>> make(const engine_context&) {
     auto out = std::make_unique<cuda_memory>();
     int version = 0;

@@ -32,6 +32,7 @@ result<gpu_programs::program_ref> load(const kernel::program_root& root, const k
 
 class gpu_module : public engine_with<gpu_programs> {
  public:
+  static constexpr bool recordable = true;
   static result<std::unique_ptr<gpu_module>> make(const engine_context& context) {
     const auto limits = kernel::gpu_limits::of(context.device);
     if (!limits) return limits.error();

@@ -92,7 +92,23 @@ struct engine_set::loaded {
 };
 
 engine_set::engine_set(std::string backend, std::vector<std::string> folders, engine_context context)
-    : backend_(std::move(backend)), folders_(std::move(folders)), context_(context) {}
+    : backend_(std::move(backend)), folders_(std::move(folders)), context_(context) {
+  neighbours_ = {.set = this,
+                 .find =
+                     [](void* set, std::uint32_t library, std::uint64_t opcode, troupe_found_operation* out,
+                        troupe_engine_failure* failure) {
+                       const auto what = static_cast<engine_set*>(set)->find(library, opcode);
+                       if (what)
+                         *out = *what;
+                       else
+                         detail::fill(failure, what.error().reaction(), what.error().code(),
+                                      what.error().domain().c_str(), what.error().text().c_str());
+                       return static_cast<bool>(what);
+                     },
+                 .openings = [](void* set) { return static_cast<engine_set*>(set)->openings_.load(); }};
+  context_.neighbours = &neighbours_;
+  publish({});
+}
 
 engine_set::~engine_set() = default;
 
@@ -104,6 +120,11 @@ std::vector<std::string> engine_set::available() const {
 }
 
 result<void> engine_set::load(const std::string& library) {
+  const std::scoped_lock guard(lock_);
+  return load_locked(library);
+}
+
+result<void> engine_set::load_locked(const std::string& library) {
   for (const auto& e : engines_)
     if (e->library == library) return {};
   const std::uint32_t code = library_code(library);
@@ -126,8 +147,9 @@ result<void> engine_set::load(const std::string& library) {
 }
 
 void engine_set::warm_up(const std::string& library) {
+  const std::scoped_lock guard(lock_);
   const std::size_t before = missing_.size();
-  (void)load(library);
+  (void)load_locked(library);
   while (missing_.size() > before) missing_.pop_back();
 }
 
@@ -178,6 +200,7 @@ result<void> engine_set::open_engine(loaded& e) {
 }
 
 result<void> engine_set::add(const std::string& library, const troupe_engine& engine) {
+  const std::scoped_lock guard(lock_);
   auto e = std::make_unique<loaded>();
   e->library = library;
   e->path = "the program";
@@ -189,7 +212,7 @@ result<void> engine_set::add(const std::string& library, const troupe_engine& en
 
 // Adds the operations of an engine that is open.
 result<void> engine_set::take_in(loaded& e, std::uint32_t number) {
-  std::vector<known> all = operations_;
+  table all = *operations_.load();
   for (std::uint32_t i = 0; i < e.engine->operation_count; ++i) {
     const troupe_engine_operation& op = e.engine->operations[i];
     all.push_back({op.opcode, {&op, e.engine->state, number}});
@@ -202,13 +225,23 @@ result<void> engine_set::take_in(loaded& e, std::uint32_t number) {
                    same->what.operation->name + " and " + (same + 1)->what.operation->name +
                    "; give one of them another name, or its fields other names");
   }
-  operations_ = std::move(all);
+  publish(std::move(all));
   return {};
 }
 
+// Whoever looks into an older table goes on with that one: so all of them are kept, a few for each worker.
+void engine_set::publish(table all) {
+  tables_.push_back(std::make_unique<const table>(std::move(all)));
+  operations_.store(tables_.back().get(), std::memory_order_release);
+}
+
 std::string engine_set::restart(std::uint32_t library) {
+  const std::scoped_lock guard(lock_);
   loaded& e = *engines_[library];
-  std::erase_if(operations_, [library](const known& k) { return k.what.library == library; });
+  table others = *operations_.load();
+  std::erase_if(others, [library](const known& k) { return k.what.library == library; });
+  publish(std::move(others));
+  openings_.fetch_add(1);
   const troupe_engine* const old = std::exchange(e.engine, nullptr);
   old->close(old);
   result<void> again = e.file ? open_engine(e) : missing("the engine of " + e.library + " cannot be opened again");
@@ -218,14 +251,17 @@ std::string engine_set::restart(std::uint32_t library) {
 }
 
 const engine_set::known* engine_set::lookup(std::uint64_t opcode) const noexcept {
-  const auto at = std::lower_bound(operations_.begin(), operations_.end(), opcode,
-                                   [](const known& k, std::uint64_t o) { return k.opcode < o; });
-  return at != operations_.end() && at->opcode == opcode ? &*at : nullptr;
+  const table& all = *operations_.load(std::memory_order_acquire);
+  const auto at =
+      std::lower_bound(all.begin(), all.end(), opcode, [](const known& k, std::uint64_t o) { return k.opcode < o; });
+  return at != all.end() && at->opcode == opcode ? &*at : nullptr;
 }
 
 result<engine_set::found> engine_set::find(std::uint32_t code, std::uint64_t opcode) {
   if (const known* k = lookup(opcode)) [[likely]]
     return k->what;
+  const std::scoped_lock guard(lock_);
+  if (const known* k = lookup(opcode)) return k->what;
   for (const auto& [c, why] : missing_)
     if (c == code) return why;
   for (const auto& e : engines_)
@@ -240,7 +276,7 @@ result<engine_set::found> engine_set::find(std::uint32_t code, std::uint64_t opc
         .emplace_back(code, no_engine(other == all.end() ? std::string() : other->library, backend_, folders_))
         .second;
   }
-  if (auto ok = load(*named); !ok) return ok.error();
+  if (auto ok = load_locked(*named); !ok) return ok.error();
   if (const known* k = lookup(opcode)) return k->what;
   return unknown_request(*named);
 }
@@ -251,12 +287,14 @@ error engine_set::unknown_request(const std::string& library) const {
 }
 
 const troupe_engine* engine_set::engine_of(const std::string& library) const noexcept {
+  const std::scoped_lock guard(lock_);
   for (const auto& e : engines_)
     if (e->library == library) return e->engine;
   return nullptr;
 }
 
 std::string engine_set::versions() const {
+  const std::scoped_lock guard(lock_);
   std::string out;
   for (const auto& e : engines_)
     if (e->engine != nullptr) out += e->library + " " + e->engine->backend + " " + e->engine->version + "\n";

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <troupe/base/result.hpp>
 #include <troupe/worker/engine.hpp>
@@ -17,6 +19,7 @@ struct engine_failure : troupe_engine_failure {
   engine_failure() noexcept {
     reaction = static_cast<std::uint8_t>(troupe::reaction::fatal);
     restart_library = 0;
+    whose = 0;
     code = 0;
     domain[0] = text[0] = '\0';
   }
@@ -27,6 +30,7 @@ struct engine_failure : troupe_engine_failure {
 };
 
 /// The engines of a worker: finds the plug-in of a library actor, loads it on first use, and knows its operations.
+/// `find` may be called from any thread; the rest is the pump's, or whoever's there is before it runs.
 class engine_set {
  public:
   /// `folders` are searched in order for <library>.<backend>.so.
@@ -35,11 +39,7 @@ class engine_set {
   ~engine_set();
 
   /// An operation, and the number of its library (in order of loading), which its lane follows.
-  struct found {
-    const troupe_engine_operation* operation = nullptr;
-    void* engine = nullptr;
-    std::uint32_t library = 0;
-  };
+  using found = troupe_found_operation;
 
   /// Loads a library now. The error names the file, the folders and the package to install.
   result<void> load(const std::string& library);
@@ -54,6 +54,8 @@ class engine_set {
   /// The operation behind an opcode; loads the library named by `library_code` when it is not there yet.
   /// `unsupported` says what is missing.
   result<found> find(std::uint32_t library_code, std::uint64_t opcode);
+  /// What engines get of this; as long as this is.
+  const troupe_engine_neighbours* neighbours() const noexcept { return &neighbours_; }
   /// "library backend version", one line per loaded engine.
   std::string versions() const;
   /// The engine of a library that is loaded; null when it is not.
@@ -65,19 +67,26 @@ class engine_set {
     std::uint64_t opcode;
     found what;
   };
+  using table = std::vector<known>;  // sorted by opcode
+  result<void> load_locked(const std::string& library);
   result<void> open(const std::string& library, const std::string& path);
   result<void> open_engine(loaded& e);
   result<void> take_in(loaded& e, std::uint32_t number);
   std::vector<std::string> available() const;
   const known* lookup(std::uint64_t opcode) const noexcept;
+  void publish(table all);
   error unknown_request(const std::string& library) const;
 
   std::string backend_;
   std::vector<std::string> folders_;
   engine_context context_;
+  troupe_engine_neighbours neighbours_;
   std::function<void(const std::string&)> when_loaded_;
+  std::atomic<const table*> operations_;  // the last of tables_: looked into without the lock
+  std::atomic<std::uint64_t> openings_{0};
+  mutable std::mutex lock_;  // guards the rest
+  std::vector<std::unique_ptr<const table>> tables_;
   std::vector<std::unique_ptr<loaded>> engines_;
-  std::vector<known> operations_;  // sorted by opcode
   std::vector<std::pair<std::uint32_t, error>>
       missing_;  // libraries that could not be loaded or found are not tried again
 };

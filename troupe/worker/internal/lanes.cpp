@@ -240,7 +240,8 @@ troupe_engine_call lane_set::call_of(const operation& op) noexcept {
           .ticket = op.ticket,
           .reply = channel_.cell(op.slot).bytes,
           .news = [](void* r) { static_cast<reporter*>(r)->announce(); },
-          .worker = &reports_};
+          .worker = &reports_,
+          .recording = nullptr};
 }
 
 // After its waits: why it must not run, or nothing, and from then on it cannot be cancelled.
@@ -267,7 +268,8 @@ failure_ptr lane_set::execute(const operation& op) noexcept {
                     .domain = f.domain,
                     .text = f.text,
                     .first = op.id()};
-  if (f.restart_library != 0 && op.library < 64) broken_.fetch_or(std::uint64_t{1} << op.library);
+  if (const std::uint32_t whose = f.whose != 0 ? f.whose - 1 : op.library; f.restart_library != 0 && whose < 64)
+    broken_.fetch_or(std::uint64_t{1} << whose);
   if (why.reaction == reaction::context_lost && context_lost_) context_lost_(why);
   return std::make_shared<failure>(why);
 }

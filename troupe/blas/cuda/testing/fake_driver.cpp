@@ -162,6 +162,11 @@ __attribute__((visibility("default"))) void troupe_fake_gpu_answer(int cublas, i
   next_answer = cublas;
   stream_state = stream;
 }
+// For tests: memory as a graph keeps it for what it records.
+__attribute__((visibility("default"))) void* troupe_fake_gpu_pinned(std::size_t bytes) {
+  void* out = nullptr;
+  return ::cuMemHostAlloc(&out, bytes, 0) == CUDA_SUCCESS ? out : nullptr;
+}
 // For tests: what our kernels do waits until it must run. Only from one thread, and with none of cuBLAS's calls.
 __attribute__((visibility("default"))) void troupe_fake_gpu_hold_back() { held_back = true; }
 __attribute__((visibility("default"))) void troupe_fake_gpu_go_on() {
