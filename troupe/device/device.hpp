@@ -31,6 +31,12 @@ struct alloc_options {
   bool sealable = false;          ///< takes whole pages, so that it can be sealed; `alloc` only
 };
 
+/// A part of a block, and what a request does with it.
+struct judged_access {
+  memory_range where;
+  access_mode mode;
+};
+
 /// An accelerator behind an actor. A handle, cheap to copy, valid for ever: through every restart and after the device
 /// has stopped.
 ///
@@ -61,6 +67,19 @@ class device {
     auto answer = ref<state>::adopt(new state(core_));
     submit(detail::info_of<R>, &r, c, answer.get(), &answer->link, options);
     return pending<typename R::reply>(std::move(answer));
+  }
+
+  /// What the request would touch, or why it would be refused now; without a look at what may be different when it is
+  /// sent: whether an operand is stale or sealed. For whoever keeps requests to have them run later.
+  template <request R>
+  result<std::vector<judged_access>> judge(const R& r) const {
+    checker c(r, owner(), generation());
+    r.check(c);
+    if (const auto& why = c.finish_for_later()) return *why;
+    std::vector<judged_access> out;
+    for (const operand_use& u : c.uses())
+      out.push_back({{u.range->owner, u.touched.begin, u.touched.end - u.touched.begin}, u.touched.mode});
+    return out;
   }
 
   /// Memory for `count` elements. Never blocks for the device. When there is none, the buffer is stale from birth:

@@ -25,6 +25,7 @@ struct record {
   std::vector<in<std::byte>> after;
   std::uint64_t number;
   bool inter_process;
+  static constexpr std::string_view not_recorded = "an event is a point between requests; record it before or after";
   using reply = void;
   TROUPE_REQUEST("events.record", event, after, number, inter_process)
   void check(checker& c) const;
@@ -34,6 +35,7 @@ struct record_all {
   out<std::byte> event;
   std::uint64_t number;
   bool inter_process;
+  static constexpr std::string_view not_recorded = "an event is a point between requests; record it before or after";
   using reply = void;
   TROUPE_REQUEST("events.record_all", event, number, inter_process)
   void check(checker& c) const;
@@ -43,6 +45,7 @@ struct record_all {
 struct hold_back {
   in<std::byte> event;
   std::vector<inout<std::byte>> before;
+  static constexpr std::string_view not_recorded = "an event is a point between requests; record it before or after";
   using reply = void;
   TROUPE_REQUEST("events.hold_back", event, before)
   void check(checker& c) const;
@@ -51,6 +54,7 @@ struct hold_back {
 /// Answered when the event is reached.
 struct reach {
   in<std::byte> event;
+  static constexpr std::string_view not_recorded = "an event is a point between requests; record it before or after";
   using reply = void;
   TROUPE_REQUEST("events.reach", event)
   void check(checker& c) const;
@@ -75,6 +79,7 @@ struct share {
 struct open {
   out<std::byte> event;
   event_handle handle;
+  static constexpr std::string_view not_recorded = "an event is a point between requests; record it before or after";
   using reply = void;
   TROUPE_REQUEST("events.open", event, handle)
   void check(checker& c) const;
@@ -83,6 +88,7 @@ struct open {
 /// What the last handle sends.   cuEventDestroy
 struct forget {
   out<std::byte> event;
+  static constexpr std::string_view not_recorded = "an event is a point between requests; record it before or after";
   using reply = void;
   TROUPE_REQUEST("events.forget", event)
   void check(checker& c) const;

@@ -41,6 +41,12 @@ class argument {
   std::uint32_t bytes() const noexcept { return bytes_; }  ///< of the value, or of an element
   std::uint32_t alignment() const noexcept { return alignment_; }
   const memory_range& range() const noexcept { return range_; }
+  /// The same of another buffer.
+  argument at(memory_range other) const {
+    argument out = *this;
+    out.range_ = std::move(other);
+    return out;
+  }
   const void* value() const noexcept { return large_.empty() ? static_cast<const void*>(&small_) : large_.data(); }
 
  private:

@@ -22,6 +22,8 @@ struct upload {
   in<std::byte> source;
   out<std::byte> target;
   extent bytes;
+  static constexpr std::string_view not_recorded =
+      "it copies what the application has in its memory at the time; record memory::copy from a buffer instead";
   using reply = void;
   TROUPE_REQUEST("memory.upload", source, target, bytes)
   void check(checker& c) const;
@@ -30,6 +32,8 @@ struct download {
   in<std::byte> source;
   out<std::byte> target;
   extent bytes;
+  static constexpr std::string_view not_recorded =
+      "it copies to memory that the application reads at the time; record memory::copy to a buffer instead";
   using reply = void;
   TROUPE_REQUEST("memory.download", source, target, bytes)
   void check(checker& c) const;
@@ -64,6 +68,7 @@ struct stream_in {
   std::uint64_t staging;    ///< address of a sent_header, which the worker may only read
   out<std::byte> progress;  ///< a staging_header
   extent chunk_bytes, chunks;
+  static constexpr std::string_view not_recorded = "it is one part of a conversation with the application";
   using reply = void;
   TROUPE_REQUEST("memory.stream_in", target, bytes, staging, progress, chunk_bytes, chunks)
   void check(checker& c) const;
@@ -73,6 +78,7 @@ struct stream_out {
   extent bytes;
   std::uint64_t staging;  ///< address of a staging_header
   extent chunk_bytes, chunks;
+  static constexpr std::string_view not_recorded = "it is one part of a conversation with the application";
   using reply = void;
   TROUPE_REQUEST("memory.stream_out", source, bytes, staging, chunk_bytes, chunks)
   void check(checker& c) const;
@@ -83,6 +89,7 @@ struct stream_out {
 struct seal {
   in<std::byte> target;
   extent bytes;
+  static constexpr std::string_view not_recorded = "it changes what all requests may do from then on";
   using reply = void;
   TROUPE_REQUEST("memory.seal", target, bytes)
   void check(checker& c) const;
@@ -90,6 +97,7 @@ struct seal {
 struct unseal {
   inout<std::byte> target;
   extent bytes;
+  static constexpr std::string_view not_recorded = "it changes what all requests may do from then on";
   using reply = void;
   TROUPE_REQUEST("memory.unseal", target, bytes)
   void check(checker& c) const;
@@ -100,6 +108,7 @@ struct unseal {
 struct lend {
   inout<std::byte> target;
   extent bytes;
+  static constexpr std::string_view not_recorded = "it hands memory over at a time that the application knows";
   using reply = void;
   TROUPE_REQUEST("memory.lend", target, bytes)
   void check(checker& c) const;
@@ -108,6 +117,7 @@ struct lend {
 struct show {
   in<std::byte> source;
   extent bytes;
+  static constexpr std::string_view not_recorded = "it hands memory over at a time that the application knows";
   using reply = void;
   TROUPE_REQUEST("memory.show", source, bytes)
   void check(checker& c) const;
@@ -115,6 +125,7 @@ struct show {
 struct take_back {
   out<std::byte> target;
   extent bytes;
+  static constexpr std::string_view not_recorded = "it hands memory over at a time that the application knows";
   using reply = void;
   TROUPE_REQUEST("memory.take_back", target, bytes)
   void check(checker& c) const;
@@ -123,6 +134,7 @@ struct take_back {
 /// Done when everything queued before it is.
 struct fence {
   std::uint32_t unused = 0;
+  static constexpr std::string_view not_recorded = "it waits for the whole device";
   using reply = void;
   TROUPE_REQUEST("memory.fence", unused)
   void check(checker&) const {}

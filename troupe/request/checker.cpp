@@ -264,6 +264,14 @@ bool checker::spare_sealed(std::uint64_t ticket) noexcept {
   return any;
 }
 
+const std::optional<error>& checker::finish_for_later() {
+  if (error_) return error_;
+  for (operand_use& u : std::span(first(), count_))
+    if (u.gaps && u.touched.mode == access_mode::write) u.touched.mode = access_mode::read_write;
+  if (count_ > 1 && !may_overlap_freely_) refuse_overlaps();
+  return error_;
+}
+
 const std::optional<error>& checker::finish() {
   if (error_) [[unlikely]]
     return error_;

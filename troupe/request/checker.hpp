@@ -133,6 +133,9 @@ class checker {
 
   /// After the request's own checks: stale and overlapping operands. The error, if any of all checks refused.
   const std::optional<error>& finish();
+  /// The same for a request that is not sent now: what may be different by then, whether an operand is stale or sealed,
+  /// is left to the check of whoever sends it.
+  const std::optional<error>& finish_for_later();
 
   std::span<const operand_use> uses() const noexcept { return {first(), count_}; }
   /// The one in which the request was checked.

@@ -60,7 +60,8 @@ inline constexpr bool is_operand<operand<T, M>> = true;
 
 /// The operands in a field. Most have none. A field type of your own that holds some specialises this, and
 /// `field_codec`: `visit` calls `f(place, range, element_bytes, mode)` for each; `place` is what `check` names it by.
-/// A list of other things too has `index_of(field, place)`: the number that texts show.
+/// A list of other things too has `index_of(field, place)`: the number that texts show; or `text_of(field, place)`,
+/// what follows the field's name instead.
 template <class F>
 struct operands_in {
   static constexpr bool any = false;

@@ -38,7 +38,7 @@
 
 extern "C" {
 
-inline constexpr std::uint32_t troupe_engine_abi = 5;
+inline constexpr std::uint32_t troupe_engine_abi = 6;
 
 /// Which lane an operation wants: its library's, a helper thread's (slow work), one of the two for copies, or
 /// another's.

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Graphs of requests that take memory of their lane to work in, lists, numbers in memory: recorded, they must not mind
+// what else runs, and when.
+#include <cmath>
+#include <troupe/blas/blas.hpp>
+
+#include "graph_programs.hpp"
+
+namespace troupe::whole {
+namespace {
+
+class a_graph_of_blas : public testing::Test {
+ protected:
+  static constexpr int n = 32;
+  struct place {
+    buffer<float> a, b, c, x, y, total;
+    std::vector<buffer<float>> parts;
+  };
+  place make() const {
+    const auto some = [&](std::size_t count, float first) {
+      std::vector<float> v(count);
+      for (std::size_t i = 0; i < count; ++i) v[i] = first + static_cast<float>(i % 7) / 8;
+      return uploaded(gpu_, v);
+    };
+    place p{some(n * n, -0.4f), some(n * n, -0.3f), some(n * n, 0), some(64, 1), some(64, 0), some(1, 0), {}};
+    for (int i = 0; i < 20; ++i) p.parts.push_back(some(16, static_cast<float>(i)));
+    return p;
+  }
+  // Each of the requests, with some that are grouped, some that need memory to work in, and a kernel.
+  template <class Take>
+  void all(const place& p, Take&& take) const {
+    // From here on the same each time, but for the batch at the end: so that nothing grows without bound.
+    take(memory::copy{.source = p.a.as<std::byte>(), .target = p.c.as<std::byte>(), .bytes = p.a.bytes()});
+    take(memory::copy{.source = p.x.as<std::byte>(), .target = p.y.as<std::byte>(), .bytes = p.x.bytes()});
+    take(blas::gemm<float>{.a = p.a, .b = p.b, .c = p.c, .m = n, .n = n, .k = n, .alpha = 0.1f, .beta = 0.5f});
+    take(blas::axpy<float>{.x = p.x, .y = p.y, .n = 64, .alpha = 0.25f});
+    take(k_.scale(0.99f, p.y));
+    take(blas::dot<float>{.x = p.x, .y = p.y, .n = 64, .result = p.total});
+    take(blas::scal<float>{.x = p.total, .n = 1, .alpha = 0.001f});
+    take(blas::axpy<float>{.x = p.x, .y = p.c, .n = 64, .alpha = p.total});
+    take(blas::gemv<float>{.a = p.c, .x = p.x, .y = p.y, .m = n, .n = n, .alpha = p.total, .beta = 0.5f});
+    blas::gemm_batched<float> batch{.a = {}, .b = {}, .c = {}, .m = 4, .n = 4, .k = 4, .alpha = 0.01f, .beta = 0.9f};
+    for (std::size_t i = 0; i + 2 < p.parts.size(); i += 3) {
+      batch.a.push_back(p.parts[i]);
+      batch.b.push_back(p.parts[i + 1]);
+      batch.c.push_back(p.parts[i + 2]);
+    }
+    take(batch);
+  }
+  std::vector<std::vector<float>> content(const place& p) const {
+    std::vector<std::vector<float>> out;
+    for (const auto& b : {p.c, p.x, p.y, p.total, p.parts[2], p.parts[17]}) {
+      const auto got = gpu_.download(b).get();
+      EXPECT_OK(got);
+      out.push_back(got ? *got : std::vector<float>());
+    }
+    return out;
+  }
+
+  runtime runtime_;
+  device gpu_ = runtime_.open_device(with_test_engines({.when_full = when_full::wait}));
+  graph_kernels k_{gpu_};
+};
+
+TEST_F(a_graph_of_blas, launched_a_hundred_times_does_what_its_requests_do_one_by_one) {
+  for (const std::uint32_t branches : {1u, 4u}) {
+    const place recorded = make(), asked = make(), other = make();
+    graph::recorder rec(gpu_, {.branches = branches});
+    all(recorded, [&](const auto& r) {
+      const graph::node added = rec.add(r);
+      EXPECT_TRUE(added) << added.error().text();
+    });
+    const graph::graph g = rec.finish();
+    for (int i = 0; i < 100; ++i) {
+      gpu_.tell(graph::launch{.graph = g});
+      all(asked, [&](const auto& r) { gpu_.tell(r); });
+      if (i % 10 == 0) all(other, [&](const auto& r) { gpu_.tell(r); });  // between launches lanes' memory is used
+    }
+    const auto found = content(recorded);
+    EXPECT_EQ(found, content(asked)) << branches << " branches";
+    for (const auto& one : found)
+      for (const float v : one) EXPECT_TRUE(std::isfinite(v));
+  }
+}
+
+TEST_F(a_graph_of_blas, changes_factors_and_buffers_between_launches) {
+  const auto x = uploaded(gpu_, counting(64, 1)), y = uploaded(gpu_, counting(64)), z = uploaded(gpu_, counting(64));
+  graph::recorder rec(gpu_);
+  const auto axpy = [&](float alpha) { return blas::axpy<float>{.x = x, .y = y, .n = 64, .alpha = alpha}; };
+  const graph::node changing = rec.add(axpy(0));
+  const graph::graph g = rec.finish();
+  for (int i = 1; i <= 50; ++i) {
+    EXPECT_OK(g.set(changing, axpy(static_cast<float>(i))));
+    gpu_.tell(graph::launch{.graph = g});
+  }
+  EXPECT_OK(g.rebind(y, z));
+  gpu_.tell(graph::launch{.graph = g});
+  const auto in_y = gpu_.download(y).get().value(), in_z = gpu_.download(z).get().value();
+  for (int i = 0; i < 64; ++i) {
+    EXPECT_EQ(in_y[static_cast<std::size_t>(i)], static_cast<float>(i + 1275 * (i + 1)));
+    EXPECT_EQ(in_z[static_cast<std::size_t>(i)], static_cast<float>(i + 50 * (i + 1)));
+  }
+}
+
+TEST_F(a_graph_of_blas, refuses_an_answer_that_nobody_waits_for) {
+  const auto x = uploaded(gpu_, counting(64));
+  graph::recorder rec(gpu_);
+  const graph::node n = rec.add(blas::dot<float>{.x = x, .y = x, .n = 64});
+  EXPECT_FALSE(n);
+  EXPECT_TRUE(is_error(n.error(), reaction::unsupported, {"blas.dot<f32>", ".result"}));
+}
+
+TEST_F(a_graph_of_blas, repeats_what_it_computes_until_it_has_converged) {
+  // x = x / 2, 8 times, by a loop whose flag counts down on the device.
+  const auto x = uploaded(gpu_, counting(64)), ignored = uploaded<float>(gpu_, {0});
+  const auto left = uploaded<std::uint32_t>(gpu_, {8});
+  graph::recorder rec(gpu_);
+  rec.while_(left, [&](graph::recorder& body) {
+    body.add(blas::scal<float>{.x = x, .n = 64, .alpha = 0.5f});
+    body.add(k_.down(left, ignored));
+  });
+  EXPECT_OK(gpu_.ask(graph::launch{.graph = rec.finish()}).get());
+  EXPECT_EQ(gpu_.download(x).get().value(), times(counting(64), 1.0f / 256));
+}
+
+}  // namespace
+}  // namespace troupe::whole

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Graphs are recipes, as programs are: whatever happens to workers, a handle goes on.
+#include "graph_programs.hpp"
+#include "with_standbys.hpp"
+
+namespace troupe::whole {
+namespace {
+
+using namespace testing_actor;
+
+class recovery_graphs : public with_standbys {
+ protected:
+  recovery_graphs() : with_standbys(10) {}
+};
+TROUPE_WITH_STANDBYS(recovery_graphs);
+
+TEST_P(recovery_graphs, a_graph_does_the_same_whichever_worker_serves) {
+  const device gpu = open({.salvage = salvage::untouched});
+  const graph_kernels k(gpu);
+  const auto x = uploaded(gpu, counting(64, 1)), y = gpu.alloc<float>(64);
+  const auto f = uploaded<std::uint32_t>(gpu, {1});
+  graph::recorder rec(gpu);
+  rec.copy(y, x);
+  const graph::node n = rec.add(k.scale(2, y));
+  rec.if_(f, [&](graph::recorder& then) { then.add(k.scale(3, y)); });
+  const graph::graph g = rec.finish();
+  for (int i = 0; i < 3; ++i) {
+    if (i == 2) {
+      ASSERT_OK(g.set(n, k.scale(4, y)));
+    }
+    EXPECT_OK(gpu.ask(graph::launch{.graph = g}).get());
+    EXPECT_EQ(gpu.download(y).get().value(), times(counting(64, 1), i == 2 ? 12 : 6));
+    kill_and_wait(gpu);
+  }
+  EXPECT_OK(gpu.ask(graph::launch{.graph = g}).get());
+  EXPECT_EQ(gpu.download(y).get().value(), times(counting(64, 1), 12));
+}
+
+TEST_P(recovery_graphs, a_launch_that_was_queued_runs_on_the_next_worker_and_what_it_reads_is_asked_for_again) {
+  const device gpu = open();
+  const auto x = gpu.alloc<float>(64, {.sealable = true}), y = gpu.alloc<float>(64);
+  gpu.upload(x, counting(64, 1));
+  ASSERT_OK(gpu.seal(x).get());
+  pending<void> queued, reading;
+  graph::recorder rec(gpu), reader(gpu);
+  rec.copy(y, x);
+  const auto z = uploaded(gpu, counting(64));
+  reader.copy(y, z);
+  const graph::graph g = rec.finish(), of_lost = reader.finish();
+  {
+    blockade block(gpu);
+    ASSERT_TRUE(block.entered());
+    graph::recorder held(gpu);
+    held.fill(buffer<std::uint32_t>(block.gate().memory()).slice(1, 1), 0);  // waits for the blockade
+    held.add(g);
+    queued = gpu.ask(graph::launch{.graph = held.finish()});
+    kill_worker(gpu);
+    EXPECT_EQ(error_of(block.answer().get()).reaction(), reaction::context_lost);
+  }
+  EXPECT_OK(queued.get());
+  EXPECT_EQ(gpu.download(y).get().value(), counting(64, 1));
+  EXPECT_TRUE(is_error(error_of(gpu.ask(graph::launch{.graph = of_lost})), reaction::context_lost,
+                       {"SIGKILL", "graph.launch"}));
+}
+
+TEST_P(recovery_graphs, a_library_whose_handle_breaks_under_a_node_is_opened_anew_and_the_graph_goes_on) {
+  const device gpu = open();
+  const auto x = gpu.alloc<float>(1, {.zeroed = true});
+  const auto breaks = gpu.alloc<std::uint32_t>(1, {.zeroed = true});
+  graph::recorder rec(gpu);
+  rec.add(break_once{.x = x, .breaks = breaks});
+  const graph::graph g = rec.finish();
+  EXPECT_OK(gpu.ask(graph::launch{.graph = g}).get());
+  const std::uint64_t opened = gpu.ask(break_handle{.breaks = false}).get().value();
+  gpu.fill(breaks, 1);
+  EXPECT_TRUE(is_error(error_of(gpu.ask(graph::launch{.graph = g})), reaction::retry_later,
+                       {"node 0 (testing.break_once): the handle is broken"}));
+  EXPECT_EQ(gpu.ask(break_handle{.breaks = false}).get().value(), opened + 1);
+  gpu.fill(x, 5);
+  gpu.fill(breaks, 0);  // both are stale
+  EXPECT_OK(gpu.ask(graph::launch{.graph = g}).get());
+  EXPECT_EQ(gpu.download(x).get().value()[0], 6);
+}
+
+TEST_P(recovery_graphs, a_node_that_wants_a_lane_of_its_own_is_refused_with_its_name) {
+  const device gpu = open();
+  graph::recorder rec(gpu);
+  rec.add(hold_slowly{.gate = gpu.alloc_host<std::uint32_t>(2), .result = gpu.alloc<float>(1)});
+  EXPECT_TRUE(is_error(error_of(gpu.ask(graph::launch{.graph = rec.finish()})), reaction::unsupported,
+                       {"node 0 (testing.hold_slowly): ", "lane of its own"}));
+}
+
+TEST_P(recovery_graphs, one_that_was_interrupted_is_answered_once_and_runs_again_when_it_may_be_retried) {
+  const device gpu = open({.salvage = salvage::untouched});
+  const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
+  const auto result = gpu.alloc<float>(1);
+  graph::recorder rec(gpu);
+  rec.add(linger{.gate = gate, .result = result});
+  const graph::graph g = rec.finish();
+  auto answer = gpu.ask(graph::launch{.graph = g}, {.retries = 1});
+  const std::atomic_ref entered_times(gate.data()[entered]);
+  while (entered_times.load() == 0) std::this_thread::yield();
+  kill_worker(gpu);
+  while (entered_times.load() == 1) std::this_thread::yield();
+  std::atomic_ref(gate.data()[testing_actor::open]).store(1);
+  EXPECT_OK(answer.get());
+  EXPECT_EQ(gpu.download(result).get().value()[0], 2);
+}
+
+}  // namespace
+}  // namespace troupe::whole

@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture.hpp"
+
+#include <algorithm>
+#include <troupe/cuda/errors.hpp>
+#include <troupe/graph/internal/tree.hpp>
+
+// The fatbin that was made of condition.cu.
+asm(R"(
+  .section .rodata
+  .balign 16
+  .globl troupe_graph_kernels
+  .hidden troupe_graph_kernels
+troupe_graph_kernels:
+  .incbin ")" TROUPE_GRAPH_KERNELS R"("
+  .balign 16
+  .previous
+)");
+extern "C" __attribute__((visibility("hidden"))) const unsigned char troupe_graph_kernels[];
+
+namespace troupe::graph {
+namespace {
+
+using cuda::done;
+
+error unsupported(const std::string& text) { return error(reaction::unsupported, "graph", text); }
+
+}  // namespace
+
+result<CUkernel> decider::kernel() {
+  const std::scoped_lock guard(lock_);
+  if (kernel_ != nullptr) return kernel_;
+  CUlibrary library = nullptr;
+  if (auto ok = done(::cuLibraryLoadData(&library, troupe_graph_kernels, nullptr, nullptr, 0, nullptr, nullptr, 0),
+                     "cuLibraryLoadData of the kernel that decides");
+      !ok)
+    return ok.error();
+  library_.reset(library);
+  if (auto ok = done(::cuLibraryGetKernel(&kernel_, library, "troupe_graph_decide"), "cuLibraryGetKernel"); !ok)
+    return ok.error();
+  return kernel_;
+}
+
+/// Where an operation finds memory while it records.
+struct capture::taking {
+  capture& of;
+  level& in;
+  bool scratch_taken = false;
+
+  static void* answer(const result<void*>& made, troupe_engine_failure* failure) {
+    if (made) return *made;
+    const error& e = made.error();
+    troupe::detail::fill(failure, e.reaction(), e.code(), e.domain().c_str(), e.text().c_str());
+    return nullptr;
+  }
+  result<void*> scratch(std::uint64_t bytes) {
+    if (!std::exchange(scratch_taken, true) && !in.last_user.empty())
+      if (auto ok =
+              done(::cuStreamUpdateCaptureDependencies_v2(of.stream_, in.last_user.data(), nullptr, in.last_user.size(),
+                                                          CU_STREAM_ADD_CAPTURE_DEPENDENCIES),
+                   "cuStreamUpdateCaptureDependencies");
+          !ok)
+        return ok.error();
+    return in.scratch.take(bytes);
+  }
+  troupe_engine_recording recording() {
+    return {.state = this,
+            .scratch = [](void* self, std::uint64_t bytes,
+                          troupe_engine_failure* f) { return answer(static_cast<taking*>(self)->scratch(bytes), f); },
+            .constants =
+                [](void* self, std::uint64_t bytes, troupe_engine_failure* f) {
+                  return answer(static_cast<taking*>(self)->of.into_.memory.constants(bytes), f);
+                }};
+  }
+};
+
+result<void> capture::run() {
+  CUgraph made = nullptr;
+  if (auto ok = done(::cuGraphCreate(&made, 0), "cuGraphCreate"); !ok) return ok;
+  into_.graph.reset(made);
+  auto reply = into_.memory.constants(max_reply_bytes);
+  if (!reply) return reply.error();
+  reply_ = *reply;
+  level top{made, into_.memory.add_scratch(), {}};
+  const auto all = body(top, 0, recipe_.head().node_count, {});
+  return all ? result<void>() : all.error();
+}
+
+// A node goes on in the branch of one it needs, where that one is the last; else in the branch that was used least
+// recently, after what is there.
+result<capture::ends> capture::body(level& in, std::uint32_t i, std::uint32_t end, const ends& after) {
+  struct branch {
+    std::uint32_t last;  // node
+    std::uint64_t used = 0;
+  };
+  std::vector<branch> branches(std::max<std::uint32_t>(recipe_.head().branches, 1), branch{UINT32_MAX});
+  std::unordered_map<std::uint32_t, ends> known;  // of each node of this body
+  std::uint64_t turn = 0;
+  while (i < end) {
+    const recipe_node& n = recipe_.nodes()[i];
+    const auto needs = recipe_.dependencies(n);
+    branch* on = nullptr;
+    for (branch& b : branches)
+      if (std::find(needs.begin(), needs.end(), b.last) != needs.end() && (on == nullptr || b.used > on->used)) on = &b;
+    ends before;
+    const auto wait_for = [&](std::uint32_t who) {
+      for (const CUgraphNode e : known.at(who))
+        if (std::find(before.begin(), before.end(), e) == before.end()) before.push_back(e);
+    };
+    for (const std::uint32_t d : needs) wait_for(d);
+    if (on == nullptr) {
+      on = &*std::min_element(branches.begin(), branches.end(), [](auto& a, auto& b) { return a.used < b.used; });
+      if (on->last != UINT32_MAX) wait_for(on->last);
+    }
+    auto made = node(in, i, before.empty() ? after : before);
+    if (!made) return made;
+    known.emplace(i, std::move(*made));
+    on->last = i;
+    on->used = ++turn;
+    i = n.end;
+  }
+  ends out;
+  for (const branch& b : branches)
+    if (b.last != UINT32_MAX) out.insert(out.end(), known.at(b.last).begin(), known.at(b.last).end());
+  return out.empty() ? after : out;
+}
+
+result<capture::ends> capture::node(level& in, std::uint32_t i, const ends& after) {
+  const recipe_node& n = recipe_.nodes()[i];
+  switch (n.kind) {
+    case node_kind::request:
+      return request(in, i, after);
+    case node_kind::child:
+      return body(in, i + 1, n.end, after);
+    case node_kind::if_:
+    case node_kind::while_:
+      return conditional(in, i, after);
+  }
+  return damaged();
+}
+
+// Relaxed: an operation may load a kernel, or allocate, as it does elsewhere; neither is part of what is recorded.
+result<capture::ends> capture::request(level& in, std::uint32_t i, const ends& after) {
+  const recipe_node& n = recipe_.nodes()[i];
+  if (auto ok = done(::cuStreamBeginCaptureToGraph(stream_, in.graph, after.data(), nullptr, after.size(),
+                                                   CU_STREAM_CAPTURE_MODE_RELAXED),
+                     "cuStreamBeginCaptureToGraph");
+      !ok)
+    return of_node(recipe_, n, ok.error());
+  in.scratch.begin();
+  taking takes{*this, in};
+  const troupe_engine_recording recording = takes.recording();
+  result<void> enqueued = run_node(recipe_, n, what_[i], call_, reply_, &recording);
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUgraphNode* last = nullptr;
+  const CUgraphEdgeData* edges = nullptr;
+  std::size_t count = 0;
+  const CUresult asked = ::cuStreamGetCaptureInfo_v3(stream_, &status, nullptr, nullptr, &last, &edges, &count);
+  ends out;
+  if (asked == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE) out.assign(last, last + count);
+  CUgraph same = nullptr;
+  const CUresult ended = ::cuStreamEndCapture(stream_, &same);
+  if (!enqueued) return enqueued.error();
+  if (status == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+    return of_node(recipe_, n,
+                   unsupported("it does something that cannot be part of a graph (" + cuda::text_of(ended) +
+                               "); ask it before or after the graph"));
+  if (auto ok = done(asked, "cuStreamGetCaptureInfo"); !ok) return of_node(recipe_, n, ok.error());
+  if (auto ok = done(ended, "cuStreamEndCapture"); !ok) return of_node(recipe_, n, ok.error());
+  for (const CUgraphNode e : out) into_.last_of.emplace(e, i);
+  if (takes.scratch_taken) in.last_user = out;
+  return out;
+}
+
+result<CUgraphNode> capture::decide(level& in, const recipe_node& n, CUgraphConditionalHandle handle,
+                                    const ends& after) {
+  const auto kernel = decides_.kernel();
+  if (!kernel) return kernel.error();
+  std::uint64_t flag = n.flag;
+  void* values[] = {&handle, &flag};
+  CUgraphNodeParams how{};
+  how.type = CU_GRAPH_NODE_TYPE_KERNEL;
+  how.kernel.kern = *kernel;
+  how.kernel.ctx = decides_.context();
+  how.kernel.gridDimX = how.kernel.gridDimY = how.kernel.gridDimZ = 1;
+  how.kernel.blockDimX = how.kernel.blockDimY = how.kernel.blockDimZ = 1;
+  how.kernel.kernelParams = values;
+  CUgraphNode out = nullptr;
+  if (auto ok = done(::cuGraphAddNode_v2(&out, in.graph, after.data(), nullptr, after.size(), &how),
+                     "cuGraphAddNode of the kernel that decides");
+      !ok)
+    return ok.error();
+  return out;
+}
+
+result<capture::ends> capture::conditional(level& in, std::uint32_t i, const ends& after) {
+  const recipe_node& n = recipe_.nodes()[i];
+  const bool repeats = n.kind == node_kind::while_;
+  const auto refused = [&](const error& why) {
+    const bool cannot = why.reaction() == reaction::fatal || why.reaction() == reaction::unsupported;
+    if (!cannot) return of_node(recipe_, n, why);
+    return of_node(recipe_, n,
+                   unsupported("this driver or GPU cannot decide within a graph, which needs CUDA 12.8: " + why.text() +
+                               "; ask the parts from the application instead"));
+  };
+  CUgraphConditionalHandle handle = 0;
+  if (auto ok = done(::cuGraphConditionalHandleCreate(&handle, in.graph, decides_.context(), 0, 0),
+                     "cuGraphConditionalHandleCreate");
+      !ok)
+    return refused(ok.error());
+  const auto first = decide(in, n, handle, after);
+  if (!first) return refused(first.error());
+  CUgraphNodeParams how{};
+  how.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+  how.conditional.handle = handle;
+  how.conditional.type = repeats ? CU_GRAPH_COND_TYPE_WHILE : CU_GRAPH_COND_TYPE_IF;
+  how.conditional.size = n.otherwise < n.end ? 2 : 1;
+  how.conditional.ctx = decides_.context();
+  CUgraphNode out = nullptr;
+  if (auto ok = done(::cuGraphAddNode_v2(&out, in.graph, &*first, nullptr, 1, &how), "cuGraphAddNode of a condition");
+      !ok)
+    return refused(ok.error());
+  into_.last_of.emplace(*first, i);
+  into_.last_of.emplace(out, i);
+  for (unsigned part = 0; part < how.conditional.size; ++part) {
+    level inside{how.conditional.phGraph_out[part], into_.memory.add_scratch(), {}};
+    const auto last = body(inside, part == 0 ? i + 1 : n.otherwise, part == 0 ? n.otherwise : n.end, {});
+    if (!last) return last.error();
+    if (!repeats) continue;
+    if (const auto again = decide(inside, n, handle, *last); !again) return refused(again.error());
+  }
+  return ends{out};
+}
+
+}  // namespace troupe::graph

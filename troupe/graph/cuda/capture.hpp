@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <troupe/graph/engine/operations.hpp>
+#include <unordered_map>
+
+#include "memory.hpp"
+
+namespace troupe::graph {
+
+/// The kernel that conditional nodes need, loaded when the first is met.
+class decider {
+ public:
+  explicit decider(CUcontext context) noexcept : context_(context) {}
+  result<CUkernel> kernel();
+  CUcontext context() const noexcept { return context_; }
+
+ private:
+  CUcontext context_;
+  std::mutex lock_;
+  unique_handle<library_traits> library_;
+  CUkernel kernel_ = nullptr;
+};
+
+/// A recipe as a graph of the driver, not yet executable.
+struct captured_graph {
+  unique_handle<graph_traits> graph;
+  recorded_memory memory;
+  /// For errors: which node of the recipe a node of the driver ends.
+  std::unordered_map<CUgraphNode, std::uint32_t> last_of;
+};
+
+/// Records the nodes of a recipe: each request enqueues what it would, on a stream that records. Those that need
+/// nothing of each other lie in branches beside each other, as many as the recipe allows.
+class capture {
+ public:
+  capture(const recipe_view& recipe, const operation_list& what, decider& decides, CUstream stream, call& c,
+          captured_graph& into)
+      : recipe_(recipe), what_(what), decides_(decides), stream_(stream), call_(c), into_(into) {}
+  result<void> run();
+
+ private:
+  using ends = std::vector<CUgraphNode>;  // what somebody waits for who comes after all of it
+  /// One CUgraph: that of the launch, or the body of a conditional node.
+  struct level {
+    CUgraph graph;
+    recorded_memory::scratch& scratch;
+    ends last_user;  // of the scratch
+  };
+  struct taking;  // what the operation that records now has asked for
+
+  result<ends> body(level& in, std::uint32_t i, std::uint32_t end, const ends& after);
+  result<ends> node(level& in, std::uint32_t i, const ends& after);
+  result<ends> request(level& in, std::uint32_t i, const ends& after);
+  result<ends> conditional(level& in, std::uint32_t i, const ends& after);
+  result<CUgraphNode> decide(level& in, const recipe_node& n, CUgraphConditionalHandle handle, const ends& after);
+
+  const recipe_view& recipe_;
+  const operation_list& what_;
+  decider& decides_;
+  CUstream stream_;
+  call& call_;
+  captured_graph& into_;
+  void* reply_ = nullptr;  // where all answers go
+};
+
+}  // namespace troupe::graph

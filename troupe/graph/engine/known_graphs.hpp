@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <troupe/graph/internal/recipe.hpp>
+#include <troupe/graph/requests.hpp>
+#include <unordered_map>
+
+namespace troupe::graph {
+
+/// The graphs of a worker. What it does not know it makes from the recipe: so a worker that takes the place of another
+/// needs to be told nothing. Thread safe. `Made` is what a graph became, of one version.
+template <class Made>
+class known_graphs {
+ public:
+  /// One graph. Whoever makes it anew has its lock.
+  struct entry {
+    std::mutex lock;
+    std::uint64_t version = 0, openings = 0;  ///< of what was made; 0: nothing
+    Made made;
+    bool is(const recipe_view& r, std::uint64_t openings_now) const noexcept {
+      return version == r.head().version && openings == openings_now;
+    }
+  };
+
+  std::shared_ptr<entry> of(std::uint64_t root) {
+    const std::uint64_t id = id_at(root);
+    const std::scoped_lock guard(lock_);
+    std::shared_ptr<entry>& e = all_[id];
+    if (!e) e = std::make_shared<entry>();
+    return e;
+  }
+  /// Need nothing be made for it? False also while somebody is at it.
+  bool is_made(std::uint64_t root, const recipe_view& r, std::uint64_t openings_now) {
+    std::shared_ptr<entry> e;
+    {
+      const std::scoped_lock guard(lock_);
+      const auto at = all_.find(id_at(root));
+      if (at == all_.end()) return false;
+      e = at->second;
+    }
+    const std::unique_lock its(e->lock, std::try_to_lock);
+    return its.owns_lock() && e->is(r, openings_now);
+  }
+  void forget(std::uint64_t root) {
+    std::shared_ptr<entry> last;  // its destructor runs without the lock
+    const std::scoped_lock guard(lock_);
+    if (const auto at = all_.find(id_at(root)); at != all_.end()) {
+      last = std::move(at->second);
+      all_.erase(at);
+    }
+  }
+
+ private:
+  static std::uint64_t id_at(std::uint64_t root) noexcept {
+    return reinterpret_cast<const graph_root*>(static_cast<std::uintptr_t>(root))->id;
+  }
+
+  std::mutex lock_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<entry>> all_;
+};
+
+}  // namespace troupe::graph

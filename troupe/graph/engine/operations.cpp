@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/graph/engine/operations.hpp>
+#include <troupe/graph/internal/tree.hpp>
+
+namespace troupe::graph {
+namespace {
+
+error error_from(troupe_engine_failure& f) {
+  f.domain[sizeof f.domain - 1] = f.text[sizeof f.text - 1] = '\0';
+  const auto how = static_cast<reaction>(std::min(f.reaction, static_cast<std::uint8_t>(reaction::fatal)));
+  return error(error::details{.reaction = how, .domain = f.domain, .code = f.code, .text = f.text});
+}
+
+troupe_engine_failure no_failure() {
+  troupe_engine_failure f{};
+  f.reaction = static_cast<std::uint8_t>(reaction::fatal);
+  return f;
+}
+
+result<void> check_operation(const recipe_node& node, const troupe_engine_operation& op, bool on_gpu) {
+  const auto refusal = [](const std::string& text) { return error(reaction::unsupported, "graph", text); };
+  if (op.payload_bytes != node.payload_bytes)
+    return refusal("the engine lays this request out in another way; build it again");
+  if (op.lane != troupe_lane_library)
+    return refusal("it runs on a lane of its own, and cannot be part of a graph; ask it before or after");
+  if (on_gpu && op.recordable == 0)
+    return refusal("its engine cannot record what it enqueues; ask it before or after the graph");
+  return {};
+}
+
+}  // namespace
+
+error damaged() { return error(reaction::fatal, "graph", "graph.launch: the recipe is damaged"); }
+
+error of_node(const recipe_view& recipe, const recipe_node& node, const error& why) {
+  error::details d = why.all();
+  d.text = std::string(recipe.name(node)) + ": " + d.text;
+  return error(std::move(d));
+}
+
+result<operation_list> find_operations(const recipe_view& recipe, const troupe_engine_neighbours& among, bool on_gpu) {
+  if (!recipe.sound()) return damaged();
+  operation_list out(recipe.head().node_count);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const recipe_node& node = recipe.nodes()[i];
+    if (node.kind != node_kind::request) continue;
+    troupe_engine_failure f = no_failure();
+    if (!among.find(among.set, node.library, node.opcode, &out[i], &f)) return of_node(recipe, node, error_from(f));
+    if (auto fine = check_operation(node, *out[i].operation, on_gpu); !fine) return of_node(recipe, node, fine.error());
+  }
+  return out;
+}
+
+result<void> run_node(const recipe_view& recipe, const recipe_node& node, const troupe_found_operation& what, call& c,
+                      void* reply, const troupe_engine_recording* recording) {
+  troupe_engine_call inner = c;
+  inner.reply = reply;
+  inner.recording = recording;
+  troupe_engine_failure f = no_failure();
+  if (what.operation->run(what.engine, recipe.payload(node), &inner, &f)) [[likely]]
+    return {};
+  if (f.restart_library != 0) c.restart_library(f.whose != 0 ? f.whose - 1 : what.library);
+  return of_node(recipe, node, error_from(f));
+}
+
+}  // namespace troupe::graph

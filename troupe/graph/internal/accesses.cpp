@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/graph/internal/accesses.hpp>
+
+namespace troupe::graph {
+namespace {
+
+// The first thing decides whether what was there before matters.
+access_mode then(access_mode first, access_mode second) noexcept {
+  if (first != access_mode::read) return first;
+  return second == access_mode::read ? access_mode::read : access_mode::read_write;
+}
+
+// For one stretch of memory: who has written it last, and who has read it since.
+struct users {
+  std::uint64_t end;
+  std::uint32_t writer;  // none: nobody
+  std::vector<std::uint32_t> readers;
+};
+constexpr std::uint32_t none = UINT32_MAX;
+
+class user_map {
+ public:
+  void visit(std::uint64_t begin, std::uint64_t end, auto&& f) {
+    if (begin >= end) return;
+    split(begin);
+    split(end);
+    auto at = all_.lower_bound(begin);
+    while (begin < end) {
+      if (at == all_.end() || at->first > begin) {
+        const std::uint64_t until = at == all_.end() ? end : std::min(end, at->first);
+        at = all_.emplace_hint(at, begin, users{until, none, {}});
+      }
+      f(at->second);
+      begin = at->second.end;
+      ++at;
+    }
+  }
+
+ private:
+  void split(std::uint64_t where) {
+    auto at = all_.upper_bound(where);
+    if (at == all_.begin()) return;
+    --at;
+    if (at->first == where || at->second.end <= where) return;
+    users rest = at->second;
+    at->second.end = where;
+    all_.emplace(where, std::move(rest));
+  }
+  std::map<std::uint64_t, users> all_;
+};
+
+}  // namespace
+
+void access_summary::split(std::uint64_t where) {
+  auto at = stretches_.upper_bound(where);
+  if (at == stretches_.begin()) return;
+  --at;
+  if (at->first == where || at->second.end <= where) return;
+  stretch rest = at->second;
+  at->second.end = where;
+  stretches_.emplace(where, std::move(rest));
+}
+
+void access_summary::add(const judged_access& one, const std::string& node) {
+  std::uint64_t begin = one.where.address;
+  const std::uint64_t end = begin + one.where.bytes;
+  if (begin >= end) return;
+  split(begin);
+  split(end);
+  auto at = stretches_.lower_bound(begin);
+  while (begin < end) {
+    if (at == stretches_.end() || at->first > begin) {
+      const std::uint64_t until = at == stretches_.end() ? end : std::min(end, at->first);
+      at = stretches_.emplace_hint(at, begin, stretch{until, one.mode, one.where.owner, node});
+    } else {
+      stretch& s = at->second;
+      if (s.mode == access_mode::read && one.mode != access_mode::read) s.node = node;
+      s.mode = then(s.mode, one.mode);
+    }
+    begin = at->second.end;
+    ++at;
+  }
+}
+
+void access_summary::add(const std::vector<judged_access>& of_one, const std::string& node) {
+  // Reads first: whatever a request replaces it may have read before through another operand.
+  for (const judged_access& a : of_one)
+    if (a.mode != access_mode::write) add(a, node);
+  for (const judged_access& a : of_one)
+    if (a.mode == access_mode::write) add(a, node);
+}
+
+void access_summary::add(const tree_body& all, const std::string& prefix) {
+  for (const tree_node& n : all) add(accesses_of(n), name_of(n, prefix));
+}
+
+std::vector<snapshot::use> access_summary::uses() const {
+  std::vector<snapshot::use> out;
+  for (const auto& [begin, s] : stretches_) {
+    if (!out.empty()) {
+      snapshot::use& last = out.back();
+      if (last.where.owner.get() == s.owner.get() && last.mode == s.mode &&
+          last.where.address + last.where.bytes == begin) {
+        last.where.bytes = s.end - last.where.address;
+        continue;
+      }
+    }
+    out.push_back({{s.owner, begin, s.end - begin}, s.mode, s.node});
+  }
+  return out;
+}
+
+std::vector<judged_access> accesses_of(const tree_node& n) {
+  if (n.kind == node_kind::request) return n.what->accesses();
+  access_summary inside;
+  inside.add(n.body, {});
+  std::vector<judged_access> out;
+  for (const snapshot::use& u : inside.uses()) out.push_back({u.where, u.mode});
+  if (n.kind == node_kind::child) return out;
+  access_summary other;
+  other.add(n.otherwise, {});
+  for (const snapshot::use& u : other.uses()) out.push_back({u.where, u.mode});
+  for (judged_access& a : out)
+    if (a.mode == access_mode::write) a.mode = access_mode::read_write;
+  out.push_back(n.what->accesses().front());
+  return out;
+}
+
+std::vector<std::vector<std::uint32_t>> dependencies(const tree_body& all) {
+  std::vector<std::vector<std::uint32_t>> out(all.size());
+  user_map memory;
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    std::vector<std::uint32_t>& needs = out[i];
+    const auto add = [&needs, i](std::uint32_t who) {
+      if (who != none && who != i) needs.push_back(who);
+    };
+    const std::vector<judged_access> accesses = accesses_of(all[i]);
+    for (const judged_access& a : accesses) {
+      if (a.mode != access_mode::read) continue;
+      memory.visit(a.where.address, a.where.address + a.where.bytes, [&](users& u) {
+        add(u.writer);
+        if (u.readers.empty() || u.readers.back() != i) u.readers.push_back(i);
+      });
+    }
+    for (const judged_access& a : accesses) {
+      if (a.mode == access_mode::read) continue;
+      memory.visit(a.where.address, a.where.address + a.where.bytes, [&](users& u) {
+        add(u.writer);
+        for (const std::uint32_t r : u.readers) add(r);
+        u.writer = i;
+        u.readers.clear();
+      });
+    }
+    std::sort(needs.begin(), needs.end());
+    needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
+  }
+  return out;
+}
+
+}  // namespace troupe::graph

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/graph/step.hpp>
+
+namespace troupe::graph {
+
+enum class node_kind : std::uint8_t { request, child, if_, while_ };
+
+struct tree_node;
+using tree_body = std::vector<tree_node>;
+
+/// A node as the application keeps it.
+struct tree_node {
+  node_kind kind = node_kind::request;
+  std::uint32_t number = 0;  ///< in its graph; a child's nodes have numbers of their own
+  std::string label;
+  std::shared_ptr<const step> what;  ///< of a request; of if_ and while_ a `condition`
+  tree_body body, otherwise;         ///< of all but requests; `otherwise` of if_
+};
+
+/// What decides. Never asked of a device: it stands for the flag where one is recorded, judged or moved.
+struct condition {
+  in<std::uint32_t> flag;
+  using reply = void;
+  TROUPE_REQUEST("graph.condition", flag)
+  void check(checker& c) const { c.elements(flag, 1); }
+};
+
+/// "node 3 (blas.gemm<f32>)", "node 5.3 \"scale\" (blas.scal<f32>)"; `prefix` is "5." in child 5.
+std::string name_of(const tree_node& n, const std::string& prefix);
+/// What the nodes inside are called after.
+inline std::string prefix_inside(const tree_node& n, const std::string& prefix) {
+  return n.kind == node_kind::child ? prefix + std::to_string(n.number) + "." : prefix;
+}
+std::size_t count_of(const tree_body& all);
+
+}  // namespace troupe::graph

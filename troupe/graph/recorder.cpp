@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/graph/internal/core.hpp>
+#include <troupe/graph/recorder.hpp>
+
+namespace troupe::graph {
+
+struct recorder::recording {
+  device gpu;
+  options how;
+  std::uint64_t id = next_graph_id();
+  std::uint32_t next = 0;  // number
+  tree_body all;
+  std::optional<error> wrong;  // the first thing that was
+  bool finished = false;
+
+  node refuse(const error& why) {
+    if (!wrong && !finished) wrong = why;
+    return node(why);
+  }
+};
+
+recorder::recorder(const device& gpu, options o)
+    : all_(new recording{.gpu = gpu, .how = std::move(o), .all = {}, .wrong = {}}), body_(&all_->all) {
+  if (all_->how.branches == 0) (void)all_->refuse(detail::refusal("graph", "branches is 0; expected at least 1"));
+}
+recorder::~recorder() = default;
+
+const device& recorder::gpu() const noexcept { return all_->gpu; }
+
+node recorder::add(result<std::shared_ptr<const step>> made, std::string label) {
+  if (all_->finished) return node(detail::refusal("graph", "finish() was called; record another graph"));
+  if (!made) return all_->refuse(made.error());
+  tree_node n{.kind = node_kind::request, .number = all_->next++, .label = std::move(label), .what = std::move(*made)};
+  const node out(all_->id, n.number);
+  static_cast<tree_body*>(body_)->push_back(std::move(n));
+  return out;
+}
+
+node recorder::add(const graph& child, std::string label) {
+  if (all_->finished) return node(detail::refusal("graph", "finish() was called; record another graph"));
+  if (!child) return all_->refuse(detail::refusal("graph", "the child graph is empty (default-made, or moved from)"));
+  const core& of = *child.shared();
+  if (!(of.gpu() == all_->gpu))
+    return all_->refuse(detail::refusal("graph", "the child graph belongs to another device"));
+  if (const auto why = of.wrong()) return all_->refuse(*why);
+  tree_node n{.kind = node_kind::child, .number = all_->next++, .label = label.empty() ? of.name() : std::move(label)};
+  n.body = of.copy();
+  const node out(all_->id, n.number);
+  static_cast<tree_body*>(body_)->push_back(std::move(n));
+  return out;
+}
+
+node recorder::conditional(const buffer<std::uint32_t>& flag, bool repeats, const body_recorder& then,
+                           const body_recorder* otherwise) {
+  if (all_->finished) return node(detail::refusal("graph", "finish() was called; record another graph"));
+  auto decides = recorded_step<condition>::make(gpu(), {.flag = flag});
+  if (!decides) return all_->refuse(decides.error());
+  tree_node n{
+      .kind = repeats ? node_kind::while_ : node_kind::if_, .number = all_->next++, .what = std::move(*decides)};
+  recorder into(all_, &n.body);
+  then.call(then.function, into);
+  if (otherwise != nullptr) {
+    into.body_ = &n.otherwise;
+    otherwise->call(otherwise->function, into);
+  }
+  const node out(all_->id, n.number);
+  static_cast<tree_body*>(body_)->push_back(std::move(n));
+  return out;
+}
+
+graph recorder::finish() {
+  if (body_ != &all_->all) {
+    (void)all_->refuse(
+        detail::refusal("graph", "finish() is for the recorder of the whole graph, not for that of a body"));
+    return {};
+  }
+  if (std::exchange(all_->finished, true)) return {};
+  if (!all_->wrong && all_->all.empty())
+    all_->wrong = detail::refusal("graph", "nothing was recorded; expected at least one request");
+  return graph(std::make_shared<core>(all_->gpu, all_->how.name, all_->how.branches, all_->id, std::move(all_->all),
+                                      all_->wrong));
+}
+
+}  // namespace troupe::graph

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/graph/recorded.hpp>
+
+namespace troupe::graph {
+
+/// Runs all that was recorded, as if one request after the other. A request like any other: it reads and writes what
+/// they do, waits for what they need, and fails as a whole, with the error of the node that failed. A buffer counts as
+/// replaced when a node replaces it before another reads it, outside of `if_` and `while_`.   cuGraphLaunch
+struct launch {
+  snapshot graph;
+  using reply = void;
+  static constexpr std::string_view not_recorded = "a graph is added as a child: recorder::add(graph)";
+  TROUPE_REQUEST("graph.launch", graph)
+  void check(checker& c) const;
+};
+
+/// What is sent when the last handle goes. Waits for launches, by order.   cuGraphExecDestroy
+struct unload {
+  out<std::byte> root;
+  using reply = void;
+  static constexpr std::string_view not_recorded = "it ends a graph, which is done once";
+  TROUPE_REQUEST("graph.unload", root)
+  void check(checker& c) const;
+};
+
+}  // namespace troupe::graph

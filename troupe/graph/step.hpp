@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <troupe/device/device.hpp>
+#include <troupe/kernel/arguments.hpp>
+#include <troupe/kernel/program.hpp>
+#include <troupe/request/describe.hpp>
+#include <vector>
+
+namespace troupe::graph {
+
+/// A part of a block, seen from elsewhere after `rebind`: what lies in `from` moves to the same place in `to`.
+struct rebinding {
+  memory_range from, to;
+
+  enum class how : std::uint8_t { not_concerned, moves, straddles };
+  how concerns(const memory_range& r) const noexcept {
+    if (r.owner.get() != from.owner.get() || r.address >= from.address + from.bytes ||
+        r.address + r.bytes <= from.address)
+      return how::not_concerned;
+    const bool inside = r.address >= from.address && r.address + r.bytes <= from.address + from.bytes;
+    return inside ? how::moves : how::straddles;
+  }
+  memory_range moved(const memory_range& r) const {
+    return {to.owner, to.address + (r.address - from.address), r.bytes};
+  }
+};
+
+/// One recorded request, whatever its type. Never changes; holds its buffers and programs.
+class step {
+ public:
+  step() = default;
+  step(const step&) = delete;
+  virtual ~step() = default;
+
+  virtual const request_info& info() const noexcept = 0;
+  virtual std::size_t blob_bytes() const noexcept = 0;
+  virtual void encode(std::byte* payload, blob_cursor blob) const noexcept = 0;
+  virtual std::string describe() const = 0;
+  /// With its operands elsewhere; null when none of them moves.
+  virtual result<std::shared_ptr<const step>> rebound(const device& gpu, const rebinding& r) const = 0;
+
+  const std::vector<judged_access>& accesses() const noexcept { return accesses_; }
+  const std::vector<std::shared_ptr<kernel::program_core>>& programs() const noexcept { return programs_; }
+
+ protected:
+  std::vector<judged_access> accesses_;
+  std::vector<std::shared_ptr<kernel::program_core>> programs_;
+};
+
+namespace detail {
+
+error refusal(std::string_view request, const std::string& text, reaction how = reaction::caller_bug);
+
+/// Why a request of this type cannot be recorded; nothing when it can.
+template <class R>
+std::string why_not_recorded(const R& r) {
+  if constexpr (requires { R::not_recorded; }) return std::string(R::not_recorded);
+  if constexpr (!std::is_void_v<typename R::reply>) {
+    if constexpr (requires { r.result.has_value(); }) {
+      if (!r.result.has_value()) return "it answers a value, and nobody waits for that; give it a buffer for .result";
+    } else {
+      return "it answers a value, and nobody waits for that";
+    }
+  }
+  return {};
+}
+
+inline bool move_field(memory_range& to, const memory_range& range, const rebinding& r, bool& straddles) {
+  const auto how = r.concerns(range);
+  straddles |= how == rebinding::how::straddles;
+  if (how != rebinding::how::moves) return false;
+  to = r.moved(range);
+  return true;
+}
+
+/// Moves the operands of one field. Answers whether there were any; `wrong` says why it cannot.
+template <class T, access_mode M>
+bool rebind_field(operand<T, M>& f, const rebinding& r, std::string& wrong) {
+  memory_range to;
+  bool straddles = false;
+  const bool moves = move_field(to, f.range(), r, straddles);
+  if (straddles) wrong = "lies only partly in the buffer that is replaced";
+  if (moves) f = operand<T, M>(std::move(to));
+  return moves;
+}
+template <class T, access_mode M>
+bool rebind_field(std::optional<operand<T, M>>& f, const rebinding& r, std::string& wrong) {
+  return f && rebind_field(*f, r, wrong);
+}
+template <class T, access_mode M>
+bool rebind_field(std::vector<operand<T, M>>& f, const rebinding& r, std::string& wrong) {
+  bool any = false;
+  for (auto& o : f) any |= rebind_field(o, r, wrong);
+  return any;
+}
+template <class T>
+bool rebind_field(scalar<T>& f, const rebinding& r, std::string& wrong) {
+  if (f.by_value()) return false;
+  memory_range to;
+  bool straddles = false;
+  const bool moves = move_field(to, f.range(), r, straddles);
+  if (straddles) wrong = "lies only partly in the buffer that is replaced";
+  if (moves) f = scalar<T>(std::move(to));
+  return moves;
+}
+inline bool rebind_field(kernel::arguments& f, const rebinding& r, std::string& wrong) {
+  bool any = false, straddles = false;
+  std::vector<kernel::argument> list = f.list();
+  for (kernel::argument& a : list) {
+    memory_range to;
+    if (a.is() == kernel::argument::kind::value || !move_field(to, a.range(), r, straddles)) continue;
+    a = a.at(std::move(to));
+    any = true;
+  }
+  if (straddles) wrong = "hold one that lies only partly in the buffer that is replaced";
+  if (any) f = kernel::arguments(std::move(list));
+  return any;
+}
+template <class F>
+bool rebind_field(F& f, const rebinding& r, std::string& wrong) {
+  if constexpr (operands_in<F>::any && !std::derived_from<F, kernel::program> && !std::derived_from<F, kernel::symbol>)
+    operands_in<F>::visit(f, [&](const void*, const memory_range& range, const auto&...) {
+      if (r.concerns(range) != rebinding::how::not_concerned)
+        wrong = "is of a type of its own that cannot be moved; use set() with the new request";
+    });
+  return false;
+}
+
+template <class F>
+void collect_program(const F& f, std::vector<std::shared_ptr<kernel::program_core>>& into) {
+  if constexpr (std::derived_from<F, kernel::program>) {
+    if (f.core()) into.push_back(f.core());
+  } else if constexpr (std::derived_from<F, kernel::symbol>) {
+    if (f.of().core()) into.push_back(f.of().core());
+  }
+}
+
+}  // namespace detail
+
+template <request R>
+class recorded_step final : public step {
+ public:
+  static result<std::shared_ptr<const step>> make(const device& gpu, const R& r) {
+    if (const std::string why = detail::why_not_recorded(r); !why.empty())
+      return detail::refusal(name_of<R>(), "cannot be part of a graph, because " + why, reaction::unsupported);
+    auto touched = gpu.judge(r);
+    if (!touched) return touched.error();
+    auto out = std::make_shared<recorded_step>(r);
+    out->accesses_ = std::move(*touched);
+    R::visit_fields(out->request_,
+                    [&](std::string_view, const auto&... f) { (detail::collect_program(f, out->programs_), ...); });
+    return std::shared_ptr<const step>(std::move(out));
+  }
+  explicit recorded_step(const R& r) : request_(r) {}
+
+  const request_info& info() const noexcept override { return troupe::detail::info_of<R>; }
+  std::size_t blob_bytes() const noexcept override { return troupe::blob_bytes(request_); }
+  void encode(std::byte* payload, blob_cursor blob) const noexcept override { troupe::encode(request_, payload, blob); }
+  std::string describe() const override { return troupe::describe(request_); }
+
+  result<std::shared_ptr<const step>> rebound(const device& gpu, const rebinding& r) const override {
+    R moved = request_;
+    bool any = false;
+    std::string wrong, field;
+    R::visit_fields(moved, [&](std::string_view names, auto&... f) {
+      std::size_t i = 0;
+      const auto one = [&](auto& x) {
+        const bool fine = wrong.empty();
+        any |= detail::rebind_field(x, r, wrong);
+        if (fine && !wrong.empty()) field = nth_name(names, i);
+        ++i;
+      };
+      (one(f), ...);
+    });
+    if (!wrong.empty()) return detail::refusal(name_of<R>(), field + " " + wrong);
+    if (!any) return std::shared_ptr<const step>();
+    return make(gpu, moved);
+  }
+
+ private:
+  R request_;
+};
+
+}  // namespace troupe::graph

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/graph/internal/recipe.hpp>
+#include <troupe/graph/requests.hpp>
+
+namespace troupe::graph {
+
+void launch::check(checker& c) const {
+  if (const auto why = graph.wrong()) c.fail(*why);
+  c.may_overlap_freely();
+}
+
+// Made by the last handle of a graph.
+void unload::check(checker& c) const { c.elements(root, sizeof(graph_root)); }
+
+}  // namespace troupe::graph
