@@ -17,9 +17,10 @@ std::span<const measure> measures(std::string_view engine) noexcept {
                                recover_hang,      recover_steady,
                                supervise_cost,    idle_cpu,
                                compile_umbrella,  doctor};
-  static const std::array gpu{gpu_roundtrip,       gpu_stream,       gpu_sgemm_2048,    gpu_hgemm_8192, gpu_burst,
-                              gpu_copy_in,         gpu_copy_out,     gpu_copy_pageable, gpu_overlap,    gpu_alloc,
-                              gpu_recover_standby, gpu_recover_cold, gpu_recover_hang,  gpu_sealed,     gpu_bystander};
+  static const std::array gpu{gpu_roundtrip,     gpu_stream,       gpu_graph,   gpu_sgemm_2048,
+                              gpu_hgemm_8192,    gpu_burst,        gpu_copy_in, gpu_copy_out,
+                              gpu_copy_pageable, gpu_overlap,      gpu_alloc,   gpu_recover_standby,
+                              gpu_recover_cold,  gpu_recover_hang, gpu_sealed,  gpu_bystander};
   if (engine == "host") return host;
   return gpu;
 }

@@ -37,6 +37,7 @@ extern const measure doctor;
 // Those of a GPU, in bench/gpu.
 extern const measure gpu_roundtrip;
 extern const measure gpu_stream;
+extern const measure gpu_graph;
 extern const measure gpu_sgemm_2048;
 extern const measure gpu_hgemm_8192;
 extern const measure gpu_burst;

@@ -9,6 +9,7 @@
 #include <bench/rounds.hpp>
 #include <cstdio>
 #include <troupe/base/clock.hpp>
+#include <troupe/graph/graph.hpp>
 
 namespace troupe::bench {
 namespace {
@@ -98,6 +99,38 @@ figures run_stream(const settings& s) {
   return f;
 }
 
+figures run_graph(const settings& s) {
+  constexpr int kernels = 4000;
+  raw_side raw(s);
+  const device_under_test gpu(s, {.libraries = {"jit", "graph"}, .wait = wait_policy::latency});
+  const jit::program program = compiled(*gpu, empty_kernel);
+  const auto image = program.image().get().value();
+  const auto bare = raw->kernel(image);
+  bare->record(kernels);
+  graph::recorder rec(*gpu, {.name = "4000 kernels"});
+  for (int i = 0; i < kernels; ++i) rec.add(jit::launch{.kernel = program.kernel("nothing"), .grid = 1, .block = 1});
+  const graph::graph recorded = rec.finish();
+  const graph::launch request{.graph = recorded};
+  const std::int64_t start = now_ns();
+  gpu->ask(request).get().value();
+  const double first = microseconds_since(start);
+
+  std::vector<double> ours, raws;
+  const pair_of_medians found = interleaved(
+      s.rounds(21), [&] { return each(20, ours, [&] { gpu->ask(request).get().value(); }); },
+      [&] {
+        return each(20, raws, [&] {
+          bare->launch_recorded();
+          bare->look();
+        });
+      });
+  figures f{.ours = found.ours, .raw = found.raw};
+  char note[120];
+  std::snprintf(note, sizeof note, "the first launch, which makes the graph in the worker, took %.1f ms", first / 1e3);
+  f.note = note;
+  return f;
+}
+
 }  // namespace
 
 const measure gpu_roundtrip{.name = "gpu.roundtrip",
@@ -113,5 +146,13 @@ const measure gpu_stream{.name = "gpu.stream",
                          .raw = "100000 of cuLaunchKernel on one stream and cuStreamSynchronize",
                          .goal = {goal::kind::ratio_at_least, 0.9},
                          .run = run_stream};
+
+const measure gpu_graph{
+    .name = "gpu.graph",
+    .unit = "us",
+    .ours = "ask(graph::launch).get() of a graph of 4000 empty kernels",
+    .raw = "cuGraphLaunch of as many, recorded from one stream, and looking at a word written behind it",
+    .goal = {goal::kind::ratio_at_most, 1.1},
+    .run = run_graph};
 
 }  // namespace troupe::bench

@@ -28,7 +28,7 @@ class measures_of_a_gpu : public testing::Test {
 };
 
 TEST_F(measures_of_a_gpu, time_both_sides) {
-  for (const measure* m : {&gpu_roundtrip, &gpu_alloc}) {
+  for (const measure* m : {&gpu_roundtrip, &gpu_graph, &gpu_alloc}) {
     const figures f = m->run(quick);
     EXPECT_GT(f.ours, f.raw) << m->name;
     EXPECT_GT(f.raw, 0) << m->name;

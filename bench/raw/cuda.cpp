@@ -47,6 +47,16 @@ struct pinned_memory_traits {
   static constexpr type null = nullptr;
   static void close(type p) noexcept { (void)::cuMemFreeHost(p); }
 };
+struct graph_traits {
+  using type = CUgraph;
+  static constexpr type null = nullptr;
+  static void close(type g) noexcept { (void)::cuGraphDestroy(g); }
+};
+struct executable_traits {
+  using type = CUgraphExec;
+  static constexpr type null = nullptr;
+  static void close(type g) noexcept { (void)::cuGraphExecDestroy(g); }
+};
 struct cublas_traits {
   using type = cublasHandle_t;
   static constexpr type null = nullptr;
@@ -118,6 +128,17 @@ class kernel final : public raw_kernel {
     }
   }
   void synchronize() override { wait_for(stream_); }
+  void record(int launches) override {
+    must(::cuStreamBeginCapture(stream_.get(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), "cuStreamBeginCapture");
+    for (int i = 0; i < launches; ++i) launch();
+    CUgraph recorded = nullptr;
+    must(::cuStreamEndCapture(stream_.get(), &recorded), "cuStreamEndCapture");
+    const unique_handle<graph_traits> graph(recorded);
+    CUgraphExec made = nullptr;
+    must(::cuGraphInstantiate(&made, recorded, 0), "cuGraphInstantiate");
+    recorded_.reset(made);
+  }
+  void launch_recorded() override { must(::cuGraphLaunch(recorded_.get(), stream_.get()), "cuGraphLaunch"); }
 
  private:
   module module_;
@@ -127,6 +148,7 @@ class kernel final : public raw_kernel {
   volatile std::uint64_t* word_;
   CUdeviceptr word_on_gpu_ = 0;
   std::uint64_t sequence_ = 0;
+  unique_handle<executable_traits> recorded_;
 };
 
 class products final : public raw_products {

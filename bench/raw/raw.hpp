@@ -24,6 +24,10 @@ class raw_kernel {
   virtual void look() = 0;
   /// Waits for all of it.   cuStreamSynchronize
   virtual void synchronize() = 0;
+  /// Records so many launches, one after the other.   cuStreamBeginCapture, cuGraphInstantiate
+  virtual void record(int launches) = 0;
+  /// cuGraphLaunch
+  virtual void launch_recorded() = 0;
 };
 
 /// Square products, C = A * B, column-major, each of its own matrices.   cublasSgemm, cublasGemmEx
