@@ -208,18 +208,27 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
   sent_header& sent = *reinterpret_cast<sent_header*>(stage.owner->host);
   staging_header& h = *reinterpret_cast<staging_header*>(progress.owner->host);
   adaptive_wait spin(core_->options().wait);
-  for (std::uint64_t i = 0; i < plan.count(); ++i) {
+  for (std::uint64_t i = 0; i < plan.count();) {
     // A worker that counts too far gets chunks overwritten that it has not read. `begun` tells whoever reads them.
-    const auto room = [&] { return h.emptied.load(std::memory_order_seq_cst) + plan.chunks > i; };
+    std::uint64_t end = i;  // of the chunks that there is room for
+    const auto room = [&] {
+      end = std::min(h.emptied.load(std::memory_order_seq_cst) + plan.chunks, plan.count());
+      return end > i;
+    };
     while (!spin.spin(room) && !answer->done()) {
       core_->sleep_in_call(*answer, room, [&] { h.sleep(room, now_ns() + 5'000'000); });
       core_->drive();
     }
     if (answer->done()) break;  // it failed or was cancelled: nobody empties chunks any more
-    sent.begun.store(i + 1, std::memory_order_relaxed);
+    const std::uint64_t first = i;
+    i += std::min<std::uint64_t>({end - i, core_->copies().most_parts(), plan.chunks});
+    sent.begun.store(i, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
-    std::memcpy(plan.chunk(&sent, i), from.data() + i * plan.chunk_bytes, plan.size(i));
-    h.step(sent.filled, i + 1);
+    core_->copies().run(i - first, [&](std::size_t part) {
+      const std::uint64_t n = first + part;
+      std::memcpy(plan.chunk(&sent, n), from.data() + n * plan.chunk_bytes, plan.size(n));
+    });
+    h.step(sent.filled, i);
   }
   return pending<void>(std::move(answer));
 }

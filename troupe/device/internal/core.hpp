@@ -16,6 +16,7 @@
 #include <troupe/device/internal/quarantine.hpp>
 #include <troupe/device/internal/supervisor.hpp>
 #include <troupe/device/internal/worker_link.hpp>
+#include <troupe/memory/copy_crew.hpp>
 #include <troupe/memory/device_memory.hpp>
 #include <troupe/memory/staging.hpp>
 
@@ -128,6 +129,7 @@ class device_core final : public waiter,
   void seal_begins() noexcept { seals_begun_.fetch_add(1, std::memory_order_seq_cst); }
   std::uint64_t last_ticket() const noexcept override { return commands_ ? commands_->newest_ticket() : 0; }
   device_memory& memory() noexcept { return *memory_; }
+  copy_crew& copies() noexcept { return copies_; }
 
   const device_options& options() const noexcept { return options_; }
   const std::string& name() const noexcept { return options_.name; }
@@ -409,6 +411,7 @@ class device_core final : public waiter,
 
   // lifecycle, on the control loop
   const bool apart_;  // device memory is the workers' to make
+  copy_crew copies_;  // to and from staging blocks of such a device
   device_supervisor supervisor_;
   std::shared_ptr<const region> region_;
   protocol::worker_settings settings_{};

@@ -25,7 +25,7 @@ bool device_core::pump_transfers() noexcept {
     now = transfers_;
   }
   for (const auto& t : now) {
-    const transfer::progress how = t->advance();
+    const transfer::progress how = t->advance(copies_);
     if (how == transfer::progress::impossible) violated("a download's counter");
     if (how != transfer::progress::over) continue;
     t->tell();

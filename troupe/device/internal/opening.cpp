@@ -59,6 +59,7 @@ device_core::device_core(const device_options& o, std::uint32_t index, device_su
       ledger_(check(o) ? 1 : std::bit_ceil(o.mailbox_capacity)),
       cores_(usable_cores()),
       apart_(has_platform(o)),
+      copies_(apart_ ? copy_crew::helpers_for(cores_) : 0),
       supervisor_(limits_of(o)) {
   if (o.name.empty()) options_.name = o.engine + ":" + std::to_string(apart_ ? o.ordinal : index);
   const std::uint64_t all = machine_bytes();

@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-transfer::progress transfer::advance() noexcept {
+transfer::progress transfer::advance(copy_crew& copies) noexcept {
   while (true) {
     {
       std::unique_lock guard(lock_, std::try_to_lock);
@@ -22,8 +22,13 @@ transfer::progress transfer::advance() noexcept {
                           most = std::min(i + plan_.chunks, plan_.count());
       const bool lies = filled < i || filled > most;
       while (!lies && i < filled) {
-        stream_copy(to_ + i * plan_.chunk_bytes, plan_.chunk(&h, i), plan_.size(i));
-        emptied_.store(++i, std::memory_order_relaxed);
+        const std::uint64_t first = i;
+        i += std::min<std::uint64_t>(filled - i, copies.most_parts());
+        copies.run(i - first, [&](std::size_t part) {
+          const std::uint64_t n = first + part;
+          stream_copy(to_ + n * plan_.chunk_bytes, plan_.chunk(&h, n), plan_.size(n));
+        });
+        emptied_.store(i, std::memory_order_relaxed);
         h.step(h.emptied, i);
       }
       if (answered) {

@@ -26,6 +26,7 @@ TEST(transfer, begins_again_with_another_worker) {
   std::vector<line> memory(plan.block_bytes() / 64);
   auto& h = *std::construct_at(reinterpret_cast<staging_header*>(memory.data()));
   nobody owner;
+  copy_crew alone(0);
   block staging;
   staging.owner = &owner;
   staging.host = memory.data()->bytes;
@@ -36,7 +37,7 @@ TEST(transfer, begins_again_with_another_worker) {
   const auto fill = [&](std::uint64_t i, int with) {
     std::memset(plan.chunk(&h, i), with, plan.size(i));
     h.filled.store(i + 1);
-    return t.advance();
+    return t.advance(alone);
   };
   EXPECT_EQ(fill(0, 0xee), transfer::progress::waits);
   EXPECT_EQ(fill(1, 0xee), transfer::progress::waits);
@@ -45,10 +46,10 @@ TEST(transfer, begins_again_with_another_worker) {
   EXPECT_EQ(h.emptied.load(), 0u);
   for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(fill(i, 7), transfer::progress::waits);
   t.request_answered({});
-  EXPECT_EQ(t.advance(), transfer::progress::over);
+  EXPECT_EQ(t.advance(alone), transfer::progress::over);
   EXPECT_EQ(to, std::vector<std::byte>(plan.bytes, std::byte{7}));
   t.begin_again();
-  EXPECT_EQ(t.advance(), transfer::progress::waits) << "it is over";
+  EXPECT_EQ(t.advance(alone), transfer::progress::waits) << "it is over";
 }
 
 }  // namespace
