@@ -24,37 +24,6 @@ CUdeviceptr pointer(std::uint64_t address) noexcept { return static_cast<CUdevic
 CUstream as_stream(void* s) noexcept { return static_cast<CUstream>(s); }
 CUdeviceptr pointer(std::atomic<std::uint64_t>& word) noexcept { return reinterpret_cast<CUdeviceptr>(&word); }
 
-// A process that has many devices one after another, all of them threads: what the driver gets back it may use itself.
-class address_keeper {
- public:
-  using range = std::pair<std::uint64_t, std::uint64_t>;  // address, bytes
-  void give(range r) {
-    const std::scoped_lock guard(lock_);
-    if (r.second != 0) kept_.push_back(r);
-  }
-  range take(std::uint64_t address, std::uint64_t bytes) {
-    const std::scoped_lock guard(lock_);
-    range out{};
-    std::erase_if(kept_, [&](const range& r) {
-      if (r.first >= address + bytes || address >= r.first + r.second) return false;
-      if (r.first == address && r.second >= bytes)
-        out = r;
-      else
-        (void)::cuMemAddressFree(r.first, r.second);
-      return true;
-    });
-    return out;
-  }
-
- private:
-  std::mutex lock_;
-  std::vector<range> kept_;
-};
-address_keeper& kept_addresses() {
-  static auto* all = new address_keeper;
-  return *all;
-}
-
 class gpu final : public platform {
  public:
   static result<std::unique_ptr<platform>> make(int ordinal, bool shared);
@@ -63,7 +32,7 @@ class gpu final : public platform {
     (void)::cuCtxSetCurrent(context_);
     for (const CUstream s : streams_) (void)::cuStreamDestroy(s);
     for (const auto& [address, bytes] : mapped_) (void)::cuMemUnmap(pointer(address), bytes);
-    kept_addresses().give(reserved_);
+    if (reserved_.second != 0) (void)::cuMemAddressFree(pointer(reserved_.first), reserved_.second);
     if (context_ != nullptr) (void)(shared_ ? ::cuDevicePrimaryCtxRelease(device_) : ::cuCtxDestroy(context_));
   }
 
@@ -127,7 +96,7 @@ class gpu final : public platform {
   std::mutex lock_;
   std::map<std::uint64_t, std::uint64_t> mapped_;  // by address
   std::vector<CUstream> streams_;
-  address_keeper::range reserved_{};
+  std::pair<std::uint64_t, std::uint64_t> reserved_{};  // address, bytes
 };
 
 result<std::unique_ptr<platform>> gpu::make(int ordinal, bool shared) {
@@ -205,8 +174,6 @@ result<void> gpu::look_at_device() {
 }
 
 result<void> gpu::reserve(std::uint64_t address, std::uint64_t bytes) {
-  reserved_ = kept_addresses().take(address, bytes);
-  if (reserved_.second != 0) return {};
   CUdeviceptr got = 0;
   const CUresult r = ::cuMemAddressReserve(&got, bytes, granule, pointer(address), 0);
   if (r != CUDA_SUCCESS) return failed("cuMemAddressReserve of " + std::to_string(bytes) + " bytes", r);

@@ -96,7 +96,10 @@ void device_core::carry_out(const device_supervisor::action& a) {
       if (worker_link* link = link_of(a.worker)) link->send_stop();
       break;
     case device_supervisor::action_kind::kill_worker:
-      if (worker_link* link = link_of(a.worker)) link->kill();
+      if (worker_link* link = link_of(a.worker)) {
+        link->ready.store(false);
+        link->kill();
+      }
       break;
     case device_supervisor::action_kind::answer_all: {
       drive_surely();  // what has finished is answered as finished

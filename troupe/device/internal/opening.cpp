@@ -119,7 +119,11 @@ result<void> device_core::set_up() {
   // Segments come and go in different sizes, so leave room. Host memory has two kinds of them.
   const std::uint64_t device_bytes = 2 * up(device.total_bytes) + 64 * page_bytes,
                       host_bytes = 3 * up(host.total_bytes) + 64 * page_bytes;
-  auto addresses = region::claim(options_.isolation, device_bytes + host_bytes);
+  // Several workers of a process are threads of it. A driver gives wanted addresses only at large boundaries.
+  constexpr std::uint64_t boundary = std::uint64_t{1} << 40;
+  const std::uint64_t all_bytes = device_bytes + host_bytes;
+  auto addresses =
+      region::claim(options_.isolation, apart_ ? (all_bytes + boundary - 1) / boundary * boundary : all_bytes);
   if (!addresses) return addresses.error();
   const std::uint64_t begin = addresses->begin();
   addresses_of(memory_kind::device) = {begin, device_bytes};

@@ -162,6 +162,7 @@ void device_core::hear(worker_link& link) {
     case worker_link::news::kind::loaded:
       return warm_up_standbys(n.text);
     case worker_link::news::kind::failed:
+      link.ready.store(false);
       feed({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
       // After this the driver has ended all of its work on the device; cleaning its process away takes much longer.
       if (apart_ && n.how == reaction::context_lost) look_for_harmless();
