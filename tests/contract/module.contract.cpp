@@ -68,7 +68,7 @@ struct load {
                              .get();
     ASSERT_OK(summary);
     EXPECT_EQ(summary->kernels, 7u);
-    EXPECT_EQ(summary->globals, 2u);
+    EXPECT_EQ(summary->globals, engine_under_test() == "host" ? 2u : 0u);  // a driver finds them by their names
   }
 };
 
