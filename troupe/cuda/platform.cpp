@@ -249,7 +249,8 @@ void gpu::unmap(std::uint64_t address) noexcept {
 }
 
 result<void> gpu::protect(std::uint64_t address, std::uint64_t bytes, map_access access) {
-  return set_access(address, bytes, access);
+  if (access == map_access::read_only) return set_access(address, bytes, access);
+  return allow_writing(device_, pointer(address), bytes);
 }
 
 result<void> gpu::pin(std::byte* at, std::uint64_t bytes, map_access access) {

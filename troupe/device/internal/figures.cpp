@@ -9,20 +9,23 @@
 
 namespace troupe {
 
-static constexpr std::int64_t fresh_ns = 10'000'000, patience_ns = 10'000'000;
+static constexpr std::int64_t fresh_ns = 10'000'000, patience_ns = 10'000'000, slice_ns = 200'000;
 
 // The worker looks, on a thread that does nothing but listen. One that is busy dying need not answer.
 std::uint64_t device_core::ask_for_free_bytes(std::int64_t now) {
   const protocol::device_room& room = channel_.page().room;
   const std::uint32_t before = room.looks.load();
-  bool asked = false;
+  const worker_id asked = serving_.load();
   {
     const std::scoped_lock guard(link_lock_);
-    worker_link* const link = link_of(serving_.load());
-    asked = link != nullptr && link->send_look();
+    worker_link* const link = link_of(asked);
+    if (link == nullptr || !link->send_look()) return room.free_bytes.load();
   }
-  while (asked && room.looks.load() == before)
-    if (!futex_wait(room.looks, before, futex_scope::shared, now + patience_ns)) break;
+  // Nobody wakes who waits for a worker that has gone meanwhile.
+  for (std::int64_t until = now; until < now + patience_ns && room.looks.load() == before; until += slice_ns) {
+    if (state() != device_state::ready || serving_.load() != asked) break;
+    (void)futex_wait(room.looks, before, futex_scope::shared, until + slice_ns);
+  }
   return room.free_bytes.load();
 }
 

@@ -28,11 +28,11 @@ class engine_with : public kernel::program_engine<actor, Programs> {
 
  public:
   using base::ready, base::run;
-  result<std::uint64_t> run(const read_image& r, call&) {
+  result<std::uint64_t> run(const read_image& r, call& c) {
     const auto program = this->programs_.find(kernel::root_at(r.root.data()), name_of<read_image>());
     if (!program) return program.error();
     const std::string_view bytes = (*program)->bytes();
-    if (auto ok = Programs::put(r.target.data(), bytes.substr(0, r.target.size()), name_of<read_image>()); !ok)
+    if (auto ok = Programs::put(r.target.data(), bytes.substr(0, r.target.size()), name_of<read_image>(), c); !ok)
       return ok.error();
     return std::uint64_t{bytes.size()};
   }

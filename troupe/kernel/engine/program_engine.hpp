@@ -45,11 +45,12 @@ class program_engine {
   result<build_summary> run(const read_summary& r, call&) {
     return programs_.summary(root_at(r.root), name_of<read_summary>());
   }
-  result<attributes_head> run(const read_attributes& r, call&) {
+  result<attributes_head> run(const read_attributes& r, call& c) {
     auto known = programs_.attributes(root_at(r.root.data()), r.kernel, name_of<read_attributes>());
     if (!known) return known.error();
     if (known->listing.size() <= r.listing.size())
-      if (auto ok = Programs::put(r.listing.data(), known->listing, name_of<read_attributes>()); !ok) return ok.error();
+      if (auto ok = Programs::put(r.listing.data(), known->listing, name_of<read_attributes>(), c); !ok)
+        return ok.error();
     return known->head;
   }
   result<occupancy> run(const read_occupancy& r, call&) {

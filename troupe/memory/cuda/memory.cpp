@@ -167,10 +167,15 @@ struct cuda_memory {
         });
   }
 
-  result<void> run(const seal& r, call&) { return protect(r.target.data(), r.bytes, CU_MEM_ACCESS_FLAGS_PROT_READ); }
+  result<void> run(const seal& r, call&) {
+    return in_device([&](CUdevice d) {
+      return cuda::set_access(d, pointer(r.target.data()), size(r.bytes), CU_MEM_ACCESS_FLAGS_PROT_READ);
+    });
+  }
   // A worker that would fault at every later write is of no use to anybody.
   result<void> run(const unseal& r, call&) {
-    auto opened = protect(r.target.data(), r.bytes, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    auto opened =
+        in_device([&](CUdevice d) { return cuda::allow_writing(d, pointer(r.target.data()), size(r.bytes)); });
     if (!opened) {
       std::fprintf(stderr, "troupe: %s\n", opened.error().text().c_str());
       std::abort();
@@ -216,10 +221,11 @@ struct cuda_memory {
     }
     return {};
   }
-  static result<void> protect(const std::byte* at, extent bytes, CUmemAccess_flags flags) {
+  template <class F>
+  static result<void> in_device(F&& change) {
     CUdevice device = 0;
     if (auto ok = done(::cuCtxGetDevice(&device), "cuCtxGetDevice"); !ok) return ok;
-    return cuda::set_access(device, pointer(at), size(bytes), flags);
+    return change(device);
   }
 
   std::string version_;

@@ -197,10 +197,12 @@ result<void> gpu_programs::read(const program_root& root, std::string_view name,
   return copied(::cuMemcpyAsync(pointer(to), pointer(*from), bytes, stream_of(c)), request);
 }
 
-result<void> gpu_programs::put(std::byte* to, std::string_view what, std::string_view request) {
-  const CUresult r = ::cuMemcpy(pointer(to), reinterpret_cast<CUdeviceptr>(what.data()), what.size());
-  if (r == CUDA_SUCCESS) return {};
-  return cuda::failed(std::string(request) + ": cuMemcpy", r);
+// A copy from memory that is not pinned may still be on its way to the GPU when the call returns.
+result<void> gpu_programs::put(std::byte* to, std::string_view what, std::string_view request, call& c) {
+  const CUresult r =
+      ::cuMemcpyAsync(pointer(to), reinterpret_cast<CUdeviceptr>(what.data()), what.size(), stream_of(c));
+  if (auto ok = copied(r, request); !ok) return ok;
+  return cuda::done(::cuStreamSynchronize(stream_of(c)), "cuStreamSynchronize");
 }
 
 }  // namespace troupe::kernel

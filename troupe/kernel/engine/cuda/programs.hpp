@@ -22,7 +22,7 @@ class gpu_programs : public program_store<gpu_image> {
                     std::string_view request, call& c);
 
   /// Puts what the worker knows into memory of a request, and waits: for a helper's thread.
-  static result<void> put(std::byte* to, std::string_view what, std::string_view request);
+  static result<void> put(std::byte* to, std::string_view what, std::string_view request, call& c);
 
  private:
   result<void> check_cooperative(const gpu_kernel& k, const launch_order& l, const CUlaunchConfig& how) const;

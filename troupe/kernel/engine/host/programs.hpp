@@ -30,7 +30,7 @@ class host_programs : public program_store<host_image> {
                     std::string_view request, call& c);
 
   /// Puts what the worker knows into memory of a request.
-  static result<void> put(std::byte* to, std::string_view what, std::string_view) {
+  static result<void> put(std::byte* to, std::string_view what, std::string_view, call&) {
     std::memcpy(to, what.data(), what.size());
     return {};
   }
