@@ -7,8 +7,9 @@
 #include <atomic>
 #include <bench/raw/raw.hpp>
 #include <troupe/base/clock.hpp>
-#include <troupe/base/unique_handle.hpp>
+#include <troupe/blas/cuda/handle.hpp>
 #include <troupe/cuda/errors.hpp>
+#include <troupe/cuda/handles.hpp>
 #include <vector>
 
 namespace troupe::bench {
@@ -22,51 +23,7 @@ void must(cublasStatus_t s, const char* call) {
     throw bad_result(error(reaction::fatal, "bench", std::string("raw ") + call + ": " + ::cublasGetStatusString(s)));
 }
 
-struct stream_traits {
-  using type = CUstream;
-  static constexpr type null = nullptr;
-  static void close(type s) noexcept { (void)::cuStreamDestroy(s); }
-};
-struct event_traits {
-  using type = CUevent;
-  static constexpr type null = nullptr;
-  static void close(type e) noexcept { (void)::cuEventDestroy(e); }
-};
-struct module_traits {
-  using type = CUmodule;
-  static constexpr type null = nullptr;
-  static void close(type m) noexcept { (void)::cuModuleUnload(m); }
-};
-struct device_memory_traits {
-  using type = CUdeviceptr;
-  static constexpr type null = 0;
-  static void close(type p) noexcept { (void)::cuMemFree(p); }
-};
-struct pinned_memory_traits {
-  using type = void*;
-  static constexpr type null = nullptr;
-  static void close(type p) noexcept { (void)::cuMemFreeHost(p); }
-};
-struct graph_traits {
-  using type = CUgraph;
-  static constexpr type null = nullptr;
-  static void close(type g) noexcept { (void)::cuGraphDestroy(g); }
-};
-struct executable_traits {
-  using type = CUgraphExec;
-  static constexpr type null = nullptr;
-  static void close(type g) noexcept { (void)::cuGraphExecDestroy(g); }
-};
-struct cublas_traits {
-  using type = cublasHandle_t;
-  static constexpr type null = nullptr;
-  static void close(type h) noexcept { (void)::cublasDestroy(h); }
-};
-using stream = unique_handle<stream_traits>;
-using event = unique_handle<event_traits>;
-using module = unique_handle<module_traits>;
-using device_memory = unique_handle<device_memory_traits>;
-using pinned_memory = unique_handle<pinned_memory_traits>;
+using cuda::code_module, cuda::device_memory, cuda::event, cuda::pinned_memory, cuda::stream;
 
 stream make_stream() {
   CUstream s = nullptr;
@@ -86,16 +43,16 @@ device_memory make_memory(std::size_t bytes) {
 pinned_memory make_pinned(std::size_t bytes) {
   void* p = nullptr;
   must(::cuMemHostAlloc(&p, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP), "cuMemHostAlloc");
-  return pinned_memory(p);
+  return pinned_memory(static_cast<std::byte*>(p));
 }
 void wait_for(const stream& s) { must(::cuStreamSynchronize(s.get()), "cuStreamSynchronize"); }
 
-module load(const void* image) {
+code_module load(const void* image) {
   CUmodule m = nullptr;
   must(::cuModuleLoadData(&m, image), "cuModuleLoadData");
-  return module(m);
+  return code_module(m);
 }
-CUfunction only_kernel_of(const module& m) {
+CUfunction only_kernel_of(const code_module& m) {
   unsigned count = 0;
   must(::cuModuleGetFunctionCount(&count, m.get()), "cuModuleGetFunctionCount");
   if (count != 1)
@@ -113,7 +70,7 @@ class kernel final : public raw_kernel {
         function_(only_kernel_of(module_)),
         stream_(make_stream()),
         pinned_(make_pinned(sizeof(std::uint64_t))),
-        word_(static_cast<volatile std::uint64_t*>(pinned_.get())) {
+        word_(reinterpret_cast<volatile std::uint64_t*>(pinned_.get())) {
     *word_ = 0;
     must(::cuMemHostGetDevicePointer(&word_on_gpu_, pinned_.get(), 0), "cuMemHostGetDevicePointer");
   }
@@ -133,7 +90,7 @@ class kernel final : public raw_kernel {
     for (int i = 0; i < launches; ++i) launch();
     CUgraph recorded = nullptr;
     must(::cuStreamEndCapture(stream_.get(), &recorded), "cuStreamEndCapture");
-    const unique_handle<graph_traits> graph(recorded);
+    const cuda::graph graph(recorded);
     CUgraphExec made = nullptr;
     must(::cuGraphInstantiate(&made, recorded, 0), "cuGraphInstantiate");
     recorded_.reset(made);
@@ -141,14 +98,14 @@ class kernel final : public raw_kernel {
   void launch_recorded() override { must(::cuGraphLaunch(recorded_.get(), stream_.get()), "cuGraphLaunch"); }
 
  private:
-  module module_;
+  code_module module_;
   CUfunction function_;
   stream stream_;
   pinned_memory pinned_;
   volatile std::uint64_t* word_;
   CUdeviceptr word_on_gpu_ = 0;
   std::uint64_t sequence_ = 0;
-  unique_handle<executable_traits> recorded_;
+  cuda::executable_graph recorded_;
 };
 
 class products final : public raw_products {
@@ -195,14 +152,14 @@ class products final : public raw_products {
   std::size_t bytes_of_one_;
   stream stream_;
   device_memory a_, b_, c_;
-  unique_handle<cublas_traits> handle_;
+  blas::library_handle handle_;
 };
 
 class copies final : public raw_copies {
  public:
   explicit copies(std::size_t bytes)
       : bytes_(bytes), stream_(make_stream()), device_(make_memory(bytes)), pinned_(make_pinned(bytes)) {
-    std::fill_n(static_cast<std::byte*>(pinned_.get()), bytes, std::byte{1});
+    std::fill_n(pinned_.get(), bytes, std::byte{1});
   }
   void in() override {
     must(::cuMemcpyHtoDAsync(device_.get(), pinned_.get(), bytes_, stream_.get()), "cuMemcpyHtoDAsync");
@@ -236,9 +193,9 @@ class pipeline final : public raw_pipeline {
       chunks_.push_back(
           {make_pinned(bytes), make_pinned(bytes), make_memory(bytes), make_memory(bytes), make_event(), make_event()});
   }
-  float* input(int i) override { return static_cast<float*>(at(i).from.get()); }
+  float* input(int i) override { return reinterpret_cast<float*>(at(i).from.get()); }
   const float* output(int i) const override {
-    return static_cast<const float*>(chunks_[static_cast<std::size_t>(i)].to.get());
+    return reinterpret_cast<const float*>(chunks_[static_cast<std::size_t>(i)].to.get());
   }
   void run() override {
     const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(elements_);
@@ -267,7 +224,7 @@ class pipeline final : public raw_pipeline {
   };
   chunk& at(int i) { return chunks_[static_cast<std::size_t>(i)]; }
 
-  module module_;
+  code_module module_;
   CUfunction function_;
   int elements_, block_;
   stream in_, compute_, out_;
@@ -326,7 +283,7 @@ class gpu final : public raw_gpu {
     must(::cuMemFreeAsync(p, stream_.get()), "cuMemFreeAsync");
   }
   std::int64_t fault() override {
-    const module m = load(wild_pointer);
+    const code_module m = load(wild_pointer);
     const CUfunction f = only_kernel_of(m);
     const std::int64_t start = now_ns();
     must(::cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, stream_.get(), nullptr, nullptr), "cuLaunchKernel");

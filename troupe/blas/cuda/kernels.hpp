@@ -7,17 +7,11 @@
 #include <string>
 #include <string_view>
 #include <troupe/base/result.hpp>
-#include <troupe/base/unique_handle.hpp>
+#include <troupe/cuda/handles.hpp>
 #include <troupe/request/fields.hpp>
 #include <unordered_map>
 
 namespace troupe::blas {
-
-struct library_traits {
-  using type = CUlibrary;
-  static constexpr type null = nullptr;
-  static void close(type library) noexcept { (void)::cuLibraryUnload(library); }
-};
 
 /// The kernels of kernels.cu, by name.
 class kernel_set {
@@ -29,7 +23,7 @@ class kernel_set {
 
  private:
   kernel_set() = default;
-  unique_handle<library_traits> library_;
+  cuda::code_library library_;
   std::unordered_map<std::string_view, CUkernel> by_name_;
 };
 

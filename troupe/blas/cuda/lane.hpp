@@ -2,38 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cublas_v2.h>
 #include <cuda.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <troupe/base/result.hpp>
-#include <troupe/base/unique_handle.hpp>
+#include <troupe/cuda/handles.hpp>
 #include <troupe/worker/engine.hpp>
 
-namespace troupe::blas {
+#include "handle.hpp"
 
-struct blas_traits {
-  using type = cublasHandle_t;
-  static constexpr type null = nullptr;
-  static void close(type handle) noexcept { (void)::cublasDestroy(handle); }
-};
-struct device_memory_traits {
-  using type = CUdeviceptr;
-  static constexpr type null = 0;
-  static void close(type memory) noexcept { (void)::cuMemFree(memory); }
-};
-struct pinned_memory_traits {
-  using type = std::byte*;
-  static constexpr type null = nullptr;
-  static void close(type memory) noexcept { (void)::cuMemFreeHost(memory); }
-};
-struct event_traits {
-  using type = CUevent;
-  static constexpr type null = nullptr;
-  static void close(type event) noexcept { (void)::cuEventDestroy(event); }
-};
+namespace troupe::blas {
 
 /// Host memory that the GPU reads, for what calls take from memory: lists of addresses, descriptions, factors. It is
 /// used round and round, in parts: a part is used again when the GPU has passed the calls that read it, which it has
@@ -52,8 +32,8 @@ class argument_ring {
   static constexpr std::size_t parts = 8;
   argument_ring() = default;
 
-  unique_handle<pinned_memory_traits> memory_;
-  unique_handle<event_traits> passed_[parts];
+  cuda::pinned_memory memory_;
+  cuda::event passed_[parts];
   std::size_t part_ = 0, used_ = 0;
   std::size_t left_ = 0;  ///< how many parts before this one await their event
 };
@@ -84,8 +64,8 @@ class lane {
   result<void> work(CUstream stream, CUdeviceptr in);
 
   argument_ring arguments_;
-  unique_handle<device_memory_traits> memory_;
-  unique_handle<blas_traits> handle_;  // after what it works in
+  cuda::device_memory memory_;
+  library_handle handle_;  // after what it works in
   CUstream stream_ = nullptr;
   bool has_stream_ = false;
   CUdeviceptr works_in_ = 0;

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <troupe/base/unique_handle.hpp>
 #include <troupe/cuda/errors.hpp>
+#include <troupe/cuda/handles.hpp>
 #include <troupe/events/requests.hpp>
 #include <troupe/worker/engine.hpp>
 
@@ -13,17 +13,6 @@ namespace troupe::events {
 namespace {
 
 static_assert(sizeof(CUipcEventHandle) == sizeof(event_handle));
-
-struct event_traits {
-  using type = CUevent;
-  static constexpr type null = nullptr;
-  static void close(type e) noexcept { (void)::cuEventDestroy(e); }
-};
-struct stream_traits {
-  using type = CUstream;
-  static constexpr type null = nullptr;
-  static void close(type s) noexcept { (void)::cuStreamDestroy(s); }
-};
 
 std::string begin_of(std::string_view request) { return std::string(request) + ": "; }
 
@@ -87,7 +76,7 @@ class cuda_events {
     CUevent e = nullptr;
     if (auto ok = done(::cuIpcOpenEventHandle(&e, handle), name_of<open>(), "cuIpcOpenEventHandle"); !ok) return ok;
     const std::scoped_lock guard(lock_);
-    all_.insert_or_assign(r.event.data(), entry{unique_handle<event_traits>(e), true});
+    all_.insert_or_assign(r.event.data(), entry{cuda::event(e), true});
     return {};
   }
   result<void> run(const forget& r, call&) {
@@ -98,7 +87,7 @@ class cuda_events {
 
  private:
   struct entry {
-    unique_handle<event_traits> event;
+    cuda::event event;
     bool inter_process;
   };
   struct found {
@@ -124,7 +113,7 @@ class cuda_events {
     CUevent e = nullptr;
     const unsigned flags = inter_process ? CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT;
     if (auto ok = done(::cuEventCreate(&e, flags), request, "cuEventCreate"); !ok) return ok.error();
-    all_.insert_or_assign(memory, entry{unique_handle<event_traits>(e), inter_process});
+    all_.insert_or_assign(memory, entry{cuda::event(e), inter_process});
     return found{e, inter_process};
   }
   result<void> record_on(CUstream s, std::byte* memory, std::uint64_t number, bool inter_process,
@@ -144,7 +133,7 @@ class cuda_events {
 
   std::mutex lock_;
   std::map<const std::byte*, entry> all_;
-  unique_handle<stream_traits> own_;
+  cuda::stream own_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 #include <troupe/cuda/errors.hpp>
+#include <troupe/cuda/handles.hpp>
 #include <troupe/faults/internal/process.hpp>
 #include <troupe/worker/engine.hpp>
 
@@ -98,12 +99,8 @@ using cuda::done;
 struct cuda_engine {
   static result<std::unique_ptr<cuda_engine>> make(const engine_context&) {
     auto out = std::make_unique<cuda_engine>();
-    if (auto ok = done(::cuModuleLoadData(&out->module_, kernels), "cuModuleLoadData"); !ok) return ok.error();
+    if (auto ok = load(kernels, out->module_); !ok) return ok.error();
     return out;
-  }
-  ~cuda_engine() {
-    (void)::cuModuleUnload(module_);
-    if (assertion_ != nullptr) (void)::cuModuleUnload(assertion_);
   }
 
   result<void> run(const segmentation_fault&, call& c) { return launch("wild_pointer", c); }
@@ -120,8 +117,8 @@ struct cuda_engine {
   result<void> run(const faults::exit& r, call&) { ::_exit(static_cast<int>(r.code.value())); }
   result<void> run(const stack_overflow&, call& c) { return launch("deep", c); }
   result<void> run(const failed_assertion&, call& c) {
-    if (assertion_ == nullptr)
-      if (auto ok = done(::cuModuleLoadData(&assertion_, faults::assertion), "cuModuleLoadData"); !ok) return ok;
+    if (!assertion_)
+      if (auto ok = load(faults::assertion, assertion_); !ok) return ok;
     return launch(assertion_, "failed_assertion", c);
   }
   result<void> run(const shared_memory_overflow&, call& c) { return launch("beyond_shared", c); }
@@ -140,16 +137,22 @@ struct cuda_engine {
   result<void> run(const garbage& r, call&) { return overwrite_shared_memory(r); }
 
  private:
+  static result<void> load(const char* text, cuda::code_module& into) {
+    CUmodule made = nullptr;
+    if (auto ok = done(::cuModuleLoadData(&made, text), "cuModuleLoadData"); !ok) return ok;
+    into.reset(made);
+    return {};
+  }
   result<void> launch(const char* name, call& c, void** arguments = nullptr) {
     return launch(module_, name, c, arguments);
   }
-  static result<void> launch(CUmodule of, const char* name, call& c, void** arguments = nullptr) {
+  static result<void> launch(const cuda::code_module& of, const char* name, call& c, void** arguments = nullptr) {
     CUfunction f = nullptr;
-    if (auto ok = done(::cuModuleGetFunction(&f, of, name), "cuModuleGetFunction"); !ok) return ok;
+    if (auto ok = done(::cuModuleGetFunction(&f, of.get(), name), "cuModuleGetFunction"); !ok) return ok;
     return done(::cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, static_cast<CUstream>(c.stream), arguments, nullptr),
                 "cuLaunchKernel");
   }
-  CUmodule module_ = nullptr, assertion_ = nullptr;
+  cuda::code_module module_, assertion_;
 };
 
 }  // namespace

@@ -21,13 +21,13 @@ class decider {
  private:
   CUcontext context_;
   std::mutex lock_;
-  unique_handle<library_traits> library_;
+  cuda::code_library library_;
   CUkernel kernel_ = nullptr;
 };
 
 /// A recipe as a graph of the driver, not yet executable.
 struct captured_graph {
-  unique_handle<graph_traits> graph;
+  cuda::graph graph;
   recorded_memory memory;
   /// For errors: which node of the recipe a node of the driver ends.
   std::unordered_map<CUgraphNode, std::uint32_t> last_of;

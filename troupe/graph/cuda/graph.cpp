@@ -15,14 +15,14 @@ using cuda::done;
 
 // What may still be used by launches that the GPU has not finished.
 struct left_over {
-  unique_handle<executable_traits> executable;
+  cuda::executable_graph executable;
   recorded_memory memory;
-  std::vector<unique_handle<event_traits>> after;
+  std::vector<cuda::event> after;
 };
 
 // A graph that can be launched.
 struct built {
-  unique_handle<executable_traits> executable;
+  cuda::executable_graph executable;
   recorded_memory memory;
   std::vector<CUstream> launched_on;  // since it was built or changed
   std::vector<left_over> old;
@@ -115,11 +115,11 @@ class cuda_graphs {
     return {};
   }
 
-  result<unique_handle<executable_traits>> instantiate(const recipe_view& recipe, const captured_graph& made) {
+  result<cuda::executable_graph> instantiate(const recipe_view& recipe, const captured_graph& made) {
     CUDA_GRAPH_INSTANTIATE_PARAMS how{};
     CUgraphExec out = nullptr;
     const CUresult r = ::cuGraphInstantiateWithParams(&out, made.graph.get(), &how);
-    if (r == CUDA_SUCCESS) return unique_handle<executable_traits>(out);
+    if (r == CUDA_SUCCESS) return cuda::executable_graph(out);
     const error why = cuda::failed("cuGraphInstantiate", r);
     if (const auto at = made.last_of.find(how.hErrNode_out); at != made.last_of.end())
       return of_node(recipe, recipe.nodes()[at->second], why);
@@ -127,7 +127,7 @@ class cuda_graphs {
   }
 
   // Launches so far keep what they need until they are done.
-  result<void> retire(built& g, unique_handle<executable_traits> executable) {
+  result<void> retire(built& g, cuda::executable_graph executable) {
     left_over old{std::move(executable), std::move(g.memory), {}};
     for (const CUstream s : g.launched_on) {
       CUevent e = nullptr;
@@ -150,7 +150,7 @@ class cuda_graphs {
   const troupe_engine_neighbours among_;
   std::string version_;
   decider decides_;
-  std::vector<unique_handle<stream_traits>> recorders_;  // by lane
+  std::vector<cuda::stream> recorders_;  // by lane
   known_graphs<built> known_;
 };
 

@@ -46,7 +46,7 @@ result<void*> recorded_memory::scratch::take(std::uint64_t bytes) {
   if (taken_ == pieces_.size()) {
     CUdeviceptr made = 0;
     if (auto ok = cuda::done(::cuMemAlloc(&made, bytes), "cuMemAlloc of memory for a graph"); !ok) return ok.error();
-    pieces_.push_back({unique_handle<device_memory_traits>(made), bytes});
+    pieces_.push_back({cuda::device_memory(made), bytes});
   }
   used_ = bytes;
   return at(pieces_[taken_++], 0);

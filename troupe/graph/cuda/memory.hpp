@@ -5,9 +5,8 @@
 #include <cstddef>
 #include <memory>
 #include <troupe/base/result.hpp>
+#include <troupe/cuda/handles.hpp>
 #include <vector>
-
-#include "handles.hpp"
 
 namespace troupe::graph {
 
@@ -26,7 +25,7 @@ class recorded_memory {
 
    private:
     struct piece {
-      unique_handle<device_memory_traits> memory;
+      cuda::device_memory memory;
       std::uint64_t bytes;
     };
     std::vector<piece> pieces_;
@@ -36,7 +35,7 @@ class recorded_memory {
   scratch& add_scratch() { return *scratches_.emplace_back(std::make_unique<scratch>()); }
 
  private:
-  std::vector<unique_handle<pinned_memory_traits>> constants_;
+  std::vector<cuda::pinned_memory> constants_;
   std::byte* next_ = nullptr;
   std::uint64_t left_ = 0;
   std::vector<std::unique_ptr<scratch>> scratches_;

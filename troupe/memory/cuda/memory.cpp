@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <troupe/base/clock.hpp>
 #include <troupe/cuda/access.hpp>
+#include <troupe/cuda/handles.hpp>
 #include <troupe/memory/requests.hpp>
 #include <troupe/memory/staging.hpp>
 #include <troupe/worker/engine.hpp>
@@ -25,31 +26,30 @@ std::size_t size(extent e) noexcept { return static_cast<std::size_t>(e.value())
 class chunks_under_way {
  public:
   static constexpr std::uint64_t most = 16;
-  ~chunks_under_way() {
-    for (const CUevent e : events_)
-      if (e != nullptr) (void)::cuEventDestroy(e);
-  }
   std::uint64_t count() const noexcept { return sent_ - over_; }
   std::uint64_t sent() const noexcept { return sent_; }
   std::uint64_t over() const noexcept { return over_; }
 
   result<void> send(void* to, const void* from, std::size_t bytes, CUstream s) {
-    CUevent& e = events_[sent_ % most];
-    if (e == nullptr)
-      if (auto ok = done(::cuEventCreate(&e, CU_EVENT_DISABLE_TIMING), "cuEventCreate"); !ok) return ok;
+    cuda::event& e = events_[sent_ % most];
+    if (!e) {
+      CUevent made = nullptr;
+      if (auto ok = done(::cuEventCreate(&made, CU_EVENT_DISABLE_TIMING), "cuEventCreate"); !ok) return ok;
+      e.reset(made);
+    }
     if (auto ok =
             done(::cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(to), reinterpret_cast<CUdeviceptr>(from), bytes, s),
                  "cuMemcpyAsync");
         !ok)
       return ok;
-    if (auto ok = done(::cuEventRecord(e, s), "cuEventRecord"); !ok) return ok;
+    if (auto ok = done(::cuEventRecord(e.get(), s), "cuEventRecord"); !ok) return ok;
     ++sent_;
     return {};
   }
   // True when the oldest one has arrived; it does not count any more.
   result<bool> take_arrived() {
     if (count() == 0) return false;
-    const CUresult r = ::cuEventQuery(events_[over_ % most]);
+    const CUresult r = ::cuEventQuery(events_[over_ % most].get());
     if (r == CUDA_ERROR_NOT_READY) return false;
     if (r != CUDA_SUCCESS) return cuda::failed("a copy", r);
     ++over_;
@@ -57,7 +57,7 @@ class chunks_under_way {
   }
 
  private:
-  std::array<CUevent, most> events_{};
+  std::array<cuda::event, most> events_{};
   std::uint64_t sent_ = 0, over_ = 0;
 };
 

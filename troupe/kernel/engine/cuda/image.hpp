@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 #include <troupe/base/result.hpp>
-#include <troupe/base/unique_handle.hpp>
+#include <troupe/cuda/handles.hpp>
 #include <troupe/kernel/attributes.hpp>
 #include <troupe/kernel/parameter.hpp>
 #include <vector>
@@ -55,11 +55,6 @@ class gpu_image {
   const gpu_global* find_global(std::string_view name) const;
 
  private:
-  struct module_traits {
-    using type = CUmodule;
-    static constexpr type null = nullptr;
-    static void close(type m) noexcept { (void)::cuModuleUnload(m); }
-  };
   struct variables {
     std::mutex lock;
     std::deque<gpu_global> all;
@@ -67,7 +62,7 @@ class gpu_image {
   gpu_image() : globals_(std::make_unique<variables>()) {}
   result<void> read_kernels(const std::string& bytes, const std::string& name, const gpu_limits& limits);
 
-  unique_handle<module_traits> module_;
+  cuda::code_module module_;
   std::vector<gpu_kernel> kernels_;
   std::unique_ptr<variables> globals_;
 };
