@@ -16,3 +16,24 @@ if(TROUPE_CUDA)
     message(STATUS "troupe: the CUDA engines are left out, because the CUDA toolkit (12.8 or newer) was not found")
   endif()
 endif()
+
+# troupe_add_kernels(name SOURCE file.cu EMBEDDED_IN file.cpp [DEPENDS header...])
+#   Compiles kernels of our own into one image, which TROUPE_KERNELS names while file.cpp is compiled (troupe/cuda/embedded.hpp).
+#   Makes the target troupe_<name>_kernels. The property TROUPE_BUILT_IN_KERNELS lists all such sources.
+function(troupe_add_kernels name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;EMBEDDED_IN" "DEPENDS")
+  cmake_path(ABSOLUTE_PATH arg_SOURCE)
+  set(image ${CMAKE_CURRENT_BINARY_DIR}/${name}.fatbin)
+  # Machine code for each generation, and PTX for what comes after them.
+  add_custom_command(
+    OUTPUT ${image}
+    COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++20 -O3 -Wno-deprecated-gpu-targets $<$<BOOL:${TROUPE_WERROR}>:-Werror=all-warnings> -fatbin
+            -gencode arch=compute_80,code=[sm_80,compute_80] -gencode arch=compute_90a,code=sm_90a
+            -gencode arch=compute_100,code=sm_100 -gencode arch=compute_120,code=[sm_120,compute_120]
+            -o ${image} ${arg_SOURCE}
+    DEPENDS ${arg_SOURCE} ${arg_DEPENDS}
+    VERBATIM COMMAND_EXPAND_LISTS COMMENT "Compiling the kernels of ${name}")
+  add_custom_target(troupe_${name}_kernels DEPENDS ${image})
+  set_source_files_properties(${arg_EMBEDDED_IN} PROPERTIES OBJECT_DEPENDS ${image} COMPILE_DEFINITIONS TROUPE_KERNELS="${image}")
+  set_property(GLOBAL APPEND PROPERTY TROUPE_BUILT_IN_KERNELS ${arg_SOURCE})
+endfunction()

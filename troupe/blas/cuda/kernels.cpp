@@ -2,22 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels.hpp"
 
+#include <troupe/cuda/embedded.hpp>
 #include <vector>
 
 #include "status.hpp"
 
 // The fatbin that was made of kernels.cu.
-asm(R"(
-  .section .rodata
-  .balign 16
-  .globl troupe_blas_kernels
-  .hidden troupe_blas_kernels
-troupe_blas_kernels:
-  .incbin ")" TROUPE_BLAS_KERNELS R"("
-  .balign 16
-  .previous
-)");
-extern "C" __attribute__((visibility("hidden"))) const unsigned char troupe_blas_kernels[];
+TROUPE_EMBEDDED(troupe_blas_kernels, TROUPE_KERNELS);
 
 namespace troupe::blas {
 

@@ -3,21 +3,12 @@
 #include "capture.hpp"
 
 #include <algorithm>
+#include <troupe/cuda/embedded.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/graph/internal/tree.hpp>
 
 // The fatbin that was made of condition.cu.
-asm(R"(
-  .section .rodata
-  .balign 16
-  .globl troupe_graph_kernels
-  .hidden troupe_graph_kernels
-troupe_graph_kernels:
-  .incbin ")" TROUPE_GRAPH_KERNELS R"("
-  .balign 16
-  .previous
-)");
-extern "C" __attribute__((visibility("hidden"))) const unsigned char troupe_graph_kernels[];
+TROUPE_EMBEDDED(troupe_graph_kernels, TROUPE_KERNELS);
 
 namespace troupe::graph {
 namespace {
