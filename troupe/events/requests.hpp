@@ -16,6 +16,9 @@ struct event_memory {
   std::uint64_t at_ns;                  ///< when, by the host's clock; on the host engine
 };
 
+/// Why most of them cannot be part of a graph.
+inline constexpr std::string_view between_requests = "an event is a point between requests; record it before or after";
+
 /// For another process: a cudaIpcEventHandle_t.
 using event_handle = std::array<std::byte, 64>;
 
@@ -25,7 +28,7 @@ struct record {
   std::vector<in<std::byte>> after;
   std::uint64_t number;
   bool inter_process;
-  static constexpr std::string_view not_recorded = "an event is a point between requests; record it before or after";
+  static constexpr std::string_view not_recorded = between_requests;
   using reply = void;
   TROUPE_REQUEST("events.record", event, after, number, inter_process)
   void check(checker& c) const;
@@ -35,7 +38,7 @@ struct record_all {
   out<std::byte> event;
   std::uint64_t number;
   bool inter_process;
-  static constexpr std::string_view not_recorded = "an event is a point between requests; record it before or after";
+  static constexpr std::string_view not_recorded = between_requests;
   using reply = void;
   TROUPE_REQUEST("events.record_all", event, number, inter_process)
   void check(checker& c) const;
@@ -45,7 +48,7 @@ struct record_all {
 struct hold_back {
   in<std::byte> event;
   std::vector<inout<std::byte>> before;
-  static constexpr std::string_view not_recorded = "an event is a point between requests; record it before or after";
+  static constexpr std::string_view not_recorded = between_requests;
   using reply = void;
   TROUPE_REQUEST("events.hold_back", event, before)
   void check(checker& c) const;
@@ -54,7 +57,7 @@ struct hold_back {
 /// Answered when the event is reached.
 struct reach {
   in<std::byte> event;
-  static constexpr std::string_view not_recorded = "an event is a point between requests; record it before or after";
+  static constexpr std::string_view not_recorded = between_requests;
   using reply = void;
   TROUPE_REQUEST("events.reach", event)
   void check(checker& c) const;
@@ -79,7 +82,7 @@ struct share {
 struct open {
   out<std::byte> event;
   event_handle handle;
-  static constexpr std::string_view not_recorded = "an event is a point between requests; record it before or after";
+  static constexpr std::string_view not_recorded = between_requests;
   using reply = void;
   TROUPE_REQUEST("events.open", event, handle)
   void check(checker& c) const;
@@ -88,7 +91,7 @@ struct open {
 /// What the last handle sends.   cuEventDestroy
 struct forget {
   out<std::byte> event;
-  static constexpr std::string_view not_recorded = "an event is a point between requests; record it before or after";
+  static constexpr std::string_view not_recorded = between_requests;
   using reply = void;
   TROUPE_REQUEST("events.forget", event)
   void check(checker& c) const;

@@ -58,7 +58,7 @@ struct read_global {
 struct compile_recipe {
   in<std::byte> recipe;
   out<std::byte> root, state;
-  static constexpr std::string_view not_recorded = "it makes or ends a program, which is done once";
+  static constexpr std::string_view not_recorded = kernel::done_once;
   using reply = void;
   TROUPE_REQUEST("jit.compile", recipe, root, state)
   void check(checker& c) const;
@@ -108,7 +108,7 @@ struct read_occupancy {
 /// What `program::unload` sends. Waits for launches, by order, and runs whether they failed or not.   cuModuleUnload
 struct unload {
   out<std::byte> root, state;
-  static constexpr std::string_view not_recorded = "it makes or ends a program, which is done once";
+  static constexpr std::string_view not_recorded = kernel::done_once;
   using reply = void;
   TROUPE_REQUEST("jit.unload", root, state)
   void check(checker& c) const;

@@ -10,6 +10,9 @@
 /// What the launches of all actors with kernels have in common.
 namespace troupe::kernel {
 
+/// Why what makes or ends a program cannot be part of a graph.
+inline constexpr std::string_view done_once = "it makes or ends a program, which is done once";
+
 /// Empty and unloaded programs are refused.
 void check_program(checker& c, const program& p, const void* field);
 

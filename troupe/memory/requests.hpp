@@ -7,6 +7,11 @@
 /// The requests behind upload, download, copy and fill. `device` has the functions a user calls.
 namespace troupe::memory {
 
+/// Why some cannot be part of a graph.
+inline constexpr std::string_view part_of_a_conversation = "it is one part of a conversation with the application",
+                                  changes_what_is_allowed = "it changes what all requests may do from then on",
+                                  hands_memory_over = "it hands memory over at a time that the application knows";
+
 /// Copies `bytes` from one place of the device to another.   cuMemcpyAsync / memcpy
 struct copy {
   in<std::byte> source;
@@ -68,7 +73,7 @@ struct stream_in {
   std::uint64_t staging;    ///< address of a sent_header, which the worker may only read
   out<std::byte> progress;  ///< a staging_header
   extent chunk_bytes, chunks;
-  static constexpr std::string_view not_recorded = "it is one part of a conversation with the application";
+  static constexpr std::string_view not_recorded = part_of_a_conversation;
   using reply = void;
   TROUPE_REQUEST("memory.stream_in", target, bytes, staging, progress, chunk_bytes, chunks)
   void check(checker& c) const;
@@ -78,7 +83,7 @@ struct stream_out {
   extent bytes;
   std::uint64_t staging;  ///< address of a staging_header
   extent chunk_bytes, chunks;
-  static constexpr std::string_view not_recorded = "it is one part of a conversation with the application";
+  static constexpr std::string_view not_recorded = part_of_a_conversation;
   using reply = void;
   TROUPE_REQUEST("memory.stream_out", source, bytes, staging, chunk_bytes, chunks)
   void check(checker& c) const;
@@ -89,7 +94,7 @@ struct stream_out {
 struct seal {
   in<std::byte> target;
   extent bytes;
-  static constexpr std::string_view not_recorded = "it changes what all requests may do from then on";
+  static constexpr std::string_view not_recorded = changes_what_is_allowed;
   using reply = void;
   TROUPE_REQUEST("memory.seal", target, bytes)
   void check(checker& c) const;
@@ -97,7 +102,7 @@ struct seal {
 struct unseal {
   inout<std::byte> target;
   extent bytes;
-  static constexpr std::string_view not_recorded = "it changes what all requests may do from then on";
+  static constexpr std::string_view not_recorded = changes_what_is_allowed;
   using reply = void;
   TROUPE_REQUEST("memory.unseal", target, bytes)
   void check(checker& c) const;
@@ -108,7 +113,7 @@ struct unseal {
 struct lend {
   inout<std::byte> target;
   extent bytes;
-  static constexpr std::string_view not_recorded = "it hands memory over at a time that the application knows";
+  static constexpr std::string_view not_recorded = hands_memory_over;
   using reply = void;
   TROUPE_REQUEST("memory.lend", target, bytes)
   void check(checker& c) const;
@@ -117,7 +122,7 @@ struct lend {
 struct show {
   in<std::byte> source;
   extent bytes;
-  static constexpr std::string_view not_recorded = "it hands memory over at a time that the application knows";
+  static constexpr std::string_view not_recorded = hands_memory_over;
   using reply = void;
   TROUPE_REQUEST("memory.show", source, bytes)
   void check(checker& c) const;
@@ -125,7 +130,7 @@ struct show {
 struct take_back {
   out<std::byte> target;
   extent bytes;
-  static constexpr std::string_view not_recorded = "it hands memory over at a time that the application knows";
+  static constexpr std::string_view not_recorded = hands_memory_over;
   using reply = void;
   TROUPE_REQUEST("memory.take_back", target, bytes)
   void check(checker& c) const;

@@ -58,7 +58,7 @@ struct read_global {
 struct load_image {
   in<std::byte> recipe;
   out<std::byte> root, state;
-  static constexpr std::string_view not_recorded = "it makes or ends a program, which is done once";
+  static constexpr std::string_view not_recorded = kernel::done_once;
   using reply = void;
   TROUPE_REQUEST("module.load", recipe, root, state)
   void check(checker& c) const;
@@ -99,7 +99,7 @@ struct read_occupancy {
 /// What `image::unload` sends. Waits for launches, by order, and runs whether they failed or not.   cuModuleUnload
 struct unload {
   out<std::byte> root, state;
-  static constexpr std::string_view not_recorded = "it makes or ends a program, which is done once";
+  static constexpr std::string_view not_recorded = kernel::done_once;
   using reply = void;
   TROUPE_REQUEST("module.unload", root, state)
   void check(checker& c) const;

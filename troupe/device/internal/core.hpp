@@ -394,7 +394,8 @@ class device_core final : public waiter,
   int cores_;
   std::mutex hardware_lock_;
   device_hardware hardware_;        // as it was seen last
-  std::int64_t look_again_ns_ = 0;  // at how much memory is free
+  std::string described_;           // what of it is made from
+  std::int64_t look_again_ns_ = 0;  // at the link, and at how much memory is free
   std::atomic<bool> reactor_ends_{false};
   std::thread reactor_;
   static thread_local const device_core* reacting_;  // whose reactor this thread is

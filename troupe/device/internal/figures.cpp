@@ -35,14 +35,16 @@ device_hardware device_core::hardware() {
     const std::size_t chosen = options_.worker_cores.size();
     hardware_ = host_hardware(chosen != 0 ? static_cast<std::uint32_t>(chosen) : static_cast<std::uint32_t>(cores_));
   }
-  if (apart_) {
-    const std::uint64_t free = hardware_.free_bytes;
-    hardware_ = parse_hardware(description());
-    hardware_.link = troupe::link_of(hardware_.pci);
-    hardware_.free_bytes = free;
-  }
+  if (apart_)
+    if (std::string said = description(); said != described_) {
+      described_ = std::move(said);
+      hardware_ = parse_hardware(described_);
+      look_again_ns_ = 0;
+    }
   const std::int64_t now = now_ns();
-  if (now < look_again_ns_ || channel_.base == nullptr) return hardware_;
+  if (now < look_again_ns_) return hardware_;
+  if (apart_) hardware_.link = troupe::link_of(hardware_.pci);
+  if (channel_.base == nullptr) return hardware_;
   look_again_ns_ = now + fresh_ns;
   hardware_.free_bytes = std::min(apart_ ? ask_for_free_bytes(now) : free_host_bytes(), hardware_.total_bytes);
   return hardware_;
