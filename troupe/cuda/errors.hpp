@@ -5,6 +5,7 @@
 #include <cuda.h>
 
 #include <string>
+#include <string_view>
 #include <troupe/base/result.hpp>
 
 /// What engines for CUDA share. Only in workers: an application has no CUDA in it.
@@ -59,6 +60,12 @@ constexpr reaction reaction_to(CUresult r) noexcept {
 
 /// "13.0" of 13000, as CUDA counts versions.
 std::string version_text(int version);
+/// "driver for CUDA 13.0": what engines of the driver tell as their version.
+inline std::string driver_text() {
+  int version = 0;
+  (void)::cuDriverGetVersion(&version);
+  return "driver for CUDA " + version_text(version);
+}
 /// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)".
 std::string text_of(CUresult r);
 
@@ -74,6 +81,12 @@ inline result<void> done(CUresult r, const char* what) {
   if (r == CUDA_SUCCESS) [[likely]]
     return {};
   return failed(what, r);
+}
+/// The same of a call that was made for a request.
+inline result<void> done(CUresult r, std::string_view request, const char* call) {
+  if (r == CUDA_SUCCESS) [[likely]]
+    return {};
+  return failed(std::string(request) + ": " + call, r);
 }
 
 }  // namespace troupe::cuda

@@ -12,6 +12,8 @@
 namespace troupe::events {
 namespace {
 
+using cuda::done;
+
 static_assert(sizeof(CUipcEventHandle) == sizeof(event_handle));
 
 std::string begin_of(std::string_view request) { return std::string(request) + ": "; }
@@ -21,7 +23,7 @@ class cuda_events {
   static result<std::unique_ptr<cuda_events>> make(const engine_context&) {
     auto out = std::make_unique<cuda_events>();
     CUstream s = nullptr;
-    if (auto ok = cuda::done(::cuStreamCreate(&s, CU_STREAM_NON_BLOCKING), "cuStreamCreate"); !ok) return ok.error();
+    if (auto ok = done(::cuStreamCreate(&s, CU_STREAM_NON_BLOCKING), "cuStreamCreate"); !ok) return ok.error();
     out->own_.reset(s);
     return out;
   }
@@ -52,8 +54,8 @@ class cuda_events {
       return error(reaction::caller_bug, "events",
                    begin_of(request) + "events for other processes do not tell the time; use others beside them");
     float ms = 0;
-    if (const CUresult e = ::cuEventElapsedTime(&ms, from->event, to->event); e != CUDA_SUCCESS)
-      return cuda::failed(begin_of(request) + "cuEventElapsedTime", e);
+    if (auto ok = done(::cuEventElapsedTime(&ms, from->event, to->event), request, "cuEventElapsedTime"); !ok)
+      return ok.error();
     return static_cast<std::int64_t>(static_cast<double>(ms) * 1e6);
   }
   result<event_handle> run(const share& r, call&) {
@@ -64,8 +66,8 @@ class cuda_events {
       return error(reaction::caller_bug, "events",
                    begin_of(request) + "the event was not made for other processes; make it with inter_process");
     CUipcEventHandle handle;
-    if (const CUresult e = ::cuIpcGetEventHandle(&handle, known->event); e != CUDA_SUCCESS)
-      return cuda::failed(begin_of(request) + "cuIpcGetEventHandle", e);
+    if (auto ok = done(::cuIpcGetEventHandle(&handle, known->event), request, "cuIpcGetEventHandle"); !ok)
+      return ok.error();
     event_handle out;
     std::memcpy(out.data(), &handle, sizeof handle);
     return out;
@@ -94,11 +96,6 @@ class cuda_events {
     CUevent event;
     bool inter_process;
   };
-  static result<void> done(CUresult r, std::string_view request, const char* call) {
-    if (r == CUDA_SUCCESS) [[likely]]
-      return {};
-    return cuda::failed(begin_of(request) + call, r);
-  }
   // By its memory, which is the same in every worker; what a worker before this one knew is stale.
   result<found> find(const std::byte* memory, std::string_view request, const char* which) {
     const std::scoped_lock guard(lock_);

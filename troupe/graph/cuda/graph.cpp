@@ -34,9 +34,7 @@ class cuda_graphs {
     if (context.neighbours == nullptr)
       return error(reaction::unsupported, "graph", "graphs run the requests of other engines, and there are none here");
     std::unique_ptr<cuda_graphs> out(new cuda_graphs(context));
-    int version = 0;
-    (void)::cuDriverGetVersion(&version);
-    out->version_ = "driver for CUDA " + cuda::version_text(version);
+    out->version_ = cuda::driver_text();
     return out;
   }
   const char* version() const { return version_.c_str(); }

@@ -69,9 +69,7 @@ struct cuda_memory {
   static constexpr bool recordable = true;
   static result<std::unique_ptr<cuda_memory>> make(const engine_context&) {
     auto out = std::make_unique<cuda_memory>();
-    int version = 0;
-    (void)::cuDriverGetVersion(&version);
-    out->version_ = "driver for CUDA " + cuda::version_text(version);
+    out->version_ = cuda::driver_text();
     return out;
   }
   const char* version() const { return version_.c_str(); }

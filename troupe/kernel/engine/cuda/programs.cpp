@@ -62,12 +62,6 @@ error launch_failed(CUresult r, const launch_order& l, const gpu_kernel& k) {
                                       " registers of each thread)"});
 }
 
-result<void> copied(CUresult r, std::string_view request) {
-  if (r == CUDA_SUCCESS) [[likely]]
-    return {};
-  return cuda::failed(std::string(request) + ": cuMemcpyAsync", r);
-}
-
 }  // namespace
 
 result<void> gpu_programs::check_cluster(const dimensions& cluster, std::string_view request) const {
@@ -186,7 +180,7 @@ result<void> gpu_programs::write(const program_root& root, std::string_view name
   program_ref keep;
   const auto to = place(root, name, offset, bytes, request, keep);
   if (!to) return to.error();
-  return copied(::cuMemcpyAsync(pointer(*to), pointer(from), bytes, stream_of(c)), request);
+  return cuda::done(::cuMemcpyAsync(pointer(*to), pointer(from), bytes, stream_of(c)), request, "cuMemcpyAsync");
 }
 
 result<void> gpu_programs::read(const program_root& root, std::string_view name, extent offset, std::byte* to,
@@ -194,14 +188,14 @@ result<void> gpu_programs::read(const program_root& root, std::string_view name,
   program_ref keep;
   const auto from = place(root, name, offset, bytes, request, keep);
   if (!from) return from.error();
-  return copied(::cuMemcpyAsync(pointer(to), pointer(*from), bytes, stream_of(c)), request);
+  return cuda::done(::cuMemcpyAsync(pointer(to), pointer(*from), bytes, stream_of(c)), request, "cuMemcpyAsync");
 }
 
 // A copy from memory that is not pinned may still be on its way to the GPU when the call returns.
 result<void> gpu_programs::put(std::byte* to, std::string_view what, std::string_view request, call& c) {
   const CUresult r =
       ::cuMemcpyAsync(pointer(to), reinterpret_cast<CUdeviceptr>(what.data()), what.size(), stream_of(c));
-  if (auto ok = copied(r, request); !ok) return ok;
+  if (auto ok = cuda::done(r, request, "cuMemcpyAsync"); !ok) return ok;
   return cuda::done(::cuStreamSynchronize(stream_of(c)), "cuStreamSynchronize");
 }
 
