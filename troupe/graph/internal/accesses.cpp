@@ -12,76 +12,21 @@ access_mode then(access_mode first, access_mode second) noexcept {
   return second == access_mode::read ? access_mode::read : access_mode::read_write;
 }
 
-// For one stretch of memory: who has written it last, and who has read it since.
+// Who has written a stretch of memory last, and who has read it since.
 struct users {
-  std::uint64_t end;
   std::uint32_t writer;  // none: nobody
   std::vector<std::uint32_t> readers;
 };
 constexpr std::uint32_t none = UINT32_MAX;
 
-class user_map {
- public:
-  void visit(std::uint64_t begin, std::uint64_t end, auto&& f) {
-    if (begin >= end) return;
-    split(begin);
-    split(end);
-    auto at = all_.lower_bound(begin);
-    while (begin < end) {
-      if (at == all_.end() || at->first > begin) {
-        const std::uint64_t until = at == all_.end() ? end : std::min(end, at->first);
-        at = all_.emplace_hint(at, begin, users{until, none, {}});
-      }
-      f(at->second);
-      begin = at->second.end;
-      ++at;
-    }
-  }
-
- private:
-  void split(std::uint64_t where) {
-    auto at = all_.upper_bound(where);
-    if (at == all_.begin()) return;
-    --at;
-    if (at->first == where || at->second.end <= where) return;
-    users rest = at->second;
-    at->second.end = where;
-    all_.emplace(where, std::move(rest));
-  }
-  std::map<std::uint64_t, users> all_;
-};
-
 }  // namespace
 
-void access_summary::split(std::uint64_t where) {
-  auto at = stretches_.upper_bound(where);
-  if (at == stretches_.begin()) return;
-  --at;
-  if (at->first == where || at->second.end <= where) return;
-  stretch rest = at->second;
-  at->second.end = where;
-  stretches_.emplace(where, std::move(rest));
-}
-
 void access_summary::add(const judged_access& one, const std::string& node) {
-  std::uint64_t begin = one.where.address;
-  const std::uint64_t end = begin + one.where.bytes;
-  if (begin >= end) return;
-  split(begin);
-  split(end);
-  auto at = stretches_.lower_bound(begin);
-  while (begin < end) {
-    if (at == stretches_.end() || at->first > begin) {
-      const std::uint64_t until = at == stretches_.end() ? end : std::min(end, at->first);
-      at = stretches_.emplace_hint(at, begin, stretch{until, one.mode, one.where.owner, node});
-    } else {
-      stretch& s = at->second;
-      if (s.mode == access_mode::read && one.mode != access_mode::read) s.node = node;
-      s.mode = then(s.mode, one.mode);
-    }
-    begin = at->second.end;
-    ++at;
-  }
+  const touched fresh{one.mode, one.where.owner, node};
+  memory_.visit(one.where.address, one.where.address + one.where.bytes, fresh, [&](touched& t) {
+    if (t.mode == access_mode::read && one.mode != access_mode::read) t.node = node;
+    t.mode = then(t.mode, one.mode);
+  });
 }
 
 void access_summary::add(const std::vector<judged_access>& of_one, const std::string& node) {
@@ -98,16 +43,17 @@ void access_summary::add(const tree_body& all, const std::string& prefix) {
 
 std::vector<snapshot::use> access_summary::uses() const {
   std::vector<snapshot::use> out;
-  for (const auto& [begin, s] : stretches_) {
+  for (const auto& [begin, s] : memory_.all()) {
+    const touched& t = s.value;
     if (!out.empty()) {
       snapshot::use& last = out.back();
-      if (last.where.owner.get() == s.owner.get() && last.mode == s.mode &&
+      if (last.where.owner.get() == t.owner.get() && last.mode == t.mode &&
           last.where.address + last.where.bytes == begin) {
         last.where.bytes = s.end - last.where.address;
         continue;
       }
     }
-    out.push_back({{s.owner, begin, s.end - begin}, s.mode, s.node});
+    out.push_back({{t.owner, begin, s.end - begin}, t.mode, t.node});
   }
   return out;
 }
@@ -130,7 +76,8 @@ std::vector<judged_access> accesses_of(const tree_node& n) {
 
 std::vector<std::vector<std::uint32_t>> dependencies(const tree_body& all) {
   std::vector<std::vector<std::uint32_t>> out(all.size());
-  user_map memory;
+  stretch_map<users> memory;
+  const users nobody{none, {}};
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     std::vector<std::uint32_t>& needs = out[i];
     const auto add = [&needs, i](std::uint32_t who) {
@@ -139,14 +86,14 @@ std::vector<std::vector<std::uint32_t>> dependencies(const tree_body& all) {
     const std::vector<judged_access> accesses = accesses_of(all[i]);
     for (const judged_access& a : accesses) {
       if (a.mode != access_mode::read) continue;
-      memory.visit(a.where.address, a.where.address + a.where.bytes, [&](users& u) {
+      memory.visit(a.where.address, a.where.address + a.where.bytes, nobody, [&](users& u) {
         add(u.writer);
         if (u.readers.empty() || u.readers.back() != i) u.readers.push_back(i);
       });
     }
     for (const judged_access& a : accesses) {
       if (a.mode == access_mode::read) continue;
-      memory.visit(a.where.address, a.where.address + a.where.bytes, [&](users& u) {
+      memory.visit(a.where.address, a.where.address + a.where.bytes, nobody, [&](users& u) {
         add(u.writer);
         for (const std::uint32_t r : u.readers) add(r);
         u.writer = i;

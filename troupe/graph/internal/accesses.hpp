@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
+#include <troupe/graph/internal/stretch_map.hpp>
 #include <troupe/graph/internal/tree.hpp>
 #include <troupe/graph/recorded.hpp>
 
@@ -20,16 +20,14 @@ class access_summary {
   std::vector<snapshot::use> uses() const;
 
  private:
-  struct stretch {
-    std::uint64_t end;
+  struct touched {
     access_mode mode;
     block_ref owner;
     std::string node;
   };
   void add(const judged_access& one, const std::string& node);
-  void split(std::uint64_t at);
 
-  std::map<std::uint64_t, stretch> stretches_;  // by where they begin
+  stretch_map<touched> memory_;
 };
 
 /// What one node touches, those inside it included. What is only done on a condition replaces nothing for certain.
