@@ -34,24 +34,6 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-class kernels_people_write : public testing::TestWithParam<int> {};
-
-TEST_P(kernels_people_write, are_compiled_to_machine_code) {
-  std::size_t files = 0;
-  for (const auto& entry : fs::directory_iterator(TROUPE_TEST_CUDA_SOURCES)) {
-    if (entry.path().extension() != ".cu") continue;
-    ++files;
-    const compiled c = compile_for({.source = text_of(entry.path()), .name = entry.path().filename()}, GetParam());
-    ASSERT_FALSE(c.failed) << why(c) << "\n" << c.log;
-    const auto looked = kernel::look_at_image(c.image);
-    EXPECT_EQ(looked.is, kernel::container::machine_code);
-    EXPECT_EQ(looked.wrong, "") << entry.path();
-  }
-  EXPECT_GE(files, 15u);
-}
-INSTANTIATE_TEST_SUITE_P(for_sm, kernels_people_write, testing::Values(80, 90, 100, 120),
-                         [](const auto& i) { return std::to_string(i.param); });
-
 TEST(nvrtcs_image, has_the_names_of_the_source_behind_it) {
   const compiled c =
       compile_for({.source = "namespace ns { __constant__ float c[4];\n"

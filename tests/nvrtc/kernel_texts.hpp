@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace troupe::testing {
+
+/// CUDA C++ that stands in a string of a C++ file.
+struct kernel_text {
+  std::uint32_t line;
+  std::string text;
+  bool whole;  ///< false: joined with others by +
+};
+
+/// The value of a string literal, as C++ spells it.
+std::string value_of(std::string_view literal);
+/// Strings with a `__global__` function, neighbours joined as compilers do.
+std::vector<kernel_text> kernel_texts_of(std::string_view source);
+
+std::string text_of(const std::filesystem::path& file);
+
+}  // namespace troupe::testing

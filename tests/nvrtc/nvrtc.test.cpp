@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Every kernel there is, compiled to machine code for each generation of GPUs by NVRTC, which needs none of them: those
+// built into engines, those of tests/kernels, and what examples, programs and tests give to jit as text.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <troupe/jit/cuda/compile.hpp>
+#include <troupe/kernel/engine/cuda/container.hpp>
+
+#include "kernel_texts.hpp"
+
+namespace troupe::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+// NVRTC has no headers of C++, but libcu++ beside it; and does not guess that a lambda is for the GPU, as nvcc does.
+constexpr const char* cstdint = "#include <cuda/std/cstdint>\nnamespace std { using namespace cuda::std; }\n";
+
+const fs::path root = TROUPE_TEST_ROOT;
+
+enum class fate {
+  compiled,
+  refused,    // by intent: the test is of what happens then
+  assembled,  // its text is only whole when the test runs
+};
+
+// What the text alone does not tell, of those in `file` that hold `piece`.
+struct known_text {
+  std::string file, piece;
+  fate is = fate::compiled;
+  jit::recipe more = {};
+  bool for_clusters = false;  // needs capability 9.0
+  bool seen = false;
+};
+std::vector<known_text> known_texts() {
+  using enum fate;
+  const jit::named_texts square = {{"square.h", "__device__ inline float square(float v) { return v * v; }"}},
+                         barrier = {{"BARRIER", "__syncthreads()"}}, classes = {{"CLASSES", "16"}};
+  const std::string jit_test = "tests/contract/jit.test.cpp";
+  return {
+      {"apps/demo/kernels.hpp", "bias_softmax", compiled, {.definitions = classes}},
+      {"bench/jit_tile_gemm.cpp",
+       "product",
+       compiled,
+       {.kernels = {"product<8>", "product<32>"}, .definitions = barrier}},
+      {"examples/jit.cpp", "saxpy", compiled, {.kernels = {"saxpy", "sum<float, 256>"}, .headers = square}},
+      {"tests/contract/module.contract.cpp", "saxpy", compiled, {.kernels = {"saxpy", "ns::apply<affine, 1>"}}},
+      {"tests/contract/recovery_programs.test.cpp", "nowhere_declared", refused},
+      {"tests/kernels/gpu/gpu.cpp", "namespace ns", compiled, {.kernels = {"ns::scale<float, 2 * 32>", "add"}}},
+      {.file = "tests/kernels/gpu/gpu.cpp", .piece = "cluster_ctarank", .for_clusters = true},
+      {jit_test, "namespace a", compiled, {.kernels = {"a::add<float, 4>", "a::add<double, 5>"}}},
+      {jit_test, "template <int N>", compiled, {.kernels = {"k<3>"}}},
+      {jit_test, "inner.h", refused},
+      {jit_test, "float s[100000]", refused},
+      {jit_test, "{ out[0] = v += 1; }"},
+      {jit_test, "int x = 0; M6 ", assembled},
+      {jit_test, "struct big", assembled},
+      {jit_test, "{ out[0] = \n", assembled},
+  };
+}
+
+std::vector<fs::path> files_with_kernels() {
+  std::vector<fs::path> out;
+  for (const char* folder : {"apps", "bench", "examples", "tests/contract", "tests/gpu_sharing", "tests/kernels/gpu"})
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder))
+      if (entry.path().extension() == ".cpp" || entry.path().extension() == ".hpp") out.push_back(entry.path());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+class nvrtc_for : public ::testing::TestWithParam<const char*> {
+ protected:
+  jit::compiled compiled(jit::recipe r) const {
+    r.architecture = GetParam();
+    const auto c = jit::compiler_for(with_, r, 0);
+    if (!c) return {.failed = c.error()};
+    return jit::compile(with_, *c, r, INT64_MAX);
+  }
+  void expect_machine_code(const jit::recipe& r, const std::string& where) const {
+    const jit::compiled c = compiled(r);
+    ASSERT_FALSE(c.failed) << where << ": " << c.failed->text() << "\n" << c.log;
+    const auto looked = kernel::look_at_image(c.image);
+    EXPECT_EQ(looked.is, kernel::container::machine_code) << where;
+    EXPECT_EQ(looked.wrong, "") << where;
+  }
+
+  const jit::nvrtc with_ = jit::nvrtc::find().value();
+};
+
+TEST_P(nvrtc_for, makes_machine_code_of_the_kernels_built_into_engines) {
+  const std::string all = TROUPE_TEST_BUILT_IN_KERNELS;
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < all.size(); ++count) {
+    const std::size_t end = std::min(all.find('|', at), all.size());
+    const fs::path file = all.substr(at, end - at);
+    expect_machine_code({.source = text_of(file),
+                         .name = file.filename(),
+                         .headers = {{"cstdint", cstdint}},
+                         .include_paths = {file.parent_path()},
+                         .options = {"--device-as-default-execution-space"}},
+                        file);
+    at = end + 1;
+  }
+  EXPECT_GE(count, 2u) << "blas and graph have kernels of their own";
+}
+
+TEST_P(nvrtc_for, makes_machine_code_of_the_kernels_of_the_tests) {
+  std::size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(root / "tests/kernels/cuda")) {
+    if (entry.path().extension() != ".cu") continue;
+    ++count;
+    expect_machine_code({.source = text_of(entry.path()), .name = entry.path().filename()}, entry.path());
+  }
+  EXPECT_GE(count, 15u);
+}
+
+TEST_P(nvrtc_for, makes_machine_code_of_every_text_that_is_given_to_jit) {
+  std::vector<known_text> all = known_texts();
+  std::size_t count = 0;
+  for (const fs::path& path : files_with_kernels()) {
+    const std::string file = path.lexically_relative(root);
+    for (const kernel_text& t : kernel_texts_of(text_of(path))) {
+      const std::string where = file + ":" + std::to_string(t.line);
+      const auto known = std::find_if(all.begin(), all.end(), [&](const known_text& k) {
+        return k.file == file && (t.text + "\n").find(k.piece) != std::string::npos;
+      });
+      EXPECT_TRUE(t.whole || known != all.end()) << where << " is joined with other text; tell of it in this test";
+      jit::recipe r;
+      fate is = t.whole ? fate::compiled : fate::assembled;
+      if (known != all.end()) {
+        known->seen = true;
+        r = known->more;
+        is = known->is;
+        if (known->for_clusters && GetParam() == std::string("sm_80")) continue;
+      }
+      if (is == fate::assembled) continue;
+      ++count;
+      r.source = t.text;
+      if (is == fate::refused) {
+        EXPECT_TRUE(compiled(r).failed) << where << " is said to be wrong, but compiles";
+        continue;
+      }
+      EXPECT_TRUE(t.text.find("template") == std::string::npos || !r.kernels.empty())
+          << where << " has templates; name those that are used, in this test";
+      expect_machine_code(r, where);
+    }
+  }
+  EXPECT_GE(count, 15u);
+  for (const known_text& k : all) EXPECT_TRUE(k.seen) << k.file << " has no more text with \"" << k.piece << '"';
+}
+
+INSTANTIATE_TEST_SUITE_P(, nvrtc_for, ::testing::Values("sm_80", "sm_90a", "sm_100", "sm_120"),
+                         [](const auto& i) { return std::string(i.param); });
+
+TEST(kernel_texts, are_found_in_strings_of_all_kinds_and_joined) {
+  const auto found = kernel_texts_of(
+      "// \"__global__\"\n"
+      "auto a = R\"x(__global__ void a() {)\"})x\";\n"
+      "auto b = \"__global__ void b() {\\n\" // with a comment\n  \"}\\n\";\n"
+      "auto c = \"__global__ void c(\" + type + \") {}\";\n"
+      "auto d = \"none\"; int __global__;\n");
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].text, "__global__ void a() {)\"}");
+  EXPECT_TRUE(found[0].whole);
+  EXPECT_EQ(found[1].text, "__global__ void b() {\n}\n");
+  EXPECT_EQ(found[1].line, 3u);
+  EXPECT_FALSE(found[2].whole);
+}
+
+}  // namespace
+}  // namespace troupe::testing
