@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <dirent.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -44,19 +43,6 @@ bool counts_for_vectors(std::string_view flag) {
 
 std::uint64_t kibibytes(const std::string& value) { return std::strtoull(value.c_str(), nullptr, 10) * 1024; }
 
-// The path of a library in the loader's cache, which holds paths as text.
-std::string in_loader_cache(const std::string& name) {
-  const std::string cache = content("/etc/ld.so.cache");
-  const std::string wanted = "/" + name + '\0';
-  for (std::size_t at = cache.find(wanted); at != cache.npos; at = cache.find(wanted, at + 1)) {
-    const std::size_t start = cache.rfind('\0', at) + 1;
-    if (std::string path = cache.substr(start, at + name.size() + 1 - start);
-        path.front() == '/' && ::access(path.c_str(), R_OK) == 0)
-      return path;
-  }
-  return {};
-}
-
 }  // namespace
 
 double machine_report::usable_cores() const noexcept {
@@ -86,22 +72,6 @@ machine_report look_at_machine() {
   std::sscanf(system.release, "%d.%d", &major, &minor);
   m.kernel_is_new_enough = std::pair(major, minor) >= std::pair(oldest_kernel_major, oldest_kernel_minor);
   return m;
-}
-
-gpu_report look_for_gpus() {
-  gpu_report g;
-  const std::string driver = content("/proc/driver/nvidia/version");
-  g.driver = value_of(driver, "NVRM version");
-  g.library = in_loader_cache("libcuda.so.1");
-  const std::string folder = "/proc/driver/nvidia/gpus";
-  if (DIR* const dir = ::opendir(folder.c_str())) {
-    while (const dirent* e = ::readdir(dir))
-      if (std::string model = value_of(content(folder + "/" + e->d_name + "/information"), "Model"); !model.empty())
-        g.models.push_back(std::move(model));
-    ::closedir(dir);
-  }
-  std::sort(g.models.begin(), g.models.end());
-  return g;
 }
 
 }  // namespace troupe::apps

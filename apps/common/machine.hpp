@@ -26,15 +26,7 @@ struct machine_report {
   double usable_cores() const noexcept;
 };
 
-struct gpu_report {
-  std::string driver;               ///< as the driver names itself; empty: there is none
-  std::string library;              ///< the path of libcuda.so.1; empty: there is none
-  std::vector<std::string> models;  ///< one for each GPU
-  bool built = false;               ///< this installation has engines for it
-};
-
 machine_report look_at_machine();
-gpu_report look_for_gpus();
 
 /// The oldest kernel that has all that workers need.
 inline constexpr int oldest_kernel_major = 5, oldest_kernel_minor = 4;

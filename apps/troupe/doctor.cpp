@@ -71,9 +71,18 @@ service_report try_device(const doctor_settings& settings, const installation& h
   return s;
 }
 
+gpu_report examine_gpus(const installation& here) {
+  gpu_report g{.machine = look_at_gpus(), .driver = {}, .built = false, .findings = {}};
+  g.driver = read_driver(ask_worker(here.worker, {{"--describe-driver"}}, patience).front());
+  g.built = ::access((here.engines + "/platform.cuda.so").c_str(), F_OK) == 0;
+  g.findings = findings_of(g);
+  return g;
+}
+
 std::string why_not(const engine_report& e) {
   switch (e.is) {
     case engine_report::condition::needs_library:
+    case engine_report::condition::outdated_library:
       return e.package.empty() ? e.why : e.why + ". To get it: " + install_command(e.package);
     default:
       return e.why;
@@ -121,9 +130,14 @@ std::string optional_engine::text() const {
 }
 
 std::vector<optional_engine> left_out(const std::vector<engine_report>& engines) {
-  static constexpr optional_engine optional[] = {{"blas", "blas.host", "libopenblas-pthread-dev"}};
+  static constexpr optional_engine optional[] = {{"blas", "blas.host", "libopenblas-pthread-dev"},
+                                                 {"blas", "blas.cuda", "cuBLAS and nvcc of the CUDA toolkit"},
+                                                 {"graph", "graph.cuda", "nvcc of the CUDA toolkit"}};
+  const bool with_cuda =
+      std::any_of(engines.begin(), engines.end(), [](const engine_report& e) { return e.file.backend == "cuda"; });
   std::vector<optional_engine> out;
   for (const optional_engine& o : optional) {
+    if (!with_cuda && std::string_view(o.name).ends_with(".cuda")) continue;
     const auto is_it = [&](const engine_report& e) { return e.file.library + "." + e.file.backend == o.name; };
     if (!engines.empty() && std::none_of(engines.begin(), engines.end(), is_it)) out.push_back(o);
   }
@@ -136,8 +150,7 @@ doctor_report examine(const doctor_settings& settings) {
   r.here = installation::of_this_program();
   r.library = settings.library;
   r.machine = look_at_machine();
-  r.gpus = look_for_gpus();
-  r.gpus.built = ::access((r.here.engines + "/platform.cuda.so").c_str(), F_OK) == 0;
+  r.gpu = examine_gpus(r.here);
   r.service = try_device(settings, r.here);
   std::vector<std::string> folders = settings.engine_folders;
   folders.push_back(r.here.engines);

@@ -6,6 +6,7 @@
 #include <apps/common/machine.hpp>
 #include <apps/common/terminal.hpp>
 #include <apps/troupe/engine_report.hpp>
+#include <apps/troupe/gpu_report.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,7 +35,7 @@ struct doctor_report {
   std::string library;  ///< the only one asked about; empty: all
   service_report service;
   machine_report machine;
-  gpu_report gpus;
+  gpu_report gpu;
   std::vector<engine_report> engines;
   std::vector<optional_engine> left_out;
   std::string reason;  ///< why the exit code is 1; empty: it is 0

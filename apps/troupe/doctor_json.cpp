@@ -45,10 +45,25 @@ void write(json_writer& out, const machine_report& m) {
 
 void write(json_writer& out, const gpu_report& g) {
   out.key("gpu").begin_object();
-  text_or_null(out, "driver", g.driver);
-  text_or_null(out, "driver_library", g.library);
-  out.member("models", g.models).member("engine_installed", g.built);
-  out.end_object();
+  out.member("usable", g.usable()).member("engine_installed", g.built);
+  text_or_null(out, "driver", g.machine.kernel_driver);
+  text_or_null(out, "driver_library", g.driver.library);
+  text_or_null(out, "driver_cuda", g.driver.version == 0 ? "" : cuda_version(g.driver.version));
+  out.member("models", g.machine.models).member("pci_devices", g.machine.on_bus);
+  out.key("devices").begin_array();
+  for (const driver_answer::gpu& one : g.driver.gpus)
+    out.begin_object()
+        .member("name", one.name)
+        .member("capability", one.capability)
+        .member("memory_bytes", one.bytes)
+        .end_object();
+  out.end_array().key("findings").begin_array();
+  for (const finding& f : g.findings) {
+    out.begin_object().member("grade", to_string(f.is)).member("what", f.what);
+    text_or_null(out, "to_do", f.remedy);
+    out.end_object();
+  }
+  out.end_array().end_object();
 }
 
 void write(json_writer& out, const engine_report& e) {
@@ -79,7 +94,7 @@ std::string doctor_json(const doctor_report& r) {
   out.end_object();
   write(out, r.service);
   write(out, r.machine);
-  write(out, r.gpus);
+  write(out, r.gpu);
   out.key("engines").begin_array();
   for (const engine_report& e : r.engines) write(out, e);
   out.end_array().key("left_out").begin_array();

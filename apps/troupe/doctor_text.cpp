@@ -116,6 +116,13 @@ void engine_lines(page& p, const engine_report& e) {
       p.warning(name, "cannot be used: " + e.why);
       if (!e.package.empty()) p.more("to get it: " + install_command(e.package));
       return;
+    case condition::outdated_library:
+      p.warning(name, "cannot be used, its library is older than it needs: " + e.why);
+      if (!e.package.empty()) p.more("to get a newer one: " + install_command(e.package));
+      return;
+    case condition::no_device:
+      p.fact(name, "waits for a GPU: " + e.why);
+      return;
     case condition::unsuited:
       p.warning(name, "not for this machine: " + e.why);
       return;
@@ -129,14 +136,37 @@ void engine_lines(page& p, const engine_report& e) {
   }
 }
 
+// All of them for the same reason, which is told at the end.
+void waiting_engines(page& p, const std::vector<engine_report>& all) {
+  std::string names;
+  for (const engine_report& e : all)
+    if (e.is == condition::no_device) names += (names.empty() ? "" : ", ") + e.file.library + "." + e.file.backend;
+  if (!names.empty()) p.fact("without a GPU", names + " cannot be used; why not is said below");
+}
+
 void gpu_part(page& p, const gpu_report& g) {
   p.heading("GPU");
-  p.fact("NVIDIA driver", g.driver.empty() ? "none here" : g.driver);
-  p.fact("libcuda.so.1", g.library.empty() ? "none here" : g.library);
-  for (const std::string& model : g.models) p.fact("GPU", model);
-  p.fact("CUDA engine", !g.built            ? "not in this installation: it was built without the CUDA toolkit"
-                        : g.library.empty() ? "installed; it needs an NVIDIA driver"
-                                            : "installed");
+  p.fact("in the kernel", g.machine.kernel_driver.empty() ? "no driver of NVIDIA's" : g.machine.kernel_driver);
+  const std::string version = g.driver.version != 0 ? ", for CUDA " + cuda_version(g.driver.version) : "";
+  p.fact("libcuda.so.1", g.driver.library.empty() ? "none that can be used" : g.driver.library + version);
+  p.fact("CUDA engines", g.built ? "installed" : "not in this installation: it was built without the CUDA toolkit");
+  for (const finding& f : g.findings) {
+    switch (f.is) {
+      case finding::grade::fact:
+        p.fact("devices", f.what);
+        break;
+      case finding::grade::good:
+        p.good("devices", f.what);
+        break;
+      case finding::grade::warning:
+        p.warning("devices", f.what);
+        break;
+      case finding::grade::bad:
+        p.bad("devices", f.what);
+        break;
+    }
+    if (!f.remedy.empty()) p.more("to do: " + f.remedy);
+  }
 }
 
 void library_part(page& p, const doctor_report& r) {
@@ -160,10 +190,13 @@ std::string verdict(const doctor_report& r, const terminal& t) {
   std::size_t serving = 0, lacking = 0;
   for (const engine_report& e : r.engines) {
     serving += e.is == condition::serves;
-    lacking += e.is == condition::needs_library;
+    lacking += e.is == condition::needs_library || e.is == condition::outdated_library;
   }
   std::string text = "the host engine serves here, " + counted(serving, "engine") + " can be used";
   if (lacking > 0) text += ", " + std::to_string(lacking) + " more when its library is installed";
+  const auto bad = std::find_if(r.gpu.findings.begin(), r.gpu.findings.end(),
+                                [](const finding& f) { return f.is == finding::grade::bad; });
+  if (bad != r.gpu.findings.end() && !r.gpu.usable()) text += ". No GPU can be used: " + bad->what;
   return text + took;
 }
 
@@ -175,10 +208,12 @@ std::string doctor_text(const doctor_report& r, const terminal& t) {
     installation_part(p, r, t);
     machine_part(p, r.machine, r.service);
     p.heading("Engines");
-    for (const engine_report& e : r.engines) engine_lines(p, e);
+    for (const engine_report& e : r.engines)
+      if (e.is != condition::no_device) engine_lines(p, e);
+    waiting_engines(p, r.engines);
     if (r.engines.empty()) p.bad("none", "in " + r.here.engines);
     for (const optional_engine& o : r.left_out) p.warning(o.name, o.text());
-    gpu_part(p, r.gpus);
+    gpu_part(p, r.gpu);
   } else {
     library_part(p, r);
   }

@@ -3,10 +3,9 @@
 #pragma once
 
 #include <apps/common/installation.hpp>
+#include <apps/troupe/worker_answer.hpp>
 #include <string>
 #include <string_view>
-#include <troupe/base/time_span.hpp>
-#include <troupe/channel/process.hpp>
 #include <vector>
 
 namespace troupe::apps {
@@ -15,10 +14,12 @@ namespace troupe::apps {
 struct engine_report {
   enum class condition {
     serves,
-    needs_library,  ///< the vendor library is not installed
-    unsuited,       ///< the engine says that this machine is not for it
-    broken,         ///< everything else: no engine, another version's, a crash, a hang
-    hidden,         ///< a folder that is searched earlier has a file of the same name
+    needs_library,     ///< the vendor library is not installed
+    outdated_library,  ///< it is, but has not all that the engine was built with
+    no_device,         ///< its backend has no device here that can be used
+    unsuited,          ///< the engine says that this machine is not for it
+    broken,            ///< everything else: no engine, another version's, a crash, a hang
+    hidden,            ///< a folder that is searched earlier has a file of the same name
   };
   engine_file file;
   condition is = condition::broken;
@@ -30,10 +31,8 @@ struct engine_report {
 
 std::string_view to_string(engine_report::condition c) noexcept;
 
-/// Takes apart what `troupe-worker --describe` wrote and how it ended. The last line that it complained with says more
-/// about a crash than the signal.
-void read_description(engine_report& r, std::string_view description, const exit_status& end,
-                      std::string_view complaints);
+/// Takes apart what `troupe-worker --describe` wrote and how it ended.
+void read_description(engine_report& r, const worker_answer& answer);
 
 /// Has a child process look at each engine, all at once: none of them can do anything to this one.
 std::vector<engine_report> examine(const std::string& worker, const std::vector<engine_file>& files,

@@ -18,7 +18,7 @@ engine_report read(std::string_view description, exit_status end, std::string_vi
   engine_report r;
   r.file = {.library = "fft", .backend = "host", .path = "/engines/fft.host.so"};
   r.package = "libfftw3-double3";
-  read_description(r, description, end, complaints);
+  read_description(r, {.description = std::string(description), .complaints = std::string(complaints), .end = end});
   return r;
 }
 
@@ -38,6 +38,23 @@ TEST(engine_report, a_missing_vendor_library_is_no_broken_engine) {
       no);
   EXPECT_EQ(r.is, condition::needs_library);
   EXPECT_EQ(r.why, "libfftw3.so.3: cannot open shared object file: No such file or directory");
+}
+
+TEST(engine_report, a_vendor_library_that_lacks_something_is_too_old_and_no_broken_engine) {
+  for (const char* why : {"/engines/fft.host.so: undefined symbol: fftw_plan_guru64_dft, version libfftw3.so.3",
+                          "/usr/lib/libfftw3.so.3: version `FFTW_3.4' not found (required by /engines/fft.host.so)"}) {
+    const auto r = read("unloadable library fft: cannot load its engine: " + std::string(why) + "\nend\n", no);
+    EXPECT_EQ(r.is, condition::outdated_library) << why;
+  }
+  EXPECT_EQ(read("unloadable /engines/fft.host.so: undefined symbol: _ZN6troupe3fft4planE\nend\n", no).is,
+            condition::broken)
+      << "one of our own";
+}
+
+TEST(engine_report, an_engine_whose_backend_has_no_device_is_not_broken) {
+  const auto r = read("no_device cuInit: no GPU can be used\nend\n", no);
+  EXPECT_EQ(r.is, condition::no_device);
+  EXPECT_EQ(r.why, "cuInit: no GPU can be used");
 }
 
 TEST(engine_report, other_files_that_cannot_be_loaded_are_broken) {

@@ -5,17 +5,20 @@
 #include <cstdio>
 #include <string_view>
 #include <troupe/channel/process.hpp>
+#include <troupe/worker/internal/describe_driver.hpp>
 #include <troupe/worker/internal/describe_engine.hpp>
 #include <troupe/worker/internal/session.hpp>
 
 namespace {
 
-constexpr const char* help = R"(troupe-worker [--describe FILE]
+constexpr const char* help = R"(troupe-worker [--describe FILE | --describe-driver]
 The process in which a device's work is done. The Troupe library starts it, and talks to it through descriptor 3.
 
   --describe FILE   load the engine FILE (<library>.<backend>.so) and say what it is, a line for each thing:
                     library, backend, version, request (many), note (many), end
-                    or why it does not serve: unloadable, or refused by the engine itself, and end
+                    or why it does not serve: unloadable, no_device, or refused by the engine itself, and end
+  --describe-driver say what the NVIDIA driver is, and which GPUs it shows: library, version, device (many), end
+                    or why there are none: unloadable, refused, and end
 
   troupe-worker --describe engines/blas.host.so
 
@@ -23,11 +26,12 @@ Exit code: 0 it serves, 1 it does not, 2 not called like this. troupe doctor sho
 )";
 
 // Vendor libraries print what they like: nothing of that gets between our lines.
-int describe(const char* file) {
+template <class F>
+int describe(F&& what) {
   (void)troupe::die_with_parent(::getppid());
   std::FILE* const out = ::fdopen(::dup(STDOUT_FILENO), "w");
   if (out == nullptr || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return std::perror("troupe-worker"), 2;
-  return troupe::describe_engine(file, out) ? 0 : 1;
+  return what(out) ? 0 : 1;
 }
 
 int serve() {
@@ -48,7 +52,9 @@ int main(int argc, char** argv) {
   if (argc == 1) return serve();
   const std::string_view first = argv[1];
   if (first == "--help" || first == "-h") return std::fputs(help, stdout) < 0 || std::fflush(stdout) != 0 ? 1 : 0;
-  if (first == "--describe" && argc == 3) return describe(argv[2]);
+  if (first == "--describe" && argc == 3)
+    return describe([&](std::FILE* out) { return troupe::describe_engine(argv[2], out); });
+  if (first == "--describe-driver" && argc == 2) return describe(troupe::describe_driver);
   std::fputs(help, stderr);
   return 2;
 }

@@ -45,9 +45,11 @@ bool describe(const std::string& file, std::FILE* out) {
     return false;
   };
   const auto gpu = load_platform(backend, {folder}, 0, false);
-  if (!gpu) return refuse(gpu.error());
-  if (*gpu)
-    if (const auto entered = (*gpu)->enter(); !entered) return refuse(entered.error());
+  const auto entered = gpu && *gpu ? (*gpu)->enter() : result<void>();
+  if (!gpu || !entered) {
+    write_line(out, "no_device", gpu ? entered.error().text() : gpu.error().text());
+    return false;
+  }
   engine_set engines(backend, {folder},
                      {.abi = troupe_engine_abi,
                       .device = 0,

@@ -20,6 +20,7 @@ namespace troupe {
 ///
 /// An engine that does not come to serve has, in place of all but the last, one of
 ///   unloadable <why>               no engine can be had from this file
+///   no_device <why>                the first device of its backend cannot be used, whatever the engine
 ///   refused <reaction> <why>       the engine itself says that it cannot serve here
 ///
 /// True when it serves.

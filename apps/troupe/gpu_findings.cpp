@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Why no GPU can be used, from what Linux shows and what the driver says.
+#include <algorithm>
+#include <apps/common/terminal.hpp>
+#include <apps/troupe/gpu_report.hpp>
+
+namespace troupe::apps {
+namespace {
+
+using enum finding::grade;
+
+// CUresult.
+constexpr int stub_library = 34, no_device = 100, system_not_ready = 802, driver_mismatch = 803,
+              compat_not_supported = 804, first_of_mps = 805, last_of_mps = 810;
+
+const std::string newer_driver = std::string("install NVIDIA driver ") + oldest_driver + " or newer";
+const std::string in_the_container =
+    "start the container with its GPUs: docker run --gpus all, with the NVIDIA Container Toolkit on the host";
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "/dev/" : ", /dev/") + name;
+  return out;
+}
+
+bool has_gpu_node(const gpu_machine& m) {
+  return std::any_of(m.nodes.begin(), m.nodes.end(), [](const std::string& name) {
+    return name == "dxg" || (name.starts_with("nvidia") && name != "nvidiactl" && name != "nvidia-uvm");
+  });
+}
+
+finding without_library(const gpu_report& g) {
+  const gpu_machine& m = g.machine;
+  if (g.driver.unloadable.find("cannot open shared object file: No such file") == std::string::npos)
+    return {bad, "what is found as libcuda.so.1 cannot be used: " + g.driver.unloadable,
+            "have the driver's own library found first: look at LD_LIBRARY_PATH and ldconfig -p"};
+  if (!m.kernel_driver.empty() || has_gpu_node(m))
+    return {bad, "the driver is in the kernel, but its library libcuda.so.1 is not here",
+            m.container ? in_the_container + ", and compute among NVIDIA_DRIVER_CAPABILITIES"
+                        : "install the rest of the same driver (libcuda1 on Debian, libnvidia-compute on Ubuntu)"};
+  if (m.on_bus != 0)
+    return {bad, std::to_string(m.on_bus) + (m.on_bus == 1 ? " GPU" : " GPUs") + " of NVIDIA's, but no driver for it",
+            m.container ? newer_driver + " on the host, and " + in_the_container : newer_driver};
+  return {fact, "no GPU of NVIDIA's, and no driver; the host engine computes", ""};
+}
+
+finding without_device(const gpu_report& g) {
+  const gpu_machine& m = g.machine;
+  const std::string said = g.driver.refused.empty() ? "" : ": " + g.driver.refused;
+  if (!m.forbidden.empty())
+    return {bad, "this user may not open " + listed(m.forbidden) + said,
+            "give access to them; on many systems by the group video or render"};
+  if (m.kernel_driver.empty() && !has_gpu_node(m))
+    return {bad, "the driver's library is here, but the driver is not in the kernel" + said,
+            m.container ? in_the_container : "load it (modprobe nvidia); dmesg says why it did not come by itself"};
+  if (!has_gpu_node(m))
+    return {bad, "the driver is in the kernel, but there is no /dev/nvidia0" + said,
+            m.container ? in_the_container : "have it made: nvidia-modprobe -u -c 0, as root"};
+  if (m.visible)
+    return {bad, "the driver shows no GPU, and CUDA_VISIBLE_DEVICES is \"" + *m.visible + "\"" + said,
+            "unset CUDA_VISIBLE_DEVICES, or name GPUs that nvidia-smi -L lists"};
+  return {bad, "the driver shows no GPU" + said,
+          "look at nvidia-smi -L; one in MIG mode shows nothing before it has instances: nvidia-smi mig -cgi ... -C"};
+}
+
+finding refused(const gpu_report& g) {
+  const driver_answer& d = g.driver;
+  const std::string what = "the driver does not start: " + d.refused;
+  if (d.code == no_device) return without_device(g);
+  if (d.code == system_not_ready)
+    return {bad, what, "start the fabric manager: systemctl start nvidia-fabricmanager, of the driver's own version"};
+  if (d.code == driver_mismatch)
+    return {bad, what + "; in the kernel is " + g.machine.kernel_driver + ", and the library is " + d.library,
+            "restart the machine after an update of the driver; in a container, start it again"};
+  if (d.code == compat_not_supported)
+    return {bad, what, "take CUDA's compat folder out of LD_LIBRARY_PATH, and " + newer_driver};
+  if (d.code >= first_of_mps && d.code <= last_of_mps)
+    return {bad, what, "start nvidia-cuda-mps-control -d again, or end it: echo quit | nvidia-cuda-mps-control"};
+  if (!g.machine.has_node("nvidia-uvm") && !g.machine.has_node("dxg"))
+    return {bad, what + "; there is no /dev/nvidia-uvm",
+            g.machine.container ? in_the_container : "have it made: nvidia-modprobe -u -c 0, as root"};
+  return {bad, what, "look at nvidia-smi, and at dmesg for Xid"};
+}
+
+void add_gpus(const gpu_report& g, std::vector<finding>& out) {
+  for (std::size_t i = 0; i < g.driver.gpus.size(); ++i) {
+    const driver_answer::gpu& one = g.driver.gpus[i];
+    const std::string what = "cuda:" + std::to_string(i) + " is " + one.name + ", capability " + one.capability + ", " +
+                             bytes_text(static_cast<double>(one.bytes));
+    if (one.mode == driver_answer::nobody)
+      out.push_back({bad, what + "; its compute mode forbids any use", "nvidia-smi -c DEFAULT, as root"});
+    else if (one.mode == driver_answer::one_process)
+      out.push_back({warning, what + "; its compute mode allows one process, so there is no place for a standby",
+                     "nvidia-smi -c DEFAULT, as root; or open devices with standbys = 0"});
+    else
+      out.push_back({good, what, ""});
+  }
+}
+
+}  // namespace
+
+std::vector<finding> findings_of(const gpu_report& g) {
+  const driver_answer& d = g.driver;
+  std::vector<finding> out;
+  if (!d.died.empty())
+    out.push_back({bad, "nobody knows what the driver says: the process that asked it: " + d.died,
+                   "look at nvidia-smi, and at dmesg for Xid; a GPU that does not answer may need a reset"});
+  else if (!d.unloadable.empty())
+    out.push_back(without_library(g));
+  else if (d.code == stub_library)
+    out.push_back({bad, d.library + " is the toolkit's stub, which is for linking alone",
+                   "take the folder stubs out of LD_LIBRARY_PATH, and " + newer_driver + " where there is none"});
+  else if (d.version != 0 && d.version < oldest_cuda)
+    out.push_back(
+        {bad,
+         "the driver is for CUDA " + cuda_version(d.version) + "; expected " + cuda_version(oldest_cuda) + " or newer",
+         newer_driver + (g.machine.container ? " on the host" : "")});
+  else if (d.code != 0)
+    out.push_back(refused(g));
+  else if (d.gpus.empty())
+    out.push_back(without_device(g));
+  else
+    add_gpus(g, out);
+  if (!g.built && (!d.gpus.empty() || g.machine.on_bus != 0))
+    out.push_back({warning, "this installation has no engines for GPUs: it was built without the CUDA toolkit",
+                   "install the CUDA toolkit, " + cuda_version(oldest_cuda) + " or newer, and build Troupe again"});
+  return out;
+}
+
+}  // namespace troupe::apps

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <apps/troupe/worker_answer.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace troupe::apps {
+
+/// What Linux shows of NVIDIA's GPUs.
+struct gpu_machine {
+  std::size_t on_bus = 0;              ///< display and 3D controllers of NVIDIA's among the PCI devices
+  std::string kernel_driver;           ///< as the driver in the kernel names itself; empty: it is not loaded
+  std::vector<std::string> models;     ///< that it drives
+  std::vector<std::string> nodes;      ///< /dev/nvidia0 …, /dev/nvidiactl, /dev/nvidia-uvm, /dev/dxg that are there
+  std::vector<std::string> forbidden;  ///< those of them that this user may not open
+  bool container = false;
+  std::optional<std::string> visible;  ///< CUDA_VISIBLE_DEVICES, where it is set
+
+  bool has_node(std::string_view name) const noexcept;
+};
+/// `root`: where the machine's /dev, /proc and /sys are; "" on a real one.
+gpu_machine look_at_gpus(const std::string& root = "");
+
+/// What the driver's library says: `troupe-worker --describe-driver`.
+struct driver_answer {
+  struct gpu {
+    std::string name, capability;
+    std::uint64_t bytes = 0;
+    int mode = 0;  ///< a CUcomputemode
+  };
+  static constexpr int nobody = 2, one_process = 3;  ///< of those modes
+  std::string library;                               ///< the file found as libcuda.so.1
+  std::string unloadable;                            ///< why none was found, or none that can be used
+  std::string died;     ///< what became of the process that asked, when it did not end well
+  int version = 0;      ///< of CUDA, as CUDA counts; 0: it does not say
+  int code = 0;         ///< what cuInit answered; 0: success
+  std::string refused;  ///< the same in words
+  std::vector<gpu> gpus;
+};
+driver_answer read_driver(const worker_answer& answer);
+
+/// What of it matters to a user.
+struct finding {
+  enum class grade { fact, good, warning, bad };
+  grade is;
+  std::string what;
+  std::string remedy;  ///< what to do; empty: nothing
+};
+
+struct gpu_report {
+  gpu_machine machine;
+  driver_answer driver;
+  bool built = false;  ///< this installation has engines for them
+  std::vector<finding> findings;
+
+  bool usable() const noexcept;
+};
+
+/// Whether a GPU can be used here, and if not why, and what to do.
+std::vector<finding> findings_of(const gpu_report& g);
+std::string_view to_string(finding::grade g) noexcept;
+
+/// "12.8" of 12080.
+std::string cuda_version(int version);
+/// The oldest driver that has all that workers need, as CUDA counts; and what NVIDIA calls it.
+inline constexpr int oldest_cuda = 12080;
+inline constexpr const char* oldest_driver = "570";
+
+}  // namespace troupe::apps
