@@ -270,7 +270,14 @@ failure_ptr lane_set::execute(const operation& op) noexcept {
                     .first = op.id()};
   if (const std::uint32_t whose = f.whose != 0 ? f.whose - 1 : op.library; f.restart_library != 0 && whose < 64)
     broken_.fetch_or(std::uint64_t{1} << whose);
-  if (why.reaction == reaction::context_lost && context_lost_) context_lost_(why);
+  if (why.reaction == reaction::context_lost) {
+    // A device answers with what has gone wrong before, whoever asks next.
+    if (gpu_ != nullptr)
+      fault(error(error::details{.reaction = why.reaction, .domain = why.domain, .code = why.code, .text = why.text}),
+            &op);
+    else if (context_lost_)
+      context_lost_(why);
+  }
   return std::make_shared<failure>(why);
 }
 
@@ -388,8 +395,9 @@ void lane_set::watch() noexcept {
   }
 }
 
-// The first operation that is not done, where only one lane has any, is the one to blame.
-void lane_set::fault(const error& why) noexcept {
+// The first operation that is not done, where only one lane has any, is the one to blame; where none has, it is the one
+// whose own call was answered so.
+void lane_set::fault(const error& why, const operation* asking) noexcept {
   if (lost_.exchange(true)) return;
   failure f{.reaction = reaction::context_lost, .code = why.code(), .domain = why.domain(), .text = why.text()};
   std::uint32_t busy = 0;
@@ -398,7 +406,8 @@ void lane_set::fault(const error& why) noexcept {
     ++busy;
     f.first = at({i, done(i) + 1}).id();
   }
-  if (busy != 1) f.first = {};
+  if (busy == 0 && asking != nullptr) f.first = asking->id();
+  if (busy > 1) f.first = {};
   step_.fetch_add(1, std::memory_order_seq_cst);
   futex_wake(step_, futex_scope::process);
   if (context_lost_) context_lost_(f);

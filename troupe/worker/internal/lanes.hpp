@@ -101,7 +101,7 @@ class lane_set {
   void mark(std::uint32_t lane) noexcept;
   void watch() noexcept;
   bool under_way() const noexcept;
-  void fault(const error& why) noexcept;
+  void fault(const error& why, const operation* asking = nullptr) noexcept;
   void wake_steps() noexcept;
   void complete(position up_to) noexcept;
   failure_ptr failed_input(const operation& op) const;

@@ -173,5 +173,108 @@ TEST_F(lanes, an_engine_cannot_invent_a_reaction_or_leave_a_text_without_an_end)
   EXPECT_EQ(t.text, std::string(sizeof(troupe_engine_failure::text) - 1, 't'));
 }
 
+// A device that never says that anything is done.
+class silent_device final : public platform {
+ public:
+  void* context() const noexcept override { return nullptr; }
+  result<void> enter() override { return {}; }
+  std::string description() const override { return {}; }
+  result<void> reserve(std::uint64_t, std::uint64_t) override { return {}; }
+  result<file_descriptor> make_memory(std::uint64_t) override { return file_descriptor(); }
+  result<void> try_to_map(std::uint64_t, const file_descriptor&) override { return {}; }
+  result<void> map(std::uint64_t, std::uint64_t, const file_descriptor&, map_access) override { return {}; }
+  void unmap(std::uint64_t) noexcept override {}
+  result<void> protect(std::uint64_t, std::uint64_t, map_access) override { return {}; }
+  result<void> pin(std::byte*, std::uint64_t, map_access) override { return {}; }
+  void unpin(std::byte*) noexcept override {}
+  result<std::uint64_t> free_bytes() override { return std::uint64_t{0}; }
+  result<void*> make_stream(priority, std::int32_t& counts) override { return counts = 0, static_cast<void*>(this); }
+  result<void> write(void*, std::atomic<std::uint64_t>&, std::uint64_t) override { return {}; }
+  result<void> wait(void*, std::atomic<std::uint64_t>&, std::uint64_t) override { return {}; }
+  result<void> check(void*) override { return {}; }
+};
+
+bool lose_the_context(void*, const void*, const troupe_engine_call*, troupe_engine_failure* failure) {
+  failure->reaction = static_cast<std::uint8_t>(reaction::context_lost);
+  failure->code = 700;
+  std::strcpy(failure->domain, "cuda");
+  std::strcpy(failure->text, "cuLaunchKernel: CUDA_ERROR_ILLEGAL_ADDRESS");
+  return false;
+}
+
+class lanes_of_a_device : public testing::Test {
+ protected:
+  lanes_of_a_device() {
+    EXPECT_TRUE(lanes_.make_streams(chooser_));
+    lanes_.when_context_lost([this](const failure& why) { lost_.push_back(why); });
+  }
+  void enqueue(std::uint32_t number,
+               bool (*run)(void*, const void*, const troupe_engine_call*, troupe_engine_failure*)) {
+    operation& op = operations_[ticket_];
+    op.slot = static_cast<std::uint32_t>(ticket_);
+    op.ticket = ++ticket_;
+    op.name = "testing.operation";
+    what_.push_back(std::make_unique<troupe_engine_operation>(troupe_engine_operation{.opcode = 1,
+                                                                                      .name = "testing.operation",
+                                                                                      .payload_bytes = 4,
+                                                                                      .lane = troupe_lane_library,
+                                                                                      .run = run,
+                                                                                      .group = nullptr,
+                                                                                      .run_group = nullptr,
+                                                                                      .ready = nullptr}));
+    op.what = what_.back().get();
+    op.engine = &runs_;
+    op.payload = reinterpret_cast<const std::byte*>(&zero_);
+    lanes_.issue(op, number);
+    lanes_.run_here(op);
+  }
+  // Whom the only loss of the context is put down to; 0: to nobody.
+  std::uint64_t blamed() const {
+    EXPECT_EQ(lost_.size(), 1u);
+    EXPECT_EQ(lost_.at(0).code, 700);
+    return lost_.at(0).first.ticket;
+  }
+
+  testing_worker::channel_in_memory channel_{capacity};
+  ring_region report_memory_ = channel_.reports();
+  ring_writer report_ring_{report_memory_};
+  reporter reports_{channel_.view(), report_ring_};
+  failure_log failures_;
+  silent_device device_;
+  lane_chooser chooser_{lane_policy::per_actor, 4, 2};
+  std::unique_ptr<operation[]> operations_ = std::make_unique<operation[]>(capacity);
+  std::vector<std::unique_ptr<troupe_engine_operation>> what_;
+  std::vector<failure> lost_;
+  std::uint64_t ticket_ = 0;
+  std::uint32_t zero_ = 0;
+  int runs_ = 0;
+  lane_set lanes_{channel_.view(), operations_.get(), reports_, failures_, wait_policy::latency, true, &device_};
+};
+
+TEST_F(lanes_of_a_device, a_call_that_is_answered_with_a_fault_of_before_is_not_blamed_for_it) {
+  enqueue(lane, &count_run);
+  enqueue(lane, &count_run);
+  enqueue(lane, &lose_the_context);
+  EXPECT_EQ(blamed(), 1u) << "the first that is not known to be done";
+}
+
+TEST_F(lanes_of_a_device, a_fault_that_a_call_of_another_lane_is_answered_with_is_that_of_the_lane_with_work) {
+  enqueue(lane, &count_run);
+  enqueue(lane + 1, &lose_the_context);
+  EXPECT_EQ(blamed(), 1u);
+}
+
+TEST_F(lanes_of_a_device, nobody_is_blamed_for_a_fault_where_several_lanes_have_work) {
+  enqueue(lane, &count_run);
+  enqueue(lane + 1, &count_run);
+  enqueue(lane, &lose_the_context);
+  EXPECT_EQ(blamed(), 0u);
+}
+
+TEST_F(lanes_of_a_device, a_call_that_is_answered_with_a_fault_while_nothing_else_runs_is_blamed_for_it) {
+  enqueue(lane, &lose_the_context);
+  EXPECT_EQ(blamed(), 1u);
+}
+
 }  // namespace
 }  // namespace troupe
