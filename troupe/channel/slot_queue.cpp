@@ -59,6 +59,13 @@ std::optional<sent_slot> slot_queue_reader::peek() const noexcept {
   return sent_slot{found >> slot_bits, slot, region_.record(slot)};
 }
 
+std::optional<sent_slot> slot_queue_reader::peek_beyond(std::uint32_t distance) const noexcept {
+  const std::uint64_t found = region_.entry(next_ + distance).load(std::memory_order_relaxed);
+  if (found >> slot_bits != next_ + distance || taken_ < kept_) return {};
+  const auto slot = static_cast<std::uint32_t>(found) & (region_.slots_ - 1);
+  return sent_slot{next_ + distance, slot, region_.record(slot)};
+}
+
 bool slot_queue_reader::prepare_park() noexcept {
   parking_.prepare();
   if (arrived(std::memory_order_seq_cst) == 0) return true;

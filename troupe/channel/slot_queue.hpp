@@ -89,6 +89,8 @@ class slot_queue_reader {
   }
   /// The next one in order, until `pop`.
   std::optional<sent_slot> peek() const noexcept;
+  /// One that comes `distance` after it, if it has been sent already and nothing is kept.
+  std::optional<sent_slot> peek_beyond(std::uint32_t distance) const noexcept;
   bool empty() const noexcept { return arrived(std::memory_order_acquire) == 0; }
   void pop() noexcept { taken_ < kept_ ? ++taken_ : ++next_; }
 

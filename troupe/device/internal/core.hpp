@@ -218,6 +218,7 @@ class device_core final : public waiter,
   void read_reports();
   bool read_report(std::uint64_t number);
   void name_cause(parsed_report& report, const request_info& info);
+  void will_settle(std::uint32_t slot) noexcept;
   void retire_lanes(const std::array<std::uint64_t, max_lanes>& done);
   void retire(std::uint32_t slot) noexcept;
   void settle(std::uint32_t slot, const error* why, bool retires) noexcept;

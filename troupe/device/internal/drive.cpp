@@ -4,10 +4,17 @@
 // is read once into a local, checked, and only the local is used.
 #include <algorithm>
 #include <cstring>
+#include <troupe/base/prefetch.hpp>
 #include <troupe/device/internal/core.hpp>
 #include <troupe/device/internal/report.hpp>
 
 namespace troupe {
+namespace {
+
+// How far ahead of what is being retired the ledger is asked for.
+constexpr std::uint64_t looked_ahead = 4;
+
+}  // namespace
 
 bool device_core::drive() noexcept {
   if (channel_.base == nullptr) return true;
@@ -133,6 +140,10 @@ void device_core::name_cause(parsed_report& report, const request_info& info) {
   cause.name = known != nameless_.end() ? known->second : "an unknown request";
 }
 
+void device_core::will_settle(std::uint32_t slot) noexcept {
+  if (slot < ledger_.capacity()) will_write(&ledger_[slot], offsetof(ledger_entry, few) + 3 * sizeof(block_access));
+}
+
 void device_core::retire_lanes(const std::array<std::uint64_t, max_lanes>& done) {
   std::uint64_t retired = 0;
   for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
@@ -141,6 +152,8 @@ void device_core::retire_lanes(const std::array<std::uint64_t, max_lanes>& done)
       continue;
     if (done[lane] - seen > ledger_.capacity()) return violated("a lane's counter");
     for (; seen != done[lane]; ++seen, ++retired) {
+      if (done[lane] - seen > looked_ahead) [[likely]]
+        will_settle(protocol::slot_of(channel_.log(lane, seen + 1 + looked_ahead).load(std::memory_order_relaxed)));
       const std::uint64_t word = channel_.log(lane, seen + 1).load(std::memory_order_relaxed);
       const std::uint32_t slot = protocol::slot_of(word);
       if (slot >= ledger_.capacity()) return violated("a lane's log");

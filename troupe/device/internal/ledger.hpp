@@ -60,6 +60,12 @@ class ledger {
   /// A free slot, or `none`: the mailbox is full. Any thread.
   std::uint32_t take() noexcept;
   void give_back(std::uint32_t slot) noexcept;
+  /// The slot that will be taken after the next one, unless somebody takes or gives back meanwhile; `none`: too few are
+  /// free.
+  std::uint32_t likely_later() const noexcept {
+    const auto next = static_cast<std::uint32_t>(top_.load(std::memory_order_relaxed));
+    return next == none ? none : below_[next].load(std::memory_order_relaxed);
+  }
 
   ledger_entry& operator[](std::uint32_t slot) noexcept { return entries_[slot]; }
   const ledger_entry& operator[](std::uint32_t slot) const noexcept { return entries_[slot]; }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <troupe/base/prefetch.hpp>
 #include <troupe/device/internal/sleep_for_news.hpp>
 #include <troupe/worker/internal/operation.hpp>
 #include <tuple>
@@ -11,15 +12,6 @@ namespace {
 
 // A zeroed cell for answers that carry an error.
 const std::byte no_reply[max_reply_bytes]{};
-
-// Memory that another core has read or written last, and that we shall write: asked for at once, it comes while we
-// check and count.
-void will_write([[maybe_unused]] void* first, [[maybe_unused]] std::size_t bytes) noexcept {
-#if defined(__x86_64__)
-  for (std::size_t at = 0; at < bytes; at += 64)
-    __asm__ volatile("prefetchw %0" : : "m"(static_cast<char*>(first)[at]));
-#endif
-}
 
 // What many operands touch, with neighbours in the same block as one: the parts of a batch mostly lie side by side.
 std::vector<block_access> joined(std::span<const operand_use> uses) {
@@ -163,8 +155,17 @@ submission device_core::submit(const request_info& info, const void* request, ch
     return refuse(refusing_.load() ? refusal() : mailbox_full(), checked, answer, info);
   ledger_entry& e = ledger_[slot];
   std::byte* const record = commands_->record(slot).data();
-  will_write(&e, sizeof e.few[0] * 3 + offsetof(ledger_entry, few));
-  will_write(record, 4 * 64);
+  // What comes later will most likely be like this one.
+  const std::size_t count = listed ? 0 : many.empty() ? uses.size() : many.size();
+  const std::size_t entry_bytes = offsetof(ledger_entry, few) + count * sizeof(block_access);
+  const std::size_t record_bytes =
+      sizeof(protocol::command_header) + count * sizeof(memory_access) + info.payload_bytes;
+  will_write(&e, entry_bytes);
+  will_write(record, record_bytes);
+  if (const std::uint32_t later = ledger_.likely_later(); later != ledger::none) [[likely]] {
+    will_write(&ledger_[later], entry_bytes);
+    will_write(commands_->record(later).data(), record_bytes);
+  }
 
   const std::size_t list_bytes = listed ? blob_cursor::padded(many.size() * sizeof(memory_access)) : 0;
   block_ref blob;
@@ -186,7 +187,6 @@ submission device_core::submit(const request_info& info, const void* request, ch
       cursor.advance(list_bytes);
     }
   }
-  const std::size_t count = listed ? 0 : many.empty() ? uses.size() : many.size();
 
   // References first: an atomic operation waits for all stores before it, and those to the record take longest.
   for (std::size_t i = 0; i < count; ++i) {

@@ -209,7 +209,7 @@ class hazard_tracker::interval_map {
     return i;
   }
 
-  interval* insert_before(interval* next, std::uint64_t begin, std::uint64_t end) {
+  interval* insert_before(interval* next, std::uint64_t begin, std::uint64_t end, std::size_t operand) {
     interval* added = take();
     added->begin = begin;
     added->end = end;
@@ -217,7 +217,7 @@ class hazard_tracker::interval_map {
     added->poison = 0;
     added->readers = 0;
     link_before(next, added);
-    return added;
+    return last_[operand % last_.size()] = added;
   }
 
   /// One interval for exactly [begin, end), in place of whatever is there. Its history is up to the caller.
@@ -225,7 +225,7 @@ class hazard_tracker::interval_map {
     interval* first = first_after(begin, operand);
     if (first->begin == begin && first->end == end) return first;
     if (first->begin < begin) first = split(first, begin);
-    if (first->begin >= end) return insert_before(first, begin, end);
+    if (first->begin >= end) return insert_before(first, begin, end, operand);
     if (first->end > end) {
       split(first, end);
     } else {
@@ -436,7 +436,7 @@ void hazard_tracker::commit(std::span<const memory_access> accesses, position at
     interval* i = map_->first_after(a.begin, operand);
     for (std::uint64_t done = a.begin; done < a.end; done = i->end, i = i->next) {
       const std::uint64_t gap_end = std::min(i->begin, a.end);
-      i = gap_end > done ? map_->insert_before(i, done, gap_end) : map_->clip(i, a.begin, a.end);
+      i = gap_end > done ? map_->insert_before(i, done, gap_end, operand) : map_->clip(i, a.begin, a.end);
       if (i->writer == self) continue;
       i->readers |= 1u << at.lane;
       i->reads[at.lane] = at.sequence;

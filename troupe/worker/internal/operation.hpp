@@ -24,11 +24,10 @@ struct operation {
   std::string_view name;
   wait_list waits;
   failure_lookup inputs;
-  failure_ptr doomed;  ///< set when it is known before its turn that it cannot run
-  std::array<memory_access, max_operands> accesses;
-  std::span<const memory_access> touched;  ///< `accesses`, or a longer list in the application's memory
+  failure_ptr doomed;                      ///< set when it is known before its turn that it cannot run
+  std::span<const memory_access> touched;  ///< in the record of its slot, or a longer list in the application's memory
   std::uint32_t together = 1;              ///< with how many of its lane, from this one on, it shares a call
-  const std::byte* payload = nullptr;      ///< in the record of its slot, which is there until it is retired
+  const std::byte* payload = nullptr;      ///< in the record, which is there until the request is retired
 
   request_id id() const { return {std::string(name), ticket}; }
 };

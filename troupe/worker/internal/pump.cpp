@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cstring>
 #include <troupe/base/futex.hpp>
+#include <troupe/base/prefetch.hpp>
 #include <troupe/worker/internal/pump.hpp>
 
 namespace troupe {
 namespace {
 
+// How far ahead of what is being taken the next is asked for, and how much of its record.
+constexpr std::uint32_t looked_ahead = 2;
+constexpr std::size_t usual_record_bytes = 6 * 64;
 constexpr std::size_t most_known_failures = 4096;
 constexpr std::uint64_t too_heavy = std::uint64_t{1} << 56;  // most_together of them can still be summed
 
@@ -58,6 +62,11 @@ void pump::segments_changed(std::uint32_t count) noexcept {
 
 pump::stepped pump::step() {
   if (const auto sent = parts_.commands.peek()) {
+    if (const auto later = parts_.commands.peek_beyond(looked_ahead)) {
+      will_read(later->record.data(), usual_record_bytes);
+      will_write(&operations_[later->slot], sizeof(operation));
+      will_write(&parts_.channel.slot(later->slot), 1);
+    }
     parts_.commands.pop();
     if (accept(*sent)) [[likely]]
       return stepped::something;
@@ -157,8 +166,7 @@ std::uint64_t pump::weight(const operation& op, std::uint32_t lane) const noexce
 
 bool pump::find_accesses(operation& op, const parsed_command& command) {
   if (command.head.access_count != protocol::listed_accesses) [[likely]] {
-    std::memcpy(op.accesses.data(), command.accesses.data(), command.accesses.size());
-    op.touched = std::span(op.accesses).first(command.head.access_count);
+    op.touched = {reinterpret_cast<const memory_access*>(command.accesses.data()), command.head.access_count};
     return true;
   }
   const std::uint64_t begin = command.list.begin, bytes = command.list.end * sizeof(memory_access);
