@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -103,6 +104,11 @@ class program_store {
   };
   using maker = std::function<made(const program_root&)>;
 
+  struct found_kernel {
+    const Image* image;
+    typename loaded_program<Image>::kernel_type* kernel;
+  };
+
   /// `make` makes a program from its root.
   explicit program_store(maker make) : make_(std::move(make)) {}
 
@@ -116,8 +122,24 @@ class program_store {
     }
     return keep(root, make_(root), false);
   }
+  /// The kernel of a launch and the image it is of. Both stay until the launch is over: unloading waits for launches.
+  result<found_kernel> find_kernel(const program_root& root, std::string_view name, std::string_view request) {
+    recent& last = last_launch();
+    if (last.is_of(root, stamp_) && last.name() == name) [[likely]]
+      return last.found;
+    const std::uint64_t stamp = stamp_.load(std::memory_order_acquire);
+    auto program = find(root, request);
+    if (!program) return program.error();
+    auto kernel = (*program)->kernel(name, request);
+    if (!kernel) return kernel.error();
+    const found_kernel found{&(*program)->image(), *kernel};
+    last.note(root, name, found, stamp);
+    return found;
+  }
   /// `find` need not make it, which may take as long as a compiler does.
   bool is_known(const program_root& root) {
+    if (last_launch().is_of(root, stamp_)) [[likely]]
+      return true;
     const std::shared_lock guard(lock_);
     return known_.contains(root.id) || was_unloaded(root);
   }
@@ -146,6 +168,7 @@ class program_store {
     constexpr std::size_t most_remembered = 1024;
     program_ref last;  // its destructor runs without the lock
     const std::scoped_lock guard(lock_);
+    stamp_.store(new_stamp(), std::memory_order_release);
     unloaded_.push_back(root.id);
     if (unloaded_.size() > most_remembered) unloaded_.pop_front();
     if (const auto known = known_.find(root.id); known != known_.end()) {
@@ -177,6 +200,38 @@ class program_store {
   }
 
  private:
+  // What this thread has launched last, of whichever store: most launches are like the one before, and find their
+  // kernel here without a lock. Nothing in it needs a destructor, which would outlive the engine.
+  class recent {
+   public:
+    bool is_of(const program_root& root, const std::atomic<std::uint64_t>& stamp) const noexcept {
+      return stamp_ == stamp.load(std::memory_order_acquire) && id_ == root.id;
+    }
+    std::string_view name() const noexcept { return {name_, name_bytes_}; }
+    void note(const program_root& root, std::string_view name, const found_kernel& what, std::uint64_t stamp) noexcept {
+      if (name.size() > sizeof name_) return;
+      std::memcpy(name_, name.data(), name_bytes_ = name.size());
+      id_ = root.id;
+      found = what;
+      stamp_ = stamp;
+    }
+    found_kernel found{};
+
+   private:
+    std::uint64_t stamp_ = 0, id_ = 0;
+    std::size_t name_bytes_ = 0;
+    char name_[128];
+  };
+  static recent& last_launch() noexcept {
+    static thread_local recent last;
+    return last;
+  }
+  // Of all stores that this process has had.
+  static std::uint64_t new_stamp() noexcept {
+    static std::atomic<std::uint64_t> last{0};
+    return last.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+
   struct entry {
     program_ref program;
     build_summary summary;
@@ -199,6 +254,7 @@ class program_store {
   }
 
   maker make_;
+  std::atomic<std::uint64_t> stamp_{new_stamp()};  // another one as soon as something is unloaded
   std::shared_mutex lock_;
   std::unordered_map<std::uint64_t, entry> known_;
   std::deque<std::uint64_t> unloaded_;  // the last few: the application may not have noted it yet

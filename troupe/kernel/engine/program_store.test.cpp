@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <set>
 #include <troupe/kernel/engine/host/programs.hpp>
 
 namespace troupe::kernel {
@@ -64,6 +66,57 @@ TEST_F(programs_of_a_worker, say_how_they_were_made_when_they_were_asked_to_be) 
   EXPECT_EQ(told_.summary.duration_ns, 2);
   EXPECT_EQ(told_.summary.log_bytes, 7u);
   EXPECT_EQ(std::memcmp(told_.log, "the log", 7), 0);
+}
+
+// An image with two kernels, whose names are all there is to them.
+struct named {
+  std::string name;
+};
+struct two_kernels {
+  std::vector<named> all{{"first"}, {std::string(300, 'l')}};
+  const std::vector<named>& kernels() const { return all; }
+  const std::vector<named>& globals() const { return all; }
+  const named* find_kernel(std::string_view name) const {
+    const auto at = std::find_if(all.begin(), all.end(), [&](const named& k) { return k.name == name; });
+    return at == all.end() ? nullptr : &*at;
+  }
+  const named* find_global(std::string_view name) const { return find_kernel(name); }
+};
+using store_of_two = program_store<two_kernels>;
+
+store_of_two::made two(const program_root& root) {
+  store_of_two::program_ref program = std::make_shared<loaded_program<two_kernels>>(
+      "program " + std::to_string(root.id), two_kernels(), std::make_shared<std::string>());
+  return {std::move(program), {}, ""};
+}
+
+TEST_F(programs_of_a_worker, give_each_launch_its_own_kernel_whatever_was_launched_before) {
+  store_of_two all(two), others(two);
+  program_root second = root_;
+  second.id = 8;
+  const std::string longest(300, 'l');
+  const auto found = [](store_of_two& in, const program_root& root, std::string_view name) {
+    return in.find_kernel(root, name, "jit.launch").value();
+  };
+  const auto a = found(all, root_, "first"), b = found(all, second, "first"), c = found(others, root_, "first");
+  EXPECT_EQ((std::set{a.kernel, b.kernel, c.kernel}).size(), 3u);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(found(all, root_, "first").kernel, a.kernel);
+    EXPECT_EQ(found(all, root_, "first").image, a.image);
+    EXPECT_EQ(found(all, root_, longest).kernel->name, longest);
+    EXPECT_EQ(found(all, second, "first").kernel, b.kernel);
+    EXPECT_EQ(found(others, root_, "first").kernel, c.kernel);
+    EXPECT_FALSE(all.find_kernel(root_, "fir", "jit.launch"));
+  }
+}
+
+TEST_F(programs_of_a_worker, give_no_kernel_of_a_program_that_was_unloaded_since_the_last_launch) {
+  store_of_two all(two);
+  ASSERT_TRUE(all.find_kernel(root_, "first", "jit.launch"));
+  all.unload(root_);
+  EXPECT_EQ(all.find_kernel(root_, "first", "jit.launch").error().text(),
+            "jit.launch: the program was unloaded; compile or load it again");
+  EXPECT_TRUE(all.is_known(root_)) << "it is refused at once";
 }
 
 }  // namespace

@@ -21,7 +21,6 @@ struct operation {
   const troupe_engine_operation* what = nullptr;  ///< null when nothing here can run it; `doomed` says why
   void* engine = nullptr;
   std::uint32_t library = 0;  ///< of the engine, in the order of loading
-  std::string_view name;
   wait_list waits;
   failure_lookup inputs;
   failure_ptr doomed;                      ///< set when it is known before its turn that it cannot run
@@ -29,7 +28,8 @@ struct operation {
   std::uint32_t together = 1;              ///< with how many of its lane, from this one on, it shares a call
   const std::byte* payload = nullptr;      ///< in the record, which is there until the request is retired
 
-  request_id id() const { return {std::string(name), ticket}; }
+  /// Nameless while nobody knows what it is.
+  request_id id() const { return {what != nullptr ? what->name : "", ticket}; }
 };
 
 }  // namespace troupe

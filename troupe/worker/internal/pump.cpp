@@ -193,8 +193,8 @@ bool pump::accept(const sent_slot& sent) {
   operation& op = operations_[sent.slot];
   op.ticket = sent.ticket;
   op.slot = sent.slot;
+  op.what = nullptr;
   op.doomed.reset();
-  op.name = {};
   op.together = 1;
   op.payload = command->payload.data();
   if (!find_accesses(op, *command)) [[unlikely]]
@@ -211,11 +211,9 @@ bool pump::accept(const sent_slot& sent) {
     op.what = found->operation;
     op.engine = found->engine;
     op.library = found->library;
-    op.name = op.what->name;
     library = found->library;
     wanted = op.what->lane;
   } else {
-    op.what = nullptr;
     const error disagree(reaction::unsupported, "worker",
                          "the engine lays this request out in another way; build it again");
     op.doomed = failed_here(found ? disagree : found.error(), {"", sent.ticket});

@@ -105,13 +105,10 @@ result<void> gpu_programs::check_cooperative(const gpu_kernel& k, const launch_o
 }
 
 result<void> gpu_programs::run(const program_root& root, const launch_order& l, call& c) {
-  auto program = find(root, l.request);
-  if (!program) [[unlikely]]
-    return program.error();
-  const auto found = (*program)->kernel(l.kernel, l.request);
+  const auto found = find_kernel(root, l.kernel, l.request);
   if (!found) [[unlikely]]
     return found.error();
-  const gpu_kernel& k = **found;
+  const gpu_kernel& k = *found->kernel;
   argument_frame frame;
   if (auto matching = frame.fill(l.values, k.name, k.parameters, l.request); !matching) [[unlikely]]
     return matching;

@@ -56,18 +56,15 @@ result<void> host_programs::run(const program_root& root, const launch_order& l,
                  std::string(l.request) +
                      ": cooperative is true, but the host engine runs a grid's blocks one after the other, so they "
                      "cannot wait for each other; split the kernel where its grid meets, into launches");
-  auto program = find(root, l.request);
-  if (!program) [[unlikely]]
-    return program.error();
-  const auto kernel = (*program)->kernel(l.kernel, l.request);
-  if (!kernel) [[unlikely]]
-    return kernel.error();
+  const auto found = find_kernel(root, l.kernel, l.request);
+  if (!found) [[unlikely]]
+    return found.error();
+  const loaded_kernel& k = *found->kernel;
   argument_frame frame;
-  if (auto matching = frame.fill(l.values, (*kernel)->name, (*kernel)->parameters, l.request); !matching) [[unlikely]]
+  if (auto matching = frame.fill(l.values, k.name, k.parameters, l.request); !matching) [[unlikely]]
     return matching;
-  return launcher_.launch(**kernel, host_dim(l.grid), host_dim(l.block),
-                          static_cast<std::uint64_t>(l.shared_bytes.value()), frame.addresses(),
-                          {.flush_to_zero = (*program)->image().flush_to_zero, .request = l.request});
+  return launcher_.launch(k, host_dim(l.grid), host_dim(l.block), static_cast<std::uint64_t>(l.shared_bytes.value()),
+                          frame.addresses(), {.flush_to_zero = found->image->flush_to_zero, .request = l.request});
 }
 
 // A thread runs one block at a time, whatever its size; best is what the kernel allows.
