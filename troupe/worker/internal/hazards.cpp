@@ -67,36 +67,64 @@ std::size_t count_up_to(const std::uint64_t* keys, std::size_t n, std::uint64_t 
   return static_cast<std::size_t>(base - keys) + (n != 0 && *base <= x ? 1 : 0);
 }
 
-/// Neighbours in order.
-struct chunk {
+/// Neighbours in order. What comes last and what goes first, as most of a long run of requests does, moves nothing.
+class chunk {
+ public:
   static constexpr std::size_t capacity = 64;
   std::uint64_t key = 0;  ///< at or below all of them, above all of the chunk before
-  std::size_t count = 0;
-  std::uint64_t begins[capacity];
-  interval* intervals[capacity];
 
-  std::size_t place_of(const interval& i) const noexcept { return count_up_to(begins, count, i.begin) - 1; }
+  std::size_t size() const noexcept { return size_; }
+  bool full() const noexcept { return size_ == capacity; }
+  interval* at(std::size_t i) const noexcept { return intervals_[first_ + i]; }
+  /// How many begin at or before x.
+  std::size_t up_to(std::uint64_t x) const noexcept { return count_up_to(begins(), size_, x); }
 
-  void insert(std::size_t at, interval* added) noexcept {
-    std::copy_backward(begins + at, begins + count, begins + count + 1);
-    std::copy_backward(intervals + at, intervals + count, intervals + count + 1);
-    begins[at] = added->begin;
-    intervals[at] = added;
+  void insert(interval* added) noexcept {
     added->home = this;
-    ++count;
-  }
-  void erase(std::size_t at) noexcept {
-    std::copy(begins + at + 1, begins + count, begins + at);
-    std::copy(intervals + at + 1, intervals + count, intervals + at);
-    --count;
-  }
-  void append(const chunk& from, std::size_t first) noexcept {
-    std::copy(from.begins + first, from.begins + from.count, begins + count);
-    for (std::size_t i = first; i < from.count; ++i) {
-      intervals[count++] = from.intervals[i];
-      from.intervals[i]->home = this;
+    if (first_ + size_ == capacity) move_down();
+    std::size_t place = first_ + size_;
+    if (size_ != 0 && begins_[place - 1] > added->begin) {
+      const std::size_t last = place;
+      place = first_ + up_to(added->begin);
+      std::copy_backward(begins_ + place, begins_ + last, begins_ + last + 1);
+      std::copy_backward(intervals_ + place, intervals_ + last, intervals_ + last + 1);
     }
+    begins_[place] = added->begin;
+    intervals_[place] = added;
+    ++size_;
   }
+  void erase(const interval& i) noexcept {
+    --size_;
+    if (begins_[first_] == i.begin) {
+      ++first_;
+      return;
+    }
+    const std::size_t place = first_ + count_up_to(begins(), size_ + 1, i.begin) - 1;
+    std::copy(begins_ + place + 1, begins_ + first_ + size_ + 1, begins_ + place);
+    std::copy(intervals_ + place + 1, intervals_ + first_ + size_ + 1, intervals_ + place);
+  }
+  /// All from the `from`-th on go to the end of `other`, which has room for them.
+  void move_to_end_of(chunk& other, std::size_t from) noexcept {
+    other.move_down();
+    for (std::size_t i = from; i < size_; ++i) {
+      other.begins_[other.size_] = begins()[i];
+      other.intervals_[other.size_++] = at(i);
+      at(i)->home = &other;
+    }
+    size_ = from;
+  }
+
+ private:
+  const std::uint64_t* begins() const noexcept { return begins_ + first_; }
+  void move_down() noexcept {
+    std::copy(begins_ + first_, begins_ + first_ + size_, begins_);
+    std::copy(intervals_ + first_, intervals_ + first_ + size_, intervals_);
+    first_ = 0;
+  }
+
+  std::size_t first_ = 0, size_ = 0;
+  std::uint64_t begins_[capacity];
+  interval* intervals_[capacity];
 };
 
 /// Finds intervals by where they begin: chunks, and a sorted list of their keys. An interval knows its chunk, so that
@@ -106,12 +134,11 @@ class interval_index {
   /// The last interval that begins at or before x, or null.
   interval* at_or_before(std::uint64_t x) const noexcept {
     if (chunks_.empty()) return nullptr;
-    std::size_t i = chunk_of(x);
-    const std::size_t up_to = count_up_to(chunks_[i]->begins, chunks_[i]->count, x);
-    if (up_to != 0) return chunks_[i]->intervals[up_to - 1];
+    const std::size_t i = chunk_of(x);
+    if (const std::size_t up_to = chunks_[i]->up_to(x); up_to != 0) return chunks_[i]->at(up_to - 1);
     if (i == 0) return nullptr;
     const chunk& before = *chunks_[i - 1];
-    return before.intervals[before.count - 1];
+    return before.at(before.size() - 1);
   }
 
   /// `previous` and `next` are its neighbours, or null.
@@ -122,22 +149,22 @@ class interval_index {
     }
     chunk* c = previous ? previous->home : chunks_.front().get();
     if (next && next->home->key <= added->begin) c = next->home;
-    if (c->count == chunk::capacity) {
-      chunk* const upper = split(chunk_of(c->begins[0]));
-      if (upper->begins[0] < added->begin) c = upper;
+    if (c->full()) {
+      chunk* const upper = split(chunk_of(c->at(0)->begin));
+      if (upper->key < added->begin) c = upper;
     }
-    c->insert(count_up_to(c->begins, c->count, added->begin), added);
+    c->insert(added);
   }
 
   void erase(const interval& i) noexcept {
     chunk& c = *i.home;
-    c.erase(c.place_of(i));
-    if (c.count > chunk::capacity / 4) return;
+    c.erase(i);
+    if (c.size() > chunk::capacity / 4) return;
     const std::size_t at = chunk_of(i.begin);
-    if (c.count == 0) {
+    if (c.size() == 0) {
       remove(at);
-    } else if (at + 1 < chunks_.size() && c.count + chunks_[at + 1]->count <= chunk::capacity / 2) {
-      c.append(*chunks_[at + 1], 0);
+    } else if (at + 1 < chunks_.size() && c.size() + chunks_[at + 1]->size() <= chunk::capacity / 2) {
+      chunks_[at + 1]->move_to_end_of(c, 0);
       remove(at + 1);
     }
   }
@@ -147,13 +174,11 @@ class interval_index {
 
   /// Returns the upper half.
   chunk* split(std::size_t i) {
-    constexpr std::size_t half = chunk::capacity / 2;
     const auto next = static_cast<std::ptrdiff_t>(i) + 1;
     auto made = std::make_unique<chunk>();
     chunk* const upper = made.get();
-    upper->append(*chunks_[i], half);
-    chunks_[i]->count = half;
-    upper->key = upper->begins[0];
+    chunks_[i]->move_to_end_of(*upper, chunk::capacity / 2);
+    upper->key = upper->at(0)->begin;
     keys_.insert(keys_.begin() + next, upper->key);
     chunks_.insert(chunks_.begin() + next, std::move(made));
     return upper;
