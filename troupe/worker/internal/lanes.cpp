@@ -172,7 +172,7 @@ void lane_set::wait_until_done(std::uint32_t number, std::uint64_t sequence) noe
   lane& l = lanes_[number];
   if (l.stream != nullptr) {
     sleep_until([&] { return l.ran.load(std::memory_order_seq_cst) >= sequence; });
-    mark(number);
+    mark({number, sequence});
   }
   sleep_until(reached);
 }
@@ -185,7 +185,7 @@ void lane_set::wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept 
     if (stream == nullptr || l.stream == nullptr) return wait_until_done(p.lane, p.sequence);
     if (done(p.lane) >= p.sequence) return;
     sleep_until([&] { return l.ran.load(std::memory_order_seq_cst) >= p.sequence; });
-    mark(p.lane);
+    mark(p);
     if (auto ok = gpu_->wait(stream, channel_.page().lanes[p.lane].done, p.sequence); !ok) fault(ok.error());
   });
 }
@@ -212,6 +212,21 @@ void lane_set::mark(std::uint32_t number) noexcept {
     watch_.fetch_add(1);
     futex_wake(watch_, futex_scope::process);
   }
+}
+
+void lane_set::mark(position at_least) noexcept {
+  if (lanes_[at_least.lane].marked.load(std::memory_order_acquire) < at_least.sequence) mark(at_least.lane);
+}
+
+// The lane's thread may be running what is waited for at this moment. It stores how far it is first and looks whether
+// anybody waits second; here it is the other way round, so one of the two sees the other.
+void lane_set::will_wait_for(const wait_list& waits) noexcept {
+  waits.for_each([&](position p) {
+    lane& l = lanes_[p.lane];
+    if (l.stream == nullptr || l.marked.load(std::memory_order_acquire) >= p.sequence) return;
+    at(p).awaited.store(true, std::memory_order_seq_cst);
+    if (l.ran.load(std::memory_order_seq_cst) >= p.sequence) mark(p);
+  });
 }
 
 void lane_set::mark_all() noexcept {
@@ -335,8 +350,11 @@ void lane_set::complete(position up_to) noexcept {
     channel_.page().lanes[up_to.lane].done.store(up_to.sequence, std::memory_order_seq_cst);
     reports_.announce();
   } else {
-    l.ran.store(up_to.sequence, std::memory_order_seq_cst);
-    if (up_to.sequence - l.marked.load(std::memory_order_relaxed) >= most_unmarked) mark(up_to.lane);
+    const std::uint64_t before = l.ran.exchange(up_to.sequence, std::memory_order_seq_cst);
+    bool say_so = up_to.sequence - l.marked.load(std::memory_order_relaxed) >= most_unmarked;
+    for (std::uint64_t s = before + 1; s <= up_to.sequence; ++s)
+      say_so |= at({up_to.lane, s}).awaited.load(std::memory_order_seq_cst);
+    if (say_so) mark(up_to.lane);
   }
   wake_steps();
 }

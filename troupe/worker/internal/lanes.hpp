@@ -22,7 +22,7 @@ namespace troupe {
 ///
 /// On a platform most lanes are streams: to run an operation is to enqueue it, and it is done when the device has
 /// written so. That is asked for now and then only, because each time costs the device something: when a lane has
-/// nothing more to enqueue, when another lane waits, and after some operations.
+/// nothing more to enqueue, behind what another lane waits for, and after some operations.
 class lane_set {
  public:
   /// Without `threads`, what is queued waits for whoever calls `step`.
@@ -38,6 +38,9 @@ class lane_set {
 
   /// For the pump: gives `op` the next place in its lane, `op.at`, and writes the lane's log.
   void issue(operation& op, std::uint32_t lane) noexcept;
+  /// For the pump: what is being issued waits for these. The device says so right behind them, and not only when it has
+  /// done what was enqueued meanwhile, too.
+  void will_wait_for(const wait_list& waits) noexcept;
   /// Runs an issued operation, and those `together` with it, on the calling thread: the pump, when the lane was idle
   /// and they wait for nothing.
   void run_here(operation& op) noexcept { run(op); }
@@ -99,6 +102,7 @@ class lane_set {
   template <class Reached>
   void sleep_until(Reached&& reached) noexcept;
   void mark(std::uint32_t lane) noexcept;
+  void mark(position at_least) noexcept;
   void watch() noexcept;
   bool under_way() const noexcept;
   void fault(const error& why, const operation* asking = nullptr) noexcept;

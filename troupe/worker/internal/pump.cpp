@@ -195,6 +195,7 @@ bool pump::accept(const sent_slot& sent) {
   op.slot = sent.slot;
   op.what = nullptr;
   op.doomed.reset();
+  op.awaited.store(false, std::memory_order_relaxed);
   op.together = 1;
   op.payload = command->payload.data();
   if (!find_accesses(op, *command)) [[unlikely]]
@@ -249,6 +250,7 @@ void pump::order(operation& op, const protocol::command_header& head, std::uint3
       (key == 0 || lane == group_.lane || waits_for_group(op) || ++group_.passed > most_together))
     close_group();
   hazards_.drop_implied(lane, op.waits);
+  lanes_.will_wait_for(op.waits);
   const bool at_once = joins ? lanes_.are_met(op.waits, lane) : lanes_.can_run_at_once(op.waits, lane);
   const std::uint64_t weighs = at_once ? weight(op, lane) : too_heavy;
   lanes_.issue(op, lane);
