@@ -25,13 +25,16 @@ double gigabytes_per_second(double moved, F&& f) {
 
 void count_up(std::span<std::uint32_t> to) { std::iota(to.begin(), to.end(), 0x12345678u); }
 
+// As the raw side does in cuStreamSynchronize.
+const device_options spinning{.wait = wait_policy::latency};
+
 struct both_ways {
   device_under_test gpu;
   host_buffer<std::uint32_t> from, to;
   buffer<std::uint32_t> there;
 
   explicit both_ways(const settings& s)
-      : gpu(s),
+      : gpu(s, spinning),
         from(gpu->alloc_host<std::uint32_t>(words)),
         to(gpu->alloc_host<std::uint32_t>(words)),
         there(gpu->alloc<std::uint32_t>(words)) {
@@ -72,7 +75,7 @@ figures run_out(const settings& s) {
 figures run_pageable(const settings& s) {
   raw_side raw(s);
   const auto bare = raw->copies(bytes);
-  const device_under_test gpu(s);
+  const device_under_test gpu(s, spinning);
   std::vector<std::uint32_t> from(words), to(words);
   count_up(from);
   const auto there = gpu->alloc<std::uint32_t>(words);
@@ -96,7 +99,7 @@ __global__ void work(const float* x, float* y, int n) {
 figures run_overlap(const settings& s) {
   constexpr int chunks = 16, elements = 4 << 20, block = 256;
   raw_side raw(s);
-  const device_under_test gpu(s, {.libraries = {"jit"}});
+  const device_under_test gpu(s, {.libraries = {"jit"}, .wait = wait_policy::latency});
   const jit::program program = compiled(*gpu, work);
   const auto image = program.image().get().value();
   const auto bare = raw->pipeline(image, chunks, elements, block);
