@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <troupe/cuda/access.hpp>
+#include <troupe/cuda/descriptors.hpp>
 #include <troupe/worker/internal/platform.hpp>
 
 namespace troupe::cuda {
@@ -204,6 +205,10 @@ result<void> gpu::set_access(std::uint64_t address, std::uint64_t bytes, map_acc
 }
 
 result<void> gpu::try_to_map(std::uint64_t bytes, const file_descriptor& memory) {
+  const char* const expected =
+      "; expected the descriptor of memory of this GPU that cuMemCreate has made, of just that size";
+  if (const auto what = surely_something_else(memory.get()); !what.empty())
+    return error(reaction::caller_bug, "cuda", "the descriptor is of " + std::string(what) + expected);
   CUdeviceptr at = 0;
   const CUresult r = ::cuMemAddressReserve(&at, bytes, granule, 0, 0);
   if (r != CUDA_SUCCESS) return failed("cuMemAddressReserve of " + std::to_string(bytes) + " bytes", r);
@@ -211,9 +216,7 @@ result<void> gpu::try_to_map(std::uint64_t bytes, const file_descriptor& memory)
   if (mapped) (void)::cuMemUnmap(at, bytes);
   (void)::cuMemAddressFree(at, bytes);
   if (mapped || mapped.error().reaction() != reaction::fatal) return mapped;
-  return error(reaction::caller_bug, "cuda",
-               mapped.error().text() +
-                   "; expected the descriptor of memory of this GPU that cuMemCreate has made, of just that size");
+  return error(reaction::caller_bug, "cuda", mapped.error().text() + expected);
 }
 
 result<void> gpu::map(std::uint64_t address, std::uint64_t bytes, const file_descriptor& memory, map_access access) {

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <troupe/cuda/descriptors.hpp>
+
+namespace troupe::cuda {
+
+// The driver gives out descriptors of its own devices.
+std::string_view surely_something_else(int descriptor) noexcept {
+  constexpr unsigned memory_devices = 1;  // /dev/zero, /dev/null …
+  struct stat s{};
+  if (::fstat(descriptor, &s) != 0) return "nothing that is open";
+  switch (s.st_mode & S_IFMT) {
+    case S_IFREG:
+      return "a file, or memory of the host";
+    case S_IFDIR:
+      return "a folder";
+    case S_IFIFO:
+      return "a pipe";
+    case S_IFSOCK:
+      return "a socket";
+    case S_IFBLK:
+      return "a disk";
+    case S_IFCHR:
+      return major(s.st_rdev) == memory_devices ? "a device like /dev/zero" : "";
+    default:
+      return "";
+  }
+}
+
+}  // namespace troupe::cuda
