@@ -43,7 +43,7 @@ std::string value_of(std::string_view literal) {
   return out;
 }
 
-std::vector<kernel_text> kernel_texts_of(std::string_view source) {
+std::vector<kernel_text> kernel_texts_of(std::string_view source, std::string_view with) {
   const kernel::token_list tokens = kernel::tokenize(source);
   std::vector<kernel_text> out;
   for (std::size_t i = 0; i < tokens.size();) {
@@ -53,7 +53,7 @@ std::vector<kernel_text> kernel_texts_of(std::string_view source) {
     }
     const std::size_t first = i;
     bool has_kernel = false;
-    for (; is_string(tokens[i]); ++i) has_kernel |= tokens[i].text.find("__global__") != std::string_view::npos;
+    for (; is_string(tokens[i]); ++i) has_kernel |= tokens[i].text.find(with) != std::string_view::npos;
     if (!has_kernel) continue;
     kernel_text t{tokens[first].line, "", !(first > 0 && tokens[first - 1].is("+")) && !tokens[i].is("+")};
     for (std::size_t k = first; k < i; ++k) t.text += value_of(tokens[k].text);

@@ -10,7 +10,7 @@
 
 namespace troupe::testing {
 
-/// CUDA C++ that stands in a string of a C++ file.
+/// CUDA C++, or PTX, that stands in a string of a C++ file.
 struct kernel_text {
   std::uint32_t line;
   std::string text;
@@ -19,8 +19,8 @@ struct kernel_text {
 
 /// The value of a string literal, as C++ spells it.
 std::string value_of(std::string_view literal);
-/// Strings with a `__global__` function, neighbours joined as compilers do.
-std::vector<kernel_text> kernel_texts_of(std::string_view source);
+/// Strings with this in them, neighbours joined as compilers do.
+std::vector<kernel_text> kernel_texts_of(std::string_view source, std::string_view with = "__global__");
 
 std::string text_of(const std::filesystem::path& file);
 
