@@ -73,6 +73,7 @@ class gpu final : public platform {
  private:
   explicit gpu(CUdevice d) noexcept : device_(d) {}
   result<void> look_at_device();
+  std::string peers() const;
   result<void> make_context(bool shared);
   int attribute(CUdevice_attribute a) const noexcept {
     int value = 0;
@@ -170,8 +171,33 @@ result<void> gpu::look_at_device() {
                  std::to_string(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)) + "\npci " + bus +
                  "\nmemory " + std::to_string(total) + "\nmultiprocessors " +
                  std::to_string(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)) + "\ndriver " +
-                 version_text(driver) + "\n";
+                 version_text(driver) + "\n" + peers();
   return {};
+}
+
+// The other GPUs of this process: "peer PCI ACCESS RANK ATOMICS".
+std::string gpu::peers() const {
+  std::string out;
+  int count = 0;
+  (void)::cuDeviceGetCount(&count);
+  for (int i = 0; i < count; ++i) {
+    CUdevice other = 0;
+    char bus[32] = "";
+    if (::cuDeviceGet(&other, i) != CUDA_SUCCESS || other == device_) continue;
+    if (::cuDeviceGetPCIBusId(bus, sizeof bus, other) != CUDA_SUCCESS) continue;
+    int access = 0;
+    (void)::cuDeviceCanAccessPeer(&access, device_, other);
+    const auto figure = [&](CUdevice_P2PAttribute what) {
+      int value = 0;
+      (void)::cuDeviceGetP2PAttribute(&value, what, device_, other);
+      return value;
+    };
+    const bool allowed = access != 0 && figure(CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED) != 0;
+    out += std::string("peer ") + bus + (allowed ? " 1 " : " 0 ") +
+           std::to_string(figure(CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK)) +
+           (allowed && figure(CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED) != 0 ? " 1\n" : " 0\n");
+  }
+  return out;
 }
 
 result<void> gpu::reserve(std::uint64_t address, std::uint64_t bytes) {

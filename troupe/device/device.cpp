@@ -41,7 +41,7 @@ pending<void> device::started() const { return core_->when_ready(); }
 device_watch device::watch() const { return device_watch(core_->watch()); }
 std::shared_ptr<const fault_record> device::last_fault() const { return core_->last_fault(); }
 pending<void> device::stopped() const { return core_->when_stopped(); }
-std::uint64_t device::trim() const { return core_->memory().trim(); }
+std::uint64_t device::trim() const { return core_->memory().trim() + core_->trim_peers(); }
 
 pending<void> device::reset() const { return core_->reset(); }
 
@@ -73,7 +73,8 @@ device_statistics device::statistics() const {
           .worker_pid = core_->worker_pid(),
           .standby_pids = core_->standby_pids(),
           .faults = core_->faults(),
-          .quarantined = core_->quarantined()};
+          .quarantined = core_->quarantined(),
+          .peers = core_->peers()};
 }
 
 namespace {

@@ -131,6 +131,19 @@ class device {
   pending<void> copy(const buffer<T>& to, const buffer<T>& from, const call_options& o = {}) const {
     return copy_bytes(way::across, to.memory(), from.memory(), o);
   }
+  /// The same from a buffer of another device. It has its place in the order of both: it copies what was written there
+  /// before this call, and what is sent there later does not write the source before it is copied. When either device
+  /// fails, so does the copy, with that cause, and the target is stale with it. Without `retries`. See docs/peers.md.
+  template <class T>
+  pending<void> copy_from(const device& other, const buffer<T>& to, const buffer<T>& from,
+                          const call_options& o = {}) const {
+    return copy_from_device(other, to.memory(), from.memory(), o);
+  }
+  /// How this device sees another one. On GPUs known once a worker of each was ready (await `started()` first).
+  result<peer_info> peer(const device& other) const;
+  /// Shows the memory that `other` has now to the workers of this device, there are and to come, so that no copy has to
+  /// do it first. Refused as `unsupported` where there is no access; copies need none.
+  result<void> enable_peer(const device& other) const;
   /// Copies `columns` columns of `rows` elements between column-major places with their own leading dimensions;
   /// `tight`: no gaps.
   template <class T>
@@ -256,6 +269,8 @@ class device {
   memory_range alloc_host_bytes(extent bytes, const alloc_options& o) const;
   pending<void> upload_bytes(const memory_range& to, std::span<const std::byte> from, const call_options& o) const;
   pending<void> copy_bytes(way w, const memory_range& to, const memory_range& from, const call_options& o) const;
+  pending<void> copy_from_device(const device& other, const memory_range& to, const memory_range& from,
+                                 const call_options& o) const;
   pending<void> copy_pitched(const memory_range& to, extent to_pitch, const memory_range& from, extent from_pitch,
                              extent width, extent rows, const call_options& o) const;
   pending<void> fill_bytes(const memory_range& to, std::span<const std::byte> pattern, const call_options& o) const;

@@ -46,6 +46,9 @@ struct device_options {
   std::uint32_t lane_pool = 4;  ///< for lane_policy::pooled; 1 to 8
   std::uint32_t helpers = 2;    ///< threads for slow work such as compiling; 1 to 4
   wait_policy wait = wait_policy::balanced;
+  /// Whether copies between this device and others may read the one's memory from the other directly. False: they go
+  /// through host memory, as they do where the hardware allows nothing else.
+  bool peer_access = true;
   std::uint64_t inline_bytes = 64 << 10;  ///< host engine: work on at most this many bytes needs no other thread
   bool coalesce = true;  ///< small equal requests that wait together may be done by one call; results are the same bits
   std::uint32_t standbys = 1;  ///< workers that wait to take over when the one that serves fails; 0 to 8

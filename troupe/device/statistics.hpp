@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <troupe/device/peers.hpp>
 #include <troupe/device/state.hpp>
 #include <troupe/memory/statistics.hpp>
 #include <troupe/worker/lane_policy.hpp>
@@ -15,12 +16,13 @@ struct device_hardware {
   std::string model;                   ///< "NVIDIA H200"; of the host the processor's name
   std::uint32_t capability_major = 0;  ///< compute capability; 0.0 is the host
   std::uint32_t capability_minor = 0;
-  std::uint32_t processors = 0;   ///< multiprocessors; of the host the cores that a worker may use
-  std::string pci;                ///< "0000:3b:00.0"; empty: none, as of the host
-  std::string link;               ///< to the host, as it runs now: "32.0 GT/s PCIe x16"; empty: not known
-  std::string driver;             ///< the newest CUDA that the driver supports: "13.0"; empty on the host
-  std::uint64_t total_bytes = 0;  ///< of its memory, whoever uses it
-  std::uint64_t free_bytes = 0;   ///< of that, what nobody uses, other programs included; at most 10 ms old
+  std::uint32_t processors = 0;           ///< multiprocessors; of the host the cores that a worker may use
+  std::string pci;                        ///< "0000:3b:00.0"; empty: none, as of the host
+  std::string link;                       ///< to the host, as it runs now: "32.0 GT/s PCIe x16"; empty: not known
+  std::string driver;                     ///< the newest CUDA that the driver supports: "13.0"; empty on the host
+  std::uint64_t total_bytes = 0;          ///< of its memory, whoever uses it
+  std::uint64_t free_bytes = 0;           ///< of that, what nobody uses, other programs included; at most 10 ms old
+  std::vector<hardware_peer> peers = {};  ///< the other GPUs that this program may use
 };
 
 /// One of the lanes on which the worker that serves does several things at the same time.
@@ -50,6 +52,7 @@ struct device_statistics {
   std::vector<int> standby_pids;  ///< of workers that could take over now
   std::uint64_t faults = 0;       ///< workers that served and had to be replaced
   std::uint64_t quarantined = 0;  ///< kinds of requests that are refused because they brought workers down
+  std::vector<peer_statistics> peers = {};  ///< devices that this one has copied from
 };
 
 }  // namespace troupe

@@ -44,6 +44,7 @@ struct device_memory::owned_block : block {
   std::uint64_t sealable = 0;            // bytes, in whole granules; 0: it cannot be sealed
   std::uint32_t seals = 0;               // asked for so far
   bool read_only = false;                // in all workers
+  bool imported = false;                 // counts among what others have made
   seal_state before = seal_state::open;  // while it is unsealing
   std::unique_ptr<segment> foreign;  // somebody else's, which only this block lies in; without bytes: not ours to map
 
@@ -253,8 +254,10 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
   return block_ref(b);
 }
 
-memory_range device_memory::wrap(segment whole, std::uint64_t address, std::uint64_t bytes) {
+device_memory::owned_block* device_memory::wrap(memory_kind kind, segment whole, std::uint64_t address,
+                                                std::uint64_t bytes) {
   auto* b = new owned_block;
+  b->kind = kind;
   b->owner = this;
   b->address = address;
   b->bytes = bytes;
@@ -262,8 +265,13 @@ memory_range device_memory::wrap(segment whole, std::uint64_t address, std::uint
   b->references.store(1, std::memory_order_relaxed);
   b->foreign = std::make_unique<segment>(std::move(whole));
   ++blocks_;
-  imported_bytes_ += bytes;
-  return {block_ref(b), address, bytes};
+  return b;
+}
+
+memory_range device_memory::counted(owned_block* b) {
+  b->imported = true;
+  imported_bytes_ += b->bytes;
+  return {block_ref(b), b->address, b->bytes};
 }
 
 result<memory_range> device_memory::import(std::uint64_t allocation, file_descriptor memory, std::uint64_t offset,
@@ -273,12 +281,21 @@ result<memory_range> device_memory::import(std::uint64_t allocation, file_descri
   auto made = source_->grow(memory_kind::device, allocation, std::move(memory));
   if (!made) return made.error();
   const std::uint64_t address = made->address + offset;
-  return wrap(std::move(*made), address, bytes);
+  return counted(wrap(memory_kind::device, std::move(*made), address, bytes));
 }
 
 memory_range device_memory::adopt(std::uint64_t address, std::uint64_t bytes, std::shared_ptr<const void> keep) {
   const std::scoped_lock guard(lock_);
-  return wrap(segment{address, 0, nullptr, std::move(keep)}, address, bytes);
+  return counted(wrap(memory_kind::device, segment{address, 0, nullptr, std::move(keep)}, address, bytes));
+}
+
+result<block_ref> device_memory::attach(memory_kind kind, std::uint64_t bytes, file_descriptor memory, bool read_only) {
+  const std::scoped_lock guard(lock_);
+  if (source_ == nullptr) return error(reaction::stopped, "memory", "attach: the device is closed; open another");
+  auto made = source_->attach(kind, bytes, std::move(memory), read_only);
+  if (!made) return made.error();
+  const std::uint64_t address = made->address;
+  return block_ref(wrap(kind, std::move(*made), address, bytes));
 }
 
 void device_memory::count_failure(memory_kind kind) noexcept {
@@ -307,8 +324,8 @@ void device_memory::recycle(block& base) noexcept {
   if (b.address == 0) {
     delete &b;
   } else if (foreign) {
-    imported_bytes_ -= b.bytes;
-    if (foreign->bytes != 0 && source_ != nullptr) source_->shrink(memory_kind::device, *foreign);
+    if (b.imported) imported_bytes_ -= b.bytes;
+    if (foreign->bytes != 0 && source_ != nullptr) source_->shrink(b.kind, *foreign);
     delete &b;
   } else {
     protect(b, false);

@@ -40,6 +40,10 @@ class segment_source {
   virtual result<file_descriptor> prepare(memory_kind, std::uint64_t) { return file_descriptor(); }
   /// A new segment of at least `bytes`.
   virtual result<segment> grow(memory_kind kind, std::uint64_t bytes, file_descriptor prepared) = 0;
+  /// Memory that another device has, or that two devices share, where the workers of this one see it.
+  virtual result<segment> attach(memory_kind, std::uint64_t, file_descriptor, bool) {
+    return error(reaction::unsupported, "memory", "this memory cannot be shared with other devices");
+  }
   /// The segment is not used any more.
   virtual void shrink(memory_kind kind, const segment& s) noexcept = 0;
   /// From now on these bytes are read-only in every worker, and in those to come; or not any more.
@@ -79,6 +83,9 @@ class device_memory final : public memory_owner {
                               std::uint64_t bytes);
   /// The same where the worker sees it already. `keep` goes with the last reference.
   memory_range adopt(std::uint64_t address, std::uint64_t bytes, std::shared_ptr<const void> keep);
+  /// Memory of another device, or shared with one: all workers see it while somebody has the block. It is no buffer:
+  /// what is in it is none of this memory's business.
+  result<block_ref> attach(memory_kind kind, std::uint64_t bytes, file_descriptor memory, bool read_only);
   /// For the statistics: whoever asked gets nothing, also after a second try.
   void count_failure(memory_kind kind) noexcept;
   block_ref stillborn(std::uint64_t bytes, error cause) override;
@@ -168,7 +175,9 @@ class device_memory final : public memory_owner {
   static std::optional<error> cause_among(const owned_block& b, std::uint64_t begin, std::uint64_t end,
                                           std::uint64_t ticket);
   void renew_block(owned_block& b);
-  memory_range wrap(segment whole, std::uint64_t address, std::uint64_t bytes);  // with the lock
+  owned_block* wrap(memory_kind kind, segment whole, std::uint64_t address,
+                    std::uint64_t bytes);  // with the lock
+  memory_range counted(owned_block* b);
   result<owned_block*> whole(const memory_range& all, const char* what) const;
   void protect(owned_block& b, bool read_only) noexcept;
 

@@ -39,6 +39,26 @@ void stream_in::check(checker& c) const {
   c.elements(progress, sizeof(staging_header));
 }
 
+void peer_show::check(checker& c) const {
+  c.positive(bytes);
+  c.elements(source, bytes);
+}
+
+void peer_take::check(checker& c) const {
+  c.positive(bytes);
+  c.elements(target, bytes);
+}
+
+void peer_send::check(checker& c) const {
+  c.positive(bytes);
+  c.elements(source, bytes);
+}
+
+void peer_receive::check(checker& c) const {
+  c.positive(bytes);
+  c.elements(target, bytes);
+}
+
 void seal::check(checker& c) const { c.positive(bytes); }
 
 void unseal::check(checker& c) const {

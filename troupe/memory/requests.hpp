@@ -89,6 +89,58 @@ struct stream_out {
   void check(checker& c) const;
 };
 
+/// The two halves of a copy from one device to another, each a request of one of them; `device::copy_from` sends both.
+/// They meet in a staging_header that both workers see, `meeting`. Where the target's worker sees the source itself,
+/// the first says that the source holds what it should, and that it may be written again only when the other has it.
+struct peer_show {
+  in<std::byte> source;
+  extent bytes;
+  std::uint64_t meeting;
+  static constexpr std::string_view not_recorded = "it is one half of a copy between two devices";
+  using reply = void;
+  TROUPE_REQUEST("memory.peer_show", source, bytes, meeting)
+  void check(checker& c) const;
+};
+struct peer_take {
+  out<std::byte> target;
+  extent bytes;
+  std::uint64_t from;  ///< where this worker sees the source
+  std::uint64_t meeting;
+  static constexpr std::string_view not_recorded = "it is one half of a copy between two devices";
+  using reply = void;
+  TROUPE_REQUEST("memory.peer_take", target, bytes, from, meeting)
+  void check(checker& c) const;
+};
+/// Where it does not: through chunks behind the header, which one fills while the other empties them.
+struct peer_send {
+  in<std::byte> source;
+  extent bytes;
+  std::uint64_t meeting;
+  extent chunk_bytes, chunks;
+  static constexpr std::string_view not_recorded = "it is one half of a copy between two devices";
+  using reply = void;
+  TROUPE_REQUEST("memory.peer_send", source, bytes, meeting, chunk_bytes, chunks)
+  void check(checker& c) const;
+};
+struct peer_receive {
+  out<std::byte> target;
+  extent bytes;
+  std::uint64_t meeting;
+  extent chunk_bytes, chunks;
+  static constexpr std::string_view not_recorded = "it is one half of a copy between two devices";
+  using reply = void;
+  TROUPE_REQUEST("memory.peer_receive", target, bytes, meeting, chunk_bytes, chunks)
+  void check(checker& c) const;
+};
+
+template <class R>
+inline constexpr bool is_half_of_peer_copy = std::is_same_v<R, peer_show> || std::is_same_v<R, peer_take> ||
+                                             std::is_same_v<R, peer_send> || std::is_same_v<R, peer_receive>;
+/// When the other half will not come. The application, which knows why, says so instead.
+inline error peer_failed() {
+  return error(reaction::retry_later, "memory", "copy between devices: the other device has given it up");
+}
+
 /// What `device::seal` and `unseal` send: makes the target's pages read-only in the worker, and writable again.
 /// Whole pages from the target's address on are its own.   mprotect
 struct seal {

@@ -19,12 +19,19 @@ struct staging_header {
   alignas(64) std::atomic<std::uint64_t> emptied{0};
   alignas(64) std::atomic<std::uint32_t> turn{0};
   std::atomic<std::uint32_t> sleepers{0};
+  std::atomic<std::uint32_t> broken{0};  // of a copy between devices: one of the two will not go on
 
   void step(std::atomic<std::uint64_t>& count, std::uint64_t value) noexcept {
     count.store(value, std::memory_order_seq_cst);
     turn.fetch_add(1, std::memory_order_seq_cst);
     if (sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(turn, futex_scope::shared);
   }
+  void break_off() noexcept {
+    broken.store(1, std::memory_order_seq_cst);
+    turn.fetch_add(1, std::memory_order_seq_cst);
+    futex_wake(turn, futex_scope::shared);
+  }
+  bool is_broken() const noexcept { return broken.load(std::memory_order_seq_cst) != 0; }
   /// Sleeps until something changes, if `ready()` is still false after announcing it.
   template <class Ready>
   void sleep(Ready&& ready, std::int64_t deadline_ns = no_deadline) noexcept {

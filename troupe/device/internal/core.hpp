@@ -13,6 +13,7 @@
 #include <troupe/device/internal/control_loop.hpp>
 #include <troupe/device/internal/event_stream.hpp>
 #include <troupe/device/internal/ledger.hpp>
+#include <troupe/device/internal/peer_channel.hpp>
 #include <troupe/device/internal/quarantine.hpp>
 #include <troupe/device/internal/supervisor.hpp>
 #include <troupe/device/internal/worker_link.hpp>
@@ -51,10 +52,17 @@ class device_core final : public waiter,
   ~device_core();
 
   // submit.cpp
+  /// One half of a copy between devices, which comes with a slot of the mailbox, taken before.
+  struct peer_half {
+    const std::shared_ptr<peer_copy>& copy;
+    bool is_source;
+    std::uint32_t slot;
+  };
   /// `answer` is answered in every case, `link` is set when the request can be cancelled. `extra` lives as long as the
   /// request.
   submission submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
-                    request_link* link, const call_options& options, block_ref extra = {});
+                    request_link* link, const call_options& options, block_ref extra = {},
+                    const peer_half* half = nullptr);
 
   // drive.cpp: completions
   /// False: somebody else was at it, and looks once more for us.
@@ -120,9 +128,19 @@ class device_core final : public waiter,
                                     std::shared_ptr<const void> keep);
   result<addressed_memory> address_of(const memory_range& r) const;
 
+  // peers.cpp
+  /// Sends both halves of a copy from another device to this one. `answer` is answered in every case.
+  void copy_from_peer(const std::shared_ptr<device_core>& from, const memory_range& to, const memory_range& source,
+                      const call_options& options, ref<peer_answer> answer);
+  result<peer_info> peer(device_core& other);
+  result<void> enable_peer(const std::shared_ptr<device_core>& other);
+  std::vector<peer_statistics> peers();
+  std::uint64_t trim_peers();
+
   // segments.cpp
   result<file_descriptor> prepare(memory_kind kind, std::uint64_t bytes) override;
   result<segment> grow(memory_kind kind, std::uint64_t bytes, file_descriptor prepared) override;
+  result<segment> attach(memory_kind kind, std::uint64_t bytes, file_descriptor theirs, bool read_only) override;
   void shrink(memory_kind kind, const segment& s) noexcept override;
   void protect(std::uint64_t address, std::uint64_t bytes, bool read_only) noexcept override;
   /// Called when a buffer may not be written any more, and before the request that seals it is sent.
@@ -225,6 +243,8 @@ class device_core final : public waiter,
   void violated(const char* what) noexcept;
 
   // failures.cpp; with drive_lock_ held, but for the last
+  /// The reason why an input is not there becomes the reason why the request that wanted it cannot run.
+  static error passed_on(const error& cause, const request_info& info, std::uint64_t ticket);
   void fail(std::uint32_t slot, const error& why);
   void answer_failures();
   void spread_failures();
@@ -303,10 +323,27 @@ class device_core final : public waiter,
   result<std::pair<std::shared_ptr<const memory_file>, std::uint64_t>> file_of(const memory_range& r,
                                                                                const char* what) const;
 
+  // peers.cpp
+  std::shared_ptr<peer_channel> channel_from(const std::shared_ptr<device_core>& source);
+  result<block_ref> see(peer_channel& through, const std::shared_ptr<const memory_file>& file);
+  template <class Give, class Take>
+  void send_halves(const std::shared_ptr<device_core>& from, const Give& give, const Take& take,
+                   const std::shared_ptr<peer_copy>& copy, const std::optional<error>& trouble,
+                   const call_options& options, ref<peer_answer> answer);
+  void hide_from_peers(const std::shared_ptr<const memory_file>& file) noexcept;
+
   // figures.cpp
   std::uint64_t ask_for_free_bytes(std::int64_t now);
 
   // segments.cpp
+  struct held_segment {
+    std::uint64_t address = 0;
+    std::shared_ptr<const memory_file> file;
+    memory_kind kind;
+    bool read_only = false;
+    bool theirs = false;  // another device's, or shared with one
+  };
+  result<std::uint64_t> place(held_segment s, std::uint64_t bytes);
   template <class Send, class Missed>
   result<void> tell_all(Send&& send, Missed&& missed);
   void must_not_serve(worker_link& link, const error& why);
@@ -433,12 +470,10 @@ class device_core final : public waiter,
   // Workers are made and let go on the loop; other threads send them memory.
   mutable std::mutex link_lock_;
   std::vector<std::unique_ptr<worker_link>> links_;
-  struct held_segment {
-    std::uint64_t address;
-    std::shared_ptr<const memory_file> file;
-    bool read_only;
-  };
   std::vector<held_segment> segments_;
+  std::vector<std::weak_ptr<peer_channel>> seen_through_;  // by other devices
+  std::mutex peers_lock_;
+  std::vector<std::shared_ptr<peer_channel>> peers_;  // those that copies to this device have come from
   std::map<std::uint64_t, std::uint64_t> protected_;  // bytes by address
   std::atomic<bool> drained_told_{false};
   std::optional<std::int64_t> armed_tick_;

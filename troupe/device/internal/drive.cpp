@@ -122,7 +122,8 @@ bool device_core::read_report(std::uint64_t number) {
     take_cancelled();
   name_cause(*report, *e.info);
   report->what.generation = memory_->generation();
-  fail(head.slot, error(std::move(report->what)));
+  const auto cause = e.peer && !e.is_source ? e.peer->cause() : std::nullopt;
+  fail(head.slot, cause ? passed_on(*cause, *e.info, head.ticket) : error(std::move(report->what)));
   return true;
 }
 

@@ -6,6 +6,12 @@
 
 namespace troupe {
 
+error device_core::passed_on(const error& cause, const request_info& info, std::uint64_t ticket) {
+  error::details d = cause.all();
+  if (d.chain.size() < max_chain) d.chain.push_back({std::string(info.label), ticket});
+  return error(std::move(d));
+}
+
 // Answered by `answer_failures`: all that fail at once are looked at together.
 void device_core::fail(std::uint32_t slot, const error& why) {
   ledger_entry& e = ledger_[slot];

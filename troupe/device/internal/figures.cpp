@@ -39,6 +39,8 @@ device_hardware device_core::hardware() {
     if (std::string said = description(); said != described_) {
       described_ = std::move(said);
       hardware_ = parse_hardware(described_);
+      for (hardware_peer& p : hardware_.peers)
+        if (p.seen.link == peer_link::unknown) p.seen.link = link_between(hardware_.pci, p.pci);
       look_again_ns_ = 0;
     }
   const std::int64_t now = now_ns();

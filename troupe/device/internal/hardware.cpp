@@ -3,6 +3,7 @@
 #include <sys/sysinfo.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <troupe/device/internal/hardware.hpp>
@@ -52,15 +53,54 @@ device_hardware parse_hardware(const std::string& description) {
   out.pci = value("pci");
   out.driver = value("driver");
   out.total_bytes = number(value("memory"));
+  std::istringstream lines(description);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string key;
+    hardware_peer peer;
+    int access = 0, atomics = 0;
+    if (!(words >> key >> peer.pci >> access >> peer.seen.performance_rank >> atomics) || key != "peer") continue;
+    peer.seen.access = access != 0;
+    peer.seen.native_atomics = atomics != 0;
+    if (peer.seen.native_atomics) peer.seen.link = peer_link::nvlink;
+    out.peers.push_back(std::move(peer));
+  }
   return out;
+}
+
+static std::string system_name(std::string pci) {
+  std::transform(pci.begin(), pci.end(), pci.begin(),
+                 [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return pci;
+}
+
+// The folder of a device is a link into a tree of host bridges, ports and switches.
+peer_link link_between(const std::string& pci, const std::string& other, const std::string& devices) {
+  const auto folder = [&devices](const std::string& name) { return devices + "/" + system_name(name); };
+  if (pci.empty() || other.empty() || (pci + other).find('/') != std::string::npos) return peer_link::unknown;
+  std::error_code bad;
+  const auto one = std::filesystem::canonical(folder(pci), bad);
+  if (bad) return peer_link::unknown;
+  const auto two = std::filesystem::canonical(folder(other), bad);
+  if (bad) return peer_link::unknown;
+  if (one == two) return peer_link::same_device;
+  const auto [a, b] = std::mismatch(one.begin(), one.end(), two.begin(), two.end());
+  const auto below_bridge = [](const std::filesystem::path& path, std::filesystem::path::const_iterator at) {
+    const auto bridge =
+        std::find_if(path.begin(), at, [](const auto& part) { return part.string().starts_with("pci"); });
+    return bridge == at ? -1 : static_cast<int>(std::distance(bridge, at)) - 1;
+  };
+  const int shared = below_bridge(one, a);
+  if (shared > 0) return peer_link::pci_switch;
+  if (shared == 0) return peer_link::host_bridge;
+  const std::string here = first_line(folder(pci) + "/numa_node"), there = first_line(folder(other) + "/numa_node");
+  if (here.empty() || there.empty()) return peer_link::unknown;
+  return here == there ? peer_link::node : peer_link::system;
 }
 
 std::string link_of(const std::string& pci, const std::string& devices) {
   if (pci.empty() || pci.find('/') != pci.npos) return {};
-  std::string address = pci;
-  std::transform(address.begin(), address.end(), address.begin(),
-                 [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
-  const std::string folder = devices + "/" + address + "/", speed = first_line(folder + "current_link_speed"),
+  const std::string folder = devices + "/" + system_name(pci) + "/", speed = first_line(folder + "current_link_speed"),
                     width = first_line(folder + "current_link_width");
   if (number(speed) == 0 || number(width) == 0) return {};
   return speed + " x" + width;

@@ -15,6 +15,10 @@ device_hardware parse_hardware(const std::string& description);
 /// Linux shows PCI devices.
 std::string link_of(const std::string& pci, const std::string& devices = "/sys/bus/pci/devices");
 
+/// What lies between two PCI devices, as far as the system says.
+peer_link link_between(const std::string& pci, const std::string& other,
+                       const std::string& devices = "/sys/bus/pci/devices");
+
 /// Of the machine itself, without what changes. `proc` is where Linux shows it.
 device_hardware host_hardware(std::uint32_t cores, const std::string& proc = "/proc");
 std::uint64_t machine_bytes() noexcept;

@@ -11,6 +11,8 @@
 
 namespace troupe {
 
+class peer_copy;
+
 /// What a request does with a block.
 struct block_access {
   memory_access what;
@@ -33,6 +35,8 @@ struct alignas(64) ledger_entry {
   std::array<block_access, max_operands> few;
   std::vector<block_access> many;        ///< instead of `few`, when there are more
   block_ref blob, extra;                 ///< what else must live as long
+  std::shared_ptr<peer_copy> peer;       ///< it is one half of a copy between devices …
+  bool is_source = false;                ///< … and which
   std::unique_ptr<const error> failure;  ///< its answer, or what it would be from the next worker
   std::uint64_t running_ticket = 0;      ///< the control loop's: seen running …
   std::int64_t running_ns = 0;           ///< … first at this time
@@ -46,6 +50,7 @@ struct alignas(64) ledger_entry {
     if (!many.empty()) std::vector<block_access>().swap(many);
     blob.reset();
     extra.reset();
+    peer.reset();
     failure.reset();
   }
 };

@@ -86,6 +86,8 @@ device_core::~device_core() {
     else
       reactor_.join();
   }
+  for (const auto& p : seen_through_)
+    if (const auto channel = p.lock()) channel->hide_all();
   memory_->abandon();
 }
 

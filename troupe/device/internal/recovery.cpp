@@ -18,13 +18,6 @@ error lost_with(const error& why, const ledger_entry& e, std::uint64_t ticket, s
   return error(std::move(d));
 }
 
-// The reason why an input is stale becomes the reason why the request that wanted it cannot run.
-error passed_on(const error& cause, const ledger_entry& e, std::uint64_t ticket) {
-  error::details d = cause.all();
-  if (d.chain.size() < max_chain) d.chain.push_back({std::string(e.info->label), ticket});
-  return error(std::move(d));
-}
-
 }  // namespace
 
 // The worker that served is dead. What it finished is answered so; what it had started and not finished gets the cause,
@@ -138,7 +131,7 @@ request_fate device_core::fate_of(std::uint32_t slot, std::uint64_t ticket, cons
     return request_fate::lost;
   }
   if (const auto cause = missing_input(e, marks)) {
-    fails(passed_on(*cause, e, ticket));
+    fails(passed_on(*cause, *e.info, ticket));
     return request_fate::stale;
   }
   keep(slot, ticket, marks);

@@ -77,6 +77,42 @@ result<file_descriptor> device_core::ask_a_worker(
   return error(reaction::retry_later, "memory", "alloc: no worker was there in time to make the memory");
 }
 
+// In every worker, and in those to come. With link_lock_ held.
+result<std::uint64_t> device_core::place(held_segment s, std::uint64_t bytes) {
+  address_space& addresses = addresses_of(s.kind);
+  const auto address = addresses.take(bytes);
+  if (!address)
+    return error(reaction::retry_later, "memory",
+                 "alloc: the device's addresses are too fragmented; free buffers, or open another device");
+  s.address = *address;
+  const std::uint32_t number = segments_sent_.load(std::memory_order_relaxed) + 1;
+  const auto told = tell_all([&](worker_link& link) { return link.send_map(*address, *s.file, number, s.read_only); },
+                             [&](worker_link& link, const error& why) { must_not_serve(link, why); });
+  if (!told) {
+    addresses.give_back(*address, bytes);
+    return told.error();
+  }
+  segments_.push_back(std::move(s));
+  segments_sent_.store(number, std::memory_order_release);
+  return *address;
+}
+
+result<segment> device_core::attach(memory_kind kind, std::uint64_t bytes, file_descriptor theirs, bool read_only) {
+  const std::scoped_lock guard(link_lock_);
+  if (refusing_.load()) return refusal();
+  auto opened = apart_ && kind == memory_kind::device ? result(memory_file::foreign(std::move(theirs), bytes))
+                                                      : memory_file::open(std::move(theirs), bytes);
+  if (!opened) return opened.error();
+  const std::uint64_t whole = whole_pages(opened->size());
+  const auto address = place({.file = std::make_shared<const memory_file>(std::move(*opened)),
+                              .kind = kind,
+                              .read_only = read_only,
+                              .theirs = true},
+                             whole);
+  if (!address) return address.error();
+  return segment{*address, whole, nullptr, nullptr};
+}
+
 result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes, file_descriptor prepared) {
   bytes = whole_pages(bytes);
   const std::scoped_lock guard(link_lock_);
@@ -94,20 +130,8 @@ result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes, file_de
   const bool read_only = kind == memory_kind::sent;
   if (read_only)
     if (auto ended = file->end_writing(); !ended) return ended.error();
-  address_space& addresses = addresses_of(kind);
-  const auto address = addresses.take(bytes);
-  if (!address)
-    return error(reaction::retry_later, "memory",
-                 "alloc: the device's addresses are too fragmented; free buffers, or open another device");
-  const std::uint32_t number = segments_sent_.load(std::memory_order_relaxed) + 1;
-  const auto told = tell_all([&](worker_link& link) { return link.send_map(*address, *file, number, read_only); },
-                             [&](worker_link& link, const error& why) { must_not_serve(link, why); });
-  if (!told) {
-    addresses.give_back(*address, bytes);
-    return told.error();
-  }
-  segments_.push_back({*address, file, read_only});
-  segments_sent_.store(number, std::memory_order_release);
+  const auto address = place({.file = file, .kind = kind, .read_only = read_only}, bytes);
+  if (!address) return address.error();
   struct backing {
     std::shared_ptr<const memory_file> file;
     mapping here;
@@ -122,7 +146,12 @@ void device_core::shrink(memory_kind kind, const segment& s) noexcept {
   bool all = true;
   const auto told = tell_all([&](worker_link& link) { return link.send_unmap(s.address, number); },
                              [&](worker_link&, const error&) { all = false; });
-  std::erase_if(segments_, [&s](const held_segment& h) { return h.address == s.address; });
+  const auto held =
+      std::find_if(segments_.begin(), segments_.end(), [&s](const auto& h) { return h.address == s.address; });
+  if (held != segments_.end()) {
+    if (!held->theirs) hide_from_peers(held->file);
+    segments_.erase(held);
+  }
   if (told) segments_sent_.store(number, std::memory_order_release);
   // Unsaid, a worker still has it there: the addresses are not used again.
   if (told && all) addresses_of(kind).give_back(s.address, s.bytes);

@@ -44,6 +44,22 @@ error too_many_ranges(std::size_t count) {
 const char* const sealed_meanwhile =
     "a buffer that it writes was sealed at the same moment; unseal() it first, or write to another";
 
+// Goes back unless it is used.
+class slot_in_hand {
+ public:
+  slot_in_hand(ledger& of, std::uint32_t slot) noexcept : of_(of), slot_(slot) {}
+  ~slot_in_hand() {
+    if (slot_ != ledger::none) [[unlikely]]
+      of_.give_back(slot_);
+  }
+  slot_in_hand(const slot_in_hand&) = delete;
+  std::uint32_t take() noexcept { return std::exchange(slot_, ledger::none); }
+
+ private:
+  ledger& of_;
+  std::uint32_t slot_;
+};
+
 error named(const error& why, const request_info& info) {
   if (!why.request().name.empty()) return why;
   error::details d = why.all();
@@ -128,7 +144,9 @@ void device_core::let_go_of_outputs(ledger_entry& e, std::byte* record, const ch
 }
 
 submission device_core::submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
-                               request_link* link, const call_options& options, block_ref extra) {
+                               request_link* link, const call_options& options, block_ref extra,
+                               const peer_half* half) {
+  slot_in_hand given(ledger_, half != nullptr ? half->slot : ledger::none);
   // Before the check: what is marked stale up to here, the check sees; what fails later, the worker still holds against
   // this request.
   const std::uint64_t seen = reports_seen_.load(std::memory_order_acquire);
@@ -150,7 +168,7 @@ submission device_core::submit(const request_info& info, const void* request, ch
   const bool may_wait = options_.when_full == when_full::wait;
   const std::int64_t deadline = options.timeout.unlimited() ? no_deadline : options.timeout.after(loop_->now());
   const std::int64_t run_limit = std::min(options.run_timeout.nanoseconds, options_.run_timeout.nanoseconds);
-  const std::uint32_t slot = take_slot(may_wait, deadline);
+  const std::uint32_t slot = half != nullptr ? given.take() : take_slot(may_wait, deadline);
   if (slot == ledger::none) [[unlikely]]
     return refuse(refusing_.load() ? refusal() : mailbox_full(), checked, answer, info);
   ledger_entry& e = ledger_[slot];
@@ -204,6 +222,8 @@ submission device_core::submit(const request_info& info, const void* request, ch
     e.blob = std::move(blob);
   if (extra) [[unlikely]]
     e.extra = std::move(extra);
+  if (half != nullptr) [[unlikely]]
+    e.peer = half->copy, e.is_source = half->is_source;
   if (answer != nullptr) answer->add_ref();
   e.answered = false;
   e.info = &info;

@@ -92,8 +92,10 @@ bool device_core::runs_too_long(std::uint32_t slot, std::int64_t now, std::int64
     again = std::min(again, now + std::clamp(limit / looks_in_a_limit, shortest_look_ns, longest_look_ns));
     return false;
   }
-  // A request that is run again after a fault begins anew.
-  if (e.running_ticket != ticket || e.running_ns < fault_ns_) {
+  // A request that is run again after a fault begins anew, and so does one that has waited for another device.
+  const bool waits = e.peer && !e.peer->is_turn_of(e.is_source);
+  if (waits) again = std::min(again, now + std::clamp(limit / looks_in_a_limit, shortest_look_ns, longest_look_ns));
+  if (e.running_ticket != ticket || e.running_ns < fault_ns_ || waits) {
     e.running_ticket = ticket;
     e.running_ns = now;
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA engine of the memory requests: copies and fills by the driver.
 #include <cuda.h>
+#include <time.h>
 
 #include <array>
 #include <cstdio>
@@ -31,17 +32,21 @@ class chunks_under_way {
   std::uint64_t over() const noexcept { return over_; }
 
   result<void> send(void* to, const void* from, std::size_t bytes, CUstream s) {
+    if (auto ok =
+            done(::cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(to), reinterpret_cast<CUdeviceptr>(from), bytes, s),
+                 "cuMemcpyAsync");
+        !ok)
+      return ok;
+    return mark(s);
+  }
+  // What is in the stream now, as one.
+  result<void> mark(CUstream s) {
     cuda::event& e = events_[sent_ % most];
     if (!e) {
       CUevent made = nullptr;
       if (auto ok = done(::cuEventCreate(&made, CU_EVENT_DISABLE_TIMING), "cuEventCreate"); !ok) return ok;
       e.reset(made);
     }
-    if (auto ok =
-            done(::cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(to), reinterpret_cast<CUdeviceptr>(from), bytes, s),
-                 "cuMemcpyAsync");
-        !ok)
-      return ok;
     if (auto ok = done(::cuEventRecord(e.get(), s), "cuEventRecord"); !ok) return ok;
     ++sent_;
     return {};
@@ -54,6 +59,20 @@ class chunks_under_way {
     if (r != CUDA_SUCCESS) return cuda::failed("a copy", r);
     ++over_;
     return true;
+  }
+  result<void> await_all() {
+    constexpr long nap_ns = 10'000;
+    constexpr int spins = 10'000;
+    for (int tries = 0; count() != 0;) {
+      const auto one = take_arrived();
+      if (!one) return one.error();
+      if (*one) continue;
+      spin_hint();
+      if (++tries < spins) continue;
+      const timespec nap{.tv_sec = 0, .tv_nsec = nap_ns};
+      ::nanosleep(&nap, nullptr);
+    }
+    return {};
   }
 
  private:
@@ -165,6 +184,64 @@ struct cuda_memory {
         });
   }
 
+  // The two halves of a copy between devices wait for each other, so neither may hold up all lanes of its worker.
+  template <class R>
+    requires is_half_of_peer_copy<R>
+  static bool ready(const R&) noexcept {
+    return false;
+  }
+  // When the other one fails, nobody needs this one any more; it has done nothing wrong.
+  result<void> run(const peer_show& r, call& c) {
+    staging_header& h = meeting_of(r);
+    chunks_under_way going;
+    if (auto ok = going.mark(stream_of(c)); !ok) return ok;
+    if (auto ok = going.await_all(); !ok) return ok;
+    h.step(h.filled, 1);
+    await(h, [&h] { return h.emptied.load(std::memory_order_acquire) != 0 || h.is_broken(); });
+    return {};
+  }
+  // The source may have been lost, and be written again, from the moment on that the meeting is broken.
+  result<void> run(const peer_take& r, call& c) {
+    staging_header& h = meeting_of(r);
+    await(h, [&h] { return h.filled.load(std::memory_order_acquire) != 0 || h.is_broken(); });
+    if (h.is_broken()) return peer_failed();
+    chunks_under_way going;
+    const auto* const from = reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(r.from));
+    if (auto ok = going.send(r.target.data(), from, size(r.bytes), stream_of(c)); !ok) return ok;
+    if (auto ok = going.await_all(); !ok) return ok;
+    if (h.is_broken()) return peer_failed();
+    h.step(h.emptied, 1);
+    return {};
+  }
+  result<void> run(const peer_send& r, call& c) {
+    staging_header& h = meeting_of(r);
+    const staging_plan plan = plan_of(r);
+    return in_parts(
+        plan, h, stream_of(c),
+        [&](std::uint64_t i) { return h.emptied.load(std::memory_order_acquire) + plan.chunks > i; },
+        [&](std::uint64_t i) {
+          return std::pair<void*, const void*>(plan.chunk(&h, i), r.source.data() + i * plan.chunk_bytes);
+        },
+        [&](std::uint64_t over) -> result<void> {
+          h.step(h.filled, over);
+          return {};
+        });
+  }
+  result<void> run(const peer_receive& r, call& c) {
+    staging_header& h = meeting_of(r);
+    const staging_plan plan = plan_of(r);
+    auto done = in_parts(
+        plan, h, stream_of(c), [&](std::uint64_t i) { return h.filled.load(std::memory_order_acquire) > i; },
+        [&](std::uint64_t i) {
+          return std::pair<void*, const void*>(r.target.data() + i * plan.chunk_bytes, plan.chunk(&h, i));
+        },
+        [&](std::uint64_t over) -> result<void> {
+          h.step(h.emptied, over);
+          return {};
+        });
+    return done && h.emptied.load(std::memory_order_relaxed) < plan.count() ? peer_failed() : done;
+  }
+
   result<void> run(const seal& r, call&) {
     return in_device([&](CUdevice d) {
       return cuda::set_access(d, pointer(r.target.data()), size(r.bytes), CU_MEM_ACCESS_FLAGS_PROT_READ);
@@ -189,12 +266,23 @@ struct cuda_memory {
 
  private:
   template <class R>
+  static staging_header& meeting_of(const R& r) noexcept {
+    return *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.meeting));
+  }
+  template <class Ready>
+  static void await(staging_header& h, Ready&& ready) {
+    constexpr int spins = 2000;
+    for (int i = 0; i < spins && !ready(); ++i) spin_hint();
+    while (!ready()) h.sleep(ready);
+  }
+  template <class R>
   static staging_plan plan_of(const R& r) {
     return {static_cast<std::uint64_t>(r.bytes.value()), static_cast<std::uint64_t>(r.chunk_bytes.value()),
             static_cast<std::uint64_t>(r.chunks.value())};
   }
   // The thread of the lane feeds the device with chunks, as the application lets it, and tells which have arrived.
-  // `may(i)`: chunk i can go; `between(i)`: where to and from; `arrived(n)`: so many have.
+  // `may(i)`: chunk i can go; `between(i)`: where to and from; `arrived(n)`: so many have. When the header is broken,
+  // nothing is sent any more.
   template <class May, class Between, class Arrived>
   static result<void> in_parts(const staging_plan& plan, staging_header& h, CUstream s, May&& may, Between&& between,
                                Arrived&& arrived) {
@@ -202,6 +290,7 @@ struct cuda_memory {
     while (going.over() < plan.count()) {
       const std::uint64_t i = going.sent();
       const auto may_send = [&] { return i < plan.count() && going.count() < going.most && may(i); };
+      if (h.is_broken()) return going.await_all();
       if (may_send()) {
         const auto [to, from] = between(i);
         if (auto ok = going.send(to, from, plan.size(i), s); !ok) return ok;
@@ -212,7 +301,7 @@ struct cuda_memory {
       if (*one) {
         if (auto ok = arrived(going.over()); !ok) return ok;
       } else if (going.count() == 0) {
-        h.sleep(may_send);
+        h.sleep([&] { return may_send() || h.is_broken(); });
       } else {
         spin_hint();
       }
@@ -235,5 +324,6 @@ struct cuda_memory {
 using namespace troupe::memory;
 using troupe::downloads, troupe::fences, troupe::follows, troupe::slow, troupe::uploads;
 TROUPE_ENGINE(cuda_memory, "memory", "cuda", copy, uploads<upload>, downloads<download>, copy_2d, fill,
-              uploads<stream_in>, downloads<stream_out>, slow<seal>, slow<unseal>, fences<fence>, ping, follows<lend>,
-              follows<show>, follows<take_back>)
+              uploads<stream_in>, downloads<stream_out>, downloads<peer_show>, uploads<peer_take>, downloads<peer_send>,
+              uploads<peer_receive>, slow<seal>, slow<unseal>, fences<fence>, ping, follows<lend>, follows<show>,
+              follows<take_back>)

@@ -27,6 +27,16 @@ void await(staging_header& h, Ready&& ready) {
   while (!ready()) h.sleep(ready);
 }
 
+staging_header& meeting_of(std::uint64_t address) noexcept {
+  return *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(address));
+}
+
+template <class R>
+staging_plan plan_of(const R& r) noexcept {
+  return {static_cast<std::uint64_t>(r.bytes.value()), static_cast<std::uint64_t>(r.chunk_bytes.value()),
+          static_cast<std::uint64_t>(r.chunks.value())};
+}
+
 template <class R>
 inline constexpr bool is_plain_copy =
     std::is_same_v<R, copy> || std::is_same_v<R, upload> || std::is_same_v<R, download>;
@@ -82,9 +92,7 @@ struct host_memory {
   result<void> run(const stream_in& r, call&) {
     auto& from = *reinterpret_cast<sent_header*>(static_cast<std::uintptr_t>(r.staging));
     auto& h = *reinterpret_cast<staging_header*>(r.progress.data());
-    const staging_plan plan{static_cast<std::uint64_t>(r.bytes.value()),
-                            static_cast<std::uint64_t>(r.chunk_bytes.value()),
-                            static_cast<std::uint64_t>(r.chunks.value())};
+    const staging_plan plan = plan_of(r);
     for (std::uint64_t i = 0; i < plan.count(); ++i) {
       await(h, [&] { return from.filled.load(std::memory_order_acquire) > i; });
       stream_copy(r.target.data() + i * plan.chunk_bytes, plan.chunk(&from, i), plan.size(i));
@@ -99,14 +107,60 @@ struct host_memory {
 
   result<void> run(const stream_out& r, call& c) {
     auto& h = *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.staging));
-    const staging_plan plan{static_cast<std::uint64_t>(r.bytes.value()),
-                            static_cast<std::uint64_t>(r.chunk_bytes.value()),
-                            static_cast<std::uint64_t>(r.chunks.value())};
+    const staging_plan plan = plan_of(r);
     for (std::uint64_t i = 0; i < plan.count(); ++i) {
       await(h, [&] { return h.emptied.load(std::memory_order_acquire) + plan.chunks > i; });
       std::memcpy(plan.chunk(&h, i), r.source.data() + i * plan.chunk_bytes, plan.size(i));
       h.step(h.filled, i + 1);
       c.news(c.worker);
+    }
+    return {};
+  }
+
+  // The two halves of a copy between devices wait for each other, so neither may hold up all lanes of its worker.
+  template <class R>
+    requires is_half_of_peer_copy<R>
+  static bool ready(const R&) noexcept {
+    return false;
+  }
+  // When the other one fails, nobody needs this one any more; it has done nothing wrong.
+  result<void> run(const peer_show& r, call&) {
+    staging_header& h = meeting_of(r.meeting);
+    h.step(h.filled, 1);
+    await(h, [&] { return h.emptied.load(std::memory_order_acquire) != 0 || h.is_broken(); });
+    return {};
+  }
+  // The source may have been lost, and be written again, from the moment on that the meeting is broken.
+  result<void> run(const peer_take& r, call&) {
+    staging_header& h = meeting_of(r.meeting);
+    await(h, [&] { return h.filled.load(std::memory_order_acquire) != 0 || h.is_broken(); });
+    if (h.is_broken()) return peer_failed();
+    std::memcpy(r.target.data(), reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(r.from)),
+                static_cast<std::size_t>(r.bytes.value()));
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (h.is_broken()) return peer_failed();
+    h.step(h.emptied, 1);
+    return {};
+  }
+  result<void> run(const peer_send& r, call&) {
+    staging_header& h = meeting_of(r.meeting);
+    const staging_plan plan = plan_of(r);
+    for (std::uint64_t i = 0; i < plan.count() && !h.is_broken(); ++i) {
+      await(h, [&] { return h.emptied.load(std::memory_order_acquire) + plan.chunks > i || h.is_broken(); });
+      if (h.is_broken()) break;
+      std::memcpy(plan.chunk(&h, i), r.source.data() + i * plan.chunk_bytes, plan.size(i));
+      h.step(h.filled, i + 1);
+    }
+    return {};
+  }
+  result<void> run(const peer_receive& r, call&) {
+    staging_header& h = meeting_of(r.meeting);
+    const staging_plan plan = plan_of(r);
+    for (std::uint64_t i = 0; i < plan.count(); ++i) {
+      await(h, [&] { return h.filled.load(std::memory_order_acquire) > i || h.is_broken(); });
+      if (h.is_broken()) return peer_failed();
+      stream_copy(r.target.data() + i * plan.chunk_bytes, plan.chunk(&h, i), plan.size(i));
+      h.step(h.emptied, i + 1);
     }
     return {};
   }
@@ -140,5 +194,6 @@ struct host_memory {
 using namespace troupe::memory;
 using troupe::downloads, troupe::fences, troupe::follows, troupe::grouped, troupe::uploads;
 TROUPE_ENGINE(host_memory, "memory", "host", grouped<copy>, grouped<uploads<upload>>, grouped<downloads<download>>,
-              copy_2d, fill, uploads<stream_in>, downloads<stream_out>, seal, unseal, fences<fence>, ping,
-              follows<lend>, follows<show>, follows<take_back>)
+              copy_2d, fill, uploads<stream_in>, downloads<stream_out>, downloads<peer_show>, uploads<peer_take>,
+              downloads<peer_send>, uploads<peer_receive>, seal, unseal, fences<fence>, ping, follows<lend>,
+              follows<show>, follows<take_back>)
