@@ -155,6 +155,22 @@ TEST(sharing, imported_memory_is_there_after_a_restart) {
   EXPECT_EQ(gpu.download(x).get().value(), counting(100, 5));
 }
 
+// They have the same mailbox, and whatever they ran would have been run before.
+TEST(sharing, what_stands_by_runs_nothing_when_the_device_closes) {
+  file_descriptor fd = memory_with(100, 5);
+  const file_descriptor mine(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines({.standbys = 2, .restarts = 2}));
+  const auto x = gpu.import_memory<float>({.descriptor = std::move(fd), .bytes = 400, .allocation_bytes = 8192});
+  ASSERT_OK(gpu.fill(x, 7.f).get());
+  while (gpu.statistics().standby_pids.size() != 2) std::this_thread::yield();
+  float now = 9;
+  ASSERT_EQ(::pwrite(mine.get(), &now, sizeof now, 0), 4);
+  ASSERT_OK(gpu.close().get());
+  ASSERT_EQ(::pread(mine.get(), &now, sizeof now, 0), 4);
+  EXPECT_EQ(now, 9);
+}
+
 TEST(sharing, imported_memory_is_let_go_with_the_last_handle) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());

@@ -349,7 +349,8 @@ void worker_session::give_up(const failure& why) {
 
 void worker_session::stop() {
   state_->work->stop();
-  go_.store(1);  // one that never served has nothing to do
+  std::uint32_t waits = 0;
+  go_.compare_exchange_strong(waits, 2);
   futex_wake(go_, futex_scope::process);
 }
 
@@ -367,7 +368,8 @@ int worker_session::run() {
   if (state_->gpu) state_->maker = std::thread([this] { make_memory(); });
   tell(protocol::message::ready, what);
   while (go_.load() == 0) futex_wait(go_, 0, futex_scope::process);
-  const auto served = state_->work->run();
+  // One that never served has nothing to do: what is in the mailbox, others have run.
+  const auto served = go_.load() == 1 ? state_->work->run() : result<void>();
   if (!served) tell(served.error());
   if (home_ == home::process) {
     // Engines' own threads and the listener may be anywhere: leave without destructors.

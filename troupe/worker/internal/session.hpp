@@ -50,7 +50,7 @@ class worker_session {
   control_socket application_;
   home home_;
   std::unique_ptr<state> state_;
-  std::atomic<std::uint32_t> go_{0};  // 1: serve, or end
+  std::atomic<std::uint32_t> go_{0};  // 1: serve; 2: end, without having served
 };
 
 }  // namespace troupe
