@@ -109,7 +109,15 @@ struct counting_source final : segment_source {
     return segment{address, bytes, kind != memory_kind::device ? reinterpret_cast<std::byte*>(address) : nullptr,
                    nullptr};
   }
-  void shrink(memory_kind, const segment& s) noexcept override {
+  result<segment> attach(memory_kind kind, std::uint64_t bytes, file_descriptor, bool read_only) override {
+    attached.emplace_back(kind, read_only);
+    return grow(kind, bytes, {});
+  }
+  std::vector<std::pair<memory_kind, bool>> attached;
+  void shrink(memory_kind kind, const segment& s) noexcept override {
+    if (!attached.empty()) {
+      EXPECT_EQ(kind, attached.back().first);
+    }
     EXPECT_EQ(std::erase(live, std::pair(s.address, s.bytes)), 1u) << "not ours, or given back before";
   }
   void protect(std::uint64_t address, std::uint64_t bytes, bool read_only) noexcept override {
@@ -569,6 +577,29 @@ TEST_F(foreign_memory, that_was_there_already_is_neither_opened_nor_closed) {
   EXPECT_EQ(share.use_count(), 1);
   EXPECT_EQ(source_.open, 0);
   memory_->abandon();
+}
+
+TEST_F(device_blocks, of_other_devices_are_there_as_long_as_somebody_has_them_and_count_for_nothing) {
+  const memory_statistics before = now();
+  auto theirs = memory_->attach(memory_kind::host, 3 * mib, {}, true);
+  ASSERT_TRUE(theirs) << theirs.error().to_string();
+  EXPECT_EQ(source_.attached, (std::vector{std::pair(memory_kind::host, true)}));
+  EXPECT_EQ(source_.live.size(), 1u);
+  EXPECT_EQ((*theirs)->address, source_.live[0].first);
+  EXPECT_EQ(now().imported_bytes, before.imported_bytes);
+  EXPECT_EQ(now().reserved_bytes, before.reserved_bytes);
+  theirs->reset();
+  EXPECT_TRUE(source_.live.empty());
+  EXPECT_EQ(now().imported_bytes, before.imported_bytes);
+}
+
+TEST(attached_memory, is_refused_by_a_source_that_cannot_share) {
+  fake_source source;
+  device_memory* const memory = device_memory::make(source, {.device_bytes = mib, .host_bytes = mib});
+  const auto theirs = memory->attach(memory_kind::device, mib, {}, true);
+  ASSERT_FALSE(theirs);
+  EXPECT_EQ(theirs.error().reaction(), reaction::unsupported);
+  memory->abandon();
 }
 
 }  // namespace

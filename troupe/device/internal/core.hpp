@@ -237,6 +237,7 @@ class device_core final : public waiter,
   bool read_report(std::uint64_t number);
   void name_cause(parsed_report& report, const request_info& info);
   void will_settle(std::uint32_t slot) noexcept;
+  void name_peer(error::details& what, const ledger_entry& e);
   void retire_lanes(const std::array<std::uint64_t, max_lanes>& done);
   void retire(std::uint32_t slot) noexcept;
   void settle(std::uint32_t slot, const error* why, bool retires) noexcept;
@@ -389,6 +390,7 @@ class device_core final : public waiter,
   std::array<std::pair<std::uint64_t, std::string_view>, 64>
       nameless_{};  // the most recent requests that no engine knew, by ticket
   std::size_t nameless_count_ = 0;
+  std::vector<std::pair<std::uint64_t, error>> peer_causes_;  // of the most recent copies that another device failed
   std::array<std::uint64_t, max_lanes> retired_{};
   std::atomic<std::uint64_t> retired_total_{0};          // by lanes, whose counters are compared with it
   std::atomic<std::uint64_t> completed_{0}, failed_{0};  // answered, however; failed of those

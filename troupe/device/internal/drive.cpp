@@ -122,8 +122,8 @@ bool device_core::read_report(std::uint64_t number) {
     take_cancelled();
   name_cause(*report, *e.info);
   report->what.generation = memory_->generation();
-  const auto cause = e.peer && !e.is_source ? e.peer->cause() : std::nullopt;
-  fail(head.slot, cause ? passed_on(*cause, *e.info, head.ticket) : error(std::move(report->what)));
+  name_peer(report->what, e);
+  fail(head.slot, error(std::move(report->what)));
   return true;
 }
 
@@ -143,6 +143,25 @@ void device_core::name_cause(parsed_report& report, const request_info& info) {
 
 void device_core::will_settle(std::uint32_t slot) noexcept {
   if (slot < ledger_.capacity()) will_write(&ledger_[slot], offsetof(ledger_entry, few) + 3 * sizeof(block_access));
+}
+
+// A worker cannot know why the other half of a copy failed, nor can it tell those that wanted what should have been
+// copied.
+void device_core::name_peer(error::details& what, const ledger_entry& e) {
+  constexpr std::size_t most_kept = 64;
+  if (e.peer && !e.is_source)
+    if (auto cause = e.peer->cause()) {
+      if (peer_causes_.size() == most_kept) peer_causes_.erase(peer_causes_.begin());
+      peer_causes_.emplace_back(what.request.ticket, std::move(*cause));
+    }
+  const auto known = std::find_if(peer_causes_.begin(), peer_causes_.end(),
+                                  [&](const auto& c) { return c.first == what.request.ticket; });
+  if (known == peer_causes_.end()) return;
+  error::details d = known->second.all();
+  d.chain.push_back(what.request);
+  d.chain.insert(d.chain.end(), what.chain.begin(), what.chain.end());
+  if (d.chain.size() > max_chain) d.chain.resize(max_chain);
+  what = std::move(d);
 }
 
 void device_core::retire_lanes(const std::array<std::uint64_t, max_lanes>& done) {

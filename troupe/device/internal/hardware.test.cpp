@@ -76,5 +76,43 @@ TEST(hardware, of_the_host_is_what_linux_says) {
   EXPECT_EQ(host_hardware(1, proc.path + "/none").model, "");
 }
 
+TEST(hardware, sees_the_other_gpus_that_a_worker_tells_of) {
+  const device_hardware h = parse_hardware(
+      "name NVIDIA H200\npeer 0000:3C:00.0 1 0 1\npeer 0000:5a:00.0 0 2 0\npeer 0000:00:00.0 x\npeers 1 2 3 4\npeer\n");
+  ASSERT_EQ(h.peers.size(), 2u);
+  EXPECT_EQ(h.peers[0].pci, "0000:3C:00.0");
+  EXPECT_TRUE(h.peers[0].seen.access);
+  EXPECT_TRUE(h.peers[0].seen.native_atomics);
+  EXPECT_EQ(h.peers[0].seen.link, peer_link::nvlink) << "nothing else carries all atomic operations";
+  EXPECT_FALSE(h.peers[1].seen.access);
+  EXPECT_FALSE(h.peers[1].seen.native_atomics);
+  EXPECT_EQ(h.peers[1].seen.performance_rank, 2);
+  EXPECT_EQ(h.peers[1].seen.link, peer_link::unknown);
+}
+
+TEST(hardware, lies_as_far_apart_as_the_tree_of_the_system_says) {
+  const files sys;
+  const std::string devices = sys.path + "/bus";
+  fs::create_directories(devices);
+  const auto add = [&](const std::string& where, const std::string& name, const std::string& node) {
+    sys.write("devices/" + where + "/" + name + "/numa_node", node);
+    fs::create_directory_symlink(sys.path + "/devices/" + where + "/" + name, devices + "/" + name);
+  };
+  add("pci0000:3a/0000:3a:00.0/0000:3b:00.0/0000:3c:04.0", "0000:3d:00.0", "0\n");
+  add("pci0000:3a/0000:3a:00.0/0000:3b:00.0/0000:3c:08.0", "0000:3e:00.0", "0\n");
+  add("pci0000:3a/0000:3a:01.0", "0000:4b:00.0", "0\n");
+  add("pci0000:5a/0000:5a:00.0", "0000:5b:00.0", "0\n");
+  add("pci0000:8a/0000:8a:00.0", "0000:8b:00.0", "1\n");
+  const auto link = [&](const char* one, const char* two) { return link_between(one, two, devices); };
+  EXPECT_EQ(link("0000:3D:00.0", "0000:3e:00.0"), peer_link::pci_switch);
+  EXPECT_EQ(link("0000:3d:00.0", "0000:4B:00.0"), peer_link::host_bridge);
+  EXPECT_EQ(link("0000:3d:00.0", "0000:5b:00.0"), peer_link::node);
+  EXPECT_EQ(link("0000:8b:00.0", "0000:3d:00.0"), peer_link::system);
+  EXPECT_EQ(link("0000:8b:00.0", "0000:8B:00.0"), peer_link::same_device);
+  EXPECT_EQ(link("0000:8b:00.0", "0000:99:00.0"), peer_link::unknown);
+  EXPECT_EQ(link("0000:8b:00.0", ""), peer_link::unknown);
+  EXPECT_EQ(link("0000:8b:00.0", "../bus/0000:8b:00.0"), peer_link::unknown);
+}
+
 }  // namespace
 }  // namespace troupe

@@ -76,7 +76,13 @@ void device_core::copy_from_peer(const std::shared_ptr<device_core>& from, const
   std::optional<error> trouble;
   block_ref mapped;
   std::uint64_t address = 0;
-  if (options.retries != 0) trouble = no_retries();
+  if (!source.owner)
+    trouble = error(reaction::caller_bug, "memory",
+                    "copy between devices: the source is an empty buffer (never allocated, or moved from)");
+  else if (source.owner->address == 0)
+    trouble = detail::why_stale(source);
+  else if (options.retries != 0)
+    trouble = no_retries();
   if (!trouble && !through->is_staged()) {
     if (const auto found = from->file_of(source, "copy between devices"); !found) {
       trouble = found.error();
@@ -130,6 +136,7 @@ void device_core::send_halves(const std::shared_ptr<device_core>& from, const Gi
                               const std::shared_ptr<peer_copy>& copy, const std::optional<error>& trouble,
                               const call_options& options, ref<peer_answer> answer) {
   checker taking(take, memory_, memory_->generation());
+  if (take.bytes < 1 && trouble) taking.fail(*trouble);  // which has no size
   take.check(taking);
   if (trouble) taking.fail(*trouble);
   auto given = detail::new_answer(from), taken = detail::new_answer(shared_from_this());
