@@ -3,7 +3,7 @@
 # Short names for what is in scripts/, where the work is done. Each target does all set-up it needs.
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan clang fuzz chaos bench gpu-test gpu-bench tidy format install clean
+.PHONY: help demo test asan tsan clang fuzz chaos bench gpu-test gpu-test2 gpu-bench tidy format install clean
 
 help: ## explain the targets
 	@echo "Troupe. Each of these installs what is missing (Debian, Ubuntu), builds, and runs:"
@@ -30,6 +30,8 @@ bench: ## measure against the bare calls, ARGS=--json for machines
 	@scripts/bench $(ARGS)
 gpu-test: ## all tests that need a GPU, on the first one here; ARGS=blas for one program
 	@scripts/gpu test $(ARGS)
+gpu-test2: ## all tests that need two GPUs
+	@scripts/gpu test2 $(ARGS)
 gpu-bench: ## measure against raw CUDA on the first GPU here, ARGS=--quick
 	@scripts/gpu bench $(ARGS)
 tidy: ## clang-tidy over all sources

@@ -35,8 +35,7 @@ int main(int argc, char** argv) {
       return std::fprintf(stderr, "%s\n", ready.error().to_string().c_str()), 1;
   const auto looked = look_around(devices);
   const auto got = through_both(devices[0], devices[1]).get();
-  if (!looked || !got)
-    return std::fprintf(stderr, "%s\n", (got ? looked.error() : got.error()).to_string().c_str()), 1;
+  if (!looked || !got) return std::fprintf(stderr, "%s\n", (got ? looked.error() : got.error()).to_string().c_str()), 1;
   std::printf("%g\n", static_cast<double>(got->back()));
   return got->back() == 1.5f ? 0 : 1;
 }

@@ -28,9 +28,11 @@ class copies_between_devices : public testing::TestWithParam<path> {
   }
   // Its worker has been replaced.
   static void kill_and_wait(const device& gpu) {
-    const std::uint64_t before = gpu.statistics().generation;
+    const auto now = [&gpu] { return gpu.statistics(); };
+    const std::uint64_t before = now().generation;
+    const int pid = now().worker_pid;
     kill_worker(gpu);
-    while (gpu.statistics().generation == before) std::this_thread::yield();
+    while (now().generation == before || now().worker_pid == pid) std::this_thread::yield();
   }
   // A request of the device has the buffer, and ends when it is told to.
   static void begin_to_use(const blockade& b) { ASSERT_TRUE(b.entered()); }

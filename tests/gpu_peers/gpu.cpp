@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Copies between devices, on one GPU (one_gpu*) and on two (two_gpus*). With TROUPE_TEST_ENGINE=host the same on the
+// host engine, to try the tests themselves.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <thread>
+#include <troupe/jit/jit.hpp>
+#include <troupe/troupe.hpp>
+
+namespace troupe {
+namespace {
+
+using namespace std::chrono_literals;
+
+enum class path { direct, staged };
+struct place {
+  std::uint32_t second;  // ordinal of the other device's GPU; the first one is 0
+  path way;
+};
+
+bool on_host() {
+  const char* const set = std::getenv("TROUPE_TEST_ENGINE");
+  return set != nullptr && std::string_view(set) == "host";
+}
+
+template <class T>
+std::string trouble(const result<T>& r) {
+  return r ? "" : r.error().to_string();
+}
+#define ASSERT_FINE(expression) ASSERT_EQ(trouble(expression), "")
+#define EXPECT_FINE(expression) EXPECT_EQ(trouble(expression), "")
+
+constexpr const char* source = R"(
+__global__ void write_late(int* x, int n, int value, long long turns) {
+  volatile long long i = 0;
+  while (i < turns) i = i + 1;
+  for (int k = threadIdx.x; k < n; k += blockDim.x) x[k] = value;
+}
+__global__ void add(const int* from, int* to, int n) {
+  for (int k = threadIdx.x; k < n; k += blockDim.x) to[k] += from[k];
+}
+__global__ void write_wildly(int* x) { x[(1LL << 44) + threadIdx.x] = 1; }
+)";
+
+class peers_on_gpus : public testing::TestWithParam<place> {
+ protected:
+  void SetUp() override {
+    here = open(0);
+    there = open(on_host() ? 0 : GetParam().second);
+    ASSERT_FINE(here->started().get()) << "this test needs a GPU";
+    ASSERT_FINE(there->started().get()) << "this test needs " << GetParam().second + 1 << " GPUs";
+  }
+  device open(std::uint32_t ordinal) {
+    return rt.open_device({.engine = on_host() ? "host" : "cuda",
+                           .ordinal = ordinal,
+                           .peer_access = GetParam().way == path::direct,
+                           .restarts = 20});
+  }
+  // Of one GPU everything is seen; of another, what the driver says.
+  bool expects_direct() const { return GetParam().way == path::direct && here->peer(*there)->access; }
+  static void kill_and_wait(const device& gpu) {
+    const auto before = gpu.statistics();
+    ASSERT_GT(before.worker_pid, 1);
+    ASSERT_EQ(::kill(before.worker_pid, SIGKILL), 0);
+    while (gpu.statistics().generation == before.generation || gpu.statistics().worker_pid == before.worker_pid)
+      std::this_thread::sleep_for(1ms);
+  }
+  static std::vector<int> noise(std::size_t n, unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<int> out(n);
+    for (int& v : out) v = static_cast<int>(random());
+    return out;
+  }
+  static void tell(const device& gpu, const jit::program& p, const char* kernel, kernel::arguments arguments) {
+    gpu.tell(jit::launch{.kernel = p.kernel(kernel), .grid = 1, .block = 128, .arguments = std::move(arguments)});
+  }
+
+  runtime rt;
+  std::optional<device> here, there;
+};
+
+std::string name_of(const testing::TestParamInfo<place>& i) {
+  return i.param.way == path::direct ? "direct" : "staged";
+}
+INSTANTIATE_TEST_SUITE_P(one_gpu, peers_on_gpus, testing::Values(place{0, path::direct}, place{0, path::staged}),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(two_gpus, peers_on_gpus, testing::Values(place{1, path::direct}, place{1, path::staged}),
+                         name_of);
+
+TEST_P(peers_on_gpus, say_how_they_are_linked) {
+  const auto seen = here->peer(*there), back = there->peer(*here);
+  ASSERT_FINE(seen);
+  ASSERT_FINE(back);
+  std::printf("%s sees %s: access %d, link %s, atomics %d, rank %d\n", here->name().c_str(), there->name().c_str(),
+              seen->access, to_string(seen->link).data(), seen->native_atomics, seen->performance_rank);
+  EXPECT_EQ(seen->link, back->link);
+  const auto h = here->statistics().hardware, t = there->statistics().hardware;
+  if (!on_host()) {
+    EXPECT_EQ(seen->link == peer_link::same_device, GetParam().second == 0);
+    EXPECT_EQ(h.pci == t.pci, GetParam().second == 0);
+  }
+  if (GetParam().second != 0 && !on_host()) {
+    EXPECT_TRUE(std::any_of(h.peers.begin(), h.peers.end(), [&](const auto& p) { return p.pci == t.pci; }));
+  }
+  const device both[] = {*here, *there};
+  const auto groups = islands(both);
+  ASSERT_FINE(groups);
+  EXPECT_EQ(groups->size(), seen->access && back->access ? 1u : 2u);
+}
+
+TEST_P(peers_on_gpus, bring_every_byte_both_ways) {
+  for (const std::size_t n : {std::size_t{1}, std::size_t{1} << 18, (std::size_t{1} << 24) + 3}) {
+    const auto data = noise(n, static_cast<unsigned>(n));
+    const auto x = there->alloc<int>(n), y = here->alloc<int>(n), z = there->alloc<int>(n);
+    ASSERT_FINE(there->upload(x, data).get());
+    ASSERT_FINE(here->copy_from(*there, y, x).get());
+    ASSERT_FINE(there->copy_from(*here, z, y).get());
+    EXPECT_TRUE(there->download(z).get().value() == data) << n;
+  }
+  for (const auto& [to, from] : {std::pair(*here, *there), std::pair(*there, *here)}) {
+    const auto all = to.statistics().peers;
+    ASSERT_EQ(all.size(), 1u);
+    EXPECT_EQ(all[0].from, from.name());
+    EXPECT_EQ(all[0].direct, expects_direct());
+    EXPECT_EQ(all[0].copies, 3u);
+  }
+}
+
+TEST_P(peers_on_gpus, copy_at_a_rate_that_is_worth_knowing) {
+  const std::size_t bytes = std::size_t{on_host() ? 64u : 1024u} << 20;
+  constexpr int times = 10;
+  const auto x = there->alloc<std::uint32_t>(bytes / 4), y = here->alloc<std::uint32_t>(bytes / 4);
+  there->fill(x, 7u);
+  ASSERT_FINE(here->copy_from(*there, y, x).get());
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < times; ++i) ASSERT_FINE(here->copy_from(*there, y, x).get());
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::printf("%s: %.1f GB/s\n", here->statistics().peers[0].direct ? "direct" : "staged",
+              static_cast<double>(bytes) * times / seconds / 1e9);
+}
+
+TEST_P(peers_on_gpus, have_their_place_in_the_order_of_both) {
+  const int n = 1 << 20;
+  const jit::program program = jit::compile(*there, {.source = source});
+  const auto x = there->alloc<int>(n, {.zeroed = true}), y = here->alloc<int>(n, {.zeroed = true});
+  for (int round = 1; round <= 5; ++round) {
+    tell(*there, program, "write_late", {inout(x), n, round, static_cast<long long>(1'000'000)});
+    here->fill(y, -1);
+    here->copy_from(*there, y, x);
+    there->fill(x, -2);
+    const auto got = here->download(y).get();
+    ASSERT_FINE(got);
+    EXPECT_EQ(std::count(got->begin(), got->end(), round), n);
+  }
+}
+
+TEST_P(peers_on_gpus, fail_with_the_fault_of_the_source_and_harm_nobody) {
+  if (on_host()) return;  // the kernel would need an address that is nobody's
+  const int n = 1 << 20;
+  const jit::program program = jit::compile(*there, {.source = source});
+  const auto x = there->alloc<int>(n, {.zeroed = true}), y = here->alloc<int>(n, {.zeroed = true});
+  ASSERT_FINE(here->copy_from(*there, y, x).get());
+  const auto w = there->alloc<int>(1);
+  tell(*there, program, "write_wildly", {inout(w)});
+  tell(*there, program, "write_late", {inout(x), n, 1, static_cast<long long>(1'000'000)});
+  const auto failed = here->copy_from(*there, y, x).get();
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().reaction(), reaction::context_lost) << trouble(failed);
+  EXPECT_FALSE(y.valid());
+  EXPECT_EQ(here->statistics().faults, 0u);
+  there->fill(x, 5);
+  here->copy_from(*there, y, x);
+  const auto got = here->download(y).get();
+  ASSERT_FINE(got);
+  EXPECT_EQ(std::count(got->begin(), got->end(), 5), n);
+}
+
+TEST_P(peers_on_gpus, survive_the_deaths_of_either_worker_among_copies) {
+  const std::size_t n = std::size_t{on_host() ? 4u : 64u} << 20;
+  const auto x = there->alloc<int>(n), y = here->alloc<int>(n);
+  for (int round = 0; round < 6; ++round) {
+    const device &dies = round % 2 == 0 ? *there : *here, &lives = round % 2 == 0 ? *here : *there;
+    const std::uint64_t faults = lives.statistics().faults;
+    std::vector<pending<void>> all;
+    there->fill(x, round);
+    for (int i = 0; i < 8; ++i) all.push_back(here->copy_from(*there, y, x));
+    kill_and_wait(dies);
+    for (auto& a : all)
+      if (const auto got = a.get(); !got) {
+        EXPECT_EQ(got.error().reaction(), reaction::context_lost) << trouble(got);
+      }
+    if (const auto got = here->download(y).get()) {
+      EXPECT_EQ(static_cast<std::size_t>(std::count(got->begin(), got->end(), round)), n);
+    }
+    EXPECT_EQ(lives.statistics().faults, faults);
+    there->fill(x, 100 + round);
+    here->copy_from(*there, y, x);
+    const auto after = here->download(y).get();
+    ASSERT_FINE(after);
+    EXPECT_EQ(static_cast<std::size_t>(std::count(after->begin(), after->end(), 100 + round)), n);
+  }
+}
+
+TEST_P(peers_on_gpus, are_enabled_before_the_first_copy_where_there_is_access) {
+  const auto x = there->alloc<int>(1000, {.zeroed = true});
+  const auto enabled = here->enable_peer(*there);
+  EXPECT_EQ(static_cast<bool>(enabled), expects_direct()) << trouble(enabled);
+  if (!enabled) {
+    EXPECT_EQ(enabled.error().reaction(), reaction::unsupported);
+    return;
+  }
+  EXPECT_EQ(here->statistics().peers.at(0).seen_bytes, there->statistics().memory.reserved_bytes);
+}
+
+TEST_P(peers_on_gpus, let_kernels_read_the_others_memory_where_there_is_access) {
+  const int n = 100000;
+  const jit::program program = jit::compile(*here, {.source = source});
+  const auto x = there->alloc<int>(n), y = here->alloc<int>(n);
+  there->fill(x, 40);
+  here->fill(y, 2);
+  ASSERT_FINE(there->lend(x).get());
+  auto shared = there->export_memory(x);
+  ASSERT_FINE(shared);
+  const auto seen = here->import_memory<int>(std::move(*shared));
+  if (!seen.valid()) {
+    EXPECT_FALSE(here->peer(*there)->access) << seen.cause()->to_string();
+    return;
+  }
+  tell(*here, program, "add", {in(seen), inout(y), n});
+  const auto got = here->download(y).get();
+  ASSERT_FINE(got);
+  EXPECT_EQ(std::count(got->begin(), got->end(), 42), n);
+}
+
+}  // namespace
+}  // namespace troupe
