@@ -10,14 +10,17 @@
 #include <sstream>
 
 namespace troupe::apps {
+
+namespace fs = std::filesystem;
+
 namespace {
 
-std::string content(const std::string& file) {
+std::string content(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::vector<std::string> names_in(const std::string& folder) {
+std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> out;
   if (DIR* const dir = ::opendir(folder.c_str())) {
     while (const dirent* e = ::readdir(dir))
@@ -51,24 +54,24 @@ bool gpu_machine::has_node(std::string_view name) const noexcept {
   return std::find(nodes.begin(), nodes.end(), name) != nodes.end();
 }
 
-gpu_machine look_at_gpus(const std::string& root) {
+gpu_machine look_at_gpus(const fs::path& root) {
   gpu_machine m;
-  const std::string devices = root + "/sys/bus/pci/devices/", driver = root + "/proc/driver/nvidia/";
+  const fs::path devices = root / "sys/bus/pci/devices", driver = root / "proc/driver/nvidia", nodes = root / "dev";
   for (const std::string& one : names_in(devices))
-    m.on_bus += content(devices + one + "/vendor").starts_with("0x10de") &&
-                content(devices + one + "/class").starts_with("0x03");
-  m.kernel_driver = after(content(driver + "version"), "NVRM version");
-  for (const std::string& one : names_in(driver + "gpus"))
-    if (std::string model = after(content(driver + "gpus/" + one + "/information"), "Model"); !model.empty())
+    m.on_bus +=
+        content(devices / one / "vendor").starts_with("0x10de") && content(devices / one / "class").starts_with("0x03");
+  m.kernel_driver = after(content(driver / "version"), "NVRM version");
+  for (const std::string& one : names_in(driver / "gpus"))
+    if (std::string model = after(content(driver / "gpus" / one / "information"), "Model"); !model.empty())
       m.models.push_back(std::move(model));
-  for (const std::string& name : names_in(root + "/dev"))
+  for (const std::string& name : names_in(nodes))
     if (is_node(name)) {
       m.nodes.push_back(name);
-      if (::access((root + "/dev/" + name).c_str(), R_OK | W_OK) != 0) m.forbidden.push_back(name);
+      if (::access((nodes / name).c_str(), R_OK | W_OK) != 0) m.forbidden.push_back(name);
     }
-  const std::string groups = content(root + "/proc/1/cgroup");
-  m.container = ::access((root + "/.dockerenv").c_str(), F_OK) == 0 ||
-                ::access((root + "/run/.containerenv").c_str(), F_OK) == 0 || groups.find("docker") != groups.npos ||
+  const std::string groups = content(root / "proc/1/cgroup");
+  m.container = ::access((root / ".dockerenv").c_str(), F_OK) == 0 ||
+                ::access((root / "run/.containerenv").c_str(), F_OK) == 0 || groups.find("docker") != groups.npos ||
                 groups.find("kubepods") != groups.npos;
   if (const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES")) m.visible = visible;
   return m;

@@ -5,6 +5,7 @@
 #include <apps/troupe/worker_answer.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,8 +24,8 @@ struct gpu_machine {
 
   bool has_node(std::string_view name) const noexcept;
 };
-/// `root`: where the machine's /dev, /proc and /sys are; "" on a real one.
-gpu_machine look_at_gpus(const std::string& root = "");
+/// `root`: where the machine's dev, proc and sys are.
+gpu_machine look_at_gpus(const std::filesystem::path& root = "/");
 
 /// What the driver's library says: `troupe-worker --describe-driver`.
 struct driver_answer {

@@ -190,7 +190,7 @@ TEST(gpu_machine, is_read_from_where_linux_shows_it) {
   for (const char* node : {"dev/nvidia0", "dev/nvidiactl", "dev/nvidia-uvm", "dev/nvidia-caps", "dev/nvme0"})
     write(node, "");
   write(".dockerenv", "");
-  const gpu_machine m = look_at_gpus(root.string());
+  const gpu_machine m = look_at_gpus(root);
   fs::remove_all(root);
   EXPECT_EQ(m.on_bus, 1u);
   EXPECT_EQ(m.kernel_driver, "NVIDIA UNIX x86_64 Kernel Module  570.26");
