@@ -203,6 +203,32 @@ TEST_F(a_program, that_never_stops_compiling_is_stopped_and_holds_nobody_up) {
   expect_serving();
 }
 
+TEST_F(a_program, that_is_cancelled_while_it_is_compiled_is_no_longer_compiled) {
+  const std::string endless =
+      "constexpr unsigned long count() { unsigned long n = 0; for (unsigned i = 0; i < 2000000000u; ++i) n += i; "
+      "return n; }\nconstexpr unsigned long counted = count();\n" +
+      kernel_that_writes("(float)counted") + "// " + unique();
+  const jit::recipe r{.source = endless,
+                      .options = {"-fconstexpr-loop-limit=2147483647", "-fconstexpr-ops-limit=9223372036854775807"}};
+  const auto p = jit::compile(gpu_, r), equal = jit::compile(gpu_, r);
+  auto end = p.ready();
+  p.cancel();
+  const error e = error_of(std::move(end));
+  EXPECT_TRUE(is_error(e, reaction::retry_later, {"program.cu: compiling was cancelled"}));
+  auto other = equal.ready();
+  EXPECT_FALSE(other.ready()) << "who has not cancelled still waits";
+  equal.cancel();
+  EXPECT_TRUE(is_error(error_of(std::move(other)), reaction::retry_later, {"program.cu: compiling was cancelled"}));
+  expect_serving();
+}
+
+TEST_F(a_program, that_is_cancelled_when_it_is_compiled_goes_on_as_it_was) {
+  const auto p = jit::compile(gpu_, {.source = kernel_that_writes("5")});
+  EXPECT_OK(p.ready().get());
+  p.cancel();
+  EXPECT_EQ(output_of(p)[0], 5);
+}
+
 TEST_F(a_program, that_includes_what_never_ends_is_stopped) {
   const fs::path pipe = fs::temp_directory_path() / ("troupe-pipe-" + std::to_string(::getpid()));
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -277,6 +303,14 @@ TEST_F(a_program, is_refused_for_each_field_that_cannot_be_honoured) {
   EXPECT_EQ(text({.architecture = "sm_90a"}),
             "jit.compile: architecture is \"sm_90a\"; the host engine compiles for the processor it runs on: leave it "
             "empty");
+  EXPECT_EQ(text({.units = {{.name = "b.cu", .source = "__device__ int b;"}}}),
+            "jit.compile: units has \"b.cu\"; the host engine makes a program of one source: #include the others, as "
+            "recipe::headers, or link on a GPU");
+  EXPECT_EQ(text({.relocatable = true}),
+            "jit.compile: relocatable is true; the host engine links nothing: leave it false, or compile on a GPU");
+  EXPECT_EQ(text({.precompiled_headers = true}),
+            "jit.compile: precompiled_headers is true; the host engine translates each source with its headers as a "
+            "whole: leave it false");
   EXPECT_EQ(
       text({.options = {"-o/etc/passwd"}}),
       "jit.compile: options[0] is \"-o/etc/passwd\"; expected an option that changes neither what is compiled, nor "

@@ -63,6 +63,9 @@ pending<kernel::occupancy> program::occupancy(const std::string& name, const ker
                                               extent shared_bytes, const kernel::dimensions& cluster) const {
   return kernel::ask_occupancy<read_occupancy>(*this, name, block, shared_bytes, cluster);
 }
+void program::cancel() const {
+  if (*this) core()->cancel_making();
+}
 pending<void> program::unload() const { return kernel::ask_unload<jit::unload>(*this); }
 
 pending<std::vector<std::byte>> program::image() const {

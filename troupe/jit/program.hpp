@@ -35,6 +35,9 @@ class program : public kernel::program {
   pending<troupe::kernel::occupancy> occupancy(const std::string& kernel, const troupe::kernel::dimensions& block,
                                                extent shared_bytes = 0,
                                                const troupe::kernel::dimensions& cluster = 1) const;
+  /// Asks the compiler to give up: what was asked of the program fails with `retry_later` then. Equal programs are
+  /// compiled nevertheless, and one that is compiled already stays so.
+  void cancel() const;
   /// Gives back what it holds in the worker, after everything that was asked of it. Later uses are refused. Happens by
   /// itself when the last handle goes.
   pending<void> unload() const;

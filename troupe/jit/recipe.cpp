@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
+#include <span>
 #include <troupe/jit/internal/compiler_options.hpp>
 #include <troupe/jit/internal/recipe_codec.hpp>
 #include <troupe/kernel/internal/bytes.hpp>
@@ -15,6 +16,7 @@ using kernel::byte_writer;
 
 constexpr std::uint64_t most_source_bytes = std::uint64_t{64} << 20, least_log_bytes = 256,
                         most_log_bytes = std::uint64_t{16} << 20;
+constexpr std::size_t most_units = 256;
 
 error refusal(const std::string& what, const std::string& expected) {
   return error(error::details{.reaction = reaction::caller_bug,
@@ -78,6 +80,33 @@ result<void> check_files(const recipe& r) {
   return {};
 }
 
+result<void> check_unit(const recipe& r, std::size_t i) {
+  const unit& u = r.units[i];
+  const std::string field = "units[" + std::to_string(i) + "]";
+  if (!is_file_name(u.name))
+    return refusal(field + ".name is " + detail::text(u.name), "a relative file name without ..");
+  for (std::size_t other = 0; other <= i; ++other)
+    if (u.name == (other == i ? r.name : r.units[other].name))
+      return refusal(field + ".name is " + detail::text(u.name) + ", which another part has", "each name once");
+  if (u.source.empty() == u.image.empty())
+    return refusal(field + (u.source.empty() ? " is empty" : " has both source and image"), "a source, or an image");
+  if (u.source.size() > most_source_bytes || u.image.size() > most_source_bytes)
+    return refusal(field + " is " + std::to_string(u.source.size() + u.image.size()) + " bytes",
+                   "at most " + std::to_string(most_source_bytes));
+  if (u.source.find('\0') != std::string::npos) return refusal(field + ".source holds a zero byte", "text");
+  return {};
+}
+
+result<void> check_units(const recipe& r) {
+  if (r.relocatable && !r.units.empty())
+    return refusal("relocatable is true and there are units", "units where all of them are linked, and none before");
+  if (r.units.size() > most_units)
+    return refusal("units are " + std::to_string(r.units.size()), "at most " + std::to_string(most_units));
+  for (std::size_t i = 0; i < r.units.size(); ++i)
+    if (auto fine = check_unit(r, i); !fine) return fine;
+  return {};
+}
+
 result<void> check_twice(const named_texts& texts, const std::string& field) {
   std::vector<std::string_view> names;
   for (const auto& [name, text] : texts) names.push_back(name);
@@ -133,6 +162,7 @@ result<void> check(const recipe& r) {
   if (r.source.find('\0') != std::string::npos) return refusal("source holds a zero byte", "text");
   if (auto fine = check_files(r); !fine) return fine;
   if (auto fine = check_names(r); !fine) return fine;
+  if (auto fine = check_units(r); !fine) return fine;
   if (auto fine = check_twice(r.headers, "headers"); !fine) return fine;
   if (auto fine = check_twice(r.definitions, "definitions"); !fine) return fine;
   return check_numbers(r);
@@ -156,12 +186,21 @@ std::string encode(const recipe& r) {
   what.value(r.max_registers);
   what.text(r.architecture);
   what.texts(r.options);
+  what.value(r.relocatable);
+  what.value(r.link_time_optimisation);
+  what.value(static_cast<std::uint64_t>(r.units.size()));
+  for (const unit& u : r.units) {
+    what.text(u.name);
+    what.text(u.source);
+    what.text({reinterpret_cast<const char*>(u.image.data()), u.image.size()});
+  }
   byte_writer all;
   all.text(what.bytes());
   all.text(r.compiler);
   all.value(r.timeout.nanoseconds);
   all.value(r.cache);
   all.value(r.log_bytes);
+  all.value(r.precompiled_headers);
   return std::move(all).bytes();
 }
 
@@ -174,6 +213,7 @@ std::optional<decoded_recipe> decode(std::string_view bytes) {
   r.timeout.nanoseconds = all.value<std::int64_t>();
   r.cache = all.value<cache_use>();
   r.log_bytes = all.value<std::uint64_t>();
+  r.precompiled_headers = all.value<bool>();
   byte_reader what(d.what);
   r.source = what.text();
   r.name = what.text();
@@ -191,6 +231,14 @@ std::optional<decoded_recipe> decode(std::string_view bytes) {
   r.max_registers = what.value<int>();
   r.architecture = what.text();
   r.options = what.texts();
+  r.relocatable = what.value<bool>();
+  r.link_time_optimisation = what.value<bool>();
+  for (auto n = what.value<std::uint64_t>(); n > 0 && what.sound(); --n) {
+    unit u{.name = std::string(what.text()), .source = std::string(what.text())};
+    const auto image = std::as_bytes(std::span(what.text()));
+    u.image.assign(image.begin(), image.end());
+    r.units.push_back(std::move(u));
+  }
   if (!all.sound() || !what.sound()) return std::nullopt;
   return d;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <troupe/base/result.hpp>
@@ -20,6 +21,13 @@ enum class cache_use : std::uint8_t {
 
 /// Names, none of them twice, each with a text: `{{"N", "4"}, {"M", "8"}}`. In any order.
 using named_texts = std::vector<std::pair<std::string, std::string>>;
+
+/// A further part of a program, in CUDA C++ or compiled before: `source` or `image`, one of them.
+struct unit {
+  std::string name;                   ///< what messages call it
+  std::string source = {};            ///< compiled as the recipe says
+  std::vector<std::byte> image = {};  ///< LTO IR, PTX, relocatable machine code (cubin, fatbin), or an archive of such
+};
 
 /// How to make a program: CUDA C++ and how to compile it. It alone decides what the program is, so that any worker can
 /// make it again.
@@ -41,6 +49,11 @@ struct recipe {
   bool debug_information = false;         ///< for debuggers and profilers: which line code is of
   int max_registers = 0;                  ///< of a thread; 0: the compiler decides. Not on the host engine
   std::string architecture = {};          ///< "" is that of the device; "sm_90a" … on a GPU
+  std::vector<unit> units = {};           ///< linked with the source. On a GPU
+  bool relocatable = false;               ///< a unit for other recipes to link, by `program::image`; not to be launched
+  bool link_time_optimisation = false;    ///< the source and all units are optimised as one
+  bool precompiled_headers = false;       ///< the next program that begins with the same headers is compiled sooner. On
+                                          ///< a GPU
   std::vector<std::string> options = {};  ///< more of them, as the engine's compiler spells them
   std::string compiler = {};  ///< path; "" is TROUPE_CXX, or the first of c++, g++ and clang++ in PATH. Host
                               ///< engine only

@@ -22,6 +22,10 @@ recipe full() {
           .debug_information = true,
           .max_registers = 64,
           .architecture = "sm_90a",
+          .units = {{.name = "u.cu", .source = "more"}, {.name = "i", .image = {std::byte{7}, std::byte{0}}}},
+          .relocatable = true,
+          .link_time_optimisation = true,
+          .precompiled_headers = true,
           .options = {"-Wall"},
           .compiler = "/usr/bin/g++",
           .timeout = time_span::of_seconds(5),
@@ -51,6 +55,15 @@ TEST(a_recipe, arrives_as_it_was_sent) {
   EXPECT_EQ(f.max_registers, 64);
   EXPECT_EQ(f.architecture, "sm_90a");
   EXPECT_EQ(f.options, r.options);
+  ASSERT_EQ(f.units.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(f.units[i].name, r.units[i].name);
+    EXPECT_EQ(f.units[i].source, r.units[i].source);
+    EXPECT_EQ(f.units[i].image, r.units[i].image);
+  }
+  EXPECT_TRUE(f.relocatable);
+  EXPECT_TRUE(f.link_time_optimisation);
+  EXPECT_TRUE(f.precompiled_headers);
   EXPECT_EQ(f.compiler, r.compiler);
   EXPECT_EQ(f.timeout, r.timeout);
   EXPECT_EQ(f.cache, cache_use::memory);
@@ -78,6 +91,16 @@ TEST(a_recipe, has_bytes_of_its_own_for_every_field_that_changes_what_is_compile
   r.kernels = {"a", "b<int", "2>"};
   EXPECT_NE(what(r), before);
   r = full();
+  r.units[1].image[1] = std::byte{1};
+  EXPECT_NE(what(r), before);
+  r = full();
+  r.link_time_optimisation = false;
+  EXPECT_NE(what(r), before);
+  r = full();
+  r.relocatable = false;
+  EXPECT_NE(what(r), before);
+  r = full();
+  r.precompiled_headers = false;
   r.timeout = time_span::of_seconds(6);
   r.cache = cache_use::disk;
   r.log_bytes = 2000;
@@ -105,6 +128,31 @@ TEST(a_recipe, takes_names_of_files_only_where_they_stay_in_their_folder) {
   for (const char* name : {"", "/a.cu", "../a.cu", "a/../../b", "a/", "./a", "-a.cu", "a\nb", "a\"b", "a\\b"})
     EXPECT_FALSE(check({.source = "s", .name = name})) << name;
   EXPECT_FALSE(check({.source = "s", .name = "a.cu", .headers = {{"a.cu", "t"}}}));
+}
+
+TEST(a_recipe, has_units_with_names_of_their_own_that_are_a_source_or_an_image) {
+  const auto refused = [](std::vector<unit> units, bool relocatable = false) {
+    const auto r = check({.source = "s", .name = "a.cu", .units = std::move(units), .relocatable = relocatable});
+    return r ? std::string() : r.error().text();
+  };
+  const std::vector<std::byte> image{std::byte{1}};
+  EXPECT_EQ(refused({{.name = "b.cu", .source = "s"}, {.name = "c", .image = image}}), "");
+  EXPECT_EQ(refused({{.name = "../b", .source = "s"}}),
+            "jit.compile: units[0].name is \"../b\"; expected a relative file name without ..");
+  for (const char* name : {"a.cu", "b.cu"})
+    EXPECT_EQ(
+        refused({{.name = "b.cu", .source = "s"}, {.name = name, .source = "s"}}),
+        "jit.compile: units[1].name is \"" + std::string(name) + "\", which another part has; expected each name once");
+  EXPECT_EQ(refused({{.name = "b"}}), "jit.compile: units[0] is empty; expected a source, or an image");
+  EXPECT_EQ(refused({{.name = "b", .source = "s", .image = image}}),
+            "jit.compile: units[0] has both source and image; expected a source, or an image");
+  EXPECT_NE(refused({{.name = "b", .source = std::string("s\0", 2)}}).find("zero byte"), std::string::npos);
+  EXPECT_NE(refused(std::vector<unit>(257, {.name = "b", .source = "s"})).find("units are 257; expected at most 256"),
+            std::string::npos);
+  EXPECT_EQ(
+      refused({{.name = "b", .source = "s"}}, true),
+      "jit.compile: relocatable is true and there are units; expected units where all of them are linked, and none "
+      "before");
 }
 
 TEST(a_recipe, takes_options_only_where_they_leave_input_and_output_to_us) {

@@ -67,6 +67,15 @@ void program_core::was_unloaded() noexcept {
   std::atomic_ref(root->unloaded).store(1, std::memory_order_release);
 }
 
+void program_core::cancel_making() noexcept {
+  if (root_.address == 0) return;
+  auto* const root = reinterpret_cast<program_root*>(root_.owner->host);
+  const std::atomic_ref cancelled(root->cancelled);
+  cancelled.store(1, std::memory_order_seq_cst);
+  // Else the next worker would refuse what this one has made.
+  if (summary().written == 1) cancelled.store(0, std::memory_order_release);
+}
+
 void program_core::globals_are_written() const noexcept {
   if (root_.address != 0) root_.owner->at_fault.store(fate::lost, std::memory_order_relaxed);
 }

@@ -17,8 +17,9 @@ struct program_root {
   std::uint64_t state;      ///< address of the state, which the log follows
   std::uint64_t log_bytes;  ///< room for it
   std::uint64_t recipe_at, recipe_bytes;
-  std::uint64_t unloaded;  ///< 1: nobody makes it any more
-  std::uint64_t reserved[2];
+  std::uint64_t unloaded;   ///< 1: nobody makes it any more
+  std::uint64_t cancelled;  ///< 1: where it is not made yet, nobody wants it any more
+  std::uint64_t reserved;
 };
 static_assert(sizeof(program_root) == program_root::bytes);
 

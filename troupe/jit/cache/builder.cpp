@@ -10,7 +10,7 @@ namespace {
 using kernel::image_source;
 
 // Grows when the meaning of a recipe or of a stored value changes.
-constexpr std::uint32_t recipe_version = 2;
+constexpr std::uint32_t recipe_version = 3;
 
 std::string key_of(const std::string& engine, const decoded_recipe& r, const compiler& with) {
   kernel::byte_writer key;
@@ -54,14 +54,16 @@ class builder::landing {
   const std::shared_ptr<flight> flight_;
 };
 
-build builder::make(const decoded_recipe& r) {
-  const std::int64_t deadline = r.full.timeout.after(now_ns());
+build builder::make(const decoded_recipe& r, std::function<bool()> cancelled) {
+  constexpr std::chrono::milliseconds glance{20};
+  const patience how_long(r.full.timeout.after(now_ns()), std::move(cancelled));
+  if (how_long.cancelled()) return failed_with(was_cancelled(r.full));
   disk_cache* disk = r.full.cache == cache_use::disk ? parts_.disk : nullptr;
   const auto with = parts_.find(r.full, disk);
   if (!with) return failed_with(with.error());
   const std::string key = key_of(parts_.engine, r, *with);
-  bool timed_out = false;
-  if (r.full.cache == cache_use::none) return from_compiler(r, *with, "", deadline, "", timed_out);
+  bool gave_up = false;
+  if (r.full.cache == cache_use::none) return from_compiler(r, *with, "", how_long, "", gave_up);
 
   std::shared_ptr<flight> mine;
   while (!mine) {
@@ -77,10 +79,10 @@ build builder::make(const decoded_recipe& r) {
       break;
     }
     const std::shared_ptr<flight> other = there;
-    const std::chrono::steady_clock::time_point until{std::chrono::nanoseconds(deadline)};
-    if (!landed_.wait_until(guard, until, [&] { return other->over; }))
-      return failed_with(out_of_time(r.full, "an equal program was still being compiled after "));
-    if (other->timed_out && now_ns() < deadline) continue;  // whose patience was shorter than ours
+    while (!other->over && !how_long.over()) landed_.wait_for(guard, glance);
+    if (how_long.cancelled()) return failed_with(was_cancelled(r.full));
+    if (!other->over) return failed_with(out_of_time(r.full, "an equal program was still being compiled after "));
+    if (other->gave_up && !how_long.timed_out()) continue;  // whose patience was shorter than ours
     build same = other->outcome;
     same.source = image_source::memory;
     return same;
@@ -89,11 +91,11 @@ build builder::make(const decoded_recipe& r) {
   std::string note;
   std::optional<build> made;
   if (disk != nullptr) made = from_disk(key, note);
-  if (!made) made = from_compiler(r, *with, key, deadline, note, timed_out);
+  if (!made) made = from_compiler(r, *with, key, how_long, note, gave_up);
   // Nobody looks at it before it has landed. Copied first: an exception may not leave half of it there.
   build same = *made;
   mine->outcome = std::move(same);
-  mine->timed_out = timed_out;
+  mine->gave_up = gave_up;
   return std::move(*made);
 }
 
@@ -121,13 +123,13 @@ std::optional<build> builder::from_disk(const std::string& key, std::string& not
 }
 
 build builder::from_compiler(const decoded_recipe& r, const compiler& with, const std::string& key,
-                             std::int64_t deadline_ns, const std::string& note, bool& timed_out) {
-  compiled c = parts_.compile(r.full, with, deadline_ns);
-  timed_out = c.timed_out;
+                             const patience& how_long, const std::string& note, bool& gave_up) {
+  compiled c = parts_.compile(r.full, with, how_long);
+  gave_up = c.gave_up;
   build b{.failed = std::move(c.failed), .image = {}, .log = std::move(c.log), .source = image_source::compiled};
   if (!b.failed) b.image = std::make_shared<const std::string>(std::move(c.image));
   const std::string said = b.log;  // notes about this run are no part of what is kept
-  b.log += as_note(note);
+  b.log += c.remarks + as_note(note);
   if (b.failed || !c.lasting || key.empty()) return b;
   if (r.full.cache == cache_use::disk && parts_.disk != nullptr) {
     kernel::byte_writer value;

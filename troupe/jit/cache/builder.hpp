@@ -9,6 +9,7 @@
 #include <mutex>
 #include <troupe/jit/cache/compiled.hpp>
 #include <troupe/jit/cache/disk_cache.hpp>
+#include <troupe/jit/cache/patience.hpp>
 #include <troupe/jit/internal/recipe_codec.hpp>
 #include <troupe/kernel/program_block.hpp>
 #include <unordered_map>
@@ -27,7 +28,7 @@ struct build {
 /// same at the same time. Keys are compared in full. Thread safe.
 class builder {
  public:
-  using compile_function = std::function<compiled(const recipe&, const compiler&, std::int64_t deadline_ns)>;
+  using compile_function = std::function<compiled(const recipe&, const compiler&, const patience&)>;
   struct parts {
     /// Refuses, too, what the engine has no use for.
     std::function<result<compiler>(const recipe&, disk_cache* cache)> find;
@@ -38,7 +39,8 @@ class builder {
   };
   explicit builder(parts p) : parts_(std::move(p)) {}
 
-  build make(const decoded_recipe& r);
+  /// `cancelled` is asked, from several threads, whether the program is still wanted.
+  build make(const decoded_recipe& r, std::function<bool()> cancelled = {});
 
  private:
   struct kept {
@@ -49,15 +51,15 @@ class builder {
     std::uint64_t bytes() const noexcept;
   };
   struct flight {
-    bool over = false, timed_out = false;
+    bool over = false, gave_up = false;
     build outcome;
   };
   class landing;
 
   std::optional<build> from_memory(const std::string& key);
   std::optional<build> from_disk(const std::string& key, std::string& note);
-  build from_compiler(const decoded_recipe& r, const compiler& with, const std::string& key, std::int64_t deadline_ns,
-                      const std::string& note, bool& timed_out);
+  build from_compiler(const decoded_recipe& r, const compiler& with, const std::string& key, const patience& how_long,
+                      const std::string& note, bool& gave_up);
   void keep(kept k);
   void drop(std::list<kept>::iterator at);
 

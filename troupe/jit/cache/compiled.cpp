@@ -13,6 +13,10 @@ error out_of_time(const recipe& r, const std::string& what, const std::string& t
       "jit.compile: " + r.name + ": " + what + span + then + "; raise the recipe's timeout, or make it less work");
 }
 
+error was_cancelled(const recipe& r) {
+  return error(reaction::retry_later, "jit", "jit.compile: " + r.name + ": compiling was cancelled");
+}
+
 std::string first_error(const std::string& log) {
   const std::size_t at = log.find("error:");
   if (at == std::string::npos) return log.substr(0, log.find('\n'));
@@ -32,7 +36,9 @@ bool mentions_time(const recipe& r) {
   const auto in_any = [](const named_texts& all) {
     return std::any_of(all.begin(), all.end(), [](const auto& one) { return mentions_time(one.second); });
   };
-  return mentions_time(r.source) || in_any(r.headers) || in_any(r.definitions) ||
+  const auto in_unit = [](const unit& u) { return mentions_time(u.source); };
+  return mentions_time(r.source) || std::any_of(r.units.begin(), r.units.end(), in_unit) || in_any(r.headers) ||
+         in_any(r.definitions) ||
          std::any_of(r.options.begin(), r.options.end(), [](const std::string& o) { return mentions_time(o); });
 }
 

@@ -22,12 +22,16 @@ struct compiler {
 /// What came of running the compiler.
 struct compiled {
   std::optional<error> failed;
-  bool timed_out = false;  ///< it failed because the time was over
+  bool gave_up = false;  ///< it failed because the time was over, or it was cancelled: another may have more patience
   std::string image;
   std::string log;
-  manifest made_from;    ///< the files it read, and the folders it looked in
-  bool lasting = false;  ///< the same would come of it another time: it may be kept
+  std::string remarks = {};  ///< to the log, about this run alone: not kept with the image
+  manifest made_from;        ///< the files it read, and the folders it looked in
+  bool lasting = false;      ///< the same would come of it another time: it may be kept
 };
+
+/// "NAME: compiling was cancelled".
+error was_cancelled(const recipe& r);
 
 /// The time of the recipe is over: "NAME: WHAT 60 s THEN; raise the recipe's timeout …".
 error out_of_time(const recipe& r, const std::string& what, const std::string& then = {});

@@ -185,7 +185,7 @@ TEST(nvrtc_with_a_recipe, is_stopped_when_the_time_is_over) {
   recipe r{.source = text_of(fs::path(TROUPE_TEST_CUDA_SOURCES) / "reduce.cu"), .timeout = time_span::of_seconds(1)};
   const compiled c = compile_for(r, 80, now_ns() - 1);
   ASSERT_TRUE(c.failed);
-  EXPECT_TRUE(c.timed_out);
+  EXPECT_TRUE(c.gave_up);
   EXPECT_FALSE(c.lasting);
   EXPECT_NE(why(c).find("NVRTC had not ended after 1 s and was stopped; raise the recipe's timeout"), std::string::npos)
       << why(c);

@@ -23,6 +23,7 @@ class search {
 
   read_files run() {
     look_at(recipe_.source, "");
+    for (const unit& u : recipe_.units) look_at(u.source, "");
     // NVRTC takes a header in memory for a file of that name, from wherever it runs.
     std::error_code unknown_place;
     const auto here = std::filesystem::current_path(unknown_place);

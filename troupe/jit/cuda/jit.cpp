@@ -52,11 +52,14 @@ class gpu_jit : public engine_with<gpu_programs> {
         builder_({.find = [this](const recipe& r,
                                  disk_cache*) { return compiler_for(with_, r, limits_.major * 10 + limits_.minor); },
                   .compile = [this](const recipe& r, const compiler& c,
-                                    std::int64_t deadline_ns) { return compile(with_, c, r, deadline_ns); },
+                                    const patience& how_long) { return compile(with_, c, r, how_long); },
                   .engine = engine_identity(),
                   .disk = disk_.folder().empty() ? nullptr : &disk_}) {}
 
   result<gpu_programs::program_ref> load(const recipe& r, const build& b) const {
+    if (r.relocatable)
+      return std::make_shared<const kernel::loaded_program<kernel::gpu_image>>(
+          r.name + ", which is relocatable and has to be linked,", kernel::gpu_image::none(), b.image);
     auto image = kernel::gpu_image::load(*b.image, r.name, limits_);
     if (!image) return image.error();
     for (const std::string& name : r.kernels)

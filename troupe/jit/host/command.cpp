@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/file_descriptor.hpp>
@@ -15,7 +13,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
 
 namespace troupe::jit {
 namespace {
@@ -41,13 +38,13 @@ bool take_messages(int fd, std::size_t most, command_outcome& out) {
   return n > 0;
 }
 
-bool wait_readable(int fd, std::int64_t deadline_ns) {
+bool wait_readable(int fd, const patience& how_long) {
+  constexpr std::int64_t glance_ms = 20;
   pollfd p{.fd = fd, .events = POLLIN, .revents = 0};
   while (true) {
-    const std::int64_t left = std::max<std::int64_t>(deadline_ns - now_ns(), 0) / 1'000'000;
-    const int got = ::poll(&p, 1, static_cast<int>(std::min<std::int64_t>(left, 1'000'000)));
-    if (got > 0) return true;
-    if (now_ns() >= deadline_ns) return false;
+    const std::int64_t left = std::max<std::int64_t>(how_long.deadline_ns() - now_ns(), 0) / 1'000'000;
+    if (::poll(&p, 1, static_cast<int>(std::min(left, glance_ms))) > 0) return true;
+    if (how_long.over()) return false;
   }
 }
 
@@ -57,62 +54,14 @@ void make_printable(std::string& text) {
     if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f) c = '?';
 }
 
-// Nobody else calls a folder like this.
-constexpr const char* folder_prefix = ".troupe-jit.";
-
-bool is_at(const std::string& path, const file_descriptor& folder) {
-  struct stat named{}, held{};
-  return ::stat(path.c_str(), &named) == 0 && ::fstat(folder.get(), &held) == 0 && named.st_ino == held.st_ino &&
-         named.st_dev == held.st_dev && held.st_uid == ::geteuid();
-}
-
-file_descriptor open_folder(const std::string& path) {
-  return file_descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-}
-
-bool lock(const file_descriptor& folder) { return ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0; }
-
-void remove_what_the_dead_left(const std::string& place) {
-  std::error_code ignored;
-  for (std::filesystem::directory_iterator at(place, ignored), end; !ignored && at != end; at.increment(ignored)) {
-    if (!at->path().filename().string().starts_with(folder_prefix)) continue;
-    std::error_code failed;
-    const file_descriptor folder = open_folder(at->path());
-    if (folder && lock(folder) && is_at(at->path(), folder)) std::filesystem::remove_all(at->path(), failed);
-  }
-}
-
 }  // namespace
-
-result<private_folder> private_folder::make() {
-  const char* set = std::getenv("TMPDIR");
-  const std::string place = set != nullptr && *set == '/' ? set : "/tmp";
-  remove_what_the_dead_left(place);
-  while (true) {
-    std::string path = place + "/" + folder_prefix + "XXXXXX";
-    if (::mkdtemp(path.data()) == nullptr)
-      return error::from_errno(reaction::retry_later, "jit", "making a folder for the compiler, " + path, errno);
-    file_descriptor folder = open_folder(path);
-    if (!folder && errno != ENOENT)
-      return error::from_errno(reaction::retry_later, "jit", "opening a folder for the compiler, " + path, errno);
-    // Where there are no locks, nothing is taken for a dead one's.
-    const bool taken = folder && !lock(folder) && errno == EWOULDBLOCK;
-    if (folder && !taken && is_at(path, folder)) return private_folder(std::move(path), std::move(folder));
-    // Somebody took it for a dead one's before it was locked.
-  }
-}
-
-private_folder::~private_folder() {
-  std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-}
 
 result<command_outcome> run_command(const std::string& keeper, const command& c) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return error::from_errno(reaction::retry_later, "jit", "pipe2", errno);
   const file_descriptor ours(ends[0]);
   file_descriptor theirs(ends[1]);
-  const std::int64_t left = std::max<std::int64_t>(c.deadline_ns - now_ns(), 0);
+  const std::int64_t left = std::max<std::int64_t>(c.how_long.deadline_ns() - now_ns(), 0);
   // A second line of defence, should even the keeper have been killed.
   const std::int64_t cpu_seconds = std::min<std::int64_t>(left / 1'000'000'000 + 2, a_day);
   launch_options options{
@@ -127,19 +76,20 @@ result<command_outcome> run_command(const std::string& keeper, const command& c)
   theirs.reset();
 
   command_outcome out;
-  std::int64_t deadline = c.deadline_ns;
+  patience how_long = c.how_long;
   while (true) {
-    if (wait_readable(ours.get(), deadline)) {
+    if (wait_readable(ours.get(), how_long)) {
       if (!take_messages(ours.get(), c.message_bytes, out)) break;
-    } else if (!out.timed_out) {
-      out.timed_out = true;
+    } else if (!out.gave_up) {
+      out.gave_up = true;
       (void)kept->kill(SIGTERM);  // it kills the whole family
-      deadline = now_ns() + grace_ns;
+      how_long = patience(now_ns() + grace_ns);
     } else {
       break;
     }
   }
-  const auto end = kept->wait(out.timed_out ? deadline : std::max(now_ns() + grace_ns, c.deadline_ns));
+  const auto end =
+      kept->wait(out.gave_up ? how_long.deadline_ns() : std::max(now_ns() + grace_ns, c.how_long.deadline_ns()));
   if (!end) return end.error();
   out.exit_code = end->how == exit_status::ending::exited ? end->value : 128 + end->value;
   make_printable(out.messages);

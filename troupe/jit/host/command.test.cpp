@@ -21,7 +21,7 @@ constexpr std::int64_t second = 1'000'000'000;
 class a_command : public testing::Test {
  protected:
   command shell(const std::string& script) const {
-    return {.line = {"/bin/sh", "-c", script}, .folder = room_.path(), .deadline_ns = now_ns() + 60 * second};
+    return {.line = {"/bin/sh", "-c", script}, .folder = room_.path(), .how_long = now_ns() + 60 * second};
   }
   command_outcome run(const command& c) const {
     auto r = run_command(TROUPE_KEEPER, c);
@@ -47,7 +47,7 @@ TEST_F(a_command, gives_its_exit_code_its_messages_and_its_output_in_a_file) {
   c.output = "out";
   const command_outcome o = run(c);
   EXPECT_EQ(o.exit_code, 3);
-  EXPECT_FALSE(o.timed_out);
+  EXPECT_FALSE(o.gave_up);
   EXPECT_EQ(o.messages, "wrong\n");
   EXPECT_EQ(in_folder("out"), "made\n");
 }
@@ -85,13 +85,21 @@ TEST_F(a_command, has_its_messages_cut_and_made_printable) {
 TEST_F(a_command, is_killed_at_the_deadline_with_all_its_children_even_those_that_ignore_signals) {
   // A shell of its own: $$ in ( ) is the outer one.
   command c = shell("trap '' TERM HUP; sh -c 'trap \"\" TERM; echo $$ > child; sleep 1000; :' & sleep 1000; wait");
-  c.deadline_ns = now_ns() + second / 2;
+  c.how_long = now_ns() + second / 2;
   const std::int64_t begin = now_ns();
   const command_outcome o = run(c);
-  EXPECT_TRUE(o.timed_out);
+  EXPECT_TRUE(o.gave_up);
   EXPECT_LT(now_ns() - begin, 20 * second);
   const int pid = std::stoi(in_folder("child"));
   EXPECT_TRUE(comes([&] { return !exists(pid); }));
+}
+
+TEST_F(a_command, is_killed_when_nobody_wants_it_any_more) {
+  command c = shell("echo $$ > child; sleep 1000; :");
+  c.how_long = patience(INT64_MAX, [this] { return fs::exists(room_.path() + "/child"); });
+  const command_outcome o = run(c);
+  EXPECT_TRUE(o.gave_up);
+  EXPECT_TRUE(c.how_long.cancelled());
 }
 
 TEST_F(a_command, leaves_no_child_behind_that_outlives_it) {
@@ -115,12 +123,12 @@ TEST_F(a_command, leaves_no_child_behind_that_has_left_its_group_and_session_and
   };
   const command_outcome fine = run(shell(daemon + "echo fine >&2"));
   EXPECT_EQ(fine.exit_code, 0);
-  EXPECT_FALSE(fine.timed_out);
+  EXPECT_FALSE(fine.gave_up);
   EXPECT_EQ(fine.messages, "fine\n");
   expect_gone();
   command c = shell(daemon + "sleep 1000; :");
-  c.deadline_ns = now_ns() + 2 * second;
-  EXPECT_TRUE(run(c).timed_out);
+  c.how_long = now_ns() + 2 * second;
+  EXPECT_TRUE(run(c).gave_up);
   expect_gone();
 }
 
@@ -141,7 +149,7 @@ TEST_F(a_command, ends_with_its_folder_when_the_process_that_runs_it_is_killed) 
   if (parent == 0) {
     command c{.line = {"/bin/sh", "-c", "(sleep 1000) & echo $! > child.new; mv child.new child; sleep 1000"},
               .folder = folder,
-              .deadline_ns = now_ns() + 1000 * second};
+              .how_long = now_ns() + 1000 * second};
     (void)run_command(TROUPE_KEEPER, c);
     std::_Exit(1);
   }

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <time.h>
-#include <troupe/base/clock.hpp>
 #include <troupe/jit/cache/files.hpp>
 #include <troupe/jit/host/command.hpp>
 #include <troupe/jit/host/compile.hpp>
@@ -69,8 +68,8 @@ kernel::compiler_settings settings_of(const installation& at, const recipe& r) {
 // One compile: its folder, and what it has said so far.
 class job {
  public:
-  job(const installation& at, const compiler& with, const recipe& r, std::int64_t deadline_ns)
-      : at_(at), with_(with), recipe_(r), settings_(settings_of(at, r)), deadline_ns_(deadline_ns) {}
+  job(const installation& at, const compiler& with, const recipe& r, const patience& how_long)
+      : at_(at), with_(with), recipe_(r), settings_(settings_of(at, r)), how_long_(how_long) {}
 
   compiled run() {
     const std::int64_t begin = wall_clock_ns();
@@ -111,7 +110,7 @@ class job {
               .folder = folder_->path(),
               .place = place,
               .output = output,
-              .deadline_ns = deadline_ns_,
+              .how_long = how_long_,
               .file_bytes = file_bytes};
     c.line.insert(c.line.end(), arguments.begin(), arguments.end());
     auto said = run_command(at_.keeper, c);
@@ -123,9 +122,10 @@ class job {
     name_headers(said->messages);
     out_.log += said->messages;
     if (said->cut_bytes != 0) out_.log += "\n… (" + std::to_string(said->cut_bytes) + " bytes more)\n";
-    if (said->timed_out) {
-      out_.timed_out = true;
-      return stop(out_of_time(recipe_, "the compiler had not ended after ", " and was killed"));
+    if (said->gave_up) {
+      out_.gave_up = true;
+      return stop(how_long_.cancelled() ? was_cancelled(recipe_)
+                                        : out_of_time(recipe_, "the compiler had not ended after ", " and was killed"));
     }
     if (said->exit_code == 0) return true;
     std::string what = first_error(said->messages);
@@ -145,7 +145,7 @@ class job {
     const bool fine = step(std::move(arguments), preprocessed, most_preprocessed_bytes + 1);
     std::error_code unknown;
     const auto bytes = std::filesystem::file_size(folder_->path() + "/" + place + "/" + preprocessed, unknown);
-    if (out_.timed_out || unknown || bytes <= most_preprocessed_bytes) return fine;
+    if (out_.gave_up || unknown || bytes <= most_preprocessed_bytes) return fine;
     out_.log.clear();  // the preprocessor's complaint that it could not write more
     return stop(failure(reaction::caller_bug,
                         recipe_.name + " is more than " + std::to_string(most_preprocessed_bytes) +
@@ -154,9 +154,9 @@ class job {
 
   // Ours are the steps that nobody kills.
   bool in_time() {
-    if (now_ns() < deadline_ns_) return true;
-    out_.timed_out = true;
-    return stop(out_of_time(recipe_, "it was not translated after "));
+    if (!how_long_.over()) return true;
+    out_.gave_up = true;
+    return stop(how_long_.cancelled() ? was_cancelled(recipe_) : out_of_time(recipe_, "it was not translated after "));
   }
 
   bool translate() {
@@ -204,7 +204,7 @@ class job {
   const compiler& with_;
   const recipe& recipe_;
   const kernel::compiler_settings settings_;
-  const std::int64_t deadline_ns_;
+  const patience& how_long_;
   std::optional<private_folder> folder_;
   std::string abilities_;  // that the code takes for granted
   compiled out_;
@@ -212,8 +212,8 @@ class job {
 
 }  // namespace
 
-compiled compile(const installation& at, const compiler& with, const recipe& r, std::int64_t deadline_ns) {
-  return job(at, with, r, deadline_ns).run();
+compiled compile(const installation& at, const compiler& with, const recipe& r, const patience& how_long) {
+  return job(at, with, r, how_long).run();
 }
 
 }  // namespace troupe::jit

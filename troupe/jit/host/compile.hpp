@@ -4,6 +4,7 @@
 
 #include <string>
 #include <troupe/jit/cache/compiled.hpp>
+#include <troupe/jit/cache/patience.hpp>
 #include <troupe/jit/host/compiler.hpp>
 
 namespace troupe::jit {
@@ -15,6 +16,6 @@ struct installation {
 };
 
 /// Preprocesses, translates and compiles.
-compiled compile(const installation& at, const compiler& with, const recipe& r, std::int64_t deadline_ns);
+compiled compile(const installation& at, const compiler& with, const recipe& r, const patience& how_long);
 
 }  // namespace troupe::jit

@@ -41,6 +41,16 @@ result<void> check_for_host(const recipe& r) {
   if (r.max_registers != 0)
     return unsupported("max_registers is " + std::to_string(r.max_registers) +
                        "; the host engine compiles for a processor, whose registers nobody shares: leave it 0");
+  if (!r.units.empty())
+    return unsupported("units has \"" + r.units.front().name +
+                       "\"; the host engine makes a program of one source: #include the others, as recipe::headers, or "
+                       "link on a GPU");
+  if (r.relocatable)
+    return unsupported("relocatable is true; the host engine links nothing: leave it false, or compile on a GPU");
+  if (r.precompiled_headers)
+    return unsupported(
+        "precompiled_headers is true; the host engine translates each source with its headers as a whole: leave it "
+        "false");
   if (!r.architecture.empty())
     return unsupported("architecture is \"" + r.architecture +
                        "\"; the host engine compiles for the processor it runs on: leave it empty");
@@ -71,20 +81,20 @@ result<known_compilers::known> known_compilers::ask(const std::string& keeper, c
   auto folder = private_folder::make();
   if (!folder) return folder.error();
   const auto run = [&](const std::string& option) {
-    return run_command(
-        keeper, {.line = {path, option}, .folder = folder->path(), .deadline_ns = deadline, .message_bytes = 4096});
+    return run_command(keeper,
+                       {.line = {path, option}, .folder = folder->path(), .how_long = deadline, .message_bytes = 4096});
   };
   const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
   const auto said = run("--version");
   if (!said) return said.error();
-  if (said->exit_code != 0 || said->timed_out)
+  if (said->exit_code != 0 || said->gave_up)
     return unsupported("the compiler " + path +
-                       " does not say its version: " + (said->timed_out ? "it does not end" : said->messages) + remedy);
+                       " does not say its version: " + (said->gave_up ? "it does not end" : said->messages) + remedy);
   known out{.version = first_line(said->messages), .programs = {}};
   for (const char* name : {"cc1plus", "clang", "as", "ld"}) {
     const auto where = run(std::string("-print-prog-name=") + name);
     if (!where) return where.error();
-    if (where->timed_out)
+    if (where->gave_up)
       return unsupported("the compiler " + path + " does not say what it runs: it does not end" + remedy);
     std::string program = first_line(where->messages);
     if (!program.starts_with('/')) program = in_path(program);  // as the compiler will look for it

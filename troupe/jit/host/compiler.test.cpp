@@ -80,6 +80,16 @@ TEST_F(the_compiler, is_for_a_processor_and_refuses_what_that_has_no_use_for) {
   EXPECT_EQ(registers.error().text(),
             "jit.compile: max_registers is 32; the host engine compiles for a processor, whose registers nobody "
             "shares: leave it 0");
+  const auto wants = [](const recipe& r) {
+    const auto fine = check_for_host(r);
+    EXPECT_TRUE(!fine && fine.error().reaction() == reaction::unsupported);
+    return fine ? std::string() : fine.error().text();
+  };
+  EXPECT_NE(wants({.source = "a", .units = {{.name = "b.cu", .source = "b"}}}).find("units has \"b.cu\""),
+            std::string::npos);
+  EXPECT_NE(wants({.source = "a", .relocatable = true}).find("relocatable is true"), std::string::npos);
+  EXPECT_NE(wants({.source = "a", .precompiled_headers = true}).find("precompiled_headers is true"), std::string::npos);
+  EXPECT_TRUE(check_for_host({.source = "a", .link_time_optimisation = true})) << "of one source, that is what it does";
   const auto architecture = check_for_host({.source = "a", .architecture = "sm_90a"});
   ASSERT_FALSE(architecture);
   EXPECT_EQ(architecture.error().reaction(), reaction::unsupported);

@@ -57,7 +57,7 @@ class host_jit : public engine_with<host_programs> {
                     return compilers_.identify(installation_.keeper, *path, cache);
                   },
                   .compile = [this](const recipe& r, const compiler& with,
-                                    std::int64_t deadline_ns) { return compile(installation_, with, r, deadline_ns); },
+                                    const patience& how_long) { return compile(installation_, with, r, how_long); },
                   .engine = engine_identity(),
                   .disk = disk_.folder().empty() ? nullptr : &disk_}) {}
 

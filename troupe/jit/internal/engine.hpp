@@ -47,7 +47,7 @@ class engine_with : public kernel::program_engine<actor, Programs> {
     const std::int64_t begin = now_ns();
     const auto recipe = decode(kernel::recipe_of(root));
     if (!recipe) return {error(reaction::fatal, "jit", "jit.compile: the recipe is damaged"), {}, {}};
-    build b = with.make(*recipe);
+    build b = with.make(*recipe, [&root] { return kernel::is_cancelled(root); });
     result<typename Programs::program_ref> made = b.failed ? *b.failed : load(recipe->full, b);
     kernel::build_summary s{.source = b.source};
     if (made) {

@@ -265,6 +265,10 @@ inline std::string_view recipe_of(const program_root& root) noexcept {
   return {reinterpret_cast<const char*>(&root) + root.recipe_at, root.recipe_bytes};
 }
 
+inline bool is_cancelled(const program_root& root) noexcept {
+  return std::atomic_ref(const_cast<std::uint64_t&>(root.cancelled)).load(std::memory_order_acquire) != 0;
+}
+
 inline const program_root& root_at(const std::byte* operand) noexcept {
   return *reinterpret_cast<const program_root*>(operand);
 }

@@ -10,7 +10,7 @@
 namespace troupe::kernel {
 namespace {
 
-constexpr std::uint32_t fat_magic = 0xba55ed50;
+constexpr std::uint32_t fat_magic = 0xba55ed50, lto_magic = 0x7f4e43ed;
 struct fat_header {
   std::uint32_t magic;
   std::uint16_t version, header_bytes;
@@ -53,6 +53,8 @@ looked_at look_at_image(std::string_view bytes) {
   }
   if (fat_header h{}; read(bytes, 0, h.magic) && h.magic == fat_magic)
     return {container::fat, read(bytes, 0, h) && holds(bytes, h.header_bytes, h.bytes) ? "" : cut};
+  if (std::uint32_t magic = 0; read(bytes, 0, magic) && magic == lto_magic)
+    return {container::lto_ir, "is LTO IR, which no GPU runs; link it: it may be one of jit::recipe::units"};
   const std::string_view head = bytes.substr(0, 4096);
   if (head.find(".version") != head.npos && bytes.substr(0, bytes.find_last_not_of('\0') + 1).find('\0') == bytes.npos)
     return {container::ptx, ""};

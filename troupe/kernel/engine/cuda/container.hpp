@@ -7,7 +7,7 @@
 
 namespace troupe::kernel {
 
-enum class container : unsigned char { machine_code, fat, ptx, none };
+enum class container : unsigned char { machine_code, fat, ptx, lto_ir, none };
 
 /// What an image for a GPU lies in, and why it cannot be one. The driver is not told where an image ends, so what is
 /// cut off must not come to it.

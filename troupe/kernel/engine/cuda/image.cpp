@@ -155,6 +155,7 @@ const gpu_kernel* gpu_image::find_kernel(std::string_view name) const { return f
 const gpu_global* gpu_image::find_global(std::string_view name) const {
   const std::scoped_lock guard(globals_->lock);
   if (const gpu_global* known = find_named(globals_->all, name)) return known;
+  if (!module_) return nullptr;
   CUdeviceptr at = 0;
   std::size_t bytes = 0;
   std::string plain(name);

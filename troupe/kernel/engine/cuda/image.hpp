@@ -47,6 +47,9 @@ class gpu_image {
   /// Loads a cubin, a fatbin or PTX, which must be followed by a zero byte. `name` is what error texts show.
   static result<gpu_image> load(const std::string& bytes, const std::string& name, const gpu_limits& limits);
 
+  /// What holds nothing that could run.
+  static gpu_image none() { return gpu_image(); }
+
   const std::vector<gpu_kernel>& kernels() const noexcept { return kernels_; }
   /// Those that the image names, or that were asked for: nobody else knows of a variable before it is asked for.
   std::deque<gpu_global> globals() const;

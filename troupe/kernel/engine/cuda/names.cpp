@@ -18,6 +18,8 @@ std::string with_names(std::string image, const image_names& names) {
   return image;
 }
 
+std::string_view without_names(std::string_view image) { return image.substr(0, image.rfind(head)); }
+
 image_names names_in(std::string_view image) {
   image_names out;
   const std::size_t at = image.rfind(head);

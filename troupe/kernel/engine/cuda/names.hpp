@@ -17,6 +17,7 @@ struct image_names {
 };
 
 std::string with_names(std::string image, const image_names& names);
+std::string_view without_names(std::string_view image);
 /// None when it has no such lines.
 image_names names_in(std::string_view image);
 

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/result.hpp>
+
+namespace troupe::jit {
+
+/// A folder of this process's own that goes, with all that is in it, when the object does. A process that is killed
+/// leaves it: it is locked as long as its process lives, and whoever makes the next one removes those that are not.
+class private_folder {
+ public:
+  static result<private_folder> make();
+  private_folder(private_folder&& o) noexcept : path_(std::move(o.path_)), lock_(std::move(o.lock_)) {
+    o.path_.clear();
+  }
+  private_folder& operator=(private_folder&& o) noexcept {
+    std::swap(path_, o.path_);
+    std::swap(lock_, o.lock_);
+    return *this;
+  }
+  ~private_folder();
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  private_folder(std::string path, file_descriptor lock) noexcept : path_(std::move(path)), lock_(std::move(lock)) {}
+  std::string path_;
+  file_descriptor lock_;
+};
+
+}  // namespace troupe::jit

@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
+#include <nvJitLink.h>
+#include <nvrtc.h>
+
+#include <algorithm>
+#include <map>
+#include <troupe/base/unique_handle.hpp>
+#include <troupe/jit/cache/compiled.hpp>
+#include <troupe/jit/cuda/linker.hpp>
+#include <troupe/jit/cuda/symbols.hpp>
+#include <troupe/kernel/engine/cuda/container.hpp>
+
+namespace troupe::jit {
+
+struct linker::calls {
+  decltype(&::nvJitLinkCreate) create;
+  decltype(&::nvJitLinkDestroy) destroy;
+  decltype(&::nvJitLinkAddData) add;
+  decltype(&::nvJitLinkComplete) complete;
+  decltype(&::nvJitLinkGetLinkedCubinSize) cubin_bytes;
+  decltype(&::nvJitLinkGetLinkedCubin) cubin;
+  decltype(&::nvJitLinkGetLinkedPtxSize) ptx_bytes;
+  decltype(&::nvJitLinkGetLinkedPtx) ptx;
+  decltype(&::nvJitLinkGetErrorLogSize) errors_bytes;
+  decltype(&::nvJitLinkGetErrorLog) errors;
+  decltype(&::nvJitLinkGetInfoLogSize) remarks_bytes;
+  decltype(&::nvJitLinkGetInfoLog) remarks;
+  decltype(&::nvJitLinkVersion) version;
+};
+
+namespace {
+
+using kernel::container;
+
+error failure(reaction how, const std::string& text, nvJitLinkResult code = NVJITLINK_SUCCESS) {
+  return error(error::details{
+      .reaction = how, .domain = "jit", .code = static_cast<std::int64_t>(code), .text = "jit.compile: " + text});
+}
+
+error no_library(const std::string& why) {
+  return failure(reaction::unsupported,
+                 "units and link_time_optimisation need nvJitLink: " + why +
+                     "; install libnvJitLink of the CUDA toolkit (Debian packages of NVIDIA: libnvjitlink), or leave "
+                     "both");
+}
+
+// The folder of NVRTC, which comes in the same toolkit.
+std::string beside_nvrtc(const std::string& file) {
+  Dl_info library{};
+  if (::dladdr(reinterpret_cast<const void*>(&::nvrtcVersion), &library) == 0 || library.dli_fname == nullptr)
+    return {};
+  const std::string path = library.dli_fname;
+  const std::size_t slash = path.rfind('/');
+  return slash == path.npos ? std::string() : path.substr(0, slash + 1) + file;
+}
+
+bool is_archive(std::string_view bytes) noexcept { return bytes.starts_with("!<arch>\n"); }
+
+// What nvJitLink is to take a part for; the error says what it cannot be.
+result<nvJitLinkInputType> type_of(const linker::part& p, bool lto) {
+  if (is_archive(p.bytes)) return NVJITLINK_INPUT_LIBRARY;
+  const kernel::looked_at seen = kernel::look_at_image(p.bytes);
+  if (seen.is == container::lto_ir) {
+    if (lto) return NVJITLINK_INPUT_LTOIR;
+    return failure(reaction::caller_bug,
+                   p.name + " is LTO IR, but link_time_optimisation is false; expected true where there is any");
+  }
+  if (!seen.wrong.empty())
+    return failure(reaction::caller_bug,
+                   p.name + " " + seen.wrong + "; expected LTO IR, PTX, a relocatable cubin, a fatbin, or an archive");
+  return seen.is == container::machine_code ? NVJITLINK_INPUT_CUBIN
+         : seen.is == container::fat        ? NVJITLINK_INPUT_FATBIN
+                                            : NVJITLINK_INPUT_PTX;
+}
+
+// nvJitLink 13.0 does not survive a name that two parts of machine code define.
+result<void> check_names(const std::vector<linker::part>& parts) {
+  std::map<std::string, const std::string*> defined;
+  for (const linker::part& p : parts)
+    for (std::string& name : strong_symbols(p.bytes))
+      if (const auto [at, first] = defined.emplace(std::move(name), &p.name); !first && at->second != &p.name)
+        return failure(reaction::caller_bug, at->first + " is defined in " + *at->second + " and in " + p.name +
+                                                 "; expected in one of them, or static");
+  return {};
+}
+
+// The first line that says what is wrong; those that say where in the linker are none, unless there is nothing else.
+std::string first_complaint(std::string_view errors) {
+  std::string_view line = errors.substr(0, errors.find('\n'));
+  for (std::string_view left = errors; !left.empty();
+       left.remove_prefix(std::min(left.find('\n'), left.size() - 1) + 1))
+    if (const std::string_view l = left.substr(0, left.find('\n')); !l.empty() && !l.starts_with("ERROR ")) {
+      line = l;
+      break;
+    }
+  for (const std::string_view word : {"error   : ", "ptxas fatal   : "})
+    if (line.starts_with(word)) line.remove_prefix(word.size());
+  return std::string(line);
+}
+
+}  // namespace
+
+result<std::shared_ptr<const linker::calls>> linker::load() {
+  const std::scoped_lock guard(lock_);
+  if (loaded_ != nullptr) return loaded_;
+  const std::string file = "libnvJitLink.so." + nvrtc_version_.substr(0, nvrtc_version_.find('.'));
+  void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const char* said = library == nullptr ? ::dlerror() : nullptr;
+  const std::string why = said != nullptr ? said : file + " cannot be loaded";
+  if (library == nullptr) library = ::dlopen(beside_nvrtc(file).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return no_library(why);
+  const auto made = std::make_shared<calls>();  // of the library, which stays loaded
+  calls& all = *made;
+  std::string missing;
+  const auto find = [&](auto& call, const char* name) {
+    call = reinterpret_cast<std::remove_reference_t<decltype(call)>>(::dlsym(library, name));
+    if (call == nullptr) missing = name;
+  };
+  find(all.create, "nvJitLinkCreate");
+  find(all.destroy, "nvJitLinkDestroy");
+  find(all.add, "nvJitLinkAddData");
+  find(all.complete, "nvJitLinkComplete");
+  find(all.cubin_bytes, "nvJitLinkGetLinkedCubinSize");
+  find(all.cubin, "nvJitLinkGetLinkedCubin");
+  find(all.ptx_bytes, "nvJitLinkGetLinkedPtxSize");
+  find(all.ptx, "nvJitLinkGetLinkedPtx");
+  find(all.errors_bytes, "nvJitLinkGetErrorLogSize");
+  find(all.errors, "nvJitLinkGetErrorLog");
+  find(all.remarks_bytes, "nvJitLinkGetInfoLogSize");
+  find(all.remarks, "nvJitLinkGetInfoLog");
+  find(all.version, "nvJitLinkVersion");
+  if (!missing.empty()) return no_library(file + " has no " + missing);
+  unsigned major = 0, minor = 0;
+  (void)all.version(&major, &minor);
+  identity_ = "nvJitLink " + std::to_string(major) + "." + std::to_string(minor);
+  if (Dl_info at{}; ::dladdr(reinterpret_cast<const void*>(all.version), &at) != 0 && at.dli_fname != nullptr)
+    if (const auto s = glance_at(at.dli_fname))
+      identity_ += " " + s->path + " " + std::to_string(s->bytes) + " " + std::to_string(s->changed_ns);
+  loaded_ = made;
+  return loaded_;
+}
+
+result<std::string> linker::identity() {
+  if (auto fine = load(); !fine) return fine.error();
+  return identity_;
+}
+
+result<std::string> linker::link(const order& o, const std::string& name, std::string& log) {
+  const auto loaded = load();
+  if (!loaded) return loaded.error();
+  const calls& call = **loaded;
+  std::vector<nvJitLinkInputType> types;
+  for (const part& p : o.parts) {
+    const auto type = type_of(p, o.lto);
+    if (!type) return type.error();
+    types.push_back(*type);
+  }
+  if (auto once = check_names(o.parts); !once) return once.error();
+
+  std::vector<const char*> options;
+  for (const std::string& option : o.options) options.push_back(option.c_str());
+  if (o.lto) options.push_back("-lto");
+  if (o.ptx) options.push_back("-ptx");
+  struct closer {
+    const calls& call;
+    nvJitLinkHandle handle = nullptr;
+    ~closer() {
+      if (handle != nullptr) (void)call.destroy(&handle);
+    }
+  } linking{call};
+  // An option that is not known makes a handle, too, that says so.
+  nvJitLinkResult r = call.create(&linking.handle, static_cast<std::uint32_t>(options.size()), options.data());
+  const part* guilty = nullptr;
+  for (std::size_t i = 0; i < o.parts.size() && r == NVJITLINK_SUCCESS; ++i) {
+    const part& p = o.parts[i];
+    const bool text = types[i] == NVJITLINK_INPUT_PTX;
+    const std::string ended(text ? p.bytes : std::string_view());  // PTX comes with a zero byte at its end
+    r = call.add(linking.handle, types[i], text ? ended.c_str() : p.bytes.data(), p.bytes.size() + (text ? 1 : 0),
+                 p.name.c_str());
+    if (r != NVJITLINK_SUCCESS) guilty = &p;
+  }
+  if (r == NVJITLINK_SUCCESS) r = call.complete(linking.handle);
+
+  const auto text = [&](auto bytes_of, auto get) {
+    std::size_t bytes = 0;
+    std::string out;
+    if (linking.handle == nullptr || bytes_of(linking.handle, &bytes) != NVJITLINK_SUCCESS || bytes <= 1) return out;
+    out.resize(bytes);
+    if (get(linking.handle, out.data()) != NVJITLINK_SUCCESS) return std::string();
+    out.resize(std::min(out.find('\0'), out.size()));
+    if (!out.ends_with('\n')) out += '\n';
+    return out;
+  };
+  const std::string errors = text(call.errors_bytes, call.errors);
+  log += errors + text(call.remarks_bytes, call.remarks);
+  if (r != NVJITLINK_SUCCESS) {
+    const bool ours = r == NVJITLINK_ERROR_UNRECOGNIZED_OPTION || r == NVJITLINK_ERROR_UNSUPPORTED_ARCH ||
+                      r == NVJITLINK_ERROR_UNRECOGNIZED_ARCH || r == NVJITLINK_ERROR_OUTDATED_LIBRARY;
+    const std::string complaint = first_complaint(errors);
+    const bool code =
+        guilty != nullptr && types[static_cast<std::size_t>(guilty - o.parts.data())] == NVJITLINK_INPUT_CUBIN;
+    return failure(ours ? reaction::unsupported : reaction::caller_bug,
+                   name + " does not link: " + (guilty != nullptr ? guilty->name + ": " : "") +
+                       (complaint.empty() ? "nvJitLink ended with code " + std::to_string(r) : complaint) +
+                       (code ? "; expected relocatable machine code for the architecture of the whole" : ""),
+                   r);
+  }
+  std::size_t bytes = 0;
+  r = o.ptx ? call.ptx_bytes(linking.handle, &bytes) : call.cubin_bytes(linking.handle, &bytes);
+  std::string image(bytes, '\0');
+  if (r == NVJITLINK_SUCCESS && bytes != 0)
+    r = o.ptx ? call.ptx(linking.handle, image.data()) : call.cubin(linking.handle, image.data());
+  if (r != NVJITLINK_SUCCESS || bytes == 0)
+    return failure(reaction::fatal, name + ": nvJitLink has linked, and gives nothing", r);
+  if (o.ptx) image.resize(image.find_last_not_of('\0') + 1);
+  return image;
+}
+
+}  // namespace troupe::jit

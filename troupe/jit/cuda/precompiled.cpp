@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <troupe/jit/cuda/precompiled.hpp>
+
+namespace troupe::jit {
+namespace {
+
+constexpr std::size_t most_heap_bytes = std::size_t{2} << 30;
+
+// Takes out the line that holds `what`, and the empty one that NVRTC leaves behind it.
+bool take_line(std::string& log, std::string_view what) {
+  const std::size_t at = log.find(what);
+  if (at == log.npos) return false;
+  const std::size_t before = log.rfind('\n', at), begin = before == log.npos ? 0 : before + 1;
+  std::size_t end = log.find('\n', at);
+  end = end == log.npos ? log.size() : end + 1;
+  if (end < log.size() && log[end] == '\n') ++end;
+  log.erase(begin, end - begin);
+  return true;
+}
+
+}  // namespace
+
+result<std::optional<precompiled::turn>> precompiled::begin(std::string key, const patience& how_long) {
+  std::unique_lock held(lock_, std::defer_lock);
+  while (!held.try_lock_for(std::chrono::milliseconds(20)))
+    if (how_long.over()) return std::optional<turn>();
+  if (!room_) {
+    auto made = private_folder::make();
+    if (!made) return made.error();
+    room_ = std::move(*made);
+  }
+  const auto known = std::find_if(kept_.begin(), kept_.end(), [&](const kept& k) { return k.key == key; });
+  if (known != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, known);
+  } else {
+    const std::string folder = room_->path() + "/" + std::to_string(++made_);
+    std::error_code failed;
+    if (!std::filesystem::create_directory(folder, failed))
+      return error(reaction::retry_later, "jit", "jit.compile: making " + folder + ": " + failed.message());
+    kept_.push_front({std::move(key), folder});
+    forget(most_kept);
+  }
+  return std::optional<turn>(turn(*this, std::move(held), kept_.front().folder));
+}
+
+void precompiled::forget(std::size_t all_but) {
+  std::error_code ignored;
+  while (kept_.size() > all_but) {
+    std::filesystem::remove_all(kept_.back().folder, ignored);
+    kept_.pop_back();
+  }
+}
+
+// What was there before is gone with the old heap.
+std::string precompiled::grow(std::size_t bytes) {
+  const std::string needed = "they need " + std::to_string(bytes) + " bytes";
+  if (bytes > most_heap_bytes) return needed + ", more than " + std::to_string(most_heap_bytes);
+  if (const nvrtcResult r = ::nvrtcSetPCHHeapSize(bytes + bytes / 4); r != NVRTC_SUCCESS)
+    return needed + ": nvrtcSetPCHHeapSize: " + ::nvrtcGetErrorString(r);
+  forget(0);
+  return needed + ", for which there is room from now on";
+}
+
+std::string precompiled::turn::ended(nvrtcProgram program, std::string& log) const {
+  const std::string begin = "note: precompiled headers: ";
+  if (take_line(log, "using precompiled header file")) return begin + "used\n";
+  if (take_line(log, "creating precompiled header file"))
+    return begin + "made, for programs that begin like this one\n";
+  const nvrtcResult status = ::nvrtcGetPCHCreateStatus(program);
+  std::size_t bytes = 0;
+  if (status == NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED &&
+      ::nvrtcGetPCHHeapSizeRequired(program, &bytes) == NVRTC_SUCCESS)
+    return begin + "not made: " + of_.grow(bytes) + "\n";
+  if (status == NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED)
+    return begin + "not made: NVRTC sees none that would be worth it\n";
+  return begin + "not made: " + ::nvrtcGetErrorString(status) + "\n";
+}
+
+}  // namespace troupe::jit

@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <nvrtc.h>
+#include <time.h>
+
+#include <atomic>
+#include <tuple>
+
+#include <troupe/base/unique_handle.hpp>
+#include <troupe/jit/cuda/translate.hpp>
+#include <troupe/kernel/internal/bytes.hpp>
+
+// Not in every NVRTC that this runs with.
+extern "C" nvrtcResult nvrtcSetFlowCallback(nvrtcProgram, int (*)(void*, void*), void*) __attribute__((weak));
+
+namespace troupe::jit {
+namespace {
+
+// A folder that is not there: what the source includes is not to be found where the worker happens to be.
+constexpr std::string_view nowhere = "/troupe-source/";
+
+struct program_traits {
+  using type = nvrtcProgram;
+  static constexpr type null = nullptr;
+  static void close(type p) noexcept { (void)::nvrtcDestroyProgram(&p); }
+};
+
+error failure(reaction how, const std::string& text, nvrtcResult code = NVRTC_SUCCESS) {
+  return error(error::details{
+      .reaction = how, .domain = "jit", .code = static_cast<std::int64_t>(code), .text = "jit.compile: " + text});
+}
+
+error call_failed(const char* call, nvrtcResult r) {
+  const bool memory = r == NVRTC_ERROR_OUT_OF_MEMORY;
+  return failure(memory ? reaction::retry_later : reaction::fatal, std::string(call) + ": " + ::nvrtcGetErrorString(r),
+                 r);
+}
+
+class translation {
+ public:
+  translation(const nvrtc& with, const recipe& r, const source_text& source, const target& to, code what,
+              const patience& how_long, compiled& said)
+      : with_(with), recipe_(r), source_(source), target_(to), what_(what), how_long_(how_long), said_(said) {}
+
+  result<translated> run() {
+    if (auto fine = make(); !fine) return fine.error();
+    if (auto done = compile(); !done) return done.error();
+    return take_image();
+  }
+
+ private:
+  result<void> make() {
+    std::vector<const char*> names, texts;
+    for (const auto& [name, text] : recipe_.headers) {
+      names.push_back(name.c_str());
+      texts.push_back(text.c_str());
+    }
+    const std::string name = std::string(nowhere) + source_.name;
+    nvrtcProgram made = nullptr;
+    if (const nvrtcResult r = ::nvrtcCreateProgram(&made, source_.text.c_str(), name.c_str(),
+                                                   static_cast<int>(names.size()), texts.data(), names.data());
+        r != NVRTC_SUCCESS)
+      return call_failed("nvrtcCreateProgram", r);
+    program_.reset(made);
+    for (const std::string& name : source_.kernels)
+      if (const nvrtcResult r = ::nvrtcAddNameExpression(made, name.c_str()); r != NVRTC_SUCCESS)
+        return call_failed("nvrtcAddNameExpression", r);
+    for (const std::string& name : source_.globals)
+      if (const nvrtcResult r = ::nvrtcAddNameExpression(made, ("&" + name).c_str()); r != NVRTC_SUCCESS)
+        return call_failed("nvrtcAddNameExpression", r);
+    return {};
+  }
+
+  std::vector<std::string> options() const {
+    std::vector<std::string> all{"--gpu-architecture=" + target_.architecture,
+                                 "--std=c++" + std::to_string(recipe_.standard),
+                                 std::string("--fmad=") + (recipe_.fuse_multiply_add ? "true" : "false")};
+    if (recipe_.fast_math) all.emplace_back("--use_fast_math");
+    if (recipe_.fast_math && !recipe_.fuse_multiply_add) all.emplace_back("--fmad=false");
+    if (recipe_.flush_to_zero) all.emplace_back("--ftz=true");
+    if (recipe_.max_registers != 0) all.push_back("--maxrregcount=" + std::to_string(recipe_.max_registers));
+    if (recipe_.optimisation != 3) all.push_back("--ptxas-options=-O" + std::to_string(recipe_.optimisation));
+    if (recipe_.debug_information) all.emplace_back("--generate-line-info");
+    for (const auto& [name, value] : recipe_.definitions) all.push_back("--define-macro=" + name + "=" + value);
+    for (const std::string& folder : recipe_.include_paths) all.push_back("--include-path=" + folder);
+    all.push_back("--include-path=" + with_.include_folder);
+    all.push_back("--include-path=" + with_.include_folder + "/cccl");
+    if (what_ == code::lto_ir) all.emplace_back("--dlink-time-opt");
+    if (what_ == code::relocatable_code || what_ == code::relocatable_ptx)
+      all.emplace_back("--relocatable-device-code=true");
+    all.insert(all.end(), recipe_.options.begin(), recipe_.options.end());
+    return all;
+  }
+
+  // All that the headers can come to. Empty, with a remark, where nobody knows.
+  std::string key_of_headers(const std::vector<std::string>& given) {
+    const auto unknown = [&](const std::string& why) {
+      said_.remarks += "note: precompiled headers: not used: " + why + "\n";
+      return std::string();
+    };
+    if (mentions_time(recipe_)) return unknown("the program mentions the time");
+    const std::int64_t begin = wall_clock_ns();
+    recipe alone{.source = source_.text, .name = source_.name};
+    alone.headers = recipe_.headers;
+    alone.include_paths = recipe_.include_paths;
+    alone.definitions = recipe_.definitions;
+    const read_files read = files_a_compile_may_read(alone);
+    if (!read.why_unknown.empty()) return unknown(read.why_unknown);
+    for (const stamp& s : read.made_from)
+      if (s.changed_ns > begin - clock_step_ns) return unknown(s.path + " was written a moment ago");
+    kernel::byte_writer key;
+    key.texts(given);
+    for (const auto& [name, text] : recipe_.headers) {
+      key.text(name);
+      key.text(text);
+    }
+    write(key, read.made_from);
+    return std::move(key).bytes();
+  }
+
+  // Nothing: without.
+  result<std::optional<precompiled::turn>> turn_for_headers(std::vector<std::string>& given) {
+    if (!recipe_.precompiled_headers) return std::optional<precompiled::turn>();
+    std::string key = key_of_headers(given);
+    if (key.empty()) return std::optional<precompiled::turn>();
+    auto mine = with_.headers->begin(std::move(key), how_long_);
+    if (!mine) return mine;
+    if (!*mine) return gave_up();
+    given.insert(given.end(), {"--pch", "--pch-dir=" + (*mine)->folder(), "--pch-verbose=false"});
+    return mine;
+  }
+
+  error gave_up() {
+    said_.gave_up = true;
+    if (how_long_.cancelled()) return was_cancelled(recipe_);
+    return out_of_time(recipe_, "NVRTC had not ended after ", " and was stopped");
+  }
+
+  struct question {
+    const patience& how_long;
+    std::atomic<bool> over{false};
+  };
+
+  result<void> compile() {
+    std::vector<std::string> given = options();
+    const auto headers = turn_for_headers(given);
+    if (!headers) return headers.error();
+    std::vector<const char*> pointers;
+    for (const std::string& o : given) pointers.push_back(o.c_str());
+    question until{how_long_};
+    const auto ask = [](void* payload, void*) -> int {
+      auto& u = *static_cast<question*>(payload);
+      if (u.how_long.over()) u.over = true;
+      return u.over ? 1 : 0;  // once yes, always yes
+    };
+    if (nvrtcSetFlowCallback != nullptr) (void)::nvrtcSetFlowCallback(program_.get(), ask, &until);
+    const nvrtcResult r = ::nvrtcCompileProgram(program_.get(), static_cast<int>(pointers.size()), pointers.data());
+    std::string log = read_log();
+    if (*headers && r == NVRTC_SUCCESS) said_.remarks += (*headers)->ended(program_.get(), log);
+    said_.log += log;
+    if (until.over) return gave_up();
+    if (r != NVRTC_SUCCESS) return why(r, log);
+    return {};
+  }
+
+  std::string read_log() const {
+    std::size_t bytes = 0;
+    if (::nvrtcGetProgramLogSize(program_.get(), &bytes) != NVRTC_SUCCESS || bytes <= 1) return {};
+    std::string log(bytes, '\0');
+    if (::nvrtcGetProgramLog(program_.get(), log.data()) != NVRTC_SUCCESS) return {};
+    log.resize(std::min(log.find('\0'), log.size()));
+    if (!log.ends_with('\n')) log += '\n';
+    for (std::size_t at = log.find(nowhere); at != std::string::npos; at = log.find(nowhere, at))
+      log.erase(at, nowhere.size());
+    return log;
+  }
+
+  error why(nvrtcResult r, const std::string& log) const {
+    const std::string said = first_error(log), what = said.empty() ? ::nvrtcGetErrorString(r) : said;
+    if (r == NVRTC_ERROR_INVALID_OPTION)
+      return failure(reaction::unsupported,
+                     source_.name + ": NVRTC " + with_.version + " does not know an option: " + what, r);
+    if (r == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE)
+      return failure(
+          reaction::unsupported,
+          source_.name + ": " + what + "; libnvrtc-builtins of NVRTC " + with_.version + " must be installed", r);
+    if (r != NVRTC_ERROR_COMPILATION && r != NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID)
+      return call_failed("nvrtcCompileProgram", r);
+    const bool no_file =
+        what.find("could not open source file") != what.npos || what.find("cannot open source file") != what.npos;
+    return failure(reaction::caller_bug,
+                   source_.name + " does not compile: " + what +
+                       (no_file ? "; looked for in recipe::headers, recipe::include_paths and CUDA's own headers in " +
+                                      with_.include_folder + ", which TROUPE_CUDA_INCLUDE can name"
+                                : ""),
+                   r);
+  }
+
+  result<translated> take_image() const {
+    std::size_t bytes = 0;
+    const bool ptx = what_ == code::ptx || what_ == code::relocatable_ptx, lto = what_ == code::lto_ir;
+    const auto [bytes_of, get, call] = ptx   ? std::tuple(&::nvrtcGetPTXSize, &::nvrtcGetPTX, "nvrtcGetPTX")
+                                       : lto ? std::tuple(&::nvrtcGetLTOIRSize, &::nvrtcGetLTOIR, "nvrtcGetLTOIR")
+                                             : std::tuple(&::nvrtcGetCUBINSize, &::nvrtcGetCUBIN, "nvrtcGetCUBIN");
+    nvrtcResult r = bytes_of(program_.get(), &bytes);
+    if (r != NVRTC_SUCCESS || bytes == 0) return call_failed(call, r);
+    translated out{std::string(bytes, '\0'), {}};
+    if (r = get(program_.get(), out.bytes.data()); r != NVRTC_SUCCESS) return call_failed(call, r);
+    if (ptx) out.bytes.resize(out.bytes.find_last_not_of('\0') + 1);
+    for (const auto& [list, to, prefix] :
+         {std::tuple(&source_.kernels, &out.names.kernels, ""), std::tuple(&source_.globals, &out.names.globals, "&")})
+      for (const std::string& name : *list) {
+        const char* lowered = nullptr;
+        if (r = ::nvrtcGetLoweredName(program_.get(), (prefix + name).c_str(), &lowered); r != NVRTC_SUCCESS)
+          return call_failed(("nvrtcGetLoweredName of " + name).c_str(), r);
+        to->emplace_back(name, lowered);
+      }
+    return out;
+  }
+
+  const nvrtc& with_;
+  const recipe& recipe_;
+  const source_text& source_;
+  const target& target_;
+  const code what_;
+  const patience& how_long_;
+  compiled& said_;
+  unique_handle<program_traits> program_;
+};
+
+}  // namespace
+
+result<translated> translate(const nvrtc& with, const recipe& r, const source_text& source, const target& to, code what,
+                             const patience& how_long, compiled& said) {
+  return translation(with, r, source, to, what, how_long, said).run();
+}
+
+std::int64_t wall_clock_ns() noexcept {
+  timespec t{};
+  ::clock_gettime(CLOCK_REALTIME, &t);
+  return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
+}
+
+}  // namespace troupe::jit

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/jit/cache/compiled.hpp>
+#include <troupe/jit/cache/patience.hpp>
+#include <troupe/jit/cuda/includes.hpp>
+#include <troupe/jit/cuda/nvrtc.hpp>
+#include <troupe/kernel/engine/cuda/names.hpp>
+
+namespace troupe::jit {
+
+/// What is to come of a source: a program, or a part of one.
+enum class code : std::uint8_t { machine_code, ptx, relocatable_code, relocatable_ptx, lto_ir };
+
+/// One source of a recipe.
+struct source_text {
+  const std::string& name;
+  const std::string& text;
+  const std::vector<std::string>&kernels, &globals;  ///< of which the names in the image are wanted
+};
+struct translated {
+  std::string bytes;
+  kernel::image_names names;
+};
+
+/// One run of NVRTC, with what the recipe says. Its messages go to `said`.
+result<translated> translate(const nvrtc& with, const recipe& r, const source_text& source, const target& to, code what,
+                             const patience& how_long, compiled& said);
+
+/// When the clock shows less than this beyond a file's time, it may have been written meanwhile.
+constexpr std::int64_t clock_step_ns = 10'000'000;
+std::int64_t wall_clock_ns() noexcept;
+
+}  // namespace troupe::jit
