@@ -13,13 +13,14 @@ constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) / 
 std::size_t arguments::encoded_bytes() const noexcept {
   std::size_t bytes = 0;
   for (const argument& a : *list_)
-    bytes += sizeof(head) + (a.is() == argument::kind::value ? padded(a.bytes()) : 2 * sizeof(std::uint64_t));
+    bytes += sizeof(head) + (a.is() == argument::kind::value ? padded(a.bytes()) : 2 * sizeof(std::uint64_t)) +
+             (a.is() == argument::kind::map ? sizeof(tensor_layout) : 0);
   return bytes;
 }
 
 void arguments::encode(std::byte* to) const noexcept {
   for (const argument& a : *list_) {
-    const head h{a.is(), a.type(), static_cast<std::uint16_t>(a.alignment()), a.bytes()};
+    const head h{a.is(), a.type(), static_cast<std::uint8_t>(a.alignment()), a.mode(), a.bytes()};
     std::memcpy(to, &h, sizeof h);
     to += sizeof h;
     if (a.is() == argument::kind::value) {
@@ -30,6 +31,10 @@ void arguments::encode(std::byte* to) const noexcept {
       std::memcpy(to, raw, sizeof raw);
       to += sizeof raw;
     }
+    if (a.is() != argument::kind::map) continue;
+    const tensor_layout map = layout_of(a.layout(), a.type());
+    std::memcpy(to, &map, sizeof map);
+    to += sizeof map;
   }
 }
 
@@ -37,12 +42,16 @@ arguments::seen arguments::next(const std::byte*& at) noexcept {
   head h;
   std::memcpy(&h, at, sizeof h);
   at += sizeof h;
-  seen s{h.is, h.type, h.alignment, h.bytes, 0, at};
+  seen s{h.is, h.type, h.alignment, h.bytes, 0, at, h.mode, {}};
   if (h.is == argument::kind::value) {
     at += padded(h.bytes);
   } else {
     std::memcpy(&s.elements, at + sizeof(std::uint64_t), sizeof s.elements);
     at += 2 * sizeof(std::uint64_t);
+  }
+  if (h.is == argument::kind::map) {
+    std::memcpy(&s.map, at, sizeof s.map);
+    at += sizeof s.map;
   }
   return s;
 }

@@ -5,8 +5,10 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <troupe/base/dtype.hpp>
 #include <troupe/kernel/placed.hpp>
+#include <troupe/kernel/tensor_map.hpp>
 #include <troupe/memory/buffer.hpp>
 #include <troupe/memory/host_buffer.hpp>
 #include <troupe/request/codec.hpp>
@@ -14,19 +16,32 @@
 
 namespace troupe::kernel {
 
-/// One argument of a launch: a buffer, with what the kernel does to it, or a value with its type.
+/// One argument of a launch: a buffer, with what the kernel does to it, a value with its type, or a tensor map.
 class argument {
  public:
-  enum class kind : std::uint8_t { read = 0, write = 1, read_write = 2, value = 3 };
+  enum class kind : std::uint8_t { read = 0, write = 1, read_write = 2, value = 3, map = 4 };
 
   template <class T, access_mode M>
   argument(const operand<T, M>& o)
-      : is_(static_cast<kind>(M)), type_(type_of<T>()), bytes_(sizeof(T)), alignment_(alignof(T)), range_(o.range()) {}
+      : is_(static_cast<kind>(M)),
+        mode_(M),
+        type_(type_of<T>()),
+        bytes_(sizeof(T)),
+        alignment_(alignof(T)),
+        range_(o.range()) {}
   /// A buffer alone is read: `in`.
   template <class T>
   argument(const buffer<T>& b) : argument(in<T>(b)) {}
   template <class T>
   argument(const host_buffer<T>& b) : argument(in<T>(b)) {}
+  argument(const tensor_map& m)
+      : is_(kind::map),
+        mode_(m.mode()),
+        type_(m.element()),
+        bytes_(m.element_bytes()),
+        alignment_(m.element_bytes()),
+        range_(m.range()),
+        tiles_(std::make_shared<const kernel::tiles>(m.layout())) {}
   /// A number, or a struct, which travels as it is.
   template <class T>
     requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_array_v<T>)
@@ -37,6 +52,9 @@ class argument {
   argument(extent e) : argument(e.value()) {}
 
   kind is() const noexcept { return is_; }
+  access_mode mode() const noexcept { return mode_; }  ///< of a buffer, or of a map's
+  /// Of a map.
+  const kernel::tiles& layout() const noexcept { return *tiles_; }
   dtype type() const noexcept { return type_; }
   std::uint32_t bytes() const noexcept { return bytes_; }  ///< of the value, or of an element
   std::uint32_t alignment() const noexcept { return alignment_; }
@@ -63,9 +81,11 @@ class argument {
   }
 
   kind is_;
+  access_mode mode_ = access_mode::read;
   dtype type_;
   std::uint32_t bytes_, alignment_;
   memory_range range_;
+  std::shared_ptr<const kernel::tiles> tiles_;
   std::array<std::byte, 16> small_{};
   std::vector<std::byte> large_;
 };
@@ -98,6 +118,8 @@ class arguments {
     std::uint32_t bytes;       ///< of the value, or of an element
     std::uint64_t elements;    ///< of a buffer
     const std::byte* content;  ///< the value, aligned to nothing; or 8 bytes with the address of the buffer
+    access_mode mode;          ///< of a buffer
+    tensor_layout map;         ///< of a map
   };
   /// For the worker: calls `f(const seen&)` for each.
   template <class F>
@@ -120,7 +142,8 @@ class arguments {
   struct head {
     argument::kind is;
     dtype type;
-    std::uint16_t alignment;
+    std::uint8_t alignment;  // at most 128
+    access_mode mode;
     std::uint32_t bytes;
   };
   static seen next(const std::byte*& at) noexcept;
@@ -141,8 +164,7 @@ struct operands_in<kernel::arguments> {
   template <class V>
   static void visit(const kernel::arguments& a, V&& f) {
     for (const kernel::argument& one : a.list())
-      if (one.is() != kernel::argument::kind::value)
-        f(&one, one.range(), one.bytes(), static_cast<access_mode>(one.is()));
+      if (one.is() != kernel::argument::kind::value) f(&one, one.range(), one.bytes(), one.mode());
   }
   /// Values count as well.
   static std::size_t index_of(const kernel::arguments& a, const void* place) noexcept {

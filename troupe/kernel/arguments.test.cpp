@@ -58,6 +58,32 @@ TEST(arguments, arrive_with_their_types_values_and_addresses) {
   EXPECT_EQ(value<std::int64_t>(all[6]), 7);
 }
 
+TEST(arguments, hold_tensor_maps_with_what_the_kernel_does_to_their_buffers) {
+  const tensor_map loaded(in<half>(0x1000, 8192), {.sizes = {128, 64}, .box = {64, 8}}),
+      stored(out<float>(0x8000, 4096), {.sizes = {64, 64}, .box = {32, 8}, .swizzle = tensor_swizzle::bytes_128});
+  const arguments a{1.0f, loaded, stored};
+  std::vector<std::byte> payload, blob;
+  const auto all = sent(a, payload, blob);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[1].is, argument::kind::map);
+  EXPECT_EQ(all[1].mode, access_mode::read);
+  EXPECT_EQ(value<std::uint64_t>(all[1]), 0x1000u);
+  EXPECT_EQ(all[1].elements, 8192u);
+  EXPECT_EQ(all[1].map.type, tensor_type::f16);
+  EXPECT_EQ(all[1].map.strides[0], 256u);
+  EXPECT_EQ(all[2].mode, access_mode::write);
+  EXPECT_EQ(all[2].map.swizzle, tensor_swizzle::bytes_128);
+  std::vector<std::pair<std::uint64_t, access_mode>> operands;
+  operands_in<arguments>::visit(a, [&](const void*, const memory_range& r, std::uint64_t, access_mode mode) {
+    operands.emplace_back(r.address, mode);
+  });
+  EXPECT_EQ(operands, (std::vector<std::pair<std::uint64_t, access_mode>>{{0x1000, access_mode::read},
+                                                                          {0x8000, access_mode::write}}));
+  const argument moved = a.list()[1].at(in<half>(0x4000, 8192).range());
+  EXPECT_EQ(moved.is(), argument::kind::map) << "with another buffer it is still the same map";
+  EXPECT_EQ(moved.range().address, 0x4000u);
+}
+
 TEST(arguments, travel_in_the_fixed_part_while_they_are_few_and_in_the_blob_when_they_are_many) {
   for (std::size_t count : {0u, 1u, 14u, 15u, 16u, 100u}) {
     std::vector<argument> list;

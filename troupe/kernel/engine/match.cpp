@@ -27,6 +27,7 @@ std::string type_text(dtype type, std::uint64_t bytes, std::uint64_t alignment) 
 // "inout(f32[100])", "i32"
 std::string text_of(const arguments::seen& a) {
   if (a.is == kind::value) return type_text(a.type, a.bytes, a.alignment);
+  if (a.is == kind::map) return "a tensor map";
   const char* const modes[] = {"in(", "out(", "inout("};
   const std::string type = is_known(a.type) ? std::string(to_string(a.type)) : std::to_string(a.bytes) + "-byte struct";
   return modes[static_cast<int>(a.is)] + type + "[" + std::to_string(a.elements) + "])";
@@ -53,6 +54,11 @@ bool takes_any_element(const parameter& p) noexcept {
 
 // What is wrong with passing `a` for `p`, after "but parameter 1 of saxpy is `float*`"; empty when nothing is.
 std::string mismatch(const arguments::seen& a, const parameter& p) {
+  if (a.is == kind::map) {
+    const bool by_value = p.kind == parameter_kind::value || p.kind == parameter_kind::unknown;
+    if (by_value && p.bytes == tensor_descriptor_bytes && !is_known(p.type)) return "";
+    return "; expected `const __grid_constant__ CUtensorMap`";
+  }
   if (p.kind == parameter_kind::unknown) {
     const std::uint64_t bytes = a.is == kind::value ? a.bytes : sizeof(void*);
     return bytes == p.bytes ? "" : "; " + std::to_string(bytes) + " bytes do not fit";
@@ -81,9 +87,23 @@ std::string parameter_list(const std::vector<parameter>& parameters) {
 
 }  // namespace
 
+std::optional<std::size_t> first_map_in(const arguments& given) {
+  std::size_t i = 0;
+  std::optional<std::size_t> found;
+  given.for_each([&](const arguments::seen& a) {
+    if (a.is == kind::map && !found) found = i;
+    ++i;
+  });
+  return found;
+}
+
 void argument_frame::make_room(const std::vector<parameter>& parameters) {
   std::size_t bytes = 0;
-  for (const parameter& p : parameters) bytes = aligned(bytes, alignment_of(p)) + size_of(p);
+  // What may be a map's lies like one.
+  const auto alignment = [](const parameter& p) {
+    return size_of(p) == tensor_descriptor_bytes ? tensor_descriptor_alignment : alignment_of(p);
+  };
+  for (const parameter& p : parameters) bytes = aligned(bytes, alignment(p)) + size_of(p);
   if (bytes > small_bytes) {
     large_.resize(bytes + most_alignment);
     values_ = large_.data() + (most_alignment - reinterpret_cast<std::uintptr_t>(large_.data()) % most_alignment);
@@ -95,7 +115,8 @@ void argument_frame::make_room(const std::vector<parameter>& parameters) {
 }
 
 result<void> argument_frame::fill(const arguments& given, const std::string& kernel,
-                                  const std::vector<parameter>& parameters, std::string_view request) {
+                                  const std::vector<parameter>& parameters, std::string_view request,
+                                  map_maker make_map) {
   if (given.size() != parameters.size()) [[unlikely]]
     return refusal(request, std::to_string(given.size()) + (given.size() == 1 ? " argument was" : " arguments were") +
                                 " given, but " + kernel + " has " + parameter_list(parameters));
@@ -112,8 +133,16 @@ result<void> argument_frame::fill(const arguments& given, const std::string& ker
     }
     if (!wrong.empty()) [[unlikely]]
       return;
-    at = aligned(at, alignment_of(p));
-    std::memcpy(values_ + at, a.content, size_of(p));  // of a buffer this is its address
+    const bool map = a.is == kind::map;
+    at = aligned(at, map ? tensor_descriptor_alignment : alignment_of(p));
+    if (map) [[unlikely]] {
+      std::uint64_t address;
+      std::memcpy(&address, a.content, sizeof address);
+      wrong = make_map(a.map, address, values_ + at);
+      if (!wrong.empty()) wrong.insert(0, "argument " + std::to_string(i) + " ");
+    } else {
+      std::memcpy(values_ + at, a.content, size_of(p));  // of a buffer this is its address
+    }
     addresses_[i++] = values_ + at;
     at += size_of(p);
   });

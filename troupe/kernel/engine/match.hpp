@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <troupe/base/result.hpp>
 #include <troupe/kernel/arguments.hpp>
 #include <troupe/kernel/parameter.hpp>
@@ -17,10 +18,13 @@ class argument_frame {
   argument_frame(const argument_frame&) = delete;
   argument_frame& operator=(const argument_frame&) = delete;
 
+  /// Makes the descriptor of a tensor at an address, or says what keeps it from that, after "argument 2 ".
+  using map_maker = std::string (*)(const tensor_layout& map, std::uint64_t address, void* descriptor);
+
   /// Compares the arguments with the kernel's parameters, in number, kind, type and access, and lays them out. The
   /// error says which one does not match, and what to pass. `request` begins it.
   result<void> fill(const arguments& given, const std::string& kernel, const std::vector<parameter>& parameters,
-                    std::string_view request);
+                    std::string_view request, map_maker make_map = nullptr);
   void** addresses() const noexcept { return addresses_; }
 
  private:
@@ -35,5 +39,8 @@ class argument_frame {
   std::vector<void*> many_;
   std::vector<std::byte> large_;
 };
+
+/// The number of the first tensor map among the arguments of a launch, if there is any.
+std::optional<std::size_t> first_map_in(const arguments& given);
 
 }  // namespace troupe::kernel

@@ -11,12 +11,14 @@ struct pair_of_floats {
 };
 
 // What a kernel k with these parameters says to an argument that is passed as a worker sees it.
-std::string answer(const std::vector<parameter>& parameters, const arguments& given) {
+std::string answer(const std::vector<parameter>& parameters, const arguments& given,
+                   argument_frame::map_maker make_map = nullptr, void* descriptor = nullptr) {
   std::vector<std::byte> bytes(given.encoded_bytes());
   given.encode(bytes.data());
   argument_frame frame;
   const auto done = frame.fill(arguments::view(bytes.data(), static_cast<std::uint32_t>(given.size())), "k", parameters,
-                               "jit.launch");
+                               "jit.launch", make_map);
+  if (done && descriptor != nullptr) std::memcpy(descriptor, frame.addresses()[given.size() - 1], 128);
   return done ? "" : done.error().text();
 }
 
@@ -43,6 +45,58 @@ TEST(arguments_of_a_kernel, fit_a_struct_of_unknown_alignment_by_their_size) {
   EXPECT_EQ(answer({p}, {three{}}),
             "jit.launch: argument 0 is a struct of 12 bytes, aligned to 4, but parameter 0 of k is `pair_of_floats`; "
             "expected a struct of 8 bytes");
+}
+
+// Stands in for the driver.
+struct alignas(64) descriptor {
+  std::uint64_t address, sizes[15];
+};
+std::string write_descriptor(const tensor_layout& map, std::uint64_t address, void* to) {
+  if (map.rank != 2) return "is a tensor map that nobody likes";
+  if (reinterpret_cast<std::uintptr_t>(to) % 64 != 0) return "is not aligned";
+  descriptor d{.address = address, .sizes = {map.sizes[0], map.sizes[1]}};
+  std::memcpy(to, &d, sizeof d);
+  return {};
+}
+
+TEST(arguments_of_a_kernel, that_are_tensor_maps_become_descriptors_by_value) {
+  const parameter p{parameter_kind::value, dtype{}, 128, 0, "CUtensorMap_st"};
+  const tensor_map map(in<float>(0x1000, 4096), {.sizes = {64, 32}, .box = {32, 8}});
+  descriptor d{};
+  // Behind a byte and in a frame that is not the small one, too: the driver wants it aligned.
+  EXPECT_EQ(answer({of_size(1), p}, {true, map}, &write_descriptor, &d), "");
+  EXPECT_EQ(d.address, 0x1000u);
+  EXPECT_EQ(d.sizes[0], 64u);
+  struct large {
+    std::byte bytes[2000];
+  };
+  EXPECT_EQ(answer({of_size(2000), of_size(1), of_size(128)}, {large{}, true, map}, &write_descriptor, &d), "");
+  EXPECT_EQ(d.sizes[1], 32u);
+}
+
+TEST(arguments_of_a_kernel, that_are_tensor_maps_fit_a_parameter_that_is_one) {
+  const tensor_map map(in<float>(0x1000, 4096), {.sizes = {64, 32}, .box = {32, 8}}),
+      cube(in<float>(0x1000, 4096), {.sizes = {64, 32, 2}, .box = {32, 8, 1}});
+  EXPECT_EQ(answer({{parameter_kind::const_pointer, dtype::f32, 4, 4, "float const *"}}, {map}, &write_descriptor),
+            "jit.launch: argument 0 is a tensor map, but parameter 0 of k is `float const*`; expected `const "
+            "__grid_constant__ CUtensorMap`");
+  EXPECT_NE(answer({of_size(64)}, {map}, &write_descriptor), "");
+  EXPECT_EQ(answer({of_size(128)}, {cube}, &write_descriptor),
+            "jit.launch: argument 0 is a tensor map that nobody likes");
+  EXPECT_EQ(
+      answer({{parameter_kind::value, dtype{}, 128, 0, "CUtensorMap_st"}}, {in<float>(0x1000, 4)}),
+      "jit.launch: argument 0 is in(f32[4]), but parameter 0 of k is `CUtensorMap_st`, a value; pass it by value");
+}
+
+TEST(arguments_of_a_kernel, are_searched_for_the_first_tensor_map) {
+  const auto first = [](const arguments& given) {
+    std::vector<std::byte> bytes(given.encoded_bytes());
+    given.encode(bytes.data());
+    return first_map_in(arguments::view(bytes.data(), static_cast<std::uint32_t>(given.size())));
+  };
+  const tensor_map map(in<float>(0x1000, 4096), {.sizes = {64, 32}, .box = {32, 8}});
+  EXPECT_EQ(first({1, in<float>(0x1000, 4)}), std::nullopt);
+  EXPECT_EQ(first({1, map, map}), std::optional<std::size_t>(1));
 }
 
 }  // namespace

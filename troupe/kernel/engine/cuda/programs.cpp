@@ -62,6 +62,27 @@ error launch_failed(CUresult r, const launch_order& l, const gpu_kernel& k) {
                                       " registers of each thread)"});
 }
 
+// The values of our enumerations are CUDA's.
+std::string make_map(const tensor_layout& m, std::uint64_t address, void* descriptor) {
+  static_assert(sizeof(CUtensorMap) == tensor_descriptor_bytes && alignof(CUtensorMap) <= tensor_descriptor_alignment);
+  static_assert(static_cast<int>(tensor_type::u6x16_align16) == CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B &&
+                static_cast<int>(tensor_type::tf32) == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 &&
+                static_cast<int>(tensor_type::bf16) == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 &&
+                static_cast<int>(tensor_type::f16) == CU_TENSOR_MAP_DATA_TYPE_FLOAT16);
+  static_assert(static_cast<int>(tensor_interleave::bytes_32) == CU_TENSOR_MAP_INTERLEAVE_32B &&
+                static_cast<int>(tensor_swizzle::bytes_128) == CU_TENSOR_MAP_SWIZZLE_128B &&
+                static_cast<int>(tensor_swizzle::bytes_128_atoms_64) == CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B &&
+                static_cast<int>(tensor_promotion::bytes_256) == CU_TENSOR_MAP_L2_PROMOTION_L2_256B &&
+                static_cast<int>(tensor_fill::nan_for_zero_fma) == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA);
+  const CUresult r = ::cuTensorMapEncodeTiled(
+      static_cast<CUtensorMap*>(descriptor), static_cast<CUtensorMapDataType>(m.type), m.rank,
+      reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), m.sizes.data(), m.strides.data(), m.box.data(),
+      m.steps.data(), static_cast<CUtensorMapInterleave>(m.interleave), static_cast<CUtensorMapSwizzle>(m.swizzle),
+      static_cast<CUtensorMapL2promotion>(m.promotion), static_cast<CUtensorMapFloatOOBfill>(m.fill));
+  return r == CUDA_SUCCESS ? ""
+                           : "is a tensor map that the driver refuses: cuTensorMapEncodeTiled: " + cuda::text_of(r);
+}
+
 }  // namespace
 
 result<void> gpu_programs::check_cluster(const dimensions& cluster, std::string_view request) const {
@@ -71,6 +92,17 @@ result<void> gpu_programs::check_cluster(const dimensions& cluster, std::string_
                std::string(request) + ": cluster has " + std::to_string(blocks_of(cluster).value()) +
                    " blocks, but this GPU has capability " + std::to_string(limits_.major) + "." +
                    std::to_string(limits_.minor) + "; clusters need 9.0 or newer");
+}
+
+result<void> gpu_programs::check_maps(const launch_order& l) const {
+  if (limits_.major >= 9) [[likely]]
+    return {};
+  if (const auto map = first_map_in(l.values))
+    return error(reaction::unsupported, "kernel",
+                 std::string(l.request) + ": argument " + std::to_string(*map) +
+                     " is a tensor map, but this GPU has capability " + std::to_string(limits_.major) + "." +
+                     std::to_string(limits_.minor) + "; the tensor memory accelerator needs 9.0 or newer");
+  return {};
 }
 
 // All of its blocks must find room at the same time, or those that have it wait for ever.
@@ -109,8 +141,10 @@ result<void> gpu_programs::run(const program_root& root, const launch_order& l, 
   if (!found) [[unlikely]]
     return found.error();
   const gpu_kernel& k = *found->kernel;
+  if (auto ok = check_maps(l); !ok) [[unlikely]]
+    return ok;
   argument_frame frame;
-  if (auto matching = frame.fill(l.values, k.name, k.parameters, l.request); !matching) [[unlikely]]
+  if (auto matching = frame.fill(l.values, k.name, k.parameters, l.request, &make_map); !matching) [[unlikely]]
     return matching;
   const auto threads = static_cast<std::uint64_t>(blocks_of(l.block).value());
   const auto shared = static_cast<std::uint64_t>(l.shared_bytes.value());

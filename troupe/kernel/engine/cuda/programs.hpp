@@ -26,6 +26,7 @@ class gpu_programs : public program_store<gpu_image> {
 
  private:
   result<void> check_cooperative(const gpu_kernel& k, const launch_order& l, const CUlaunchConfig& how) const;
+  result<void> check_maps(const launch_order& l) const;
   result<void> check_cluster(const dimensions& cluster, std::string_view request) const;
 
   gpu_limits limits_;

@@ -56,6 +56,11 @@ result<void> host_programs::run(const program_root& root, const launch_order& l,
                  std::string(l.request) +
                      ": cooperative is true, but the host engine runs a grid's blocks one after the other, so they "
                      "cannot wait for each other; split the kernel where its grid meets, into launches");
+  if (const auto map = first_map_in(l.values)) [[unlikely]]
+    return gpus_only(l.request,
+                     "argument " + std::to_string(*map) +
+                         " is a tensor map, but the host engine has no tensor memory accelerator; copy "
+                         "through shared memory in the kernel, or launch on a GPU of capability 9.0 or newer");
   const auto found = find_kernel(root, l.kernel, l.request);
   if (!found) [[unlikely]]
     return found.error();

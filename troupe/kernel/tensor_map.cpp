@@ -1,0 +1,293 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/kernel/tensor_map.hpp>
+#include <troupe/request/describe.hpp>
+
+namespace troupe::kernel {
+namespace {
+
+constexpr std::int64_t most_size = std::int64_t{1} << 32, stride_limit = std::int64_t{1} << 40, most_box = 256,
+                       most_step = 8;
+
+struct type_info {
+  std::string_view name;
+  std::int64_t bits;
+  bool floating;
+  bool packed = false;
+};
+constexpr type_info types[] = {{"u8", 8, false},
+                               {"u16", 16, false},
+                               {"u32", 32, false},
+                               {"i32", 32, false},
+                               {"u64", 64, false},
+                               {"i64", 64, false},
+                               {"f16", 16, true},
+                               {"f32", 32, true},
+                               {"f64", 64, true},
+                               {"bf16", 16, true},
+                               {"f32_ftz", 32, true},
+                               {"tf32", 32, true},
+                               {"tf32_ftz", 32, true},
+                               {"u4x16_align8", 4, false, true},
+                               {"u4x16_align16", 4, false, true},
+                               {"u6x16_align16", 6, false, true}};
+const type_info& info_of(tensor_type t) noexcept { return types[static_cast<std::size_t>(t)]; }
+
+// Nothing for those that the accelerator has no type of the same size for.
+std::optional<tensor_type> type_for(dtype element) noexcept {
+  switch (element) {
+    case dtype::f16:
+      return tensor_type::f16;
+    case dtype::bf16:
+      return tensor_type::bf16;
+    case dtype::f32:
+      return tensor_type::f32;
+    case dtype::f64:
+      return tensor_type::f64;
+    case dtype::i32:
+      return tensor_type::i32;
+    case dtype::i64:
+      return tensor_type::i64;
+    case dtype::u32:
+      return tensor_type::u32;
+    default:
+      break;
+  }
+  switch (bytes_of(element)) {
+    case 1:
+      return tensor_type::u8;
+    case 2:
+      return tensor_type::u16;
+    case 8:
+      return tensor_type::u64;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string numbered(const char* list, std::size_t i, extent value) {
+  return std::string(list) + "[" + std::to_string(i) + "] is " + detail::text(value);
+}
+std::string multiple_of(std::int64_t n) { return "a multiple of " + std::to_string(n); }
+std::string span(std::int64_t low, std::int64_t high) { return std::to_string(low) + " to " + std::to_string(high); }
+
+using complaint = std::optional<tensor_complaint>;
+
+// Looks at one tensor; each question is asked when those before it have found nothing.
+class examination {
+ public:
+  examination(const tiles& t, dtype element, std::uint64_t address, std::uint64_t bytes)
+      : t_(t), element_(element), address_(address), bytes_(bytes) {}
+
+  complaint run() {
+    for (const auto question : {&examination::choices, &examination::rank, &examination::type, &examination::address,
+                                &examination::sizes, &examination::strides, &examination::box, &examination::steps,
+                                &examination::swizzle, &examination::fill, &examination::room})
+      if (auto found = (this->*question)()) return found;
+    return std::nullopt;
+  }
+
+ private:
+  bool padded() const noexcept { return type_ == tensor_type::u4x16_align16 || type_ == tensor_type::u6x16_align16; }
+  bool wide() const noexcept { return t_.interleave == tensor_interleave::bytes_32 || padded(); }
+  // Bytes of so many elements of the first dimension.
+  std::int64_t row_bytes(std::int64_t elements) const noexcept { return elements * info_of(type_).bits / 8; }
+  std::string why_wide() const {
+    return padded() ? ", because type is " + std::string(to_string(type_)) : ", because interleave is bytes_32";
+  }
+
+  complaint choices() {
+    const auto beyond = [](auto value, auto last, const char* name) -> complaint {
+      if (value <= last) return std::nullopt;
+      return tensor_complaint{std::string(name) + " is " + std::to_string(static_cast<int>(value)), "one of its names"};
+    };
+    if (auto c = beyond(t_.type, tensor_type::of_the_elements, "type")) return c;
+    if (auto c = beyond(t_.interleave, tensor_interleave::bytes_32, "interleave")) return c;
+    if (auto c = beyond(t_.swizzle, tensor_swizzle::bytes_128_atoms_64, "swizzle")) return c;
+    if (auto c = beyond(t_.promotion, tensor_promotion::bytes_256, "promotion")) return c;
+    return beyond(t_.fill, tensor_fill::nan_for_zero_fma, "fill");
+  }
+
+  complaint rank() {
+    const std::size_t rank = t_.sizes.size(), least = t_.interleave == tensor_interleave::none ? 1 : 3;
+    if (rank < least || rank > tensor_layout::most_rank)
+      return tensor_complaint{"sizes has " + std::to_string(rank) + " dimensions",
+                              std::to_string(least) + " to 5" + (least == 3 ? ", because it is interleaved" : "")};
+    const auto other = [&](const char* list, std::size_t has, std::size_t wants, bool optional) -> complaint {
+      if (has == wants || (optional && has == 0)) return std::nullopt;
+      return tensor_complaint{
+          std::string(list) + " has " + std::to_string(has) + " numbers",
+          std::to_string(wants) + (optional ? ", or none" : "") + ", because sizes has " + std::to_string(rank)};
+    };
+    if (auto c = other("box", t_.box.size(), rank, false)) return c;
+    if (auto c = other("strides", t_.strides.size(), rank - 1, true)) return c;
+    return other("steps", t_.steps.size(), rank, true);
+  }
+
+  complaint type() {
+    const auto own = type_for(element_);
+    if (t_.type == tensor_type::of_the_elements) {
+      if (!own)
+        return tensor_complaint{"buffer is of " + std::string(to_string(element_)),
+                                "elements that the accelerator has a type for, or type to name one"};
+      type_ = *own;
+      return std::nullopt;
+    }
+    type_ = t_.type;
+    const bool packed = info_of(type_).packed;
+    const std::int64_t has = static_cast<std::int64_t>(bytes_of(element_)),
+                       wants = packed ? 1 : info_of(type_).bits / 8;
+    if (has != wants)
+      return tensor_complaint{"type is " + std::string(to_string(type_)) + ", but the buffer's elements are " +
+                                  std::string(to_string(element_)),
+                              "elements of " + std::to_string(wants) + (wants == 1 ? " byte" : " bytes")};
+    if (type_ == tensor_type::u6x16_align16 && t_.interleave != tensor_interleave::none)
+      return tensor_complaint{"type is u6x16_align16, but it is interleaved", "interleave none"};
+    return std::nullopt;
+  }
+
+  complaint address() {
+    const std::uint64_t alignment = wide() ? 32 : 16;
+    if (address_ % alignment == 0) return std::nullopt;
+    return tensor_complaint{"buffer begins " + std::to_string(address_ % alignment) + " bytes after a multiple of " +
+                                std::to_string(alignment),
+                            "a buffer, or a slice, that begins at one" + (wide() ? why_wide() : std::string())};
+  }
+
+  complaint sizes() {
+    for (std::size_t i = 0; i < t_.sizes.size(); ++i)
+      if (t_.sizes[i] < 1 || t_.sizes[i] > most_size)
+        return tensor_complaint{numbered("sizes", i, t_.sizes[i]), span(1, most_size)};
+    const std::int64_t of = padded() ? 128 : type_ == tensor_type::u4x16_align8 ? 2 : 1;
+    if (t_.sizes[0].value() % of != 0)
+      return tensor_complaint{numbered("sizes", 0, t_.sizes[0]),
+                              multiple_of(of) + ", because type is " + std::string(to_string(type_))};
+    return std::nullopt;
+  }
+
+  complaint strides() {
+    const std::int64_t of = wide() ? 32 : 16;
+    extent tight = row_bytes(t_.sizes[0].value());
+    for (std::size_t i = 0; i + 1 < t_.sizes.size(); ++i) {
+      const bool given = !t_.strides.empty();
+      const extent stride = given ? t_.strides[i] : tight;
+      const std::string text = given ? numbered("strides", i, stride)
+                                     : "strides are none, and " + detail::text(stride) +
+                                           " bytes lie between one and the next of dimension " + std::to_string(i + 1);
+      if (stride < 1 || stride >= stride_limit) return tensor_complaint{text, span(of, stride_limit - of)};
+      if (stride.value() % of != 0)
+        return tensor_complaint{text, multiple_of(of) + (wide() ? why_wide() : std::string())};
+      // The driver's documentation asserts it, which cannot be meant of packed numbers.
+      if (stride < t_.sizes[i] && !info_of(type_).packed)
+        return tensor_complaint{text, "at least " + detail::text(t_.sizes[i]) + ", the size of the dimension before"};
+      tight = stride * t_.sizes[i + 1];
+    }
+    return std::nullopt;
+  }
+
+  complaint box() {
+    for (std::size_t i = 0; i < t_.box.size(); ++i)
+      if (t_.box[i] < 1 || t_.box[i] > most_box)
+        return tensor_complaint{numbered("box", i, t_.box[i]), span(1, most_box)};
+    const std::int64_t inner = t_.box[0].value();
+    if (padded() && inner != 128)
+      return tensor_complaint{numbered("box", 0, inner), "128, because type is " + std::string(to_string(type_))};
+    if (t_.interleave == tensor_interleave::none && inner * info_of(type_).bits % 128 != 0)
+      return tensor_complaint{numbered("box", 0, inner) + " of " + std::string(to_string(type_)),
+                              "a multiple of 16 bytes, " + std::to_string(128 / info_of(type_).bits) + " elements"};
+    return std::nullopt;
+  }
+
+  complaint steps() {
+    // The accelerator has none in the first dimension, and takes no notice, unless it is interleaved.
+    for (std::size_t i = 0; i < t_.steps.size(); ++i) {
+      if (t_.steps[i] < 1 || t_.steps[i] > most_step)
+        return tensor_complaint{numbered("steps", i, t_.steps[i]), span(1, most_step)};
+      if (i == 0 && t_.interleave == tensor_interleave::none && t_.steps[0] != 1)
+        return tensor_complaint{numbered("steps", 0, t_.steps[0]), "1, because it is not interleaved"};
+    }
+    return std::nullopt;
+  }
+
+  complaint swizzle() {
+    using enum tensor_swizzle;
+    const tensor_swizzle s = t_.swizzle;
+    if (t_.interleave == tensor_interleave::bytes_32 && s != bytes_32)
+      return tensor_complaint{"interleave is bytes_32, and swizzle is not", "swizzle bytes_32"};
+    const bool fits = s == none || s == bytes_128 || s == bytes_128_atoms_32 ||
+                      (s == bytes_128_atoms_64 && type_ == tensor_type::u6x16_align16);
+    if (padded() && !fits)
+      return tensor_complaint{"type is " + std::string(to_string(type_)) + ", which this swizzle does not fit",
+                              type_ == tensor_type::u6x16_align16
+                                  ? "none, bytes_128, bytes_128_atoms_32 or bytes_128_atoms_64"
+                                  : "none, bytes_128 or bytes_128_atoms_32"};
+    if (s == none || t_.interleave != tensor_interleave::none) return std::nullopt;
+    const std::int64_t most = s == bytes_32 ? 32 : s == bytes_64 ? 64 : 128, has = row_bytes(t_.box[0].value());
+    if (has <= most) return std::nullopt;
+    return tensor_complaint{numbered("box", 0, t_.box[0]) + ", " + std::to_string(has) + " bytes",
+                            "at most " + std::to_string(most) + " bytes, as swizzle says"};
+  }
+
+  complaint fill() {
+    if (t_.fill == tensor_fill::zero || info_of(type_).floating) return std::nullopt;
+    return tensor_complaint{"fill is nan_for_zero_fma and type is " + std::string(to_string(type_)),
+                            "zero, or a type of floating-point numbers"};
+  }
+
+  // The accelerator would read and write what belongs to others.
+  complaint room() {
+    extent last = row_bytes(t_.sizes[0].value()), tight = last;
+    for (std::size_t i = 1; i < t_.sizes.size(); ++i) {
+      const extent stride = t_.strides.empty() ? tight : t_.strides[i - 1];
+      last = last + stride * (t_.sizes[i] - 1);
+      tight = stride * t_.sizes[i];
+    }
+    if (!last.overflowed() && static_cast<std::uint64_t>(last.value()) <= bytes_) return std::nullopt;
+    return tensor_complaint{"buffer holds " + std::to_string(bytes_) + " bytes",
+                            "the " + detail::text(last) + " that sizes and strides span"};
+  }
+
+  const tiles& t_;
+  const dtype element_;
+  const std::uint64_t address_, bytes_;
+  tensor_type type_ = tensor_type::u8;
+};
+
+}  // namespace
+
+std::string_view to_string(tensor_type t) noexcept {
+  return t < tensor_type::of_the_elements ? info_of(t).name : "of_the_elements";
+}
+
+std::optional<tensor_complaint> complaint_about(const tiles& t, dtype element, std::uint64_t address,
+                                                std::uint64_t bytes) {
+  return examination(t, element, address, bytes).run();
+}
+
+tensor_layout layout_of(const tiles& t, dtype element) {
+  tensor_layout out{};
+  out.type = t.type == tensor_type::of_the_elements ? type_for(element).value_or(tensor_type::u8) : t.type;
+  out.interleave = t.interleave;
+  out.swizzle = t.swizzle;
+  out.promotion = t.promotion;
+  out.fill = t.fill;
+  const std::size_t rank = std::min(t.sizes.size(), tensor_layout::most_rank);
+  out.rank = static_cast<std::uint8_t>(rank);
+  extent tight = 0;
+  for (std::size_t i = 0; i < rank; ++i) {
+    out.sizes[i] = static_cast<std::uint64_t>(t.sizes[i].value());
+    out.box[i] = i < t.box.size() ? static_cast<std::uint32_t>(t.box[i].value()) : 0;
+    out.steps[i] = i < t.steps.size() ? static_cast<std::uint32_t>(t.steps[i].value()) : 1;
+    if (i == 0) {
+      tight = extent(t.sizes[0].value() * info_of(out.type).bits / 8);
+      continue;
+    }
+    const extent stride = i - 1 < t.strides.size() ? t.strides[i - 1] : tight;
+    out.strides[i - 1] = static_cast<std::uint64_t>(stride.value());
+    tight = stride * t.sizes[i];
+  }
+  return out;
+}
+
+}  // namespace troupe::kernel
