@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A program linked from several parts. On a GPU: TROUPE_EXAMPLE_ENGINE=cuda.
+// A program linked from several parts. On a GPU: example_linked cuda.
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
 #include <troupe/jit/jit.hpp>
 #include <troupe/troupe.hpp>
 
@@ -31,10 +29,9 @@ int failed(const error& e) {
   return e.reaction() == reaction::unsupported ? 0 : 1;
 }
 
-int main() {
-  const char* engine = std::getenv("TROUPE_EXAMPLE_ENGINE");
+int main(int argc, char** argv) {
   runtime rt;
-  const device gpu = rt.open_device({.engine = engine != nullptr ? engine : "host"});
+  const device gpu = rt.open_device({.engine = argc > 1 ? argv[1] : "host"});
   const int n = 1000;
 
   // Compiled once, for many programs. LTO IR, because of link_time_optimisation.

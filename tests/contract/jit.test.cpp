@@ -384,6 +384,45 @@ TEST_F(a_program, prints_lines_into_a_file_before_the_launch_is_answered) {
   fs::remove(name);
 }
 
+TEST_F(a_program, takes_tensor_maps_only_where_the_driver_would_and_there_is_an_accelerator) {
+  const auto p = jit::compile(gpu_, {.source = "struct alignas(128) CUtensorMap { unsigned long long opaque[16]; };\n"
+                                               "__global__ void k(int, const CUtensorMap m, float* y) { y[0] = 1; }"});
+  const auto x = uploaded(gpu_, counting(1024)), y = uploaded(gpu_, counting(1));
+  const auto answer = [&](kernel::tiles t) {
+    return error_of(gpu_.ask(jit::launch{.kernel = p.kernel("k"),
+                                         .grid = 1,
+                                         .block = 1,
+                                         .arguments = {1, kernel::tensor_map(x, std::move(t)), inout(y)}}));
+  };
+  EXPECT_TRUE(is_error(answer({.sizes = {32, 32}, .box = {300, 8}}), reaction::caller_bug,
+                       {"jit.launch: arguments[1] is a tensor map whose box[0] is 300; expected 1 to 256"}));
+  EXPECT_TRUE(
+      is_error(answer({.sizes = {32, 33}, .box = {32, 8}}), reaction::caller_bug,
+               {"jit.launch: arguments[1] is a tensor map whose buffer holds 4096 bytes; expected the 4224 that "
+                "sizes and strides span"}));
+  EXPECT_TRUE(
+      is_error(answer({.sizes = {32, 32}, .box = {32, 8}}), reaction::unsupported,
+               {"jit.launch: argument 1 is a tensor map, but the host engine has no tensor memory accelerator"}));
+  EXPECT_FALSE(y.valid()) << "what it should have written";
+}
+
+TEST_F(a_program, whose_tensor_maps_buffer_is_lost_or_foreign_is_not_launched) {
+  const auto p = jit::compile(gpu_, {.source = kernel_that_writes("1")});
+  const auto ask = [&](const buffer<float>& of) {
+    return text_of(gpu_.ask(jit::launch{.kernel = p.kernel("k"),
+                                        .grid = 1,
+                                        .block = 1,
+                                        .arguments = {kernel::tensor_map(of, {.sizes = {32, 32}, .box = {32, 8}})}}));
+  };
+  const device other = runtime_.open_device(with_test_engines());
+  EXPECT_NE(ask(other.alloc<float>(1024)).find("arguments[0]"), std::string::npos);
+  const auto lost = gpu_.alloc<float>(1024);
+  ::kill(gpu_.statistics().worker_pid, SIGKILL);
+  (void)gpu_.ping(0).get();
+  while (lost.valid()) (void)gpu_.ping(0).get();
+  EXPECT_EQ(ask(lost).find("tensor memory accelerator"), std::string::npos) << "it is refused before it is queued";
+}
+
 TEST_F(a_program, says_what_is_known_of_its_kernels) {
   const auto a = jit::compile(gpu_, saxpy_recipe()).attributes("saxpy").get();
   ASSERT_OK(a);

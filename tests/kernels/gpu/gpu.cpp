@@ -276,6 +276,63 @@ TEST_F(on_a_gpu, the_occupancy_of_a_kernel_is_known) {
   EXPECT_GE(of("shared", 128, 1024, 4)->clusters, 8u);
 }
 
+TEST_F(on_a_gpu, a_program_of_several_parts_runs) {
+  const std::string caller =
+      "extern __device__ float scaled(float);\n"
+      "template <class T> __global__ void k(T* x) { x[threadIdx.x] = scaled(x[threadIdx.x]); }";
+  const std::string callee =
+      "__device__ float scaled(float v) { return v * 2.5f; }\n"
+      "__global__ void other(float* x) { x[0] = scaled(4); }";
+  for (const bool lto : {false, true}) {
+    const auto all = programs(compiled({.source = caller,
+                                        .kernels = {"k<float>"},
+                                        .units = {{.name = "callee.cu", .source = callee}},
+                                        .link_time_optimisation = lto}));
+    numbers<float> x(32, 2);
+    EXPECT_EQ(run(*all, "k<float>", {x.written()}, {.block = 32}), "") << lto;
+    EXPECT_EQ(x[31], 5) << lto;
+    EXPECT_EQ(run(*all, "other", {x.written()}, {}), "") << lto;
+    EXPECT_EQ(x[0], 10) << lto;
+  }
+}
+
+// Moves a box of 32 x 8 through shared memory.
+constexpr const char* of_maps = R"(
+struct alignas(128) CUtensorMap { unsigned long long opaque[16]; };
+__global__ void move(const __grid_constant__ CUtensorMap from, int x, int y, const __grid_constant__ CUtensorMap to) {
+  __shared__ alignas(128) float box[8][32];
+  __shared__ unsigned long long barrier;
+  const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(box)),
+                 over = static_cast<unsigned>(__cvta_generic_to_shared(&barrier));
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;\nfence.proxy.async;" ::"r"(over) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 1024;" ::"r"(over) : "memory");
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];"
+               ::"r"(at), "l"(&from), "r"(over), "r"(x), "r"(y) : "memory");
+  unsigned done = 0;
+  while (!done)
+    asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;\nselp.u32 %0, 1, 0, p;\n}"
+                 : "=r"(done) : "r"(over) : "memory");
+  for (auto& row : box) for (float& v : row) v += 1;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];"
+               ::"l"(&to), "r"(at), "r"(x), "r"(y) : "memory");
+  asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
+}
+)";
+
+TEST_F(on_a_gpu, a_kernel_copies_boxes_of_tensors_by_their_maps) {
+  if (limits_.major < 9) GTEST_FAIL() << "this test needs a GPU of capability 9.0";
+  const auto all = programs(compiled({.source = of_maps}));
+  constexpr int width = 60, height = 10;  // the second box reaches beyond both
+  numbers<float> x(width * height), y(width * height, -1);
+  for (std::size_t i = 0; i < width * height; ++i) x[i] = static_cast<float>(i);
+  const tiles t{.sizes = {width, height}, .box = {32, 8}};
+  for (const int left : {0, 32})
+    for (const int top : {0, 8})
+      EXPECT_EQ(run(*all, "move", {tensor_map(x.read(), t), left, top, tensor_map(y.written(), t)}, {}), "");
+  for (std::size_t i = 0; i < width * height; ++i) EXPECT_EQ(y[i], static_cast<float>(i + 1)) << "element " << i;
+}
+
 TEST_F(on_a_gpu, globals_are_read_and_written_on_the_stream) {
   const auto all = programs(compiled({.source = source, .globals = {"ns::factors"}}));
   numbers<int> sum(1), seven(1, 7), back(1);

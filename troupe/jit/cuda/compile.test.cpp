@@ -191,5 +191,31 @@ TEST(nvrtc_with_a_recipe, is_stopped_when_the_time_is_over) {
       << why(c);
 }
 
+TEST(the_worked_hopper_kernel, is_compiled_with_its_sums_in_registers_and_products_that_do_not_wait_for_each_other) {
+  const char* const source =
+#include "examples/hopper_gemm.cu"
+      ;
+  const compiled c = compile_for({.source = source, .name = "hopper_gemm.cu", .options = {"--ptxas-options=-v"}}, 90);
+  ASSERT_FALSE(c.failed) << why(c) << c.log;
+  EXPECT_NE(c.log.find("0 bytes stack frame, 0 bytes spill stores"), std::string::npos) << c.log;
+  EXPECT_EQ(c.log.find("serialized"), std::string::npos) << c.log;
+  EXPECT_EQ(c.log.find("warning"), std::string::npos) << c.log;
+}
+
+TEST(a_kernel_with_tensor_maps, has_parameters_that_are_structs_by_value) {
+  const compiled c = compile_for(
+      {.source =
+           "struct alignas(128) CUtensorMap { unsigned long long opaque[16]; };\n"
+           "__global__ void k(int n, const __grid_constant__ CUtensorMap m, float* x) { if (n) x[0] = m.opaque[0]; }",
+       .kernels = {"k"}},
+      90);
+  ASSERT_FALSE(c.failed) << why(c);
+  const auto k = kernel::demangle_kernel(kernel::names_in(c.image).kernels.at(0).second);
+  ASSERT_TRUE(k && k->parameters.size() == 3);
+  EXPECT_EQ(k->parameters[1].kind, kernel::parameter_kind::value);
+  EXPECT_EQ(k->parameters[1].type, dtype{});
+  EXPECT_EQ(k->parameters[1].spelling, "CUtensorMap");
+}
+
 }  // namespace
 }  // namespace troupe::jit
