@@ -387,8 +387,10 @@ TEST_F(a_program, prints_lines_into_a_file_before_the_launch_is_answered) {
 TEST_F(a_program, takes_tensor_maps_only_where_the_driver_would_and_there_is_an_accelerator) {
   const auto p = jit::compile(gpu_, {.source = "struct alignas(128) CUtensorMap { unsigned long long opaque[16]; };\n"
                                                "__global__ void k(int, const CUtensorMap m, float* y) { y[0] = 1; }"});
-  const auto x = uploaded(gpu_, counting(1024)), y = uploaded(gpu_, counting(1));
+  const auto x = uploaded(gpu_, counting(1024));
+  auto y = uploaded(gpu_, counting(1));
   const auto answer = [&](kernel::tiles t) {
+    y = uploaded(gpu_, counting(1));  // what was refused leaves its outputs stale
     return error_of(gpu_.ask(jit::launch{.kernel = p.kernel("k"),
                                          .grid = 1,
                                          .block = 1,

@@ -42,7 +42,7 @@ arguments::seen arguments::next(const std::byte*& at) noexcept {
   head h;
   std::memcpy(&h, at, sizeof h);
   at += sizeof h;
-  seen s{h.is, h.type, h.alignment, h.bytes, 0, at, h.mode, {}};
+  seen s{h.is, h.type, h.alignment, h.bytes, 0, at, h.mode, nullptr};
   if (h.is == argument::kind::value) {
     at += padded(h.bytes);
   } else {
@@ -50,8 +50,8 @@ arguments::seen arguments::next(const std::byte*& at) noexcept {
     at += 2 * sizeof(std::uint64_t);
   }
   if (h.is == argument::kind::map) {
-    std::memcpy(&s.map, at, sizeof s.map);
-    at += sizeof s.map;
+    s.map = reinterpret_cast<const tensor_layout*>(at);
+    at += sizeof *s.map;
   }
   return s;
 }

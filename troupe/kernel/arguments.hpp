@@ -119,7 +119,7 @@ class arguments {
     std::uint64_t elements;    ///< of a buffer
     const std::byte* content;  ///< the value, aligned to nothing; or 8 bytes with the address of the buffer
     access_mode mode;          ///< of a buffer
-    tensor_layout map;         ///< of a map
+    const tensor_layout* map;  ///< of a map
   };
   /// For the worker: calls `f(const seen&)` for each.
   template <class F>

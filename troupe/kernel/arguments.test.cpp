@@ -69,10 +69,10 @@ TEST(arguments, hold_tensor_maps_with_what_the_kernel_does_to_their_buffers) {
   EXPECT_EQ(all[1].mode, access_mode::read);
   EXPECT_EQ(value<std::uint64_t>(all[1]), 0x1000u);
   EXPECT_EQ(all[1].elements, 8192u);
-  EXPECT_EQ(all[1].map.type, tensor_type::f16);
-  EXPECT_EQ(all[1].map.strides[0], 256u);
+  EXPECT_EQ(all[1].map->type, tensor_type::f16);
+  EXPECT_EQ(all[1].map->strides[0], 256u);
   EXPECT_EQ(all[2].mode, access_mode::write);
-  EXPECT_EQ(all[2].map.swizzle, tensor_swizzle::bytes_128);
+  EXPECT_EQ(all[2].map->swizzle, tensor_swizzle::bytes_128);
   std::vector<std::pair<std::uint64_t, access_mode>> operands;
   operands_in<arguments>::visit(a, [&](const void*, const memory_range& r, std::uint64_t, access_mode mode) {
     operands.emplace_back(r.address, mode);

@@ -138,7 +138,7 @@ result<void> argument_frame::fill(const arguments& given, const std::string& ker
     if (map) [[unlikely]] {
       std::uint64_t address;
       std::memcpy(&address, a.content, sizeof address);
-      wrong = make_map(a.map, address, values_ + at);
+      wrong = make_map(*a.map, address, values_ + at);
       if (!wrong.empty()) wrong.insert(0, "argument " + std::to_string(i) + " ");
     } else {
       std::memcpy(values_ + at, a.content, size_of(p));  // of a buffer this is its address
