@@ -140,10 +140,9 @@ result<compiler> compiler_for(const nvrtc& with, const recipe& r, capability gpu
   std::string identity = with.identity + to->architecture;
   if (is_linked(r)) {
     if (to->is_ptx() && !r.link_time_optimisation)
-      return refusal(reaction::unsupported,
-                     to->note + "architecture is \"" + to->architecture +
-                         "\" and there are units; several sources become one PTX with link_time_optimisation alone: "
-                         "set it true");
+      return refusal(reaction::unsupported, "units are linked for \"" + to->architecture +
+                                                "\", PTX; several sources become one PTX with link_time_optimisation "
+                                                "alone: set it true");
     const auto links = with.links->identity();
     if (!links) return links.error();
     identity += *links;

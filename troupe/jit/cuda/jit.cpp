@@ -36,7 +36,9 @@ class gpu_jit : public engine_with<gpu_programs> {
     return std::unique_ptr<gpu_jit>(new gpu_jit(*limits, std::move(*with)));
   }
   const char* version() const { return version_.c_str(); }
-  std::string notes() const { return "headers: " + with_.include_folder + "\n" + notes_of(disk_); }
+  std::string notes() const {
+    return "headers: " + with_.include_folder + "\nlinker: " + with_.links->description() + "\n" + notes_of(disk_);
+  }
 
  private:
   gpu_jit(const kernel::gpu_limits& limits, nvrtc with)

@@ -258,6 +258,8 @@ TEST(a_link, without_the_library_is_unsupported_and_says_what_to_install) {
   EXPECT_EQ(id.error().reaction(), reaction::unsupported);
   EXPECT_TRUE(has(id.error().text(), "libnvJitLink.so.7")) << id.error().text();
   EXPECT_TRUE(has(id.error().text(), "install libnvJitLink")) << id.error().text();
+  EXPECT_TRUE(none.description().starts_with("none: ")) << none.description();
+  EXPECT_TRUE(installed().links->description().starts_with("nvJitLink ")) << installed().links->description();
 }
 
 TEST(a_link, takes_archives_such_as_cudas_own_for_kernels_that_launch_kernels) {

@@ -134,7 +134,8 @@ result<std::shared_ptr<const linker::calls>> linker::load() {
   if (!missing.empty()) return no_library(file + " has no " + missing);
   unsigned major = 0, minor = 0;
   (void)all.version(&major, &minor);
-  identity_ = "nvJitLink " + std::to_string(major) + "." + std::to_string(minor);
+  version_ = "nvJitLink " + std::to_string(major) + "." + std::to_string(minor);
+  identity_ = version_;
   if (Dl_info at{}; ::dladdr(reinterpret_cast<const void*>(all.version), &at) != 0 && at.dli_fname != nullptr)
     if (const auto s = glance_at(at.dli_fname))
       identity_ += " " + s->path + " " + std::to_string(s->bytes) + " " + std::to_string(s->changed_ns);
@@ -145,6 +146,11 @@ result<std::shared_ptr<const linker::calls>> linker::load() {
 result<std::string> linker::identity() {
   if (auto fine = load(); !fine) return fine.error();
   return identity_;
+}
+
+std::string linker::description() {
+  const auto loaded = load();
+  return loaded ? version_ : "none: " + loaded.error().text();
 }
 
 result<std::string> linker::link(const order& o, const std::string& name, std::string& log) {

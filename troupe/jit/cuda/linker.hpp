@@ -19,6 +19,8 @@ class linker {
 
   /// What stands for it, part of every key of what it links. `unsupported` names the package.
   result<std::string> identity();
+  /// "nvJitLink 13.0", or why there is none: for people.
+  std::string description();
 
   /// A part of a program: LTO IR, PTX, a relocatable cubin, a fatbin, or an archive of such.
   struct part {
@@ -40,7 +42,7 @@ class linker {
   const std::string nvrtc_version_;
   std::mutex lock_;
   std::shared_ptr<const calls> loaded_;
-  std::string identity_;
+  std::string version_, identity_;
 };
 
 }  // namespace troupe::jit
