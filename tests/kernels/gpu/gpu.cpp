@@ -324,13 +324,23 @@ TEST_F(on_a_gpu, a_kernel_copies_boxes_of_tensors_by_their_maps) {
   if (limits_.major < 9) GTEST_FAIL() << "this test needs a GPU of capability 9.0";
   const auto all = programs(compiled({.source = of_maps}));
   constexpr int width = 60, height = 10;  // the second box reaches beyond both
-  numbers<float> x(width * height), y(width * height, -1);
-  for (std::size_t i = 0; i < width * height; ++i) x[i] = static_cast<float>(i);
+  std::vector<float> x(width * height), y(width * height, -1);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+  CUdeviceptr from = 0, to = 0;
+  const std::size_t bytes = x.size() * sizeof(float);
+  must(::cuMemAlloc(&from, bytes));
+  must(::cuMemAlloc(&to, bytes));
+  must(::cuMemcpyHtoD(from, x.data(), bytes));
+  must(::cuMemcpyHtoD(to, y.data(), bytes));
   const tiles t{.sizes = {width, height}, .box = {32, 8}};
+  const tensor_map loaded(in<float>(memory_range{block_ref(), from, bytes}), t),
+      stored(inout<float>(memory_range{block_ref(), to, bytes}), t);
   for (const int left : {0, 32})
-    for (const int top : {0, 8})
-      EXPECT_EQ(run(*all, "move", {tensor_map(x.read(), t), left, top, tensor_map(y.written(), t)}, {}), "");
-  for (std::size_t i = 0; i < width * height; ++i) EXPECT_EQ(y[i], static_cast<float>(i + 1)) << "element " << i;
+    for (const int top : {0, 8}) EXPECT_EQ(run(*all, "move", {loaded, left, top, stored}, {}), "");
+  must(::cuMemcpyDtoH(y.data(), to, bytes));
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], static_cast<float>(i + 1)) << "element " << i;
+  (void)::cuMemFree(from);
+  (void)::cuMemFree(to);
 }
 
 TEST_F(on_a_gpu, globals_are_read_and_written_on_the_stream) {
