@@ -155,6 +155,42 @@ TEST(a_unit, may_be_lto_ir_ptx_or_a_relocatable_cubin_that_was_compiled_before) 
     }
 }
 
+// As `fatbinary` of the toolkit writes one image, uncompressed.
+std::string fatbin_of(std::string_view cubin) {
+  const auto put = [](std::string& to, auto value) { to.append(reinterpret_cast<const char*>(&value), sizeof value); };
+  const std::string padded = std::string(cubin) + std::string((8 - cubin.size() % 8) % 8, '\0');
+  std::string out;
+  put(out, std::uint32_t{0xba55ed50});
+  put(out, std::uint16_t{1});
+  put(out, std::uint16_t{16});
+  put(out, std::uint64_t{64 + padded.size()});
+  put(out, std::uint16_t{2});  // ELF
+  put(out, std::uint16_t{0x101});
+  put(out, std::uint32_t{64});
+  put(out, std::uint64_t{padded.size()});
+  put(out, std::uint64_t{0});
+  put(out, std::uint32_t{0x10008});
+  put(out, std::uint32_t{90});
+  put(out, std::uint64_t{0});
+  put(out, std::uint64_t{0x100011});
+  put(out, std::uint64_t{0});
+  put(out, std::uint64_t{0});
+  return out + padded;
+}
+
+TEST(a_unit, may_be_a_fatbin_whose_names_are_looked_at_where_it_is_not_compressed) {
+  const compiled code = callee_for("");
+  const std::string fatbin = fatbin_of(kernel::without_names(code.image));
+  ASSERT_EQ(kernel::look_at_image(fatbin).is, container::fat);
+  EXPECT_EQ(kernel::look_at_image(fatbin).wrong, "");
+  recipe r = of_two(false);
+  r.units = {{.name = "callee", .image = bytes_of(fatbin)}};
+  EXPECT_EQ(why(made_from(r)), "");
+  r.units.push_back({.name = "again.cu", .source = callee});
+  EXPECT_TRUE(has(why(made_from(r)), "is defined in callee and in again.cu")) << why(made_from(r));
+  for (std::size_t n = 0; n < 200; ++n) strong_symbols(fatbin_of(fatbin.substr(0, n)));
+}
+
 TEST(a_unit, for_another_gpu_is_refused) {
   recipe r = of_two(false);
   r.units = {{.name = "callee", .image = bytes_of(callee_for("sm_80").image)}};

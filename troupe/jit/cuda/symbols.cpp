@@ -96,13 +96,41 @@ std::vector<std::string> symbols_of_ptx(std::string_view all) {
   return out;
 }
 
+// A header, and for each image in it another one, which begins with these.
+struct fat_entry {
+  std::uint16_t kind, version;
+  std::uint32_t header_bytes;
+  std::uint64_t bytes;  // of the image
+};
+constexpr std::uint64_t fat_header_bytes = 16;
+
+std::vector<std::string_view> images_in_fatbin(std::string_view bytes) {
+  std::vector<std::string_view> out;
+  fat_entry e{};
+  for (std::uint64_t at = fat_header_bytes; read(bytes, at, e) && e.header_bytes >= sizeof e;) {
+    const std::string_view rest = bytes.substr(std::min<std::uint64_t>(at + e.header_bytes, bytes.size()));
+    if (e.bytes > rest.size()) break;
+    out.push_back(rest.substr(0, e.bytes));
+    at += e.header_bytes + e.bytes;
+  }
+  return out;
+}
+
+std::vector<std::string> symbols_of(std::string_view image, const kernel::looked_at& seen) {
+  if (!seen.wrong.empty()) return {};
+  if (seen.is == kernel::container::machine_code) return symbols_of_elf(image);
+  return seen.is == kernel::container::ptx ? symbols_of_ptx(image) : std::vector<std::string>();
+}
+
 }  // namespace
 
 std::vector<std::string> strong_symbols(std::string_view image) {
   const kernel::looked_at seen = kernel::look_at_image(image);
-  if (!seen.wrong.empty()) return {};
-  if (seen.is == kernel::container::machine_code) return symbols_of_elf(image);
-  return seen.is == kernel::container::ptx ? symbols_of_ptx(image) : std::vector<std::string>();
+  if (seen.is != kernel::container::fat || !seen.wrong.empty()) return symbols_of(image, seen);
+  std::vector<std::string> out;
+  for (const std::string_view one : images_in_fatbin(image))
+    for (std::string& name : symbols_of(one, kernel::look_at_image(one))) out.push_back(std::move(name));
+  return out;
 }
 
 }  // namespace troupe::jit

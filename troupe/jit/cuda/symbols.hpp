@@ -8,8 +8,8 @@
 
 namespace troupe::jit {
 
-/// The names that a relocatable cubin, or PTX, defines for others, and that nothing else may define. None of bytes that
-/// are neither, or damaged.
+/// The names that a relocatable cubin, PTX, or what a fatbin holds of them uncompressed, defines for others, and that
+/// nothing else may define. None of other bytes, or damaged ones.
 std::vector<std::string> strong_symbols(std::string_view image);
 
 }  // namespace troupe::jit
