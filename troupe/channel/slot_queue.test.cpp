@@ -71,6 +71,31 @@ TEST_F(slot_queues, show_nothing_before_what_was_claimed_earlier_is_published) {
   EXPECT_EQ(reader_.peek().value().slot, 1u);
 }
 
+TEST_F(slot_queues, let_the_reader_look_beyond_the_next_one_at_what_was_sent) {
+  EXPECT_FALSE(reader_.peek_beyond(1));
+  for (std::uint32_t lap = 0; lap < 3; ++lap) {
+    for (std::uint32_t i = 0; i < 5; ++i) send(i, 10 * lap + i);
+    for (std::uint32_t i = 0; i < 5; ++i, reader_.pop()) {
+      const auto later = reader_.peek_beyond(2);
+      ASSERT_EQ(later.has_value(), i + 2 < 5);
+      if (!later) continue;
+      EXPECT_EQ(later->ticket, reader_.peek().value().ticket + 2);
+      EXPECT_EQ(later->slot, i + 2);
+      EXPECT_EQ(content(*later), 10 * lap + i + 2);
+    }
+  }
+}
+
+TEST_F(slot_queues, let_nobody_look_beyond_what_is_kept) {
+  writer_.keep(0, 3, 2);
+  for (std::uint32_t i = 0; i < 5; ++i) send(i, i);
+  slot_queue_reader next(region_, parking_ref(sleeps_));
+  next.take_over(1, 4);
+  EXPECT_FALSE(next.peek_beyond(1));
+  next.pop();
+  EXPECT_EQ(next.peek_beyond(1).value().ticket, 5u);
+}
+
 TEST_F(slot_queues, let_another_reader_go_on_where_one_has_stopped) {
   for (std::uint32_t i = 0; i < 5; ++i) send(i, i);
   for (int i = 0; i < 3; ++i) reader_.pop();

@@ -26,6 +26,21 @@ TEST(ledger, hands_out_every_slot_once_and_then_none) {
   }
 }
 
+TEST(ledger, says_what_it_will_hand_out_after_the_next) {
+  ledger all(4);
+  for (std::uint32_t free = 4; free > 2; --free) {
+    const std::uint32_t later = all.likely_later();
+    (void)all.take();
+    const std::uint32_t next = all.take();
+    EXPECT_EQ(next, later);
+    all.give_back(next);
+  }
+  (void)all.take();
+  EXPECT_EQ(all.likely_later(), ledger::none) << "one is left";
+  (void)all.take();
+  EXPECT_EQ(all.likely_later(), ledger::none) << "none is left";
+}
+
 TEST(ledger, counts_what_is_in_flight) {
   ledger all(8);
   EXPECT_EQ(all.in_flight(), 0u);
