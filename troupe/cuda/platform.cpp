@@ -51,6 +51,9 @@ class gpu final : public platform {
   result<void> pin(std::byte* at, std::uint64_t bytes, map_access access) override;
   void unpin(std::byte* at) noexcept override { (void)::cuMemHostUnregister(at); }
 
+  result<std::uint64_t> make_managed(std::uint64_t bytes) override;
+  void free_managed(std::uint64_t address) noexcept override { (void)::cuMemFree(pointer(address)); }
+
   result<std::uint64_t> free_bytes() override {
     std::size_t free = 0, total = 0;
     if (const CUresult r = ::cuMemGetInfo(&free, &total); r != CUDA_SUCCESS) return failed("cuMemGetInfo", r);
@@ -222,6 +225,18 @@ result<file_descriptor> gpu::make_memory(std::uint64_t bytes) {
   (void)::cuMemRelease(handle);
   if (r != CUDA_SUCCESS) return failed("cuMemExportToShareableHandle", r);
   return file_descriptor(fd);
+}
+
+result<std::uint64_t> gpu::make_managed(std::uint64_t bytes) {
+  if (attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY) == 0 ||
+      attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) == 0)
+    return unsupported(
+        "this GPU, or its driver, has no managed memory that host and device may use at the same time; use alloc() for "
+        "what fits the GPU, or alloc_host()");
+  CUdeviceptr at = 0;
+  if (const CUresult r = ::cuMemAllocManaged(&at, bytes, CU_MEM_ATTACH_GLOBAL); r != CUDA_SUCCESS)
+    return failed("cuMemAllocManaged of " + std::to_string(bytes) + " bytes", r);
+  return static_cast<std::uint64_t>(at);
 }
 
 result<void> gpu::set_access(std::uint64_t address, std::uint64_t bytes, map_access access) {

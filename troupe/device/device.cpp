@@ -117,6 +117,28 @@ memory_range device::alloc_bytes(extent bytes, const alloc_options& o) const {
   return r;
 }
 
+memory_range device::alloc_managed_bytes(extent bytes, const alloc_options& o) const {
+  device_memory& memory = core_->memory();
+  const auto refused = [&](std::string text) {
+    return memory_range{memory.stillborn(0, error(reaction::caller_bug, "memory", "alloc_managed: " + std::move(text))),
+                        0, 0};
+  };
+  if (bytes.overflowed()) return refused("the size does not fit 64 bits");
+  if (bytes < 1) return refused("size is " + std::to_string(bytes.value()) + " bytes; expected at least 1 element");
+  if (o.sealable) return refused("sealable is true, but a fault takes managed memory along; use alloc");
+  if (o.alignment == 0 || (o.alignment & (o.alignment - 1)) != 0 || o.alignment > 4096)
+    return refused("alignment is " + std::to_string(o.alignment) + "; expected a power of two up to 4096");
+  const auto n = static_cast<std::uint64_t>(bytes.value());
+  auto made = core_->make_managed(n, o.quota);
+  if (!made) {
+    memory.count_failure(memory_kind::device);
+    return {memory.stillborn(n, made.error()), 0, n};
+  }
+  if (o.zeroed)
+    (void)tell(memory::fill{.target = out<std::byte>(*made), .bytes = bytes, .pattern = {}, .pattern_bytes = 1});
+  return std::move(*made);
+}
+
 memory_range device::alloc_host_bytes(extent bytes, const alloc_options& o) const {
   memory_range r = allocate(*core_, memory_kind::host, bytes, o);
   if (o.zeroed && r.address != 0) std::memset(r.owner->host, 0, r.bytes);

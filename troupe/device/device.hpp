@@ -14,6 +14,7 @@
 #include <troupe/device/watch.hpp>
 #include <troupe/memory/buffer.hpp>
 #include <troupe/memory/host_buffer.hpp>
+#include <troupe/memory/managed.hpp>
 #include <troupe/memory/quota.hpp>
 #include <troupe/request/checker.hpp>
 #include <type_traits>
@@ -88,6 +89,13 @@ class device {
   buffer<T> alloc(extent count, const alloc_options& o = {}) const {
     return buffer<T>(alloc_bytes(count * sizeof(T), o));
   }
+  /// Memory that moves between the host and a GPU as it is used, and that can be larger than the GPU's. Only the worker
+  /// that serves has it: when that one is replaced, the buffer is gone, which every use says. Waits for a worker. For
+  /// `prefetch` and `advise`; without `sealable`. See docs/managed-memory.md.   cuMemAllocManaged
+  template <class T>
+  buffer<T> alloc_managed(extent count, const alloc_options& o = {}) const {
+    return buffer<T>(alloc_managed_bytes(count * sizeof(T), o));
+  }
   /// Memory that the application and the worker both see.
   template <class T>
   host_buffer<T> alloc_host(extent count, const alloc_options& o = {}) const {
@@ -151,6 +159,24 @@ class device {
                         extent columns, const call_options& o = {}) const {
     const auto pitch = [](extent ld) { return ld == tight ? ld : ld * sizeof(T); };
     return copy_pitched(to.memory(), pitch(to_ld), from.memory(), pitch(from_ld), rows * sizeof(T), columns, o);
+  }
+  /// Moves managed memory to where it will be used next, in its order among the requests. Never needed for what is
+  /// computed.   cuMemPrefetchAsync / madvise
+  template <class T>
+  pending<void> prefetch(const buffer<T>& b, managed_place to, const call_options& o = {}) const {
+    return ask(memory::prefetch{.range = in<std::byte>(b.memory()), .bytes = b.bytes(), .to = to}, o);
+  }
+  /// Says how managed memory will be used. `where` is whom `preferred_location` and `accessed_by` are about, and their
+  /// ends.   cuMemAdvise
+  template <class T>
+  pending<void> advise(const buffer<T>& b, managed_advice what, managed_place where = managed_place::device,
+                       const call_options& o = {}) const {
+    return ask(memory::advise{.range = in<std::byte>(b.memory()), .bytes = b.bytes(), .what = what, .where = where}, o);
+  }
+  /// What has been said of all of it, and where it was prefetched to last.   cuMemRangeGetAttributes
+  template <class T>
+  pending<managed_range> managed(const buffer<T>& b, const call_options& o = {}) const {
+    return ask(memory::look_at_managed{.range = in<std::byte>(b.memory()), .bytes = b.bytes()}, o);
   }
   /// Sets every element to `value`.
   template <class T>
@@ -266,6 +292,7 @@ class device {
   result<addressed_memory> address_range(const memory_range& r) const;
   pending<void> seal_memory(const memory_range& r) const;
   pending<void> unseal_memory(const memory_range& r) const;
+  memory_range alloc_managed_bytes(extent bytes, const alloc_options& o) const;
   memory_range alloc_host_bytes(extent bytes, const alloc_options& o) const;
   pending<void> upload_bytes(const memory_range& to, std::span<const std::byte> from, const call_options& o) const;
   pending<void> copy_bytes(way w, const memory_range& to, const memory_range& from, const call_options& o) const;

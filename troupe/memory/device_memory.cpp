@@ -24,6 +24,12 @@ static constexpr std::uint64_t charged_for(std::uint64_t bytes) noexcept {
   return (bytes + granule - 1) / granule * granule;
 }
 
+static error over_quota(std::uint64_t bytes, const memory_quota& quota) {
+  return error(reaction::retry_later, "memory",
+               "alloc: " + std::to_string(bytes) + " bytes exceed the quota (" + std::to_string(quota.used()) + " of " +
+                   std::to_string(quota.limit()) + " bytes used); free buffers of that quota or raise it");
+}
+
 struct device_memory::mark {
   std::uint64_t begin, end;
   std::uint64_t order;  // place_of or place_behind a ticket
@@ -50,7 +56,8 @@ struct device_memory::owned_block : block {
 
   // Takes the bytes out of the marks before this place, and on demand out of those of losses.
   void cut(std::uint64_t begin, std::uint64_t end, std::uint64_t before, bool losses = false) {
-    if (begin >= reach) return;  // thousands of outputs of one request come in order
+    if (gone.load(std::memory_order_relaxed)) return;  // nothing can be written there any more
+    if (begin >= reach) return;                        // thousands of outputs of one request come in order
     for (std::size_t i = 0; i < marks.size();) {
       mark& m = marks[i];
       const bool front = m.begin<begin, back = m.end> end;
@@ -201,11 +208,7 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
                      std::to_string(p.limit / arena::options{}.granule * arena::options{}.granule) +
                      ", all of the device's " + std::string(of) + "): ask for less, or raise that limit");
   }
-  if (quota.state_ && !quota.state_->take(charged)) {
-    return error(reaction::retry_later, "memory",
-                 "alloc: " + std::to_string(bytes) + " bytes exceed the quota (" + std::to_string(quota.used()) +
-                     " of " + std::to_string(quota.limit()) + " bytes used); free buffers of that quota or raise it");
-  }
+  if (quota.state_ && !quota.state_->take(charged)) return over_quota(bytes, quota);
   std::unique_lock guard(lock_);
   const bool within_limit = charged <= p.limit - std::min(p.limit, used_bytes(kind));
   arena::node* n = within_limit ? p.ranges.allocate(size, alignment) : nullptr;
@@ -289,6 +292,20 @@ memory_range device_memory::adopt(std::uint64_t address, std::uint64_t bytes, st
   return counted(wrap(memory_kind::device, segment{address, 0, nullptr, std::move(keep)}, address, bytes));
 }
 
+result<memory_range> device_memory::manage(std::uint64_t address, std::uint64_t bytes, std::uint64_t generation,
+                                           const memory_quota& quota, std::shared_ptr<const void> keep) {
+  const std::uint64_t charged = charged_for(bytes);
+  if (quota.state_ && !quota.state_->take(charged)) return over_quota(bytes, quota);
+  const std::scoped_lock guard(lock_);
+  owned_block* const b = wrap(memory_kind::device, segment{address, 0, nullptr, std::move(keep)}, address, bytes);
+  b->managed = true;
+  b->generation.store(generation, std::memory_order_relaxed);
+  b->quota = quota.state_;
+  b->charged = charged;
+  managed_bytes_ += bytes;
+  return memory_range{block_ref(b), address, bytes};
+}
+
 result<block_ref> device_memory::attach(memory_kind kind, std::uint64_t bytes, file_descriptor memory, bool read_only) {
   const std::scoped_lock guard(lock_);
   if (source_ == nullptr) return error(reaction::stopped, "memory", "attach: the device is closed; open another");
@@ -325,6 +342,8 @@ void device_memory::recycle(block& base) noexcept {
     delete &b;
   } else if (foreign) {
     if (b.imported) imported_bytes_ -= b.bytes;
+    if (b.managed) managed_bytes_ -= b.bytes;
+    if (b.quota) b.quota->give(b.charged);
     if (foreign->bytes != 0 && source_ != nullptr) source_->shrink(b.kind, *foreign);
     delete &b;
   } else {
@@ -386,6 +405,7 @@ memory_statistics device_memory::statistics(memory_kind kind) const {
   out.reserved_bytes = all.reserved_bytes;
   out.live_buffers = all.live_ranges;
   out.imported_bytes = kind == memory_kind::device ? imported_bytes_ : 0;
+  out.managed_bytes = kind == memory_kind::device ? managed_bytes_ : 0;
   out.sealed_bytes = kind == memory_kind::device ? sealed_bytes_ : 0;
   out.fragmentation = all.fragmentation();
   return out;
@@ -401,7 +421,7 @@ void device_memory::add_mark(block& base, std::uint64_t begin, std::uint64_t end
 }
 
 void device_memory::mark_refused(block& b, std::uint64_t begin, std::uint64_t end, const error& cause) {
-  if (b.address == 0) return;
+  if (b.address == 0 || b.gone.load(std::memory_order_acquire)) return;
   const std::scoped_lock guard(lock_);
   // Of what is sealed, a request that is refused takes nothing away.
   if (source_ != nullptr && b.seal.load(std::memory_order_relaxed) == seal_state::open)
@@ -421,7 +441,7 @@ void device_memory::marking::expect(block& base) {
 
 void device_memory::marking::fails(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket,
                                    const error& cause) {
-  if (base.address == 0) return;
+  if (base.address == 0 || base.gone.load(std::memory_order_acquire)) return;
   auto& b = static_cast<owned_block&>(base);
   // The newest failure of a range is the one to tell; an older one says nothing more.
   b.cut(begin, end, place_of(ticket) + 1);
@@ -465,17 +485,28 @@ void device_memory::renew(block& base) {
   renew_block(static_cast<owned_block&>(base));
 }
 
+static error gone_with(const error& worker) {
+  error::details d = worker.all();
+  d.text += "; managed memory goes with the worker that made it: allocate it again";
+  return error(std::move(d));
+}
+
 void device_memory::renew_block(owned_block& b) {
   const std::uint64_t seen = b.generation.load(std::memory_order_relaxed), now = generation_.load();
-  if (seen == now) return;
-  const std::vector<loss>& those = b.at_fault.load(std::memory_order_relaxed) == fate::lost ? workers_ : losses_;
+  if (seen == now || b.gone.load(std::memory_order_relaxed)) return;
+  const bool only_there = b.managed || b.at_fault.load(std::memory_order_relaxed) == fate::lost;
+  const std::vector<loss>& those = only_there ? workers_ : losses_;
   const auto first = std::find_if(those.begin(), those.end(), [seen](const loss& l) { return l.generation > seen; });
   // What is told is the first cause; what replaces the content must come after the last. Marks of requests stay: one
   // that was sent before the loss can have failed after what is kept for the next worker.
   if (first != those.end() && !outlives_workers(b)) {
     std::erase_if(b.marks, [](const mark& m) { return m.lost; });
-    b.add({b.address, b.address + b.bytes, place_behind(those.back().ticket), first->cause, true});
+    const error& cause = first->cause;
+    b.add({b.address, b.address + b.bytes, place_behind(those.back().ticket), b.managed ? gone_with(cause) : cause,
+           true});
     b.publish();
+    // Not of this generation, nor of any to come: whoever uses it looks here again.
+    if (b.managed) return b.gone.store(true, std::memory_order_release);
   }
   b.generation.store(now, std::memory_order_release);
 }

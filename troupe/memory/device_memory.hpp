@@ -83,6 +83,10 @@ class device_memory final : public memory_owner {
                               std::uint64_t bytes);
   /// The same where the worker sees it already. `keep` goes with the last reference.
   memory_range adopt(std::uint64_t address, std::uint64_t bytes, std::shared_ptr<const void> keep);
+  /// Memory that one worker has made for itself, the one that serves in `generation`. It goes with that worker, or with
+  /// `keep`. Counts against the quota only.
+  result<memory_range> manage(std::uint64_t address, std::uint64_t bytes, std::uint64_t generation,
+                              const memory_quota& quota, std::shared_ptr<const void> keep);
   /// Memory of another device, or shared with one: all workers see it while somebody has the block. It is no buffer:
   /// what is in it is none of this memory's business.
   result<block_ref> attach(memory_kind kind, std::uint64_t bytes, file_descriptor memory, bool read_only);
@@ -189,7 +193,7 @@ class device_memory final : public memory_owner {
   bool growing_ = false;  // somebody prepares a segment, without the lock
   std::condition_variable grown_;
   std::uint64_t high_water_[2] = {};  // of device and host memory
-  std::uint64_t sealed_bytes_ = 0, imported_bytes_ = 0;
+  std::uint64_t sealed_bytes_ = 0, imported_bytes_ = 0, managed_bytes_ = 0;
   std::uint64_t blocks_ = 0;
   std::atomic<std::uint64_t> generation_{1};
   std::vector<loss> losses_;   // the last few

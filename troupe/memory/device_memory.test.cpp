@@ -593,6 +593,43 @@ TEST_F(device_blocks, of_other_devices_are_there_as_long_as_somebody_has_them_an
   EXPECT_EQ(now().imported_bytes, before.imported_bytes);
 }
 
+TEST_F(device_blocks, that_a_worker_has_made_for_itself_are_gone_with_it_and_nothing_brings_them_back) {
+  const auto keep = std::make_shared<int>(1);
+  const memory_quota quota(1 << 20);
+  {
+    const auto managed = memory_->manage(0x7000000, 1000, 1, quota, keep);
+    ASSERT_TRUE(managed) << managed.error().to_string();
+    block& b = *managed->owner.get();
+    EXPECT_TRUE(b.managed);
+    EXPECT_EQ(now().managed_bytes, 1000u);
+    EXPECT_EQ(now().imported_bytes, 0u);
+    EXPECT_EQ(quota.used(), 1024u);
+    EXPECT_EQ(keep.use_count(), 2);
+    memory_->lose(salvage::untouched, 5, error(reaction::context_lost, "test", "it died"));
+    memory_->renew(b);
+    EXPECT_TRUE(b.gone.load());
+    EXPECT_NE(b.generation.load(), memory_->generation()) << "whoever uses it looks again";
+    memory_->mark_written(b, b.address, b.address + 1000, 7);
+    memory_->mark_refused(b, b.address, b.address + 1000, error(reaction::caller_bug, "test", "refused"));
+    const auto why = memory_->stale_cause(b, b.address, b.address + 4);
+    ASSERT_TRUE(why);
+    EXPECT_NE(why->text().find("it died; managed memory goes with the worker"), std::string::npos) << why->text();
+  }
+  EXPECT_EQ(keep.use_count(), 1);
+  EXPECT_EQ(quota.used(), 0u);
+  EXPECT_EQ(now().managed_bytes, 0u);
+}
+
+TEST_F(device_blocks, that_were_made_by_a_worker_of_before_are_gone_from_birth) {
+  memory_->lose(salvage::strict, 5, error(reaction::context_lost, "test", "it died"));
+  const auto late = memory_->manage(0x7000000, 1000, 1, {}, nullptr),
+             good = memory_->manage(0x7000000, 1000, 2, {}, nullptr);
+  memory_->renew(*late->owner.get());
+  memory_->renew(*good->owner.get());
+  EXPECT_TRUE(late->owner->gone.load());
+  EXPECT_FALSE(good->owner->gone.load());
+}
+
 TEST(attached_memory, is_refused_by_a_source_that_cannot_share) {
   fake_source source;
   device_memory* const memory = device_memory::make(source, {.device_bytes = mib, .host_bytes = mib});

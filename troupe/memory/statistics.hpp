@@ -16,6 +16,7 @@ struct memory_statistics {
   std::uint64_t live_buffers = 0;
   std::uint64_t sealed_bytes = 0;    ///< in buffers that are sealed
   std::uint64_t imported_bytes = 0;  ///< in buffers in memory that others have made; not among those used
+  std::uint64_t managed_bytes = 0;   ///< in buffers of managed memory; not among those used
   std::uint64_t allocations = 0;     ///< ever made
   std::uint64_t failed_allocations = 0;
   double fragmentation = 0;  ///< 0: all free reserved memory is one range

@@ -42,6 +42,8 @@ struct block {
   std::atomic<std::uint32_t> stale_marks{0};  ///< 0 while every byte may be read; else ask the owner
   std::atomic<seal_state> seal{seal_state::open};
   std::atomic<fate> at_fault{fate::by_salvage};
+  bool managed = false;                       ///< only the worker that has made it has it, at an address of its own
+  std::atomic<bool> gone{false};              ///< and that one has been replaced: there is no memory any more
   std::atomic<std::uint64_t> unsealed_at{0};  ///< ticket of the last request that ended a seal
 };
 

@@ -124,6 +124,12 @@ void checker::refuse_range(const void* field, const memory_range& range) {
     refuse(field, "has no memory", "a buffer from this device's alloc()");
 }
 
+// Of another generation. What went with its worker cannot even be written.
+void checker::renew(const void* field, const memory_range& range) {
+  range.owner->owner->renew(*range.owner.get());
+  if (range.owner->gone.load(std::memory_order_acquire)) refuse_range(field, range);
+}
+
 void checker::touch(const void* field, extent count, std::string_view shape) {
   if (error_) return;
   operand_use& u = use(field);

@@ -138,6 +138,8 @@ class checker {
   const std::optional<error>& finish_for_later();
 
   std::span<const operand_use> uses() const noexcept { return {first(), count_}; }
+  /// Does it touch memory that only the worker of this generation has?
+  bool uses_managed() const noexcept { return uses_managed_; }
   /// The one in which the request was checked.
   std::uint64_t generation() const noexcept { return generation_; }
 
@@ -153,7 +155,8 @@ class checker {
     if (!range.owner || range.owner->owner != owner_ || range.owner->address == 0) [[unlikely]]
       refuse_range(field, range);
     else if (range.owner->generation.load(std::memory_order_acquire) != generation_) [[unlikely]]
-      range.owner->owner->renew(*range.owner.get());
+      renew(field, range);
+    uses_managed_ |= range.owner && range.owner->managed;
     const operand_use u{field, &range, element_bytes, {range.address, range.address + range.bytes, mode}};
     if (count_ < max_operands) [[likely]]
       new (few_ + count_) operand_use(u);
@@ -175,6 +178,7 @@ class checker {
   void strided_columns_of(const void* field, extent rows, extent columns, extent ld, extent count, extent stride);
   void refuse_short_columns(const void* field, extent ld, extent rows);
   void refuse_range(const void* field, const memory_range& range);
+  void renew(const void* field, const memory_range& range);
   void pass_on(const error& cause);
   void blame(std::string_view what);
   void refuse_sealed(const void* field) {
@@ -195,7 +199,7 @@ class checker {
     operand_use few_[max_operands];  // as many as there are operands; the others are never made
   };
   std::vector<operand_use> many_;  // all of them, once there are more
-  bool may_overlap_freely_ = false, may_write_sealed_ = false;
+  bool may_overlap_freely_ = false, may_write_sealed_ = false, uses_managed_ = false;
   std::pair<const void*, const void*> allowed_[max_allowed];
   std::size_t allowed_count_ = 0;
   std::optional<error> error_;

@@ -128,6 +128,10 @@ class device_core final : public waiter,
                                     std::shared_ptr<const void> keep);
   result<addressed_memory> address_of(const memory_range& r) const;
 
+  // managed.cpp
+  /// Waits for a worker that serves, if need be.
+  result<memory_range> make_managed(std::uint64_t bytes, const memory_quota& quota);
+
   // peers.cpp
   /// Sends both halves of a copy from another device to this one. `answer` is answered in every case.
   void copy_from_peer(const std::shared_ptr<device_core>& from, const memory_range& to, const memory_range& source,

@@ -4,6 +4,7 @@
 
 #include <mutex>
 #include <troupe/channel/control_socket.hpp>
+#include <troupe/worker/internal/protocol.hpp>
 
 namespace troupe {
 
@@ -17,11 +18,20 @@ class memory_maker {
   result<file_descriptor> make(std::uint64_t bytes, std::int64_t deadline_ns);
   /// Whether somebody else's memory can be opened, all of it. Answers no descriptor.
   result<file_descriptor> try_to_open(const file_descriptor& memory, std::uint64_t bytes, std::int64_t deadline_ns);
+  /// Memory that only this worker has, where it likes; answers the address.
+  result<std::uint64_t> make_managed(std::uint64_t bytes, std::int64_t deadline_ns);
+  /// It is not used any more. Does not wait.
+  void release_managed(std::uint64_t address) noexcept;
 
  private:
-  result<file_descriptor> ask(std::uint64_t bytes, const file_descriptor* opens, std::int64_t deadline_ns);
+  struct answer {
+    file_descriptor memory;
+    std::uint64_t address;
+  };
+  result<answer> ask(const protocol::wanted_memory& wanted, const file_descriptor* opens, std::int64_t deadline_ns);
 
-  std::mutex lock_;
+  std::mutex lock_;     // one question at a time
+  std::mutex sending_;  // while the socket is used, or given up
   control_socket worker_;
 };
 

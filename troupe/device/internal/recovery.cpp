@@ -143,7 +143,7 @@ std::optional<error> device_core::missing_input(const ledger_entry& e, device_me
   if (e.failure) return *e.failure;
   for (const block_access& a : e.accesses()) {
     marks.renew(*a.where.get());
-    if (a.what.mode == access_mode::write) continue;
+    if (a.what.mode == access_mode::write && !a.where->gone.load(std::memory_order_acquire)) continue;
     if (auto cause = marks.stale_cause(*a.where.get(), a.what.begin, a.what.end, ticket)) return cause;
   }
   return {};

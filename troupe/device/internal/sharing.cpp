@@ -30,6 +30,10 @@ result<std::pair<std::shared_ptr<const memory_file>, std::uint64_t>> device_core
   if (r.owner->owner != memory_)
     return refused(begin + "the buffer belongs to another device; ask the one it was allocated on");
   if (r.owner->address == 0) return *detail::why_stale(r);
+  if (r.owner->managed)
+    return impossible(begin +
+                      "managed memory has no descriptor, and lies in its worker alone; copy it to a buffer of "
+                      "alloc()");
   const std::scoped_lock guard(link_lock_);
   for (const held_segment& s : segments_)
     if (r.address >= s.address && r.address - s.address < s.file->size()) {

@@ -238,7 +238,7 @@ submission device_core::submit(const request_info& info, const void* request, ch
                                       .reports_seen = seen,
                                       .segments = segments_sent_.load(std::memory_order_acquire),
                                       .access_count = listed ? protocol::listed_accesses : e.access_count,
-                                      .flags = {!options.coalesce, options.priority},
+                                      .flags = {!options.coalesce, options.priority, checked.uses_managed()},
                                       .payload_bytes = static_cast<std::uint16_t>(info.payload_bytes)};
   std::byte* const accesses = record + sizeof head;
   std::memcpy(record, &head, sizeof head);

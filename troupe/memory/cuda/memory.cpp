@@ -4,12 +4,14 @@
 #include <cuda.h>
 #include <time.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <troupe/base/clock.hpp>
 #include <troupe/cuda/access.hpp>
 #include <troupe/cuda/handles.hpp>
+#include <troupe/memory/managed.hpp>
 #include <troupe/memory/requests.hpp>
 #include <troupe/memory/staging.hpp>
 #include <troupe/worker/engine.hpp>
@@ -22,6 +24,32 @@ using cuda::done;
 CUdeviceptr pointer(const std::byte* p) noexcept { return reinterpret_cast<CUdeviceptr>(p); }
 CUstream stream_of(const call& c) noexcept { return static_cast<CUstream>(c.stream); }
 std::size_t size(extent e) noexcept { return static_cast<std::size_t>(e.value()); }
+
+#if CUDA_VERSION >= 13000
+constexpr auto prefetch_async = &::cuMemPrefetchAsync;
+constexpr auto advise_range = &::cuMemAdvise;
+#else
+constexpr auto prefetch_async = &::cuMemPrefetchAsync_v2;
+constexpr auto advise_range = &::cuMemAdvise_v2;
+#endif
+
+CUmem_advise advice_of(managed_advice what) noexcept {
+  switch (what) {
+    case managed_advice::read_mostly:
+      return CU_MEM_ADVISE_SET_READ_MOSTLY;
+    case managed_advice::no_read_mostly:
+      return CU_MEM_ADVISE_UNSET_READ_MOSTLY;
+    case managed_advice::preferred_location:
+      return CU_MEM_ADVISE_SET_PREFERRED_LOCATION;
+    case managed_advice::no_preferred_location:
+      return CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION;
+    case managed_advice::accessed_by:
+      return CU_MEM_ADVISE_SET_ACCESSED_BY;
+    case managed_advice::no_accessed_by:
+      break;
+  }
+  return CU_MEM_ADVISE_UNSET_ACCESSED_BY;
+}
 
 // Chunks of a transfer that are on their way, oldest first, each with an event behind it.
 class chunks_under_way {
@@ -242,6 +270,47 @@ struct cuda_memory {
     return done && h.emptied.load(std::memory_order_relaxed) < plan.count() ? peer_failed() : done;
   }
 
+  result<void> run(const prefetch& r, call& c) {
+    const auto to = location_of(r.to);
+    if (!to) return to.error();
+    return done(prefetch_async(pointer(r.range.data()), size(r.bytes), *to, 0, stream_of(c)), "cuMemPrefetchAsync");
+  }
+  result<void> run(const advise& r, call&) {
+    const auto where = location_of(r.where);
+    if (!where) return where.error();
+    return done(advise_range(pointer(r.range.data()), size(r.bytes), advice_of(r.what), *where), "cuMemAdvise");
+  }
+  result<managed_range> run(const look_at_managed& r, call&) {
+    CUdevice device = 0;
+    if (auto ok = done(::cuCtxGetDevice(&device), "cuCtxGetDevice"); !ok) return ok.error();
+    constexpr std::size_t most_devices = 64;
+    std::int32_t read_mostly = 0, preferred = CU_DEVICE_INVALID, prefetched = CU_DEVICE_INVALID;
+    std::array<std::int32_t, most_devices> accessed_by;
+    accessed_by.fill(CU_DEVICE_INVALID);
+    void* data[] = {&read_mostly, &preferred, &prefetched, accessed_by.data()};
+    std::size_t sizes[] = {sizeof read_mostly, sizeof preferred, sizeof prefetched, sizeof accessed_by};
+    CUmem_range_attribute which[] = {CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION,
+                                     CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY};
+    if (auto ok = done(::cuMemRangeGetAttributes(data, sizes, which, 4, pointer(r.range.data()), size(r.bytes)),
+                       "cuMemRangeGetAttributes");
+        !ok)
+      return ok.error();
+    const auto place = [device](std::int32_t id) {
+      return id == CU_DEVICE_INVALID ? managed_range::place::none
+             : id == CU_DEVICE_CPU   ? managed_range::place::host
+             : id == device          ? managed_range::place::device
+                                     : managed_range::place::elsewhere;
+    };
+    const auto accesses = [&accessed_by](std::int32_t id) {
+      return std::find(accessed_by.begin(), accessed_by.end(), id) != accessed_by.end();
+    };
+    return managed_range{.read_mostly = read_mostly != 0,
+                         .preferred = place(preferred),
+                         .accessed_by_device = accesses(device),
+                         .accessed_by_host = accesses(CU_DEVICE_CPU),
+                         .prefetched = place(prefetched)};
+  }
+
   result<void> run(const seal& r, call&) {
     return in_device([&](CUdevice d) {
       return cuda::set_access(d, pointer(r.target.data()), size(r.bytes), CU_MEM_ACCESS_FLAGS_PROT_READ);
@@ -265,6 +334,12 @@ struct cuda_memory {
   result<std::uint64_t> run(const ping& r, call&) { return r.value; }
 
  private:
+  static result<CUmemLocation> location_of(managed_place where) {
+    if (where == managed_place::host) return CUmemLocation{.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0};
+    CUdevice device = 0;
+    if (auto ok = done(::cuCtxGetDevice(&device), "cuCtxGetDevice"); !ok) return ok.error();
+    return CUmemLocation{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
+  }
   template <class R>
   static staging_header& meeting_of(const R& r) noexcept {
     return *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.meeting));
@@ -325,5 +400,5 @@ using namespace troupe::memory;
 using troupe::downloads, troupe::fences, troupe::follows, troupe::slow, troupe::uploads;
 TROUPE_ENGINE(cuda_memory, "memory", "cuda", copy, uploads<upload>, downloads<download>, copy_2d, fill,
               uploads<stream_in>, downloads<stream_out>, downloads<peer_show>, uploads<peer_take>, downloads<peer_send>,
-              uploads<peer_receive>, slow<seal>, slow<unseal>, fences<fence>, ping, follows<lend>, follows<show>,
-              follows<take_back>)
+              uploads<peer_receive>, prefetch, advise, look_at_managed, slow<seal>, slow<unseal>, fences<fence>, ping,
+              follows<lend>, follows<show>, follows<take_back>)

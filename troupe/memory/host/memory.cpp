@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host engine of the memory requests: memcpy.
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <string>
 #include <troupe/base/clock.hpp>
+#include <troupe/memory/managed.hpp>
 #include <troupe/memory/requests.hpp>
 #include <troupe/memory/staging.hpp>
 #include <troupe/memory/stream_copy.hpp>
@@ -165,6 +167,26 @@ struct host_memory {
     return {};
   }
 
+  // All of it is in the host's memory, and stays there: what is left to do is to have it there before it is used.
+  result<void> run(const prefetch& r, call&) {
+    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const auto begin = reinterpret_cast<std::uintptr_t>(r.range.data()) / page * page;
+    const auto end = (reinterpret_cast<std::uintptr_t>(r.range.data()) + static_cast<std::size_t>(r.bytes.value()));
+    void* const at = reinterpret_cast<void*>(begin);
+    if (::madvise(at, end - begin, MADV_POPULATE_WRITE) == 0) return {};
+    // Linux before 5.14 has only a weaker wish.
+    if (errno == EINVAL && ::madvise(at, end - begin, MADV_WILLNEED) == 0) return {};
+    return error::from_errno(reaction::retry_later, "memory",
+                             "madvise of " + std::to_string(r.bytes.value()) + " bytes", errno);
+  }
+  result<void> run(const advise&, call&) { return nothing_to_manage(); }
+  result<managed_range> run(const look_at_managed&, call&) { return nothing_to_manage(); }
+  static error nothing_to_manage() {
+    return error(reaction::unsupported, "memory",
+                 "advice: the host engine has one memory, which moves nowhere, so that there is nothing to advise it "
+                 "about; leave it out here (statistics().engine), or ask a device of the cuda engine");
+  }
+
   result<void> run(const seal& r, call&) { return protect(r.target.data(), r.bytes, PROT_READ); }
   // A worker that would fault at every later write is of no use to anybody.
   result<void> run(const unseal& r, call&) {
@@ -192,8 +214,8 @@ struct host_memory {
 }  // namespace troupe::memory
 
 using namespace troupe::memory;
-using troupe::downloads, troupe::fences, troupe::follows, troupe::grouped, troupe::uploads;
+using troupe::downloads, troupe::fences, troupe::follows, troupe::grouped, troupe::slow, troupe::uploads;
 TROUPE_ENGINE(host_memory, "memory", "host", grouped<copy>, grouped<uploads<upload>>, grouped<downloads<download>>,
               copy_2d, fill, uploads<stream_in>, downloads<stream_out>, downloads<peer_show>, uploads<peer_take>,
-              downloads<peer_send>, uploads<peer_receive>, seal, unseal, fences<fence>, ping, follows<lend>,
-              follows<show>, follows<take_back>)
+              downloads<peer_send>, uploads<peer_receive>, slow<prefetch>, advise, look_at_managed, seal, unseal,
+              fences<fence>, ping, follows<lend>, follows<show>, follows<take_back>)

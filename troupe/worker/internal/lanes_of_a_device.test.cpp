@@ -25,6 +25,8 @@ class recording_device final : public platform {
   result<void> protect(std::uint64_t, std::uint64_t, map_access) override { return {}; }
   result<void> pin(std::byte*, std::uint64_t, map_access) override { return {}; }
   void unpin(std::byte*) noexcept override {}
+  result<std::uint64_t> make_managed(std::uint64_t) override { return 0; }
+  void free_managed(std::uint64_t) noexcept override {}
   result<std::uint64_t> free_bytes() override { return 0; }
   result<void*> make_stream(priority, std::int32_t&) override { return static_cast<void*>(&streams_[made_++]); }
   result<void> write(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) override {

@@ -46,6 +46,10 @@ class platform {
   virtual result<void> pin(std::byte* at, std::uint64_t bytes, map_access access) = 0;
   virtual void unpin(std::byte* at) noexcept = 0;
 
+  /// Memory that moves between the host and the device as it is used, where the driver likes; this worker's alone.
+  virtual result<std::uint64_t> make_managed(std::uint64_t bytes) = 0;
+  virtual void free_managed(std::uint64_t address) noexcept = 0;
+
   /// Bytes of the device's memory that nobody uses.
   virtual result<std::uint64_t> free_bytes() = 0;
 
@@ -72,7 +76,7 @@ using troupe_platform_open_fn = void (*)(int device, bool shared,
                                          troupe::result<std::unique_ptr<troupe::platform>>* out);
 }
 #define TROUPE_PLATFORM(MAKE)                                                                \
-  extern "C" __attribute__((visibility("default"))) void troupe_platform_open_2(             \
+  extern "C" __attribute__((visibility("default"))) void troupe_platform_open_3(             \
       int device, bool shared, ::troupe::result<std::unique_ptr<::troupe::platform>>* out) { \
     *out = MAKE(device, shared);                                                             \
   }

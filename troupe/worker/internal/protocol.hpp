@@ -17,7 +17,7 @@
 namespace troupe::protocol {
 
 /// Raised by every change to anything in this file. Both sides must agree.
-inline constexpr std::uint32_t version = 9;
+inline constexpr std::uint32_t version = 10;
 
 /// The state word of a slot: the newest of its requests that was decided about, and how. Started by the worker or
 /// cancelled by the application, whoever is first; neither changes the word of a request that is newer than its own.
@@ -87,15 +87,17 @@ struct application_page {
 inline constexpr std::uint8_t listed_accesses = 255;
 inline constexpr std::uint64_t most_listed_accesses = 1 << 20;
 
-/// What a command's record says beside the request: not to be coalesced, and its priority.
+/// What a command's record says beside the request: not to be coalesced, its priority, and that it touches memory which
+/// only the worker of its generation has.
 class command_flags {
  public:
   constexpr command_flags() noexcept = default;
-  constexpr command_flags(bool alone, priority p) noexcept
-      : bits_(static_cast<std::uint8_t>((alone ? 1 : 0) | static_cast<int>(p) << 1)) {}
+  constexpr command_flags(bool alone, priority p, bool bound = false) noexcept
+      : bits_(static_cast<std::uint8_t>((alone ? 1 : 0) | (bound ? 2 : 0) | static_cast<int>(p) << 2)) {}
   constexpr bool alone() const noexcept { return (bits_ & 1) != 0; }
-  constexpr enum priority priority() const noexcept { return static_cast<enum priority>(bits_ >> 1); }
-  constexpr bool sound() const noexcept { return bits_ >> 1 <= static_cast<int>(priority::low); }
+  constexpr bool bound() const noexcept { return (bits_ & 2) != 0; }
+  constexpr enum priority priority() const noexcept { return static_cast<enum priority>(bits_ >> 2); }
+  constexpr bool sound() const noexcept { return bits_ >> 2 <= static_cast<int>(priority::low); }
 
  private:
   std::uint8_t bits_ = 0;
@@ -226,14 +228,22 @@ struct memory_place {
   std::uint32_t number;
   std::uint32_t read_only;  ///< 1: the worker may not write there
 };
-/// On the second socket, where device memory is not the application's to make: so many bytes, and the answer with their
-/// descriptor, or with an error's text. With a descriptor: whether it can be opened.
+/// On the second socket. Device memory that is not the application's to make: so many bytes, and the answer with their
+/// descriptor, or with an error's text. With a descriptor: whether it can be opened. And memory of the worker's own.
+enum class wanted : std::uint64_t {
+  memory,
+  managed,  ///< so many bytes; the answer is their address
+  release,  ///< of managed memory at `address`; there is no answer
+};
 struct wanted_memory {
+  wanted what;
   std::uint64_t bytes;
+  std::uint64_t address;
 };
 struct made_memory {
-  std::uint32_t made;  ///< 1: the descriptor comes along, or the one that came can be opened
+  std::uint32_t made;  ///< 1: the descriptor comes along, or the one that came can be opened, or `address` is right
   std::uint32_t reaction;
+  std::uint64_t address;
 };
 struct protected_place {
   std::uint64_t address, bytes;

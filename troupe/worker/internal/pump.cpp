@@ -222,7 +222,8 @@ bool pump::accept(const sent_slot& sent) {
   if (!op.doomed && op.inputs.poison() != 0) op.doomed = passed_on(known_failure(op.inputs.poison()), op.id());
   const bool old = head.generation != generation_;
   if (old || head.reports_seen < hazards_.forgotten()) [[unlikely]] {
-    if (std::any_of(op.touched.begin(), op.touched.end(), [](const auto& a) { return a.mode != access_mode::write; }))
+    if ((old && head.flags.bound()) ||
+        std::any_of(op.touched.begin(), op.touched.end(), [](const auto& a) { return a.mode != access_mode::write; }))
       op.doomed = failed_here(old ? restarted_meanwhile() : checked_too_long_ago(), op.id());
   }
   order(op, head, wanted, library);

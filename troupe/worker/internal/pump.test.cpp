@@ -19,15 +19,17 @@ class pumps : public testing::Test {
     std::uint64_t reports_seen = 0;
     std::uint32_t segments = 0;
     memory_access access{};
+    std::uint32_t generation = 0;
+    protocol::command_flags flags = {};
   };
   void send(const request& r) {
     const protocol::command_header head{.opcode = r.opcode,
                                         .library = 2,
-                                        .generation = 0,
+                                        .generation = r.generation,
                                         .reports_seen = r.reports_seen,
                                         .segments = r.segments,
                                         .access_count = 1,
-                                        .flags = {},
+                                        .flags = r.flags,
                                         .payload_bytes = 0};
     const auto slot = static_cast<std::uint32_t>(sent_++ % capacity);
     const std::uint64_t ticket = commands_out_.claim();
@@ -141,6 +143,23 @@ struct hesitant {
                        .close = [](const troupe_engine*) {},
                        .notes = nullptr};
 };
+
+TEST_F(pumps, one_of_a_later_generation_runs_nothing_that_is_bound_to_an_earlier_worker) {
+  pump_.begin_generation(2);
+  std::thread pumping([this] { EXPECT_TRUE(pump_.run()); });
+  const auto cause_of = [this](std::uint32_t generation, bool bound) {
+    send({.access = {100, 200, access_mode::write},
+          .generation = generation,
+          .flags = {false, priority::normal, bound}});
+    return next_report().reaction;
+  };
+  const auto goes_on = static_cast<std::uint8_t>(reaction::unsupported);  // to where it has no engine
+  EXPECT_EQ(cause_of(1, false), goes_on) << "what only writes can be run by any worker";
+  EXPECT_EQ(cause_of(1, true), static_cast<std::uint8_t>(reaction::retry_later));
+  EXPECT_EQ(cause_of(2, true), goes_on);
+  pump_.stop();
+  pumping.join();
+}
 
 TEST_F(pumps, one_leaves_to_their_lane_those_that_are_not_ready_to_run_at_once) {
   hesitant what;

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/worker/internal/session.hpp>
 
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <thread>
@@ -85,14 +87,21 @@ struct worker_session::state {
   std::optional<pump> work;
   control_socket asks_for_memory;
   std::thread listener, maker;
+  std::map<std::uint64_t, std::uint64_t> managed;  // the maker's: bytes by address
 };
 
 worker_session::worker_session(control_socket application, home where)
     : application_(std::move(application)), home_(where) {}
 
 worker_session::~worker_session() {
-  if (!state_ || !state_->gpu) return;
+  if (!state_) return;
+  if (!state_->gpu) {
+    state_->work.reset();
+    for (const auto& [address, bytes] : state_->managed) free_managed(address, bytes);
+    return;
+  }
   state_->work.reset();  // what the device does ends before its memory goes
+  for (const auto& [address, bytes] : state_->managed) free_managed(address, bytes);
   for (const auto& [address, seen] : state_->memory) state_->gpu->unpin(seen.data());
   state_->gpu->unpin(state_->channel_memory.data());
 }
@@ -163,7 +172,8 @@ result<void> worker_session::begin() {
                          .work = {},
                          .asks_for_memory = std::move(*asks_for_memory),
                          .listener = {},
-                         .maker = {}});
+                         .maker = {},
+                         .managed = {}});
 
   const protocol::view channel{at, state_->channel_memory.data(), state_->mailbox_memory.data()};
   auto reports = ring_region::open(channel.reports());
@@ -197,27 +207,58 @@ result<void> worker_session::begin() {
   return state_->work->make_streams();
 }
 
-// Makes device memory for the application, which keeps it beyond this worker's end.
+result<std::uint64_t> worker_session::make_managed(std::uint64_t bytes) {
+  if (state_->gpu) return state_->gpu->make_managed(bytes);
+  // Shared, so that it is no data of this process's own, which may be limited.
+  void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED)
+    return error::from_errno(reaction::retry_later, "memory", "mmap of " + std::to_string(bytes) + " bytes", errno);
+  return reinterpret_cast<std::uintptr_t>(at);
+}
+
+void worker_session::free_managed(std::uint64_t address, std::uint64_t bytes) noexcept {
+  if (state_->gpu) return state_->gpu->free_managed(address);
+  ::munmap(reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), bytes);
+}
+
+// Makes memory: of the device for the application, which keeps it beyond this worker's end, and managed memory, which
+// it does not. On a thread of its own: letting go of the latter waits for what the device does.
 void worker_session::make_memory() {
-  if (auto ok = state_->gpu->enter(); !ok) return tell(ok.error());
+  if (state_->gpu)
+    if (auto ok = state_->gpu->enter(); !ok) return tell(ok.error());
   while (true) {
     protocol::wanted_memory wanted;
     const auto got = state_->asks_for_memory.receive(std::as_writable_bytes(std::span(&wanted, 1)), 1);
     if (!got || got->outcome != control_socket::outcome::message || got->bytes != sizeof wanted) return;
     const bool opens = !got->fds.empty();
+    if (wanted.what == protocol::wanted::release) {
+      if (const auto at = state_->managed.extract(wanted.address)) free_managed(at.key(), at.mapped());
+      continue;
+    }
+    std::uint64_t address = 0;
     const result<file_descriptor> made = [&]() -> result<file_descriptor> {
+      if (wanted.what == protocol::wanted::managed) {
+        const auto at = make_managed(wanted.bytes);
+        if (!at) return at.error();
+        address = *at;
+        state_->managed.emplace(address, wanted.bytes);
+        return file_descriptor();
+      }
+      if (!state_->gpu)
+        return error(reaction::fatal, "worker", "device memory of the host is the application's to make");
       if (!opens) return state_->gpu->make_memory(wanted.bytes);
       if (auto ok = state_->gpu->try_to_map(wanted.bytes, got->fds[0]); !ok) return ok.error();
       return file_descriptor();
     }();
     const std::string text = made ? std::string() : made.error().text();
     const protocol::made_memory head{.made = made ? 1u : 0u,
-                                     .reaction = made ? 0u : static_cast<std::uint32_t>(made.error().reaction())};
+                                     .reaction = made ? 0u : static_cast<std::uint32_t>(made.error().reaction()),
+                                     .address = address};
     std::vector<std::byte> packet(sizeof head + text.size());
     std::memcpy(packet.data(), &head, sizeof head);
     std::memcpy(packet.data() + sizeof head, text.data(), text.size());
     const int fd = made ? made->get() : -1;
-    if (!state_->asks_for_memory.send(packet, std::span(&fd, made && !opens ? 1 : 0))) return;
+    if (!state_->asks_for_memory.send(packet, std::span(&fd, fd >= 0 ? 1 : 0))) return;
   }
 }
 
@@ -365,7 +406,7 @@ int worker_session::run() {
       (state_->gpu ? state_->gpu->description() + "\n" : std::string()) + state_->engines->versions();
   look_at_memory();
   state_->listener = std::thread([this] { listen(); });
-  if (state_->gpu) state_->maker = std::thread([this] { make_memory(); });
+  state_->maker = std::thread([this] { make_memory(); });
   tell(protocol::message::ready, what);
   while (go_.load() == 0) futex_wait(go_, 0, futex_scope::process);
   // One that never served has nothing to do: what is in the mailbox, others have run.

@@ -36,6 +36,8 @@ class worker_session {
   void listen();
   void look_at_memory() noexcept;
   void make_memory();
+  result<std::uint64_t> make_managed(std::uint64_t bytes);
+  void free_managed(std::uint64_t address, std::uint64_t bytes) noexcept;
   bool is_apart(std::uint64_t address) const noexcept;
   result<void> map(const protocol::memory_place& place, std::vector<file_descriptor> file);
   void unmap(std::uint64_t address);

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Memory that only the worker that serves has: see docs/managed-memory.md.
+#include <thread>
+#include <troupe/device/internal/core.hpp>
+
+namespace troupe {
+namespace {
+
+// Lets go of it in the worker, if that one still lives.
+class held_by_worker {
+ public:
+  held_by_worker(std::shared_ptr<memory_maker> worker, std::uint64_t address) noexcept
+      : worker_(std::move(worker)), address_(address) {}
+  ~held_by_worker() { worker_->release_managed(address_); }
+  held_by_worker(const held_by_worker&) = delete;
+
+ private:
+  const std::shared_ptr<memory_maker> worker_;
+  const std::uint64_t address_;
+};
+
+}  // namespace
+
+// A worker that is replaced meanwhile has made it in vain: then it is of an earlier generation, and gone.
+result<memory_range> device_core::make_managed(std::uint64_t bytes, const memory_quota& quota) {
+  const std::int64_t deadline = options_.start_timeout.after(loop_->now());
+  while (loop_->now() < deadline) {
+    if (refusing_.load()) return refusal();
+    worker_id serving = 0;
+    std::uint64_t generation = 0;
+    {
+      const drive_guard guard(*this);
+      if (!unserved_) serving = serving_.load();
+      generation = memory_->generation();
+    }
+    std::shared_ptr<memory_maker> maker;
+    {
+      const std::scoped_lock guard(link_lock_);
+      if (worker_link* const link = link_of(serving); link != nullptr) maker = link->maker();
+    }
+    if (maker) {
+      const auto made = maker->make_managed(bytes, deadline);
+      if (made) return memory_->manage(*made, bytes, generation, quota, std::make_shared<held_by_worker>(maker, *made));
+      if (made.error().reaction() != reaction::context_lost) return made.error();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return error(reaction::retry_later, "memory", "alloc_managed: no worker served in time to make the memory");
+}
+
+}  // namespace troupe

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/request/checker.hpp>
+
+namespace troupe {
+
+/// Where managed memory may be.
+enum class managed_place : std::uint8_t {
+  device,  ///< the GPU of the device that is asked
+  host,
+};
+
+/// What a device can be told of managed memory.
+enum class managed_advice : std::uint8_t {
+  read_mostly,  ///< written rarely: whoever reads it gets a copy of its own
+  no_read_mostly,
+  preferred_location,  ///< it had best stay at `where`
+  no_preferred_location,
+  accessed_by,  ///< `where` uses it, and is to reach it without a fault wherever it is
+  no_accessed_by,
+};
+
+/// What holds for a range as a whole.
+struct managed_range {
+  enum class place : std::uint8_t { none, device, host, elsewhere };
+  bool read_mostly = false;
+  place preferred = place::none;
+  bool accessed_by_device = false, accessed_by_host = false;
+  place prefetched = place::none;  ///< where it was sent last; not whether it has arrived
+};
+
+namespace memory {
+
+/// The requests behind device::prefetch, advise and managed.
+struct prefetch {
+  in<std::byte> range;
+  extent bytes;
+  managed_place to;
+  static constexpr std::string_view not_recorded = "it moves memory at a time that the application knows";
+  using reply = void;
+  TROUPE_REQUEST("memory.prefetch", range, bytes, to)
+  void check(checker& c) const;
+};
+struct advise {
+  in<std::byte> range;
+  extent bytes;
+  managed_advice what;
+  managed_place where;
+  static constexpr std::string_view not_recorded = "it holds from when it is said on";
+  using reply = void;
+  TROUPE_REQUEST("memory.advise", range, bytes, what, where)
+  void check(checker& c) const;
+};
+struct look_at_managed {
+  in<std::byte> range;
+  extent bytes;
+  static constexpr std::string_view not_recorded = "its answer is the application's";
+  using reply = managed_range;
+  TROUPE_REQUEST("memory.look_at_managed", range, bytes)
+  void check(checker& c) const;
+};
+
+}  // namespace memory
+}  // namespace troupe
