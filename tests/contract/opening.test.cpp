@@ -144,6 +144,18 @@ TEST(opening, a_worker_that_never_serves_is_ended_by_close_now) {
   EXPECT_EQ(gpu.statistics().depth, 0u);
 }
 
+TEST(opening, a_worker_that_gives_away_memory_of_others_as_its_own_is_ended) {
+  const fake_runtime folder;
+  folder.behave("ready and generous");
+  runtime rt;
+  const device gpu = rt.open_device({.standbys = 0, .restarts = 0, .runtime_folder = folder.folder()});
+  ASSERT_OK(gpu.started().get());
+  const auto x = gpu.alloc_managed<float>(1000);
+  ASSERT_FALSE(x.valid());
+  EXPECT_TRUE(is_error(*x.cause(), reaction::context_lost, {"alloc_managed", "no memory where it says"}));
+  EXPECT_TRUE(is_error(error_of(gpu.stopped()), reaction::context_lost, {"the address of managed memory"}));
+}
+
 TEST(opening, a_library_that_must_be_there_and_is_not_is_named) {
   runtime rt;
   expect_never_serves(rt.open_device(with_test_engines({.libraries = {"testing", "quantum"}})), reaction::unsupported,

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <span>
 #include <string>
 #include <troupe/channel/control_socket.hpp>
 #include <troupe/channel/process.hpp>
@@ -28,6 +30,17 @@ void say(control_socket& to, protocol::message kind, std::uint32_t reaction, con
   (void)to.send(packet);
 }
 
+// Answers the first question for memory with an address that belongs to others.
+void give_away(const control_socket::received& hello, std::span<const std::byte> packet) {
+  protocol::control_message m;
+  std::memcpy(&m, packet.data(), sizeof m);
+  auto asked = control_socket::adopt(file_descriptor(::dup(hello.fds[2].get())));
+  protocol::wanted_memory wanted;
+  if (!asked || !asked->receive(std::as_writable_bytes(std::span(&wanted, 1)), 1)) return;
+  const protocol::made_memory made{.made = 1, .reaction = 0, .address = m.settings.reserve_begin};
+  (void)asked->send(std::as_bytes(std::span(&made, 1)));
+}
+
 int hang() {
   while (true) ::pause();
 }
@@ -41,8 +54,11 @@ int main(int, char** argv) {
   auto application = control_socket::adopt(file_descriptor(process::control_descriptor));
   if (!application) return 2;
   std::vector<std::byte> packet(16 << 10);
+  std::optional<control_socket::received> hello;
   if (mode != "deaf") {
-    if (auto hello = application->receive(packet, 3); !hello) return 3;
+    auto got = application->receive(packet, 3);
+    if (!got) return 3;
+    hello = std::move(*got);
   }
   (void)die_with_parent(::getppid());
   if (mode == "silent" || mode == "deaf") return hang();
@@ -74,6 +90,11 @@ int main(int, char** argv) {
   if (mode == "ready and deaf") {
     say(*application, protocol::message::ready, 0, "");
     say(*application, protocol::message::ready, 0, "");
+    return hang();
+  }
+  if (mode == "ready and generous") {
+    say(*application, protocol::message::ready, 0, "");
+    give_away(*hello, packet);
     return hang();
   }
   if (mode == "ready and gone") {

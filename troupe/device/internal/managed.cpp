@@ -7,6 +7,12 @@
 namespace troupe {
 namespace {
 
+// Pages of the worker's own, and none where the application has put something.
+bool can_be_managed(std::uint64_t address, std::uint64_t bytes, const protocol::worker_settings& s) {
+  return address % 4096 == 0 && address + bytes >= bytes &&
+         (address + bytes <= s.reserve_begin || address >= s.reserve_begin + s.reserve_bytes);
+}
+
 // Lets go of it in the worker, if that one still lives.
 class held_by_worker {
  public:
@@ -41,6 +47,10 @@ result<memory_range> device_core::make_managed(std::uint64_t bytes, const memory
     }
     if (maker) {
       const auto made = maker->make_managed(bytes, deadline);
+      if (made && !can_be_managed(*made, bytes, settings_)) {
+        violated("the address of managed memory");
+        return error(reaction::context_lost, "memory", "alloc_managed: the worker has no memory where it says");
+      }
       if (made) return memory_->manage(*made, bytes, generation, quota, std::make_shared<held_by_worker>(maker, *made));
       if (made.error().reaction() != reaction::context_lost) return made.error();
     }
