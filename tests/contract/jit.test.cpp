@@ -418,7 +418,7 @@ TEST_F(a_program, whose_tensor_maps_buffer_is_lost_or_foreign_is_not_launched) {
   const device other = runtime_.open_device(with_test_engines());
   EXPECT_NE(ask(other.alloc<float>(1024)).find("arguments[0]"), std::string::npos);
   const auto lost = gpu_.alloc<float>(1024);
-  ::kill(gpu_.statistics().worker_pid, SIGKILL);
+  kill_worker(gpu_);
   (void)gpu_.ping(0).get();
   while (lost.valid()) (void)gpu_.ping(0).get();
   EXPECT_EQ(ask(lost).find("tensor memory accelerator"), std::string::npos) << "it is refused before it is queued";
@@ -610,7 +610,7 @@ TEST_F(a_program, launched_over_a_grid_without_end_holds_up_only_those_who_wait_
       }
       EXPECT_FALSE(endless.ready());
       if (by_signal) {
-        ASSERT_EQ(::kill(gpu.statistics().worker_pid, SIGKILL), 0);
+        kill_worker(gpu);
         EXPECT_TRUE(is_error(error_of(std::move(endless)), reaction::context_lost, {"jit.launch"}));
       } else {
         (void)gpu.close_now().get();

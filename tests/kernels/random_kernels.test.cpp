@@ -62,7 +62,7 @@ class kernel_writer {
            "(unsigned* out, unsigned p, const unsigned q, bag a) {\n";
     p_ = place(1);
     bag_ = place(3);
-    values_ = {constant("t", [](view v) { return v.own.t; }), constant("q", [this](view) { return q; }),
+    values_ = {constant("t", [](view v) { return v.own.t; }), constant("q", [](view) { return q; }),
                constant("blockIdx.x", [](view v) { return v.block.index; })};
     uniform_ = {values_[1], values_[2], literal(3)};
     if (chance(2)) variables_.push_back({"p", p_});
@@ -74,7 +74,7 @@ class kernel_writer {
     } else {
       line("__shared__ unsigned s[48], b0[48], b1[48];");
       line("s[t] = t * 7 + q;");
-      each([this](view v) { v.block.shared[v.own.t] = v.own.t * 7 + q; });
+      each([](view v) { v.block.shared[v.own.t] = v.own.t * 7 + q; });
       leave();
       line("__syncthreads();");
       statements(3, 2);

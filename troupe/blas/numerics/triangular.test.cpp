@@ -96,11 +96,11 @@ class triangular : public blas_numerics {
   }
   template <template <class> class R>
   void expect_products(form f) {
-    each<R>(f, [this](const auto& r, const matrix& m, stored<T>& x) { expect_product(r, m, x); });
+    each<R>(f, [this](const auto& r, const matrix& m, stored<T>& x) { this->expect_product(r, m, x); });
   }
   template <template <class> class R>
   void expect_solutions(form f) {
-    each<R>(f, [this](const auto& r, const matrix& m, stored<T>& x) { expect_solution(r, m, x); });
+    each<R>(f, [this](const auto& r, const matrix& m, stored<T>& x) { this->expect_solution(r, m, x); });
   }
 };
 TYPED_TEST_SUITE(triangular, full_elements, element_names);

@@ -142,7 +142,8 @@ void device_core::name_cause(parsed_report& report, const request_info& info) {
 }
 
 void device_core::will_settle(std::uint32_t slot) noexcept {
-  if (slot < ledger_.capacity()) will_write(&ledger_[slot], offsetof(ledger_entry, few) + 3 * sizeof(block_access));
+  constexpr std::size_t usual_accesses = 3;
+  if (slot < ledger_.capacity()) will_write(&ledger_[slot], ledger_[slot].bytes_up_to(usual_accesses));
 }
 
 // A worker cannot know why the other half of a copy failed, nor can it tell those that wanted what should have been

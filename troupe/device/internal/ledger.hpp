@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <troupe/base/futex.hpp>
 #include <troupe/device/request_info.hpp>
@@ -43,6 +44,11 @@ struct alignas(64) ledger_entry {
 
   std::span<const block_access> accesses() const noexcept {
     return many.empty() ? std::span(few).first(access_count) : std::span<const block_access>(many);
+  }
+  /// How much of an entry is used with so many accesses.
+  std::size_t bytes_up_to(std::size_t accesses_in_few) const noexcept {
+    return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(few.data() + accesses_in_few) -
+                                    reinterpret_cast<const std::byte*>(this));
   }
   /// Lets go of all memory.
   void release() noexcept {

@@ -175,7 +175,7 @@ submission device_core::submit(const request_info& info, const void* request, ch
   std::byte* const record = commands_->record(slot).data();
   // What comes later will most likely be like this one.
   const std::size_t count = listed ? 0 : many.empty() ? uses.size() : many.size();
-  const std::size_t entry_bytes = offsetof(ledger_entry, few) + count * sizeof(block_access);
+  const std::size_t entry_bytes = e.bytes_up_to(count);
   const std::size_t record_bytes =
       sizeof(protocol::command_header) + count * sizeof(memory_access) + info.payload_bytes;
   will_write(&e, entry_bytes);

@@ -16,7 +16,7 @@ operation pack(position p) noexcept { return p.sequence << 4 | p.lane; }
 position unpack(operation o) noexcept { return {static_cast<std::uint32_t>(o & 15), o >> 4}; }
 bool is_open(operation o, lane_progress completed) noexcept { return o >> 4 > completed[o & 15]; }
 
-struct chunk;
+class chunk;
 
 /// Bytes that share their history. The first cache line is all that a search or a write looks at.
 struct alignas(64) interval {

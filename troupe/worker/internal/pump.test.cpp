@@ -116,15 +116,15 @@ struct hesitant {
   std::atomic<int> asked{0};
   std::thread::id ran_on;
 
-  static constexpr auto ready = [](void* self, const void*) -> bool {
+  static bool ready(void* self, const void*) {
     ++static_cast<hesitant*>(self)->asked;
     return static_cast<hesitant*>(self)->may;
-  };
-  static constexpr auto run = [](void* self, const void*, const troupe_engine_call*, troupe_engine_failure* failure) {
+  }
+  static bool run(void* self, const void*, const troupe_engine_call*, troupe_engine_failure* failure) {
     static_cast<hesitant*>(self)->ran_on = std::this_thread::get_id();
     failure->reaction = static_cast<std::uint8_t>(reaction::caller_bug);  // which is reported
     return false;
-  };
+  }
   troupe_engine_operation operation{.opcode = 7,
                                     .name = "hesitate",
                                     .payload_bytes = 0,
