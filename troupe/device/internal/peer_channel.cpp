@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
-
 #include <algorithm>
-#include <cerrno>
+#include <troupe/device/internal/duplicate.hpp>
 #include <troupe/device/internal/peer_channel.hpp>
 
 namespace troupe {
@@ -38,9 +36,9 @@ result<void> peer_channel::add_room(device_memory& source, device_memory& target
   auto here = mapping::map(*file, map_access::read_write);
   if (!here) return here.error();
   const auto attached = [&file](device_memory& to) -> result<block_ref> {
-    file_descriptor fd(::fcntl(file->fd(), F_DUPFD_CLOEXEC, 0));
-    if (!fd) return error::from_errno(reaction::retry_later, "memory", "copy between devices: dup", errno);
-    return to.attach(memory_kind::host, file->size(), std::move(fd), false);
+    auto fd = duplicate(file->fd(), "copy between devices: dup");
+    if (!fd) return fd.error();
+    return to.attach(memory_kind::host, file->size(), std::move(*fd), false);
   };
   auto at_source = attached(source), at_target = attached(target);
   if (!at_source) return at_source.error();

@@ -1,11 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Copies between two devices: a request of each, which meet in memory that both their workers see.
-#include <fcntl.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <troupe/device/internal/core.hpp>
+#include <troupe/device/internal/duplicate.hpp>
 #include <troupe/device/internal/hardware.hpp>
 #include <troupe/device/internal/on_answer.hpp>
 #include <troupe/memory/requests.hpp>
@@ -53,12 +51,7 @@ std::shared_ptr<peer_channel> device_core::channel_from(const std::shared_ptr<de
 // Where the workers see it. What they cannot open would end them, so it is tried before.
 result<block_ref> device_core::see(peer_channel& through, const std::shared_ptr<const memory_file>& file) {
   if (auto there = through.seen(file)) return there;
-  const auto copied = [&file]() -> result<file_descriptor> {
-    file_descriptor fd(::fcntl(file->fd(), F_DUPFD_CLOEXEC, 0));
-    if (!fd) return error::from_errno(reaction::retry_later, "memory", "copy between devices: dup", errno);
-    return fd;
-  };
-  auto fd = copied();
+  auto fd = duplicate(file->fd(), "copy between devices: dup");
   if (!fd) return fd.error();
   if (apart_)
     if (auto opened = ask_a_worker(

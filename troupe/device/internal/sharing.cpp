@@ -1,24 +1,17 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Memory of a device that others use too. What is opened wrongly would end every worker, so it is tried before.
-#include <fcntl.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <thread>
 #include <troupe/device/internal/core.hpp>
+#include <troupe/device/internal/duplicate.hpp>
 
 namespace troupe {
 namespace {
 
 error refused(std::string text) { return error(reaction::caller_bug, "memory", std::move(text)); }
 error impossible(std::string text) { return error(reaction::unsupported, "memory", std::move(text)); }
-
-result<file_descriptor> duplicate(int fd, const char* what) {
-  file_descriptor out(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-  if (!out) return error::from_errno(reaction::retry_later, "memory", what, errno);
-  return out;
-}
 
 }  // namespace
 

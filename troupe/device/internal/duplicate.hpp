@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/result.hpp>
+
+namespace troupe {
+
+/// Another descriptor of the same. `what` is for the error: "export: dup".
+inline result<file_descriptor> duplicate(int fd, const char* what) {
+  file_descriptor out(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!out) return error::from_errno(reaction::retry_later, "memory", what, errno);
+  return out;
+}
+
+}  // namespace troupe
