@@ -52,18 +52,21 @@ std::uint64_t slot_queue_reader::arrived(std::memory_order order) const noexcept
   return found >> slot_bits == next_ ? found : 0;
 }
 
+sent_slot slot_queue_reader::sent_as(std::uint64_t entry) const noexcept {
+  const auto slot = static_cast<std::uint32_t>(entry) & (region_.slots_ - 1);
+  return {entry >> slot_bits, slot, region_.record(slot)};
+}
+
 std::optional<sent_slot> slot_queue_reader::peek() const noexcept {
   const std::uint64_t found = arrived(std::memory_order_acquire);
   if (found == 0) return {};
-  const auto slot = static_cast<std::uint32_t>(found) & (region_.slots_ - 1);
-  return sent_slot{found >> slot_bits, slot, region_.record(slot)};
+  return sent_as(found);
 }
 
 std::optional<sent_slot> slot_queue_reader::peek_beyond(std::uint32_t distance) const noexcept {
   const std::uint64_t found = region_.entry(next_ + distance).load(std::memory_order_relaxed);
   if (found >> slot_bits != next_ + distance || taken_ < kept_) return {};
-  const auto slot = static_cast<std::uint32_t>(found) & (region_.slots_ - 1);
-  return sent_slot{next_ + distance, slot, region_.record(slot)};
+  return sent_as(found);
 }
 
 bool slot_queue_reader::prepare_park() noexcept {

@@ -103,6 +103,7 @@ class slot_queue_reader {
 
  private:
   std::uint64_t arrived(std::memory_order order) const noexcept;  // the entry; 0: it has not
+  sent_slot sent_as(std::uint64_t entry) const noexcept;
 
   const slot_queue_region region_;
   parking_ref parking_;
