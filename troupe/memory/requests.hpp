@@ -9,6 +9,7 @@ namespace troupe::memory {
 
 /// Why some cannot be part of a graph.
 inline constexpr std::string_view part_of_a_conversation = "it is one part of a conversation with the application",
+                                  half_of_a_copy = "it is one half of a copy between two devices",
                                   changes_what_is_allowed = "it changes what all requests may do from then on",
                                   hands_memory_over = "it hands memory over at a time that the application knows";
 
@@ -96,7 +97,7 @@ struct peer_show {
   in<std::byte> source;
   extent bytes;
   std::uint64_t meeting;
-  static constexpr std::string_view not_recorded = "it is one half of a copy between two devices";
+  static constexpr std::string_view not_recorded = half_of_a_copy;
   using reply = void;
   TROUPE_REQUEST("memory.peer_show", source, bytes, meeting)
   void check(checker& c) const;
@@ -106,7 +107,7 @@ struct peer_take {
   extent bytes;
   std::uint64_t from;  ///< where this worker sees the source
   std::uint64_t meeting;
-  static constexpr std::string_view not_recorded = "it is one half of a copy between two devices";
+  static constexpr std::string_view not_recorded = half_of_a_copy;
   using reply = void;
   TROUPE_REQUEST("memory.peer_take", target, bytes, from, meeting)
   void check(checker& c) const;
@@ -117,7 +118,7 @@ struct peer_send {
   extent bytes;
   std::uint64_t meeting;
   extent chunk_bytes, chunks;
-  static constexpr std::string_view not_recorded = "it is one half of a copy between two devices";
+  static constexpr std::string_view not_recorded = half_of_a_copy;
   using reply = void;
   TROUPE_REQUEST("memory.peer_send", source, bytes, meeting, chunk_bytes, chunks)
   void check(checker& c) const;
@@ -127,7 +128,7 @@ struct peer_receive {
   extent bytes;
   std::uint64_t meeting;
   extent chunk_bytes, chunks;
-  static constexpr std::string_view not_recorded = "it is one half of a copy between two devices";
+  static constexpr std::string_view not_recorded = half_of_a_copy;
   using reply = void;
   TROUPE_REQUEST("memory.peer_receive", target, bytes, meeting, chunk_bytes, chunks)
   void check(checker& c) const;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
 
 namespace troupe {
@@ -32,6 +33,13 @@ struct staging_header {
     futex_wake(turn, futex_scope::shared);
   }
   bool is_broken() const noexcept { return broken.load(std::memory_order_seq_cst) != 0; }
+  /// Looks for the other side for a while, and sleeps when that does not help.
+  template <class Ready>
+  void await(Ready&& ready) noexcept {
+    constexpr int looks = 2000;
+    for (int i = 0; i < looks && !ready(); ++i) spin_hint();
+    while (!ready()) sleep(ready);
+  }
   /// Sleeps until something changes, if `ready()` is still false after announcing it.
   template <class Ready>
   void sleep(Ready&& ready, std::int64_t deadline_ns = no_deadline) noexcept {
@@ -73,5 +81,17 @@ struct staging_plan {
     return static_cast<std::byte*>(header) + sizeof(staging_header) + i % chunks * chunk_bytes;
   }
 };
+
+/// As a request says it.
+template <class Request>
+staging_plan plan_of(const Request& r) noexcept {
+  return {static_cast<std::uint64_t>(r.bytes.value()), static_cast<std::uint64_t>(r.chunk_bytes.value()),
+          static_cast<std::uint64_t>(r.chunks.value())};
+}
+/// Where the halves of a copy between devices meet.
+template <class Request>
+staging_header& meeting_of(const Request& r) noexcept {
+  return *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.meeting));
+}
 
 }  // namespace troupe

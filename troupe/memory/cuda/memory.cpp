@@ -198,18 +198,7 @@ struct cuda_memory {
 
   result<void> run(const stream_out& r, call& c) {
     auto& h = *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.staging));
-    const staging_plan plan = plan_of(r);
-    return in_parts(
-        plan, h, stream_of(c),
-        [&](std::uint64_t i) { return h.emptied.load(std::memory_order_acquire) + plan.chunks > i; },
-        [&](std::uint64_t i) {
-          return std::pair<void*, const void*>(plan.chunk(&h, i), r.source.data() + i * plan.chunk_bytes);
-        },
-        [&](std::uint64_t over) -> result<void> {
-          h.step(h.filled, over);
-          c.news(c.worker);
-          return {};
-        });
+    return fill_chunks(r, h, stream_of(c), [&c] { c.news(c.worker); });
   }
 
   // The two halves of a copy between devices wait for each other, so neither may hold up all lanes of its worker.
@@ -225,13 +214,13 @@ struct cuda_memory {
     if (auto ok = going.mark(stream_of(c)); !ok) return ok;
     if (auto ok = going.await_all(); !ok) return ok;
     h.step(h.filled, 1);
-    await(h, [&h] { return h.emptied.load(std::memory_order_acquire) != 0 || h.is_broken(); });
+    h.await([&h] { return h.emptied.load(std::memory_order_acquire) != 0 || h.is_broken(); });
     return {};
   }
   // The source may have been lost, and be written again, from the moment on that the meeting is broken.
   result<void> run(const peer_take& r, call& c) {
     staging_header& h = meeting_of(r);
-    await(h, [&h] { return h.filled.load(std::memory_order_acquire) != 0 || h.is_broken(); });
+    h.await([&h] { return h.filled.load(std::memory_order_acquire) != 0 || h.is_broken(); });
     if (h.is_broken()) return peer_failed();
     chunks_under_way going;
     const auto* const from = reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(r.from));
@@ -243,17 +232,7 @@ struct cuda_memory {
   }
   result<void> run(const peer_send& r, call& c) {
     staging_header& h = meeting_of(r);
-    const staging_plan plan = plan_of(r);
-    return in_parts(
-        plan, h, stream_of(c),
-        [&](std::uint64_t i) { return h.emptied.load(std::memory_order_acquire) + plan.chunks > i; },
-        [&](std::uint64_t i) {
-          return std::pair<void*, const void*>(plan.chunk(&h, i), r.source.data() + i * plan.chunk_bytes);
-        },
-        [&](std::uint64_t over) -> result<void> {
-          h.step(h.filled, over);
-          return {};
-        });
+    return fill_chunks(r, h, stream_of(c), [] {});
   }
   result<void> run(const peer_receive& r, call& c) {
     staging_header& h = meeting_of(r);
@@ -340,20 +319,20 @@ struct cuda_memory {
     if (auto ok = done(::cuCtxGetDevice(&device), "cuCtxGetDevice"); !ok) return ok.error();
     return CUmemLocation{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
   }
-  template <class R>
-  static staging_header& meeting_of(const R& r) noexcept {
-    return *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.meeting));
-  }
-  template <class Ready>
-  static void await(staging_header& h, Ready&& ready) {
-    constexpr int spins = 2000;
-    for (int i = 0; i < spins && !ready(); ++i) spin_hint();
-    while (!ready()) h.sleep(ready);
-  }
-  template <class R>
-  static staging_plan plan_of(const R& r) {
-    return {static_cast<std::uint64_t>(r.bytes.value()), static_cast<std::uint64_t>(r.chunk_bytes.value()),
-            static_cast<std::uint64_t>(r.chunks.value())};
+  // Out of the source, into what lies behind the header. `told()`: one more is there.
+  template <class R, class Told>
+  static result<void> fill_chunks(const R& r, staging_header& h, CUstream s, Told&& told) {
+    const staging_plan plan = plan_of(r);
+    return in_parts(
+        plan, h, s, [&](std::uint64_t i) { return h.emptied.load(std::memory_order_acquire) + plan.chunks > i; },
+        [&](std::uint64_t i) {
+          return std::pair<void*, const void*>(plan.chunk(&h, i), r.source.data() + i * plan.chunk_bytes);
+        },
+        [&](std::uint64_t over) -> result<void> {
+          h.step(h.filled, over);
+          told();
+          return {};
+        });
   }
   // The thread of the lane feeds the device with chunks, as the application lets it, and tells which have arrived.
   // `may(i)`: chunk i can go; `between(i)`: where to and from; `arrived(n)`: so many have. When the header is broken,

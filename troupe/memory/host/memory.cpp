@@ -19,25 +19,7 @@
 namespace troupe::memory {
 namespace {
 
-constexpr int spins = 2000;
 constexpr std::int64_t small_bytes = 4096;
-
-// Waits for the other side.
-template <class Ready>
-void await(staging_header& h, Ready&& ready) {
-  for (int i = 0; i < spins && !ready(); ++i) spin_hint();
-  while (!ready()) h.sleep(ready);
-}
-
-staging_header& meeting_of(std::uint64_t address) noexcept {
-  return *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(address));
-}
-
-template <class R>
-staging_plan plan_of(const R& r) noexcept {
-  return {static_cast<std::uint64_t>(r.bytes.value()), static_cast<std::uint64_t>(r.chunk_bytes.value()),
-          static_cast<std::uint64_t>(r.chunks.value())};
-}
 
 template <class R>
 inline constexpr bool is_plain_copy =
@@ -96,7 +78,7 @@ struct host_memory {
     auto& h = *reinterpret_cast<staging_header*>(r.progress.data());
     const staging_plan plan = plan_of(r);
     for (std::uint64_t i = 0; i < plan.count(); ++i) {
-      await(h, [&] { return from.filled.load(std::memory_order_acquire) > i; });
+      h.await([&] { return from.filled.load(std::memory_order_acquire) > i; });
       stream_copy(r.target.data() + i * plan.chunk_bytes, plan.chunk(&from, i), plan.size(i));
       std::atomic_thread_fence(std::memory_order_acquire);
       if (from.begun.load(std::memory_order_relaxed) > i + plan.chunks)
@@ -107,15 +89,21 @@ struct host_memory {
     return {};
   }
 
-  result<void> run(const stream_out& r, call& c) {
-    auto& h = *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.staging));
+  // Out of the source, into what lies behind the header, no further ahead than may be. `told()`: one more is there.
+  template <class R, class Told>
+  static void fill_chunks(const R& r, staging_header& h, Told&& told) {
     const staging_plan plan = plan_of(r);
     for (std::uint64_t i = 0; i < plan.count(); ++i) {
-      await(h, [&] { return h.emptied.load(std::memory_order_acquire) + plan.chunks > i; });
+      h.await([&] { return h.emptied.load(std::memory_order_acquire) + plan.chunks > i || h.is_broken(); });
+      if (h.is_broken()) return;
       std::memcpy(plan.chunk(&h, i), r.source.data() + i * plan.chunk_bytes, plan.size(i));
       h.step(h.filled, i + 1);
-      c.news(c.worker);
+      told();
     }
+  }
+  result<void> run(const stream_out& r, call& c) {
+    auto& h = *reinterpret_cast<staging_header*>(static_cast<std::uintptr_t>(r.staging));
+    fill_chunks(r, h, [&c] { c.news(c.worker); });
     return {};
   }
 
@@ -127,15 +115,15 @@ struct host_memory {
   }
   // When the other one fails, nobody needs this one any more; it has done nothing wrong.
   result<void> run(const peer_show& r, call&) {
-    staging_header& h = meeting_of(r.meeting);
+    staging_header& h = meeting_of(r);
     h.step(h.filled, 1);
-    await(h, [&] { return h.emptied.load(std::memory_order_acquire) != 0 || h.is_broken(); });
+    h.await([&] { return h.emptied.load(std::memory_order_acquire) != 0 || h.is_broken(); });
     return {};
   }
   // The source may have been lost, and be written again, from the moment on that the meeting is broken.
   result<void> run(const peer_take& r, call&) {
-    staging_header& h = meeting_of(r.meeting);
-    await(h, [&] { return h.filled.load(std::memory_order_acquire) != 0 || h.is_broken(); });
+    staging_header& h = meeting_of(r);
+    h.await([&] { return h.filled.load(std::memory_order_acquire) != 0 || h.is_broken(); });
     if (h.is_broken()) return peer_failed();
     std::memcpy(r.target.data(), reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(r.from)),
                 static_cast<std::size_t>(r.bytes.value()));
@@ -145,21 +133,15 @@ struct host_memory {
     return {};
   }
   result<void> run(const peer_send& r, call&) {
-    staging_header& h = meeting_of(r.meeting);
-    const staging_plan plan = plan_of(r);
-    for (std::uint64_t i = 0; i < plan.count() && !h.is_broken(); ++i) {
-      await(h, [&] { return h.emptied.load(std::memory_order_acquire) + plan.chunks > i || h.is_broken(); });
-      if (h.is_broken()) break;
-      std::memcpy(plan.chunk(&h, i), r.source.data() + i * plan.chunk_bytes, plan.size(i));
-      h.step(h.filled, i + 1);
-    }
+    staging_header& h = meeting_of(r);
+    fill_chunks(r, h, [] {});
     return {};
   }
   result<void> run(const peer_receive& r, call&) {
-    staging_header& h = meeting_of(r.meeting);
+    staging_header& h = meeting_of(r);
     const staging_plan plan = plan_of(r);
     for (std::uint64_t i = 0; i < plan.count(); ++i) {
-      await(h, [&] { return h.filled.load(std::memory_order_acquire) > i || h.is_broken(); });
+      h.await([&] { return h.filled.load(std::memory_order_acquire) > i || h.is_broken(); });
       if (h.is_broken()) return peer_failed();
       stream_copy(r.target.data() + i * plan.chunk_bytes, plan.chunk(&h, i), plan.size(i));
       h.step(h.emptied, i + 1);
