@@ -362,27 +362,21 @@ TEST_P(copies_between_devices, that_cannot_start_in_time_are_answered_so) {
 }
 
 TEST_P(copies_between_devices, do_not_count_as_running_while_they_wait_for_the_other_device) {
-  const device here = open({.inline_bytes = 0, .run_timeout = 100ms}), there = open({.inline_bytes = 0});
-  const auto from = there.alloc<float>(10, {.zeroed = true}), to = here.alloc<float>(10, {.zeroed = true});
-  blockade b(there);
-  begin_to_use(b);
-  there.tell(increment{.x = from, .n = 10});
-  auto copied = here.copy_from(there, to, from);
-  std::this_thread::sleep_for(400ms);
-  b.lift();
-  EXPECT_OK(copied.get());
-  EXPECT_EQ(here.statistics().faults, 0u);
-  // The other way round: what holds the source waits for a target that is busy.
-  const device busy = open({.inline_bytes = 0}), limited = open({.inline_bytes = 0, .run_timeout = 100ms});
-  const auto source = limited.alloc<float>(10, {.zeroed = true}), target = busy.alloc<float>(10, {.zeroed = true});
-  blockade other(busy);
-  begin_to_use(other);
-  busy.tell(increment{.x = target, .n = 10});
-  auto again = busy.copy_from(limited, target, source);
-  std::this_thread::sleep_for(400ms);
-  other.lift();
-  EXPECT_OK(again.get());
-  EXPECT_EQ(limited.statistics().faults, 0u);
+  const auto limited_waits_for_busy = [&](bool limited_is_target) {
+    const device limited = open({.inline_bytes = 0, .run_timeout = 100ms}), busy = open({.inline_bytes = 0});
+    const device &here = limited_is_target ? limited : busy, &there = limited_is_target ? busy : limited;
+    const auto from = there.alloc<float>(10, {.zeroed = true}), to = here.alloc<float>(10, {.zeroed = true});
+    blockade b(busy);
+    begin_to_use(b);
+    busy.tell(increment{.x = limited_is_target ? from : to, .n = 10});
+    auto copied = here.copy_from(there, to, from);
+    std::this_thread::sleep_for(400ms);
+    b.lift();
+    EXPECT_OK(copied.get());
+    EXPECT_EQ(limited.statistics().faults, 0u);
+  };
+  limited_waits_for_busy(true);
+  limited_waits_for_busy(false);
 }
 
 TEST_P(copies_between_devices, end_when_either_device_closes) {
