@@ -16,11 +16,11 @@ std::string_view to_string(wait_policy policy) noexcept {
   return "unknown";
 }
 
-adaptive_wait::adaptive_wait(wait_policy policy, int cores) noexcept {
+adaptive_wait::adaptive_wait(wait_policy policy, int cores, work_by who) noexcept {
   if (cores < 2) return;
   switch (policy) {
     case wait_policy::latency:
-      most_ns_ = least_ns_ = 500'000;
+      most_ns_ = least_ns_ = who == work_by::gpu ? 20'000'000 : 500'000;
       break;
     case wait_policy::balanced:
       most_ns_ = 20'000, least_ns_ = 1'250;

@@ -10,18 +10,21 @@ namespace troupe {
 
 /// How to wait for the other side: answers sooner, or less processor time.
 enum class wait_policy : std::uint8_t {
-  latency,    ///< spin long (0.5 ms) before sleeping
+  latency,    ///< spin long (0.5 ms; for what a GPU does 20 ms) before sleeping
   balanced,   ///< spin briefly (at most 20 µs), less while spinning does not pay
   efficient,  ///< never spin
 };
 
 std::string_view to_string(wait_policy policy) noexcept;
 
+/// Who does what is waited for: others on these processors, which spinning takes away from them, or a GPU.
+enum class work_by : std::uint8_t { processors, gpu };
+
 /// The spinning part of a wait: call `spin`, and sleep when it gives up. One per waiting thread.
 /// Never spins where the process has one core, because there only the sleep lets the other side run.
 class adaptive_wait {
  public:
-  explicit adaptive_wait(wait_policy policy, int cores = usable_cores()) noexcept;
+  explicit adaptive_wait(wait_policy policy, int cores = usable_cores(), work_by who = work_by::processors) noexcept;
 
   /// Calls `ready` until it is true or the budget is spent. True when `ready` was.
   template <class Ready>

@@ -63,7 +63,7 @@ void device_core::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
   if (channel_.base == nullptr) return void(core.sleep(deadline_ns));
   const bool reacts = on_reactor();  // blocked inside a continuation: the others go on
   const auto ready = [&] { return core.done() || (reacts && has_handed_.load(std::memory_order_seq_cst)); };
-  adaptive_wait spin(options_.wait, cores_);
+  adaptive_wait spin(options_.wait, cores_, apart_ ? work_by::gpu : work_by::processors);
   while (!core.done()) {
     const bool collected = drive();
     if (reacts) run_handed();

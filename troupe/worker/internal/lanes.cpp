@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
+#include <troupe/base/prefetch.hpp>
 #include <troupe/worker/internal/lanes.hpp>
 #include <troupe/worker/internal/last_words.hpp>
 
@@ -12,6 +13,8 @@ namespace troupe {
 namespace {
 
 constexpr std::uint64_t most_unmarked = 32;
+constexpr std::size_t usual_payload_bytes = 5 * 64;
+constexpr std::uint64_t plenty = 256;
 // While the device is busy: how long the watcher naps, and after how long without progress it asks whether all is well.
 constexpr long nap_ns = 10'000;
 constexpr std::int64_t silence_ns = 1'000'000;
@@ -119,6 +122,15 @@ void lane_set::give_way() noexcept {
   step_waiters_.fetch_sub(1, std::memory_order_relaxed);
 }
 
+// What the pump has written on its core comes here while what is before it is run.
+void lane_set::look_ahead(std::uint32_t number, std::uint64_t next, std::uint64_t queued) noexcept {
+  if (queued >= next + 4) will_read(&at({number, next + 4}), sizeof(operation));
+  if (queued < next + 2) return;
+  const operation& soon = at({number, next + 2});
+  will_read(soon.payload, usual_payload_bytes);
+  will_write(&channel_.slot(soon.slot), 1);
+}
+
 void lane_set::serve(std::uint32_t number) noexcept {
   const room_for_last_words room;
   lane& l = lanes_[number];
@@ -132,6 +144,7 @@ void lane_set::serve(std::uint32_t number) noexcept {
     const std::uint64_t queued = l.queued.load(std::memory_order_acquire),
                         next = l.ran.load(std::memory_order_acquire) + 1;
     if (queued >= next) {
+      look_ahead(number, next, queued);
       operation& op = at({number, next});
       if (gpu_ == nullptr && l.purpose == lane_purpose::low) {
         for (std::uint32_t i = 0; i < op.together; ++i) wait_for(at({number, next + i}).waits, number);
@@ -154,7 +167,7 @@ void lane_set::serve(std::uint32_t number) noexcept {
   }
 }
 
-// Lanes wake those that sleep here with every step, and the watcher with every step of the device.
+// Lanes wake those that sleep here with every step.
 template <class Reached>
 void lane_set::sleep_until(Reached&& reached) noexcept {
   adaptive_wait wait(policy_);
@@ -169,12 +182,43 @@ void lane_set::sleep_until(Reached&& reached) noexcept {
 void lane_set::wait_until_done(std::uint32_t number, std::uint64_t sequence) noexcept {
   const auto reached = [&] { return channel_.page().lanes[number].done.load(std::memory_order_seq_cst) >= sequence; };
   if (reached()) return;
-  lane& l = lanes_[number];
-  if (l.stream != nullptr) {
-    sleep_until([&] { return l.ran.load(std::memory_order_seq_cst) >= sequence; });
-    mark({number, sequence});
-  }
+  if (lanes_[number].stream != nullptr) return wait_for_device({number, sequence});
   sleep_until(reached);
+}
+
+// The watcher wakes who sleeps here when the device is so far, and not with each of its many steps.
+void lane_set::wait_for_device(position p) noexcept {
+  std::atomic<std::uint64_t>& wanted = lanes_[p.lane].wanted;
+  const auto reached = [&] {
+    return channel_.page().lanes[p.lane].done.load(std::memory_order_seq_cst) >= p.sequence ||
+           lost_.load(std::memory_order_seq_cst);
+  };
+  mark_when_run(p);
+  adaptive_wait wait(policy_, usable_cores(), work_by::gpu);
+  if (wait.spin(reached)) return;
+  while (true) {
+    const std::uint32_t before = far_enough_.load(std::memory_order_seq_cst);
+    for (std::uint64_t least = wanted.load(); p.sequence < least;)
+      if (wanted.compare_exchange_weak(least, p.sequence)) break;
+    if (reached()) return;
+    futex_wait(far_enough_, before, futex_scope::process);
+  }
+}
+
+// Whoever says what he wants between the two looks at it here sees that the word he sleeps on has changed, and says it
+// again.
+void lane_set::wake_who_wanted_that() noexcept {
+  bool any = false;
+  for (std::uint32_t i = 0; i < max_lanes; ++i) {
+    std::atomic<std::uint64_t>& wanted = lanes_[i].wanted;
+    const std::uint64_t least = wanted.load(std::memory_order_seq_cst);
+    if (least == never || done(i) < least) continue;
+    wanted.store(never, std::memory_order_seq_cst);
+    any = true;
+  }
+  if (!any) return;
+  far_enough_.fetch_add(1, std::memory_order_seq_cst);
+  futex_wake(far_enough_, futex_scope::process);
 }
 
 // For an operation that is about to run on a lane. Of the device, streams wait for each other by themselves.
@@ -218,21 +262,27 @@ void lane_set::mark(position at_least) noexcept {
   if (lanes_[at_least.lane].marked.load(std::memory_order_acquire) < at_least.sequence) mark(at_least.lane);
 }
 
-// The lane's thread may be running what is waited for at this moment. It stores how far it is first and looks whether
-// anybody waits second; here it is the other way round, so one of the two sees the other.
+// The lane's thread may be running it at this moment. It stores how far it is first and looks whether anybody waits
+// second; here it is the other way round, so one of the two sees the other.
+void lane_set::mark_when_run(position p) noexcept {
+  lane& l = lanes_[p.lane];
+  if (l.stream == nullptr || l.marked.load(std::memory_order_acquire) >= p.sequence) return;
+  at(p).awaited.store(true, std::memory_order_seq_cst);
+  if (l.ran.load(std::memory_order_seq_cst) >= p.sequence) mark(p);
+}
+
 void lane_set::will_wait_for(const wait_list& waits) noexcept {
-  waits.for_each([&](position p) {
-    lane& l = lanes_[p.lane];
-    if (l.stream == nullptr || l.marked.load(std::memory_order_acquire) >= p.sequence) return;
-    at(p).awaited.store(true, std::memory_order_seq_cst);
-    if (l.ran.load(std::memory_order_seq_cst) >= p.sequence) mark(p);
-  });
+  waits.for_each([&](position p) { mark_when_run(p); });
 }
 
 void lane_set::mark_all() noexcept {
   if (gpu_ == nullptr) return;
-  for (std::uint32_t i = 0; i < max_lanes; ++i)
-    if (lanes_[i].stream != nullptr) mark(i);
+  for (std::uint32_t i = 0; i < max_lanes; ++i) {
+    const lane& l = lanes_[i];
+    // Where more is queued, the lane's thread does so when it has run it.
+    if (l.stream != nullptr && l.ran.load(std::memory_order_acquire) >= l.queued.load(std::memory_order_relaxed))
+      mark(i);
+  }
 }
 
 void lane_set::drain() noexcept {
@@ -365,6 +415,12 @@ void lane_set::wake_steps() noexcept {
   futex_wake(step_, futex_scope::process);
 }
 
+bool lane_set::have_plenty() const noexcept {
+  return gpu_ != nullptr && std::any_of(lanes_.begin(), lanes_.end(), [](const lane& l) {
+           return l.queued.load(std::memory_order_relaxed) > l.ran.load(std::memory_order_relaxed) + plenty;
+         });
+}
+
 bool lane_set::under_way() const noexcept {
   return std::any_of(lanes_.begin(), lanes_.end(), [this](const lane& l) {
     return done(static_cast<std::uint32_t>(&l - lanes_.data())) < l.marked.load(std::memory_order_seq_cst);
@@ -390,7 +446,7 @@ void lane_set::watch() noexcept {
       seen = progress();
       asked_ns = now_ns();
       reports_.announce();
-      wake_steps();
+      wake_who_wanted_that();
       continue;
     }
     if (!under_way()) {
@@ -408,6 +464,7 @@ void lane_set::watch() noexcept {
         if (lanes_[i].stream != nullptr && done(i) < lanes_[i].marked.load(std::memory_order_relaxed))
           if (auto ok = gpu_->check(lanes_[i].stream); !ok) return fault(ok.error());
     }
+    if (policy_ == wait_policy::latency) continue;
     const timespec nap{.tv_sec = 0, .tv_nsec = nap_ns};
     ::nanosleep(&nap, nullptr);
   }
@@ -426,8 +483,10 @@ void lane_set::fault(const error& why, const operation* asking) noexcept {
   }
   if (busy == 0 && asking != nullptr) f.first = asking->id();
   if (busy > 1) f.first = {};
-  step_.fetch_add(1, std::memory_order_seq_cst);
-  futex_wake(step_, futex_scope::process);
+  for (std::atomic<std::uint32_t>* const word : {&step_, &far_enough_}) {
+    word->fetch_add(1, std::memory_order_seq_cst);
+    futex_wake(*word, futex_scope::process);
+  }
   if (context_lost_) context_lost_(f);
 }
 

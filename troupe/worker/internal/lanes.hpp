@@ -63,6 +63,8 @@ class lane_set {
   bool can_run_at_once(const wait_list& waits, std::uint32_t lane) const noexcept {
     return lanes_[lane].ran.load(std::memory_order_acquire) == lanes_[lane].issued && are_met(waits, lane);
   }
+  /// The thread of some lane has so much left to enqueue that nothing new is urgent.
+  bool have_plenty() const noexcept;
   /// The device is to say how far it is. For the pump, before it sleeps.
   void mark_all() noexcept;
   /// Called on any lane when an engine says that its context is lost: what it answers then does not matter any more.
@@ -75,15 +77,21 @@ class lane_set {
   void drain() noexcept;
 
  private:
+  static constexpr std::uint64_t never = UINT64_MAX;
+  // In lines of the cache by who writes them.
   struct lane {
-    std::uint64_t issued = 0;              ///< the pump's
+    alignas(64) std::uint64_t issued = 0;  ///< the pump's
     std::atomic<std::uint64_t> queued{0};  ///< the thread may run up to here
-    std::atomic<std::uint64_t> ran{0};     ///< has been run up to here, or enqueued
-    void* stream = nullptr;
+
+    alignas(64) std::atomic<std::uint64_t> ran{0};  ///< has been run up to here, or enqueued
+    std::atomic<bool> running{false};               ///< something that waits for nothing any more
+
+    alignas(64) std::mutex marking;
+    std::atomic<std::uint64_t> marked{0};      ///< the device will say that it has done up to here
+    std::atomic<std::uint64_t> wanted{never};  ///< somebody sleeps until the device has done that
+
+    alignas(64) void* stream = nullptr;
     lane_purpose purpose = lane_purpose::none;
-    std::atomic<bool> running{false};  ///< something that waits for nothing any more
-    std::mutex marking;
-    std::atomic<std::uint64_t> marked{0};  ///< the device will say that it has done up to here
     std::atomic<std::uint32_t> wake{0};
     std::atomic<bool> parked{false};
     std::thread thread;
@@ -95,18 +103,22 @@ class lane_set {
   void tell(const operation& op, const failure_ptr& why);
   troupe_engine_call call_of(const operation& op) noexcept;
   void serve(std::uint32_t number) noexcept;
+  void look_ahead(std::uint32_t number, std::uint64_t next, std::uint64_t queued) noexcept;
   void give_way() noexcept;
   operation& at(position p) const noexcept;
   void wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept;
   void wait_until_done(std::uint32_t lane, std::uint64_t sequence) noexcept;
+  void wait_for_device(position p) noexcept;
   template <class Reached>
   void sleep_until(Reached&& reached) noexcept;
   void mark(std::uint32_t lane) noexcept;
   void mark(position at_least) noexcept;
+  void mark_when_run(position p) noexcept;
   void watch() noexcept;
   bool under_way() const noexcept;
   void fault(const error& why, const operation* asking = nullptr) noexcept;
   void wake_steps() noexcept;
+  void wake_who_wanted_that() noexcept;
   void complete(position up_to) noexcept;
   failure_ptr failed_input(const operation& op) const;
 
@@ -123,7 +135,8 @@ class lane_set {
   std::atomic<bool> lost_{false};                         // the device does nothing any more: nobody waits for it
   std::atomic<std::uint32_t> step_{0}, step_waiters_{0};  // lanes that wait for other lanes sleep on step_
   std::array<lane, max_lanes> lanes_;
-  std::thread watcher_;  // looks how far the device is while somebody may want to know
+  std::atomic<std::uint32_t> far_enough_{0};  // those that wait for the device sleep on it
+  std::thread watcher_;                       // looks how far the device is while somebody may want to know
   std::atomic<std::uint32_t> watch_{0}, watch_asleep_{0};  // where it sleeps
 };
 

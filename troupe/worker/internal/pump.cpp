@@ -11,6 +11,10 @@ namespace {
 
 // How far ahead of what is being taken the next is asked for, and how much of its record.
 constexpr std::uint32_t looked_ahead = 2;
+// With so much behind it, what could be enqueued at once is left to its lane's thread, while the next is looked at. For
+// less it would not pay to wake that thread.
+constexpr std::uint32_t long_queue = 16;
+constexpr int long_rest = 256;  // 5 to 12 µs
 constexpr std::size_t usual_record_bytes = 6 * 64;
 constexpr std::size_t most_known_failures = 4096;
 constexpr std::uint64_t too_heavy = std::uint64_t{1} << 56;  // most_together of them can still be summed
@@ -62,10 +66,13 @@ void pump::segments_changed(std::uint32_t count) noexcept {
 
 pump::stepped pump::step() {
   if (const auto sent = parts_.commands.peek()) {
+    if (known_behind_ > 0) --known_behind_;
+    if (known_behind_ == 0 && parts_.commands.peek_beyond(long_queue)) known_behind_ = long_queue;
     if (const auto later = parts_.commands.peek_beyond(looked_ahead)) {
       will_read(later->record.data(), usual_record_bytes);
       will_write(&operations_[later->slot], sizeof(operation));
-      will_write(&parts_.channel.slot(later->slot), 1);
+      // The sender writes right beside it. Where it is started on another thread, that one asks.
+      if (known_behind_ == 0 || parts_.gpu == nullptr) will_write(&parts_.channel.slot(later->slot), 1);
     }
     parts_.commands.pop();
     if (accept(*sent)) [[likely]]
@@ -91,7 +98,13 @@ result<void> pump::run() {
     if (how == stepped::something) continue;
     if (how == stepped::corrupt) return error(reaction::fatal, "worker", "the memory of the commands is corrupt");
     lanes_.mark_all();
-    if (wait.spin([this] { return !parts_.commands.empty(); })) continue;
+    // Whoever sends writes where this looks, and each look holds him up.
+    const int rest = lanes_.have_plenty() ? long_rest : 0;
+    const auto arrived = [&] {
+      for (int i = 0; i < rest; ++i) spin_hint();
+      return !parts_.commands.empty();
+    };
+    if (wait.spin(arrived)) continue;
     if (stopping_.load()) break;
     parts_.reports.announce_idle();
     if (!parts_.commands.prepare_park()) continue;
@@ -156,9 +169,9 @@ std::uint64_t pump::weight(const operation& op, std::uint32_t lane) const noexce
   // The pump itself serves everybody.
   if (lane == parts_.lanes.low() && !lanes_.is_stream(lane)) return too_heavy;
   if (op.what->ready != nullptr && !op.what->ready(op.engine, op.payload)) return too_heavy;
-  // Enqueueing takes no time; only what goes through the application's memory may wait for the application.
+  // Enqueueing takes little time; only what goes through the application's memory may wait for the application.
   const bool copies = op.what->lane == troupe_lane_upload || op.what->lane == troupe_lane_download;
-  if (lanes_.is_stream(lane) && !copies) return 0;
+  if (lanes_.is_stream(lane) && !copies) return known_behind_ > 0 ? too_heavy : 0;
   std::uint64_t bytes = 0;
   for (const memory_access& a : op.touched) bytes += a.end - a.begin;
   return bytes;

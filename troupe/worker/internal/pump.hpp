@@ -88,6 +88,7 @@ class pump {
 
   parts parts_;
   std::uint32_t generation_ = 0;
+  std::uint32_t known_behind_ = 0;  // so many at least have been sent after what is being taken
   std::unique_ptr<operation[]> operations_;
   failure_log failures_;
   lane_set lanes_;
