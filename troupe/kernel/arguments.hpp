@@ -188,6 +188,7 @@ struct field_codec<kernel::arguments> {
     const std::uint64_t raw[2] = {here ? 0 : blob.address, a.size()};
     std::memcpy(at, raw, sizeof raw);
     a.encode(here ? at + sizeof raw : blob.host);
+    clear_rest(at, sizeof raw + (here ? bytes : 0), size);
     if (!here) blob.advance(bytes);
   }
   static kernel::arguments decode(const std::byte* at) noexcept {

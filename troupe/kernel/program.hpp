@@ -170,6 +170,7 @@ struct field_codec<S> {
     const std::uint64_t raw[3] = {s.of().address(), here ? 0 : blob.address, name.size()};
     std::memcpy(at, raw, sizeof raw);
     std::memcpy(here ? at + sizeof raw : blob.host, name.data(), name.size());
+    clear_rest(at, sizeof raw + (here ? name.size() : 0), size);
     if (!here) blob.advance(name.size());
   }
   static S decode(const std::byte* at) noexcept {

@@ -27,8 +27,13 @@ struct blob_cursor {
   }
 };
 
+/// What a field leaves of its `size` bytes is 0.
+inline void clear_rest(std::byte* at, std::size_t used, std::size_t size) noexcept {
+  std::memset(at + used, 0, size - used);
+}
+
 /// How one kind of field travels: `size` and `align` of its fixed part, what it adds to the blob, and both directions;
-/// `element` is what it holds, one or many of.
+/// `element` is what it holds, one or many of. `encode` writes all of `size`, with `clear_rest` if it has less to say.
 /// The primary form is for plain values: numbers, enumerations, small structs.
 template <class F>
 struct field_codec {
@@ -152,6 +157,18 @@ constexpr auto offsets(field_list<F...>) noexcept {
 template <class R>
 inline constexpr auto offsets_of = offsets(fields_of<R>{});
 
+// The field and what lies between it and the next.
+template <class R, std::size_t I, class F>
+void encode_field(const F& f, std::byte* payload, blob_cursor& blob) noexcept {
+  constexpr std::size_t at = offsets_of<R>[I], end = at + field_codec<F>::size, gap = offsets_of<R>[I + 1] - end;
+  field_codec<F>::encode(f, payload + at, blob);
+  if constexpr (gap != 0) std::memset(payload + end, 0, gap);
+}
+template <class R, std::size_t... I, class... F>
+void encode_fields(std::byte* payload, blob_cursor& blob, std::index_sequence<I...>, const F&... f) noexcept {
+  (encode_field<R, I>(f, payload, blob), ...);
+}
+
 template <class R, class... F, std::size_t... I>
 R decode_fields(const std::byte* payload, field_list<F...>, std::index_sequence<I...>) {
   return R{field_codec<F>::decode(payload + offsets_of<R>[I])...};
@@ -175,10 +192,8 @@ std::size_t blob_bytes(const R& r) noexcept {
 /// lies between fields and is left over of them is 0.
 template <class R>
 void encode(const R& r, std::byte* payload, blob_cursor blob = {}) noexcept {
-  std::memset(payload, 0, payload_bytes<R>);
   R::visit_fields(r, [&](std::string_view, const auto&... f) {
-    std::size_t i = 0;
-    (field_codec<std::remove_cvref_t<decltype(f)>>::encode(f, payload + detail::offsets_of<R>[i++], blob), ...);
+    detail::encode_fields<R>(payload, blob, std::index_sequence_for<decltype(f)...>{}, f...);
   });
 }
 

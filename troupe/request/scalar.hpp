@@ -71,10 +71,13 @@ struct field_codec<scalar<T>> {
   static void encode(const scalar<T>& s, std::byte* at, blob_cursor&) noexcept {
     const std::uint64_t in_memory = s.by_value() ? 0 : 1;
     std::memcpy(at, &in_memory, sizeof in_memory);
-    if (in_memory != 0)
+    if (in_memory != 0) {
       std::memcpy(at + 8, &s.range().address, 8);
-    else
+      clear_rest(at, 16, size);
+    } else {
       std::memcpy(at + 8, &s.value(), sizeof(T));
+      clear_rest(at, 8 + sizeof(T), size);
+    }
   }
   static scalar<T> decode(const std::byte* at) noexcept {
     std::uint64_t in_memory;
