@@ -16,6 +16,7 @@ namespace {
 constexpr int oldest_driver = 12080;
 // Device memory comes in multiples of this on every GPU so far; the application's segments and seals rely on it.
 constexpr std::size_t granule = std::size_t{2} << 20;
+constexpr std::uint64_t page = 4096;
 
 error unsupported(std::string text) {
   return error(error::details{.reaction = reaction::unsupported, .domain = "cuda", .text = std::move(text)});
@@ -52,7 +53,7 @@ class gpu final : public platform {
   void unpin(std::byte* at) noexcept override { (void)::cuMemHostUnregister(at); }
 
   result<std::uint64_t> make_managed(std::uint64_t bytes) override;
-  void free_managed(std::uint64_t address) noexcept override { (void)::cuMemFree(pointer(address)); }
+  void free_managed(std::uint64_t address) noexcept override;
 
   result<std::uint64_t> free_bytes() override {
     std::size_t free = 0, total = 0;
@@ -100,6 +101,7 @@ class gpu final : public platform {
   std::string description_;
   std::mutex lock_;
   std::map<std::uint64_t, std::uint64_t> mapped_;  // by address
+  std::map<std::uint64_t, CUdeviceptr> managed_;   // by where its first page begins
   std::vector<CUstream> streams_;
   std::pair<std::uint64_t, std::uint64_t> reserved_{};  // address, bytes
 };
@@ -233,10 +235,29 @@ result<std::uint64_t> gpu::make_managed(std::uint64_t bytes) {
     return unsupported(
         "this GPU, or its driver, has no managed memory that host and device may use at the same time; use alloc() for "
         "what fits the GPU, or alloc_host()");
+  // Whole pages, which are what is moved and advised. The driver puts small pieces side by side, so the first of these
+  // may begin within a page; then one more is asked for.
+  bytes = (bytes + page - 1) / page * page;
   CUdeviceptr at = 0;
-  if (const CUresult r = ::cuMemAllocManaged(&at, bytes, CU_MEM_ATTACH_GLOBAL); r != CUDA_SUCCESS)
-    return failed("cuMemAllocManaged of " + std::to_string(bytes) + " bytes", r);
-  return static_cast<std::uint64_t>(at);
+  CUresult r = ::cuMemAllocManaged(&at, bytes, CU_MEM_ATTACH_GLOBAL);
+  if (r == CUDA_SUCCESS && at % page != 0) {
+    (void)::cuMemFree(at);
+    r = ::cuMemAllocManaged(&at, bytes + page, CU_MEM_ATTACH_GLOBAL);
+  }
+  if (r != CUDA_SUCCESS) return failed("cuMemAllocManaged of " + std::to_string(bytes) + " bytes", r);
+  const std::uint64_t begin = (at + page - 1) / page * page;
+  const std::scoped_lock guard(lock_);
+  managed_.insert_or_assign(begin, at);
+  return begin;
+}
+
+void gpu::free_managed(std::uint64_t address) noexcept {
+  CUdeviceptr at = 0;
+  {
+    const std::scoped_lock guard(lock_);
+    if (const auto known = managed_.extract(address)) at = known.mapped();
+  }
+  if (at != 0) (void)::cuMemFree(at);
 }
 
 result<void> gpu::set_access(std::uint64_t address, std::uint64_t bytes, map_access access) {
