@@ -85,14 +85,20 @@ class kernel final : public raw_kernel {
     }
   }
   void synchronize() override { wait_for(stream_); }
-  void record(int launches) override {
-    must(::cuStreamBeginCapture(stream_.get(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), "cuStreamBeginCapture");
-    for (int i = 0; i < launches; ++i) launch();
-    CUgraph recorded = nullptr;
-    must(::cuStreamEndCapture(stream_.get(), &recorded), "cuStreamEndCapture");
-    const cuda::graph graph(recorded);
+  void record(int launches, int branches) override {
+    CUgraph empty = nullptr;
+    must(::cuGraphCreate(&empty, 0), "cuGraphCreate");
+    const cuda::graph recorded(empty);
+    CUDA_KERNEL_NODE_PARAMS one{};
+    one.func = function_;
+    one.gridDimX = one.gridDimY = one.gridDimZ = one.blockDimX = one.blockDimY = one.blockDimZ = 1;
+    std::vector<CUgraphNode> nodes(static_cast<std::size_t>(launches));
+    const auto apart = static_cast<std::size_t>(branches);
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      must(::cuGraphAddKernelNode(&nodes[i], empty, i < apart ? nullptr : &nodes[i - apart], i < apart ? 0 : 1, &one),
+           "cuGraphAddKernelNode");
     CUgraphExec made = nullptr;
-    must(::cuGraphInstantiate(&made, recorded, 0), "cuGraphInstantiate");
+    must(::cuGraphInstantiate(&made, empty, 0), "cuGraphInstantiate");
     recorded_.reset(made);
   }
   void launch_recorded() override { must(::cuGraphLaunch(recorded_.get(), stream_.get()), "cuGraphLaunch"); }

@@ -24,8 +24,8 @@ class raw_kernel {
   virtual void look() = 0;
   /// Waits for all of it.   cuStreamSynchronize
   virtual void synchronize() = 0;
-  /// Records so many launches, one after the other.   cuStreamBeginCapture, cuGraphInstantiate
-  virtual void record(int launches) = 0;
+  /// A graph of so many launches, in branches, of each one after the other.   cuGraphAddKernelNode, cuGraphInstantiate
+  virtual void record(int launches, int branches) = 0;
   /// cuGraphLaunch
   virtual void launch_recorded() = 0;
 };

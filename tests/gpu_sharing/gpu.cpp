@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <numeric>
@@ -224,13 +225,23 @@ TEST_F(beside_cuda, statistics_say_what_the_driver_says) {
   must(::cuDeviceGetPCIBusId(bus, sizeof bus, device_));
   must(::cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_));
   must(::cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device_));
+  // Others may use the GPU at the same time: what the device says lies between what the driver says before and after,
+  // once they hold still for that long.
   const auto compare = [&] {
-    std::size_t free = 0, total = 0;
-    std::this_thread::sleep_for(20ms);  // longer than a figure is taken for new
-    must(::cuMemGetInfo(&free, &total));
-    const device_hardware h = gpu.statistics().hardware;
-    const std::uint64_t apart = h.free_bytes > free ? h.free_bytes - free : free - h.free_bytes;
-    EXPECT_LE(apart, std::uint64_t{64} << 20) << h.free_bytes << " against " << free;
+    constexpr std::size_t close = std::size_t{64} << 20;
+    std::size_t before = 0, after = 0, total = 0;
+    device_hardware h;
+    for (int attempt = 0; attempt < 100; ++attempt) {
+      must(::cuMemGetInfo(&before, &total));
+      std::this_thread::sleep_for(20ms);  // longer than a figure is taken for new
+      h = gpu.statistics().hardware;
+      must(::cuMemGetInfo(&after, &total));
+      const auto [least, most] = std::minmax(before, after);
+      if (most - least <= close && h.free_bytes + close >= least && h.free_bytes <= most + close) break;
+    }
+    EXPECT_GE(h.free_bytes + close, std::min(before, after));
+    EXPECT_LE(h.free_bytes, std::max(before, after) + close);
+    EXPECT_LE(std::max(before, after) - std::min(before, after), close) << "others never held still";
     EXPECT_GE(h.total_bytes, total);
     return h;
   };
@@ -242,7 +253,7 @@ TEST_F(beside_cuda, statistics_say_what_the_driver_says) {
   // What another program takes is seen too.
   CUdeviceptr taken = 0;
   must(::cuMemAlloc(&taken, std::size_t{1} << 30));
-  EXPECT_LT(compare().free_bytes + (std::uint64_t{900} << 20), h.free_bytes);
+  compare();
   must(::cuMemFree(taken));
 }
 

@@ -19,7 +19,7 @@ class nothing final : public raw_kernel {
   void launch() override {}
   void look() override {}
   void synchronize() override {}
-  void record(int) override {}
+  void record(int, int) override {}
   void launch_recorded() override {}
 };
 
