@@ -28,7 +28,7 @@ CUdeviceptr pointer(std::atomic<std::uint64_t>& word) noexcept { return reinterp
 
 class gpu final : public platform {
  public:
-  static result<std::unique_ptr<platform>> make(int ordinal, bool shared);
+  static result<std::unique_ptr<platform>> make(const platform_options& o);
   ~gpu() override {
     // A worker that is a thread leaves a process that goes on.
     (void)::cuCtxSetCurrent(context_);
@@ -106,7 +106,22 @@ class gpu final : public platform {
   std::pair<std::uint64_t, std::uint64_t> reserved_{};  // address, bytes
 };
 
-result<std::unique_ptr<platform>> gpu::make(int ordinal, bool shared) {
+// For all contexts of the process, and before there is one. It writes the file before it reports the fault, and does
+// not end the process, which has something to say yet.
+result<void> leave_core(const std::string& file) {
+  const auto set = [](CUcoredumpSettings what, const void* value, std::size_t bytes) {
+    return done(::cuCoredumpSetAttributeGlobal(what, const_cast<void*>(value), &bytes),
+                "cuCoredumpSetAttributeGlobal, for device_options::gpu_core_folder");
+  };
+  const bool yes = true;
+  const unsigned flags = CU_COREDUMP_LIGHTWEIGHT_FLAGS | CU_COREDUMP_SKIP_ABORT;
+  if (auto ok = set(CU_COREDUMP_FILE, file.c_str(), file.size() + 1); !ok) return ok;
+  if (auto ok = set(CU_COREDUMP_GENERATION_FLAGS, &flags, sizeof flags); !ok) return ok;
+  return set(CU_COREDUMP_ENABLE_ON_EXCEPTION, &yes, sizeof yes);
+}
+
+result<std::unique_ptr<platform>> gpu::make(const platform_options& o) {
+  const int ordinal = o.device;
   int version = 0;
   if (const CUresult r = ::cuDriverGetVersion(&version); r != CUDA_SUCCESS) return failed("cuDriverGetVersion", r);
   if (version < oldest_driver)
@@ -121,9 +136,11 @@ result<std::unique_ptr<platform>> gpu::make(int ordinal, bool shared) {
                        " can be seen (CUDA_VISIBLE_DEVICES decides which)");
   CUdevice device = 0;
   if (const CUresult r = ::cuDeviceGet(&device, ordinal); r != CUDA_SUCCESS) return failed("cuDeviceGet", r);
+  if (!o.core_file.empty())
+    if (auto ok = leave_core(o.core_file); !ok) return ok.error();
   std::unique_ptr<gpu> out(new gpu(device));
   if (auto ok = out->look_at_device(); !ok) return ok.error();
-  if (auto ok = out->make_context(shared); !ok) return ok.error();
+  if (auto ok = out->make_context(o.shared); !ok) return ok.error();
   return std::unique_ptr<platform>(std::move(out));
 }
 

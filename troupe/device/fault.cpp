@@ -62,6 +62,7 @@ std::string fault_record::text() const {
     if (quarantined) out += ", which is refused from now on";
     out += "\n";
   }
+  if (!gpu_core.empty()) out += "GPU core: " + gpu_core + " (cuda-gdb -ex 'target cudacore " + gpu_core + "')\n";
   out += "requests: " + std::to_string(lost) + " lost, " + std::to_string(kept) + " kept, " + std::to_string(retried) +
          " to be run again, " + std::to_string(stale) + " stale; decided after " +
          std::to_string(sorted_out_after.nanoseconds / 1000) + " us\n";

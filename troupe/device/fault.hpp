@@ -48,11 +48,12 @@ struct fault_record {
   error cause;                   ///< as those were told whose requests it took along
   std::uint64_t generation = 0;  ///< the one that ended
   int worker_pid = 0;
-  std::chrono::system_clock::time_point when = {};           ///< it was seen
-  std::optional<request_id> blamed = {};                     ///< the request it died of, when that is known
-  bool quarantined = false;                                  ///< that request is refused from now on, until reset()
-  int signal = 0;                                            ///< that ended it, when one did
-  std::optional<std::uint64_t> address = {};                 ///< that was touched wrongly, when the signal told
+  std::chrono::system_clock::time_point when = {};  ///< it was seen
+  std::optional<request_id> blamed = {};            ///< the request it died of, when that is known
+  bool quarantined = false;                         ///< that request is refused from now on, until reset()
+  int signal = 0;                                   ///< that ended it, when one did
+  std::optional<std::uint64_t> address = {};        ///< that was touched wrongly, when the signal told
+  std::string gpu_core = {};  ///< the file that device_options::gpu_core_folder asks for, if there is one
   std::uint32_t lost = 0, kept = 0, retried = 0, stale = 0;  ///< requests
   time_span sorted_out_after = {};                           ///< from when it was seen until all these were decided
   std::vector<request> last = {};                            ///< the last requests, oldest first: at most 64

@@ -65,6 +65,9 @@ struct device_options {
   std::uint64_t worker_memory_limit = 0;  ///< bytes a worker may have of its own, buffers not counted; 0: no limit
   std::vector<int> worker_cores = {};     ///< a worker may run on these; empty: on all that the application may
   bool core_dumps = false;                ///< a worker that dies may leave a core file, as the system is set up
+  /// Where a worker on a GPU leaves what the GPU was doing when a kernel went wrong, DEVICE-worker-PID.gpucore, for
+  /// cuda-gdb; empty: nowhere. Of the device's memory there is nothing in it. See fault_record::gpu_core.
+  std::string gpu_core_folder = {};
   /// Where a text file is left for each fault, DEVICE-generation-N.txt; empty: nowhere. See also device::last_fault.
   std::string black_box_folder = {};
   std::string runtime_folder =

@@ -22,7 +22,7 @@ class copy_crew {
   copy_crew(const copy_crew&) = delete;
 
   /// As many as are worth having where so many cores can be used.
-  static std::size_t helpers_for(std::size_t cores) noexcept { return std::min<std::size_t>(cores / 4, 3); }
+  static std::size_t helpers_for(std::size_t cores) noexcept { return std::min<std::size_t>(cores / 3, 5); }
   /// More parts than this at once serve nobody.
   std::size_t most_parts() const noexcept { return helpers_ == 0 ? 1 : 2 * (helpers_ + 1); }
 

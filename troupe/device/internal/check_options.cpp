@@ -33,6 +33,16 @@ std::optional<error> check(const device_options& o) {
     if (span.nanoseconds <= 0) return bad_option(field, std::to_string(span.nanoseconds) + " ns", "more than 0");
   if (!o.black_box_folder.empty() && ::access(o.black_box_folder.c_str(), W_OK | X_OK) != 0)
     return bad_option("black_box_folder", '"' + o.black_box_folder + '"', "a folder that this process may write to");
+  if (const std::string& f = o.gpu_core_folder; !f.empty()) {
+    constexpr std::size_t longest = 512;  // the driver takes 1023 bytes, with the file's name
+    if (o.isolation == isolation::thread)
+      return bad_option(
+          "gpu_core_folder", '"' + f + '"',
+          "nothing with isolation::thread: the driver's way to do it is for a whole process, which is yours");
+    if (f.size() > longest || f.find_first_of("%\n") != std::string::npos || ::access(f.c_str(), W_OK | X_OK) != 0)
+      return bad_option("gpu_core_folder", '"' + f + '"',
+                        "a folder that this process may write to, of at most 512 characters without %");
+  }
   if (o.helpers < 1 || o.helpers > 4) return bad_option("helpers", std::to_string(o.helpers), "1 to 4");
   if (o.engine.empty() || o.engine.find_first_of("/\n") != std::string::npos)
     return bad_option("engine", '"' + o.engine + '"', "the name of a backend, such as host");

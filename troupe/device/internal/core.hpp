@@ -275,6 +275,8 @@ class device_core final : public waiter,
 
   // inquest.cpp; the first with drive_lock_ held
   std::shared_ptr<fault_record> hold_inquest(const device_supervisor::action& death, const open_requests& open);
+  static std::string name_for_files(std::string device);
+  std::string gpu_core_of(int worker) const;
   std::optional<std::uint32_t> find_culprit(const open_requests& open, fault_record& record) const;
   void note_recent(fault_record& record) const;
   void complete(const std::shared_ptr<fault_record>& record);
@@ -460,7 +462,7 @@ class device_core final : public waiter,
   device_supervisor supervisor_;
   std::shared_ptr<const region> region_;
   protocol::worker_settings settings_{};
-  std::string greeting_;
+  std::string greeting_, gpu_core_file_;
   std::uint32_t kept_ = 0;         // requests on the mailbox's list for the next worker
   std::uint64_t next_ticket_ = 1;  // and where it goes on
   std::atomic<worker_id> serving_{0};

@@ -27,14 +27,13 @@ error with_culprit(const error& why, const fault_record& record) {
   return error(std::move(d));
 }
 
-std::string file_name(const fault_record& record) {
-  std::string name = record.device;
-  for (char& c : name)
-    if (c == '/' || c == ':' || static_cast<unsigned char>(c) < 0x21) c = '-';
-  return name + "-generation-" + std::to_string(record.generation) + ".txt";
-}
-
 }  // namespace
+
+std::string device_core::name_for_files(std::string device) {
+  for (char& c : device)
+    if (c == '/' || c == ':' || c == '%' || static_cast<unsigned char>(c) < 0x21) c = '-';
+  return device;
+}
 
 std::shared_ptr<fault_record> device_core::hold_inquest(const device_supervisor::action& death,
                                                         const open_requests& open) {
@@ -50,6 +49,7 @@ std::shared_ptr<fault_record> device_core::hold_inquest(const device_supervisor:
           std::chrono::system_clock::now() - std::chrono::duration_cast<std::chrono::system_clock::duration>(since)});
   if (last_exit_.how == exit_status::ending::signalled && death.how == fault_kind::ended)
     record->signal = last_exit_.value;
+  record->gpu_core = gpu_core_of(record->worker_pid);
   note_recent(*record);
   if (const auto slot = find_culprit(open, *record)) {
     const ledger_entry& e = ledger_[*slot];
@@ -58,6 +58,15 @@ std::shared_ptr<fault_record> device_core::hold_inquest(const device_supervisor:
   }
   record->cause = with_culprit(*death.why, *record);
   return record;
+}
+
+// The driver has written it before it reported anything.
+std::string device_core::gpu_core_of(int worker) const {
+  const std::size_t at = gpu_core_file_.find("%p");
+  if (at == std::string::npos) return {};
+  std::string path = gpu_core_file_;
+  path.replace(at, 2, std::to_string(worker));
+  return ::access(path.c_str(), F_OK) == 0 ? path : std::string();
 }
 
 // The request that the worker died of: one that ran too long; the one that the dying thread says it worked on, if it
@@ -117,7 +126,8 @@ void device_core::complete(const std::shared_ptr<fault_record>& record) {
 void device_core::publish(const std::shared_ptr<fault_record>& record) {
   emit(event_kind::fault);
   if (options_.black_box_folder.empty()) return;
-  const std::string path = options_.black_box_folder + "/" + file_name(*record);
+  const std::string path = options_.black_box_folder + "/" + name_for_files(record->device) + "-generation-" +
+                           std::to_string(record->generation) + ".txt";
   std::ofstream file(path);
   file << record->text() << std::flush;
   if (!file) std::fprintf(stderr, "troupe: the record of a fault could not be written to %s\n", path.c_str());

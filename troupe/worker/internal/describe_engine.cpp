@@ -44,7 +44,7 @@ bool describe(const std::string& file, std::FILE* out) {
       write_line(out, "refused", std::string(to_string(e.reaction())) + " " + e.text());
     return false;
   };
-  const auto gpu = load_platform(backend, {folder}, 0, false);
+  const auto gpu = load_platform(backend, {folder}, {});
   const auto entered = gpu && *gpu ? (*gpu)->enter() : result<void>();
   if (!gpu || !entered) {
     write_line(out, "no_device", gpu ? entered.error().text() : gpu.error().text());

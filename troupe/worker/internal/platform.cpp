@@ -9,7 +9,7 @@
 namespace troupe {
 
 result<std::unique_ptr<platform>> load_platform(const std::string& backend, const std::vector<std::string>& folders,
-                                                int device, bool shared) {
+                                                const platform_options& o) {
   const auto missing = [&backend](std::string text) {
     return error(reaction::unsupported, "worker", "the " + backend + " backend: " + std::move(text));
   };
@@ -24,11 +24,11 @@ result<std::unique_ptr<platform>> load_platform(const std::string& backend, cons
         text += "; install " + package;
       return missing(std::move(text));
     }
-    const auto open = reinterpret_cast<troupe_platform_open_fn>(::dlsym(file, "troupe_platform_open_3"));
+    const auto open = reinterpret_cast<troupe_platform_open_fn>(::dlsym(file, "troupe_platform_open_4"));
     if (open == nullptr)
       return missing(path + " is not of this version of Troupe; install worker and engines together");
     result<std::unique_ptr<platform>> out(nullptr);
-    open(device, shared, &out);
+    open(o, &out);
     return out;
   }
   return std::unique_ptr<platform>();

@@ -63,20 +63,28 @@ class platform {
   virtual result<void> check(void* stream) = 0;
 };
 
-/// A platform from its plug-in; null when none of the folders has one for this backend. `shared`: the process is not
-/// the worker's own, and what it does on the device itself shall see the worker's memory, and the other way round.
+struct platform_options {
+  int device = 0;
+  /// The process is not the worker's own, and what it does on the device itself shall see the worker's memory, and the
+  /// other way round.
+  bool shared = false;
+  /// Where to leave what the device was doing when something on it goes wrong; empty: nowhere.
+  std::string core_file = {};
+};
+
+/// A platform from its plug-in; null when none of the folders has one for this backend.
 result<std::unique_ptr<platform>> load_platform(const std::string& backend, const std::vector<std::string>& folders,
-                                                int device, bool shared);
+                                                const platform_options& o);
 
 }  // namespace troupe
 
 extern "C" {
 /// What a plug-in exports. Its name changes with the class above.
-using troupe_platform_open_fn = void (*)(int device, bool shared,
+using troupe_platform_open_fn = void (*)(const troupe::platform_options& o,
                                          troupe::result<std::unique_ptr<troupe::platform>>* out);
 }
-#define TROUPE_PLATFORM(MAKE)                                                                \
-  extern "C" __attribute__((visibility("default"))) void troupe_platform_open_3(             \
-      int device, bool shared, ::troupe::result<std::unique_ptr<::troupe::platform>>* out) { \
-    *out = MAKE(device, shared);                                                             \
+#define TROUPE_PLATFORM(MAKE)                                                                            \
+  extern "C" __attribute__((visibility("default"))) void troupe_platform_open_4(                         \
+      const ::troupe::platform_options& o, ::troupe::result<std::unique_ptr<::troupe::platform>>* out) { \
+    *out = MAKE(o);                                                                                      \
   }
