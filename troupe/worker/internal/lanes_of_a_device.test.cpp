@@ -2,67 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <troupe/worker/internal/lanes.hpp>
 #include <troupe/worker/testing/channel_in_memory.hpp>
+#include <troupe/worker/testing/recording_device.hpp>
 
 namespace troupe {
 namespace {
 
-constexpr std::uint32_t capacity = 1024, lane = 2, other = 3;
+using testing_worker::recording_device;
+using namespace std::chrono_literals;
 
-// A device that does nothing by itself: what is enqueued on its streams, in the order in which it comes.
-class recording_device final : public platform {
- public:
-  void* context() const noexcept override { return nullptr; }
-  result<void> enter() override { return {}; }
-  std::string description() const override { return ""; }
-  result<void> reserve(std::uint64_t, std::uint64_t) override { return {}; }
-  result<file_descriptor> make_memory(std::uint64_t) override { return file_descriptor(); }
-  result<void> try_to_map(std::uint64_t, const file_descriptor&) override { return {}; }
-  result<void> map(std::uint64_t, std::uint64_t, const file_descriptor&, map_access) override { return {}; }
-  void unmap(std::uint64_t) noexcept override {}
-  result<void> protect(std::uint64_t, std::uint64_t, map_access) override { return {}; }
-  result<void> pin(std::byte*, std::uint64_t, map_access) override { return {}; }
-  void unpin(std::byte*) noexcept override {}
-  result<std::uint64_t> make_managed(std::uint64_t) override { return 0; }
-  void free_managed(std::uint64_t) noexcept override {}
-  result<std::uint64_t> free_bytes() override { return 0; }
-  result<void*> make_stream(priority, std::int32_t&) override { return static_cast<void*>(&streams_[made_++]); }
-  result<void> write(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) override {
-    const std::scoped_lock guard(lock_);
-    said_.emplace_back(&where, value);
-    enqueued_[number_of(stream)] += " says " + std::to_string(value);
-    return {};
-  }
-  result<void> wait(void* stream, std::atomic<std::uint64_t>&, std::uint64_t value) override {
-    const std::scoped_lock guard(lock_);
-    enqueued_[number_of(stream)] += " waits for " + std::to_string(value);
-    return {};
-  }
-  result<void> check(void*) override { return {}; }
-
-  void run(void* stream) {
-    const std::scoped_lock guard(lock_);
-    enqueued_[number_of(stream)] += " runs";
-  }
-  std::string enqueued(std::uint32_t lane) {
-    const std::scoped_lock guard(lock_);
-    return enqueued_[lane];
-  }
-  void finish() {
-    const std::scoped_lock guard(lock_);
-    for (const auto& [where, value] : said_) where->store(value);
-  }
-
- private:
-  std::size_t number_of(void* stream) const { return static_cast<std::size_t>(static_cast<char*>(stream) - streams_); }
-  std::mutex lock_;
-  char streams_[max_lanes]{};
-  std::size_t made_ = 0;
-  std::array<std::string, max_lanes> enqueued_;
-  std::vector<std::pair<std::atomic<std::uint64_t>*, std::uint64_t>> said_;
-};
+constexpr std::uint32_t capacity = 1024, lane = 2, other = 3, first_helper = 14;
 
 bool lose_the_context(void*, const void*, const troupe_engine_call*, troupe_engine_failure* failure) {
   failure->reaction = static_cast<std::uint8_t>(reaction::context_lost);
@@ -75,6 +29,16 @@ bool lose_the_context(void*, const void*, const troupe_engine_call*, troupe_engi
 bool enqueue(void* device, const void*, const troupe_engine_call* c, troupe_engine_failure*) {
   static_cast<recording_device*>(device)->run(c->stream);
   return true;
+}
+
+bool do_nothing(void*, const void*, const troupe_engine_call*, troupe_engine_failure*) { return true; }
+
+// Runs when the test lets it.
+std::atomic<bool> held{false}, let_go{false};
+bool hold(void* device, const void* payload, const troupe_engine_call* c, troupe_engine_failure* failure) {
+  held = true;
+  while (!let_go) std::this_thread::yield();
+  return enqueue(device, payload, c, failure);
 }
 
 class lanes_of_a_device : public testing::Test {
@@ -93,7 +57,7 @@ class lanes_of_a_device : public testing::Test {
     operation& op = operations_[ticket_];
     op.slot = static_cast<std::uint32_t>(ticket_);
     op.ticket = ++ticket_;
-    op.what = run == &enqueue ? &enqueues_ : &loses_;
+    op.what = std::find_if(whats_.begin(), whats_.end(), [run](const auto& w) { return w.run == run; });
     op.engine = &device_;
     op.waits = waits;
     lanes_.will_wait_for(waits);
@@ -131,7 +95,8 @@ class lanes_of_a_device : public testing::Test {
   failure_log failures_;
   recording_device device_;
   lane_chooser chooser_{lane_policy::per_actor, 4, 2};
-  const troupe_engine_operation enqueues_ = operation_that(&enqueue), loses_ = operation_that(&lose_the_context);
+  const std::array<troupe_engine_operation, 4> whats_{operation_that(&enqueue), operation_that(&lose_the_context),
+                                                      operation_that(&hold), operation_that(&do_nothing)};
   std::unique_ptr<operation[]> operations_ = std::make_unique<operation[]>(capacity);
   std::vector<failure> lost_;
   std::uint64_t ticket_ = 0;
@@ -164,6 +129,68 @@ TEST_F(lanes_of_a_device, nothing_is_said_of_what_nobody_waits_for_until_there_i
   std::string expected;
   for (int i = 1; i <= 40; ++i) expected += i == 32 ? " runs says 32" : " runs";
   EXPECT_EQ(device_.enqueued(lane), expected);
+}
+
+TEST_F(lanes_of_a_device, what_is_left_to_the_thread_of_a_lane_is_marked_by_it_and_not_meanwhile) {
+  held = let_go = false;
+  run(lane);
+  lanes_.queue(issued(lane, {}, &hold));
+  while (!held) std::this_thread::yield();
+  lanes_.mark_all();
+  EXPECT_EQ(device_.enqueued(lane), " runs");
+  let_go = true;
+  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  while (device_.enqueued(lane) != " runs runs says 2" && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::yield();
+  EXPECT_EQ(device_.enqueued(lane), " runs runs says 2");
+}
+
+TEST_F(lanes_of_a_device, who_waits_for_the_device_goes_on_when_it_is_so_far_and_not_before) {
+  run(lane);
+  lanes_.mark_all();
+  run(lane);
+  std::atomic<bool> back = false;
+  std::thread waits([&] {
+    lanes_.drain();
+    back = true;
+  });
+  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  while (device_.enqueued(lane) != " runs says 1 runs says 2" && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::yield();
+  EXPECT_EQ(device_.enqueued(lane), " runs says 1 runs says 2");
+  std::this_thread::sleep_for(40ms);  // asleep by now
+  device_.finish(1);
+  std::this_thread::sleep_for(20ms);
+  EXPECT_FALSE(back);
+  device_.finish();
+  waits.join();
+}
+
+TEST_F(lanes_of_a_device, each_who_waits_for_it_goes_on_at_his_own_time) {
+  for (int i = 0; i < 3; ++i) {
+    run(lane);
+    lanes_.mark_all();
+  }
+  std::array<std::atomic<bool>, 2> back{};
+  std::vector<std::thread> waiting;
+  const auto wait_for = [&](std::size_t which, std::uint64_t sequence) {
+    operation& op = issued(first_helper + static_cast<std::uint32_t>(which), behind({lane, sequence}), &do_nothing);
+    waiting.emplace_back([this, &op, &back, which] {
+      lanes_.run_here(op);
+      back[which] = true;
+    });
+    std::this_thread::sleep_for(30ms);  // asleep by now
+  };
+  wait_for(0, 3);
+  wait_for(1, 2);
+  device_.finish(1);
+  std::this_thread::sleep_for(20ms);
+  EXPECT_FALSE(back[0] || back[1]);
+  device_.finish(2);
+  waiting[1].join();
+  EXPECT_FALSE(back[0]);
+  device_.finish(3);
+  waiting[0].join();
 }
 
 TEST_F(lanes_of_a_device, a_call_that_is_answered_with_a_fault_of_before_is_not_blamed_for_it) {

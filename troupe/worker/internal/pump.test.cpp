@@ -6,6 +6,7 @@
 #include <cstring>
 #include <troupe/worker/internal/pump.hpp>
 #include <troupe/worker/testing/channel_in_memory.hpp>
+#include <troupe/worker/testing/recording_device.hpp>
 
 namespace troupe {
 namespace {
@@ -180,6 +181,70 @@ TEST_F(pumps, one_leaves_to_their_lane_those_that_are_not_ready_to_run_at_once) 
   EXPECT_EQ(next_report().reaction, static_cast<std::uint8_t>(reaction::caller_bug));
   again.join();
   EXPECT_EQ(what.ran_on, next);
+}
+
+// Opcode 7: on which threads it ran, and in which order.
+struct counting {
+  std::vector<std::thread::id> ran_on;
+  std::vector<std::uint64_t> tickets;
+  std::atomic<std::size_t> ran{0};
+
+  static bool run(void* self, const void*, const troupe_engine_call* c, troupe_engine_failure*) {
+    auto& me = *static_cast<counting*>(self);
+    me.ran_on.push_back(std::this_thread::get_id());
+    me.tickets.push_back(c->ticket);
+    ++me.ran;
+    return true;
+  }
+  troupe_engine_operation operation{.opcode = 7,
+                                    .name = "count",
+                                    .payload_bytes = 0,
+                                    .lane = troupe_lane_library,
+                                    .run = run,
+                                    .group = nullptr,
+                                    .run_group = nullptr,
+                                    .ready = nullptr};
+  troupe_engine engine{.abi = troupe_engine_abi,
+                       .library = "counting",
+                       .backend = "host",
+                       .version = "",
+                       .operations = &operation,
+                       .operation_count = 1,
+                       .state = this,
+                       .close = [](const troupe_engine*) {},
+                       .notes = nullptr};
+};
+
+// To enqueue takes a GPU's driver some microseconds: while one thread does, the other looks at what comes next.
+TEST_F(pumps, one_of_a_device_leaves_what_has_much_behind_it_to_the_thread_of_the_lane) {
+  testing_worker::recording_device gpu;
+  counting what;
+  ASSERT_TRUE(engines_.add("counting", what.engine));
+  {
+    pump of_gpu({.channel = channel_.view(),
+                 .commands = commands_in_,
+                 .reports = reports_,
+                 .engines = engines_,
+                 .wait = wait_policy::balanced,
+                 .lanes = lane_chooser(lane_policy::single, 1, 1),
+                 .inline_bytes = 0,
+                 .gpu = &gpu});
+    ASSERT_TRUE(of_gpu.make_streams());
+    const auto run = [&](std::size_t requests) {
+      const std::size_t all = what.ran + requests;
+      for (std::size_t i = 0; i < requests; ++i) send({.opcode = 7});
+      while (of_gpu.step() == pump::stepped::something) {
+      }
+      while (what.ran < all) std::this_thread::yield();
+    };
+    run(3);
+    for (const std::thread::id id : what.ran_on) EXPECT_EQ(id, std::this_thread::get_id()) << "few run at once";
+    run(60);
+    for (std::size_t i = 3; i < 3 + 60 - 16; ++i) EXPECT_NE(what.ran_on[i], std::this_thread::get_id()) << i;
+    for (std::size_t i = 0; i < 63; ++i) EXPECT_EQ(what.tickets[i], i + 1) << "in their order";
+    gpu.finish();
+  }
+  EXPECT_EQ(what.ran, 63u);
 }
 
 }  // namespace
