@@ -372,7 +372,9 @@ TEST_F(watching, what_a_gpu_was_doing_is_left_in_a_folder) {
 }
 
 TEST_F(watching, a_worker_has_only_what_it_needs) {
-  const device gpu = open({.worker_memory_limit = std::uint64_t{2} << 30, .worker_cores = {0}});
+  // What the thread sanitizer keeps of everything is more than that.
+  const std::uint64_t limit = TROUPE_THREAD_SANITIZER ? 0 : std::uint64_t{2} << 30;
+  const device gpu = open({.worker_memory_limit = limit, .worker_cores = {0}});
   ASSERT_OK(gpu.sync().get());
   std::ifstream status("/proc/" + std::to_string(gpu.statistics().worker_pid) + "/status"),
       limits("/proc/" + std::to_string(gpu.statistics().worker_pid) + "/limits");
@@ -382,7 +384,9 @@ TEST_F(watching, a_worker_has_only_what_it_needs) {
   EXPECT_NE(s.str().find("NoNewPrivs:\t1"), std::string::npos) << s.str();
   EXPECT_NE(s.str().find("Cpus_allowed_list:\t0\n"), std::string::npos) << s.str();
   EXPECT_NE(l.str().find("Max core file size        0                    0 "), std::string::npos) << l.str();
-  EXPECT_NE(l.str().find("Max data size             2147483648           2147483648"), std::string::npos) << l.str();
+  if (limit != 0) {
+    EXPECT_NE(l.str().find("Max data size             2147483648           2147483648"), std::string::npos) << l.str();
+  }
 }
 
 TEST_F(watching, a_standby_has_loaded_what_the_worker_needed) {

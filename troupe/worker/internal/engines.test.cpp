@@ -32,9 +32,9 @@ TEST(engines, find_each_other_while_more_are_added_and_one_is_opened_anew) {
   static constexpr std::uint32_t libraries = 40;
   static troupe_engine_operation operations[libraries];
   static int states[libraries];
+  std::vector<troupe_engine> all(libraries);
   engine_set engines("host", {}, {});
   const troupe_engine_neighbours* seen = nullptr;
-  std::vector<troupe_engine> all(libraries);
   for (std::uint32_t i = 0; i < libraries; ++i) {
     operations[i] = {};
     operations[i].opcode = 1000 + i;

@@ -146,6 +146,8 @@ void lane_set::serve(std::uint32_t number) noexcept {
     if (queued >= next) {
       look_ahead(number, next, queued);
       operation& op = at({number, next});
+      // What is done already shall not seem to wait for this.
+      if (l.stream != nullptr && !op.only_enqueues) mark(number);
       if (gpu_ == nullptr && l.purpose == lane_purpose::low) {
         for (std::uint32_t i = 0; i < op.together; ++i) wait_for(at({number, next + i}).waits, number);
         give_way();
@@ -226,8 +228,10 @@ void lane_set::wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept 
   void* const stream = lanes_[on_lane].stream;
   waits.for_each([&](position p) {
     lane& l = lanes_[p.lane];
-    if (stream == nullptr || l.stream == nullptr) return wait_until_done(p.lane, p.sequence);
     if (done(p.lane) >= p.sequence) return;
+    if (stream == nullptr) return wait_until_done(p.lane, p.sequence);
+    if (l.stream == nullptr || l.ran.load(std::memory_order_acquire) < p.sequence) mark(on_lane);  // this may last
+    if (l.stream == nullptr) return wait_until_done(p.lane, p.sequence);
     sleep_until([&] { return l.ran.load(std::memory_order_seq_cst) >= p.sequence; });
     mark(p);
     if (auto ok = gpu_->wait(stream, channel_.page().lanes[p.lane].done, p.sequence); !ok) fault(ok.error());

@@ -66,6 +66,11 @@ class lanes_of_a_device : public testing::Test {
   }
   void run(std::uint32_t on) { lanes_.run_here(issued(on)); }
   void lose(std::uint32_t on) { lanes_.run_here(issued(on, {}, &lose_the_context)); }
+  bool becomes(std::uint32_t on, const std::string& expected) {
+    const auto deadline = std::chrono::steady_clock::now() + 10s;
+    while (device_.enqueued(on) != expected && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    return device_.enqueued(on) == expected;
+  }
   static wait_list behind(position p) {
     wait_list out;
     out.add(p);
@@ -134,15 +139,36 @@ TEST_F(lanes_of_a_device, nothing_is_said_of_what_nobody_waits_for_until_there_i
 TEST_F(lanes_of_a_device, what_is_left_to_the_thread_of_a_lane_is_marked_by_it_and_not_meanwhile) {
   held = let_go = false;
   run(lane);
-  lanes_.queue(issued(lane, {}, &hold));
+  operation& op = issued(lane, {}, &hold);
+  op.only_enqueues = true;
+  lanes_.queue(op);
   while (!held) std::this_thread::yield();
   lanes_.mark_all();
   EXPECT_EQ(device_.enqueued(lane), " runs");
   let_go = true;
-  const auto deadline = std::chrono::steady_clock::now() + 10s;
-  while (device_.enqueued(lane) != " runs runs says 2" && std::chrono::steady_clock::now() < deadline)
-    std::this_thread::yield();
-  EXPECT_EQ(device_.enqueued(lane), " runs runs says 2");
+  EXPECT_TRUE(becomes(lane, " runs runs says 2")) << device_.enqueued(lane);
+}
+
+// Else the answer to what is done would come when something else is.
+TEST_F(lanes_of_a_device, a_thread_marks_what_it_has_run_before_something_that_may_take_long) {
+  held = let_go = false;
+  run(lane);
+  lanes_.queue(issued(lane, {}, &hold));
+  while (!held) std::this_thread::yield();
+  EXPECT_EQ(device_.enqueued(lane), " runs says 1");
+  let_go = true;
+  EXPECT_TRUE(becomes(lane, " runs says 1 runs says 2")) << device_.enqueued(lane);
+}
+
+TEST_F(lanes_of_a_device, a_thread_marks_what_it_has_run_before_it_waits_for_what_the_host_does) {
+  run(lane);
+  operation& slow = issued(first_helper, {}, &do_nothing);
+  operation& op = issued(lane, behind({first_helper, 1}));
+  op.only_enqueues = true;
+  lanes_.queue(op);
+  EXPECT_TRUE(becomes(lane, " runs says 1")) << device_.enqueued(lane);
+  lanes_.run_here(slow);
+  EXPECT_TRUE(becomes(lane, " runs says 1 runs says 2")) << device_.enqueued(lane);
 }
 
 TEST_F(lanes_of_a_device, who_waits_for_the_device_goes_on_when_it_is_so_far_and_not_before) {
@@ -154,10 +180,7 @@ TEST_F(lanes_of_a_device, who_waits_for_the_device_goes_on_when_it_is_so_far_and
     lanes_.drain();
     back = true;
   });
-  const auto deadline = std::chrono::steady_clock::now() + 10s;
-  while (device_.enqueued(lane) != " runs says 1 runs says 2" && std::chrono::steady_clock::now() < deadline)
-    std::this_thread::yield();
-  EXPECT_EQ(device_.enqueued(lane), " runs says 1 runs says 2");
+  EXPECT_TRUE(becomes(lane, " runs says 1 runs says 2")) << device_.enqueued(lane);
   std::this_thread::sleep_for(40ms);  // asleep by now
   device_.finish(1);
   std::this_thread::sleep_for(20ms);

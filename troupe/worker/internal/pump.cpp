@@ -162,16 +162,21 @@ failure_ptr pump::known_failure(std::uint64_t number) const {
       .text = "an earlier request that should have written an input failed (failure " + std::to_string(number) + ")"});
 }
 
+// That takes little time; what goes through the application's memory may wait for the application.
+bool pump::only_enqueues(const operation& op, std::uint32_t lane) const noexcept {
+  if (!lanes_.is_stream(lane) || op.doomed) return false;
+  if (op.what->lane == troupe_lane_upload || op.what->lane == troupe_lane_download) return false;
+  return op.what->ready == nullptr || op.what->ready(op.engine, op.payload);
+}
+
 // How much an operation that could run at once counts against `inline_bytes`.
 std::uint64_t pump::weight(const operation& op, std::uint32_t lane) const noexcept {
   if (op.doomed) return 0;
   if (op.what->lane == troupe_lane_helper) return too_heavy;
   // The pump itself serves everybody.
   if (lane == parts_.lanes.low() && !lanes_.is_stream(lane)) return too_heavy;
+  if (op.only_enqueues) return known_behind_ > 0 ? too_heavy : 0;
   if (op.what->ready != nullptr && !op.what->ready(op.engine, op.payload)) return too_heavy;
-  // Enqueueing takes little time; only what goes through the application's memory may wait for the application.
-  const bool copies = op.what->lane == troupe_lane_upload || op.what->lane == troupe_lane_download;
-  if (lanes_.is_stream(lane) && !copies) return known_behind_ > 0 ? too_heavy : 0;
   std::uint64_t bytes = 0;
   for (const memory_access& a : op.touched) bytes += a.end - a.begin;
   return bytes;
@@ -266,6 +271,7 @@ void pump::order(operation& op, const protocol::command_header& head, std::uint3
   hazards_.drop_implied(lane, op.waits);
   lanes_.will_wait_for(op.waits);
   const bool at_once = joins ? lanes_.are_met(op.waits, lane) : lanes_.can_run_at_once(op.waits, lane);
+  op.only_enqueues = only_enqueues(op, lane);
   const std::uint64_t weighs = at_once ? weight(op, lane) : too_heavy;
   lanes_.issue(op, lane);
   hazards_.note_waited(op.at, op.waits);

@@ -82,6 +82,7 @@ class pump {
   void close_group();
   void take_failures(lane_progress done);
   failure_ptr known_failure(std::uint64_t number) const;
+  bool only_enqueues(const operation& op, std::uint32_t lane) const noexcept;
   std::uint64_t weight(const operation& op, std::uint32_t lane) const noexcept;
   void restart_libraries(std::uint64_t which);
   bool await_segments(std::uint32_t count) noexcept;  // false: they will never come

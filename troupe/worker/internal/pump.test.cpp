@@ -13,6 +13,72 @@ namespace {
 
 constexpr std::uint32_t capacity = 64;
 
+// Opcode 7: says that it may not run on the pump, until it may.
+struct hesitant {
+  std::atomic<bool> may{false};
+  std::atomic<int> asked{0};
+  std::thread::id ran_on;
+
+  static bool ready(void* self, const void*) {
+    ++static_cast<hesitant*>(self)->asked;
+    return static_cast<hesitant*>(self)->may;
+  }
+  static bool run(void* self, const void*, const troupe_engine_call*, troupe_engine_failure* failure) {
+    static_cast<hesitant*>(self)->ran_on = std::this_thread::get_id();
+    failure->reaction = static_cast<std::uint8_t>(reaction::caller_bug);  // which is reported
+    return false;
+  }
+  troupe_engine_operation operation{.opcode = 7,
+                                    .name = "hesitate",
+                                    .payload_bytes = 0,
+                                    .lane = troupe_lane_library,
+                                    .run = run,
+                                    .group = nullptr,
+                                    .run_group = nullptr,
+                                    .ready = ready};
+  troupe_engine engine{.abi = troupe_engine_abi,
+                       .library = "hesitant",
+                       .backend = "host",
+                       .version = "",
+                       .operations = &operation,
+                       .operation_count = 1,
+                       .state = this,
+                       .close = [](const troupe_engine*) {},
+                       .notes = nullptr};
+};
+
+// Opcode 7: on which threads it ran, and in which order.
+struct counting {
+  std::vector<std::thread::id> ran_on;
+  std::vector<std::uint64_t> tickets;
+  std::atomic<std::size_t> ran{0};
+
+  static bool run(void* self, const void*, const troupe_engine_call* c, troupe_engine_failure*) {
+    auto& me = *static_cast<counting*>(self);
+    me.ran_on.push_back(std::this_thread::get_id());
+    me.tickets.push_back(c->ticket);
+    ++me.ran;
+    return true;
+  }
+  troupe_engine_operation operation{.opcode = 7,
+                                    .name = "count",
+                                    .payload_bytes = 0,
+                                    .lane = troupe_lane_library,
+                                    .run = run,
+                                    .group = nullptr,
+                                    .run_group = nullptr,
+                                    .ready = nullptr};
+  troupe_engine engine{.abi = troupe_engine_abi,
+                       .library = "counting",
+                       .backend = "host",
+                       .version = "",
+                       .operations = &operation,
+                       .operation_count = 1,
+                       .state = this,
+                       .close = [](const troupe_engine*) {},
+                       .notes = nullptr};
+};
+
 class pumps : public testing::Test {
  protected:
   struct request {
@@ -50,6 +116,9 @@ class pumps : public testing::Test {
     return head;
   }
 
+  // Engines, which outlive the set that has them.
+  hesitant hesitant_;
+  counting counting_;
   testing_worker::channel_in_memory channel_{capacity};
   ring_region report_memory_ = channel_.reports();
   slot_queue_writer commands_out_{channel_.view().queue(), channel_.view().pump()};
@@ -111,40 +180,6 @@ TEST_F(pumps, one_that_has_forgotten_failures_refuses_to_read_for_callers_who_ha
   pumping.join();
 }
 
-// Opcode 7: says that it may not run on the pump, until it may.
-struct hesitant {
-  std::atomic<bool> may{false};
-  std::atomic<int> asked{0};
-  std::thread::id ran_on;
-
-  static bool ready(void* self, const void*) {
-    ++static_cast<hesitant*>(self)->asked;
-    return static_cast<hesitant*>(self)->may;
-  }
-  static bool run(void* self, const void*, const troupe_engine_call*, troupe_engine_failure* failure) {
-    static_cast<hesitant*>(self)->ran_on = std::this_thread::get_id();
-    failure->reaction = static_cast<std::uint8_t>(reaction::caller_bug);  // which is reported
-    return false;
-  }
-  troupe_engine_operation operation{.opcode = 7,
-                                    .name = "hesitate",
-                                    .payload_bytes = 0,
-                                    .lane = troupe_lane_library,
-                                    .run = run,
-                                    .group = nullptr,
-                                    .run_group = nullptr,
-                                    .ready = ready};
-  troupe_engine engine{.abi = troupe_engine_abi,
-                       .library = "hesitant",
-                       .backend = "host",
-                       .version = "",
-                       .operations = &operation,
-                       .operation_count = 1,
-                       .state = this,
-                       .close = [](const troupe_engine*) {},
-                       .notes = nullptr};
-};
-
 TEST_F(pumps, one_of_a_later_generation_runs_nothing_that_is_bound_to_an_earlier_worker) {
   pump_.begin_generation(2);
   std::thread pumping([this] { EXPECT_TRUE(pump_.run()); });
@@ -163,7 +198,7 @@ TEST_F(pumps, one_of_a_later_generation_runs_nothing_that_is_bound_to_an_earlier
 }
 
 TEST_F(pumps, one_leaves_to_their_lane_those_that_are_not_ready_to_run_at_once) {
-  hesitant what;
+  hesitant& what = hesitant_;
   ASSERT_TRUE(engines_.add("hesitant", what.engine));
   std::thread pumping([this] { EXPECT_TRUE(pump_.run()); });
   const std::thread::id pump = pumping.get_id();
@@ -183,42 +218,10 @@ TEST_F(pumps, one_leaves_to_their_lane_those_that_are_not_ready_to_run_at_once) 
   EXPECT_EQ(what.ran_on, next);
 }
 
-// Opcode 7: on which threads it ran, and in which order.
-struct counting {
-  std::vector<std::thread::id> ran_on;
-  std::vector<std::uint64_t> tickets;
-  std::atomic<std::size_t> ran{0};
-
-  static bool run(void* self, const void*, const troupe_engine_call* c, troupe_engine_failure*) {
-    auto& me = *static_cast<counting*>(self);
-    me.ran_on.push_back(std::this_thread::get_id());
-    me.tickets.push_back(c->ticket);
-    ++me.ran;
-    return true;
-  }
-  troupe_engine_operation operation{.opcode = 7,
-                                    .name = "count",
-                                    .payload_bytes = 0,
-                                    .lane = troupe_lane_library,
-                                    .run = run,
-                                    .group = nullptr,
-                                    .run_group = nullptr,
-                                    .ready = nullptr};
-  troupe_engine engine{.abi = troupe_engine_abi,
-                       .library = "counting",
-                       .backend = "host",
-                       .version = "",
-                       .operations = &operation,
-                       .operation_count = 1,
-                       .state = this,
-                       .close = [](const troupe_engine*) {},
-                       .notes = nullptr};
-};
-
 // To enqueue takes a GPU's driver some microseconds: while one thread does, the other looks at what comes next.
 TEST_F(pumps, one_of_a_device_leaves_what_has_much_behind_it_to_the_thread_of_the_lane) {
   testing_worker::recording_device gpu;
-  counting what;
+  counting& what = counting_;
   ASSERT_TRUE(engines_.add("counting", what.engine));
   {
     pump of_gpu({.channel = channel_.view(),
