@@ -8,6 +8,7 @@
 #include <troupe/base/clock.hpp>
 #include <troupe/worker/internal/lanes.hpp>
 #include <troupe/worker/testing/channel_in_memory.hpp>
+#include <troupe/worker/testing/one_operation.hpp>
 
 namespace troupe {
 namespace {
@@ -44,16 +45,6 @@ class lanes : public testing::Test {
     op.payload = reinterpret_cast<const std::byte*>(&numbers_[slot]);
     lanes_.issue(op, lane);
     return op;
-  }
-  static troupe_engine_operation operation_that(run_fn run) {
-    return {.opcode = 1,
-            .name = "testing.operation",
-            .payload_bytes = 4,
-            .lane = troupe_lane_library,
-            .run = run,
-            .group = nullptr,
-            .run_group = nullptr,
-            .ready = nullptr};
   }
   // The failure that the next report tells of.
   struct told {
@@ -125,7 +116,7 @@ class interruptions {
 // run what the other has run.
 TEST_F(lanes, every_operation_runs_once_whoever_runs_it) {
   constexpr std::uint32_t most = 300'000;
-  const auto what = operation_that(&count_run);
+  const auto what = testing_worker::operation_that(&count_run);
   std::vector<int> runs(most);
   lanes_.queue(prepare(0, 0, what, runs.data()));  // its thread is here before the interruptions, so they reach it
   const interruptions held_up;
@@ -146,7 +137,7 @@ TEST_F(lanes, every_operation_runs_once_whoever_runs_it) {
 
 // Nobody else will: the pump may have gone to sleep long before a lane is done.
 TEST_F(lanes, a_lane_that_goes_idle_tells_the_reactor_of_answers_that_nobody_waits_for) {
-  const auto what = operation_that(&count_run);
+  const auto what = testing_worker::operation_that(&count_run);
   int runs = 0;
   std::atomic<std::uint32_t>& news = channel_.view().page().idle_epoch;
   lanes_.queue(prepare(0, 0, what, &runs));
@@ -156,7 +147,7 @@ TEST_F(lanes, a_lane_that_goes_idle_tells_the_reactor_of_answers_that_nobody_wai
 }
 
 TEST_F(lanes, an_engine_that_fails_without_saying_why_fails_for_good) {
-  const auto what = operation_that(&fail_without_a_word);
+  const auto what = testing_worker::operation_that(&fail_without_a_word);
   lanes_.run_here(prepare(0, 0, what, nullptr));
   const told t = next_report();
   EXPECT_EQ(t.how, static_cast<std::uint8_t>(reaction::fatal));
@@ -165,7 +156,7 @@ TEST_F(lanes, an_engine_that_fails_without_saying_why_fails_for_good) {
 }
 
 TEST_F(lanes, an_engine_cannot_invent_a_reaction_or_leave_a_text_without_an_end) {
-  const auto what = operation_that(&fail_in_bad_form);
+  const auto what = testing_worker::operation_that(&fail_in_bad_form);
   lanes_.run_here(prepare(0, 0, what, nullptr));
   const told t = next_report();
   EXPECT_EQ(t.how, static_cast<std::uint8_t>(reaction::fatal));

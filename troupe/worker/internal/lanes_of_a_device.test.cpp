@@ -8,6 +8,7 @@
 #include <thread>
 #include <troupe/worker/internal/lanes.hpp>
 #include <troupe/worker/testing/channel_in_memory.hpp>
+#include <troupe/worker/testing/one_operation.hpp>
 #include <troupe/worker/testing/recording_device.hpp>
 
 namespace troupe {
@@ -82,16 +83,6 @@ class lanes_of_a_device : public testing::Test {
     EXPECT_EQ(lost_.at(0).code, 700);
     return lost_.at(0).first.ticket;
   }
-  static troupe_engine_operation operation_that(run_fn run) {
-    return {.opcode = 1,
-            .name = "testing.operation",
-            .payload_bytes = 0,
-            .lane = troupe_lane_library,
-            .run = run,
-            .group = nullptr,
-            .run_group = nullptr,
-            .ready = nullptr};
-  }
 
   testing_worker::channel_in_memory channel_{capacity};
   ring_region report_memory_ = channel_.reports();
@@ -100,8 +91,9 @@ class lanes_of_a_device : public testing::Test {
   failure_log failures_;
   recording_device device_;
   lane_chooser chooser_{lane_policy::per_actor, 4, 2};
-  const std::array<troupe_engine_operation, 4> whats_{operation_that(&enqueue), operation_that(&lose_the_context),
-                                                      operation_that(&hold), operation_that(&do_nothing)};
+  const std::array<troupe_engine_operation, 4> whats_{
+      testing_worker::operation_that(&enqueue), testing_worker::operation_that(&lose_the_context),
+      testing_worker::operation_that(&hold), testing_worker::operation_that(&do_nothing)};
   std::unique_ptr<operation[]> operations_ = std::make_unique<operation[]>(capacity);
   std::vector<failure> lost_;
   std::uint64_t ticket_ = 0;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <troupe/worker/internal/pump.hpp>
 #include <troupe/worker/testing/channel_in_memory.hpp>
+#include <troupe/worker/testing/one_operation.hpp>
 #include <troupe/worker/testing/recording_device.hpp>
 
 namespace troupe {
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t capacity = 64;
 
-// Opcode 7: says that it may not run on the pump, until it may.
+// Says that it may not run on the pump, until it may.
 struct hesitant {
   std::atomic<bool> may{false};
   std::atomic<int> asked{0};
@@ -28,26 +29,11 @@ struct hesitant {
     failure->reaction = static_cast<std::uint8_t>(reaction::caller_bug);  // which is reported
     return false;
   }
-  troupe_engine_operation operation{.opcode = 7,
-                                    .name = "hesitate",
-                                    .payload_bytes = 0,
-                                    .lane = troupe_lane_library,
-                                    .run = run,
-                                    .group = nullptr,
-                                    .run_group = nullptr,
-                                    .ready = ready};
-  troupe_engine engine{.abi = troupe_engine_abi,
-                       .library = "hesitant",
-                       .backend = "host",
-                       .version = "",
-                       .operations = &operation,
-                       .operation_count = 1,
-                       .state = this,
-                       .close = [](const troupe_engine*) {},
-                       .notes = nullptr};
+  troupe_engine_operation operation = testing_worker::operation_that(run, ready);
+  troupe_engine engine = testing_worker::engine_with(operation, this);
 };
 
-// Opcode 7: on which threads it ran, and in which order.
+// On which threads it ran, and in which order.
 struct counting {
   std::vector<std::thread::id> ran_on;
   std::vector<std::uint64_t> tickets;
@@ -60,23 +46,8 @@ struct counting {
     ++me.ran;
     return true;
   }
-  troupe_engine_operation operation{.opcode = 7,
-                                    .name = "count",
-                                    .payload_bytes = 0,
-                                    .lane = troupe_lane_library,
-                                    .run = run,
-                                    .group = nullptr,
-                                    .run_group = nullptr,
-                                    .ready = nullptr};
-  troupe_engine engine{.abi = troupe_engine_abi,
-                       .library = "counting",
-                       .backend = "host",
-                       .version = "",
-                       .operations = &operation,
-                       .operation_count = 1,
-                       .state = this,
-                       .close = [](const troupe_engine*) {},
-                       .notes = nullptr};
+  troupe_engine_operation operation = testing_worker::operation_that(run);
+  troupe_engine engine = testing_worker::engine_with(operation, this);
 };
 
 class pumps : public testing::Test {
@@ -202,7 +173,7 @@ TEST_F(pumps, one_leaves_to_their_lane_those_that_are_not_ready_to_run_at_once) 
   ASSERT_TRUE(engines_.add("hesitant", what.engine));
   std::thread pumping([this] { EXPECT_TRUE(pump_.run()); });
   const std::thread::id pump = pumping.get_id();
-  send({.opcode = 7});
+  send({.opcode = testing_worker::only_opcode});
   EXPECT_EQ(next_report().reaction, static_cast<std::uint8_t>(reaction::caller_bug));
   pump_.stop();
   pumping.join();
@@ -210,7 +181,7 @@ TEST_F(pumps, one_leaves_to_their_lane_those_that_are_not_ready_to_run_at_once) 
   EXPECT_NE(what.ran_on, std::thread::id());
   EXPECT_EQ(what.asked, 1);
   what.may = true;
-  send({.opcode = 7});
+  send({.opcode = testing_worker::only_opcode});
   std::thread again([this] { EXPECT_TRUE(pump_.run()); });  // what is there, as it was stopped
   const std::thread::id next = again.get_id();
   EXPECT_EQ(next_report().reaction, static_cast<std::uint8_t>(reaction::caller_bug));
@@ -235,7 +206,7 @@ TEST_F(pumps, one_of_a_device_leaves_what_has_much_behind_it_to_the_thread_of_th
     ASSERT_TRUE(of_gpu.make_streams());
     const auto run = [&](std::size_t requests) {
       const std::size_t all = what.ran + requests;
-      for (std::size_t i = 0; i < requests; ++i) send({.opcode = 7});
+      for (std::size_t i = 0; i < requests; ++i) send({.opcode = testing_worker::only_opcode});
       while (of_gpu.step() == pump::stepped::something) {
       }
       while (what.ran < all) std::this_thread::yield();
