@@ -22,7 +22,8 @@ namespace troupe {
 ///
 /// On a platform most lanes are streams: to run an operation is to enqueue it, and it is done when the device has
 /// written so. That is asked for now and then only, because each time costs the device something: when a lane has
-/// nothing more to enqueue, behind what another lane waits for, and after some operations.
+/// nothing more to enqueue, before it does what may take long, behind what another lane waits for, and after some
+/// operations.
 class lane_set {
  public:
   /// Without `threads`, what is queued waits for whoever calls `step`.
