@@ -29,9 +29,11 @@ class copies_between_devices : public testing::TestWithParam<path> {
   // Its worker has been replaced.
   static void kill_and_wait(const device& gpu) {
     const auto now = [&gpu] { return gpu.statistics(); };
+    ASSERT_OK(gpu.started().get());  // before that there is no number to compare with
     const std::uint64_t before = now().generation;
     const int pid = now().worker_pid;
     kill_worker(gpu);
+    if (HasFatalFailure()) return;
     while (now().generation == before || now().worker_pid == pid) std::this_thread::yield();
   }
   // A request of the device has the buffer, and ends when it is told to.
