@@ -462,7 +462,7 @@ class device_core final : public waiter,
   device_supervisor supervisor_;
   std::shared_ptr<const region> region_;
   protocol::worker_settings settings_{};
-  std::string greeting_, gpu_core_file_;
+  std::string greeting_, gpu_core_stem_;
   std::uint32_t kept_ = 0;         // requests on the mailbox's list for the next worker
   std::uint64_t next_ticket_ = 1;  // and where it goes on
   std::atomic<worker_id> serving_{0};

@@ -62,10 +62,7 @@ std::shared_ptr<fault_record> device_core::hold_inquest(const device_supervisor:
 
 // The driver has written it before it reported anything.
 std::string device_core::gpu_core_of(int worker) const {
-  const std::size_t at = gpu_core_file_.find("%p");
-  if (at == std::string::npos) return {};
-  std::string path = gpu_core_file_;
-  path.replace(at, 2, std::to_string(worker));
+  std::string path = protocol::gpu_core_file(gpu_core_stem_, worker);
   return ::access(path.c_str(), F_OK) == 0 ? path : std::string();
 }
 

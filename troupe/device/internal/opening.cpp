@@ -141,12 +141,11 @@ result<void> device_core::set_up() {
       return error(reaction::unsupported, "device",
                    "device_options::gpu_core_folder is set, but the engine \"" + options_.engine +
                        "\" has no GPU; device_options::core_dumps lets the worker's process leave a core file");
-    // Each worker puts its process id where %p is.
-    gpu_core_file_ = std::filesystem::absolute(options_.gpu_core_folder).string() + "/" +
-                     name_for_files(options_.name) + "-worker-%p.gpucore";
+    gpu_core_stem_ =
+        std::filesystem::absolute(options_.gpu_core_folder).string() + "/" + name_for_files(options_.name) + "-worker-";
   }
   greeting_ =
-      options_.engine + "\n" + gpu_core_file_ + "\n" + std::to_string(options_.engine_folders.size() + 1) + "\n";
+      options_.engine + "\n" + gpu_core_stem_ + "\n" + std::to_string(options_.engine_folders.size() + 1) + "\n";
   for (const std::string& f : options_.engine_folders) greeting_ += f + "\n";
   greeting_ += options_.runtime_folder + "/engines\n";
   for (const std::string& l : options_.libraries) greeting_ += l + "\n";

@@ -230,8 +230,9 @@ void lane_set::wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept 
     lane& l = lanes_[p.lane];
     if (done(p.lane) >= p.sequence) return;
     if (stream == nullptr) return wait_until_done(p.lane, p.sequence);
-    if (l.stream == nullptr || l.ran.load(std::memory_order_acquire) < p.sequence) mark(on_lane);  // this may last
-    if (l.stream == nullptr) return wait_until_done(p.lane, p.sequence);
+    const bool by_host = l.stream == nullptr;
+    if (by_host || l.ran.load(std::memory_order_acquire) < p.sequence) mark(on_lane);  // this may last
+    if (by_host) return wait_until_done(p.lane, p.sequence);
     sleep_until([&] { return l.ran.load(std::memory_order_seq_cst) >= p.sequence; });
     mark(p);
     if (auto ok = gpu_->wait(stream, channel_.page().lanes[p.lane].done, p.sequence); !ok) fault(ok.error());

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <troupe/channel/ring.hpp>
 #include <troupe/channel/slot_queue.hpp>
 #include <troupe/request/block.hpp>
@@ -221,6 +222,12 @@ struct worker_settings {
   bool core_dumps;
   std::uint64_t cores[16];  ///< a bit for each that a process may run on; none: all
 };
+
+/// Where the worker with this process id leaves what the GPU was doing: both sides must agree. `stem` is in the
+/// greeting; empty: nowhere.
+inline std::string gpu_core_file(const std::string& stem, int worker) {
+  return stem.empty() ? stem : stem + std::to_string(worker) + ".gpucore";
+}
 
 /// Memory messages are counted, over all workers of a device: `number` is how many there have been with this one.
 struct memory_place {

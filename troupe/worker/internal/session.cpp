@@ -28,7 +28,7 @@ constexpr std::size_t most_message_bytes = 16 << 10;
 
 struct greeting {
   protocol::worker_settings settings;
-  std::string backend, gpu_core_file;
+  std::string backend, gpu_core_stem;
   std::vector<std::string> folders, libraries;
 };
 
@@ -40,15 +40,14 @@ map_access access_of(const protocol::memory_place& place) noexcept {
   return place.read_only != 0 ? map_access::read_only : map_access::read_write;
 }
 
-// The text: backend, file for the GPU's state after a fault, number of folders, folders, libraries; one per line.
+// The text: backend, stem of the files for the GPU's state after a fault, number of folders, folders, libraries; one
+// per line.
 greeting parse(const protocol::worker_settings& settings, const std::string& text) {
-  greeting g{.settings = settings, .backend = {}, .gpu_core_file = {}, .folders = {}, .libraries = {}};
+  greeting g{.settings = settings, .backend = {}, .gpu_core_stem = {}, .folders = {}, .libraries = {}};
   std::istringstream lines(text);
   std::string line;
   std::getline(lines, g.backend);
-  std::getline(lines, g.gpu_core_file);
-  if (const auto at = g.gpu_core_file.find("%p"); at != std::string::npos)
-    g.gpu_core_file.replace(at, 2, std::to_string(::getpid()));
+  std::getline(lines, g.gpu_core_stem);
   std::getline(lines, line);
   const int folders = std::atoi(line.c_str());
   while (std::getline(lines, line))
@@ -152,9 +151,10 @@ result<void> worker_session::begin() {
   if (!mailbox) return mailbox.error();
   auto asks_for_memory = control_socket::adopt(std::move(got->fds[2]));
   if (!asks_for_memory) return asks_for_memory.error();
-  auto gpu =
-      load_platform(g.backend, g.folders,
-                    {.device = g.settings.device, .shared = home_ == home::thread, .core_file = g.gpu_core_file});
+  auto gpu = load_platform(g.backend, g.folders,
+                           {.device = g.settings.device,
+                            .shared = home_ == home::thread,
+                            .core_file = protocol::gpu_core_file(g.gpu_core_stem, ::getpid())});
   if (!gpu) return gpu.error();
   const std::uint64_t apart = *gpu ? g.settings.device_bytes : 0;
   if (*gpu) {
