@@ -250,11 +250,16 @@ TEST_F(beside_cuda, statistics_say_what_the_driver_says) {
   EXPECT_EQ(h.pci, bus);
   EXPECT_EQ(h.capability_major, static_cast<std::uint32_t>(major));
   EXPECT_EQ(h.processors, static_cast<std::uint32_t>(processors));
-  // What another program takes is seen too.
-  CUdeviceptr taken = 0;
-  must(::cuMemAlloc(&taken, std::size_t{1} << 30));
-  compare();
-  must(::cuMemFree(taken));
+  // What another program takes is seen too; again if others have let go of as much meanwhile.
+  bool seen = false;
+  for (int attempt = 0; attempt < 5 && !seen; ++attempt) {
+    const std::uint64_t before = compare().free_bytes;
+    CUdeviceptr taken = 0;
+    must(::cuMemAlloc(&taken, std::size_t{1} << 30));
+    seen = compare().free_bytes + (std::uint64_t{900} << 20) < before;
+    must(::cuMemFree(taken));
+  }
+  EXPECT_TRUE(seen);
 }
 
 constexpr const char* busy_source = R"(

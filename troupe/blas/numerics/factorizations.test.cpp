@@ -98,9 +98,11 @@ TYPED_TEST_SUITE(factorizations, full_elements, element_names);
 
 TYPED_TEST(factorizations, getrf_getrs_and_getri_factor_solve_and_invert_with_and_without_pivots) {
   using T = TypeParam;
-  std::int64_t moved = 0, could_move = 0;
+  std::size_t moved = 0;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
-    const std::int64_t n = this->size(i == 0 ? 90 : 40), nrhs = this->size(20), count = this->size(i == 1 ? 200 : 12);
+    // The first ones are large enough for rows to move; the others are of any size.
+    const std::int64_t n = i == 0 ? 40 + this->size(50) : this->size(40), nrhs = this->size(20),
+                       count = i == 0 ? 4 + this->size(8) : this->size(i == 1 ? 200 : 12);
     const bool pivoting = i % 2 == 0;
     auto a = this->matrices(count, n, n, pivoting), b = this->matrices(count, n, nrhs),
          inverse = this->matrices(count, n, n);
@@ -123,10 +125,8 @@ TYPED_TEST(factorizations, getrf_getrs_and_getri_factor_solve_and_invert_with_an
       EXPECT_TRUE(this->close(reference::product(this->lower(one.now()), this->upper(one.now())), meant, n))
           << how_to_repeat();
     }
-    if (pivoting) {
+    if (pivoting)
       for (std::int64_t l = 0; l < n * count; ++l) moved += pivots.values[static_cast<std::size_t>(l)] != l % n + 1;
-      could_move += (n - 1) * count;
-    }
 
     const op trans = this->any_op();
     this->run(getrs_batched<T>{.a = a.template list<access_mode::read>(),
@@ -153,7 +153,7 @@ TYPED_TEST(factorizations, getrf_getrs_and_getri_factor_solve_and_invert_with_an
       EXPECT_EQ(info.values[l], 0);
     }
   }
-  EXPECT_TRUE(could_move < 100 || moved > could_move / 4) << moved << " of " << could_move << " rows changed places";
+  EXPECT_GT(moved, 100u) << "rows that changed places";
 }
 
 TYPED_TEST(factorizations, matinv_inverts_in_one_step_and_keeps_its_input) {
