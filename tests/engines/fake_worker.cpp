@@ -37,7 +37,8 @@ void give_away(const control_socket::received& hello, std::span<const std::byte>
   auto asked = control_socket::adopt(file_descriptor(::dup(hello.fds[2].get())));
   protocol::wanted_memory wanted;
   if (!asked || !asked->receive(std::as_writable_bytes(std::span(&wanted, 1)), 1)) return;
-  const protocol::made_memory made{.made = 1, .reaction = 0, .address = m.settings.reserve_begin};
+  const protocol::made_memory made{
+      .made = 1, .reaction = 0, .address = m.settings.reserve_begin, .number = wanted.number};
   (void)asked->send(std::as_bytes(std::span(&made, 1)));
 }
 

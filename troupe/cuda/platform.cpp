@@ -231,7 +231,10 @@ result<void> gpu::reserve(std::uint64_t address, std::uint64_t bytes) {
     return {};
   }
   (void)::cuMemAddressFree(got, bytes);
-  return error(reaction::fatal, "cuda", "the addresses that all workers of a device use are taken in this process");
+  return error(reaction::fatal, "cuda",
+               "the " + std::to_string(bytes) + " bytes of addresses from " + std::to_string(address) +
+                   " on, where all workers of the device have its memory, are taken in this process. With "
+                   "isolation::thread that is this program: open the device earlier, or with isolation::process");
 }
 
 result<file_descriptor> gpu::make_memory(std::uint64_t bytes) {
@@ -340,7 +343,13 @@ result<void> gpu::pin(std::byte* at, std::uint64_t bytes, map_access access) {
   if (read_only && !reads_only_) return {};  // copies from there go through the driver's own memory
   const unsigned flags =
       CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | (read_only ? CU_MEMHOSTREGISTER_READ_ONLY : 0u);
-  return done(::cuMemHostRegister(at, bytes, flags), "cuMemHostRegister");
+  const CUresult r = ::cuMemHostRegister(at, bytes, flags);
+  if (r == CUDA_ERROR_OUT_OF_MEMORY)
+    return failed(
+        "cuMemHostRegister of " + std::to_string(bytes) +
+            " bytes, which the system cannot pin; free host buffers, or lower device_options::host_memory_limit",
+        r);
+  return done(r, "cuMemHostRegister");
 }
 
 // Smaller numbers go first. What is neither high nor low lies between, or nothing could be lower.

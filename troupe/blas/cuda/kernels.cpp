@@ -11,6 +11,11 @@
 TROUPE_EMBEDDED(troupe_blas_kernels, TROUPE_KERNELS);
 
 namespace troupe::blas {
+namespace {
+
+constexpr std::string_view prefix = "troupe_blas_";
+
+}  // namespace
 
 result<kernel_set> kernel_set::make() {
   kernel_set out;
@@ -29,7 +34,7 @@ result<kernel_set> kernel_set::make() {
   for (const CUkernel kernel : all) {
     const char* name = nullptr;
     if (auto ok = done("cuKernelGetName", ::cuKernelGetName(&name, kernel), nullptr); !ok) return ok.error();
-    out.by_name_.emplace(name, kernel);
+    out.by_name_.emplace(std::string_view(name).substr(prefix.size()), kernel);
   }
   return out;
 }

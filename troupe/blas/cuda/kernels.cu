@@ -10,5 +10,5 @@
 using namespace troupe::blas::on_gpu;
 
 #define KERNEL(NAME, ARGUMENTS, ...) \
-  extern "C" __global__ void NAME(const __grid_constant__ ARGUMENTS arguments) { __VA_ARGS__(arguments); }
+  extern "C" __global__ void troupe_blas_##NAME(const __grid_constant__ ARGUMENTS arguments) { __VA_ARGS__(arguments); }
 #include "kernel_list.inc"

@@ -13,7 +13,8 @@
 
 namespace troupe::blas {
 
-/// The kernels of kernels.cu, by name.
+/// The kernels of kernels.cu, by name. In the image each begins with troupe_blas_, by which tools tell them from those
+/// of cuBLAS.
 class kernel_set {
  public:
   static result<kernel_set> make();

@@ -231,7 +231,10 @@ class device_core final : public waiter,
   void cancel_overdue();
   void watch_running(std::int64_t limit_ns);
   void look_at_running();
-  bool runs_too_long(std::uint32_t slot, std::int64_t now, std::int64_t& look_again);
+  using lane_heads = std::array<std::uint64_t, max_lanes>;
+  lane_heads first_of_lanes() const;
+  bool runs(std::uint32_t slot, std::uint64_t ticket, const lane_heads& heads) const;
+  bool runs_too_long(std::uint32_t slot, std::int64_t now, const lane_heads& heads, std::int64_t& look_again);
   void watch_heart();
   void feel_heart();
 

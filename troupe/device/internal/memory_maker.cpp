@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
+#include <troupe/base/clock.hpp>
 #include <troupe/device/internal/memory_maker.hpp>
 #include <troupe/device/internal/report.hpp>
 #include <troupe/worker/internal/protocol.hpp>
@@ -9,37 +12,49 @@
 namespace troupe {
 
 result<file_descriptor> memory_maker::make(std::uint64_t bytes, std::int64_t deadline_ns) {
-  auto made = ask({protocol::wanted::memory, bytes, 0}, nullptr, deadline_ns);
+  auto made = ask({protocol::wanted::memory, bytes, 0, 0}, nullptr, deadline_ns);
   return made ? result(std::move(made->memory)) : made.error();
 }
 
 result<file_descriptor> memory_maker::try_to_open(const file_descriptor& memory, std::uint64_t bytes,
                                                   std::int64_t deadline_ns) {
-  auto opened = ask({protocol::wanted::memory, bytes, 0}, &memory, deadline_ns);
+  auto opened = ask({protocol::wanted::memory, bytes, 0, 0}, &memory, deadline_ns);
   return opened ? result(std::move(opened->memory)) : opened.error();
 }
 
 result<std::uint64_t> memory_maker::make_managed(std::uint64_t bytes, std::int64_t deadline_ns) {
-  auto made = ask({protocol::wanted::managed, bytes, 0}, nullptr, deadline_ns);
+  auto made = ask({protocol::wanted::managed, bytes, 0, 0}, nullptr, deadline_ns);
   return made ? result(made->address) : made.error();
 }
 
 // One that cannot be told keeps the memory until it ends.
 void memory_maker::release_managed(std::uint64_t address) noexcept {
-  const protocol::wanted_memory unwanted{protocol::wanted::release, 0, address};
+  const protocol::wanted_memory unwanted{protocol::wanted::release, 0, address, 0};
   const std::scoped_lock guard(sending_);
   if (worker_) (void)worker_.send(std::as_bytes(std::span(&unwanted, 1)), {}, 0);
 }
 
-result<memory_maker::answer> memory_maker::ask(const protocol::wanted_memory& wanted, const file_descriptor* opens,
+bool memory_maker::is_gone() noexcept {
+  const std::scoped_lock guard(sending_);
+  return !worker_;
+}
+
+result<memory_maker::answer> memory_maker::ask(protocol::wanted_memory wanted, const file_descriptor* opens,
                                                std::int64_t deadline_ns) {
-  const char* const call = opens != nullptr ? "import: " : "alloc: ";
-  const auto gone = [call](const char* how) {
-    return error(reaction::context_lost, "memory",
-                 std::string(call) + "the worker that was to see to the memory " + how);
+  const std::string call = opens != nullptr ? "import: " : "alloc: ";
+  const auto gone = [&](const char* how) {
+    return error(reaction::context_lost, "memory", call + "the worker that was to see to the memory " + how);
   };
-  const std::scoped_lock guard(lock_);
+  const auto late = [&] {
+    return error(reaction::retry_later, "memory",
+                 call + "the worker has not seen to the memory within device_options::start_timeout; ask again");
+  };
+  constexpr std::int64_t longest_wait_ns = std::int64_t{1} << 60;  // what can be added to any time
+  std::unique_lock turn(lock_,
+                        std::chrono::nanoseconds(std::clamp<std::int64_t>(deadline_ns - now_ns(), 0, longest_wait_ns)));
+  if (!turn) return late();
   if (!worker_) return gone("did not answer");
+  wanted.number = ++asked_;
   const int fd = opens != nullptr ? opens->get() : -1;
   const auto send = [&] {
     const std::scoped_lock now(sending_);
@@ -47,20 +62,26 @@ result<memory_maker::answer> memory_maker::ask(const protocol::wanted_memory& wa
                         opens != nullptr ? std::span<const int>(&fd, 1) : std::span<const int>(), deadline_ns);
   };
   if (auto sent = send(); !sent) return sent.error();
-  std::array<std::byte, 4096> packet;
-  auto got = worker_.receive(packet, 1, deadline_ns);
-  // An answer that comes late, or is none, must not be taken for that to a later question.
   const auto leave = [&](const char* how) {
     const std::scoped_lock now(sending_);
     worker_ = {};
     return gone(how);
   };
-  if (!got) return leave("wrote nonsense");
-  if (got->outcome == control_socket::outcome::timed_out) return leave("did not answer in time");
-  if (got->outcome == control_socket::outcome::closed) return leave("has ended");
+  std::array<std::byte, 4096> packet;
+  result<control_socket::received> got = control_socket::received{};
   protocol::made_memory head;
-  if (got->bytes < sizeof head) return leave("wrote nonsense");
-  std::memcpy(&head, packet.data(), sizeof head);
+  while (true) {
+    got = worker_.receive(packet, 1, deadline_ns);
+    if (!got) return leave("wrote nonsense");
+    if (got->outcome == control_socket::outcome::timed_out) return late();
+    if (got->outcome == control_socket::outcome::closed) return leave("has ended");
+    if (got->bytes < sizeof head) return leave("wrote nonsense");
+    std::memcpy(&head, packet.data(), sizeof head);
+    if (head.number == wanted.number) break;
+    if (head.number > wanted.number) return leave("wrote nonsense");
+    // It comes too late for whoever had asked.
+    if (head.made == 1 && head.address != 0) release_managed(head.address);
+  }
   const bool managed = wanted.what == protocol::wanted::managed;
   if (head.made == 1 && managed && got->fds.empty() && head.address != 0) return answer{{}, head.address};
   if (head.made == 1 && opens != nullptr && got->fds.empty()) return answer{};

@@ -14,7 +14,8 @@ class memory_maker {
  public:
   explicit memory_maker(control_socket worker) noexcept : worker_(std::move(worker)) {}
 
-  /// Waits until the worker is ready, if it is yet to start. `context_lost` when it is gone.
+  /// Waits until the worker is ready, if it is yet to start. `context_lost` when it is gone, `retry_later` when the
+  /// answer does not come in time.
   result<file_descriptor> make(std::uint64_t bytes, std::int64_t deadline_ns);
   /// Whether somebody else's memory can be opened, all of it. Answers no descriptor.
   result<file_descriptor> try_to_open(const file_descriptor& memory, std::uint64_t bytes, std::int64_t deadline_ns);
@@ -22,15 +23,18 @@ class memory_maker {
   result<std::uint64_t> make_managed(std::uint64_t bytes, std::int64_t deadline_ns);
   /// It is not used any more. Does not wait.
   void release_managed(std::uint64_t address) noexcept;
+  /// It has ended, or answers nonsense: it is not asked again.
+  bool is_gone() noexcept;
 
  private:
   struct answer {
     file_descriptor memory;
     std::uint64_t address;
   };
-  result<answer> ask(const protocol::wanted_memory& wanted, const file_descriptor* opens, std::int64_t deadline_ns);
+  result<answer> ask(protocol::wanted_memory wanted, const file_descriptor* opens, std::int64_t deadline_ns);
 
-  std::mutex lock_;     // one question at a time
+  std::timed_mutex lock_;  // one question at a time
+  std::uint64_t asked_ = 0;
   std::mutex sending_;  // while the socket is used, or given up
   control_socket worker_;
 };

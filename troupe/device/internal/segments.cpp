@@ -65,7 +65,10 @@ result<file_descriptor> device_core::ask_a_worker(
     std::shared_ptr<memory_maker> maker;
     {
       const std::scoped_lock guard(link_lock_);
-      const auto ready = std::find_if(links_.begin(), links_.end(), [](const auto& l) { return l->ready.load(); });
+      const auto ready = std::find_if(links_.begin(), links_.end(), [](const auto& l) {
+        const auto m = l->maker();
+        return l->ready.load() && m && !m->is_gone();
+      });
       if (!links_.empty()) maker = (ready != links_.end() ? *ready : links_.back())->maker();
     }
     if (maker) {

@@ -232,14 +232,15 @@ submission device_core::submit(const request_info& info, const void* request, ch
   e.retries = options.retries;
   e.deadline_ns.store(deadline, std::memory_order_release);
   e.run_limit_ns.store(run_limit, std::memory_order_relaxed);
-  const protocol::command_header head{.opcode = info.opcode,
-                                      .library = info.library,
-                                      .generation = static_cast<std::uint32_t>(checked.generation()),
-                                      .reports_seen = seen,
-                                      .segments = segments_sent_.load(std::memory_order_acquire),
-                                      .access_count = listed ? protocol::listed_accesses : e.access_count,
-                                      .flags = {!options.coalesce, options.priority, checked.uses_managed()},
-                                      .payload_bytes = static_cast<std::uint16_t>(info.payload_bytes)};
+  const protocol::command_header head{
+      .opcode = info.opcode,
+      .library = info.library,
+      .generation = static_cast<std::uint32_t>(checked.generation()),
+      .reports_seen = seen,
+      .segments = segments_sent_.load(std::memory_order_acquire),
+      .access_count = listed ? protocol::listed_accesses : e.access_count,
+      .flags = {!options.coalesce, options.priority, checked.uses_managed(), run_limit != no_deadline},
+      .payload_bytes = static_cast<std::uint16_t>(info.payload_bytes)};
   std::byte* const accesses = record + sizeof head;
   std::memcpy(record, &head, sizeof head);
   for (std::size_t i = 0; i < count; ++i)

@@ -63,8 +63,9 @@ void device_core::look_at_running() {
   std::optional<std::uint32_t> overrun;
   {
     const drive_guard guard(*this);
+    const lane_heads heads = first_of_lanes();
     for (std::uint32_t slot = 0; slot < ledger_.capacity() && !overrun; ++slot)
-      if (runs_too_long(slot, now, again)) overrun = slot;
+      if (runs_too_long(slot, now, heads, again)) overrun = slot;
     if (overrun) overrun_ = ledger_[*overrun].ticket.load(std::memory_order_relaxed);
   }
   if (overrun) {
@@ -81,21 +82,50 @@ void device_core::look_at_running() {
   if (again != no_deadline && is_earliest(next_look_, again)) loop_->at(again, shared_from_this(), timer::running);
 }
 
+// With drive_lock_ held. What is first in its lane of all that is not done: tickets, or 0.
+device_core::lane_heads device_core::first_of_lanes() const {
+  lane_heads heads{};
+  for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
+    const std::uint64_t word = channel_.log(lane, retired_[lane] + 1).load(std::memory_order_acquire);
+    const std::uint32_t slot = protocol::slot_of(word);
+    if (slot >= ledger_.capacity()) continue;
+    const ledger_entry& e = ledger_[slot];
+    const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
+    if (e.in_flight.load(std::memory_order_acquire) && protocol::log_word(ticket, slot) == word) heads[lane] = ticket;
+  }
+  return heads;
+}
+
+// On a GPU, what has started may only have been enqueued. It runs when it is the first of its lane and does not wait
+// for other lanes, which it can only for what is older. Where no lane has a first one, the worker's memory is corrupt,
+// and everything counts.
+bool device_core::runs(std::uint32_t slot, std::uint64_t ticket, const lane_heads& heads) const {
+  if (!has_started(slot, ticket)) return false;
+  if (std::all_of(heads.begin(), heads.end(), [](std::uint64_t head) { return head == 0; })) return true;
+  const std::uint32_t gate = channel_.gate(slot).load(std::memory_order_acquire);
+  bool is_first = false, waits = false;
+  for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
+    is_first |= heads[lane] == ticket;
+    waits |= (gate >> lane & 1) != 0 && heads[lane] != 0 && heads[lane] < ticket;
+  }
+  return is_first && !waits;
+}
+
 // With drive_lock_ held. When to look again goes into `again`.
-bool device_core::runs_too_long(std::uint32_t slot, std::int64_t now, std::int64_t& again) {
+bool device_core::runs_too_long(std::uint32_t slot, std::int64_t now, const lane_heads& heads, std::int64_t& again) {
   ledger_entry& e = ledger_[slot];
   if (!e.in_flight.load(std::memory_order_seq_cst) || e.answered) return false;
   const std::int64_t limit = e.run_limit_ns.load(std::memory_order_relaxed);
   if (limit == no_deadline) return false;
   const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
-  if (!has_started(slot, ticket)) {
+  // One that waits for another device does not run.
+  if (!runs(slot, ticket, heads) || (e.peer && !e.peer->is_turn_of(e.is_source))) {
     again = std::min(again, now + std::clamp(limit / looks_in_a_limit, shortest_look_ns, longest_look_ns));
+    e.running_ticket = 0;
     return false;
   }
-  // A request that is run again after a fault begins anew, and so does one that has waited for another device.
-  const bool waits = e.peer && !e.peer->is_turn_of(e.is_source);
-  if (waits) again = std::min(again, now + std::clamp(limit / looks_in_a_limit, shortest_look_ns, longest_look_ns));
-  if (e.running_ticket != ticket || e.running_ns < fault_ns_ || waits) {
+  // A request that is run again after a fault begins anew.
+  if (e.running_ticket != ticket || e.running_ns < fault_ns_) {
     e.running_ticket = ticket;
     e.running_ns = now;
   }

@@ -56,16 +56,18 @@ TEST(command, flags_and_priority_arrive_as_they_were_sent_and_others_are_refused
   auto record = good(1, 8);
   std::byte& flags = record[offsetof(protocol::command_header, flags)];
   for (const priority p : {priority::normal, priority::high, priority::low})
-    for (const auto& [alone, bound] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
-      const protocol::command_flags sent(alone, p, bound);
+    for (const int set : {0, 1, 2, 3, 4, 5, 6, 7}) {
+      const bool alone = (set & 1) != 0, bound = (set & 2) != 0, timed = (set & 4) != 0;
+      const protocol::command_flags sent(alone, p, bound, timed);
       std::memcpy(&flags, &sent, sizeof sent);
       const auto c = parse_command(record);
       ASSERT_TRUE(c);
       EXPECT_EQ(c->head.flags.alone(), alone);
       EXPECT_EQ(c->head.flags.bound(), bound);
+      EXPECT_EQ(c->head.flags.timed(), timed);
       EXPECT_EQ(c->head.flags.priority(), p);
     }
-  for (const int bits : {12, 13, 16, 255}) {
+  for (const int bits : {24, 25, 32, 255}) {
     flags = static_cast<std::byte>(bits);
     EXPECT_FALSE(parse_command(record)) << bits;
   }

@@ -54,6 +54,11 @@ class engine_set {
   /// The operation behind an opcode; loads the library named by `library_code` when it is not there yet.
   /// `unsupported` says what is missing.
   result<found> find(std::uint32_t library_code, std::uint64_t opcode);
+  /// The same where it is loaded already, else null.
+  const found* loaded_operation(std::uint64_t opcode) const noexcept {
+    const known* const k = lookup(opcode);
+    return k != nullptr ? &k->what : nullptr;
+  }
   /// What engines get of this; as long as this is.
   const troupe_engine_neighbours* neighbours() const noexcept { return &neighbours_; }
   /// "library backend version", one line per loaded engine.

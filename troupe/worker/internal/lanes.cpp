@@ -12,7 +12,10 @@
 namespace troupe {
 namespace {
 
-constexpr std::uint64_t most_unmarked = 32;
+// What a lane runs without a mark: a mark costs about 2 µs of the device, and answers come with the next. So each 32,
+// or what takes so long.
+constexpr std::uint32_t most_unmarked = 32;
+constexpr std::int64_t longest_unmarked_ns = 2'500'000;
 constexpr std::size_t usual_payload_bytes = 5 * 64;
 constexpr std::uint64_t plenty = 256;
 // While the device is busy: how long the watcher naps, and after how long without progress it asks whether all is well.
@@ -143,13 +146,14 @@ void lane_set::serve(std::uint32_t number) noexcept {
     // between.
     const std::uint64_t queued = l.queued.load(std::memory_order_acquire),
                         next = l.ran.load(std::memory_order_acquire) + 1;
+    if (is_lost()) return;
     if (queued >= next) {
       look_ahead(number, next, queued);
       operation& op = at({number, next});
       // What is done already shall not seem to wait for this.
       if (l.stream != nullptr && !op.only_enqueues) mark(number);
       if (gpu_ == nullptr && l.purpose == lane_purpose::low) {
-        for (std::uint32_t i = 0; i < op.together; ++i) wait_for(at({number, next + i}).waits, number);
+        for (std::uint32_t i = 0; i < op.together; ++i) (void)wait_for(at({number, next + i}).waits, number);
         give_way();
       }
       run(op);
@@ -223,9 +227,11 @@ void lane_set::wake_who_wanted_that() noexcept {
   futex_wake(far_enough_, futex_scope::process);
 }
 
-// For an operation that is about to run on a lane. Of the device, streams wait for each other by themselves.
-void lane_set::wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept {
+// For an operation that is about to run on a lane. Of the device, streams wait for each other by themselves: for which
+// lanes, a bit each, is what it says. Once the device is lost it returns whatever has been done.
+std::uint32_t lane_set::wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept {
   void* const stream = lanes_[on_lane].stream;
+  std::uint32_t on_device = 0;
   waits.for_each([&](position p) {
     lane& l = lanes_[p.lane];
     if (done(p.lane) >= p.sequence) return;
@@ -235,8 +241,10 @@ void lane_set::wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept 
     if (by_host) return wait_until_done(p.lane, p.sequence);
     sleep_until([&] { return l.ran.load(std::memory_order_seq_cst) >= p.sequence; });
     mark(p);
+    on_device |= std::uint32_t{1} << p.lane;
     if (auto ok = gpu_->wait(stream, channel_.page().lanes[p.lane].done, p.sequence); !ok) fault(ok.error());
   });
+  return on_device;
 }
 
 bool lane_set::are_met(const wait_list& waits, std::uint32_t number) const noexcept {
@@ -254,7 +262,9 @@ void lane_set::mark(std::uint32_t number) noexcept {
   if (l.marked.load(std::memory_order_acquire) >= l.ran.load(std::memory_order_acquire)) return;
   const std::scoped_lock guard(l.marking);
   const std::uint64_t up_to = l.ran.load(std::memory_order_acquire);
-  if (l.marked.load(std::memory_order_relaxed) >= up_to) return;
+  const std::uint64_t before = l.marked.load(std::memory_order_relaxed);
+  if (before >= up_to) return;
+  if (done(number) >= before) l.busy_since_ns.store(now_ns(), std::memory_order_relaxed);
   if (auto ok = gpu_->write(l.stream, channel_.page().lanes[number].done, up_to); !ok) return fault(ok.error());
   l.marked.store(up_to, std::memory_order_seq_cst);
   if (watch_asleep_.load(std::memory_order_seq_cst) != 0) {
@@ -360,12 +370,27 @@ void lane_set::run(operation& op) noexcept {
   if (op.together > 1) return run_group(op);
   // Waits come first, also for an operation that will not run: later ones wait for this one alone and rely on what it
   // waited for.
-  wait_for(op.waits, op.at.lane);
+  const std::uint32_t on_device = wait_for(op.waits, op.at.lane);
+  if (is_lost()) return;
+  if (op.timed) is_about_to_run(op, on_device);
   failure_ptr why = start(op);
   lanes_[op.at.lane].running.store(true, std::memory_order_relaxed);
   if (!why) why = execute(op);
+  if (why && goes_with_the_context(*why)) return;
   if (why) tell(op, why);
   complete(op.at);
+}
+
+// The application counts the time of what runs, and what is only enqueued does not: of each lane only the first runs,
+// and that not while the device keeps it waiting for other lanes.
+void lane_set::is_about_to_run(const operation& op, std::uint32_t waits_for) noexcept {
+  if (lanes_[op.at.lane].stream != nullptr) mark(op.at.lane);
+  channel_.gate(op.slot).store(waits_for, std::memory_order_relaxed);
+}
+
+// It has not failed by itself: it is lost, and may be asked again, as all that the device has not done.
+bool lane_set::goes_with_the_context(const failure& why) const noexcept {
+  return why.reaction == reaction::context_lost && is_lost();
 }
 
 // One call for all that can still run. Each has its own answer: what is cancelled, or misses an input, is left out.
@@ -377,9 +402,12 @@ void lane_set::run_group(operation& head) noexcept {
   const position first = head.at;
   const std::uint32_t all = head.together;
   const auto member = [&](std::uint32_t i) -> operation& { return at({first.lane, first.sequence + i}); };
-  for (std::uint32_t i = 0; i < all; ++i) wait_for(member(i).waits, first.lane);
+  std::uint32_t on_device = 0;
+  for (std::uint32_t i = 0; i < all; ++i) on_device |= wait_for(member(i).waits, first.lane);
+  if (is_lost()) return;
   for (std::uint32_t i = 0; i < all; ++i) {
     operation& op = member(i);
+    if (op.timed) is_about_to_run(op, on_device);
     if (const failure_ptr why = start(op)) {
       tell(op, why);
       continue;
@@ -392,7 +420,10 @@ void lane_set::run_group(operation& head) noexcept {
   lanes_[first.lane].running.store(true, std::memory_order_relaxed);
   if (n < 2 || !head.what->run_group(head.engine, payloads.data(), calls.data(), n, &unused)) {
     for (std::uint32_t i = 0; i < n; ++i)
-      if (const failure_ptr why = execute(*going[i])) tell(*going[i], why);
+      if (const failure_ptr why = execute(*going[i])) {
+        if (goes_with_the_context(*why)) return;
+        tell(*going[i], why);
+      }
   }
   complete({first.lane, first.sequence + all - 1});
 }
@@ -406,9 +437,11 @@ void lane_set::complete(position up_to) noexcept {
     reports_.announce();
   } else {
     const std::uint64_t before = l.ran.exchange(up_to.sequence, std::memory_order_seq_cst);
-    bool say_so = up_to.sequence - l.marked.load(std::memory_order_relaxed) >= most_unmarked;
+    bool say_so =
+        up_to.sequence - l.marked.load(std::memory_order_relaxed) >= l.unmarked.load(std::memory_order_relaxed);
     for (std::uint64_t s = before + 1; s <= up_to.sequence; ++s)
-      say_so |= at({up_to.lane, s}).awaited.load(std::memory_order_seq_cst);
+      if (const operation& op = at({up_to.lane, s}); op.timed || op.awaited.load(std::memory_order_seq_cst))
+        say_so = true;
     if (say_so) mark(up_to.lane);
   }
   wake_steps();
@@ -426,6 +459,19 @@ bool lane_set::have_plenty() const noexcept {
          });
 }
 
+// How long its operations take, by those that the device has said to be done since it was looked at last.
+void lane_set::learn_pace(std::uint32_t number, pace& p, std::int64_t now) noexcept {
+  lane& l = lanes_[number];
+  const std::uint64_t known = done(number), moved = known - p.done;
+  if (moved == 0) return;
+  const std::int64_t since = std::max(p.seen_ns, l.busy_since_ns.load(std::memory_order_relaxed));
+  const auto each_ns = std::max<std::int64_t>((now - since) / static_cast<std::int64_t>(moved), 1);
+  const auto unmarked = std::clamp<std::int64_t>(longest_unmarked_ns / each_ns, 1, most_unmarked);
+  if (l.unmarked.load(std::memory_order_relaxed) != unmarked)
+    l.unmarked.store(static_cast<std::uint32_t>(unmarked), std::memory_order_relaxed);
+  p = {known, now};
+}
+
 bool lane_set::under_way() const noexcept {
   return std::any_of(lanes_.begin(), lanes_.end(), [this](const lane& l) {
     return done(static_cast<std::uint32_t>(&l - lanes_.data())) < l.marked.load(std::memory_order_seq_cst);
@@ -439,6 +485,7 @@ void lane_set::watch() noexcept {
   if (auto ok = gpu_->enter(); !ok) return fault(ok.error());
   std::uint64_t seen = 0;
   std::int64_t asked_ns = now_ns();
+  std::array<pace, max_lanes> paces{};
   adaptive_wait wait(policy_);
   const auto progress = [this] {
     std::uint64_t all = 0;
@@ -452,6 +499,8 @@ void lane_set::watch() noexcept {
       asked_ns = now_ns();
       reports_.announce();
       wake_who_wanted_that();
+      for (std::uint32_t i = 0; i < max_lanes; ++i)
+        if (lanes_[i].stream != nullptr) learn_pace(i, paces[i], asked_ns);
       continue;
     }
     if (!under_way()) {
@@ -475,19 +524,22 @@ void lane_set::watch() noexcept {
   }
 }
 
-// The first operation that is not done, where only one lane has any, is the one to blame; where none has, it is the one
-// whose own call was answered so.
+// The only operation that is not known to be done is the one to blame; where there is none, it is the one whose own
+// call was answered so.
 void lane_set::fault(const error& why, const operation* asking) noexcept {
   if (lost_.exchange(true)) return;
   failure f{.reaction = reaction::context_lost, .code = why.code(), .domain = why.domain(), .text = why.text()};
-  std::uint32_t busy = 0;
+  std::uint64_t open = 0;
+  position only;
   for (std::uint32_t i = 0; i < max_lanes; ++i) {
-    if (lanes_[i].stream == nullptr || done(i) >= lanes_[i].ran.load()) continue;
-    ++busy;
-    f.first = at({i, done(i) + 1}).id();
+    if (lanes_[i].stream == nullptr) continue;
+    const std::uint64_t known = done(i), ran = lanes_[i].ran.load();
+    if (known >= ran) continue;
+    open += ran - known;
+    only = {i, ran};
   }
-  if (busy == 0 && asking != nullptr) f.first = asking->id();
-  if (busy > 1) f.first = {};
+  if (open == 1) f.first = at(only).id();
+  if (open == 0 && asking != nullptr) f.first = asking->id();
   for (std::atomic<std::uint32_t>* const word : {&step_, &far_enough_}) {
     word->fetch_add(1, std::memory_order_seq_cst);
     futex_wake(*word, futex_scope::process);

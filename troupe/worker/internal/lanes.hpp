@@ -22,8 +22,8 @@ namespace troupe {
 ///
 /// On a platform most lanes are streams: to run an operation is to enqueue it, and it is done when the device has
 /// written so. That is asked for now and then only, because each time costs the device something: when a lane has
-/// nothing more to enqueue, before it does what may take long, behind what another lane waits for, and after some
-/// operations.
+/// nothing more to enqueue, before it does what may take long, behind what another lane waits for or what has a time
+/// limit, and after some operations, the fewer the longer they take.
 class lane_set {
  public:
   /// Without `threads`, what is queued waits for whoever calls `step`.
@@ -74,8 +74,10 @@ class lane_set {
   std::uint64_t take_broken() noexcept {
     return broken_.load(std::memory_order_relaxed) == 0 ? 0 : broken_.exchange(0, std::memory_order_acquire);
   }
-  /// Blocks until every operation issued so far is complete.
+  /// Blocks until every operation issued so far is complete, or the device is lost.
   void drain() noexcept;
+  /// Nothing runs any more, and nothing more is answered: the worker ends.
+  bool is_lost() const noexcept { return lost_.load(std::memory_order_seq_cst); }
 
  private:
   static constexpr std::uint64_t never = UINT64_MAX;
@@ -86,16 +88,23 @@ class lane_set {
 
     alignas(64) std::atomic<std::uint64_t> ran{0};  ///< has been run up to here, or enqueued
     std::atomic<bool> running{false};               ///< something that waits for nothing any more
+    std::atomic<std::uint32_t> unmarked{32};        ///< so many are run before they are marked
 
     alignas(64) std::mutex marking;
     std::atomic<std::uint64_t> marked{0};      ///< the device will say that it has done up to here
     std::atomic<std::uint64_t> wanted{never};  ///< somebody sleeps until the device has done that
+    std::atomic<std::int64_t> busy_since_ns{0};
 
     alignas(64) void* stream = nullptr;
     lane_purpose purpose = lane_purpose::none;
     std::atomic<std::uint32_t> wake{0};
     std::atomic<bool> parked{false};
     std::thread thread;
+  };
+  // The watcher's, of each lane.
+  struct pace {
+    std::uint64_t done = 0;
+    std::int64_t seen_ns = 0;
   };
   void run(operation& op) noexcept;
   void run_group(operation& head) noexcept;
@@ -107,7 +116,9 @@ class lane_set {
   void look_ahead(std::uint32_t number, std::uint64_t next, std::uint64_t queued) noexcept;
   void give_way() noexcept;
   operation& at(position p) const noexcept;
-  void wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept;
+  std::uint32_t wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept;
+  void is_about_to_run(const operation& op, std::uint32_t waits_for) noexcept;
+  bool goes_with_the_context(const failure& why) const noexcept;
   void wait_until_done(std::uint32_t lane, std::uint64_t sequence) noexcept;
   void wait_for_device(position p) noexcept;
   template <class Reached>
@@ -117,6 +128,7 @@ class lane_set {
   void mark_when_run(position p) noexcept;
   void watch() noexcept;
   bool under_way() const noexcept;
+  void learn_pace(std::uint32_t number, pace& p, std::int64_t now) noexcept;
   void fault(const error& why, const operation* asking = nullptr) noexcept;
   void wake_steps() noexcept;
   void wake_who_wanted_that() noexcept;

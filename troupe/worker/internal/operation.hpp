@@ -27,6 +27,7 @@ struct operation {
   failure_ptr doomed;                      ///< set when it is known before its turn that it cannot run
   std::span<const memory_access> touched;  ///< in the record of its slot, or a longer list in the application's memory
   std::atomic<bool> awaited{false};        ///< by another lane: the device is to say at once when it is done
+  bool timed = false;                      ///< so it is here: the application looks how long it runs
   bool only_enqueues = false;              ///< on a stream, and nothing keeps it from that
   std::uint32_t together = 1;              ///< with how many of its lane, from this one on, it shares a call
   const std::byte* payload = nullptr;      ///< in the record, which is there until the request is retired

@@ -18,7 +18,7 @@
 namespace troupe::protocol {
 
 /// Raised by every change to anything in this file. Both sides must agree.
-inline constexpr std::uint32_t version = 11;
+inline constexpr std::uint32_t version = 12;
 
 /// The state word of a slot: the newest of its requests that was decided about, and how. Started by the worker or
 /// cancelled by the application, whoever is first; neither changes the word of a request that is newer than its own.
@@ -88,17 +88,19 @@ struct application_page {
 inline constexpr std::uint8_t listed_accesses = 255;
 inline constexpr std::uint64_t most_listed_accesses = 1 << 20;
 
-/// What a command's record says beside the request: not to be coalesced, its priority, and that it touches memory which
-/// only the worker of its generation has.
+/// What a command's record says beside the request: not to be coalesced, that it touches memory which only the worker
+/// of its generation has, that the application looks how long it runs, and its priority.
 class command_flags {
  public:
   constexpr command_flags() noexcept = default;
-  constexpr command_flags(bool alone, priority p, bool bound = false) noexcept
-      : bits_(static_cast<std::uint8_t>((alone ? 1 : 0) | (bound ? 2 : 0) | static_cast<int>(p) << 2)) {}
+  constexpr command_flags(bool alone, priority p, bool bound = false, bool timed = false) noexcept
+      : bits_(static_cast<std::uint8_t>((alone ? 1 : 0) | (bound ? 2 : 0) | (timed ? 4 : 0) |
+                                        static_cast<int>(p) << 3)) {}
   constexpr bool alone() const noexcept { return (bits_ & 1) != 0; }
   constexpr bool bound() const noexcept { return (bits_ & 2) != 0; }
-  constexpr enum priority priority() const noexcept { return static_cast<enum priority>(bits_ >> 2); }
-  constexpr bool sound() const noexcept { return bits_ >> 2 <= static_cast<int>(priority::low); }
+  constexpr bool timed() const noexcept { return (bits_ & 4) != 0; }
+  constexpr enum priority priority() const noexcept { return static_cast<enum priority>(bits_ >> 3); }
+  constexpr bool sound() const noexcept { return bits_ >> 3 <= static_cast<int>(priority::low); }
 
  private:
   std::uint8_t bits_ = 0;
@@ -138,8 +140,8 @@ inline constexpr std::size_t max_report_bytes = 2048;
 struct layout {
   std::uint32_t capacity;  ///< slots, a power of two
   std::uint64_t report_bytes;
-  std::uint64_t page, slots, cells, logs, reports, total;  ///< in the channel
-  std::uint64_t application, queue, mailbox_total;         ///< in the mailbox
+  std::uint64_t page, slots, gates, cells, logs, reports, total;  ///< in the channel
+  std::uint64_t application, queue, mailbox_total;                ///< in the mailbox
 
   static layout for_capacity(std::uint32_t capacity) noexcept {
     layout l{};
@@ -148,7 +150,8 @@ struct layout {
     l.report_bytes = std::uint64_t{capacity < 64 ? 64 : capacity} * 512;
     l.page = 0;
     l.slots = up(sizeof(progress_page));
-    l.cells = up(l.slots + 8 * std::uint64_t{capacity});
+    l.gates = up(l.slots + 8 * std::uint64_t{capacity});
+    l.cells = up(l.gates + 4 * std::uint64_t{capacity});
     l.logs = up(l.cells + sizeof(reply_cell) * std::uint64_t{capacity});
     l.reports = up(l.logs + 8 * std::uint64_t{capacity} * max_lanes);
     l.total = up(l.reports + ring_region::bytes_for(l.report_bytes));
@@ -176,6 +179,10 @@ struct view {
   progress_page& page() const noexcept { return *reinterpret_cast<progress_page*>(base + at.page); }
   std::atomic<std::uint64_t>& slot(std::uint32_t i) const noexcept {
     return reinterpret_cast<std::atomic<std::uint64_t>*>(base + at.slots)[i];
+  }
+  /// Of a request that is `timed` and has started: the lanes, a bit each, that the device lets it wait for.
+  std::atomic<std::uint32_t>& gate(std::uint32_t i) const noexcept {
+    return reinterpret_cast<std::atomic<std::uint32_t>*>(base + at.gates)[i];
   }
   reply_cell& cell(std::uint32_t i) const noexcept { return reinterpret_cast<reply_cell*>(base + at.cells)[i]; }
   std::atomic<std::uint64_t>& log(std::uint32_t lane, std::uint64_t sequence) const noexcept {
@@ -235,8 +242,9 @@ struct memory_place {
   std::uint32_t number;
   std::uint32_t read_only;  ///< 1: the worker may not write there
 };
-/// On the second socket. Device memory that is not the application's to make: so many bytes, and the answer with their
-/// descriptor, or with an error's text. With a descriptor: whether it can be opened. And memory of the worker's own.
+/// On the second socket, where an answer has its question's number. Device memory that is not the application's to
+/// make: so many bytes, and the answer with their descriptor, or with an error's text. With a descriptor: whether it
+/// can be opened. And memory of the worker's own.
 enum class wanted : std::uint64_t {
   memory,
   managed,  ///< so many bytes; the answer is their address
@@ -246,11 +254,13 @@ struct wanted_memory {
   wanted what;
   std::uint64_t bytes;
   std::uint64_t address;
+  std::uint64_t number;
 };
 struct made_memory {
   std::uint32_t made;  ///< 1: the descriptor comes along, or the one that came can be opened, or `address` is right
   std::uint32_t reaction;
   std::uint64_t address;
+  std::uint64_t number;
 };
 struct protected_place {
   std::uint64_t address, bytes;

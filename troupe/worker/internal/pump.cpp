@@ -122,11 +122,18 @@ result<void> pump::run() {
 void pump::restart_libraries(std::uint64_t which) {
   if (group_.count != 0) close_group();
   lanes_.drain();
+  if (lanes_.is_lost()) return;  // and calls may still be running
   for (std::uint32_t library = 0; which != 0; ++library, which >>= 1)
     if ((which & 1) != 0) {
       const std::string name = parts_.engines.restart(library);
       if (parts_.restarted) parts_.restarted(name);
     }
+}
+
+// What was sent before shall not wait for what this one waits for.
+void pump::before_a_pause() {
+  if (group_.count != 0) close_group();
+  lanes_.mark_all();
 }
 
 bool pump::await_segments(std::uint32_t count) noexcept {
@@ -135,6 +142,7 @@ bool pump::await_segments(std::uint32_t count) noexcept {
     if (static_cast<std::int32_t>(segments_.load(std::memory_order_acquire) - count) >= 0) [[likely]]
       return true;
     if (stopping_.load(std::memory_order_seq_cst)) return false;
+    before_a_pause();
     futex_wait(turn_, before, futex_scope::process);
   }
 }
@@ -214,6 +222,7 @@ bool pump::accept(const sent_slot& sent) {
   op.what = nullptr;
   op.doomed.reset();
   op.awaited.store(false, std::memory_order_relaxed);
+  op.timed = head.flags.timed();
   op.together = 1;
   op.payload = command->payload.data();
   if (!find_accesses(op, *command)) [[unlikely]]
@@ -225,7 +234,11 @@ bool pump::accept(const sent_slot& sent) {
   hazards_.collect(op.touched, done, head.reports_seen, op.waits, op.inputs);
 
   std::uint32_t library = 0, wanted = troupe_lane_library;
-  if (auto found = parts_.engines.find(head.library, head.opcode);
+  const engine_set::found* const loaded = parts_.engines.loaded_operation(head.opcode);
+  if (loaded == nullptr) [[unlikely]]
+    before_a_pause();  // loading an engine takes long
+  if (auto found =
+          loaded != nullptr ? result<engine_set::found>(*loaded) : parts_.engines.find(head.library, head.opcode);
       found && found->operation->payload_bytes == head.payload_bytes) [[likely]] {
     op.what = found->operation;
     op.engine = found->engine;

@@ -85,6 +85,7 @@ class pump {
   bool only_enqueues(const operation& op, std::uint32_t lane) const noexcept;
   std::uint64_t weight(const operation& op, std::uint32_t lane) const noexcept;
   void restart_libraries(std::uint64_t which);
+  void before_a_pause();
   bool await_segments(std::uint32_t count) noexcept;  // false: they will never come
 
   parts parts_;

@@ -17,6 +17,7 @@
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/process.hpp>
+#include <troupe/worker/internal/errands.hpp>
 #include <troupe/worker/internal/last_words.hpp>
 #include <troupe/worker/internal/platform.hpp>
 #include <troupe/worker/internal/pump.hpp>
@@ -81,7 +82,7 @@ struct worker_session::state {
   memory_file file;
   mapping channel_memory, mailbox_memory;
   address_reservation addresses;
-  std::vector<std::pair<std::uint64_t, mapping>> memory;  // the listener's
+  std::vector<std::pair<std::uint64_t, mapping>> memory;  // what `orders` has mapped
   std::optional<slot_queue_reader> commands;
   std::optional<ring_writer> report_ring;
   std::optional<reporter> reports;
@@ -90,6 +91,7 @@ struct worker_session::state {
   control_socket asks_for_memory;
   std::thread listener, maker;
   std::map<std::uint64_t, std::uint64_t> managed;  // the maker's: bytes by address
+  std::optional<errands> orders, releases;         // of the listener, and of the maker
 };
 
 worker_session::worker_session(control_socket application, home where)
@@ -178,7 +180,9 @@ result<void> worker_session::begin() {
                          .asks_for_memory = std::move(*asks_for_memory),
                          .listener = {},
                          .maker = {},
-                         .managed = {}});
+                         .managed = {},
+                         .orders = {},
+                         .releases = {}});
 
   const protocol::view channel{at, state_->channel_memory.data(), state_->mailbox_memory.data()};
   auto reports = ring_region::open(channel.reports());
@@ -226,18 +230,23 @@ void worker_session::free_managed(std::uint64_t address, std::uint64_t bytes) no
   ::munmap(reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), bytes);
 }
 
-// Makes memory: of the device for the application, which keeps it beyond this worker's end, and managed memory, which
-// it does not. On a thread of its own: letting go of the latter waits for what the device does.
-void worker_session::make_memory() {
+void worker_session::enter_gpu() {
   if (state_->gpu)
-    if (auto ok = state_->gpu->enter(); !ok) return tell(ok.error());
+    if (auto ok = state_->gpu->enter(); !ok) tell(ok.error());
+}
+
+// Makes memory: of the device for the application, which keeps it beyond this worker's end, and managed memory, which
+// it does not. Letting go of the latter waits for what the device does, so others do.
+void worker_session::make_memory() {
+  enter_gpu();
   while (true) {
     protocol::wanted_memory wanted;
     const auto got = state_->asks_for_memory.receive(std::as_writable_bytes(std::span(&wanted, 1)), 1);
     if (!got || got->outcome != control_socket::outcome::message || got->bytes != sizeof wanted) return;
     const bool opens = !got->fds.empty();
     if (wanted.what == protocol::wanted::release) {
-      if (const auto at = state_->managed.extract(wanted.address)) free_managed(at.key(), at.mapped());
+      if (const auto at = state_->managed.extract(wanted.address))
+        state_->releases->add([this, address = at.key(), bytes = at.mapped()] { free_managed(address, bytes); });
       continue;
     }
     std::uint64_t address = 0;
@@ -258,7 +267,8 @@ void worker_session::make_memory() {
     const std::string text = made ? std::string() : made.error().text();
     const protocol::made_memory head{.made = made ? 1u : 0u,
                                      .reaction = made ? 0u : static_cast<std::uint32_t>(made.error().reaction()),
-                                     .address = address};
+                                     .address = address,
+                                     .number = wanted.number};
     std::vector<std::byte> packet(sizeof head + text.size());
     std::memcpy(packet.data(), &head, sizeof head);
     std::memcpy(packet.data() + sizeof head, text.data(), text.size());
@@ -267,16 +277,15 @@ void worker_session::make_memory() {
   }
 }
 
+// Answers at once, whatever else there is to do: who is silent is taken for dead. To map memory, which pins it, and to
+// open libraries may take seconds, so others do that, in the order in which it comes.
 void worker_session::listen() {
-  if (state_->gpu)
-    if (auto ok = state_->gpu->enter(); !ok) tell(ok.error());
   std::vector<std::byte> packet(most_message_bytes);
   while (true) {
     auto got = application_.receive(packet, 1);
     if (!got) {  // this process has no descriptor left for the memory, say
       tell(got.error());
-      if (home_ == home::process) ::_exit(1);
-      return stop();
+      return end();
     }
     protocol::control_message m;
     if (got->outcome != control_socket::outcome::message || got->bytes < sizeof m) {
@@ -287,10 +296,6 @@ void worker_session::listen() {
     }
     std::memcpy(&m, packet.data(), sizeof m);
     if (m.kind == protocol::message::stop) return stop();
-    if (m.kind == protocol::message::serve) {
-      serve(m.serving);
-      continue;
-    }
     if (m.kind == protocol::message::ping) {
       tell(protocol::message::pong, {});
       continue;
@@ -299,23 +304,41 @@ void worker_session::listen() {
       look_at_memory();
       continue;
     }
-    if (m.kind == protocol::message::load) {
-      // Only before it serves: then the engines are the pump's.
-      if (go_.load() == 0)
-        state_->engines->warm_up({reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m});
-      continue;
-    }
-    result<void> done;
-    if (m.kind == protocol::message::map) done = map(m.memory, std::move(got->fds));
-    if (m.kind == protocol::message::protect) done = protect(m.memory, std::move(got->fds));
-    if (m.kind == protocol::message::unmap) unmap(m.memory.address);
-    if (!done) {
-      tell(done.error());
-      if (home_ == home::process) ::_exit(1);
-      return stop();
-    }
-    state_->work->segments_changed(m.memory.number);
+    state_->orders->add(
+        [this, m, text = std::string(reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m),
+         fds = std::make_shared<std::vector<file_descriptor>>(std::move(got->fds))] {
+          if (auto ok = obey(m, text, std::move(*fds)); !ok) {
+            tell(ok.error());
+            end();
+          }
+        });
   }
+}
+
+result<void> worker_session::obey(const protocol::control_message& m, const std::string& text,
+                                  std::vector<file_descriptor> fds) {
+  result<void> done;
+  switch (m.kind) {
+    case protocol::message::serve:
+      serve(m.serving);
+      return {};
+    case protocol::message::load:
+      if (go_.load() == 0) state_->engines->warm_up(text);  // after that the engines are the pump's
+      return {};
+    case protocol::message::map:
+      done = map(m.memory, std::move(fds));
+      break;
+    case protocol::message::protect:
+      done = protect(m.memory, std::move(fds));
+      break;
+    case protocol::message::unmap:
+      unmap(m.memory.address);
+      break;
+    default:
+      return {};
+  }
+  if (done) state_->work->segments_changed(m.memory.number);
+  return done;
 }
 
 // Of the host's, the application knows itself.
@@ -393,6 +416,11 @@ void worker_session::give_up(const failure& why) {
   if (home_ == home::process) ::_exit(1);
 }
 
+void worker_session::end() {
+  if (home_ == home::process) ::_exit(1);
+  stop();
+}
+
 void worker_session::stop() {
   state_->work->stop();
   std::uint32_t waits = 0;
@@ -410,6 +438,8 @@ int worker_session::run() {
   const std::string what =
       (state_->gpu ? state_->gpu->description() + "\n" : std::string()) + state_->engines->versions();
   look_at_memory();
+  state_->orders.emplace([this] { enter_gpu(); });
+  state_->releases.emplace([this] { enter_gpu(); });
   state_->listener = std::thread([this] { listen(); });
   state_->maker = std::thread([this] { make_memory(); });
   tell(protocol::message::ready, what);
@@ -428,6 +458,8 @@ int worker_session::run() {
     state_->asks_for_memory.shut_down();
     state_->maker.join();
   }
+  state_->orders.reset();
+  state_->releases.reset();
   return served ? 0 : 1;
 }
 

@@ -15,6 +15,7 @@ namespace protocol {
 enum class message : std::uint32_t;
 struct service;
 struct memory_place;
+struct control_message;
 }  // namespace protocol
 
 /// A worker from its first message to its end: handshake, memory, engines, standing by, pump. The same in a process of
@@ -34,6 +35,8 @@ class worker_session {
   struct state;
   result<void> begin();
   void listen();
+  result<void> obey(const protocol::control_message& m, const std::string& text, std::vector<file_descriptor> fds);
+  void enter_gpu();
   void look_at_memory() noexcept;
   void make_memory();
   result<std::uint64_t> make_managed(std::uint64_t bytes);
@@ -44,6 +47,7 @@ class worker_session {
   result<void> protect(std::uint64_t address, std::uint64_t bytes, map_access access);
   result<void> protect(const protocol::memory_place& place, std::vector<file_descriptor> file);
   void serve(const protocol::service& s);
+  void end();
   void stop();
   void give_up(const failure& why);
   void tell(protocol::message kind, const std::string& text, reaction how = {});

@@ -71,6 +71,7 @@ void start(fiber& f, extents index) {
 
 // Only these wait for the others of their block.
 bool has_barriers(std::string_view name) {
+  name.remove_prefix(std::strlen("troupe_blas_"));
   return name.starts_with("find") || name.starts_with("norm") ||
          (name.starts_with("multiply_") && !name.starts_with("multiply_by"));
 }
@@ -109,7 +110,7 @@ void run_one(const void* arguments) {
 }  // namespace
 
 const std::vector<host_kernel>& host_kernels() {
-#define KERNEL(NAME, ARGUMENTS, ...) {#NAME, sizeof(ARGUMENTS), &run_one<ARGUMENTS, &__VA_ARGS__>},
+#define KERNEL(NAME, ARGUMENTS, ...) {"troupe_blas_" #NAME, sizeof(ARGUMENTS), &run_one<ARGUMENTS, &__VA_ARGS__>},
   static const std::vector<host_kernel> all{
 #include "../kernel_list.inc"
   };
