@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include <troupe/base/internal/sanitizers.hpp>
-#include <troupe/faults/requests.hpp>
 
 #include "harness.hpp"
 
@@ -337,38 +336,6 @@ TEST_F(watching, a_black_box_is_left_in_a_folder) {
   std::filesystem::remove_all(folder);
   EXPECT_TRUE(is_error(error_of(rt.open_device({.black_box_folder = folder}).started()), reaction::caller_bug,
                        {"black_box_folder", folder.c_str()}));
-}
-
-TEST_F(watching, what_a_gpu_was_doing_is_left_in_a_folder) {
-  const std::string folder = testing::TempDir() + "gpu_core_" + std::to_string(::getpid());
-  std::filesystem::create_directory(folder);
-  if (engine_under_test() == "host") {
-    EXPECT_TRUE(is_error(error_of(rt.open_device(with_test_engines({.gpu_core_folder = folder})).started()),
-                         reaction::unsupported, {"gpu_core_folder", "\"host\" has no GPU", "core_dumps"}));
-  } else {
-    const device gpu = open({.name = "gpu/1", .gpu_core_folder = folder});
-    EXPECT_TRUE(is_error(error_of(gpu.ask(faults::segmentation_fault{})), reaction::context_lost, {"ILLEGAL_ADDRESS"}));
-    const std::string core = gpu.last_fault()->gpu_core;
-    EXPECT_EQ(core, folder + "/gpu-1-worker-" + std::to_string(gpu.last_fault()->worker_pid) + ".gpucore");
-    EXPECT_NE(gpu.last_fault()->text().find("target cudacore " + core), std::string::npos);
-    std::ifstream file(core, std::ios::binary);
-    std::string begin(4, '\0');
-    EXPECT_TRUE(file.read(begin.data(), 4));
-    EXPECT_EQ(begin,
-              "\x7f"
-              "ELF");
-    EXPECT_LT(std::filesystem::file_size(core), std::uintmax_t{64} << 20);
-    EXPECT_EQ(gpu.ping(4).get().value(), 4u);
-    // A fault that is none of the GPU's leaves none.
-    EXPECT_TRUE(is_error(error_of(gpu.ask(faults::abort{})), reaction::context_lost, {"SIGABRT"}));
-    EXPECT_EQ(gpu.last_fault()->gpu_core, "");
-  }
-  std::filesystem::remove_all(folder);
-  for (const std::string& bad : {folder, folder + "/%h"})
-    EXPECT_TRUE(is_error(error_of(rt.open_device({.gpu_core_folder = bad}).started()), reaction::caller_bug,
-                         {"gpu_core_folder", bad.c_str(), "without %"}));
-  EXPECT_TRUE(is_error(error_of(rt.open_device({.isolation = isolation::thread, .gpu_core_folder = "/tmp"}).started()),
-                       reaction::caller_bug, {"gpu_core_folder", "isolation::thread"}));
 }
 
 TEST_F(watching, a_worker_has_only_what_it_needs) {
