@@ -306,6 +306,25 @@ TEST(dlpack, the_memory_lives_as_long_as_a_receiver_has_it) {
   EXPECT_EQ(used(), 0u);
 }
 
+TEST(dlpack, a_tensor_outlives_its_device_whatever_its_worker_was) {
+  for (const isolation how : {isolation::process, isolation::thread}) {
+    result<dlpack::tensor> lent = error(reaction::fatal, "test", "not lent");
+    {
+      runtime rt;
+      const device gpu = rt.open_device({.isolation = how});
+      const auto x = gpu.alloc<float>(3);
+      ASSERT_OK(gpu.upload(x, counting(3)).get());
+      lent = dlpack::to_dlpack(gpu, x).get();
+      ASSERT_OK(lent);
+    }
+    auto& theirs = look(lent->managed());
+    auto* const data = static_cast<float*>(theirs.tensor.data);
+    EXPECT_EQ(data[2], 2.f);
+    data[2] = 7;
+    theirs.deleter(&theirs);
+  }
+}
+
 TEST(dlpack, a_host_buffer_is_a_tensor_at_once) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());

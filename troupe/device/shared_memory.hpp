@@ -29,9 +29,11 @@ struct shared_memory {
 struct addressed_memory {
   std::byte* data = nullptr;  ///< on a GPU, where `on_gpu`
   bool on_gpu = false;
-  std::int32_t ordinal = 0;          ///< of that GPU
-  bool read_only = false;            ///< it is sealed
-  std::shared_ptr<const void> keep;  ///< what must live as long as `data` is used
+  std::int32_t ordinal = 0;  ///< of that GPU
+  bool read_only = false;    ///< it is sealed
+  /// What must live as long as `data` is used. On a GPU, and for managed memory, the device must stay open, too: there
+  /// `data` is where its worker has the memory.
+  std::shared_ptr<const void> keep;
 };
 
 }  // namespace troupe

@@ -26,7 +26,8 @@ namespace detail {
 struct exported;
 }
 
-/// A buffer as others see it. A handle; the memory lives as long as it, and as what it gave away.
+/// A buffer as others see it. A handle; the memory lives as long as it, and as what it gave away. On a GPU the device
+/// must stay open for as long.
 class tensor {
  public:
   tensor() noexcept = default;

@@ -133,13 +133,17 @@ result<addressed_memory> device_core::address_of(const memory_range& r) const {
     return impossible(
         "address: the buffer lies on a GPU, whose worker is another process. Give others its descriptor "
         "(export_memory), or open the device with isolation::thread");
-  if (direct && r.owner && r.owner->owner == memory_ && r.owner->address != 0) {
+  // Where the worker, which is here, has it: while it lives.
+  const auto as_the_worker = [&] {
     out.data = reinterpret_cast<std::byte*>(r.address);
     out.on_gpu = apart_;
     out.ordinal = static_cast<std::int32_t>(options_.ordinal);
     return out;
-  }
+  };
+  const bool is_here = direct && r.owner && r.owner->owner == memory_ && r.owner->address != 0;
+  if (is_here && apart_) return as_the_worker();
   const auto found = file_of(r, "address");
+  if (!found && is_here) return as_the_worker();  // adopted or managed memory
   if (!found) return found.error();
   auto seen = mapping::map(*found->first, out.read_only ? map_access::read_only : map_access::read_write);
   if (!seen) return seen.error();
