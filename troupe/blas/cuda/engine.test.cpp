@@ -275,8 +275,9 @@ TEST_F(blas_cuda, a_status_of_cublas_becomes_what_the_caller_should_do) {
   void* const fakes = ::dlopen(TROUPE_ENGINE_UNDER_TEST, RTLD_NOW | RTLD_NOLOAD);
   ASSERT_NE(fakes, nullptr);
   const auto answer = reinterpret_cast<void (*)(int, int)>(::dlsym(fakes, "troupe_fake_gpu_answer"));
+  const auto captures = reinterpret_cast<int (*)(int)>(::dlsym(fakes, "troupe_fake_gpu_captures"));
   ::dlclose(fakes);
-  ASSERT_NE(answer, nullptr);
+  ASSERT_TRUE(answer != nullptr && captures != nullptr);
   const std::vector<float> x(4, 1);
   std::vector<float> y(4, 2);
   const copy<float> r{.x = to_read(x), .y = all_of<float, access_mode::write>(y), .n = 4};
@@ -308,6 +309,26 @@ TEST_F(blas_cuda, a_status_of_cublas_becomes_what_the_caller_should_do) {
     EXPECT_STREQ(failure.domain, "blas");
     EXPECT_NE(std::string(failure.text).find("cublasScopy_64 answered "), std::string::npos) << failure.text;
     EXPECT_NE(std::string(failure.text).find(c.text), std::string::npos) << failure.text;
+  }
+  // A stream that records must not be asked how it is, and a graph that came to nothing is no fault of the library.
+  constexpr int active = CU_STREAM_CAPTURE_STATUS_ACTIVE, invalidated = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+  struct {
+    int cublas, stream, captures;
+    reaction wanted;
+    bool restarts;
+  } const recorded[] = {
+      {CUBLAS_STATUS_INTERNAL_ERROR, 0, active, reaction::fatal, true},
+      {CUBLAS_STATUS_INTERNAL_ERROR, 0, invalidated, reaction::unsupported, false},
+      {CUBLAS_STATUS_EXECUTION_FAILED, CUDA_ERROR_ILLEGAL_ADDRESS, active, reaction::context_lost, false}};
+  for (const auto& c : recorded) {
+    answer(c.cublas, c.stream);
+    captures(c.captures);
+    const troupe_engine_call call{nullptr, 0, 0, 1, reply, [](void*) {}, nullptr};
+    troupe_engine_failure failure{};
+    EXPECT_FALSE(operation->run(engine.interface().state, payload, &call, &failure)) << c.cublas;
+    EXPECT_EQ(captures(CU_STREAM_CAPTURE_STATUS_NONE), c.captures) << failure.text;
+    EXPECT_EQ(static_cast<reaction>(failure.reaction), c.wanted) << failure.text;
+    EXPECT_EQ(failure.restart_library != 0, c.restarts) << failure.text;
   }
   answer(0, 0);
   run(r);

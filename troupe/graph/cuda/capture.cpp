@@ -16,6 +16,10 @@ namespace {
 using cuda::done;
 
 error unsupported(const std::string& text) { return error(reaction::unsupported, "graph", text); }
+// Not what an engine concludes from the answers of a stream whose recording has failed.
+bool is_lost(const error& why) {
+  return why.reaction() == reaction::context_lost && cuda::is_sticky(static_cast<CUresult>(why.code()));
+}
 
 }  // namespace
 
@@ -152,11 +156,15 @@ result<capture::ends> capture::request(level& in, std::uint32_t i, const ends& a
   if (asked == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE) out.assign(last, last + count);
   CUgraph same = nullptr;
   const CUresult ended = ::cuStreamEndCapture(stream_, &same);
-  if (!enqueued) return enqueued.error();
-  if (status == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+  if (!enqueued && is_lost(enqueued.error())) return enqueued.error();
+  // Before what the operation says: that is what came of it, as is an engine that thinks its library broken.
+  if (status == CU_STREAM_CAPTURE_STATUS_INVALIDATED && !cuda::is_sticky(ended)) {
+    call_.library_is_broken = false;
     return of_node(recipe_, n,
                    unsupported("it does something that cannot be part of a graph (" + cuda::text_of(ended) +
                                "); ask it before or after the graph"));
+  }
+  if (!enqueued) return enqueued.error();
   if (auto ok = done(asked, "cuStreamGetCaptureInfo"); !ok) return of_node(recipe_, n, ok.error());
   if (auto ok = done(ended, "cuStreamEndCapture"); !ok) return of_node(recipe_, n, ok.error());
   for (const CUgraphNode e : out) into_.last_of.emplace(e, i);

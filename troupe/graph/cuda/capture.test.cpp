@@ -128,7 +128,15 @@ struct numbered {
   void check(checker&) const {}
 };
 
-enum class kind : std::uint8_t { plain, in_two_steps, needs_scratch, fails, cannot_be_recorded };
+enum class kind : std::uint8_t {
+  plain,
+  in_two_steps,
+  needs_scratch,
+  fails,
+  cannot_be_recorded,
+  fails_while_invalid,
+  loses_the_context
+};
 
 /// A step that enqueues its number.
 class touching final : public step {
@@ -182,8 +190,10 @@ class a_capture : public testing::Test {
     call c{};
     const auto done = capture(recipe, what, decides, nullptr, c, *made_).run();
     EXPECT_EQ(stream.into, nullptr) << "it records still";
+    library_is_broken_ = c.library_is_broken;
     return done;
   }
+  bool library_is_broken() const { return library_is_broken_; }
   fake_graph& top() { return *reinterpret_cast<fake_graph*>(made_->graph.get()); }
   static fake_node* find(fake_graph& g, const std::string& what) {
     for (fake_node& n : g.nodes)
@@ -211,7 +221,14 @@ class a_capture : public testing::Test {
       troupe::detail::fill(failure, reaction::caller_bug, 7, "test", "it fails");
       return false;
     }
-    stream.invalid = how == kind::cannot_be_recorded;
+    stream.invalid = how >= kind::cannot_be_recorded;
+    if (how > kind::cannot_be_recorded) {
+      const CUresult what =
+          how == kind::loses_the_context ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+      troupe::detail::fill(failure, reaction::context_lost, what, "test", "the stream is broken");
+      failure->restart_library = 1;
+      return false;
+    }
     if (how == kind::in_two_steps) stream.enqueue("before " + std::to_string(number));
     stream.enqueue(std::to_string(number));
     return true;
@@ -223,6 +240,7 @@ class a_capture : public testing::Test {
   std::vector<kind> kinds_;
   std::vector<sixteen> bytes_;
   std::optional<captured_graph> made_;
+  bool library_is_broken_ = false;
 };
 
 TEST_F(a_capture, orders_what_conflicts_bounds_what_runs_at_the_same_time_and_no_two_share_scratch) {
@@ -327,6 +345,20 @@ TEST_F(a_capture, that_fails_names_the_node) {
             0u)
       << invalid.error().text();
   EXPECT_TRUE(record({request({{0, 1, w}})})) << "nothing of that stays";
+}
+
+TEST_F(a_capture, that_is_spoiled_is_unsupported_whatever_the_engine_makes_of_it) {
+  const auto spoiled = record({request({{0, 1, w}}, kind::fails_while_invalid)});
+  ASSERT_FALSE(spoiled);
+  EXPECT_EQ(spoiled.error().reaction(), reaction::unsupported);
+  EXPECT_EQ(spoiled.error().text().find("node 0 (testing.numbered): it does something that cannot be part of a graph"),
+            0u)
+      << spoiled.error().text();
+  EXPECT_FALSE(library_is_broken());
+  const auto lost = record({request({{0, 1, w}}, kind::loses_the_context)});
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().reaction(), reaction::context_lost);
+  EXPECT_EQ(lost.error().text(), "node 1 (testing.numbered): the stream is broken");
 }
 
 TEST(memory_of_a_recording, is_used_again_by_the_next_operation_and_by_nobody_at_the_same_time) {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "fakes.hpp"
@@ -119,7 +120,16 @@ CUresult cuEventSynchronize(CUevent event) {
   pass(*reinterpret_cast<std::uint64_t*>(event));
   return CUDA_SUCCESS;
 }
-CUresult cuStreamQuery(CUstream) { return static_cast<CUresult>(stream_state); }
+CUresult cuStreamQuery(CUstream) {
+  if (capture_status == CU_STREAM_CAPTURE_STATUS_NONE) return static_cast<CUresult>(stream_state);
+  capture_status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+  return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+}
+CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* out) {
+  if (stream_state != CUDA_SUCCESS && stream_state != CUDA_ERROR_NOT_READY) return static_cast<CUresult>(stream_state);
+  *out = static_cast<CUstreamCaptureStatus>(capture_status);
+  return CUDA_SUCCESS;
+}
 
 CUresult cuLibraryLoadData(CUlibrary* out, const void*, CUjit_option*, void**, unsigned, CUlibraryOption*, void**,
                            unsigned) {
@@ -161,6 +171,10 @@ CUresult cuLaunchKernel(CUfunction kernel, unsigned bx, unsigned by, unsigned bz
 __attribute__((visibility("default"))) void troupe_fake_gpu_answer(int cublas, int stream) {
   next_answer = cublas;
   stream_state = stream;
+}
+// For tests: whether the stream records from now on; answers whether it did.
+__attribute__((visibility("default"))) int troupe_fake_gpu_captures(int status) {
+  return std::exchange(capture_status, status);
 }
 // For tests: memory as a graph keeps it for what it records.
 __attribute__((visibility("default"))) void* troupe_fake_gpu_pinned(std::size_t bytes) {

@@ -14,5 +14,7 @@ bool is_on_this_stack(const void* address);
 
 /// What the next copy of cuBLAS answers, once, and what the driver says of the stream from then on: 0 is success.
 inline int next_answer = 0, stream_state = 0;
+/// Whether the stream records, as a CUstreamCaptureStatus.
+inline int capture_status = 0;
 
 }  // namespace troupe::blas::testing
