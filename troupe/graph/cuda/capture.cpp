@@ -89,7 +89,9 @@ result<capture::ends> capture::body(level& in, std::uint32_t i, std::uint32_t en
     std::uint32_t last;  // node
     std::uint64_t used = 0;
   };
-  std::vector<branch> branches(std::max<std::uint32_t>(recipe_.head().branches, 1), branch{UINT32_MAX});
+  // Never more than nodes, however many the application allows.
+  const std::uint32_t most = std::min(recipe_.head().branches, end - i);
+  std::vector<branch> branches(std::max<std::uint32_t>(most, 1), branch{UINT32_MAX});
   std::unordered_map<std::uint32_t, ends> known;  // of each node of this body
   std::uint64_t turn = 0;
   while (i < end) {

@@ -285,6 +285,11 @@ TEST_F(a_capture, orders_what_conflicts_bounds_what_runs_at_the_same_time_and_no
   }
 }
 
+TEST_F(a_capture, has_no_more_branches_than_nodes) {
+  ASSERT_TRUE(record({request({{0, 10, w}}), request({{20, 30, w}}), request({{40, 50, w}})}, UINT32_MAX));
+  for (const fake_node& n : top().nodes) EXPECT_TRUE(n.before.empty()) << n.what;
+}
+
 TEST_F(a_capture, puts_the_nodes_of_a_child_between_what_comes_before_and_after_it) {
   ASSERT_TRUE(
       record({request({{0, 10, w}}), with_body(node_kind::child, {request({{0, 4, rw}}), request({{20, 30, w}})}),
