@@ -16,6 +16,8 @@
 #include <troupe/memory/staging.hpp>
 #include <troupe/worker/engine.hpp>
 
+#include "rows.hpp"
+
 namespace troupe::memory {
 namespace {
 
@@ -128,17 +130,7 @@ struct cuda_memory {
                 "cuMemcpyAsync");
   }
 
-  result<void> run(const copy_2d& r, call& c) {
-    CUDA_MEMCPY2D how{};
-    how.srcMemoryType = how.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
-    how.srcDevice = pointer(r.source.data());
-    how.dstDevice = pointer(r.target.data());
-    how.srcPitch = size(or_tight(r.source_pitch, r.width));
-    how.dstPitch = size(or_tight(r.target_pitch, r.width));
-    how.WidthInBytes = size(r.width);
-    how.Height = size(r.rows);
-    return done(::cuMemcpy2DAsync(&how, stream_of(c)), "cuMemcpy2DAsync");
-  }
+  result<void> run(const copy_2d& r, call& c) { return copy_rows(r, stream_of(c)); }
 
   result<void> run(const fill& r, call& c) {
     const CUdeviceptr to = pointer(r.target.data());

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda.h>
+
+#include <troupe/base/result.hpp>
+#include <troupe/memory/requests.hpp>
+
+namespace troupe::memory {
+
+/// Enqueues the copy: as one call wherever the driver can, which takes no pitch beyond 2 GiB.
+result<void> copy_rows(const copy_2d& r, CUstream stream);
+
+}  // namespace troupe::memory
