@@ -47,4 +47,15 @@ result<target> target_for(const std::string& asked, capability gpu, const std::v
                                           "\n"};
 }
 
+// PTX goes on to newer GPUs, machine code to those with a higher minor number, "f" to the same, "a" to none.
+bool runs_on(std::string_view architecture, capability gpu) {
+  const bool ptx = architecture.starts_with("compute_");
+  architecture.remove_prefix(architecture.find('_') + 1);
+  capability number = 0;
+  const auto [end, wrong] = std::from_chars(architecture.data(), architecture.data() + architecture.size(), number);
+  if (wrong != std::errc() || architecture.ends_with('a')) return gpu == number;
+  if (ptx && !architecture.ends_with('f')) return gpu >= number;
+  return gpu >= number && gpu / 10 == number / 10;
+}
+
 }  // namespace troupe::jit

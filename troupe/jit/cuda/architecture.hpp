@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <troupe/base/result.hpp>
 #include <vector>
 
@@ -21,5 +22,8 @@ using capability = int;
 /// As the recipe's field says; else for exactly this GPU, with all that is its own alone. `known` is what the compiler
 /// makes code for, in ascending order.
 result<target> target_for(const std::string& asked, capability gpu, const std::vector<capability>& known);
+
+/// Whether a GPU runs what was compiled for `architecture`, one that `target_for` takes.
+bool runs_on(std::string_view architecture, capability gpu);
 
 }  // namespace troupe::jit

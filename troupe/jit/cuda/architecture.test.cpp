@@ -40,5 +40,24 @@ TEST(a_target, is_refused_with_what_there_is) {
     EXPECT_NE(compiled_for(nonsense, 90).find("expected sm_90a"), std::string::npos) << nonsense;
 }
 
+TEST(code, runs_on_the_gpus_that_it_was_compiled_for) {
+  const auto runs = [](const char* on, std::vector<capability> gpus, bool wanted) {
+    for (const capability gpu : gpus) EXPECT_EQ(runs_on(on, gpu), wanted) << on << " on " << gpu;
+  };
+  runs("sm_80", {80, 86, 89}, true);
+  runs("sm_80", {75, 90, 100}, false);
+  runs("sm_86", {80}, false);
+  runs("sm_90a", {90}, true);
+  runs("sm_90a", {80, 100}, false);
+  runs("sm_100f", {100, 103}, true);
+  runs("sm_100f", {90, 120}, false);
+  runs("compute_80", {80, 90, 120}, true);
+  runs("compute_90", {80}, false);
+  runs("compute_90a", {90}, true);
+  runs("compute_90a", {100}, false);
+  runs("compute_100f", {103}, true);
+  runs("compute_100f", {110}, false);
+}
+
 }  // namespace
 }  // namespace troupe::jit

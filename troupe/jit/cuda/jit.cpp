@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <troupe/jit/cuda/compile.hpp>
+#include <troupe/jit/cuda/load.hpp>
 #include <troupe/jit/internal/engine.hpp>
 #include <troupe/kernel/engine/cuda/programs.hpp>
 
@@ -44,8 +45,9 @@ class gpu_jit : public engine_with<gpu_programs> {
   gpu_jit(const kernel::gpu_limits& limits, nvrtc with)
       : engine_with(limits,
                     [this](const kernel::program_root& root) {
-                      return make_program(builder_, root,
-                                          [this](const recipe& r, const build& b) { return load(r, b); });
+                      return make_program(builder_, root, [this](const recipe& r, const build& b) {
+                        return load(r, b.image, limits_);
+                      });
                     }),
         limits_(limits),
         with_(std::move(with)),
@@ -57,25 +59,6 @@ class gpu_jit : public engine_with<gpu_programs> {
                                     const patience& how_long) { return compile(with_, c, r, how_long); },
                   .engine = engine_identity(),
                   .disk = disk_.folder().empty() ? nullptr : &disk_}) {}
-
-  result<gpu_programs::program_ref> load(const recipe& r, const build& b) const {
-    if (r.relocatable)
-      return std::make_shared<const kernel::loaded_program<kernel::gpu_image>>(
-          r.name + ", which is relocatable and has to be linked,", kernel::gpu_image::none(), b.image);
-    auto image = kernel::gpu_image::load(*b.image, r.name, limits_);
-    if (!image) return image.error();
-    for (const std::string& name : r.kernels)
-      if (image->find_kernel(name) == nullptr)
-        return error(reaction::caller_bug, "jit",
-                     "jit.compile: " + r.name + ": " + name + " is no kernel; expected a __global__ function");
-    for (const std::string& name : r.globals)
-      if (image->find_global(name) == nullptr)
-        return error(reaction::caller_bug, "jit",
-                     "jit.compile: " + r.name + ": " + name +
-                         " is no variable of the GPU; expected one that is "
-                         "__device__ or __constant__");
-    return std::make_shared<const kernel::loaded_program<kernel::gpu_image>>(r.name, std::move(*image), b.image);
-  }
 
   const kernel::gpu_limits limits_;
   const nvrtc with_;

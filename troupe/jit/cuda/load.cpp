@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/jit/cuda/architecture.hpp>
+#include <troupe/jit/cuda/load.hpp>
+
+namespace troupe::jit {
+namespace {
+
+error refusal(const recipe& r, const std::string& text) {
+  return error(reaction::caller_bug, "jit", "jit.compile: " + r.name + ": " + text);
+}
+
+}  // namespace
+
+result<std::shared_ptr<const gpu_program>> load(const recipe& r, std::shared_ptr<const std::string> bytes,
+                                                const kernel::gpu_limits& limits) {
+  const auto image_alone = [&](const std::string& why) {
+    return std::make_shared<const gpu_program>(r.name + ", which " + why + ",", kernel::gpu_image::none(), bytes);
+  };
+  if (r.relocatable) return image_alone("is relocatable and has to be linked");
+  const capability gpu = limits.major * 10 + limits.minor;
+  if (!r.architecture.empty() && !runs_on(r.architecture, gpu))
+    return image_alone("is compiled for " + r.architecture + " (this GPU is sm_" + std::to_string(gpu) +
+                       "; leave architecture empty)");
+  auto image = kernel::gpu_image::load(*bytes, r.name, limits);
+  if (!image) return image.error();
+  for (const std::string& name : r.kernels)
+    if (image->find_kernel(name) == nullptr) return refusal(r, name + " is no kernel; expected a __global__ function");
+  for (const std::string& name : r.globals)
+    if (image->find_global(name) == nullptr)
+      return refusal(r, name + " is no variable of the GPU; expected one that is __device__ or __constant__");
+  return std::make_shared<const gpu_program>(r.name, std::move(*image), std::move(bytes));
+}
+
+}  // namespace troupe::jit

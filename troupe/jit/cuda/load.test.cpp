@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// How programs come to a GPU, on a driver that only notes what it is told and has one kernel in every image.
+#include <gtest/gtest.h>
+
+#include <troupe/jit/cuda/load.hpp>
+
+namespace {
+
+int loaded = 0;
+
+}  // namespace
+
+extern "C" {
+CUresult cuGetErrorName(CUresult, const char** out) { return *out = "CUDA_ERROR", CUDA_SUCCESS; }
+CUresult cuGetErrorString(CUresult, const char** out) { return *out = "an error", CUDA_SUCCESS; }
+CUresult cuDeviceGet(CUdevice*, int) { return CUDA_ERROR_NOT_INITIALIZED; }
+CUresult cuDeviceGetAttribute(int*, CUdevice_attribute, CUdevice) { return CUDA_ERROR_NOT_INITIALIZED; }
+CUresult cuModuleLoadDataEx(CUmodule* out, const void*, unsigned, CUjit_option*, void**) {
+  ++loaded;
+  return *out = reinterpret_cast<CUmodule>(1), CUDA_SUCCESS;
+}
+CUresult cuModuleUnload(CUmodule) { return CUDA_SUCCESS; }
+CUresult cuModuleGetGlobal(CUdeviceptr*, std::size_t*, CUmodule, const char*) { return CUDA_ERROR_NOT_FOUND; }
+CUresult cuModuleGetFunctionCount(unsigned* out, CUmodule) { return *out = 1, CUDA_SUCCESS; }
+CUresult cuModuleEnumerateFunctions(CUfunction* out, unsigned, CUmodule) {
+  return *out = reinterpret_cast<CUfunction>(1), CUDA_SUCCESS;
+}
+CUresult cuFuncLoad(CUfunction) { return CUDA_SUCCESS; }
+CUresult cuFuncGetName(const char** out, CUfunction) { return *out = "k", CUDA_SUCCESS; }
+CUresult cuFuncGetAttribute(int* out, CUfunction_attribute, CUfunction) { return *out = 0, CUDA_SUCCESS; }
+CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) { return CUDA_SUCCESS; }
+CUresult cuFuncGetParamInfo(CUfunction, std::size_t, std::size_t*, std::size_t*) { return CUDA_ERROR_INVALID_VALUE; }
+}
+
+namespace troupe::jit {
+namespace {
+
+const auto ptx = std::make_shared<const std::string>(".version 8.0\n.target sm_80\n.address_size 64\n");
+const kernel::gpu_limits h100{.shared_bytes = 227 * 1024, .multiprocessors = 132, .major = 9, .minor = 0};
+
+std::shared_ptr<const gpu_program> loaded_from(const recipe& r) {
+  auto made = load(r, ptx, h100);
+  EXPECT_TRUE(made) << made.error().text();
+  return made ? *made : nullptr;
+}
+
+TEST(a_program, that_is_compiled_for_another_gpu_has_its_image_and_says_why_it_does_not_run) {
+  loaded = 0;
+  const auto program = loaded_from({.source = "s", .name = "mine.cu", .kernels = {"k"}, .architecture = "sm_80"});
+  ASSERT_NE(program, nullptr);
+  EXPECT_EQ(loaded, 0);
+  EXPECT_EQ(program->bytes(), *ptx);
+  const auto refused = program->kernel("k", "jit.launch");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().text(),
+            "jit.launch: mine.cu, which is compiled for sm_80 (this GPU is sm_90; leave architecture empty), has no "
+            "kernel \"k\"; its kernels: none");
+}
+
+TEST(a_program, that_is_compiled_for_this_gpu_by_name_runs_and_has_what_it_names) {
+  for (const char* architecture : {"", "sm_90a", "compute_80"}) {
+    loaded = 0;
+    const auto program = loaded_from({.source = "s", .kernels = {"k"}, .architecture = architecture});
+    ASSERT_NE(program, nullptr);
+    EXPECT_EQ(loaded, 1) << architecture;
+    EXPECT_TRUE(program->kernel("k", "jit.launch")) << architecture;
+  }
+  const auto missing = load({.source = "s", .name = "mine.cu", .kernels = {"other"}}, ptx, h100);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().text(), "jit.compile: mine.cu: other is no kernel; expected a __global__ function");
+}
+
+}  // namespace
+}  // namespace troupe::jit
