@@ -137,6 +137,13 @@ result<compiler> compiler_for(const nvrtc& with, const recipe& r, capability gpu
                    "compiler is \"" + r.compiler + "\"; on a GPU NVRTC compiles, which is no program: leave it empty");
   auto to = target_for(r.architecture, gpu, with.known);
   if (!to) return to.error();
+  if (to->is_ptx())
+    for (std::size_t i = 0; i < r.options.size(); ++i)
+      if (r.options[i].starts_with("--ptxas-options") || r.options[i].starts_with("-Xptxas"))
+        return refusal(reaction::unsupported, "options[" + std::to_string(i) + "] is \"" + r.options[i] +
+                                                  "\", which is for machine code; this is compiled for \"" +
+                                                  to->architecture +
+                                                  "\", PTX, and the driver takes no such options: leave it out");
   std::string identity = with.identity + to->architecture;
   if (is_linked(r)) {
     if (to->is_ptx() && !r.link_time_optimisation)

@@ -179,6 +179,13 @@ TEST(nvrtc_with_a_recipe, refuses_what_it_has_no_use_for) {
   EXPECT_EQ(option.failed->reaction(), reaction::unsupported);
   EXPECT_NE(why(option).find("does not know an option"), std::string::npos) << why(option);
   EXPECT_NE(why(option).find("-Wno-unused"), std::string::npos) << why(option);
+  const compiled ptx = compile_for(
+      {.source = source, .architecture = "compute_90", .options = {"--brief-diagnostics=true", "--ptxas-options=-v"}});
+  ASSERT_TRUE(ptx.failed);
+  EXPECT_EQ(ptx.failed->reaction(), reaction::unsupported);
+  EXPECT_EQ(why(ptx),
+            "jit.compile: options[1] is \"--ptxas-options=-v\", which is for machine code; this is compiled for "
+            "\"compute_90\", PTX, and the driver takes no such options: leave it out");
 }
 
 TEST(nvrtc_with_a_recipe, is_stopped_when_the_time_is_over) {

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string_view>
 #include <troupe/jit/cuda/architecture.hpp>
 #include <troupe/jit/cuda/load.hpp>
 
@@ -8,6 +10,17 @@ namespace {
 
 error refusal(const recipe& r, const std::string& text) {
   return error(reaction::caller_bug, "jit", "jit.compile: " + r.name + ": " + text);
+}
+
+// NVRTC has done its part; this is what it leaves to the driver.
+kernel::ptx_options left_to_the_driver(const recipe& r) {
+  const auto given = [&](std::string_view o) {
+    return std::find(r.options.begin(), r.options.end(), o) != r.options.end();
+  };
+  return {.optimisation = static_cast<std::uint32_t>(r.optimisation),
+          .max_registers = static_cast<std::uint32_t>(r.max_registers),
+          .line_information = r.debug_information,
+          .debug_information = given("--device-debug") || given("-G")};
 }
 
 }  // namespace
@@ -22,7 +35,7 @@ result<std::shared_ptr<const gpu_program>> load(const recipe& r, std::shared_ptr
   if (!r.architecture.empty() && !runs_on(r.architecture, gpu))
     return image_alone("is compiled for " + r.architecture + " (this GPU is sm_" + std::to_string(gpu) +
                        "; leave architecture empty)");
-  auto image = kernel::gpu_image::load(*bytes, r.name, limits);
+  auto image = kernel::gpu_image::load(*bytes, r.name, limits, left_to_the_driver(r));
   if (!image) return image.error();
   for (const std::string& name : r.kernels)
     if (image->find_kernel(name) == nullptr) return refusal(r, name + " is no kernel; expected a __global__ function");

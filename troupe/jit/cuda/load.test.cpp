@@ -3,11 +3,14 @@
 // How programs come to a GPU, on a driver that only notes what it is told and has one kernel in every image.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <troupe/jit/cuda/compile.hpp>
 #include <troupe/jit/cuda/load.hpp>
 
 namespace {
 
 int loaded = 0;
+std::map<CUjit_option, std::uintptr_t> told;  // of the last image, without where messages go
 
 }  // namespace
 
@@ -16,8 +19,12 @@ CUresult cuGetErrorName(CUresult, const char** out) { return *out = "CUDA_ERROR"
 CUresult cuGetErrorString(CUresult, const char** out) { return *out = "an error", CUDA_SUCCESS; }
 CUresult cuDeviceGet(CUdevice*, int) { return CUDA_ERROR_NOT_INITIALIZED; }
 CUresult cuDeviceGetAttribute(int*, CUdevice_attribute, CUdevice) { return CUDA_ERROR_NOT_INITIALIZED; }
-CUresult cuModuleLoadDataEx(CUmodule* out, const void*, unsigned, CUjit_option*, void**) {
+CUresult cuModuleLoadDataEx(CUmodule* out, const void*, unsigned count, CUjit_option* options, void** values) {
   ++loaded;
+  told.clear();
+  for (unsigned i = 0; i < count; ++i)
+    if (options[i] != CU_JIT_ERROR_LOG_BUFFER && options[i] != CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
+      told[options[i]] = reinterpret_cast<std::uintptr_t>(values[i]);
   return *out = reinterpret_cast<CUmodule>(1), CUDA_SUCCESS;
 }
 CUresult cuModuleUnload(CUmodule) { return CUDA_SUCCESS; }
@@ -69,6 +76,33 @@ TEST(a_program, that_is_compiled_for_this_gpu_by_name_runs_and_has_what_it_names
   const auto missing = load({.source = "s", .name = "mine.cu", .kernels = {"other"}}, ptx, h100);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().text(), "jit.compile: mine.cu: other is no kernel; expected a __global__ function");
+}
+
+TEST(a_program, that_is_ptx_is_compiled_by_the_driver_as_its_recipe_says) {
+  using options = std::map<CUjit_option, std::uintptr_t>;
+  const auto told_of = [](const recipe& r) {
+    (void)loaded_from(r);
+    return told;
+  };
+  EXPECT_EQ(told_of({.source = "s"}), options());
+  EXPECT_EQ(told_of({.source = "s", .optimisation = 0}), (options{{CU_JIT_OPTIMIZATION_LEVEL, 0}}));
+  EXPECT_EQ(told_of({.source = "s", .optimisation = 2, .max_registers = 32}),
+            (options{{CU_JIT_OPTIMIZATION_LEVEL, 2}, {CU_JIT_MAX_REGISTERS, 32}}));
+  EXPECT_EQ(told_of({.source = "s", .debug_information = true}), (options{{CU_JIT_GENERATE_LINE_INFO, 1}}));
+  EXPECT_EQ(told_of({.source = "s", .debug_information = true, .options = {"--device-debug"}}),
+            (options{{CU_JIT_GENERATE_DEBUG_INFO, 1}}));
+}
+
+TEST(a_program, that_is_machine_code_is_loaded_as_it_is) {
+  const recipe r{.source = "__global__ void k() {}", .optimisation = 1, .debug_information = true, .max_registers = 32};
+  const auto with = nvrtc::find();
+  ASSERT_TRUE(with);
+  const auto c = compiler_for(*with, r, 90);
+  ASSERT_TRUE(c);
+  const compiled made = compile(*with, *c, r, INT64_MAX);
+  ASSERT_FALSE(made.failed) << made.failed->text();
+  ASSERT_TRUE(load(r, std::make_shared<const std::string>(made.image), h100));
+  EXPECT_TRUE(told.empty());
 }
 
 }  // namespace

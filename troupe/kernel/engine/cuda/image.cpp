@@ -35,6 +35,34 @@ error cannot_load(CUresult r, const std::string& name, const std::string& log) {
   }
 }
 
+class jit_options {
+ public:
+  void add(CUjit_option name, void* value) noexcept {
+    names_[count_] = name;
+    values_[count_++] = value;
+  }
+  // The driver takes a number in the place of a pointer.
+  void add(CUjit_option name, std::uintptr_t value) noexcept { add(name, reinterpret_cast<void*>(value)); }
+  // Its own levels go to 4, which is what it does unasked, and what 3 is for the compilers.
+  void add(const ptx_options& how) noexcept {
+    if (how.optimisation < 3) add(CU_JIT_OPTIMIZATION_LEVEL, std::uintptr_t{how.optimisation});
+    if (how.max_registers != 0) add(CU_JIT_MAX_REGISTERS, std::uintptr_t{how.max_registers});
+    if (how.debug_information)
+      add(CU_JIT_GENERATE_DEBUG_INFO, 1);
+    else if (how.line_information)
+      add(CU_JIT_GENERATE_LINE_INFO, 1);
+  }
+  CUresult load(CUmodule* out, const void* image) noexcept {
+    return ::cuModuleLoadDataEx(out, image, count_, names_, values_);
+  }
+
+ private:
+  static constexpr std::size_t most = 8;
+  CUjit_option names_[most] = {};
+  void* values_[most] = {};
+  unsigned count_ = 0;
+};
+
 // As far as the driver tells them, with the types of the mangled name where both agree.
 std::vector<parameter> parameters_of(CUfunction f, const std::string& mangled) {
   std::vector<std::uint64_t> sizes;
@@ -74,14 +102,17 @@ result<gpu_limits> gpu_limits::of(int ordinal) {
   return out;
 }
 
-result<gpu_image> gpu_image::load(const std::string& bytes, const std::string& name, const gpu_limits& limits) {
-  if (const looked_at l = look_at_image(bytes); !l.wrong.empty())
-    return refuse(reaction::caller_bug, CUDA_SUCCESS, name, l.wrong);
+result<gpu_image> gpu_image::load(const std::string& bytes, const std::string& name, const gpu_limits& limits,
+                                  const ptx_options& how) {
+  const looked_at seen = look_at_image(bytes);
+  if (!seen.wrong.empty()) return refuse(reaction::caller_bug, CUDA_SUCCESS, name, seen.wrong);
   std::array<char, 4096> log{};
-  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
+  jit_options options;
+  options.add(CU_JIT_ERROR_LOG_BUFFER, log.data());
+  options.add(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, log.size() - 1);
+  if (seen.is == container::ptx) options.add(how);
   CUmodule loaded = nullptr;
-  if (const CUresult r = ::cuModuleLoadDataEx(&loaded, bytes.c_str(), 2, options, values); r != CUDA_SUCCESS)
+  if (const CUresult r = options.load(&loaded, bytes.c_str()); r != CUDA_SUCCESS)
     return cannot_load(r, name, log.data());
   gpu_image out;
   out.module_.reset(loaded);

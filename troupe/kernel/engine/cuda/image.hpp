@@ -41,11 +41,20 @@ struct gpu_global {
   std::uint64_t bytes;
 };
 
+/// How the driver compiles an image that is PTX. Machine code it takes as it is.
+struct ptx_options {
+  std::uint32_t optimisation = 3;
+  std::uint32_t max_registers = 0;  ///< 0: it decides
+  bool line_information = false;
+  bool debug_information = false;  ///< of all variables, without optimisation
+};
+
 /// An image on the GPU, ready to run. Goes when it is destroyed: no kernel of it may be running then.
 class gpu_image {
  public:
   /// Loads a cubin, a fatbin or PTX, which must be followed by a zero byte. `name` is what error texts show.
-  static result<gpu_image> load(const std::string& bytes, const std::string& name, const gpu_limits& limits);
+  static result<gpu_image> load(const std::string& bytes, const std::string& name, const gpu_limits& limits,
+                                const ptx_options& how = {});
 
   /// What holds nothing that could run.
   static gpu_image none() { return gpu_image(); }
