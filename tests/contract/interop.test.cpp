@@ -123,6 +123,9 @@ TEST(sharing, what_cannot_be_exported_is_refused_with_the_reason) {
   const auto sealed = gpu.alloc<float>(10, {.zeroed = true, .sealable = true});
   ASSERT_OK(gpu.seal(sealed).get());
   EXPECT_TRUE(is_error(error_of(gpu.export_memory(sealed)), reaction::caller_bug, {"sealed", "unseal()"}));
+  const auto exported = gpu.alloc<float>(10, {.zeroed = true, .sealable = true});
+  ASSERT_OK(gpu.export_memory(exported.slice(5, 1)));
+  EXPECT_TRUE(is_error(error_of(gpu.seal(exported)), reaction::caller_bug, {"descriptor", "was given out", "copy it"}));
   EXPECT_TRUE(is_error(error_of(gpu.export_memory(gpu.alloc<float>(-1))), reaction::caller_bug, {"alloc"}));
 }
 

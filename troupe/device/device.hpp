@@ -201,7 +201,8 @@ class device {
     return unseal_memory(b.memory());
   }
   /// For other programs, or other code in this one: see docs/interop.md. Until they are done, `lend` it and hold on to
-  /// the buffer: its memory is used again when the last handle goes. Not of what is sealed, which they could write.
+  /// the buffer: its memory is used again when the last handle goes. Not of what is sealed, which they could write; and
+  /// what was exported cannot be sealed.
   template <class T>
   result<shared_memory> export_memory(const buffer<T>& b) const {
     return export_range(b.memory());

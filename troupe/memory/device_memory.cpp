@@ -51,6 +51,7 @@ struct device_memory::owned_block : block {
   std::uint32_t seals = 0;               // asked for so far
   bool read_only = false;                // in all workers
   bool imported = false;                 // counts among what others have made
+  bool exported = false;                 // others may have a descriptor
   seal_state before = seal_state::open;  // while it is unsealing
   std::unique_ptr<segment> foreign;  // somebody else's, which only this block lies in; without bytes: not ours to map
 
@@ -352,6 +353,7 @@ void device_memory::recycle(block& base) noexcept {
     b.quota.reset();
     std::vector<mark>().swap(b.marks);  // also gives its memory back: nodes are never destroyed one by one
     b.reach = 0;
+    b.exported = false;
     b.stale_marks.store(0, std::memory_order_relaxed);
     b.seal.store(seal_state::open, std::memory_order_relaxed);
     b.unsealed_at.store(0, std::memory_order_relaxed);
@@ -558,8 +560,23 @@ result<device_memory::seal_request> device_memory::begin_seal(const memory_range
     case seal_state::open:
       break;
   }
+  if (b.exported)
+    return error(
+        reaction::caller_bug, "memory",
+        "seal: a descriptor of the buffer was given out (export_memory), and whoever has it can write; copy it "
+        "to another buffer, and seal that one");
   b.seal.store(seal_state::sealing, std::memory_order_seq_cst);
   return seal_request{b.sealable, ++b.seals};
+}
+
+result<void> device_memory::begin_export(block& base) {
+  auto& b = static_cast<owned_block&>(base);
+  const std::scoped_lock guard(lock_);
+  if (b.seal.load(std::memory_order_relaxed) != seal_state::open)
+    return error(reaction::caller_bug, "memory",
+                 "export: the buffer is sealed, and whoever has a descriptor can write; unseal() it first, or copy it");
+  b.exported = true;
+  return {};
 }
 
 void device_memory::end_seal(block& base, std::uint32_t number, bool done) noexcept {

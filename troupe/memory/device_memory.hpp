@@ -114,6 +114,9 @@ class device_memory final : public memory_owner {
   /// The request is in the mailbox, so that who writes later comes later; or it was refused (0), and nothing has
   /// changed.
   void end_unseal(block& b, std::uint64_t ticket) noexcept;
+  /// A descriptor of memory with this block in it is given out, so that others may write it for as long as it lives. It
+  /// cannot be sealed from now on; refused when it is, or is about to be.
+  result<void> begin_export(block& b);
   /// Is it none of what a fault takes along?
   bool outlives_workers(const block& b) const noexcept;
 

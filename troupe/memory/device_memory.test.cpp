@@ -467,6 +467,42 @@ TEST_F(sealing_memory, the_last_handle_ends_the_seal) {
   EXPECT_EQ(next->seal.load(), seal_state::open);
 }
 
+TEST_F(sealing_memory, either_others_have_a_descriptor_of_a_block_or_it_is_sealed) {
+  block_ref b = sealable(100);
+  seal(b);
+  EXPECT_FALSE(memory_->begin_export(*b.get()));
+  ASSERT_TRUE(memory_->begin_unseal(all_of(b)));
+  EXPECT_FALSE(memory_->begin_export(*b.get())) << "the end of the seal may still be refused";
+  memory_->end_unseal(*b.get(), 7);
+  ASSERT_TRUE(memory_->begin_export(*b.get()));
+  ASSERT_TRUE(memory_->begin_export(*b.get())) << "again";
+  const auto refused = memory_->begin_seal(all_of(b));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reaction(), reaction::caller_bug);
+  EXPECT_EQ(refused.error().text(),
+            "seal: a descriptor of the buffer was given out (export_memory), and whoever has it can write; copy it to "
+            "another buffer, and seal that one");
+  EXPECT_EQ(b->seal.load(), seal_state::open);
+  lose(salvage::strict);
+  EXPECT_FALSE(memory_->begin_seal(all_of(b))) << "others have it still";
+  const std::uint64_t address = b->address;
+  b.reset();
+  const block_ref next = sealable(100);
+  EXPECT_EQ(next->address, address);
+  EXPECT_TRUE(memory_->begin_seal(all_of(next))) << "nobody had a descriptor of this one";
+}
+
+TEST_F(sealing_memory, when_a_seal_and_an_export_meet_one_is_refused) {
+  for (int i = 0; i < 2000; ++i) {
+    const block_ref b = sealable(100);
+    bool sealed = false, exported = false;
+    std::thread other([&] { exported = static_cast<bool>(memory_->begin_export(*b.get())); });
+    sealed = static_cast<bool>(memory_->begin_seal(all_of(b)));
+    other.join();
+    ASSERT_NE(sealed, exported) << i;
+  }
+}
+
 TEST_F(sealing_memory, a_request_that_is_refused_takes_nothing_of_it_away) {
   const block_ref b = sealable(100);
   seal(b);

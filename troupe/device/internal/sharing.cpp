@@ -38,14 +38,12 @@ result<std::pair<std::shared_ptr<const memory_file>, std::uint64_t>> device_core
 }
 
 result<shared_memory> device_core::export_memory(const memory_range& r) const {
-  if (r.owner && r.owner->seal.load() != seal_state::open)
-    return refused(
-        "export: the buffer is sealed, and whoever has a descriptor can write; unseal() it first, or copy it");
   const auto found = file_of(r, "export");
   if (!found) return found.error();
   const auto& [file, offset] = *found;
   auto fd = duplicate(file->fd(), "export: dup");
   if (!fd) return fd.error();
+  if (auto ok = memory_->begin_export(*r.owner.get()); !ok) return ok.error();
   const bool on_gpu = apart_ && r.owner->host == nullptr;
   return shared_memory{.descriptor = std::move(*fd),
                        .form = on_gpu ? memory_form::cuda : memory_form::file,
