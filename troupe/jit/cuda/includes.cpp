@@ -12,9 +12,41 @@ namespace {
 
 constexpr std::size_t most_files = 4096;
 
+constexpr std::string_view blanks = " \t\v\f";
+
 std::string_view without_blanks(std::string_view t) noexcept {
-  while (!t.empty() && (t.front() == ' ' || t.front() == '\t')) t.remove_prefix(1);
+  t.remove_prefix(std::min(t.find_first_not_of(blanks), t.size()));
   return t;
+}
+std::string_view without_blanks_behind(std::string_view t) noexcept {
+  return t.substr(0, t.find_last_not_of(blanks) + 1);
+}
+// '#' in all its spellings.
+bool ends_with_hash(std::string_view t) noexcept {
+  return t.ends_with('#') || t.ends_with("%:") || t.ends_with("?\?=");
+}
+
+// Lines as the compiler sees them: one that ends with a backslash goes on.
+std::string with_joined_lines(std::string_view text) {
+  std::string out;
+  for (std::size_t end = text.find('\\'); end != text.npos; end = text.find('\\')) {
+    out += text.substr(0, end);
+    text.remove_prefix(end + 1);
+    const std::size_t line_end = text.starts_with("\r\n") ? 2 : text.starts_with('\n') ? 1 : 0;
+    if (line_end == 0) out += '\\';
+    text.remove_prefix(line_end);
+  }
+  return out.append(text);
+}
+
+// Of "__has_include" without a parenthesis: does it only ask whether there is such a thing? Behind any other directive
+// it may become part of a macro.
+bool asks_for_itself(std::string_view before) {
+  const std::string_view line = before.substr(before.rfind('\n') + 1);
+  if (line.find_first_of("#%?") == line.npos && line.find("*/") == line.npos) return true;
+  before = without_blanks_behind(before);
+  if (before.ends_with('(')) return without_blanks_behind(before.substr(0, before.size() - 1)).ends_with("defined");
+  return before.ends_with("defined") || before.ends_with("ifdef") || before.ends_with("ifndef");
 }
 
 class search {
@@ -46,17 +78,22 @@ class search {
   // `folder` is that of the text's file; empty when it comes from memory.
   void look_at(const std::string& text, const std::string& folder) {
     if (!folder.empty() && mentions_time(text)) unknown("a header that mentions the time");
-    for (std::size_t at = text.find("include"); at != text.npos; at = text.find("include", at + 1)) {
-      std::string_view before = std::string_view(text).substr(0, at), after = std::string_view(text).substr(at + 7);
-      const bool asks = before.ends_with("__has_");
+    const std::string lines = with_joined_lines(text);
+    for (std::size_t at = lines.find("include"); at != lines.npos; at = lines.find("include", at + 1)) {
+      std::string_view before = std::string_view(lines).substr(0, at), after = std::string_view(lines).substr(at + 7);
       if (after.starts_with("_next")) after.remove_prefix(5);
-      if (asks) {
+      if (before.ends_with("__has_")) {
         after = without_blanks(after);
-        if (!after.starts_with('(')) continue;
+        if (!after.starts_with('(')) {
+          before.remove_suffix(6);
+          if (!asks_for_itself(before)) unknown("a macro with __has_include");
+          continue;
+        }
         after.remove_prefix(1);
       } else {
-        while (!before.empty() && (before.back() == ' ' || before.back() == '\t')) before.remove_suffix(1);
-        if (!before.ends_with('#') && !before.ends_with("\\\n")) continue;
+        before = without_blanks_behind(before);
+        if (before.ends_with("*/")) unknown("an include behind a comment");
+        if (!ends_with_hash(before)) continue;
       }
       after = without_blanks(after);
       const char close = after.starts_with('<') ? '>' : after.starts_with('"') ? '"' : '\0';

@@ -43,7 +43,26 @@ TEST_F(includes, are_found_with_what_they_include_and_where_they_would_have_been
   EXPECT_EQ(seen("int includes; // to include \"x.h\"\n"), "");
 }
 
+TEST_F(includes, are_found_however_they_are_spelt) {
+  write("a/x.h", "");
+  for (const char* spelling :
+       {"%:include <x.h>\n", "?\?=include <x.h>\n", "#\f\vinclude\t<x.h>\n", "#in\\\nclude <x.h>\n",
+        "# \\\r\ninclude \\\n<x.h>\n", "#if __has_in\\\nclude(<x.h>)\n#endif\n"})
+    EXPECT_EQ(seen(spelling), "a/x.h file, b/x.h nothing") << spelling;
+  for (const char* none :
+       {"#ifdef __has_include\n", "#if defined(__has_include)\n", "#if defined __has_include \\\n && 1\n",
+        "// there is __has_include\n", "const char* path = \"C:\\include\";\n"})
+    EXPECT_EQ(seen(none), "") << none;
+}
+
 TEST_F(includes, that_only_the_compiler_can_make_out_are_told) {
+  for (const char* hidden :
+       {"# /* why */ include \"x.h\"\n", "/* a */ # /* b /* c\n*/ include \"x.h\"\n", "%: /**/include \"x.h\"\n"})
+    EXPECT_EQ(seen(hidden), "nobody knows which files an include behind a comment reads") << hidden;
+  for (const char* hidden :
+       {"#define H __has_include\n#if H(\"x.h\")\n", "#if __has_include /**/ (\"x.h\")\n", "#if CALL(__has_include)\n"})
+    EXPECT_EQ(seen(hidden), "nobody knows which files a macro with __has_include reads") << hidden;
+  EXPECT_EQ(seen("#include /**/ \"x.h\"\n"), "nobody knows which files #include /**/ \"x.h\" reads");
   EXPECT_EQ(seen("#define H <x.h>\n#include H\n"), "nobody knows which files #include H reads");
   write("a/x.h", "const char* built = __DATE__;\n");
   EXPECT_EQ(seen("#include <x.h>\n"), "nobody knows which files a header that mentions the time reads");
