@@ -29,7 +29,8 @@ struct getrf_batched {
 };
 
 /// B = the solution X of op(A) * X = B, where `a` and `pivots` are what getrf_batched left. B is n by nrhs. Pivots that
-/// are no rows of their matrix are refused when the request runs, before anything is written.
+/// are no rows of their matrix are refused by the host engine when the request runs, before anything is written. On a
+/// GPU, which alone reads them, the request succeeds: that matrix's solution is NaN, and the others are right.
 ///   cublasSgetrsBatched / sgetrs
 template <class T>
 struct getrs_batched {
@@ -45,7 +46,8 @@ struct getrs_batched {
   void check(checker&) const;
 };
 
-/// C = the inverse of A, where `a` and `pivots` are what getrf_batched left; pivots are checked as by getrs_batched.
+/// C = the inverse of A, where `a` and `pivots` are what getrf_batched left. Pivots that are no rows of their matrix
+/// are refused or make the inverse NaN, as those of getrs_batched; on a GPU that matrix's `info` is -1 then.
 ///   cublasSgetriBatched / sgetri
 template <class T>
 struct getri_batched {

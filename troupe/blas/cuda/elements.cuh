@@ -133,7 +133,9 @@ __device__ void each_element(i64 batch, i64 rows, i64 columns, F&& f) {
 template <class T>
 __device__ void poison(const poisoning& p) {
   each_element(p.batch, p.rows, p.columns, [&](i64 b, i64 i, i64 j) {
-    if (p.wrong[b] != 0) static_cast<T*>(p.list[b])[i + j * p.ld] = not_a_number<T>();
+    if (p.wrong[b] == 0) return;
+    static_cast<T*>(p.list[b])[i + j * p.ld] = not_a_number<T>();
+    if (p.info != nullptr && i == 0 && j == 0) p.info[b] = -1;
   });
 }
 template <class T>

@@ -76,6 +76,7 @@ TEST_F(blas_cuda, pivots_that_are_no_rows_make_their_solution_nan_and_no_other) 
     for (const auto& right : {b[0], b[2], c[0], c[2]})
       for (const float v : right) EXPECT_TRUE(std::isfinite(v)) << bad;
     EXPECT_EQ(b[2], (std::vector<float>{5, 6}));
+    EXPECT_EQ(info, (std::vector<std::int32_t>{0, -1, 0})) << bad;
   }
 }
 

@@ -43,10 +43,10 @@ static result<void> enqueue(const getrf_batched<T>& r, job& j) {
 }
 
 // Pivots in memory are anybody's numbers, and cuBLAS goes where they say. solve(pivots) gets those that lie within
-// their matrix; the results, `c`, of a matrix with others become NaN.
+// their matrix; the results, `c`, of a matrix with others become NaN, and its `info`, which may be null, -1.
 template <class T, class Solve>
 static result<void> with_safe_pivots(job& j, const int* pivots, extent n, std::size_t count, T* const* c,
-                                     extent columns, extent ldc, Solve&& solve) {
+                                     extent columns, extent ldc, int* info, Solve&& solve) {
   const std::size_t all = static_cast<std::size_t>(n.value()) * count;
   const auto memory = j.memory((all + count) * sizeof(int));
   if (!memory) return memory.error();
@@ -65,6 +65,7 @@ static result<void> with_safe_pivots(job& j, const int* pivots, extent n, std::s
   return j.launch(name, blocks, threads,
                   kernel_arguments::poisoning{.list = reinterpret_cast<void* const*>(c),
                                               .wrong = wrong,
+                                              .info = info,
                                               .batch = batch,
                                               .rows = n.value(),
                                               .columns = columns.value(),
@@ -88,7 +89,7 @@ static result<void> enqueue(const getrs_batched<T>& r, job& j) {
     };
     if (!r.pivots) return solve(nullptr);
     return with_safe_pivots(j, r.pivots->data() + first * static_cast<std::size_t>(r.n.value()), r.n, count, *b, r.nrhs,
-                            ldb, solve);
+                            ldb, nullptr, solve);
   });
 }
 
@@ -101,13 +102,14 @@ static result<void> enqueue(const getri_batched<T>& r, job& j) {
     if (!a) return a.error();
     const auto c = j.addresses(r.c, first, count);
     if (!c) return c.error();
+    int* const info = r.info.data() + first;
     const auto invert = [&](const int* pivots) {
-      return j(routines<T>::getri_batched, narrow(r.n), *a, narrow(or_tight(r.lda, r.n)), pivots, *c, narrow(ldc),
-               r.info.data() + first, narrow(count));
+      return j(routines<T>::getri_batched, narrow(r.n), *a, narrow(or_tight(r.lda, r.n)), pivots, *c, narrow(ldc), info,
+               narrow(count));
     };
     if (!r.pivots) return invert(nullptr);
     return with_safe_pivots(j, r.pivots->data() + first * static_cast<std::size_t>(r.n.value()), r.n, count, *c, r.n,
-                            ldc, invert);
+                            ldc, info, invert);
   });
 }
 

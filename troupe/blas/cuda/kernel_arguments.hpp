@@ -130,10 +130,11 @@ struct pivot_check {
   std::int32_t* wrong;  ///< by matrix
   std::int64_t n, batch;
 };
-/// Matrices whose pivots were wrong become NaN.
+/// Matrices whose pivots were wrong become NaN, and their numbers in `info`, where there is such a list, -1.
 struct poisoning {
   void* const* list;
   const std::int32_t* wrong;
+  std::int32_t* info;
   std::int64_t batch, rows, columns, ld;
 };
 struct copying {
