@@ -54,7 +54,9 @@ TEST_F(faults_and_limits, what_a_gpu_was_doing_is_left_in_a_folder) {
                          reaction::unsupported, {"gpu_core_folder", "\"host\" has no GPU", "core_dumps"}));
   } else {
     const device gpu = open({.name = "gpu/1", .gpu_core_folder = folder});
-    EXPECT_TRUE(is_error(error_of(gpu.ask(faults::segmentation_fault{})), reaction::context_lost, {"ILLEGAL_ADDRESS"}));
+    EXPECT_TRUE(is_error(error_of(gpu.ask(faults::segmentation_fault{})), reaction::context_lost,
+                         {"SIGABRT", "the GPU had a fault", folder.c_str()}));
+    ASSERT_TRUE(gpu.last_fault());
     const std::string core = gpu.last_fault()->gpu_core;
     EXPECT_EQ(core, folder + "/gpu-1-worker-" + std::to_string(gpu.last_fault()->worker_pid) + ".gpucore");
     EXPECT_NE(gpu.last_fault()->text().find("target cudacore " + core), std::string::npos);

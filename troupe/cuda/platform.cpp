@@ -106,15 +106,16 @@ class gpu final : public platform {
   std::pair<std::uint64_t, std::uint64_t> reserved_{};  // address, bytes
 };
 
-// For all contexts of the process, and before there is one. It writes the file before it reports the fault, and does
-// not end the process, which has something to say yet.
+// For all contexts of the process, and before there is one. The driver ends the process when it has written the file.
+// It could be told not to, but then the stream goes on behind the broken kernel, and what it would write next is that
+// the kernel is done.
 result<void> leave_core(const std::string& file) {
   const auto set = [](CUcoredumpSettings what, const void* value, std::size_t bytes) {
     return done(::cuCoredumpSetAttributeGlobal(what, const_cast<void*>(value), &bytes),
                 "cuCoredumpSetAttributeGlobal, for device_options::gpu_core_folder");
   };
   const bool yes = true;
-  const unsigned flags = CU_COREDUMP_LIGHTWEIGHT_FLAGS | CU_COREDUMP_SKIP_ABORT;
+  const unsigned flags = CU_COREDUMP_LIGHTWEIGHT_FLAGS;
   if (auto ok = set(CU_COREDUMP_FILE, file.c_str(), file.size() + 1); !ok) return ok;
   if (auto ok = set(CU_COREDUMP_GENERATION_FLAGS, &flags, sizeof flags); !ok) return ok;
   return set(CU_COREDUMP_ENABLE_ON_EXCEPTION, &yes, sizeof yes);

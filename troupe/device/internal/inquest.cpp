@@ -17,10 +17,11 @@ std::string hexadecimal(std::uint64_t n) {
   return text;
 }
 
-// The cause that callers are told names the culprit.
+// The cause that callers are told names the culprit, and says where more is to be read.
 error with_culprit(const error& why, const fault_record& record) {
-  if (!record.blamed && !record.address) return why;
+  if (!record.blamed && !record.address && record.gpu_core.empty()) return why;
   error::details d = why.all();
+  if (!record.gpu_core.empty()) d.text += "; the GPU had a fault: " + record.gpu_core + " has its state";
   if (record.blamed && record.kind != fault_kind::overran)
     d.text += "; it was working on " + record.blamed->name + " #" + std::to_string(record.blamed->ticket);
   if (record.address) d.text += "; it touched the address " + hexadecimal(*record.address) + " wrongly";
