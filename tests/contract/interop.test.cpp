@@ -159,6 +159,30 @@ TEST(sharing, imported_memory_is_there_after_a_restart) {
 }
 
 // They have the same mailbox, and whatever they ran would have been run before.
+// Far more than its socket holds of messages while it starts.
+TEST(sharing, a_worker_is_told_of_as_much_memory_as_there_is) {
+  for (const isolation how : {isolation::process, isolation::thread})
+    for (const std::uint32_t standbys : {0u, 1u}) {
+      if (how == isolation::thread && standbys != 0) continue;
+      runtime rt;
+      const device gpu = rt.open_device(
+          with_test_engines({.isolation = how, .standbys = standbys, .restarts = 20, .salvage = salvage::untouched}));
+      std::vector<buffer<float>> all;
+      for (int i = 0; i < 300; ++i)
+        all.push_back(gpu.import_memory<float>({.descriptor = memory_with(10, static_cast<float>(i)),
+                                                .offset_bytes = 0,
+                                                .bytes = 40,
+                                                .allocation_bytes = 8192}));
+      EXPECT_EQ(gpu.download(all.back()).get().value(), counting(10, 299));
+      for (std::uint64_t times = 1; how == isolation::process && times <= 3; ++times) {
+        kill_worker(gpu);
+        while (gpu.statistics().generation <= times) std::this_thread::yield();
+        EXPECT_EQ(gpu.download(all.front()).get().value(), counting(10, 0));
+        EXPECT_EQ(gpu.download(all.back()).get().value(), counting(10, 299));
+      }
+    }
+}
+
 TEST(sharing, what_stands_by_runs_nothing_when_the_device_closes) {
   file_descriptor fd = memory_with(100, 5);
   const file_descriptor mine(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));

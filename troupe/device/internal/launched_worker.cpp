@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -9,9 +11,12 @@
 #include <troupe/device/internal/launched_worker.hpp>
 #include <troupe/device/internal/report.hpp>
 #include <troupe/worker/internal/session.hpp>
+#include <utility>
 
 namespace troupe {
 namespace {
+
+constexpr std::size_t longest_library = 64;  // of a name that a worker tells, and its successors get
 
 std::vector<std::byte> packet_of(const protocol::control_message& m, const std::string& text = {}) {
   std::vector<std::byte> out(sizeof m + text.size());
@@ -43,6 +48,8 @@ result<std::unique_ptr<worker_link>> launched_worker::make(std::uint32_t id, enu
 }
 
 launched_worker::~launched_worker() {
+  socket_.shut_down();
+  if (postman_.joinable()) postman_.join();
   socket_ = {};  // the worker takes this for the end of the application
   if (thread_.joinable()) thread_.join();
 }
@@ -75,13 +82,43 @@ result<void> launched_worker::launch(const std::string& program, const std::vect
   return {};
 }
 
-result<void> launched_worker::send_memory(protocol::message kind, const protocol::memory_place& place, int fd,
-                                          std::int64_t deadline_ns) {
+// In order, and without waiting for a worker that does not read yet.
+result<void> launched_worker::post(std::vector<std::byte> packet, int fd) {
+  constexpr std::int64_t patience_ns = 1'000'000'000;  // with one that does
+  const std::scoped_lock guard(sending_);
+  if (outbox_.empty()) {
+    auto sent = socket_.send(packet, fd >= 0 ? std::span<const int>(&fd, 1) : std::span<const int>(),
+                             reads_ ? now_ns() + patience_ns : 0);
+    if (sent || reads_ || sent.error().reaction() != reaction::retry_later) return sent;
+  }
+  file_descriptor mine(fd >= 0 ? ::fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1);
+  if (fd >= 0 && !mine)
+    return error::from_errno(
+        reaction::retry_later, "device",
+        "dup of memory for a worker that starts (ulimit -n says how many descriptors there may be)", errno);
+  outbox_.push_back({std::move(packet), std::move(mine)});
+  return {};
+}
+
+// On a thread of its own: the worker reads as fast as it can map what it reads of.
+void launched_worker::deliver() noexcept {
+  std::unique_lock guard(sending_);
+  while (!outbox_.empty()) {
+    const letter& next = outbox_.front();  // stays where it is while others are added
+    const int fd = next.fd.get();
+    guard.unlock();
+    const auto sent = socket_.send(next.packet, fd >= 0 ? std::span<const int>(&fd, 1) : std::span<const int>());
+    guard.lock();
+    if (!sent) return;  // it has ended
+    outbox_.pop_front();
+  }
+}
+
+result<void> launched_worker::send_memory(protocol::message kind, const protocol::memory_place& place, int fd) {
   protocol::control_message m{};
   m.kind = kind;
   m.memory = place;
-  const std::scoped_lock guard(sending_);
-  return socket_.send(packet_of(m), fd >= 0 ? std::span<const int>(&fd, 1) : std::span<const int>(), deadline_ns);
+  return post(packet_of(m), fd);
 }
 
 result<void> launched_worker::send_map(std::uint64_t address, const memory_file& memory, std::uint32_t number,
@@ -91,8 +128,7 @@ result<void> launched_worker::send_map(std::uint64_t address, const memory_file&
 
 result<void> launched_worker::send_protect(const protocol::protected_place& place, std::uint32_t number,
                                            bool read_only) {
-  return send_memory(protocol::message::protect, {place.address, place.bytes, number, read_only}, -1,
-                     now_ns() + 1'000'000'000);
+  return send_memory(protocol::message::protect, {place.address, place.bytes, number, read_only}, -1);
 }
 
 // There may be more of them than fit any message.
@@ -113,16 +149,13 @@ result<void> launched_worker::send_serve(const protocol::service& s) {
   protocol::control_message m{};
   m.kind = protocol::message::serve;
   m.serving = s;
-  const std::scoped_lock guard(sending_);
-  return socket_.send(packet_of(m), {}, now_ns() + 1'000'000'000);
+  return post(packet_of(m));
 }
 
 void launched_worker::send_stop() noexcept {
   protocol::control_message m{};
   m.kind = protocol::message::stop;
-  const std::scoped_lock guard(sending_);
-  (void)socket_.send(packet_of(m), {},
-                     now_ns() + 1'000'000'000);  // a worker that cannot take it is killed when its time is over
+  (void)post(packet_of(m));  // a worker that cannot take it is killed when its time is over
 }
 
 void launched_worker::send_ping() noexcept {
@@ -142,8 +175,7 @@ bool launched_worker::send_look() noexcept {
 result<void> launched_worker::send_load(const std::string& library) {
   protocol::control_message m{};
   m.kind = protocol::message::load;
-  const std::scoped_lock guard(sending_);
-  return socket_.send(packet_of(m, library), {}, 0);
+  return post(packet_of(m, library));
 }
 
 void launched_worker::kill() noexcept {
@@ -165,9 +197,18 @@ worker_link::news launched_worker::receive() {
   std::memcpy(&m, packet.data(), sizeof m);
   std::string text(reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m);
   make_printable(text);
-  if (m.kind == protocol::message::ready) return {news::kind::ready, std::move(text), reaction::fatal};
+  if (m.kind == protocol::message::ready) {
+    const std::scoped_lock guard(sending_);
+    try {
+      if (!std::exchange(reads_, true) && !outbox_.empty()) postman_ = std::thread([this] { deliver(); });
+    } catch (const std::system_error&) {
+      return {news::kind::failed, "there is no thread to tell the worker of its memory", reaction::retry_later};
+    }
+    return {news::kind::ready, std::move(text), reaction::fatal};
+  }
   if (m.kind == protocol::message::pong) return {news::kind::alive, {}, reaction::fatal};
-  if (m.kind == protocol::message::loaded && text.find_first_of("/\n") == std::string::npos)
+  if (m.kind == protocol::message::loaded && text.size() <= longest_library &&
+      text.find_first_of("/\n") == std::string::npos)
     return {news::kind::loaded, std::move(text), reaction::fatal};
   if (m.kind == protocol::message::restarted) return {news::kind::restarted, std::move(text), reaction::fatal};
   if (m.kind == protocol::message::failed) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <mutex>
 #include <thread>
 #include <troupe/channel/control_socket.hpp>
@@ -47,17 +48,27 @@ class launched_worker final : public worker_link {
 
  private:
   explicit launched_worker(memory_file channel) : channel_(std::make_shared<const memory_file>(std::move(channel))) {}
-  result<void> send_memory(protocol::message kind, const protocol::memory_place& place, int fd,
-                           std::int64_t deadline_ns = 0);
+  struct letter {
+    std::vector<std::byte> packet;
+    file_descriptor fd;
+  };
+  result<void> send_memory(protocol::message kind, const protocol::memory_place& place, int fd);
+  result<void> post(std::vector<std::byte> packet, int fd = -1);
+  void deliver() noexcept;
 
   std::uint32_t id_ = 0;
   enum isolation isolation_ = isolation::process;
   std::shared_ptr<const region> addresses_;
   std::shared_ptr<const memory_file> channel_;
   bool gone_ = false;
+  bool reads_ = false;                       ///< it is ready, and takes what it is sent
   control_socket socket_, theirs_, makers_;  // the last two are the worker's ends
   std::shared_ptr<memory_maker> maker_;
   std::mutex sending_;
+  // What a worker that starts cannot read yet, once the socket is full: it may be a message for each of a thousand
+  // segments. `postman_` delivers it when the worker is ready, and until then all that comes after it lies here, too.
+  std::deque<letter> outbox_;
+  std::thread postman_;
   std::optional<process> process_;
   std::thread thread_;
 };
