@@ -321,7 +321,8 @@ class device_core final : public waiter,
   void warm_up_standbys(const std::string& library);
   void learn_memory_limit();
   void look_for_harmless();
-  void hear(worker_link& link);
+  bool hear(worker_link& link);
+  void take_in(worker_link& link, const worker_link::news& n);
   void hear_all();
   bool has_ended(worker_link& link);
   bool see_an_end();

@@ -11,7 +11,7 @@ namespace troupe {
 
 static constexpr std::int64_t fresh_ns = 10'000'000, patience_ns = 10'000'000, slice_ns = 200'000;
 
-// The worker looks, on a thread that does nothing but listen. One that is busy dying need not answer.
+// The worker looks, on the thread that maps its memory. One that is busy, or dying, need not answer.
 std::uint64_t device_core::ask_for_free_bytes(std::int64_t now) {
   const protocol::device_room& room = channel_.page().room;
   const std::uint32_t before = room.looks.load();

@@ -1,15 +1,39 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <thread>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/futex.hpp>
 #include <troupe/device/internal/memory_maker.hpp>
 #include <troupe/device/internal/report.hpp>
 #include <troupe/worker/internal/protocol.hpp>
 
 namespace troupe {
+namespace {
+
+// One question at a time; nobody's when the time is over before it begins.
+class turn {
+ public:
+  turn(std::atomic<std::uint32_t>& busy, std::int64_t deadline_ns) noexcept : busy_(busy) {
+    while (!(mine_ = busy_.exchange(1) == 0) && now_ns() < deadline_ns)
+      futex_wait(busy_, 1, futex_scope::process, deadline_ns);
+  }
+  turn(const turn&) = delete;
+  ~turn() {
+    if (!mine_) return;
+    busy_.store(0);
+    futex_wake(busy_, futex_scope::process);
+  }
+  explicit operator bool() const noexcept { return mine_; }
+
+ private:
+  std::atomic<std::uint32_t>& busy_;
+  bool mine_ = false;
+};
+
+}  // namespace
 
 result<file_descriptor> memory_maker::make(std::uint64_t bytes, std::int64_t deadline_ns) {
   auto made = ask({protocol::wanted::memory, bytes, 0, 0}, nullptr, deadline_ns);
@@ -27,16 +51,20 @@ result<std::uint64_t> memory_maker::make_managed(std::uint64_t bytes, std::int64
   return made ? result(made->address) : made.error();
 }
 
-// One that cannot be told keeps the memory until it ends.
+// What it cannot be told now, it is told with what comes next.
 void memory_maker::release_managed(std::uint64_t address) noexcept {
-  const protocol::wanted_memory unwanted{protocol::wanted::release, 0, address, 0};
   const std::scoped_lock guard(sending_);
-  if (worker_) (void)worker_.send(std::as_bytes(std::span(&unwanted, 1)), {}, 0);
+  unwanted_.push_back(address);
+  tell_unwanted();
 }
 
-bool memory_maker::is_gone() noexcept {
-  const std::scoped_lock guard(sending_);
-  return !worker_;
+// With sending_ held.
+void memory_maker::tell_unwanted() noexcept {
+  while (worker_ && !unwanted_.empty()) {
+    const protocol::wanted_memory unwanted{protocol::wanted::release, 0, unwanted_.back(), 0};
+    if (!worker_.send(std::as_bytes(std::span(&unwanted, 1)), {}, 0)) return;
+    unwanted_.pop_back();
+  }
 }
 
 result<memory_maker::answer> memory_maker::ask(protocol::wanted_memory wanted, const file_descriptor* opens,
@@ -49,21 +77,26 @@ result<memory_maker::answer> memory_maker::ask(protocol::wanted_memory wanted, c
     return error(reaction::retry_later, "memory",
                  call + "the worker has not seen to the memory within device_options::start_timeout; ask again");
   };
-  constexpr std::int64_t longest_wait_ns = std::int64_t{1} << 60;  // what can be added to any time
-  std::unique_lock turn(lock_,
-                        std::chrono::nanoseconds(std::clamp<std::int64_t>(deadline_ns - now_ns(), 0, longest_wait_ns)));
-  if (!turn) return late();
+  const turn mine(busy_, deadline_ns);
+  if (!mine) return late();
   if (!worker_) return gone("did not answer");
   wanted.number = ++asked_;
   const int fd = opens != nullptr ? opens->get() : -1;
-  const auto send = [&] {
-    const std::scoped_lock now(sending_);
-    return worker_.send(std::as_bytes(std::span(&wanted, 1)),
-                        opens != nullptr ? std::span<const int>(&fd, 1) : std::span<const int>(), deadline_ns);
-  };
-  if (auto sent = send(); !sent) return sent.error();
+  while (true) {
+    {
+      const std::scoped_lock now(sending_);
+      tell_unwanted();
+      const auto sent = worker_.send(std::as_bytes(std::span(&wanted, 1)),
+                                     opens != nullptr ? std::span<const int>(&fd, 1) : std::span<const int>(), 0);
+      if (sent) break;
+      if (sent.error().reaction() != reaction::retry_later) return sent.error();
+    }
+    if (now_ns() >= deadline_ns) return late();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // it has not read the questions of before
+  }
   const auto leave = [&](const char* how) {
     const std::scoped_lock now(sending_);
+    gone_.store(true);
     worker_ = {};
     return gone(how);
   };

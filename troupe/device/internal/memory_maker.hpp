@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <troupe/channel/control_socket.hpp>
 #include <troupe/worker/internal/protocol.hpp>
+#include <vector>
 
 namespace troupe {
 
@@ -24,7 +26,7 @@ class memory_maker {
   /// It is not used any more. Does not wait.
   void release_managed(std::uint64_t address) noexcept;
   /// It has ended, or answers nonsense: it is not asked again.
-  bool is_gone() noexcept;
+  bool is_gone() const noexcept { return gone_.load(); }
 
  private:
   struct answer {
@@ -33,10 +35,14 @@ class memory_maker {
   };
   result<answer> ask(protocol::wanted_memory wanted, const file_descriptor* opens, std::int64_t deadline_ns);
 
-  std::timed_mutex lock_;  // one question at a time
-  std::uint64_t asked_ = 0;
-  std::mutex sending_;  // while the socket is used, or given up
+  void tell_unwanted() noexcept;
+
+  std::atomic<std::uint32_t> busy_{0};  // somebody has asked, and gets the answer
+  std::uint64_t asked_ = 0;             // his
+  std::atomic<bool> gone_{false};
+  std::mutex sending_;  // while something is sent, or the socket given up
   control_socket worker_;
+  std::vector<std::uint64_t> unwanted_;  // managed memory that it is yet to be told of
 };
 
 }  // namespace troupe

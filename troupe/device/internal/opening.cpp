@@ -162,6 +162,7 @@ result<void> device_core::set_up() {
                .reserve_bytes = device_bytes + host_bytes,
                .device_bytes = device_bytes,
                .inline_bytes = options_.inline_bytes,
+               .order_limit_ns = options_.start_timeout.nanoseconds,
                .memory_limit = options_.worker_memory_limit,
                .core_dumps = options_.core_dumps,
                .cores = {}};

@@ -60,23 +60,23 @@ void device_core::look_at_running() {
   drive_surely();  // what has finished does not run
   const std::int64_t now = loop_->now();
   std::int64_t again = no_deadline;
-  std::optional<std::uint32_t> overrun;
+  std::optional<error> overrun;
   {
     const drive_guard guard(*this);
     const lane_heads heads = first_of_lanes();
-    for (std::uint32_t slot = 0; slot < ledger_.capacity() && !overrun; ++slot)
-      if (runs_too_long(slot, now, heads, again)) overrun = slot;
-    if (overrun) overrun_ = ledger_[*overrun].ticket.load(std::memory_order_relaxed);
+    for (std::uint32_t slot = 0; slot < ledger_.capacity() && !overrun; ++slot) {
+      if (!runs_too_long(slot, now, heads, again)) continue;
+      const ledger_entry& e = ledger_[slot];  // what is in it is another request's as soon as this one is answered
+      overrun_ = e.ticket.load(std::memory_order_relaxed);
+      overrun = error(error::details{.reaction = reaction::context_lost,
+                                     .domain = "device",
+                                     .text = "a request still ran after its run_timeout of " +
+                                             milliseconds(e.run_limit_ns.load()) + "; its worker was ended",
+                                     .request = {std::string(e.info->label), *overrun_}});
+    }
   }
   if (overrun) {
-    const ledger_entry& e = ledger_[*overrun];
-    feed({device_supervisor::event_kind::misbehaved, serving_.load(),
-          error(error::details{.reaction = reaction::context_lost,
-                               .domain = "device",
-                               .text = "a request still ran after its run_timeout of " +
-                                       milliseconds(e.run_limit_ns.load()) + "; its worker was ended",
-                               .request = {std::string(e.info->label), *overrun_}}),
-          fault_kind::overran});
+    feed({device_supervisor::event_kind::misbehaved, serving_.load(), std::move(*overrun), fault_kind::overran});
     again = std::min(again, now + longest_look_ns);
   }
   if (again != no_deadline && is_earliest(next_look_, again)) loop_->at(again, shared_from_this(), timer::running);
@@ -101,6 +101,7 @@ device_core::lane_heads device_core::first_of_lanes() const {
 // and everything counts.
 bool device_core::runs(std::uint32_t slot, std::uint64_t ticket, const lane_heads& heads) const {
   if (!has_started(slot, ticket)) return false;
+  if (!apart_) return true;
   if (std::all_of(heads.begin(), heads.end(), [](std::uint64_t head) { return head == 0; })) return true;
   const std::uint32_t gate = channel_.gate(slot).load(std::memory_order_acquire);
   bool is_first = false, waits = false;

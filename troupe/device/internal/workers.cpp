@@ -7,6 +7,7 @@
 namespace troupe {
 
 static constexpr std::size_t most_warm = 64;
+static constexpr int most_news = 256;  // heard of one worker at a time, whatever it says
 
 worker_link* device_core::link_of(worker_id id) noexcept {
   const auto at = std::find_if(links_.begin(), links_.end(), [id](const auto& l) { return l->id() == id; });
@@ -91,8 +92,10 @@ void device_core::forget(worker_id id) {
 void device_core::hear_all() {
   std::vector<worker_id> all;
   for (const auto& link : links_) all.push_back(link->id());
-  for (const worker_id id : all)
-    if (worker_link* const link = link_of(id)) hear(*link);
+  for (const worker_id id : all) {
+    worker_link* link = link_of(id);
+    for (int i = 0; i < most_news && link != nullptr && hear(*link); ++i) link = link_of(id);
+  }
 }
 
 // One at a time, as they would be seen without the tick; true when there was one.
@@ -119,8 +122,13 @@ bool device_core::has_ended(worker_link& link) {
   const auto status = link.ended();
   if (!status) return false;
   // It may have said why before it went.
-  if (const auto n = link.receive(); n.kind == worker_link::news::kind::failed)
+  for (int i = 0; i < most_news; ++i) {
+    const auto n = link.receive();
+    if (n.kind == worker_link::news::kind::none || n.kind == worker_link::news::kind::gone) break;
+    if (n.kind != worker_link::news::kind::failed) continue;
     feed({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
+    break;
+  }
   if (id == serving_.load()) last_exit_ = *status;
   feed({device_supervisor::event_kind::worker_exited, id,
         error(error::details{
@@ -131,10 +139,16 @@ bool device_core::has_ended(worker_link& link) {
   return true;
 }
 
-void device_core::hear(worker_link& link) {
+// False when there is nothing more to hear.
+bool device_core::hear(worker_link& link) {
+  const worker_link::news n = link.receive();
+  if (n.kind != worker_link::news::kind::none) take_in(link, n);
+  return n.kind != worker_link::news::kind::none && n.kind != worker_link::news::kind::gone;
+}
+
+void device_core::take_in(worker_link& link, const worker_link::news& n) {
   const auto self = shared_from_this();
   const worker_id id = link.id();
-  const worker_link::news n = link.receive();
   switch (n.kind) {
     case worker_link::news::kind::none:
       return;

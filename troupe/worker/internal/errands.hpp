@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -10,24 +12,28 @@
 
 namespace troupe {
 
-/// A thread that does what it is given, one after the other, for those who must not wait. It begins with the first.
+/// A thread that does what it is given, one after the other, for those who must not wait.
 class errands {
  public:
-  /// `first`: before all others, on that thread.
+  /// `first`: before all others, on that thread. Throws std::system_error when there is no thread to be had.
   explicit errands(std::function<void()> first = {});
   errands(const errands&) = delete;
   /// When all is done.
   ~errands();
 
+  /// Waits while very many are left: each may hold descriptors.
   void add(std::function<void()> what);
+  /// Since when it has been at what it does now; 0 while there is nothing to do.
+  std::int64_t busy_since_ns() const noexcept { return busy_since_ns_.load(std::memory_order_relaxed); }
 
  private:
   void work();
 
   std::mutex lock_;
-  std::condition_variable news_;
+  std::condition_variable news_, room_;
   std::deque<std::function<void()>> left_;
   bool ending_ = false;
+  std::atomic<std::int64_t> busy_since_ns_{0};
   std::function<void()> first_;
   std::thread thread_;
 };

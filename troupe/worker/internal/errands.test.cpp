@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <troupe/base/clock.hpp>
 #include <troupe/worker/internal/errands.hpp>
 #include <vector>
 
@@ -36,12 +38,34 @@ TEST(errands, nobody_waits_for_one_that_takes_long) {
   let_go.notify_all();
 }
 
-TEST(errands, without_any_there_is_no_thread) {
-  bool begun = false;
-  {
-    errands none([&] { begun = true; });
-  }
-  EXPECT_FALSE(begun);
+TEST(errands, say_since_when_they_have_been_at_one) {
+  std::atomic<bool> let_go = false;
+  errands others;
+  while (others.busy_since_ns() != 0) std::this_thread::yield();
+  const std::int64_t before = now_ns();
+  others.add([&] { let_go.wait(false); });
+  others.add([] {});
+  while (others.busy_since_ns() == 0) std::this_thread::yield();
+  EXPECT_GE(others.busy_since_ns(), before);
+  let_go = true;
+  let_go.notify_all();
+  while (others.busy_since_ns() != 0) std::this_thread::yield();
+}
+
+TEST(errands, who_gives_very_many_waits_for_room) {
+  std::atomic<bool> let_go = false;
+  std::atomic<int> given = 0;
+  errands others;
+  others.add([&] { let_go.wait(false); });
+  std::thread giver([&] {
+    for (; given < 1000; ++given) others.add([] {});
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_LE(given, 300);
+  let_go = true;
+  let_go.notify_all();
+  giver.join();
+  EXPECT_EQ(given, 1000);
 }
 
 }  // namespace

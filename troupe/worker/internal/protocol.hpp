@@ -224,8 +224,9 @@ struct worker_settings {
   std::uint32_t parent;                        ///< process id that the worker must not outlive; 0: a thread of it
   std::uint64_t reserve_begin, reserve_bytes;  ///< the addresses that memory will be mapped in
   std::uint64_t device_bytes;                  ///< so many of them, the first, are for the device's own memory
-  std::uint64_t inline_bytes;  ///< operations that touch at most this much run on the pump when they can run at once
-  std::uint64_t memory_limit;  ///< bytes that a process may have of its own; 0: no limit
+  std::uint64_t inline_bytes;   ///< operations that touch at most this much run on the pump when they can run at once
+  std::int64_t order_limit_ns;  ///< one that takes longer to map memory, or to open a library, gives no sign of life
+  std::uint64_t memory_limit;   ///< bytes that a process may have of its own; 0: no limit
   bool core_dumps;
   std::uint64_t cores[16];  ///< a bit for each that a process may run on; none: all
 };

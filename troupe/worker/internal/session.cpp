@@ -12,7 +12,9 @@
 #include <map>
 #include <optional>
 #include <sstream>
+#include <system_error>
 #include <thread>
+#include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
@@ -92,6 +94,7 @@ struct worker_session::state {
   std::thread listener, maker;
   std::map<std::uint64_t, std::uint64_t> managed;  // the maker's: bytes by address
   std::optional<errands> orders, releases;         // of the listener, and of the maker
+  bool disobeyed = false;                          // an order could not be carried out: none is any more
 };
 
 worker_session::worker_session(control_socket application, home where)
@@ -138,6 +141,7 @@ result<void> worker_session::begin() {
   }
   const greeting g =
       parse(m.settings, std::string(reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m));
+  order_limit_ns_ = g.settings.order_limit_ns;
   if (home_ == home::process) {
     if (auto tied = die_with_parent(static_cast<int>(g.settings.parent)); !tied) return tied;
     if (auto confined = confine(g.settings); !confined) return confined;
@@ -277,8 +281,9 @@ void worker_session::make_memory() {
   }
 }
 
-// Answers at once, whatever else there is to do: who is silent is taken for dead. To map memory, which pins it, and to
-// open libraries may take seconds, so others do that, in the order in which it comes.
+// Answers at once: who is silent is taken for dead. To map memory, which pins it, and to open libraries may take
+// seconds, so others do that, in the order in which it comes. Should one of these take as long as a worker may take to
+// start, this is dead indeed.
 void worker_session::listen() {
   std::vector<std::byte> packet(most_message_bytes);
   while (true) {
@@ -297,17 +302,16 @@ void worker_session::listen() {
     std::memcpy(&m, packet.data(), sizeof m);
     if (m.kind == protocol::message::stop) return stop();
     if (m.kind == protocol::message::ping) {
-      tell(protocol::message::pong, {});
-      continue;
-    }
-    if (m.kind == protocol::message::look) {
-      look_at_memory();
+      const std::int64_t since = state_->orders->busy_since_ns();
+      if (since == 0 || now_ns() - since < order_limit_ns_) tell(protocol::message::pong, {});
       continue;
     }
     state_->orders->add(
         [this, m, text = std::string(reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m),
          fds = std::make_shared<std::vector<file_descriptor>>(std::move(got->fds))] {
+          if (state_->disobeyed) return;  // what needs its memory must not find that of later orders
           if (auto ok = obey(m, text, std::move(*fds)); !ok) {
+            state_->disobeyed = true;
             tell(ok.error());
             end();
           }
@@ -324,6 +328,9 @@ result<void> worker_session::obey(const protocol::control_message& m, const std:
       return {};
     case protocol::message::load:
       if (go_.load() == 0) state_->engines->warm_up(text);  // after that the engines are the pump's
+      return {};
+    case protocol::message::look:
+      look_at_memory();
       return {};
     case protocol::message::map:
       done = map(m.memory, std::move(fds));
@@ -438,10 +445,20 @@ int worker_session::run() {
   const std::string what =
       (state_->gpu ? state_->gpu->description() + "\n" : std::string()) + state_->engines->versions();
   look_at_memory();
-  state_->orders.emplace([this] { enter_gpu(); });
-  state_->releases.emplace([this] { enter_gpu(); });
-  state_->listener = std::thread([this] { listen(); });
-  state_->maker = std::thread([this] { make_memory(); });
+  try {
+    state_->orders.emplace([this] { enter_gpu(); });
+    state_->releases.emplace([this] { enter_gpu(); });
+    state_->maker = std::thread([this] { make_memory(); });
+    state_->listener = std::thread([this] { listen(); });
+  } catch (const std::system_error& e) {
+    tell(error::from_errno(reaction::retry_later, "worker", "starting the worker's threads", e.code().value()));
+    if (home_ == home::process) ::_exit(1);
+    if (state_->maker.joinable()) {
+      state_->asks_for_memory.shut_down();
+      state_->maker.join();
+    }
+    return 1;
+  }
   tell(protocol::message::ready, what);
   while (go_.load() == 0) futex_wait(go_, 0, futex_scope::process);
   // One that never served has nothing to do: what is in the mailbox, others have run.
