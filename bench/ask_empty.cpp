@@ -39,7 +39,11 @@ found measure_at(placement::where w, const settings& s, const device_under_test&
   round_trips ours, raw;
   const pair_of_medians medians = interleaved(
       s.rounds(31), [&] { return ours.measure(each, [&] { gpu->ping().get().value(); }); },
-      [&] { return raw.measure(each, [&] { bare.round_trip(); }); });
+      [&] { return raw.measure(each, [&] { bare.round_trip(); }); },
+      [&] {
+        ours.all.clear();
+        raw.all.clear();
+      });
   return {medians, percentile(std::move(ours.all), 0.99), percentile(std::move(raw.all), 0.99)};
 }
 

@@ -41,6 +41,10 @@ figures run(const settings& s) {
         std::memcpy(middle.data(), from.data(), bytes);
         std::memcpy(to.data(), middle.data(), bytes);
         return gigabytes_per_second(now_ns() - start);
+      },
+      [&] {
+        up.clear();
+        down.clear();
       });
   to.assign(to.size(), 0);
   gpu->download(there, std::span(to)).get().value();

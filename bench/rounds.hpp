@@ -16,9 +16,9 @@ struct pair_of_medians {
 };
 
 /// Measures both in turn, who goes first changing with every round, after one round that does not count; the medians of
-/// each.
-template <class Ours, class Raw>
-pair_of_medians interleaved(int rounds, Ours&& ours, Raw&& raw) {
+/// each. `begin` is called after that first round: to forget what else was collected in it.
+template <class Ours, class Raw, class Begin = decltype([] {})>
+pair_of_medians interleaved(int rounds, Ours&& ours, Raw&& raw, Begin&& begin = {}) {
   std::vector<double> a, b;
   for (int i = -1; i < rounds; ++i) {
     double x, y;
@@ -29,7 +29,10 @@ pair_of_medians interleaved(int rounds, Ours&& ours, Raw&& raw) {
       y = raw();
       x = ours();
     }
-    if (i < 0) continue;
+    if (i < 0) {
+      begin();
+      continue;
+    }
     a.push_back(x);
     b.push_back(y);
   }

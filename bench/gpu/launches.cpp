@@ -46,6 +46,10 @@ figures run_roundtrip(const settings& s) {
           bare->launch();
           bare->look();
         });
+      },
+      [&] {
+        ours.clear();
+        raws.clear();
       });
   figures f{.ours = found.ours, .raw = found.raw};
   char note[120];
@@ -86,7 +90,8 @@ figures run_stream(const settings& s) {
         for (int i = 0; i < launches; ++i) bare->launch();
         bare->synchronize();
         return launches / microseconds_since(start) * 1e3;
-      });
+      },
+      [&] { callers_ns.clear(); });
   figures f{.ours = found.ours, .raw = found.raw};
   const double caller = median(std::move(callers_ns));
   char text[120];

@@ -49,7 +49,7 @@ figures run_standby(const settings& s) {
         since_told.push_back(milliseconds_since_told(events));
         return all;
       },
-      [&] { return raw_side::milliseconds_to_fault(s); });
+      [&] { return raw_side::milliseconds_to_fault(s); }, [&] { since_told.clear(); });
   const double told = median(since_told), longest = percentile(since_told, 1);
   figures f{.ours = found.ours, .raw = found.raw};
   char text[160];
