@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Points in what a device does, and the time between them.
+#include <barrier>
+#include <thread>
 #include <troupe/events/event.hpp>
 
 #include "harness.hpp"
@@ -70,6 +72,39 @@ TEST(events, that_are_recorded_again_wait_again) {
   EXPECT_FALSE(e.query());
   first.lift();
   EXPECT_OK(again.get());
+  EXPECT_TRUE(e.query());
+}
+
+TEST(events, that_two_threads_record_at_once_are_reached_for_both) {
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines());
+  const events::event e(gpu);
+  for (int round = 0; round < 200; ++round) {
+    std::barrier both(2);
+    const auto record = [&] {
+      both.arrive_and_wait();
+      EXPECT_OK(e.record().get());
+    };
+    std::thread other(record);
+    record();
+    other.join();
+    ASSERT_TRUE(e.query()) << "round " << round;
+  }
+}
+
+TEST(events, whose_last_recording_was_refused_are_as_recorded_before) {
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 2}));
+  const events::event e(gpu);
+  ASSERT_OK(e.record().get());
+  blockade first(gpu), second(gpu);
+  EXPECT_EQ(error_of(e.record()).reaction(), reaction::retry_later);
+  EXPECT_TRUE(e.query());
+  first.lift();
+  second.lift();
+  EXPECT_OK(first.answer().get());
+  EXPECT_OK(second.answer().get());
+  EXPECT_OK(e.record().get());
   EXPECT_TRUE(e.query());
 }
 

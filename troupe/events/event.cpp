@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <mutex>
 #include <new>
 #include <troupe/events/event.hpp>
 
@@ -23,10 +24,26 @@ struct event::state {
     known = true;
     return out<std::byte>(memory.memory());
   }
+  // Numbers rise in the order in which the device has the recordings, whoever records: query() compares with the last.
+  template <class Record>
+  pending<void> send(Record recording) {
+    const std::scoped_lock guard(order);
+    recording.number = ++numbered;
+    pending<void> answer = gpu.ask(recording);
+    if (answer.ready()) {
+      const result<void> known_already = answer.take();
+      answer = make_ready(known_already);
+      if (!known_already) return answer;  // refused: the one before is still the last
+    }
+    last = recording.number;
+    return answer;
+  }
 
   const device gpu;
   const event_options options;
   const host_buffer<std::byte> memory;
+  std::mutex order;
+  std::uint64_t numbered = 0;
   std::atomic<std::uint64_t> last{0};  // number of the last recording that was sent
   std::atomic<bool> known{false};      // by a worker, maybe
 };
@@ -41,15 +58,15 @@ event event::open(const device& gpu, const event_handle& handle) {
 }
 
 pending<void> event::record() const {
-  return state_->gpu.ask(
-      record_all{.event = state_->written(), .number = ++state_->last, .inter_process = state_->options.inter_process});
+  return state_->send(
+      record_all{.event = state_->written(), .number = 0, .inter_process = state_->options.inter_process});
 }
 
 pending<void> event::record_after(std::vector<in<std::byte>> after) const {
-  return state_->gpu.ask(events::record{.event = state_->written(),
-                                        .after = std::move(after),
-                                        .number = ++state_->last,
-                                        .inter_process = state_->options.inter_process});
+  return state_->send(events::record{.event = state_->written(),
+                                     .after = std::move(after),
+                                     .number = 0,
+                                     .inter_process = state_->options.inter_process});
 }
 
 pending<void> event::hold_back_all(std::vector<inout<std::byte>> before) const {

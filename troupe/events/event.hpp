@@ -40,7 +40,8 @@ class event {
   pending<void> hold_back(const buffer<T>&... before) const {
     return hold_back_all({inout<std::byte>(before.memory())...});
   }
-  /// Is the last recording reached? Does not wait. False before any.
+  /// Is the last recording reached? Does not wait. False before any. Says nothing of recordings that were refused or
+  /// lost with their worker, nor of those of another process: `reached` does.
   bool query() const noexcept;
   /// Answered when it is.
   pending<void> reached() const;
