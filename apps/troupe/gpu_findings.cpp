@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <apps/common/terminal.hpp>
 #include <apps/troupe/gpu_report.hpp>
+#include <cstdlib>
 
 namespace troupe::apps {
 namespace {
@@ -13,6 +14,8 @@ using enum finding::grade;
 // CUresult.
 constexpr int stub_library = 34, no_device = 100, system_not_ready = 802, driver_mismatch = 803,
               compat_not_supported = 804, first_of_mps = 805, last_of_mps = 810;
+
+constexpr int oldest_capability = 8;  // of what cmake/troupe_cuda.cmake compiles for; the major number
 
 const std::string newer_driver = std::string("install NVIDIA driver ") + oldest_driver + " or newer";
 const std::string in_the_container =
@@ -95,6 +98,11 @@ void add_gpus(const gpu_report& g, std::vector<finding>& out) {
                      "nvidia-smi -c DEFAULT, as root; or open devices with standbys = 0"});
     else
       out.push_back({good, what, ""});
+    if (std::atoi(one.capability.c_str()) < oldest_capability)
+      out.push_back({warning,
+                     "the kernels of blas and graph are for capability " + std::to_string(oldest_capability) +
+                         ".0 and newer, which cuda:" + std::to_string(i) + " has not",
+                     "use them on another GPU, or on the host engine"});
   }
 }
 

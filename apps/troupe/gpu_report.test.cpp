@@ -152,6 +152,15 @@ TEST(gpu_findings, tell_of_compute_modes_that_leave_no_place_for_a_standby_or_fo
   EXPECT_NE(text.find("bad: cuda:1 is B"), std::string::npos) << text;
 }
 
+TEST(gpu_findings, tell_of_a_gpu_that_has_not_what_our_kernels_need) {
+  const std::string text = said(healthy(), driver(found + "device 7.5 1 0 A\ndevice 10.0 1 0 B\nend\n", well));
+  EXPECT_NE(text.find("good: cuda:0 is A"), std::string::npos) << text;
+  EXPECT_NE(text.find("warning: the kernels of blas and graph are for capability 8.0 and newer, which cuda:0 has not"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("cuda:1 has not"), std::string::npos) << text;
+}
+
 TEST(gpu_findings, tell_of_a_gpu_that_this_installation_has_no_engines_for) {
   EXPECT_NE(said(healthy(), driver(found + "device 9.0 1 0 A\nend\n", well), false).find("build Troupe again"),
             std::string::npos);

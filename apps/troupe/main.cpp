@@ -38,7 +38,7 @@ constexpr command commands[] = {
     {"help", "this text, or that of a command: troupe help doctor", &help_command},
 };
 
-constexpr const char* help_begin = R"(troupe: an accelerator behind supervised actors (this version: the host engine)
+constexpr const char* help_begin = R"(troupe: a GPU, or the host engine, behind supervised actors
 
 usage: troupe <command> [argument...]
 
