@@ -25,6 +25,35 @@ double gigabytes_per_second(double moved, F&& f) {
 
 void count_up(std::span<std::uint32_t> to) { std::iota(to.begin(), to.end(), 0x12345678u); }
 
+// Words all over what is copied, which differ in each round: a copy that was not made is seen, and so is one that was
+// answered before it was. Outside of what is timed.
+class stamped {
+ public:
+  explicit stamped(std::span<std::uint32_t> from) : from_(from) {}
+  void before() {
+    ++round_;
+    write(round_);
+  }
+  void after() { write(~round_); }
+  void as_sent() { write(round_); }
+  static bool equal(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b) {
+    for (std::size_t i = 0; i < a.size(); i += apart)
+      if (a[i] != b[i]) return false;
+    return a.back() == b.back();
+  }
+
+ private:
+  static constexpr std::size_t apart = std::size_t{1} << 20;
+  void write(std::uint32_t stamp) {
+    for (std::size_t i = 0; i < from_.size(); i += apart) from_[i] = stamp;
+    from_.back() = stamp;
+  }
+  std::span<std::uint32_t> from_;
+  std::uint32_t round_ = 0;
+};
+
+constexpr const char* not_the_same = "what came back is not what was sent";
+
 // As the raw side does in cuStreamSynchronize.
 const device_options spinning{.wait = wait_policy::latency};
 
@@ -45,18 +74,26 @@ struct both_ways {
   }
   void in() const { gpu->upload(there, from).get().value(); }
   void out() const { gpu->download(there, to).get().value(); }
-  std::string objection() const {
-    return std::memcmp(from.data(), to.data(), bytes) == 0 ? "" : "what came back is not what was sent";
-  }
+  std::span<std::uint32_t> source() const { return {from.data(), words}; }
+  std::span<std::uint32_t> target() const { return {to.data(), words}; }
+  std::string objection() const { return std::memcmp(from.data(), to.data(), bytes) == 0 ? "" : not_the_same; }
 };
 
 figures run_in(const settings& s) {
   raw_side raw(s);
   const auto bare = raw->copies(bytes);
   const both_ways ours(s);
+  stamped source(ours.source());
   const pair_of_medians found = interleaved(
-      s.rounds(15), [&] { return gigabytes_per_second(bytes, [&] { ours.in(); }); },
+      s.rounds(15),
+      [&] {
+        source.before();
+        const double rate = gigabytes_per_second(bytes, [&] { ours.in(); });
+        source.after();
+        return rate;
+      },
       [&] { return gigabytes_per_second(bytes, [&] { bare->in(); }); });
+  source.as_sent();
   ours.out();
   return {.ours = found.ours, .raw = found.raw, .objection = ours.objection()};
 }
@@ -66,10 +103,18 @@ figures run_out(const settings& s) {
   const auto bare = raw->copies(bytes);
   const both_ways ours(s);
   ours.in();
+  stamped target(ours.target());
+  std::string objection;
   const pair_of_medians found = interleaved(
-      s.rounds(15), [&] { return gigabytes_per_second(bytes, [&] { ours.out(); }); },
+      s.rounds(15),
+      [&] {
+        target.before();
+        const double rate = gigabytes_per_second(bytes, [&] { ours.out(); });
+        if (!stamped::equal(ours.source(), ours.target())) objection = not_the_same;
+        return rate;
+      },
       [&] { return gigabytes_per_second(bytes, [&] { bare->out(); }); });
-  return {.ours = found.ours, .raw = found.raw, .objection = ours.objection()};
+  return {.ours = found.ours, .raw = found.raw, .objection = objection.empty() ? ours.objection() : objection};
 }
 
 figures run_pageable(const settings& s) {
@@ -79,11 +124,19 @@ figures run_pageable(const settings& s) {
   std::vector<std::uint32_t> from(words), to(words);
   count_up(from);
   const auto there = gpu->alloc<std::uint32_t>(words);
+  stamped source(from);
   const pair_of_medians found = interleaved(
-      s.rounds(9), [&] { return gigabytes_per_second(bytes, [&] { gpu->upload(there, from).get().value(); }); },
+      s.rounds(9),
+      [&] {
+        source.before();
+        const double rate = gigabytes_per_second(bytes, [&] { gpu->upload(there, from).get().value(); });
+        source.after();
+        return rate;
+      },
       [&] { return gigabytes_per_second(bytes, [&] { bare->in_from(from.data()); }); });
+  source.as_sent();
   gpu->download(there, std::span(to)).get().value();
-  return {.ours = found.ours, .raw = found.raw, .objection = to == from ? "" : "what came back is not what was sent"};
+  return {.ours = found.ours, .raw = found.raw, .objection = to == from ? "" : not_the_same};
 }
 
 constexpr const char* work = R"(
@@ -117,9 +170,12 @@ figures run_overlap(const settings& s) {
   }
   const auto kernel = program.kernel("work");
   const double moved = 2. * chunks * elements * sizeof(float);
+  float our_round = 0, raw_round = 0;  // something differs each time, so that a chunk that was left out is seen
   const pair_of_medians found = interleaved(
       s.rounds(15),
       [&] {
+        ++our_round;
+        for (const chunk& c : all) c.from.data()[0] = c.from.data()[elements - 1] = our_round;
         return gigabytes_per_second(moved, [&] {
           for (const chunk& c : all) {
             gpu->upload(c.x, c.from);
@@ -132,7 +188,11 @@ figures run_overlap(const settings& s) {
           gpu->sync().get().value();
         });
       },
-      [&] { return gigabytes_per_second(moved, [&] { bare->run(); }); });
+      [&] {
+        ++raw_round;
+        for (int i = 0; i < chunks; ++i) bare->input(i)[0] = bare->input(i)[elements - 1] = raw_round;
+        return gigabytes_per_second(moved, [&] { bare->run(); });
+      });
   figures f{.ours = found.ours, .raw = found.raw};
   for (int i = 0; i < chunks; ++i) {
     const float* const results = all[static_cast<std::size_t>(i)].to.data();
