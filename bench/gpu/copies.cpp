@@ -34,7 +34,14 @@ class stamped {
     ++round_;
     write(round_);
   }
-  void after() { write(~round_); }
+  /// Of a copy from there: the rate.
+  template <class F>
+  double sent(F&& copy) {
+    before();
+    const double rate = gigabytes_per_second(bytes, copy);
+    write(~round_);
+    return rate;
+  }
   void as_sent() { write(round_); }
   static bool equal(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b) {
     for (std::size_t i = 0; i < a.size(); i += apart)
@@ -85,13 +92,7 @@ figures run_in(const settings& s) {
   const both_ways ours(s);
   stamped source(ours.source());
   const pair_of_medians found = interleaved(
-      s.rounds(15),
-      [&] {
-        source.before();
-        const double rate = gigabytes_per_second(bytes, [&] { ours.in(); });
-        source.after();
-        return rate;
-      },
+      s.rounds(15), [&] { return source.sent([&] { ours.in(); }); },
       [&] { return gigabytes_per_second(bytes, [&] { bare->in(); }); });
   source.as_sent();
   ours.out();
@@ -126,13 +127,7 @@ figures run_pageable(const settings& s) {
   const auto there = gpu->alloc<std::uint32_t>(words);
   stamped source(from);
   const pair_of_medians found = interleaved(
-      s.rounds(9),
-      [&] {
-        source.before();
-        const double rate = gigabytes_per_second(bytes, [&] { gpu->upload(there, from).get().value(); });
-        source.after();
-        return rate;
-      },
+      s.rounds(9), [&] { return source.sent([&] { gpu->upload(there, from).get().value(); }); },
       [&] { return gigabytes_per_second(bytes, [&] { bare->in_from(from.data()); }); });
   source.as_sent();
   gpu->download(there, std::span(to)).get().value();

@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
-
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <system_error>
 #include <troupe/base/clock.hpp>
 #include <troupe/channel/mapping.hpp>
+#include <troupe/device/internal/duplicate.hpp>
 #include <troupe/device/internal/launched_worker.hpp>
 #include <troupe/device/internal/report.hpp>
 #include <troupe/worker/internal/session.hpp>
@@ -87,15 +86,15 @@ result<void> launched_worker::post(std::vector<std::byte> packet, int fd) {
   constexpr std::int64_t patience_ns = 1'000'000'000;  // with one that does
   const std::scoped_lock guard(sending_);
   if (outbox_.empty()) {
-    auto sent = socket_.send(packet, fd >= 0 ? std::span<const int>(&fd, 1) : std::span<const int>(),
-                             reads_ ? now_ns() + patience_ns : 0);
+    auto sent = socket_.send(packet, std::span(&fd, fd >= 0 ? 1 : 0), reads_ ? now_ns() + patience_ns : 0);
     if (sent || reads_ || sent.error().reaction() != reaction::retry_later) return sent;
   }
-  file_descriptor mine(fd >= 0 ? ::fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1);
-  if (fd >= 0 && !mine)
-    return error::from_errno(
-        reaction::retry_later, "device",
-        "dup of memory for a worker that starts (ulimit -n says how many descriptors there may be)", errno);
+  file_descriptor mine;
+  if (fd >= 0) {
+    auto copy = duplicate(fd, "dup of memory for a worker that starts");
+    if (!copy) return copy.error();
+    mine = std::move(*copy);
+  }
   outbox_.push_back({std::move(packet), std::move(mine)});
   return {};
 }
@@ -107,7 +106,7 @@ void launched_worker::deliver() noexcept {
     const letter& next = outbox_.front();  // stays where it is while others are added
     const int fd = next.fd.get();
     guard.unlock();
-    const auto sent = socket_.send(next.packet, fd >= 0 ? std::span<const int>(&fd, 1) : std::span<const int>());
+    const auto sent = socket_.send(next.packet, std::span(&fd, fd >= 0 ? 1 : 0));
     guard.lock();
     if (!sent) return;  // it has ended
     outbox_.pop_front();

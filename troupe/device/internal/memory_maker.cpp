@@ -86,8 +86,7 @@ result<memory_maker::answer> memory_maker::ask(protocol::wanted_memory wanted, c
     {
       const std::scoped_lock now(sending_);
       tell_unwanted();
-      const auto sent = worker_.send(std::as_bytes(std::span(&wanted, 1)),
-                                     opens != nullptr ? std::span<const int>(&fd, 1) : std::span<const int>(), 0);
+      const auto sent = worker_.send(std::as_bytes(std::span(&wanted, 1)), std::span(&fd, opens != nullptr ? 1 : 0), 0);
       if (sent) break;
       if (sent.error().reaction() != reaction::retry_later) return sent.error();
     }

@@ -12,9 +12,7 @@
 namespace troupe {
 namespace {
 
-// What a lane runs without a mark: a mark costs about 2 µs of the device, and answers come with the next. So each 32,
-// or what takes so long.
-constexpr std::uint32_t most_unmarked = 32;
+// A mark costs about 2 µs of the device, and answers come with the next: so there is one after so long, if not sooner.
 constexpr std::int64_t longest_unmarked_ns = 2'500'000;
 constexpr std::size_t usual_payload_bytes = 5 * 64;
 constexpr std::uint64_t plenty = 256;

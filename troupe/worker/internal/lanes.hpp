@@ -81,14 +81,15 @@ class lane_set {
 
  private:
   static constexpr std::uint64_t never = UINT64_MAX;
+  static constexpr std::uint32_t most_unmarked = 32;
   // In lines of the cache by who writes them.
   struct lane {
     alignas(64) std::uint64_t issued = 0;  ///< the pump's
     std::atomic<std::uint64_t> queued{0};  ///< the thread may run up to here
 
-    alignas(64) std::atomic<std::uint64_t> ran{0};  ///< has been run up to here, or enqueued
-    std::atomic<bool> running{false};               ///< something that waits for nothing any more
-    std::atomic<std::uint32_t> unmarked{32};        ///< so many are run before they are marked
+    alignas(64) std::atomic<std::uint64_t> ran{0};       ///< has been run up to here, or enqueued
+    std::atomic<bool> running{false};                    ///< something that waits for nothing any more
+    std::atomic<std::uint32_t> unmarked{most_unmarked};  ///< so many are run before they are marked
 
     alignas(64) std::mutex marking;
     std::atomic<std::uint64_t> marked{0};      ///< the device will say that it has done up to here

@@ -64,9 +64,7 @@ std::uint64_t reporter::report(const operation& op, const failure& why) {
   ring_claim c = ring_.claim(record.used());
   while (c.status == claim_status::full) {
     // The application reads reports whenever it looks at all; see to it that somebody does.
-    protocol::progress_page& page = channel_.page();
-    page.idle_epoch.fetch_add(1, std::memory_order_seq_cst);
-    futex_wake(page.idle_epoch, futex_scope::shared);
+    wake_reactor();
     announce();
     const timespec pause{.tv_sec = 0, .tv_nsec = 50'000};
     ::nanosleep(&pause, nullptr);
@@ -96,7 +94,11 @@ void reporter::announce_idle() noexcept {
   protocol::progress_page& page = channel_.page();
   std::uint64_t done = 0;
   for (const protocol::lane_counters& lane : page.lanes) done += lane.done.load(std::memory_order_seq_cst);
-  if (channel_.application().retired.load(std::memory_order_relaxed) == done) return;
+  if (channel_.application().retired.load(std::memory_order_relaxed) != done) wake_reactor();
+}
+
+void reporter::wake_reactor() noexcept {
+  protocol::progress_page& page = channel_.page();
   page.idle_epoch.fetch_add(1, std::memory_order_seq_cst);
   if (channel_.application().idle_sleepers.load(std::memory_order_seq_cst) != 0)
     futex_wake(page.idle_epoch, futex_scope::shared);

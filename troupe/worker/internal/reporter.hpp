@@ -27,6 +27,8 @@ class reporter {
   void announce_idle() noexcept;
 
  private:
+  void wake_reactor() noexcept;
+
   protocol::view channel_;
   ring_writer& ring_;
   std::mutex lock_;

@@ -435,6 +435,15 @@ void worker_session::stop() {
   futex_wake(go_, futex_scope::process);
 }
 
+void worker_session::end_helpers() {
+  if (state_->maker.joinable()) {
+    state_->asks_for_memory.shut_down();
+    state_->maker.join();
+  }
+  state_->orders.reset();
+  state_->releases.reset();
+}
+
 int worker_session::run() {
   const room_for_last_words room;
   if (auto ready = begin(); !ready) {
@@ -453,10 +462,7 @@ int worker_session::run() {
   } catch (const std::system_error& e) {
     tell(error::from_errno(reaction::retry_later, "worker", "starting the worker's threads", e.code().value()));
     if (home_ == home::process) ::_exit(1);
-    if (state_->maker.joinable()) {
-      state_->asks_for_memory.shut_down();
-      state_->maker.join();
-    }
+    end_helpers();
     return 1;
   }
   tell(protocol::message::ready, what);
@@ -471,12 +477,7 @@ int worker_session::run() {
     ::_exit(served ? 0 : 1);
   }
   state_->listener.join();
-  if (state_->maker.joinable()) {
-    state_->asks_for_memory.shut_down();
-    state_->maker.join();
-  }
-  state_->orders.reset();
-  state_->releases.reset();
+  end_helpers();
   return served ? 0 : 1;
 }
 

@@ -48,6 +48,7 @@ class worker_session {
   result<void> protect(const protocol::memory_place& place, std::vector<file_descriptor> file);
   void serve(const protocol::service& s);
   void end();
+  void end_helpers();
   void stop();
   void give_up(const failure& why);
   void tell(protocol::message kind, const std::string& text, reaction how = {});
