@@ -75,8 +75,11 @@ void progress::show(const standing& s) {
   const auto rate = static_cast<std::uint64_t>(std::lround(all_per_s(s.now)));
   std::string line = "  " + std::string(passed) + "  ";
   if (t_.can().symbols && t_.can().columns >= 110) line += t_.good(bars(s.before, 20)) + "  ";
-  line += t_.bold(padded(grouped(rate), 7)) + " / s   p50 " + padded(time_text(t_, s.now.p50_s), 7) + "  p99 " +
-          padded(time_text(t_, s.now.p99_s), 7);
+  line += t_.bold(padded(grouped(rate), 7)) + " / s   ";
+  if (rate == 0)
+    line += "no answer just now      ";
+  else
+    line += "p50 " + padded(time_text(t_, s.now.p50_s), 7) + "  p99 " + padded(time_text(t_, s.now.p99_s), 7);
   if (t_.can().columns >= 88)
     line += "   " + padded(std::to_string(s.under_way), 4) + " in flight, " +
             bytes_text(static_cast<double>(s.memory_bytes));

@@ -63,9 +63,9 @@ TEST(show, faults_are_told_with_the_time_until_the_device_answered_again) {
   EXPECT_NE(json(run, {}, "", true).find("\"repeated_batches\": 3"), std::string::npos);
 }
 
-TEST(show, who_watches_sees_the_answers_that_come_after_the_end) {
-  const auto line = [](double at_s) {
-    const moment now{.at_s = at_s};
+TEST(show, who_watches_sees_the_answers_that_come_after_the_end_and_that_there_are_none_now) {
+  const auto line = [](double at_s, double rate = 0) {
+    const moment now{.at_s = at_s, .answers_per_s = {rate}, .p50_s = 0.001, .p99_s = 0.002};
     const std::vector<moment> before;
     const troupe::apps::terminal plain;
     testing::internal::CaptureStdout();
@@ -75,6 +75,11 @@ TEST(show, who_watches_sees_the_answers_that_come_after_the_end) {
   };
   EXPECT_TRUE(line(2.001).starts_with("    2.0 of 2 s")) << line(2.001);
   EXPECT_TRUE(line(3).starts_with("    3.0 s, all asked")) << line(3);
+  const std::string none = line(1), some = line(1, 1000);
+  EXPECT_NE(none.find("no answer just now"), none.npos) << none;
+  EXPECT_EQ(none.find("p50"), none.npos) << none;
+  EXPECT_NE(some.find("p50 1.00 ms  p99 2.00 ms"), some.npos) << some;
+  EXPECT_EQ(none.size(), some.size());
 }
 
 TEST(show, programs_are_told_the_same) {
