@@ -130,7 +130,7 @@ void simulated_worker::listen() {
       known_[m.place.address] = m.place.bytes;
       break;
     case protocol::message::protect:
-      if (m.places.empty()) protect(m.place.address, m.place.bytes, m.place.read_only != 0);
+      if (m.place.bytes != 0) protect(m.place.address, m.place.bytes, m.place.read_only != 0);
       for (const protocol::protected_place& p : m.places) protect(p.address, p.bytes, true);
       break;
     case protocol::message::unmap:

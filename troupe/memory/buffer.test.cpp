@@ -20,7 +20,7 @@ struct fake_source final : segment_source {
     return segment{std::uint64_t{1} << 40, bytes, nullptr, nullptr};
   }
   void shrink(memory_kind, const segment&) noexcept override {}
-  void protect(std::uint64_t, std::uint64_t, bool) noexcept override {}
+  void protect(std::uint64_t, std::uint64_t, bool, std::uint32_t) noexcept override {}
   std::uint64_t last_ticket() const noexcept override { return 0; }
 };
 

@@ -521,10 +521,10 @@ bool device_memory::outlives_workers(const block& base) const noexcept {
 }
 
 // With the lock. Where nothing is to be changed nobody is told.
-void device_memory::protect(owned_block& b, bool read_only) noexcept {
+void device_memory::protect(owned_block& b, bool read_only, std::uint32_t by) noexcept {
   if (std::exchange(b.read_only, read_only) == read_only) return;
   sealed_bytes_ += read_only ? b.bytes : 0 - b.bytes;
-  if (source_ != nullptr) source_->protect(b.address, b.sealable, read_only);
+  if (source_ != nullptr) source_->protect(b.address, b.sealable, read_only, by);
 }
 
 result<device_memory::owned_block*> device_memory::whole(const memory_range& all, const char* what) const {
@@ -579,14 +579,14 @@ result<void> device_memory::begin_export(block& base) {
   return {};
 }
 
-void device_memory::end_seal(block& base, std::uint32_t number, bool done) noexcept {
+void device_memory::end_seal(block& base, std::uint32_t number, bool done, std::uint32_t by) noexcept {
   auto& b = static_cast<owned_block&>(base);
   const std::scoped_lock guard(lock_);
   if (number != b.seals) return;
   const seal_state now = b.seal.load(std::memory_order_relaxed), next = done ? seal_state::sealed : seal_state::open;
   if (now == seal_state::unsealing) b.before = next;
   if (now != seal_state::sealing) return;
-  if (done) protect(b, true);
+  if (done) protect(b, true, by);
   b.seal.store(next, std::memory_order_seq_cst);
 }
 
@@ -607,17 +607,23 @@ result<device_memory::seal_request> device_memory::begin_unseal(const memory_ran
   return seal_request{b.sealable, b.seals};
 }
 
-void device_memory::end_unseal(block& base, std::uint64_t ticket) noexcept {
+void device_memory::end_unseal(block& base, std::uint64_t ticket, std::uint32_t by) noexcept {
   auto& b = static_cast<owned_block&>(base);
   const std::scoped_lock guard(lock_);
   if (ticket != 0) {
     b.unsealed_at.store(ticket);
     ++b.seals;  // an answer to the seal is of no interest any more
-    protect(b, false);
+    protect(b, false, by);
   } else if (b.before == seal_state::sealed) {
     protect(b, true);  // when the answer to the seal came meanwhile
   }
   b.seal.store(ticket != 0 ? seal_state::open : b.before, std::memory_order_seq_cst);
+}
+
+void device_memory::unseal_was_lost(block& base) noexcept {
+  auto& b = static_cast<owned_block&>(base);
+  const std::scoped_lock guard(lock_);
+  if (!b.read_only && source_ != nullptr) source_->protect(b.address, b.sealable, false, 0);
 }
 
 void device_memory::mark_written(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket) {

@@ -46,8 +46,9 @@ class segment_source {
   }
   /// The segment is not used any more.
   virtual void shrink(memory_kind kind, const segment& s) noexcept = 0;
-  /// From now on these bytes are read-only in every worker, and in those to come; or not any more.
-  virtual void protect(std::uint64_t address, std::uint64_t bytes, bool read_only) noexcept = 0;
+  /// From now on these bytes are read-only in every worker, and in those to come; or not any more. One worker does so by
+  /// itself, at the place of that request in its order: `by`, 0: none.
+  virtual void protect(std::uint64_t address, std::uint64_t bytes, bool read_only, std::uint32_t by) noexcept = 0;
   /// Requests accepted so far have no greater ticket, later ones have; 0 before the first. May be called without the
   /// lock.
   virtual std::uint64_t last_ticket() const noexcept = 0;
@@ -107,13 +108,15 @@ class device_memory final : public memory_owner {
   };
   /// `all` is to be sealed: from now on nobody may write it. Refused unless it is all of a block that can be.
   result<seal_request> begin_seal(const memory_range& all);
-  /// The worker has sealed it, or never will. Too late if it was unsealed meanwhile.
-  void end_seal(block& b, std::uint32_t number, bool done) noexcept;
+  /// The worker has sealed it, or never will. Too late if it was unsealed meanwhile. `by`: see segment_source::protect.
+  void end_seal(block& b, std::uint32_t number, bool done, std::uint32_t by = 0) noexcept;
   /// From now on a fault takes it along like any other.
   result<seal_request> begin_unseal(const memory_range& all);
   /// The request is in the mailbox, so that who writes later comes later; or it was refused (0), and nothing has
   /// changed.
-  void end_unseal(block& b, std::uint64_t ticket) noexcept;
+  void end_unseal(block& b, std::uint64_t ticket, std::uint32_t by = 0) noexcept;
+  /// It was not run, or not to its end: the next worker cannot rely on the one that was to do it.
+  void unseal_was_lost(block& b) noexcept;
   /// A descriptor of memory with this block in it is given out, so that others may write it for as long as it lives. It
   /// cannot be sealed from now on; refused when it is, or is about to be.
   result<void> begin_export(block& b);
@@ -186,7 +189,7 @@ class device_memory final : public memory_owner {
                     std::uint64_t bytes);  // with the lock
   memory_range counted(owned_block* b);
   result<owned_block*> whole(const memory_range& all, const char* what) const;
-  void protect(owned_block& b, bool read_only) noexcept;
+  void protect(owned_block& b, bool read_only, std::uint32_t by = 0) noexcept;
 
   mutable std::mutex lock_;
   segment_source* source_;                      // null once abandoned

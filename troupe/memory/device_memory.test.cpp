@@ -17,7 +17,7 @@ struct fake_source final : segment_source {
     return segment{std::uint64_t{1} << 40, bytes, nullptr, nullptr};
   }
   void shrink(memory_kind, const segment&) noexcept override {}
-  void protect(std::uint64_t, std::uint64_t, bool) noexcept override {}
+  void protect(std::uint64_t, std::uint64_t, bool, std::uint32_t) noexcept override {}
   std::uint64_t last_ticket() const noexcept override { return last; }
   std::uint64_t last = 0;
 };
@@ -120,14 +120,19 @@ struct counting_source final : segment_source {
     }
     EXPECT_EQ(std::erase(live, std::pair(s.address, s.bytes)), 1u) << "not ours, or given back before";
   }
-  void protect(std::uint64_t address, std::uint64_t bytes, bool read_only) noexcept override {
-    if (read_only)
+  void protect(std::uint64_t address, std::uint64_t bytes, bool read_only, std::uint32_t by) noexcept override {
+    done_by = by;
+    if (std::exchange(again, false))
+      EXPECT_EQ(sealed.count(address), read_only ? 1u : 0u);
+    else if (read_only)
       EXPECT_TRUE(sealed.emplace(address, bytes).second) << "sealed twice";
     else
       EXPECT_EQ(sealed.extract(address).mapped(), bytes) << "other bytes than were sealed";
   }
   std::uint64_t last_ticket() const noexcept override { return ticket; }
   std::map<std::uint64_t, std::uint64_t> sealed;
+  std::uint32_t done_by = 0;
+  bool again = false;  // what comes next is said again
   std::uint64_t ticket = 0;
   std::uint64_t next = std::uint64_t{1} << 40;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> live;
@@ -457,6 +462,19 @@ TEST_F(sealing_memory, an_unseal_that_was_refused_leaves_things_as_they_are_or_a
   }
 }
 
+TEST_F(sealing_memory, a_worker_that_does_it_by_itself_is_not_told_unless_it_was_lost) {
+  const block_ref b = sealable(100);
+  memory_->end_seal(*b.get(), memory_->begin_seal(all_of(b))->number, true, 3);
+  EXPECT_EQ(source_.done_by, 3u);
+  ASSERT_TRUE(memory_->begin_unseal(all_of(b)));
+  memory_->end_unseal(*b.get(), 7, 4);
+  EXPECT_EQ(source_.done_by, 4u);
+  source_.again = true;
+  memory_->unseal_was_lost(*b.get());
+  EXPECT_FALSE(source_.again) << "the next worker was not told";
+  EXPECT_EQ(source_.done_by, 0u);
+}
+
 TEST_F(sealing_memory, the_last_handle_ends_the_seal) {
   block_ref b = sealable(100);
   seal(b);
@@ -547,7 +565,7 @@ struct opening_source final : segment_source {
     return segment{std::uint64_t{1} << 40, bytes, nullptr, nullptr};
   }
   void shrink(memory_kind, const segment&) noexcept override { --open; }
-  void protect(std::uint64_t, std::uint64_t, bool) noexcept override {}
+  void protect(std::uint64_t, std::uint64_t, bool, std::uint32_t) noexcept override {}
   std::uint64_t last_ticket() const noexcept override { return 0; }
   int open = 0;
 };

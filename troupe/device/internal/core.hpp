@@ -146,7 +146,10 @@ class device_core final : public waiter,
   result<segment> grow(memory_kind kind, std::uint64_t bytes, file_descriptor prepared) override;
   result<segment> attach(memory_kind kind, std::uint64_t bytes, file_descriptor theirs, bool read_only) override;
   void shrink(memory_kind kind, const segment& s) noexcept override;
-  void protect(std::uint64_t address, std::uint64_t bytes, bool read_only) noexcept override;
+  void protect(std::uint64_t address, std::uint64_t bytes, bool read_only,
+               device_supervisor::worker_id by) noexcept override;
+  /// The worker that requests go to. It may be about to be replaced.
+  device_supervisor::worker_id served() const noexcept { return served_.load(std::memory_order_relaxed); }
   /// Called when a buffer may not be written any more, and before the request that seals it is sent.
   void seal_begins() noexcept { seals_begun_.fetch_add(1, std::memory_order_seq_cst); }
   std::uint64_t last_ticket() const noexcept override { return commands_ ? commands_->newest_ticket() : 0; }
@@ -473,7 +476,7 @@ class device_core final : public waiter,
   std::shared_ptr<const memory_file> shown_channel_;
   bool opened_ = false;
   std::int64_t opened_ns_ = 0, fault_ns_ = 0;  // when it was opened; when the last fault was seen
-  worker_id served_ = 0;                       // the last that was told to serve
+  std::atomic<worker_id> served_{0};           // the last that was told to serve
   std::int64_t asked_ns_ = 0;             // when the worker that serves was asked for a sign of life; 0: it gave one
   std::optional<std::uint64_t> overrun_;  // the ticket of a request that ran for too long
   exit_status last_exit_;                 // of the worker that served

@@ -183,11 +183,11 @@ result<void> device_core::serve(worker_link& link) {
     retired_total_.store(0, std::memory_order_relaxed);
     channel_.application().retired.store(0, std::memory_order_relaxed);
     serving_.store(link.id());
+    served_.store(link.id());
     violated_.store(false);
     unserved_ = false;
     believed_ = true;
   }
-  served_ = link.id();
   asked_ns_ = 0;
   overrun_.reset();
   last_exit_ = {};

@@ -160,8 +160,9 @@ void device_core::shrink(memory_kind kind, const segment& s) noexcept {
   if (told && all) addresses_of(kind).give_back(s.address, s.bytes);
 }
 
-// All workers, those that stand by too, and the one that has done it on its own: what is sent later waits for it.
-void device_core::protect(std::uint64_t address, std::uint64_t bytes, bool read_only) noexcept {
+// All workers, those that stand by too. What is sent later waits until they have done it; so the one that does it by
+// itself is told of nothing but that: a GPU may read that memory until the request's turn has come.
+void device_core::protect(std::uint64_t address, std::uint64_t bytes, bool read_only, worker_id by) noexcept {
   const std::scoped_lock guard(link_lock_);
   if (read_only)
     protected_.insert_or_assign(address, bytes);
@@ -169,7 +170,7 @@ void device_core::protect(std::uint64_t address, std::uint64_t bytes, bool read_
     protected_.erase(address);
   const std::uint32_t number = segments_sent_.load(std::memory_order_relaxed) + 1;
   for (const auto& link : links_) {
-    const auto told = link->send_protect({address, bytes}, number, read_only);
+    const auto told = link->send_protect({address, link->id() == by ? 0 : bytes}, number, read_only);
     if (!told && !has_closed(told.error())) must_not_serve(*link, told.error());
   }
   segments_sent_.store(number, std::memory_order_release);

@@ -18,7 +18,7 @@
 namespace troupe::protocol {
 
 /// Raised by every change to anything in this file. Both sides must agree.
-inline constexpr std::uint32_t version = 12;
+inline constexpr std::uint32_t version = 13;
 
 /// The state word of a slot: the newest of its requests that was decided about, and how. Started by the worker or
 /// cancelled by the application, whoever is first; neither changes the word of a request that is newer than its own.
@@ -207,7 +207,7 @@ enum class message : std::uint32_t {
   loaded = 10,     ///< worker: an engine was loaded; the text is its library
   load = 11,       ///< application: load one, if you can, before you have to serve; the text is its library
   protect = 12,    ///< application: a place to be read-only from now on, or not; with a file: all that are, as
-                   ///< `protected_place`s
+                   ///< `protected_place`s; no bytes: a request of the worker's own sees to it
   restarted = 13,  ///< worker: an engine was closed and opened anew; the text is its library
   look = 14,       ///< application: say in the progress page how much memory is free
 };

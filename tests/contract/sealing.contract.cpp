@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What is sealed on any engine, on a GPU too: TROUPE_TEST_ENGINE=cuda.
+#include <troupe/jit/jit.hpp>
+
+#include "harness.hpp"
+
+namespace troupe::whole {
+namespace {
+
+class sealed_memory : public testing::Test {
+ protected:
+  device open(isolation how) {
+    device_options o = with_test_engines({.isolation = how});
+    o.restarts = 10;
+    o.standbys = how == isolation::process ? 1 : 0;
+    device d = rt.open_device(o);
+    EXPECT_OK(d.started().get());
+    return d;
+  }
+  static void lose_worker(const device& gpu) {
+    const std::uint64_t before = gpu.statistics().generation;
+    kill_worker(gpu);
+    while (gpu.statistics().generation == before) std::this_thread::yield();
+  }
+  // Reads all of `from` again and again, for many milliseconds.
+  static jit::program slow_reader(const device& gpu) {
+    return jit::compile(gpu, {.source = "__global__ void sum(const int* from, int n, int rounds, long long* out) {\n"
+                                        "  long long all = 0;\n"
+                                        "  for (int r = 0; r < rounds; ++r)\n"
+                                        "    for (int i = 0; i < n; ++i) all += ((volatile const int*)from)[i];\n"
+                                        "  out[0] = all;\n}\n"});
+  }
+  runtime rt;
+};
+
+class sealed_memory_with : public sealed_memory, public testing::WithParamInterface<isolation> {};
+TEST_P(sealed_memory_with, is_read_to_the_end_by_those_that_came_before_the_end_of_the_seal) {
+  constexpr int words = 4096, readers = 6, rounds = 200, times = 10;
+  const device gpu = open(GetParam());
+  const auto p = slow_reader(gpu);
+  ASSERT_OK(p.ready().get());
+  const auto sealed = gpu.alloc<int>(words, {.sealable = true});
+  std::vector<buffer<long long>> sums;
+  for (int i = 0; i < readers; ++i) sums.push_back(gpu.alloc<long long>(1));
+  for (int t = 1; t <= times; ++t) {
+    gpu.fill(sealed, t);
+    ASSERT_OK(gpu.seal(sealed).get());
+    for (const auto& to : sums)
+      gpu.tell(jit::launch{
+          .kernel = p.kernel("sum"), .grid = 1, .block = 1, .arguments = {sealed, words, rounds, out(to)}});
+    pending<void> ended = gpu.unseal(sealed);
+    gpu.fill(sealed, -1);
+    for (const auto& to : sums) {
+      const auto got = gpu.download(to).get();
+      ASSERT_OK(got);
+      EXPECT_EQ((*got)[0], static_cast<long long>(t) * words * rounds);
+    }
+    ASSERT_OK(ended.get());
+    EXPECT_EQ(gpu.download(sealed).get().value()[words - 1], -1);
+  }
+  EXPECT_EQ(gpu.statistics().faults, 0u);
+}
+
+TEST_F(sealed_memory, outlives_its_worker_and_can_be_written_when_the_seal_has_ended) {
+  const device gpu = open(isolation::process);
+  const auto kept = gpu.alloc<int>(1000, {.sealable = true}), lost = gpu.alloc<int>(1000, {.zeroed = true});
+  gpu.fill(kept, 7);
+  ASSERT_OK(gpu.seal(kept).get());
+  for (int round = 0; round < 2; ++round) {
+    lose_worker(gpu);
+    EXPECT_EQ(gpu.download(kept).get().value(), std::vector<int>(1000, 7));
+    EXPECT_TRUE(is_error(error_of(gpu.download(lost)), reaction::context_lost, {}));
+  }
+  // The worker is lost while the seal is being ended: by the next one it can be written, or is sealed no more.
+  const std::uint64_t before = gpu.statistics().generation;
+  kill_worker(gpu);
+  (void)gpu.unseal(kept).get();
+  while (gpu.statistics().generation == before) std::this_thread::yield();
+  ASSERT_OK(gpu.fill(kept, 8).get());
+  EXPECT_EQ(gpu.download(kept).get().value(), std::vector<int>(1000, 8));
+  lose_worker(gpu);
+  EXPECT_TRUE(is_error(error_of(gpu.download(kept)), reaction::context_lost, {}));
+}
+
+INSTANTIATE_TEST_SUITE_P(isolation, sealed_memory_with, testing::Values(isolation::process, isolation::thread),
+                         [](const auto& i) { return i.param == isolation::process ? "a_process" : "a_thread"; });
+
+}  // namespace
+}  // namespace troupe::whole
