@@ -35,6 +35,13 @@ class opened {
   void* at_;
 };
 
+template <class F>
+bool soon(F&& so) {
+  const auto end = std::chrono::steady_clock::now() + 10s;
+  while (!so() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
+  return so();
+}
+
 file_descriptor memory_with(std::size_t count, float first, int seals = F_SEAL_SHRINK | F_SEAL_GROW) {
   file_descriptor fd(::memfd_create("theirs", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   const auto values = counting(count, first);
@@ -269,8 +276,45 @@ TEST(sharing, a_worker_that_is_a_thread_works_in_the_programs_own_memory) {
     EXPECT_TRUE(is_error(error_of(gpu.export_memory(x)), reaction::unsupported, {"has no descriptor"}));
   }
   EXPECT_OK(gpu.sync().get());
-  EXPECT_EQ(share.use_count(), 1);
+  EXPECT_TRUE(soon([&] { return share.use_count() == 1; }));
   EXPECT_EQ(mine, (std::vector<float>{0, 1, 2, 4, 5, 6, 7, 7, 8, 9}));
+}
+
+TEST(sharing, memory_that_was_adopted_is_not_let_go_while_a_thread_may_still_write_it) {
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines({.isolation = isolation::thread}));
+  std::array<std::atomic<std::uint32_t>, 2> gate{};
+  auto share = std::make_shared<int>(0);
+  {
+    const auto x = gpu.adopt_memory(reinterpret_cast<std::uint32_t*>(gate.data()), 2, share);
+    EXPECT_TRUE(is_error(error_of(gpu.ask(hold{.gate = x}, {.run_timeout = 50ms})), reaction::context_lost, {}));
+    EXPECT_EQ(gate[entered], 1u);
+  }
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(share.use_count(), 2) << "the thread is still in there";
+  gate[testing_actor::open] = 1;
+  EXPECT_TRUE(soon([&] { return share.use_count() == 1; }));
+}
+
+TEST(sharing, who_waits_for_an_answer_lets_go_of_nothing_that_needs_locks) {
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines({.isolation = isolation::thread}));
+  std::vector<float> mine = counting(10);
+  std::atomic<int> here = 0, gone = 0;
+  bool waiting = false;
+  for (int i = 0; i < 100; ++i) {
+    std::shared_ptr<void> keep(nullptr, [&, waits = std::this_thread::get_id()](void*) {
+      here += std::this_thread::get_id() == waits && waiting;
+      ++gone;
+    });
+    gpu.tell(increment{.x = gpu.adopt_memory(mine.data(), 10, std::move(keep)), .n = 10});
+    waiting = true;
+    EXPECT_OK(gpu.ping(1).get());
+    waiting = false;
+  }
+  EXPECT_OK(gpu.sync().get());
+  EXPECT_TRUE(soon([&] { return gone == 100; }));
+  EXPECT_EQ(here, 0);
 }
 
 TEST(sharing, a_worker_that_is_a_process_says_what_would_work_instead) {

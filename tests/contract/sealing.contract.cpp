@@ -47,8 +47,8 @@ TEST_P(sealed_memory_with, is_read_to_the_end_by_those_that_came_before_the_end_
     gpu.fill(sealed, t);
     ASSERT_OK(gpu.seal(sealed).get());
     for (const auto& to : sums)
-      gpu.tell(jit::launch{
-          .kernel = p.kernel("sum"), .grid = 1, .block = 1, .arguments = {sealed, words, rounds, out(to)}});
+      gpu.tell(
+          jit::launch{.kernel = p.kernel("sum"), .grid = 1, .block = 1, .arguments = {sealed, words, rounds, out(to)}});
     pending<void> ended = gpu.unseal(sealed);
     gpu.fill(sealed, -1);
     for (const auto& to : sums) {

@@ -26,6 +26,18 @@ executor& immediate_executor() noexcept {
   return instance;
 }
 
+executor& keeping_executor() noexcept {
+  class keeping final : public executor {
+   public:
+    void post(job& work) noexcept override {
+      work.home = &inline_executor();
+      kept_continuations::post(work);
+    }
+  };
+  static constinit keeping instance;
+  return instance;
+}
+
 void post_all(job* first) noexcept {
   while (first != nullptr) {
     job& j = *std::exchange(first, first->next);

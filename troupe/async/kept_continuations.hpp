@@ -30,6 +30,10 @@ class kept_continuations {
 /// An executor that runs a job at once even where continuations are kept. For what is short and never blocks.
 executor& immediate_executor() noexcept;
 
+/// An executor that runs a job at once, or, where continuations are kept, keeps it with them. For code of the user's
+/// that something else brings about.
+executor& keeping_executor() noexcept;
+
 /// Posts a list that `take` has given.
 void post_all(job* first) noexcept;
 

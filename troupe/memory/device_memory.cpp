@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <troupe/async/kept_continuations.hpp>
 #include <troupe/memory/device_memory.hpp>
 #include <vector>
 
@@ -339,6 +340,7 @@ void device_memory::recycle(block& base) noexcept {
   std::unique_lock guard(lock_);
   const bool last = --blocks_ == 0 && source_ == nullptr;
   std::unique_ptr<segment> foreign = std::move(b.foreign);
+  std::shared_ptr<const void> kept;
   if (b.address == 0) {
     delete &b;
   } else if (foreign) {
@@ -346,6 +348,7 @@ void device_memory::recycle(block& base) noexcept {
     if (b.managed) managed_bytes_ -= b.bytes;
     if (b.quota) b.quota->give(b.charged);
     if (foreign->bytes != 0 && source_ != nullptr) source_->shrink(b.kind, *foreign);
+    kept = std::move(foreign->keep);
     delete &b;
   } else {
     protect(b, false);
@@ -364,6 +367,8 @@ void device_memory::recycle(block& base) noexcept {
     if (&p == pools_[0].get() && source_ != nullptr) release_idle(p);
   }
   guard.unlock();
+  // Whoever lets go of the last reference may hold locks that this needs.
+  if (kept.use_count() != 0) post(keeping_executor(), [mine = std::move(kept)]() mutable { mine.reset(); });
   if (last) delete this;
 }
 

@@ -46,8 +46,8 @@ class segment_source {
   }
   /// The segment is not used any more.
   virtual void shrink(memory_kind kind, const segment& s) noexcept = 0;
-  /// From now on these bytes are read-only in every worker, and in those to come; or not any more. One worker does so by
-  /// itself, at the place of that request in its order: `by`, 0: none.
+  /// From now on these bytes are read-only in every worker, and in those to come; or not any more. One worker does so
+  /// by itself, at the place of that request in its order: `by`, 0: none.
   virtual void protect(std::uint64_t address, std::uint64_t bytes, bool read_only, std::uint32_t by) noexcept = 0;
   /// Requests accepted so far have no greater ticket, later ones have; 0 before the first. May be called without the
   /// lock.

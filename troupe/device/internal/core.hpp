@@ -266,6 +266,7 @@ class device_core final : public waiter,
   bool spoils(const block& b, const error& why) const noexcept;
   bool reads_what_it_writes(const ledger_entry& e, const error& why) const noexcept;
   void answer_everything();
+  void outlive_thread(ledger_entry& e);
   void take_cancelled();
   bool mark_cancelled(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how) noexcept;
   void look_at_inputs_again(std::uint32_t slot, std::uint64_t ticket);
@@ -490,6 +491,7 @@ class device_core final : public waiter,
   std::mutex peers_lock_;
   std::vector<std::shared_ptr<peer_channel>> peers_;  // those that copies to this device have come from
   std::map<std::uint64_t, std::uint64_t> protected_;  // bytes by address
+  std::vector<block_ref> thread_uses_;                // what a worker that is a thread may use until it ends
   std::atomic<bool> drained_told_{false};
   std::optional<std::int64_t> armed_tick_;
   mutable std::mutex watch_lock_;

@@ -123,6 +123,7 @@ void device_core::answer_everything() {
   for (std::uint32_t slot = 0; slot < ledger_.capacity(); ++slot) {
     ledger_entry& e = ledger_[slot];
     if (!e.in_flight.load(std::memory_order_seq_cst)) continue;
+    outlive_thread(e);
     if (e.answered) {
       retire(slot);
       continue;
@@ -133,6 +134,13 @@ void device_core::answer_everything() {
     const error told(std::move(d));
     settle(slot, &told, true);
   }
+}
+
+// A thread is not ended but given up: what it may still write is let go of when it has come to its end.
+void device_core::outlive_thread(ledger_entry& e) {
+  if (options_.isolation != isolation::thread) return;
+  const std::scoped_lock guard(link_lock_);
+  if (!links_.empty()) e.hand_memory_to(thread_uses_);
 }
 
 void device_core::cancel(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how) noexcept {

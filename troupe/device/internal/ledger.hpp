@@ -50,6 +50,12 @@ struct alignas(64) ledger_entry {
     return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(few.data() + accesses_in_few) -
                                     reinterpret_cast<const std::byte*>(this));
   }
+  /// Somebody else sees to it that its memory lives on.
+  void hand_memory_to(std::vector<block_ref>& to) {
+    for (const block_access& a : accesses()) to.push_back(a.where);
+    to.push_back(std::move(blob));
+    to.push_back(std::move(extra));
+  }
   /// Lets go of all memory.
   void release() noexcept {
     for (std::size_t i = 0; i < access_count; ++i) few[i].where.reset();

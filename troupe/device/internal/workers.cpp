@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The workers of a device as processes: making them, hearing from them, letting go of them.
 #include <algorithm>
+#include <system_error>
 #include <troupe/device/internal/core.hpp>
 
 namespace troupe {
@@ -71,20 +72,35 @@ void device_core::look_for_harmless() {
 
 // The worker is gone, or nobody waits for it: let go of it. Its end is reaped by the link's destructor.
 void device_core::forget(worker_id id) {
-  std::unique_ptr<worker_link> link;
+  struct left_behind {
+    std::shared_ptr<device_core> self;
+    std::unique_ptr<worker_link> link;
+    std::vector<block_ref> memory;
+    ~left_behind() { link.reset(); }  // first: it waits for the end
+  };
+  const answering now(*this);  // the loop runs nobody else's code, and memory may have its own
+  auto left = std::make_unique<left_behind>();
+  std::unique_ptr<worker_link>& link = left->link;
   {
     const std::scoped_lock guard(link_lock_);
     const auto at = std::find_if(links_.begin(), links_.end(), [id](const auto& l) { return l->id() == id; });
     if (at == links_.end()) return;
     link = std::move(*at);
     links_.erase(at);
+    left->memory.swap(thread_uses_);
   }
   loop_->unwatch(link->socket_fd());
   if (link->exit_fd() >= 0) loop_->unwatch(link->exit_fd());
   // A thread cannot be killed, and a process that the kernel holds cannot either: what still runs is waited for away
   // from the loop, so that other devices go on.
-  if (!link->has_ended(loop_->now() + 100'000'000))
-    std::thread([link = std::shared_ptr<worker_link>(std::move(link)), self = shared_from_this()] {}).detach();
+  if (link->has_ended(loop_->now() + 100'000'000)) return;
+  left->self = shared_from_this();
+  left_behind* const all = left.release();
+  try {
+    std::thread([all] { delete all; }).detach();
+  } catch (const std::system_error&) {
+    // Nobody can wait for it, so what it may use stays.
+  }
 }
 
 // Before a worker is judged by the time: what it has said, or that it is gone, may have waited for this thread longer
