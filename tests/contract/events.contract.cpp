@@ -33,7 +33,8 @@ struct record {
     return {.event = out<std::byte>(blank(gpu)),
             .after = {written(gpu).as<std::byte>(), written(gpu).as<std::byte>()},
             .number = number,
-            .inter_process = false};
+            .inter_process = false,
+            .opened = in<std::byte>(blank(gpu))};
   }
   static request good(const device& gpu) { return make(gpu, 7); }
   static request bad(const device& gpu) { return make(gpu, 0); }
@@ -51,7 +52,7 @@ struct record_all {
   }
   static request good(const device& gpu) { return make(gpu, size); }
   static request bad(const device& gpu) { return make(gpu, size - 1); }
-  static constexpr const char* bad_field = "event holds 15";
+  static constexpr const char* bad_field = "event holds 31";
   static void expect_right(const device&, const request& r, const result<void>&) {
     EXPECT_EQ(number_in(r.event.range()), 3u);
   }

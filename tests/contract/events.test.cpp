@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Points in what a device does, and the time between them.
 #include <barrier>
+#include <optional>
 #include <thread>
 #include <troupe/events/event.hpp>
 
@@ -64,15 +65,19 @@ TEST(events, that_are_recorded_again_wait_again) {
   const device gpu = rt.open_device(with_test_engines({.inline_bytes = 0}));
   const events::event e(gpu);
   EXPECT_FALSE(e.query());
+  EXPECT_FALSE(e.enqueued());
   EXPECT_OK(e.record().get());
   EXPECT_TRUE(e.query());
+  EXPECT_TRUE(e.enqueued());
   blockade first(gpu);
   ASSERT_TRUE(first.entered());
   pending<void> again = e.record();
   EXPECT_FALSE(e.query());
+  EXPECT_FALSE(e.enqueued()) << "the recording before is another one";
   first.lift();
   EXPECT_OK(again.get());
   EXPECT_TRUE(e.query());
+  EXPECT_TRUE(e.enqueued());
 }
 
 TEST(events, that_two_threads_record_at_once_are_reached_for_both) {
@@ -118,6 +123,25 @@ TEST(events, that_were_never_recorded_are_refused) {
   EXPECT_TRUE(is_error(error_of(elapsed(never, once)), reaction::caller_bug, {"from was never recorded"}));
 }
 
+TEST(events, that_could_not_be_forgotten_are_not_taken_for_those_that_have_their_memory_next) {
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 2}));
+  std::optional<events::event> before(gpu);
+  ASSERT_OK(before->record().get());
+  blockade first(gpu), second(gpu);
+  before.reset();
+  EXPECT_EQ(error_of(gpu.ping(1)).reaction(), reaction::retry_later) << "the mailbox should be full";
+  first.lift();
+  second.lift();
+  EXPECT_OK(first.answer().get());
+  EXPECT_OK(second.answer().get());
+  for (int i = 0; i < 10; ++i) {
+    const events::event next(gpu);
+    EXPECT_FALSE(next.query());
+    EXPECT_TRUE(is_error(error_of(next.reached()), reaction::caller_bug, {"never recorded"})) << i;
+  }
+}
+
 TEST(events, hold_back_whoever_uses_a_buffer_later) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.inline_bytes = 0}));
@@ -139,10 +163,46 @@ TEST(events, say_why_other_processes_cannot_have_them_on_the_host_engine) {
   const device gpu = rt.open_device(with_test_engines());
   const events::event e(gpu, {.inter_process = true});
   EXPECT_TRUE(is_error(error_of(e.record()), reaction::unsupported, {"events.record_all", "export_memory", "GPU"}));
+  const error not_shared = error_of(e.handle());
+  EXPECT_TRUE(is_error(not_shared, reaction::unsupported, {"events.share"}));
+  EXPECT_EQ(not_shared.to_string().find("events.record_all"), std::string::npos)
+      << "what became of a recording does not matter: " << not_shared.to_string();
   const events::event plain(gpu);
   ASSERT_OK(plain.record().get());
   EXPECT_TRUE(is_error(error_of(plain.handle()), reaction::unsupported, {"events.share"}));
-  EXPECT_TRUE(is_error(error_of(events::event::open(gpu, {}).reached()), reaction::unsupported, {"events.open"}));
+  const events::event theirs = events::event::open(gpu, {});
+  EXPECT_TRUE(is_error(error_of(theirs.reached()), reaction::unsupported, {"events.open"}));
+  EXPECT_TRUE(is_error(error_of(theirs.record()), reaction::unsupported, {"events.open"}));
+}
+
+TEST(events, of_another_process_that_are_not_open_cannot_be_recorded) {
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 2}));
+  blockade first(gpu), second(gpu);
+  const events::event theirs = events::event::open(gpu, {});
+  first.lift();
+  second.lift();
+  EXPECT_OK(first.answer().get());
+  EXPECT_OK(second.answer().get());
+  const auto x = gpu.alloc<float>(1, {.zeroed = true});
+  for (int i = 0; i < 2; ++i) {  // what is refused opens nothing
+    EXPECT_TRUE(
+        is_error(error_of(theirs.record()), reaction::retry_later, {"events.open", "mailbox", "open it again"}));
+    EXPECT_TRUE(is_error(error_of(theirs.record(x)), reaction::retry_later, {"events.open", "open it again"}));
+    EXPECT_FALSE(theirs.query());
+    EXPECT_FALSE(theirs.enqueued());
+  }
+  EXPECT_TRUE(is_error(error_of(theirs.reached()), reaction::retry_later, {"events.open", "open it again"}));
+}
+
+TEST(events, of_another_process_give_the_handle_that_they_were_opened_with) {
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines());
+  events::event_handle handle{};
+  handle[5] = std::byte{7};
+  const auto given = events::event::open(gpu, handle).handle().get();
+  ASSERT_OK(given);
+  EXPECT_EQ(*given, handle);
 }
 
 TEST(events, of_before_a_restart_are_stale_and_can_be_recorded_anew) {

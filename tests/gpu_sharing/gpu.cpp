@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <thread>
 #include <troupe/events/event.hpp>
 #include <troupe/interop/dlpack.hpp>
@@ -271,18 +272,30 @@ __global__ void busy(long long ns, int* done) {
 }
 )";
 
+// Keeps a device busy for as long as it is told, in a kernel that has been loaded.
+struct busy_kernel {
+  explicit busy_kernel(const device& on)
+      : gpu(on), program(jit::compile(on, {.source = busy_source})), written(on.alloc<int>(1, {.zeroed = true})) {
+    EXPECT_EQ(trouble(run(1ns).get()), "");
+  }
+  pending<void> run(std::chrono::nanoseconds time) const {
+    return gpu.ask(jit::launch{.kernel = program.kernel("busy"),
+                               .grid = 1,
+                               .block = 1,
+                               .arguments = {std::int64_t{time.count()}, inout(written)}});
+  }
+  device gpu;
+  jit::program program;
+  buffer<int> written;
+};
+
 TEST_F(beside_cuda, events_tell_the_gpus_time) {
   const device gpu = open();
-  const jit::program program = jit::compile(gpu, {.source = busy_source});
-  const auto done = gpu.alloc<int>(1, {.zeroed = true});
-  const auto busy = [&](std::int64_t ns) {
-    gpu.tell(jit::launch{.kernel = program.kernel("busy"), .grid = 1, .block = 1, .arguments = {ns, inout(done)}});
-  };
-  busy(1);
+  const busy_kernel busy(gpu);
   const events::event before(gpu), after(gpu);
-  (void)before.record(done);
-  busy(5'000'000);
-  (void)after.record(done);
+  (void)before.record(busy.written);
+  (void)busy.run(5ms);
+  (void)after.record(busy.written);
   EXPECT_FALSE(after.query()) << "the kernel takes 5 ms";
   const auto took = elapsed(before, after).get();
   ASSERT_TRUE(took) << trouble(took);
@@ -303,6 +316,128 @@ TEST_F(beside_cuda, an_event_of_another_process_is_waited_for) {
   ASSERT_EQ(trouble(plain.record().get()), "");
   EXPECT_EQ(plain.handle().get().error().reaction(), reaction::caller_bug);
   EXPECT_EQ(elapsed(e, plain).get().error().reaction(), reaction::caller_bug);
+}
+
+TEST_F(beside_cuda, an_event_is_shared_before_it_is_recorded) {
+  const device one = open(), two = open();
+  const events::event e(one, {.inter_process = true});
+  const auto handle = e.handle().get();
+  ASSERT_TRUE(handle) << trouble(handle);
+  EXPECT_NE(trouble(e.reached().get()).find("never recorded"), std::string::npos);
+  EXPECT_FALSE(e.query() || e.enqueued());
+  const events::event theirs = events::event::open(two, *handle);
+  EXPECT_EQ(trouble(theirs.reached().get()), "");
+  EXPECT_EQ(trouble(e.record().get()), "");
+  EXPECT_EQ(trouble(e.reached().get()), "");
+  EXPECT_EQ(theirs.handle().get().value(), *handle);
+  EXPECT_EQ(e.handle().get().value(), *handle) << "it is the same event";
+}
+
+TEST_F(beside_cuda, an_event_that_is_enqueued_holds_back_another_process) {
+  const device one = open(), two = open();
+  const busy_kernel busy(one);
+  const events::event e(one, {.inter_process = true});
+  const auto handle = e.handle().get();
+  ASSERT_TRUE(handle) << trouble(handle);
+  const events::event theirs = events::event::open(two, *handle);
+  const auto x = two.alloc<float>(1, {.zeroed = true});
+  ASSERT_EQ(trouble(theirs.hold_back(x).get()), "") << "everything is loaded";
+  for (int round = 0; round < 3; ++round) {
+    const auto begun = std::chrono::steady_clock::now();
+    (void)busy.run(1s);
+    const pending<void> recorded = e.record(busy.written);
+    while (!e.enqueued() && !recorded.ready()) std::this_thread::yield();
+    ASSERT_TRUE(e.enqueued());
+    EXPECT_FALSE(e.query()) << "the kernel takes a second";
+    (void)theirs.hold_back(x);
+    const auto content = two.download(x).get();
+    EXPECT_TRUE(content) << trouble(content);
+    EXPECT_GE(std::chrono::steady_clock::now() - begun, 990ms) << "round " << round;
+  }
+}
+
+TEST_F(beside_cuda, a_recording_of_an_opened_event_is_seen_where_it_comes_from) {
+  const device one = open(), two = open();
+  const events::event e(one, {.inter_process = true});
+  ASSERT_EQ(trouble(e.record().get()), "");
+  const auto handle = e.handle().get();
+  ASSERT_TRUE(handle) << trouble(handle);
+  const events::event theirs = events::event::open(two, *handle);
+  const busy_kernel busy(two);
+  const auto begun = std::chrono::steady_clock::now();
+  (void)busy.run(1s);
+  const pending<void> recorded = theirs.record(busy.written);
+  while (!theirs.enqueued() && !recorded.ready()) std::this_thread::yield();
+  ASSERT_TRUE(theirs.enqueued());
+  EXPECT_FALSE(theirs.query());
+  EXPECT_EQ(trouble(e.reached().get()), "");
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, 990ms);
+}
+
+TEST_F(beside_cuda, an_opened_event_is_opened_again_after_a_restart) {
+  const device one = open(), two = open(isolation::process, {.salvage = salvage::untouched});
+  const events::event e(one, {.inter_process = true});
+  const auto handle = e.handle().get();
+  ASSERT_TRUE(handle) << trouble(handle);
+  const events::event theirs = events::event::open(two, *handle);
+  ASSERT_EQ(trouble(theirs.reached().get()), "");
+  ASSERT_EQ(::kill(two.statistics().worker_pid, SIGKILL), 0);
+  while (two.statistics().generation == 1) std::this_thread::yield();
+  for (int i = 0; i < 2; ++i) {
+    const auto refused = theirs.record().get();
+    ASSERT_FALSE(refused) << "it was recorded into an event of its own";
+    EXPECT_EQ(refused.error().reaction(), reaction::context_lost);
+    EXPECT_NE(trouble(refused).find("open it again"), std::string::npos) << trouble(refused);
+  }
+  const events::event again = events::event::open(two, *handle);
+  EXPECT_EQ(trouble(again.record().get()), "");
+  EXPECT_EQ(trouble(again.reached().get()), "");
+}
+
+TEST_F(beside_cuda, a_handle_that_is_no_event_of_anybodys_is_refused_for_recordings_too) {
+  const device gpu = open();
+  const events::event theirs = events::event::open(gpu, {});
+  for (int i = 0; i < 2; ++i) {
+    const auto refused = theirs.record().get();
+    ASSERT_FALSE(refused) << "it was recorded into an event of its own";
+    EXPECT_NE(trouble(refused).find("cuIpcOpenEventHandle"), std::string::npos) << trouble(refused);
+    EXPECT_NE(trouble(refused).find("open it again"), std::string::npos) << trouble(refused);
+  }
+}
+
+TEST_F(beside_cuda, an_event_is_shared_anew_after_a_restart) {
+  const device one = open(isolation::process, {.salvage = salvage::untouched}), two = open();
+  const events::event e(one, {.inter_process = true});
+  ASSERT_EQ(trouble(e.record().get()), "");
+  ASSERT_EQ(::kill(one.statistics().worker_pid, SIGKILL), 0);
+  while (one.statistics().generation == 1) std::this_thread::yield();
+  const auto handle = e.handle().get();
+  ASSERT_TRUE(handle) << trouble(handle);
+  EXPECT_EQ(e.reached().get().error().reaction(), reaction::context_lost) << "what was recorded is stale all the same";
+  const events::event theirs = events::event::open(two, *handle);
+  EXPECT_EQ(trouble(theirs.reached().get()), "");
+  EXPECT_EQ(trouble(e.record().get()), "");
+  EXPECT_EQ(trouble(e.reached().get()), "");
+}
+
+TEST_F(beside_cuda, an_event_that_could_not_be_forgotten_is_not_taken_for_the_next_one) {
+  for (const isolation where : {isolation::process, isolation::thread}) {
+    const device gpu = open(where, {.mailbox_capacity = 2});
+    const busy_kernel busy(gpu);
+    std::optional<events::event> before(gpu);
+    ASSERT_EQ(trouble(before->record().get()), "");
+    pending<void> first = busy.run(500ms), second = busy.run(500ms);
+    before.reset();
+    const auto full = gpu.ping(1).get();
+    ASSERT_FALSE(full) << "the mailbox should be full";
+    ASSERT_EQ(full.error().reaction(), reaction::retry_later);
+    EXPECT_EQ(trouble(first.get()), "");
+    EXPECT_EQ(trouble(second.get()), "");
+    for (int i = 0; i < 10; ++i) {
+      const events::event next(gpu);
+      EXPECT_NE(trouble(next.reached().get()).find("never recorded"), std::string::npos) << i;
+    }
+  }
 }
 
 TEST_F(beside_cuda, what_is_high_overtakes_kernels_that_wait) {

@@ -16,12 +16,13 @@ struct event_options {
 /// A point in what a device does: between two of them lies a time, by the GPU's own clock, or the host's on the host
 /// engine. A device orders its requests by itself, so no program needs events for order among them.
 ///
-/// A handle; copies are the same event. An event that was recorded before its worker died is stale. All functions may
-/// be called from any thread.
+/// A handle; copies are the same event. An event that was recorded before its worker died is stale: record it anew. One
+/// of another process is then to be opened anew. All functions may be called from any thread.
 class event {
  public:
   explicit event(const device& gpu, const event_options& options = {});
-  /// One that another process has shared; it is recorded there. On a GPU only.
+  /// One that another process has shared; it is recorded there, or here for that one to wait. Where that
+  /// fails, whatever is asked of the event is refused with the cause. On a GPU only.
   static event open(const device& gpu, const event_handle& handle);
 
   /// Marks the point where all that was sent before is done. It waits for that on the host, which costs some
@@ -43,9 +44,13 @@ class event {
   /// Is the last recording reached? Does not wait. False before any. Says nothing of recordings that were refused or
   /// lost with their worker, nor of those of another process: `reached` does.
   bool query() const noexcept;
-  /// Answered when it is.
+  /// Does the driver have the last recording? Whoever calls `hold_back` or `reached` in another process from now on
+  /// waits for it. Does not wait, and is said of the same recordings as `query`; whatever is reached is enqueued.
+  bool enqueued() const noexcept;
+  /// Answered when the last recording is reached.
   pending<void> reached() const;
-  /// For `open` in another process; of events made for that. On the host engine `unsupported`.
+  /// For `open` in another process; of events made for that, recorded or not. Of one that was opened it is what that
+  /// was opened with. On the host engine `unsupported`.
   pending<event_handle> handle() const;
 
   friend pending<std::chrono::nanoseconds> elapsed(const event& from, const event& to);

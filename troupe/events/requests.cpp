@@ -32,7 +32,10 @@ void elapsed_time::check(checker& c) const {
   check_event(c, from);
   check_event(c, to);
 }
-void share::check(checker& c) const { check_event(c, event); }
+void share::check(checker& c) const {
+  check_event(c, event);
+  c.elements(event, 0);
+}
 void open::check(checker& c) const { check_event(c, event); }
 void forget::check(checker& c) const { check_event(c, event); }
 

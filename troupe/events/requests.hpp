@@ -4,16 +4,24 @@
 
 #include <array>
 #include <atomic>
+#include <optional>
 #include <troupe/request/checker.hpp>
 #include <vector>
 
 /// The requests behind `event`, whose functions a user calls.
 namespace troupe::events {
 
-/// The memory of an event, seen by both sides: the worker writes it.
+/// The memory of an event, seen by both sides: the worker writes it. All 0 when the event is new.
 struct event_memory {
   std::atomic<std::uint64_t> recorded;  ///< the number of the recording that was reached last; 0: none
-  std::uint64_t at_ns;                  ///< when, by the host's clock; on the host engine
+  std::atomic<std::uint64_t> enqueued;  ///< the number of the one that the driver was given last; 0: none
+  /// 1 once a worker has made this event. Otherwise what it has under this address is of an event before.
+  std::atomic<std::uint64_t> made;
+  std::uint64_t at_ns;  ///< when it was reached, by the host's clock; on the host engine
+
+  static event_memory& at(const std::byte* operand) noexcept {
+    return *const_cast<event_memory*>(reinterpret_cast<const event_memory*>(operand));
+  }
 };
 
 /// Why most of them cannot be part of a graph.
@@ -28,9 +36,10 @@ struct record {
   std::vector<in<std::byte>> after;
   std::uint64_t number;
   bool inter_process;
+  std::optional<in<std::byte>> opened = {};  ///< of an event of another process: what `open` wrote
   static constexpr std::string_view not_recorded = between_requests;
   using reply = void;
-  TROUPE_REQUEST("events.record", event, after, number, inter_process)
+  TROUPE_REQUEST("events.record", event, after, number, inter_process, opened)
   void check(checker& c) const;
 };
 /// The same for everything that was sent before.
@@ -38,9 +47,10 @@ struct record_all {
   out<std::byte> event;
   std::uint64_t number;
   bool inter_process;
+  std::optional<in<std::byte>> opened = {};
   static constexpr std::string_view not_recorded = between_requests;
   using reply = void;
-  TROUPE_REQUEST("events.record_all", event, number, inter_process)
+  TROUPE_REQUEST("events.record_all", event, number, inter_process, opened)
   void check(checker& c) const;
 };
 
@@ -71,20 +81,25 @@ struct elapsed_time {
   void check(checker& c) const;
 };
 
-/// For another process.   cuIpcGetEventHandle
+/// For another process; makes the event when there is none. Its recordings do not matter, nor what became of them: so
+/// it comes neither before nor after any.   cuIpcGetEventHandle
 struct share {
   in<std::byte> event;
+  bool inter_process;
   using reply = event_handle;
-  TROUPE_REQUEST("events.share", event)
+  TROUPE_REQUEST("events.share", event, inter_process)
   void check(checker& c) const;
 };
 /// Of another process.   cuIpcOpenEventHandle
 struct open {
   out<std::byte> event;
+  /// Stands for the event that is open in this worker; nothing else writes it. So a recording that reads it is refused
+  /// when there is none, and would otherwise be made by an event of this process alone.
+  out<std::byte> opened;
   event_handle handle;
   static constexpr std::string_view not_recorded = between_requests;
   using reply = void;
-  TROUPE_REQUEST("events.open", event, handle)
+  TROUPE_REQUEST("events.open", event, opened, handle)
   void check(checker& c) const;
 };
 

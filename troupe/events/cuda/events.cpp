@@ -60,13 +60,13 @@ class cuda_events {
   }
   result<event_handle> run(const share& r, call&) {
     const std::string_view request = name_of<share>();
-    const auto known = find(r.event.data(), request, "event");
-    if (!known) return known.error();
-    if (!known->inter_process)
+    if (!r.inter_process)
       return error(reaction::caller_bug, "events",
                    begin_of(request) + "the event was not made for other processes; make it with inter_process");
+    const auto e = find_or_make(r.event.data(), r.inter_process, request);
+    if (!e) return e.error();
     CUipcEventHandle handle;
-    if (auto ok = done(::cuIpcGetEventHandle(&handle, known->event), request, "cuIpcGetEventHandle"); !ok)
+    if (auto ok = done(::cuIpcGetEventHandle(&handle, (*e)->event.get()), request, "cuIpcGetEventHandle"); !ok)
       return ok.error();
     event_handle out;
     std::memcpy(out.data(), &handle, sizeof handle);
@@ -78,7 +78,7 @@ class cuda_events {
     CUevent e = nullptr;
     if (auto ok = done(::cuIpcOpenEventHandle(&e, handle), name_of<open>(), "cuIpcOpenEventHandle"); !ok) return ok;
     const std::scoped_lock guard(lock_);
-    all_.insert_or_assign(r.event.data(), entry{cuda::event(e), true});
+    put(r.event.data(), {.event = cuda::event(e), .inter_process = true, .recorded = true});  // by others, maybe
     return {};
   }
   result<void> run(const forget& r, call&) {
@@ -91,36 +91,48 @@ class cuda_events {
   struct entry {
     cuda::event event;
     bool inter_process;
+    bool recorded;  // only recordings write it, and whoever reads it comes before or after them
   };
   struct found {
     CUevent event;
     bool inter_process;
   };
-  // By its memory, which is the same in every worker; what a worker before this one knew is stale.
+  // With the lock. By its memory, which is the same in every worker; what a worker before this one knew is stale. An
+  // event that could not be forgotten is still here when its memory is another's.
+  entry* known(const std::byte* memory) {
+    const auto at = all_.find(memory);
+    return at != all_.end() && event_memory::at(memory).made.load() != 0 ? &at->second : nullptr;
+  }
+  entry* put(const std::byte* memory, entry e) {
+    event_memory::at(memory).made.store(1);
+    return &all_.insert_or_assign(memory, std::move(e)).first->second;
+  }
   result<found> find(const std::byte* memory, std::string_view request, const char* which) {
     const std::scoped_lock guard(lock_);
-    const auto at = all_.find(memory);
-    if (at != all_.end()) return found{at->second.event.get(), at->second.inter_process};
+    if (const entry* const e = known(memory); e != nullptr && e->recorded)
+      return found{e->event.get(), e->inter_process};
     return error(reaction::caller_bug, "events", begin_of(request) + which + " was never recorded; record it first");
   }
-  result<found> find_or_make(const std::byte* memory, bool inter_process, std::string_view request) {
+  // It stays where it is until it is forgotten.
+  result<entry*> find_or_make(const std::byte* memory, bool inter_process, std::string_view request) {
     const std::scoped_lock guard(lock_);
-    if (const auto at = all_.find(memory); at != all_.end() && at->second.inter_process == inter_process)
-      return found{at->second.event.get(), inter_process};
+    if (entry* const e = known(memory); e != nullptr && e->inter_process == inter_process) return e;
     CUevent e = nullptr;
     const unsigned flags = inter_process ? CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT;
     if (auto ok = done(::cuEventCreate(&e, flags), request, "cuEventCreate"); !ok) return ok.error();
-    all_.insert_or_assign(memory, entry{cuda::event(e), inter_process});
-    return found{e, inter_process};
+    return put(memory, {.event = cuda::event(e), .inter_process = inter_process, .recorded = false});
   }
   result<void> record_on(CUstream s, std::byte* memory, std::uint64_t number, bool inter_process,
                          std::string_view request) {
     const auto e = find_or_make(memory, inter_process, request);
     if (!e) return e.error();
-    if (auto ok = done(::cuEventRecord(e->event, s), request, "cuEventRecord"); !ok) return ok;
-    auto& word = reinterpret_cast<event_memory*>(memory)->recorded;
-    return done(::cuStreamWriteValue64(s, reinterpret_cast<CUdeviceptr>(&word), number, CU_STREAM_WRITE_VALUE_DEFAULT),
-                request, "cuStreamWriteValue64");
+    if (auto ok = done(::cuEventRecord((*e)->event.get(), s), request, "cuEventRecord"); !ok) return ok;
+    (*e)->recorded = true;
+    event_memory& m = event_memory::at(memory);
+    m.enqueued.store(number, std::memory_order_release);
+    return done(
+        ::cuStreamWriteValue64(s, reinterpret_cast<CUdeviceptr>(&m.recorded), number, CU_STREAM_WRITE_VALUE_DEFAULT),
+        request, "cuStreamWriteValue64");
   }
   result<void> wait_on(CUstream s, const std::byte* memory, std::string_view request) {
     const auto e = find(memory, request, "event");

@@ -8,10 +8,6 @@
 namespace troupe::events {
 namespace {
 
-event_memory& memory_of(const std::byte* operand) noexcept {
-  return *const_cast<event_memory*>(reinterpret_cast<const event_memory*>(operand));
-}
-
 error never_recorded(const char* request, const char* which) {
   return error(reaction::caller_bug, "events",
                std::string(request) + ": " + which + " was never recorded; record it first");
@@ -30,8 +26,9 @@ struct host_events {
 
   static result<void> stamp(std::byte* event, std::uint64_t number, bool inter_process, const char* request) {
     if (inter_process) return between_processes(request);
-    event_memory& m = memory_of(event);
+    event_memory& m = event_memory::at(event);
     m.at_ns = static_cast<std::uint64_t>(now_ns());
+    m.enqueued.store(number, std::memory_order_release);
     m.recorded.store(number, std::memory_order_release);
     return {};
   }
@@ -46,7 +43,7 @@ struct host_events {
   result<std::int64_t> run(const elapsed_time& r, call&) {
     if (auto ok = recorded(r.from.data(), name_of<elapsed_time>().data(), "from"); !ok) return ok.error();
     if (auto ok = recorded(r.to.data(), name_of<elapsed_time>().data(), "to"); !ok) return ok.error();
-    return static_cast<std::int64_t>(memory_of(r.to.data()).at_ns - memory_of(r.from.data()).at_ns);
+    return static_cast<std::int64_t>(event_memory::at(r.to.data()).at_ns - event_memory::at(r.from.data()).at_ns);
   }
   result<event_handle> run(const share&, call&) { return between_processes(name_of<share>().data()); }
   result<void> run(const open&, call&) { return between_processes(name_of<open>().data()); }
@@ -54,7 +51,7 @@ struct host_events {
 
  private:
   static result<void> recorded(const std::byte* event, const char* request, const char* which) {
-    if (memory_of(event).recorded.load(std::memory_order_acquire) == 0) return never_recorded(request, which);
+    if (event_memory::at(event).recorded.load(std::memory_order_acquire) == 0) return never_recorded(request, which);
     return {};
   }
 };
