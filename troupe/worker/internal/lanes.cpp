@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <system_error>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
 #include <troupe/base/prefetch.hpp>
@@ -60,7 +61,11 @@ void lane_set::queue(operation& op) {
   l.queued.store(op.at.sequence + op.together - 1, std::memory_order_seq_cst);
   if (!threads_) return;
   if (!l.thread.joinable()) {
-    l.thread = std::thread([this, number = op.at.lane] { serve(number); });
+    try {
+      l.thread = std::thread([this, number = op.at.lane] { serve(number); });
+    } catch (const std::system_error& e) {
+      fault(error::from_errno(reaction::context_lost, "worker", "starting the thread of a lane", e.code().value()));
+    }
   } else if (l.parked.load(std::memory_order_seq_cst)) {
     l.wake.fetch_add(1);
     futex_wake(l.wake, futex_scope::process);
@@ -176,9 +181,8 @@ std::uint32_t lane_set::wait_for(const wait_list& waits, std::uint32_t on_lane) 
     lane& l = lanes_[p.lane];
     if (done(p.lane) >= p.sequence) return;
     if (stream == nullptr) return wait_until_done(p.lane, p.sequence);
-    const bool by_host = l.stream == nullptr;
-    if (by_host || l.ran.load(std::memory_order_acquire) < p.sequence) mark(on_lane);  // this may last
-    if (by_host) return wait_until_done(p.lane, p.sequence);
+    mark(on_lane);  // what it has done already shall not seem to wait, too
+    if (l.stream == nullptr) return wait_until_done(p.lane, p.sequence);
     sleep_until([&] { return l.ran.load(std::memory_order_seq_cst) >= p.sequence; });
     mark(p);
     on_device |= std::uint32_t{1} << p.lane;

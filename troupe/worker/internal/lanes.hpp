@@ -106,6 +106,7 @@ class lane_set {
   struct pace {
     std::uint64_t done = 0;
     std::int64_t seen_ns = 0;
+    std::int64_t unmarked_since_ns = 0;  // 0: there is nothing of the kind
   };
   void run(operation& op) noexcept;
   void run_group(operation& head) noexcept;
@@ -130,6 +131,7 @@ class lane_set {
   void watch() noexcept;
   bool under_way() const noexcept;
   void learn_pace(std::uint32_t number, pace& p, std::int64_t now) noexcept;
+  void mark_what_waits(std::uint32_t number, pace& p, std::int64_t now) noexcept;
   void fault(const error& why, const operation* asking = nullptr) noexcept;
   void wake_steps() noexcept;
   void wake_who_wanted_that() noexcept;

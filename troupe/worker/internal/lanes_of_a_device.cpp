@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <system_error>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
 #include <troupe/worker/internal/lanes.hpp>
@@ -32,7 +33,12 @@ result<void> lane_set::make_streams(const lane_chooser& chooser) {
     lanes_[i].stream = *stream;
     channel_.page().lanes[i].priority.store(counts);
   }
-  watcher_ = std::thread([this] { watch(); });
+  try {
+    watcher_ = std::thread([this] { watch(); });
+  } catch (const std::system_error& e) {
+    return error::from_errno(reaction::retry_later, "worker", "starting the thread that watches the device",
+                             e.code().value());
+  }
   return {};
 }
 
@@ -130,7 +136,20 @@ void lane_set::learn_pace(std::uint32_t number, pace& p, std::int64_t now) noexc
   const auto unmarked = std::clamp<std::int64_t>(longest_unmarked_ns / each_ns, 1, most_unmarked);
   if (l.unmarked.load(std::memory_order_relaxed) != unmarked)
     l.unmarked.store(static_cast<std::uint32_t>(unmarked), std::memory_order_relaxed);
-  p = {known, now};
+  p.done = known;
+  p.seen_ns = now;
+}
+
+// The pump does so when it has nothing else to do, which may be late, and the lane's thread when it has run something.
+void lane_set::mark_what_waits(std::uint32_t number, pace& p, std::int64_t now) noexcept {
+  const lane& l = lanes_[number];
+  if (l.ran.load(std::memory_order_acquire) <= l.marked.load(std::memory_order_acquire)) {
+    p.unmarked_since_ns = 0;
+  } else if (p.unmarked_since_ns == 0) {
+    p.unmarked_since_ns = now;
+  } else if (now - p.unmarked_since_ns >= longest_unmarked_ns) {
+    mark(number);
+  }
 }
 
 bool lane_set::under_way() const noexcept {
@@ -160,8 +179,11 @@ void lane_set::watch() noexcept {
       asked_ns = now_ns();
       reports_.announce();
       wake_who_wanted_that();
-      for (std::uint32_t i = 0; i < max_lanes; ++i)
-        if (lanes_[i].stream != nullptr) learn_pace(i, paces[i], asked_ns);
+      for (std::uint32_t i = 0; i < max_lanes; ++i) {
+        if (lanes_[i].stream == nullptr) continue;
+        learn_pace(i, paces[i], asked_ns);
+        mark_what_waits(i, paces[i], asked_ns);
+      }
       continue;
     }
     if (!under_way()) {
@@ -175,9 +197,12 @@ void lane_set::watch() noexcept {
     }
     if (now_ns() - asked_ns >= silence_ns) {
       asked_ns = now_ns();
-      for (std::uint32_t i = 0; i < max_lanes; ++i)
-        if (lanes_[i].stream != nullptr && done(i) < lanes_[i].marked.load(std::memory_order_relaxed))
+      for (std::uint32_t i = 0; i < max_lanes; ++i) {
+        if (lanes_[i].stream == nullptr) continue;
+        mark_what_waits(i, paces[i], asked_ns);
+        if (done(i) < lanes_[i].marked.load(std::memory_order_relaxed))
           if (auto ok = gpu_->check(lanes_[i].stream); !ok) return fault(ok.error());
+      }
     }
     if (policy_ == wait_policy::latency) continue;
     const timespec nap{.tv_sec = 0, .tv_nsec = nap_ns};
