@@ -131,7 +131,7 @@ result<control_socket::received> control_socket::receive(std::span<std::byte> in
       return error(reaction::fatal, "channel",
                    "control message is larger than the " + std::to_string(into.size()) + " bytes expected");
     if (header.msg_flags & MSG_CTRUNC)
-      return error(reaction::fatal, "channel",
+      return error(reaction::retry_later, "channel",
                    "descriptors of a control message were lost: is the limit of open files (ulimit -n) reached?");
     if (fds.size() > max_fds)
       return error(reaction::fatal, "channel",

@@ -36,7 +36,8 @@ class control_socket {
   result<void> send(std::span<const std::byte> data, std::span<const int> fds = {},
                     std::int64_t deadline_ns = no_deadline);
   /// Receives one message. One that is larger than `into` or carries more than `max_fds` descriptors is an error, and
-  /// the descriptors that came with it are closed.
+  /// the descriptors that came with it are closed. `retry_later` when this process has too few left for those that
+  /// came: the message is gone, later ones come.
   result<received> receive(std::span<std::byte> into, std::size_t max_fds = 0, std::int64_t deadline_ns = no_deadline);
 
   /// Whoever waits at either end sees it closed. Any thread.

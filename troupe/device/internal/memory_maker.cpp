@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -34,6 +35,10 @@ class turn {
 };
 
 }  // namespace
+
+error memory_maker::late(std::string text) {
+  return error({.reaction = reaction::retry_later, .domain = "memory", .code = ETIMEDOUT, .text = std::move(text)});
+}
 
 result<file_descriptor> memory_maker::make(std::uint64_t bytes, std::int64_t deadline_ns) {
   auto made = ask({protocol::wanted::memory, bytes, 0, 0}, nullptr, deadline_ns);
@@ -73,12 +78,11 @@ result<memory_maker::answer> memory_maker::ask(protocol::wanted_memory wanted, c
   const auto gone = [&](const char* how) {
     return error(reaction::context_lost, "memory", call + "the worker that was to see to the memory " + how);
   };
-  const auto late = [&] {
-    return error(reaction::retry_later, "memory",
-                 call + "the worker has not seen to the memory within device_options::start_timeout; ask again");
+  const auto too_late = [&] {
+    return late(call + "the worker has not seen to the memory within device_options::start_timeout; ask again");
   };
   const turn mine(busy_, deadline_ns);
-  if (!mine) return late();
+  if (!mine) return too_late();
   if (!worker_) return gone("did not answer");
   wanted.number = ++asked_;
   const int fd = opens != nullptr ? opens->get() : -1;
@@ -90,7 +94,7 @@ result<memory_maker::answer> memory_maker::ask(protocol::wanted_memory wanted, c
       if (sent) break;
       if (sent.error().reaction() != reaction::retry_later) return sent.error();
     }
-    if (now_ns() >= deadline_ns) return late();
+    if (now_ns() >= deadline_ns) return too_late();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));  // it has not read the questions of before
   }
   const auto leave = [&](const char* how) {
@@ -104,8 +108,11 @@ result<memory_maker::answer> memory_maker::ask(protocol::wanted_memory wanted, c
   protocol::made_memory head;
   while (true) {
     got = worker_.receive(packet, 1, deadline_ns);
-    if (!got) return leave("wrote nonsense");
-    if (got->outcome == control_socket::outcome::timed_out) return late();
+    // The answer is lost, and with it the memory; whoever has made it makes more.
+    if (!got && got.error().reaction() == reaction::retry_later)
+      return error(reaction::retry_later, "memory", call + got.error().text());
+    if (!got) return leave(("wrote nonsense: " + got.error().text()).c_str());
+    if (got->outcome == control_socket::outcome::timed_out) return too_late();
     if (got->outcome == control_socket::outcome::closed) return leave("has ended");
     if (got->bytes < sizeof head) return leave("wrote nonsense");
     std::memcpy(&head, packet.data(), sizeof head);

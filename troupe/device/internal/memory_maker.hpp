@@ -17,7 +17,7 @@ class memory_maker {
   explicit memory_maker(control_socket worker) noexcept : worker_(std::move(worker)) {}
 
   /// Waits until the worker is ready, if it is yet to start. `context_lost` when it is gone, `retry_later` when the
-  /// answer does not come in time.
+  /// answer does not come in time, or this program has no descriptor left for it.
   result<file_descriptor> make(std::uint64_t bytes, std::int64_t deadline_ns);
   /// Whether somebody else's memory can be opened, all of it. Answers no descriptor.
   result<file_descriptor> try_to_open(const file_descriptor& memory, std::uint64_t bytes, std::int64_t deadline_ns);
@@ -27,6 +27,9 @@ class memory_maker {
   void release_managed(std::uint64_t address) noexcept;
   /// It has ended, or answers nonsense: it is not asked again.
   bool is_gone() const noexcept { return gone_.load(); }
+
+  /// Nobody answered in time: `retry_later` with the code ETIMEDOUT, see segment_source::prepare.
+  static error late(std::string text);
 
  private:
   struct answer {

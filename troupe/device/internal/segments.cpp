@@ -60,6 +60,7 @@ result<file_descriptor> device_core::prepare(memory_kind kind, std::uint64_t byt
 result<file_descriptor> device_core::ask_a_worker(
     const std::function<result<file_descriptor>(memory_maker&, std::int64_t deadline_ns)>& ask) {
   const std::int64_t deadline = options_.start_timeout.after(loop_->now());
+  std::string last = "alloc: no worker was there to make the memory";
   while (loop_->now() < deadline) {
     if (refusing_.load()) return refusal();
     std::shared_ptr<memory_maker> maker;
@@ -74,10 +75,11 @@ result<file_descriptor> device_core::ask_a_worker(
     if (maker) {
       auto made = ask(*maker, deadline);
       if (made || !has_closed(made.error())) return made;
+      last = made.error().text();
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  return error(reaction::retry_later, "memory", "alloc: no worker was there in time to make the memory");
+  return memory_maker::late(last + ", and no other came within device_options::start_timeout; ask again");
 }
 
 // In every worker, and in those to come. With link_lock_ held.
