@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cerrno>
 #include <span>
 #include <string>
 #include <troupe/async/kept_continuations.hpp>
@@ -150,31 +151,38 @@ bool device_memory::grow(pool& p, std::unique_lock<std::mutex>& guard, std::uint
     return false;
   }
   const auto unreserved = [&p] { return p.limit - std::min(p.limit, p.ranges.reserved_bytes()); };
-  if (bytes > unreserved()) release_idle(p);  // what is free lies in several segments, or in too small ones
+  std::uint64_t freed = 0;
+  if (bytes > unreserved()) freed = release_idle(p);  // what is free lies in several segments, or in too small ones
   // Pools of one kind have one limit for what is in use; what is idle of the other one goes before more is taken.
   std::uint64_t reserved = 0;
   for (const auto& of : pools_of(p.kind)) reserved += of->ranges.reserved_bytes();
   if (reserved + bytes > p.limit)
     for (const auto& of : pools_of(p.kind))
-      if (of.get() != &p) release_idle(*of);
+      if (of.get() != &p) freed += release_idle(*of);
   const std::uint64_t room = unreserved();
   if (bytes > room) return false;
   // Segments grow with what is in use, so that their number stays small. One that will be sealed has but one block.
   std::uint64_t want = &p == pools_[0].get() ? bytes : std::max({bytes, least, p.ranges.reserved_bytes() / 2});
   want = std::max(bytes, std::min((want + page - 1) / page * page, room / 256 * 256));
-  const auto make = [&](std::uint64_t size) -> result<segment> {
+  const auto make = [&](std::uint64_t size, bool after_release) -> result<segment> {
     growing_ = true;
     guard.unlock();
-    auto prepared = source_->prepare(p.kind, size);
+    auto prepared = source_->prepare(p.kind, size, after_release);
     guard.lock();
     growing_ = false;
     grown_.notify_all();
     if (!prepared) return prepared.error();
     return source_->grow(p.kind, size, std::move(*prepared));
   };
-  result<segment> made = make(want);
+  result<segment> made = make(want, false);
+  // Whoever was to answer and did not is not waited for again.
+  const auto is_out = [&made] {
+    return !made && made.error().reaction() == reaction::retry_later && made.error().code() != ETIMEDOUT;
+  };
   // Others use the device too.
-  if (!made && made.error().reaction() == reaction::retry_later && want > bytes) made = make(bytes);
+  if (is_out() && want > bytes) made = make(bytes, false);
+  // The limit may be more than there is: what is idle here may be what is missing there.
+  if (is_out() && freed + release_idle(p.kind) != 0) made = make(bytes, true);
   if (!made) {
     why = made.error();
     return false;
@@ -384,12 +392,15 @@ std::uint64_t device_memory::release_idle(pool& p) {
   return freed;
 }
 
+std::uint64_t device_memory::release_idle(memory_kind kind) {
+  std::uint64_t freed = 0;
+  for (const auto& p : pools_of(kind)) freed += release_idle(*p);
+  return freed;
+}
+
 std::uint64_t device_memory::trim() {
   const std::scoped_lock guard(lock_);
-  std::uint64_t freed = 0;
-  if (source_ != nullptr)
-    for (const auto& p : pools_) freed += release_idle(*p);
-  return freed;
+  return source_ == nullptr ? 0 : release_idle(memory_kind::device) + release_idle(memory_kind::host);
 }
 
 memory_statistics device_memory::statistics(memory_kind kind) const {

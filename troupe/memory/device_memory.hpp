@@ -36,8 +36,12 @@ struct segment {
 class segment_source {
  public:
   /// What a segment of so many bytes is made of, where that takes its time. Called without the lock, by one thread at a
-  /// time.
-  virtual result<file_descriptor> prepare(memory_kind, std::uint64_t) { return file_descriptor(); }
+  /// time. `after_release`: segments were given back just now, and it is worth waiting until the system has them.
+  /// `retry_later` with the code ETIMEDOUT: nobody answered; without it, there is too little of something.
+  virtual result<file_descriptor> prepare(memory_kind, std::uint64_t, bool after_release) {
+    (void)after_release;
+    return file_descriptor();
+  }
   /// A new segment of at least `bytes`.
   virtual result<segment> grow(memory_kind kind, std::uint64_t bytes, file_descriptor prepared) = 0;
   /// Memory that another device has, or that two devices share, where the workers of this one see it.
@@ -179,6 +183,7 @@ class device_memory final : public memory_owner {
   void add_mark(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t order, const error& cause);
   bool grow(pool& p, std::unique_lock<std::mutex>& guard, std::uint64_t bytes, std::optional<error>& why);
   std::uint64_t release_idle(pool& p);
+  std::uint64_t release_idle(memory_kind kind);  // of all pools that share its limit
   pool& pool_for(memory_kind kind, bool sealable) const noexcept;
   std::span<const std::unique_ptr<pool>> pools_of(memory_kind kind) const noexcept;
   std::uint64_t used_bytes(memory_kind kind) const noexcept;

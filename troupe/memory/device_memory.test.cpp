@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <map>
 
 #include <thread>
@@ -100,6 +101,16 @@ TEST_F(stale_marks, give_way_to_what_is_accepted_already_when_they_are_made) {
 
 // Makes segments and remembers which are there.
 struct counting_source final : segment_source {
+  result<file_descriptor> prepare(memory_kind, std::uint64_t bytes, bool after_release) override {
+    ++asked;
+    waited |= after_release;
+    std::uint64_t there = 0;
+    for (const auto& [address, size] : live) there += size;
+    if (silent)
+      return error({.reaction = reaction::retry_later, .domain = "test", .code = ETIMEDOUT, .text = "silent"});
+    if (bytes > room - std::min(room, there)) return error(reaction::retry_later, "test", "out of memory");
+    return file_descriptor();
+  }
   result<segment> grow(memory_kind kind, std::uint64_t bytes, file_descriptor) override {
     if (refuses) return error(reaction::stopped, "test", "no more segments");
     bytes = (bytes + segment_alignment - 1) / segment_alignment * segment_alignment;
@@ -137,6 +148,10 @@ struct counting_source final : segment_source {
   std::uint64_t next = std::uint64_t{1} << 40;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> live;
   bool refuses = false;
+  bool silent = false;              // nobody answers
+  std::uint64_t room = UINT64_MAX;  // for all segments
+  int asked = 0;
+  bool waited = false;  // for what was given back
 };
 
 constexpr std::uint64_t mib = 1 << 20;
@@ -214,6 +229,29 @@ TEST_F(device_blocks, get_the_room_of_segments_that_nobody_uses) {
   const block_ref one = take(1);
   EXPECT_TRUE(one) << why_;
   EXPECT_FALSE(take(256 * mib));
+}
+
+TEST_F(device_blocks, get_the_memory_of_idle_segments_when_the_system_has_no_more) {
+  source_.room = 140 * mib;  // less than the limit
+  const block_ref used = take(30 * mib);
+  take(70 * mib).reset();
+  EXPECT_FALSE(source_.waited);
+  ASSERT_TRUE(take(75 * mib)) << why_;
+  EXPECT_TRUE(source_.waited);
+  EXPECT_EQ(source_.live.size(), 2u);
+  memory_->trim();
+  take(70 * mib).reset();
+  EXPECT_FALSE(take(130 * mib));
+  EXPECT_NE(why_.find("out of memory"), std::string::npos) << why_;
+}
+
+TEST_F(device_blocks, wait_but_once_for_whoever_does_not_answer) {
+  take(70 * mib).reset();
+  source_.silent = true;
+  source_.asked = 0;
+  EXPECT_FALSE(take(80 * mib));
+  EXPECT_EQ(source_.asked, 1);
+  EXPECT_EQ(source_.live.size(), 1u) << "what is idle would not help";
 }
 
 TEST_F(device_blocks, are_aligned_as_asked_however_large_that_is) {

@@ -142,7 +142,7 @@ class device_core final : public waiter,
   std::uint64_t trim_peers();
 
   // segments.cpp
-  result<file_descriptor> prepare(memory_kind kind, std::uint64_t bytes) override;
+  result<file_descriptor> prepare(memory_kind kind, std::uint64_t bytes, bool after_release) override;
   result<segment> grow(memory_kind kind, std::uint64_t bytes, file_descriptor prepared) override;
   result<segment> attach(memory_kind kind, std::uint64_t bytes, file_descriptor theirs, bool read_only) override;
   void shrink(memory_kind kind, const segment& s) noexcept override;

@@ -51,9 +51,17 @@ static std::uint64_t whole_pages(std::uint64_t bytes) noexcept {
   return (bytes + page_bytes - 1) / page_bytes * page_bytes;
 }
 
-result<file_descriptor> device_core::prepare(memory_kind kind, std::uint64_t bytes) {
+// All workers let go of what was given back, each in its own time.
+result<file_descriptor> device_core::prepare(memory_kind kind, std::uint64_t bytes, bool after_release) {
   if (!apart_ || kind != memory_kind::device) return file_descriptor();
-  return ask_a_worker([&](memory_maker& m, std::int64_t deadline) { return m.make(whole_pages(bytes), deadline); });
+  constexpr std::int64_t patience_ns = 1'000'000'000;
+  const std::int64_t until = after_release ? loop_->now() + patience_ns : 0;
+  while (true) {
+    auto made =
+        ask_a_worker([&](memory_maker& m, std::int64_t deadline) { return m.make(whole_pages(bytes), deadline); });
+    if (made || made.error().reaction() != reaction::retry_later || loop_->now() >= until) return made;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
 }
 
 // Any worker will do: what it makes outlives it. While there is none, one is on its way.
