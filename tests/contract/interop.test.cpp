@@ -51,6 +51,14 @@ file_descriptor memory_with(std::size_t count, float first, int seals = F_SEAL_S
   return fd;
 }
 
+// All zeros, which take no room.
+file_descriptor memory_of(std::uint64_t bytes) {
+  file_descriptor fd(::memfd_create("theirs", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  EXPECT_EQ(::ftruncate(fd.get(), static_cast<off_t>(bytes)), 0);
+  EXPECT_EQ(::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+  return fd;
+}
+
 TEST(sharing, what_is_exported_shows_the_content_and_takes_what_others_write) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
@@ -203,6 +211,19 @@ TEST(sharing, what_stands_by_runs_nothing_when_the_device_closes) {
   ASSERT_OK(gpu.close().get());
   ASSERT_EQ(::pread(mine.get(), &now, sizeof now, 0), 4);
   EXPECT_EQ(now, 9);
+}
+
+TEST(sharing, imported_memory_may_be_larger_than_the_devices_own) {
+  constexpr std::uint64_t bytes = std::uint64_t{1} << 30;
+  for (const auto where : {isolation::process, isolation::thread}) {
+    runtime rt;
+    const device gpu = rt.open_device(with_test_engines({.isolation = where, .memory_limit = 64 << 20}));
+    const auto x = gpu.import_memory<float>(
+        {.descriptor = memory_of(bytes), .offset_bytes = bytes - 400, .bytes = 400, .allocation_bytes = bytes});
+    ASSERT_TRUE(x.valid()) << x.cause()->to_string();
+    ASSERT_OK(gpu.fill(x, 7.f).get());
+    EXPECT_EQ(gpu.download(x).get().value(), std::vector<float>(100, 7.f));
+  }
 }
 
 TEST(sharing, imported_memory_is_let_go_with_the_last_handle) {

@@ -120,7 +120,8 @@ result<void> device_core::set_up() {
   const memory_statistics device = memory_->statistics(memory_kind::device),
                           host = memory_->statistics(memory_kind::host);
   // Segments come and go in different sizes, so leave room. Host memory has two kinds of them.
-  const std::uint64_t device_bytes = 2 * up(device.total_bytes) + 64 * page_bytes,
+  const std::uint64_t device_bytes = std::max(2 * up(device.total_bytes) + 64 * page_bytes,
+                                              region::least_bytes(options_.isolation)),
                       host_bytes = 3 * up(host.total_bytes) + 64 * page_bytes;
   // Several workers of a process are threads of it. A driver gives wanted addresses only at large boundaries.
   constexpr std::uint64_t boundary = std::uint64_t{1} << 40;

@@ -84,9 +84,9 @@ void device_core::copy_from_peer(const std::shared_ptr<device_core>& from, const
     } else if (auto there = see(*through, found->first)) {
       address = (*there)->address + found->second;
       mapped = std::move(*there);
-    } else if (there.error().reaction() == reaction::retry_later || there.error().reaction() == reaction::stopped) {
+    } else if (there.error().reaction() == reaction::stopped) {
       trouble = there.error();
-    } else {
+    } else if (there.error().reaction() != reaction::retry_later) {  // then only this copy goes through host memory
       through->goes_through_host();
     }
   }

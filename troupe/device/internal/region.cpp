@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
+
 #include <mutex>
 #include <string>
 #include <troupe/base/internal/sanitizers.hpp>
@@ -13,10 +15,13 @@ namespace {
 
 // Far from where Linux puts programs, libraries and heaps; thread sanitizer allows only its own part of the address
 // space.
+constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 #if TROUPE_THREAD_SANITIZER
-constexpr std::uint64_t first = 0x7e90'0000'0000, total = std::uint64_t{1} << 40;
+constexpr std::uint64_t first = 0x7e90'0000'0000, total = 1024 * gib;
+constexpr std::uint64_t least_apart = 16 * gib, least_here = least_apart;
 #else
-constexpr std::uint64_t first = 0x2000'0000'0000, total = std::uint64_t{64} << 40;
+constexpr std::uint64_t first = 0x2000'0000'0000, total = 64 * 1024 * gib;
+constexpr std::uint64_t least_apart = 1024 * gib, least_here = 64 * gib;
 #endif
 
 struct shared_addresses {
@@ -33,6 +38,12 @@ shared_addresses& addresses() {
 void region_traits::close(type r) noexcept {
   const std::scoped_lock guard(addresses().lock);
   addresses().unclaimed.give_back(r.begin, r.bytes);
+}
+
+std::uint64_t region::least_bytes(enum isolation isolation) noexcept {
+  rlimit addresses{};
+  if (::getrlimit(RLIMIT_AS, &addresses) != 0 || addresses.rlim_cur != RLIM_INFINITY) return 0;
+  return isolation == isolation::process ? least_apart : least_here;
 }
 
 result<region> region::claim(enum isolation isolation, std::uint64_t bytes) {

@@ -24,6 +24,9 @@ struct region_traits {
 class region {
  public:
   region() noexcept = default;
+  /// So many a device has at least, for what others have made, which counts against no limit of its own. They cost
+  /// nothing but themselves; where they are limited (ulimit -v), 0.
+  static std::uint64_t least_bytes(enum isolation isolation) noexcept;
   static result<region> claim(enum isolation isolation, std::uint64_t bytes);
   std::uint64_t begin() const noexcept { return begin_; }
 
