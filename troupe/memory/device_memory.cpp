@@ -205,6 +205,12 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
   if (alignment == 0 || (alignment & (alignment - 1)) != 0)
     return error(reaction::caller_bug, "memory",
                  "alloc: alignment is " + std::to_string(alignment) + "; expected a power of two");
+  // A segment that is sealed as a whole has nothing but the block, and begins where segments do.
+  if (sealable && seals_segments_ && alignment > segment_alignment)
+    return error(reaction::caller_bug, "memory",
+                 "alloc: alignment is " + std::to_string(alignment) + "; expected at most " +
+                     std::to_string(segment_alignment) +
+                     " with alloc_options::sealable on this device: ask for less, or for a buffer that is not sealed");
   if (sealable) alignment = std::max(alignment, seal_granule_);
   const std::uint64_t size = sealable ? (bytes + seal_granule_ - 1) / seal_granule_ * seal_granule_ : bytes;
   const std::uint64_t charged = charged_for(size);

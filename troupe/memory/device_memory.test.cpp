@@ -595,6 +595,40 @@ TEST_F(sealing_memory, sent_and_host_memory_share_a_limit) {
   EXPECT_EQ(s.live_buffers, 2u);
 }
 
+// As on a GPU.
+class sealing_whole_segments : public sealing_memory {
+ protected:
+  sealing_whole_segments() {
+    memory_->abandon();
+    memory_ = device_memory::make(
+        source_,
+        {.device_bytes = 256 * mib, .host_bytes = 10 * 256, .seal_granule = segment_alignment, .seals_segments = true});
+  }
+};
+
+TEST_F(sealing_whole_segments, a_block_that_can_be_sealed_has_one_to_itself_while_it_lives) {
+  for (const std::uint64_t alignment : {std::uint64_t{256}, segment_alignment}) {
+    block_ref b = *memory_->allocate(memory_kind::device, 100, alignment, {}, true), other = sealable(100);
+    ASSERT_EQ(source_.live.size(), 2u);
+    EXPECT_EQ(source_.live[0], std::pair(b->address, segment_alignment));
+    seal(b);
+    EXPECT_EQ(source_.sealed, (std::map<std::uint64_t, std::uint64_t>{{b->address, segment_alignment}}));
+    b.reset();
+    EXPECT_EQ(source_.live.size(), 1u);
+  }
+}
+
+TEST_F(sealing_whole_segments, an_alignment_beyond_that_of_segments_is_refused) {
+  const auto refused = memory_->allocate(memory_kind::device, 100, 2 * segment_alignment, {}, true);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reaction(), reaction::caller_bug);
+  EXPECT_EQ(
+      refused.error().text(),
+      "alloc: alignment is 4194304; expected at most 2097152 with alloc_options::sealable on this device: ask for "
+      "less, or for a buffer that is not sealed");
+  EXPECT_TRUE(take(100, 2 * segment_alignment)) << why_;
+}
+
 // Where somebody else's memory is opened and closed.
 struct opening_source final : segment_source {
   result<segment> grow(memory_kind, std::uint64_t bytes, file_descriptor memory) override {
