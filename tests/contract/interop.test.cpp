@@ -137,11 +137,29 @@ TEST(sharing, what_cannot_be_exported_is_refused_with_the_reason) {
   EXPECT_TRUE(is_error(error_of(gpu.export_memory(other.alloc<float>(1))), reaction::caller_bug, {"another device"}));
   const auto sealed = gpu.alloc<float>(10, {.zeroed = true, .sealable = true});
   ASSERT_OK(gpu.seal(sealed).get());
-  EXPECT_TRUE(is_error(error_of(gpu.export_memory(sealed)), reaction::caller_bug, {"sealed", "unseal()"}));
-  const auto exported = gpu.alloc<float>(10, {.zeroed = true, .sealable = true});
-  ASSERT_OK(gpu.export_memory(exported.slice(5, 1)));
-  EXPECT_TRUE(is_error(error_of(gpu.seal(exported)), reaction::caller_bug, {"descriptor", "was given out", "copy it"}));
+  EXPECT_TRUE(is_error(error_of(gpu.export_memory(sealed)), reaction::caller_bug, {"sealed", "copy it"}));
+  const auto beside = gpu.alloc<float>(10, {.zeroed = true, .sealable = true});
+  EXPECT_TRUE(is_error(error_of(gpu.export_memory(beside.slice(5, 1))), reaction::caller_bug,
+                       {"others that may be sealed", "without alloc_options::sealable"}));
+  EXPECT_OK(gpu.seal(beside).get());
   EXPECT_TRUE(is_error(error_of(gpu.export_memory(gpu.alloc<float>(-1))), reaction::caller_bug, {"alloc"}));
+}
+
+TEST(sharing, nobody_gets_a_descriptor_of_what_is_sealed_with_a_neighbour) {
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines());
+  const auto x = gpu.alloc<float>(1000, {.zeroed = true}), sealed = gpu.alloc<float>(1000, {.sealable = true});
+  gpu.upload(sealed, counting(1000));
+  ASSERT_OK(gpu.seal(sealed).get());
+  const auto shared = gpu.export_memory(x);
+  ASSERT_OK(shared);
+  ASSERT_OK(gpu.lend(x).get());
+  void* const all =
+      ::mmap(nullptr, shared->allocation_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, shared->descriptor.get(), 0);
+  ASSERT_NE(all, MAP_FAILED);
+  std::memset(all, 0xff, shared->allocation_bytes);
+  ::munmap(all, shared->allocation_bytes);
+  EXPECT_EQ(gpu.download(sealed).get().value(), counting(1000));
 }
 
 TEST(sharing, a_buffer_lies_in_imported_memory_in_every_worker) {

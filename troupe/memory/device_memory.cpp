@@ -129,9 +129,11 @@ std::span<const std::unique_ptr<device_memory::pool>> device_memory::pools_of(me
 }
 
 device_memory::pool& device_memory::pool_for(memory_kind kind, bool sealable) const noexcept {
-  const bool apart = kind == memory_kind::device && sealable && seals_segments_;
+  const bool apart = kind == memory_kind::device && sealable;
   return *pools_[apart ? 0 : 1 + static_cast<std::size_t>(kind)];
 }
+
+bool device_memory::has_single_blocks(const pool& p) const noexcept { return seals_segments_ && &p == pools_[0].get(); }
 
 void device_memory::set_device_limit(std::uint64_t bytes) noexcept {
   const std::scoped_lock guard(lock_);
@@ -161,8 +163,9 @@ bool device_memory::grow(pool& p, std::unique_lock<std::mutex>& guard, std::uint
       if (of.get() != &p) freed += release_idle(*of);
   const std::uint64_t room = unreserved();
   if (bytes > room) return false;
-  // Segments grow with what is in use, so that their number stays small. One that will be sealed has but one block.
-  std::uint64_t want = &p == pools_[0].get() ? bytes : std::max({bytes, least, p.ranges.reserved_bytes() / 2});
+  // Segments grow with what is in use, so that their number stays small. One that is sealed as a whole has but one
+  // block.
+  std::uint64_t want = has_single_blocks(p) ? bytes : std::max({bytes, least, p.ranges.reserved_bytes() / 2});
   want = std::max(bytes, std::min((want + page - 1) / page * page, room / 256 * 256));
   const auto make = [&](std::uint64_t size, bool after_release) -> result<segment> {
     growing_ = true;
@@ -378,7 +381,7 @@ void device_memory::recycle(block& base) noexcept {
     pool& p = pool_for(b.kind, b.sealable != 0);
     p.ranges.free(arena::node_of(&b));
     // Nothing else may get a part of what only it was to have.
-    if (&p == pools_[0].get() && source_ != nullptr) release_idle(p);
+    if (has_single_blocks(p) && source_ != nullptr) release_idle(p);
   }
   guard.unlock();
   // Whoever lets go of the last reference may hold locks that this needs.
@@ -594,6 +597,11 @@ result<device_memory::seal_request> device_memory::begin_seal(const memory_range
 result<void> device_memory::begin_export(block& base) {
   auto& b = static_cast<owned_block&>(base);
   const std::scoped_lock guard(lock_);
+  if (b.sealable != 0 && !seals_segments_)
+    return error(
+        reaction::caller_bug, "memory",
+        "export: the buffer shares its descriptor with others that may be sealed, and whoever has it can write "
+        "them; copy it to a buffer without alloc_options::sealable, and export that one");
   if (b.seal.load(std::memory_order_relaxed) != seal_state::open)
     return error(reaction::caller_bug, "memory",
                  "export: the buffer is sealed, and whoever has a descriptor can write; unseal() it first, or copy it");

@@ -122,7 +122,8 @@ class device_memory final : public memory_owner {
   /// It was not run, or not to its end: the next worker cannot rely on the one that was to do it.
   void unseal_was_lost(block& b) noexcept;
   /// A descriptor of memory with this block in it is given out, so that others may write it for as long as it lives. It
-  /// cannot be sealed from now on; refused when it is, or is about to be.
+  /// cannot be sealed from now on; refused when it is, or is about to be, or when others that may be sealed lie in the
+  /// same segment.
   result<void> begin_export(block& b);
   /// Is it none of what a fault takes along?
   bool outlives_workers(const block& b) const noexcept;
@@ -185,6 +186,7 @@ class device_memory final : public memory_owner {
   std::uint64_t release_idle(pool& p);
   std::uint64_t release_idle(memory_kind kind);  // of all pools that share its limit
   pool& pool_for(memory_kind kind, bool sealable) const noexcept;
+  bool has_single_blocks(const pool& p) const noexcept;  // one in each segment
   std::span<const std::unique_ptr<pool>> pools_of(memory_kind kind) const noexcept;
   std::uint64_t used_bytes(memory_kind kind) const noexcept;
   static std::optional<error> cause_among(const owned_block& b, std::uint64_t begin, std::uint64_t end,
@@ -198,7 +200,7 @@ class device_memory final : public memory_owner {
 
   mutable std::mutex lock_;
   segment_source* source_;                      // null once abandoned
-  std::array<std::unique_ptr<pool>, 4> pools_;  // sealable device memory of its own segments, device, host, sent
+  std::array<std::unique_ptr<pool>, 4> pools_;  // device memory that can be sealed, other, host, sent
   const std::uint64_t seal_granule_;
   const bool seals_segments_;
   bool growing_ = false;  // somebody prepares a segment, without the lock

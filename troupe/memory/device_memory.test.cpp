@@ -523,40 +523,29 @@ TEST_F(sealing_memory, the_last_handle_ends_the_seal) {
   EXPECT_EQ(next->seal.load(), seal_state::open);
 }
 
-TEST_F(sealing_memory, either_others_have_a_descriptor_of_a_block_or_it_is_sealed) {
-  block_ref b = sealable(100);
-  seal(b);
-  EXPECT_FALSE(memory_->begin_export(*b.get()));
-  ASSERT_TRUE(memory_->begin_unseal(all_of(b)));
-  EXPECT_FALSE(memory_->begin_export(*b.get())) << "the end of the seal may still be refused";
-  memory_->end_unseal(*b.get(), 7);
-  ASSERT_TRUE(memory_->begin_export(*b.get()));
-  ASSERT_TRUE(memory_->begin_export(*b.get())) << "again";
-  const auto refused = memory_->begin_seal(all_of(b));
+TEST_F(sealing_memory, a_block_that_can_be_sealed_lies_where_nobody_gets_a_descriptor_of) {
+  const block_ref b = sealable(100), plain = take(100);
+  const auto refused = memory_->begin_export(*b.get());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().reaction(), reaction::caller_bug);
   EXPECT_EQ(refused.error().text(),
-            "seal: a descriptor of the buffer was given out (export_memory), and whoever has it can write; copy it to "
-            "another buffer, and seal that one");
-  EXPECT_EQ(b->seal.load(), seal_state::open);
-  lose(salvage::strict);
-  EXPECT_FALSE(memory_->begin_seal(all_of(b))) << "others have it still";
-  const std::uint64_t address = b->address;
-  b.reset();
-  const block_ref next = sealable(100);
-  EXPECT_EQ(next->address, address);
-  EXPECT_TRUE(memory_->begin_seal(all_of(next))) << "nobody had a descriptor of this one";
+            "export: the buffer shares its descriptor with others that may be sealed, and whoever has it can write "
+            "them; copy it to a buffer without alloc_options::sealable, and export that one");
+  ASSERT_TRUE(memory_->begin_export(*plain.get()));
+  ASSERT_EQ(source_.live.size(), 2u);
+  const auto in = [&](std::size_t i, const block_ref& x) { return x->address - source_.live[i].first < 64 * mib; };
+  EXPECT_TRUE(in(0, b) && in(1, plain));
+  EXPECT_TRUE(in(0, sealable(100))) << "many have one segment";
 }
 
-TEST_F(sealing_memory, when_a_seal_and_an_export_meet_one_is_refused) {
-  for (int i = 0; i < 2000; ++i) {
-    const block_ref b = sealable(100);
-    bool sealed = false, exported = false;
-    std::thread other([&] { exported = static_cast<bool>(memory_->begin_export(*b.get())); });
-    sealed = static_cast<bool>(memory_->begin_seal(all_of(b)));
-    other.join();
-    ASSERT_NE(sealed, exported) << i;
+TEST_F(sealing_memory, blocks_that_can_be_sealed_and_others_share_the_limit) {
+  {
+    const block_ref plain = take(200 * mib);
+    EXPECT_FALSE(memory_->allocate(memory_kind::device, 57 * mib, 256, {}, true));
+    EXPECT_TRUE(memory_->allocate(memory_kind::device, 56 * mib, 256, {}, true));
   }
+  EXPECT_TRUE(memory_->allocate(memory_kind::device, 256 * mib, 256, {}, true)) << "what was idle of the others went";
+  EXPECT_TRUE(take(256 * mib)) << why_;
 }
 
 TEST_F(sealing_memory, a_request_that_is_refused_takes_nothing_of_it_away) {
@@ -627,6 +616,41 @@ TEST_F(sealing_whole_segments, an_alignment_beyond_that_of_segments_is_refused) 
       "alloc: alignment is 4194304; expected at most 2097152 with alloc_options::sealable on this device: ask for "
       "less, or for a buffer that is not sealed");
   EXPECT_TRUE(take(100, 2 * segment_alignment)) << why_;
+}
+
+TEST_F(sealing_whole_segments, either_others_have_a_descriptor_of_a_block_or_it_is_sealed) {
+  block_ref b = sealable(100);
+  seal(b);
+  EXPECT_FALSE(memory_->begin_export(*b.get()));
+  ASSERT_TRUE(memory_->begin_unseal(all_of(b)));
+  EXPECT_FALSE(memory_->begin_export(*b.get())) << "the end of the seal may still be refused";
+  memory_->end_unseal(*b.get(), 7);
+  ASSERT_TRUE(memory_->begin_export(*b.get()));
+  ASSERT_TRUE(memory_->begin_export(*b.get())) << "again";
+  const auto refused = memory_->begin_seal(all_of(b));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reaction(), reaction::caller_bug);
+  EXPECT_EQ(refused.error().text(),
+            "seal: a descriptor of the buffer was given out (export_memory), and whoever has it can write; copy it to "
+            "another buffer, and seal that one");
+  EXPECT_EQ(b->seal.load(), seal_state::open);
+  lose(salvage::strict);
+  EXPECT_FALSE(memory_->begin_seal(all_of(b))) << "others have it still";
+  b.reset();
+  EXPECT_TRUE(source_.live.empty()) << "what others can still write is nobody's any more";
+  const block_ref next = sealable(100);
+  EXPECT_TRUE(memory_->begin_seal(all_of(next))) << "nobody had a descriptor of this one";
+}
+
+TEST_F(sealing_whole_segments, when_a_seal_and_an_export_meet_one_is_refused) {
+  for (int i = 0; i < 2000; ++i) {
+    const block_ref b = sealable(100);
+    bool sealed = false, exported = false;
+    std::thread other([&] { exported = static_cast<bool>(memory_->begin_export(*b.get())); });
+    sealed = static_cast<bool>(memory_->begin_seal(all_of(b)));
+    other.join();
+    ASSERT_NE(sealed, exported) << i;
+  }
 }
 
 // Where somebody else's memory is opened and closed.
