@@ -191,6 +191,20 @@ TEST(sharing, imported_memory_is_there_after_a_restart) {
   EXPECT_EQ(gpu.download(x).get().value(), counting(100, 5));
 }
 
+// Else no worker to come could map it for writing, and none would start.
+TEST(sharing, whoever_made_imported_memory_cannot_close_it_to_workers_to_come) {
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines({.restarts = 2, .salvage = salvage::untouched}));
+  file_descriptor fd = memory_with(100, 5);
+  const file_descriptor mine(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
+  const auto x = gpu.import_memory<float>({.descriptor = std::move(fd), .bytes = 400, .allocation_bytes = 8192});
+  ASSERT_OK(gpu.sync().get());
+  EXPECT_NE(::fcntl(mine.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE), 0);
+  kill_worker(gpu);
+  while (gpu.statistics().generation == 1 && !gpu.stopped().ready()) std::this_thread::yield();
+  EXPECT_EQ(gpu.download(x).get().value(), counting(100, 5));
+}
+
 // They have the same mailbox, and whatever they ran would have been run before.
 // Far more than its socket holds of messages while it starts.
 TEST(sharing, a_worker_is_told_of_as_much_memory_as_there_is) {

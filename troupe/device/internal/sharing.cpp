@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of a device that others use too. What is opened wrongly would end every worker, so it is tried before.
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <thread>
 #include <troupe/device/internal/core.hpp>
@@ -87,6 +89,9 @@ result<void> device_core::try_to_open(const shared_memory& from) {
     return refused("import: " + file.error().text() +
                    ": make it with memfd_create, and seal its size (F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), so that "
                    "nobody can cut it off under the worker");
+  // From here on nobody can forbid to write it: what can be mapped now, every worker to come can map. Fails where that
+  // is so already.
+  (void)::fcntl(file->fd(), F_ADD_SEALS, F_SEAL_SEAL);
   if (auto seen = mapping::map(*file, map_access::read_write); !seen)
     return refused("import: the memory file cannot be mapped for writing: " + seen.error().text());
   return {};
