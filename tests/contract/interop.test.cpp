@@ -479,6 +479,48 @@ TEST(dlpack, what_is_sealed_is_lent_for_reading_only) {
   EXPECT_TRUE(x.sealed());
 }
 
+TEST(dlpack, what_a_receiver_can_write_is_not_sealed_before_it_has_let_go) {
+  for (const auto where : {isolation::process, isolation::thread}) {
+    runtime rt;
+    const device gpu = rt.open_device(with_test_engines({.isolation = where}));
+    const auto x = gpu.alloc<float>(10, {.sealable = true});
+    gpu.upload(x, counting(10));
+    auto lent = dlpack::to_dlpack(gpu, x).get();
+    ASSERT_OK(lent);
+    auto& t = look(lent->managed());
+    *lent = {};
+    static_cast<float*>(t.tensor.data)[9] = -9;
+    ASSERT_OK(gpu.take_back(x).get());
+    EXPECT_TRUE(is_error(error_of(gpu.seal(x)), reaction::caller_bug, {"can write", "to_dlpack", "copy"}));
+    EXPECT_FALSE(x.sealed());
+    t.deleter(&t);
+    ASSERT_OK(gpu.seal(x).get());
+    EXPECT_EQ(gpu.download(x).get().value()[9], -9);
+  }
+}
+
+TEST(sharing, an_address_that_can_be_written_puts_off_the_seal_and_one_of_what_is_sealed_cannot) {
+  for (const auto where : {isolation::process, isolation::thread}) {
+    runtime rt;
+    const device gpu = rt.open_device(with_test_engines({.isolation = where}));
+    const auto x = gpu.alloc<float>(10, {.zeroed = true, .sealable = true});
+    ASSERT_OK(gpu.lend(x).get());
+    {
+      const auto at = gpu.address(x);
+      ASSERT_OK(at);
+      EXPECT_FALSE(at->read_only);
+      *reinterpret_cast<float*>(at->data) = 5;
+      EXPECT_TRUE(is_error(error_of(gpu.seal(x)), reaction::caller_bug, {"address()"}));
+    }
+    ASSERT_OK(gpu.seal(x).get());
+    const auto at = gpu.address(x);
+    ASSERT_OK(at);
+    EXPECT_TRUE(at->read_only);
+    EXPECT_EQ(*reinterpret_cast<const float*>(at->data), 5);
+    EXPECT_TRUE(x.sealed());
+  }
+}
+
 TEST(dlpack, a_layout_that_does_not_fit_the_buffer_is_refused) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());

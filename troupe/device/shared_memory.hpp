@@ -32,7 +32,8 @@ struct addressed_memory {
   std::int32_t ordinal = 0;  ///< of that GPU
   bool read_only = false;    ///< it is sealed
   /// What must live as long as `data` is used. On a GPU, and for managed memory, the device must stay open, too: there
-  /// `data` is where its worker has the memory.
+  /// `data` is where its worker has the memory. On the host engine a buffer that can be written there is not sealed
+  /// before this has gone.
   std::shared_ptr<const void> keep;
 };
 

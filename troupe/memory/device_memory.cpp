@@ -54,6 +54,7 @@ struct device_memory::owned_block : block {
   bool read_only = false;                // in all workers
   bool imported = false;                 // counts among what others have made
   bool exported = false;                 // others may have a descriptor
+  std::uint32_t addresses = 0;           // this program has, and can write it there
   seal_state before = seal_state::open;  // while it is unsealing
   std::unique_ptr<segment> foreign;  // somebody else's, which only this block lies in; without bytes: not ours to map
 
@@ -590,6 +591,10 @@ result<device_memory::seal_request> device_memory::begin_seal(const memory_range
         reaction::caller_bug, "memory",
         "seal: a descriptor of the buffer was given out (export_memory), and whoever has it can write; copy it "
         "to another buffer, and seal that one");
+  if (b.addresses != 0)
+    return error(reaction::caller_bug, "memory",
+                 "seal: this program has an address of the buffer and can write there; let go of it first (what keeps "
+                 "address(), the tensors of to_dlpack), or copy the buffer to another, and seal that one");
   b.seal.store(seal_state::sealing, std::memory_order_seq_cst);
   return seal_request{b.sealable, ++b.seals};
 }
@@ -607,6 +612,19 @@ result<void> device_memory::begin_export(block& base) {
                  "export: the buffer is sealed, and whoever has a descriptor can write; unseal() it first, or copy it");
   b.exported = true;
   return {};
+}
+
+bool device_memory::begin_address(block& base) noexcept {
+  auto& b = static_cast<owned_block&>(base);
+  const std::scoped_lock guard(lock_);
+  if (b.seal.load(std::memory_order_relaxed) != seal_state::open) return false;
+  ++b.addresses;
+  return true;
+}
+
+void device_memory::end_address(block& base) noexcept {
+  const std::scoped_lock guard(lock_);
+  --static_cast<owned_block&>(base).addresses;
 }
 
 void device_memory::end_seal(block& base, std::uint32_t number, bool done, std::uint32_t by) noexcept {

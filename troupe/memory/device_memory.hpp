@@ -125,6 +125,10 @@ class device_memory final : public memory_owner {
   /// cannot be sealed from now on; refused when it is, or is about to be, or when others that may be sealed lie in the
   /// same segment.
   result<void> begin_export(block& b);
+  /// This program gets an address through which it can write the block, past all workers. Until it has let go of it,
+  /// the block cannot be sealed. False: it is, or is about to be, so the address is to be for reading.
+  bool begin_address(block& b) noexcept;
+  void end_address(block& b) noexcept;
   /// Is it none of what a fault takes along?
   bool outlives_workers(const block& b) const noexcept;
 

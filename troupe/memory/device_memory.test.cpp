@@ -538,6 +538,24 @@ TEST_F(sealing_memory, a_block_that_can_be_sealed_lies_where_nobody_gets_a_descr
   EXPECT_TRUE(in(0, sealable(100))) << "many have one segment";
 }
 
+TEST_F(sealing_memory, a_block_that_this_program_can_write_is_not_sealed_until_it_has_let_go) {
+  const block_ref b = sealable(100);
+  ASSERT_TRUE(memory_->begin_address(*b.get()));
+  ASSERT_TRUE(memory_->begin_address(*b.get()));
+  memory_->end_address(*b.get());
+  const auto refused = memory_->begin_seal(all_of(b));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reaction(), reaction::caller_bug);
+  EXPECT_EQ(refused.error().text(),
+            "seal: this program has an address of the buffer and can write there; let go of it first (what keeps "
+            "address(), the tensors of to_dlpack), or copy the buffer to another, and seal that one");
+  memory_->end_address(*b.get());
+  seal(b);
+  EXPECT_FALSE(memory_->begin_address(*b.get())) << "for reading only";
+  ASSERT_TRUE(memory_->begin_unseal(all_of(b)));
+  EXPECT_FALSE(memory_->begin_address(*b.get())) << "the end of the seal may still be refused";
+}
+
 TEST_F(sealing_memory, blocks_that_can_be_sealed_and_others_share_the_limit) {
   {
     const block_ref plain = take(200 * mib);

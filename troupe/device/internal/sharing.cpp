@@ -15,6 +15,20 @@ namespace {
 error refused(std::string text) { return error(reaction::caller_bug, "memory", std::move(text)); }
 error impossible(std::string text) { return error(reaction::unsupported, "memory", std::move(text)); }
 
+// Another place than the workers', so no seal would protect it there.
+struct address_here {
+  address_here(device_memory& m, block_ref b) : memory(m), of(std::move(b)), writes(memory.begin_address(*of.get())) {}
+  address_here(const address_here&) = delete;
+  ~address_here() {
+    seen = {};
+    if (writes) memory.end_address(*of.get());
+  }
+  device_memory& memory;  // lives as long as its block
+  const block_ref of;
+  const bool writes;
+  mapping seen;
+};
+
 }  // namespace
 
 // What it lies in, and where in that.
@@ -148,10 +162,13 @@ result<addressed_memory> device_core::address_of(const memory_range& r) const {
   const auto found = file_of(r, "address");
   if (!found && is_here) return as_the_worker();  // adopted or managed memory
   if (!found) return found.error();
+  const auto keep = std::make_shared<address_here>(*memory_, r.owner);
+  out.read_only = !keep->writes;
   auto seen = mapping::map(*found->first, out.read_only ? map_access::read_only : map_access::read_write);
   if (!seen) return seen.error();
   out.data = seen->data() + found->second;
-  out.keep = std::make_shared<const mapping>(std::move(*seen));
+  keep->seen = std::move(*seen);
+  out.keep = keep;
   return out;
 }
 
