@@ -26,7 +26,7 @@ class device_core;
 
 /// How to allocate.
 struct alloc_options {
-  std::uint64_t alignment = 256;  ///< bytes; a power of two
+  std::uint64_t alignment = 256;  ///< bytes; a power of two; with `sealable` on a GPU at most 2 MiB
   bool zeroed = false;            ///< otherwise the content is whatever was there
   memory_quota quota = {};        ///< counts against it, when there is one
   bool sealable = false;          ///< takes whole pages, so that it can be sealed; `alloc` only
@@ -83,8 +83,10 @@ class device {
     return out;
   }
 
-  /// Memory for `count` elements. Never blocks for the device. When there is none, the buffer is stale from birth:
-  /// every use is refused with the reason (`retry_later` when memory or quota are used up).
+  /// Memory for `count` elements. Never waits for requests. On a GPU a worker makes the memory, now and then for many
+  /// buffers at once: that call waits for it, while there is none for as long as `start_timeout`. When there is no
+  /// memory, the buffer is stale from birth: every use is refused with the reason (`retry_later` when memory or quota
+  /// are used up).
   template <class T>
   buffer<T> alloc(extent count, const alloc_options& o = {}) const {
     return buffer<T>(alloc_bytes(count * sizeof(T), o));

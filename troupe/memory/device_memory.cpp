@@ -220,17 +220,18 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
   const std::uint64_t charged = charged_for(size);
   if (charged < bytes) return error(reaction::caller_bug, "memory", "alloc: the size does not fit 64 bits");
   pool& p = pool_for(kind, sealable);
-  if (charged > p.limit) {
+  std::unique_lock guard(lock_);
+  const std::uint64_t limit = p.limit;  // of a GPU it changes when the first worker says what there is
+  if (charged > limit) {
     const std::string_view of = kind != memory_kind::device ? "host memory (device_options::host_memory_limit"
                                                             : "memory (device_options::memory_limit";
     return error(reaction::caller_bug, "memory",
                  "alloc: " + std::to_string(bytes) + " bytes can never fit; expected at most " +
-                     std::to_string(p.limit / arena::options{}.granule * arena::options{}.granule) +
+                     std::to_string(limit / arena::options{}.granule * arena::options{}.granule) +
                      ", all of the device's " + std::string(of) + "): ask for less, or raise that limit");
   }
   if (quota.state_ && !quota.state_->take(charged)) return over_quota(bytes, quota);
-  std::unique_lock guard(lock_);
-  const bool within_limit = charged <= p.limit - std::min(p.limit, used_bytes(kind));
+  const bool within_limit = charged <= limit - std::min(limit, used_bytes(kind));
   arena::node* n = within_limit ? p.ranges.allocate(size, alignment) : nullptr;
   if (n == nullptr) [[unlikely]] {
     std::optional<error> why;
@@ -251,7 +252,7 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
       if (why) return *why;
       return error(reaction::retry_later, "memory",
                    "alloc: no room for " + std::to_string(bytes) + " bytes: " + std::to_string(used) + " of " +
-                       std::to_string(p.limit) + " in use, largest free range " + std::to_string(s.largest_free_bytes) +
+                       std::to_string(limit) + " in use, largest free range " + std::to_string(s.largest_free_bytes) +
                        "; free buffers, ask for less, or raise the device's memory_limit");
     }
   }

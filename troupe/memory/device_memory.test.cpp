@@ -423,6 +423,15 @@ TEST_F(device_blocks, are_taken_and_given_back_by_many_threads) {
   EXPECT_EQ(now().live_buffers, 0u);
 }
 
+// The limit is seen by one thread while another one sets it: for the thread sanitizer.
+TEST_F(device_blocks, are_allocated_while_it_turns_out_how_much_the_device_has) {
+  std::thread worker([&] {
+    for (std::uint64_t i = 1; i <= 1000; ++i) memory_->set_device_limit((128 + i % 128) * mib);
+  });
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(take(256)) << why_;
+  worker.join();
+}
+
 class sealing_memory : public device_blocks {
  protected:
   block_ref sealable(std::uint64_t bytes) { return *memory_->allocate(memory_kind::device, bytes, 256, {}, true); }
