@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/jit/cuda/compile.hpp>
 #include <troupe/jit/cuda/translate.hpp>
+#include <troupe/jit/internal/compiler_options.hpp>
+#include <troupe/request/describe.hpp>
 
 namespace troupe::jit {
 namespace {
@@ -38,6 +40,30 @@ std::vector<std::string> linker_options(const recipe& r, const target& to) {
   flag("-prec-div=", precise_division);
   flag("-prec-sqrt=", precise_root);
   return all;
+}
+
+bool is_lost_between_compiler_and_linker(std::string_view option) {
+  return option.starts_with("--Ofast-compile=") || option.starts_with("--dopt=") ||
+         option == "--extra-device-vectorization";
+}
+
+// What is not refused here is heeded, and does not have the cache give what is no longer true: neither NVRTC nor
+// nvJitLink say of options that they do not use them.
+result<void> check_options(const recipe& r, const target& to) {
+  for (std::size_t i = 0; i < r.options.size(); ++i) {
+    const std::string& o = r.options[i];
+    const std::string which = "options[" + std::to_string(i) + "] is " + detail::text(o);
+    if (!is_nvrtcs(o)) return refusal(reaction::unsupported, which + ", which NVRTC is not given; " + instead_of(o));
+    if (to.is_ptx() && o.starts_with("--ptxas-options="))
+      return refusal(reaction::unsupported, which + ", which is for machine code; this is compiled for \"" +
+                                                to.architecture +
+                                                "\", PTX, and the driver takes no such options: leave it out");
+    if (r.link_time_optimisation && is_lost_between_compiler_and_linker(o))
+      return refusal(reaction::unsupported, which +
+                                                ", which is for who makes the code; with link_time_optimisation that "
+                                                "is the linker, which has no such option: leave either out");
+  }
+  return {};
 }
 
 // One compile, and what it has said so far.
@@ -137,13 +163,7 @@ result<compiler> compiler_for(const nvrtc& with, const recipe& r, capability gpu
                    "compiler is \"" + r.compiler + "\"; on a GPU NVRTC compiles, which is no program: leave it empty");
   auto to = target_for(r.architecture, gpu, with.known);
   if (!to) return to.error();
-  if (to->is_ptx())
-    for (std::size_t i = 0; i < r.options.size(); ++i)
-      if (r.options[i].starts_with("--ptxas-options") || r.options[i].starts_with("-Xptxas"))
-        return refusal(reaction::unsupported, "options[" + std::to_string(i) + "] is \"" + r.options[i] +
-                                                  "\", which is for machine code; this is compiled for \"" +
-                                                  to->architecture +
-                                                  "\", PTX, and the driver takes no such options: leave it out");
+  if (auto fine = check_options(r, *to); !fine) return fine.error();
   std::string identity = with.identity + to->architecture;
   if (is_linked(r)) {
     if (to->is_ptx() && !r.link_time_optimisation)

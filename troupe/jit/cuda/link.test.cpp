@@ -138,6 +138,19 @@ TEST(link_time_optimisation, heeds_the_recipes_fields_that_decide_the_code) {
   EXPECT_TRUE(has(made_from(r).log, "Used ")) << "registers of each kernel";
 }
 
+TEST(link_time_optimisation, refuses_options_that_the_linker_has_none_for) {
+  recipe r = of_two(true);
+  for (const char* option : {"--Ofast-compile=max", "--dopt=on", "--extra-device-vectorization"}) {
+    r.options = {option};
+    r.link_time_optimisation = true;
+    EXPECT_EQ(why(made_from(r)), "jit.compile: options[0] is \"" + std::string(option) +
+                                     "\", which is for who makes the code; with link_time_optimisation that is the "
+                                     "linker, which has no such option: leave either out");
+    r.link_time_optimisation = false;
+    EXPECT_EQ(why(made_from(r)), "");
+  }
+}
+
 TEST(a_unit, may_be_lto_ir_ptx_or_a_relocatable_cubin_that_was_compiled_before) {
   const compiled lto = callee_for("", true), ptx = callee_for("compute_80"), code = callee_for("");
   for (const compiled* c : {&lto, &ptx, &code}) ASSERT_FALSE(c->failed) << why(*c);

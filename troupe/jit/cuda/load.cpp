@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <string_view>
 #include <troupe/jit/cuda/architecture.hpp>
 #include <troupe/jit/cuda/load.hpp>
 
@@ -14,13 +13,10 @@ error refusal(const recipe& r, const std::string& text) {
 
 // NVRTC has done its part; this is what it leaves to the driver.
 kernel::ptx_options left_to_the_driver(const recipe& r) {
-  const auto given = [&](std::string_view o) {
-    return std::find(r.options.begin(), r.options.end(), o) != r.options.end();
-  };
   return {.optimisation = static_cast<std::uint32_t>(r.optimisation),
           .max_registers = static_cast<std::uint32_t>(r.max_registers),
           .line_information = r.debug_information,
-          .debug_information = given("--device-debug") || given("-G")};
+          .debug_information = std::find(r.options.begin(), r.options.end(), "--device-debug") != r.options.end()};
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <troupe/jit/internal/compiler_options.hpp>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace troupe::jit {
 namespace {
@@ -23,9 +25,10 @@ bool is_any(std::string_view text, std::string_view list) {
 }
 
 constexpr std::string_view ours =
-    "-o -c -S -E -x -M -B -d -r -h -### -save-temps -wrapper -emit -aux-info -print -fsyntax-only -fdump -Wp, -Wa, ";
+    "-o -c -S -E -x -M -B -d -r -h -### -save-temps -wrapper -emit -aux-info -print -fsyntax-only -fdump -time "
+    "-ftime-trace -Wp, -Wa, ";
 constexpr std::string_view long_and_not_ours = "--param= --sysroot= --gcc-toolchain= --gcc-install-dir= --stdlib= ",
-                           // NVRTC's, of which the host's compilers say that they do not know them
+                           // NVRTC's, of which the host's compilers say that they do not know them; "=": with a value
     long_and_nvrtcs =
         "--ptxas-options= --Ofast-compile= --prec-sqrt= --prec-div= --restrict --device-debug "
         "--dopt= --extra-device-vectorization --modify-stack-limit= --jump-table-density= "
@@ -38,6 +41,24 @@ constexpr std::string_view with_an_argument =
     "-I -D -U -L -l -T -A -u -z -e -include -imacros -isystem -iquote -idirafter -iprefix -isysroot -iwithprefix "
     "-iwithprefixbefore -Xlinker -Xassembler -Xpreprocessor -Xclang -mllvm -target ";
 constexpr std::string_view ours_of_the_linker = "-o --output -M -Map --Map --print-map @ ";
+
+// What people may write who know NVRTC's short names, where another dash alone does not make the long one of them.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 15> short_and_nvrtcs{
+    {{"-std", "use recipe::standard"},
+     {"-ftz", "use recipe::flush_to_zero"},
+     {"-fmad", "use recipe::fuse_multiply_add"},
+     {"-use_fast_math", "use recipe::fast_math"},
+     {"-maxrregcount", "use recipe::max_registers"},
+     {"-arch", "use recipe::architecture"},
+     {"-lineinfo", "use recipe::debug_information"},
+     {"-pch", "use recipe::precompiled_headers"},
+     {"-include", "write #include into the source"},
+     {"-Xptxas", "write --ptxas-options="},
+     {"-G", "write --device-debug"},
+     {"-w", "write --disable-warnings"},
+     {"-I", "use recipe::include_paths"},
+     {"-D", "use recipe::definitions"},
+     {"-U", "write #undef into the source"}}};
 
 constexpr std::string_view harmless = "-D -U -O -g -m -w -std= -pedantic -pthread -pipe --param= ";
 constexpr std::string_view harmless_after_f =
@@ -60,6 +81,26 @@ bool is_for_us_to_give(std::string_view option) {
   for (std::size_t comma = option.find(','); comma != std::string_view::npos; comma = option.find(',', comma + 1))
     if (begins_with_any(option.substr(comma + 1), ours_of_the_linker)) return true;
   return false;
+}
+
+bool is_nvrtcs(std::string_view option) {
+  if (!is_any(option.substr(0, std::min(option.find('='), option.size() - 1) + 1), long_and_nvrtcs)) return false;
+  // What has no dash is a file for ptxas to read.
+  constexpr std::string_view passed_on = "--ptxas-options=";
+  if (!option.starts_with(passed_on)) return true;
+  option.remove_prefix(passed_on.size());
+  return option.starts_with('-') && !begins_with_any(option, "-optf --options-file ");
+}
+
+std::string instead_of(std::string_view option) {
+  if (option.starts_with("--ptxas-options="))
+    return "give ptxas the options themselves, with a dash, and no file of them";
+  if (is_nvrtcs("-" + std::string(option))) return "write -" + std::string(option);
+  // Those of one letter may have their value directly behind them.
+  const std::string_view name = option.substr(0, begins_with_any(option, "-I -D -U ") ? 2 : option.find('='));
+  for (const auto& [short_name, instead] : short_and_nvrtcs)
+    if (name == short_name) return std::string(instead);
+  return "docs/jit.md lists those that can be given";
 }
 
 bool reads_no_files(std::string_view option) {

@@ -10,8 +10,46 @@ TEST(compiler_options, of_nvrtc_are_the_callers_to_give_where_they_change_code_a
   for (const char* option : {"--prec-div=false", "--ptxas-options=-v", "--restrict", "--split-compile=2"})
     EXPECT_FALSE(is_for_us_to_give(option)) << option;
   for (const char* option : {"--gpu-architecture=sm_80", "--include-path=/x", "--pch", "--use-pch=x", "--time=x", "-dc",
-                             "--relocatable-device-code=true", "--define-macro=X", "--optix-ir"})
+                             "-time=x", "--relocatable-device-code=true", "--define-macro=X", "--optix-ir"})
     EXPECT_TRUE(is_for_us_to_give(option)) << option;
+}
+
+TEST(compiler_options, for_nvrtc_have_their_long_names_and_no_file_read_or_written) {
+  for (const char* option :
+       {"--prec-div=false", "--ptxas-options=-v", "--restrict", "--split-compile=2", "--diag-suppress=177,550"})
+    EXPECT_TRUE(is_nvrtcs(option)) << option;
+  for (const char* option : {"-I/x",
+                             "-include=/x",
+                             "-ftz=true",
+                             "-time=/x",
+                             "-fdevice-time-trace=/x",
+                             "-use-pch=/x",
+                             "-pch-dir=/x",
+                             "-std=c++17",
+                             "-restrict",
+                             "-Wall",
+                             "--param=x=1",
+                             "--restricted",
+                             "--restrict=1",
+                             "--ptxas-options",
+                             "--ptxas-options=/x",
+                             "--ptxas-options=-optf=/x",
+                             "--ptxas-options=--options-file=/x",
+                             "--time=/x",
+                             "",
+                             "-",
+                             "="})
+    EXPECT_FALSE(is_nvrtcs(option)) << option;
+}
+
+TEST(compiler_options, that_nvrtc_is_not_given_come_with_what_to_do_instead) {
+  EXPECT_EQ(instead_of("-I/x"), "use recipe::include_paths");
+  EXPECT_EQ(instead_of("-DX=1"), "use recipe::definitions");
+  EXPECT_EQ(instead_of("-include=/x"), "write #include into the source");
+  EXPECT_EQ(instead_of("-maxrregcount=32"), "use recipe::max_registers");
+  EXPECT_EQ(instead_of("-prec-div=false"), "write --prec-div=false");
+  EXPECT_EQ(instead_of("-Xptxas=-O0"), "write --ptxas-options=");
+  EXPECT_EQ(instead_of("-use-pch=/x"), "docs/jit.md lists those that can be given");
 }
 
 TEST(compiler_options, that_may_bring_in_other_files_are_told_from_those_that_certainly_do_not) {
