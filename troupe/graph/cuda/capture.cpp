@@ -65,7 +65,7 @@ struct capture::taking {
                           troupe_engine_failure* f) { return answer(static_cast<taking*>(self)->scratch(bytes), f); },
             .constants =
                 [](void* self, std::uint64_t bytes, troupe_engine_failure* f) {
-                  return answer(static_cast<taking*>(self)->of.into_.memory.constants(bytes), f);
+                  return answer(static_cast<taking*>(self)->of.into_.constants.take(bytes), f);
                 }};
   }
 };
@@ -74,10 +74,10 @@ result<void> capture::run() {
   CUgraph made = nullptr;
   if (auto ok = done(::cuGraphCreate(&made, 0), "cuGraphCreate"); !ok) return ok;
   into_.graph.reset(made);
-  auto reply = into_.memory.constants(max_reply_bytes);
+  auto reply = into_.constants.take(max_reply_bytes);
   if (!reply) return reply.error();
   reply_ = *reply;
-  level top{made, into_.memory.add_scratch(), {}};
+  level top{made, scratch_.next(), {}};
   const auto all = body(top, 0, recipe_.head().node_count, {});
   return all ? result<void>() : all.error();
 }
@@ -225,7 +225,7 @@ result<capture::ends> capture::conditional(level& in, std::uint32_t i, const end
   into_.last_of.emplace(*first, i);
   into_.last_of.emplace(out, i);
   for (unsigned part = 0; part < how.conditional.size; ++part) {
-    level inside{how.conditional.phGraph_out[part], into_.memory.add_scratch(), {}};
+    level inside{how.conditional.phGraph_out[part], scratch_.next(), {}};
     const auto last = body(inside, part == 0 ? i + 1 : n.otherwise, part == 0 ? n.otherwise : n.end, {});
     if (!last) return last.error();
     if (!repeats) continue;

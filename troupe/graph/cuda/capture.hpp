@@ -28,18 +28,19 @@ class decider {
 /// A recipe as a graph of the driver, not yet executable.
 struct captured_graph {
   cuda::graph graph;
-  recorded_memory memory;
+  recorded_constants constants;
   /// For errors: which node of the recipe a node of the driver ends.
   std::unordered_map<CUgraphNode, std::uint32_t> last_of;
 };
 
 /// Records the nodes of a recipe: each request enqueues what it would, on a stream that records. Those that need
-/// nothing of each other lie in branches beside each other, as many as the recipe allows.
+/// nothing of each other lie in branches beside each other, as many as the recipe allows. `scratch` is what they work
+/// in: it must stay as long as what is made.
 class capture {
  public:
   capture(const recipe_view& recipe, const operation_list& what, decider& decides, CUstream stream, call& c,
-          captured_graph& into)
-      : recipe_(recipe), what_(what), decides_(decides), stream_(stream), call_(c), into_(into) {}
+          all_scratch& scratch, captured_graph& into)
+      : recipe_(recipe), what_(what), decides_(decides), stream_(stream), call_(c), scratch_(scratch), into_(into) {}
   result<void> run();
 
  private:
@@ -47,7 +48,7 @@ class capture {
   /// One CUgraph: that of the launch, or the body of a conditional node.
   struct level {
     CUgraph graph;
-    recorded_memory::scratch& scratch;
+    recorded_scratch& scratch;
     ends last_user;  // of the scratch
   };
   struct taking;  // what the operation that records now has asked for
@@ -63,6 +64,7 @@ class capture {
   decider& decides_;
   CUstream stream_;
   call& call_;
+  all_scratch& scratch_;
   captured_graph& into_;
   void* reply_ = nullptr;  // where all answers go
 };

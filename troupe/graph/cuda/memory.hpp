@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <troupe/base/result.hpp>
 #include <troupe/cuda/handles.hpp>
@@ -10,35 +12,97 @@
 
 namespace troupe::graph {
 
-/// What operations leave in memory that have no time of their own: it lives as long as what was recorded.
-class recorded_memory {
+/// Memory in pieces that stay where they are. All of it can be given out again. `Kind` says where it comes from.
+template <class Kind>
+class reused_memory {
  public:
-  /// Host memory that the GPU reads and writes.
-  result<void*> constants(std::uint64_t bytes);
+  /// From now on all of it is free again.
+  void begin() noexcept { taken_ = 0, used_ = 0; }
+  /// From the piece in use, or from the first of the next ones that is large enough, or from a new one.
+  result<void*> take(std::uint64_t bytes) {
+    bytes = (std::max<std::uint64_t>(bytes, 1) + Kind::align - 1) / Kind::align * Kind::align;
+    if (taken_ > 0 && bytes <= pieces_[taken_ - 1].bytes - used_) {
+      void* const out = at(pieces_[taken_ - 1], used_);
+      used_ += bytes;
+      return out;
+    }
+    while (taken_ < pieces_.size() && pieces_[taken_].bytes < bytes) ++taken_;
+    if (taken_ == pieces_.size()) {
+      const std::uint64_t all = std::max(bytes, Kind::least_bytes);
+      auto made = Kind::make(all);
+      if (!made) return made.error();
+      pieces_.push_back({std::move(*made), all, false});
+    }
+    used_ = bytes;
+    pieces_[taken_].wanted = true;
+    return at(pieces_[taken_++], 0);
+  }
 
-  /// Device memory that operations use one after the other.
-  class scratch {
-   public:
-    /// Another operation: it may use all of it again.
-    void begin() noexcept { taken_ = 0, used_ = 0; }
-    result<void*> take(std::uint64_t bytes);
-
-   private:
-    struct piece {
-      cuda::device_memory memory;
-      std::uint64_t bytes;
-    };
-    std::vector<piece> pieces_;
-    std::size_t taken_ = 0;   // how many of them this operation has begun
-    std::uint64_t used_ = 0;  // of the last of those
-  };
-  scratch& add_scratch() { return *scratches_.emplace_back(std::make_unique<scratch>()); }
+  /// Asks which pieces are wanted from now on; `take_unwanted` gives away those that were not since.
+  void ask_what_is_wanted() noexcept {
+    begin();
+    for (piece& p : pieces_) p.wanted = false;
+  }
+  void take_unwanted(std::vector<typename Kind::handle>& into) {
+    begin();
+    for (piece& p : pieces_)
+      if (!p.wanted) into.push_back(std::move(p.memory));
+    std::erase_if(pieces_, [](const piece& p) { return !p.wanted; });
+  }
 
  private:
-  std::vector<cuda::pinned_memory> constants_;
-  std::byte* next_ = nullptr;
-  std::uint64_t left_ = 0;
-  std::vector<std::unique_ptr<scratch>> scratches_;
+  struct piece {
+    typename Kind::handle memory;
+    std::uint64_t bytes;
+    bool wanted;
+  };
+  static void* at(const piece& p, std::uint64_t offset) noexcept {
+    return reinterpret_cast<void*>(p.memory.get() + offset);
+  }
+
+  std::vector<piece> pieces_;
+  std::size_t taken_ = 0;   // how many of them are given out
+  std::uint64_t used_ = 0;  // of the last of those
+};
+
+struct device_pieces {
+  using handle = cuda::device_memory;
+  static constexpr std::uint64_t align = 256, least_bytes = 0;
+  static result<handle> make(std::uint64_t bytes);
+};
+struct pinned_pieces {
+  using handle = cuda::pinned_memory;
+  static constexpr std::uint64_t align = 16, least_bytes = std::uint64_t{64} << 10;
+  static result<handle> make(std::uint64_t bytes);
+};
+
+/// Host memory that the GPU reads and writes: what operations leave there lives as long as what was recorded.
+using recorded_constants = reused_memory<pinned_pieces>;
+/// Device memory that operations use one after the other, each all of it.
+using recorded_scratch = reused_memory<device_pieces>;
+
+/// The scratch of a graph, in the order of recording: its own, and that of each body of a condition.
+class all_scratch {
+ public:
+  /// Another recording of the graph, which gets the same again.
+  void begin() noexcept {
+    next_ = 0;
+    for (const auto& one : all_) one->ask_what_is_wanted();
+  }
+  recorded_scratch& next() {
+    if (next_ == all_.size()) all_.push_back(std::make_unique<recorded_scratch>());
+    return *all_[next_++];
+  }
+  /// What the recording has not asked for.
+  std::vector<cuda::device_memory> take_unwanted() {
+    std::vector<cuda::device_memory> out;
+    for (const auto& one : all_) one->take_unwanted(out);
+    return out;
+  }
+
+ private:
+  std::vector<std::unique_ptr<recorded_scratch>> all_;
+  std::size_t next_ = 0;
 };
 
 }  // namespace troupe::graph
