@@ -322,6 +322,36 @@ TEST_F(a_graph, refuses_what_is_wrong_as_an_ask_does) {
   EXPECT_TRUE(is_error(nothing.fill(x, 1).error(), reaction::caller_bug, {"finish() was called"}));
 }
 
+TEST_F(a_graph, refuses_any_other_recorder_than_that_of_the_body_that_is_recorded) {
+  const auto x = numbers(), y = numbers();
+  const auto f = flag(1);
+  const auto refused = [](const auto& why) {
+    return is_error(why, reaction::caller_bug,
+                    {"a recorder was used that is not that of the body being recorded", "the one which"});
+  };
+  const auto recorded = [&](auto&& wrongly) {
+    graph::recorder rec(gpu_);
+    rec.while_(f, [&](graph::recorder& body) {
+      body.fill(f, 0);
+      wrongly(rec, body);
+    });
+    EXPECT_TRUE(rec.fill(x, 1)) << "what comes after the body is not to blame";
+    return error_of(gpu_.ask(graph::launch{.graph = rec.finish()}));
+  };
+  EXPECT_TRUE(refused(recorded([&](auto& rec, auto&) { EXPECT_TRUE(refused(rec.fill(x, 1).error())); })));
+  EXPECT_TRUE(refused(recorded([&](auto& rec, auto&) { EXPECT_FALSE(rec.if_(f, [](graph::recorder&) {})); })));
+  EXPECT_TRUE(refused(recorded([&](auto& rec, auto&) { EXPECT_FALSE(rec.finish()); })));
+  EXPECT_TRUE(refused(recorded([&](auto&, auto& body) {
+    body.if_(f, [&](graph::recorder&) { EXPECT_FALSE(body.fill(y, 1)); });
+    EXPECT_TRUE(body.fill(y, 1));
+  })));
+  graph::recorder rec(gpu_);
+  EXPECT_THROW(rec.if_(f, [](graph::recorder&) { throw 1; }), int);
+  rec.fill(x, 3);
+  launch(rec.finish());
+  EXPECT_EQ(content(x)[0], 3) << "as if the condition had not been recorded";
+}
+
 TEST_F(a_graph, whose_program_was_unloaded_is_refused_until_it_has_another) {
   const auto x = numbers(1);
   const graph_kernels own(gpu_);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/graph/internal/core.hpp>
 #include <troupe/graph/recorder.hpp>
+#include <utility>
 
 namespace troupe::graph {
 
@@ -13,6 +14,7 @@ struct recorder::recording {
   tree_body all;
   std::optional<error> wrong;  // the first thing that was
   bool finished = false;
+  const recorder* records;  // the one of the body that is open, else that of the whole graph
 
   node refuse(const error& why) {
     if (!wrong && !finished) wrong = why;
@@ -20,16 +22,31 @@ struct recorder::recording {
   }
 };
 
+/// While a body is recorded; its function may throw.
+struct recorder::turn {
+  recording& of;
+  const recorder* before;
+  ~turn() { of.records = before; }
+};
+
 recorder::recorder(const device& gpu, options o)
-    : all_(new recording{.gpu = gpu, .how = std::move(o), .all = {}, .wrong = {}}), body_(&all_->all) {
+    : all_(new recording{.gpu = gpu, .how = std::move(o), .all = {}, .wrong = {}, .records = this}), body_(&all_->all) {
   if (all_->how.branches == 0) (void)all_->refuse(detail::refusal("graph", "branches is 0; expected at least 1"));
 }
 recorder::~recorder() = default;
 
 const device& recorder::gpu() const noexcept { return all_->gpu; }
 
+std::optional<error> recorder::out_of_turn() const {
+  if (all_->finished) return detail::refusal("graph", "finish() was called; record another graph");
+  if (all_->records == this) return std::nullopt;
+  return detail::refusal("graph",
+                         "a recorder was used that is not that of the body being recorded; expected the one which the "
+                         "function of if_ or while_ is given");
+}
+
 node recorder::add(result<std::shared_ptr<const step>> made, std::string label) {
-  if (all_->finished) return node(detail::refusal("graph", "finish() was called; record another graph"));
+  if (const auto why = out_of_turn()) return all_->refuse(*why);
   if (!made) return all_->refuse(made.error());
   tree_node n{.kind = node_kind::request, .number = all_->next++, .label = std::move(label), .what = std::move(*made)};
   const node out(all_->id, n.number);
@@ -38,7 +55,7 @@ node recorder::add(result<std::shared_ptr<const step>> made, std::string label) 
 }
 
 node recorder::add(const graph& child, std::string label) {
-  if (all_->finished) return node(detail::refusal("graph", "finish() was called; record another graph"));
+  if (const auto why = out_of_turn()) return all_->refuse(*why);
   if (!child) return all_->refuse(detail::refusal("graph", "the child graph is empty (default-made, or moved from)"));
   const core& of = *child.shared();
   if (!(of.gpu() == all_->gpu))
@@ -53,16 +70,19 @@ node recorder::add(const graph& child, std::string label) {
 
 node recorder::conditional(const buffer<std::uint32_t>& flag, bool repeats, const body_recorder& then,
                            const body_recorder* otherwise) {
-  if (all_->finished) return node(detail::refusal("graph", "finish() was called; record another graph"));
+  if (const auto why = out_of_turn()) return all_->refuse(*why);
   auto decides = recorded_step<condition>::make(gpu(), {.flag = flag});
   if (!decides) return all_->refuse(decides.error());
   tree_node n{
       .kind = repeats ? node_kind::while_ : node_kind::if_, .number = all_->next++, .what = std::move(*decides)};
   recorder into(all_, &n.body);
-  then.call(then.function, into);
-  if (otherwise != nullptr) {
-    into.body_ = &n.otherwise;
-    otherwise->call(otherwise->function, into);
+  {
+    const turn its{*all_, std::exchange(all_->records, &into)};
+    then.call(then.function, into);
+    if (otherwise != nullptr) {
+      into.body_ = &n.otherwise;
+      otherwise->call(otherwise->function, into);
+    }
   }
   const node out(all_->id, n.number);
   static_cast<tree_body*>(body_)->push_back(std::move(n));
@@ -75,7 +95,11 @@ graph recorder::finish() {
         detail::refusal("graph", "finish() is for the recorder of the whole graph, not for that of a body"));
     return {};
   }
-  if (std::exchange(all_->finished, true)) return {};
+  if (const auto why = out_of_turn()) {
+    (void)all_->refuse(*why);
+    return {};
+  }
+  all_->finished = true;
   if (!all_->wrong && all_->all.empty())
     all_->wrong = detail::refusal("graph", "nothing was recorded; expected at least one request");
   return graph(std::make_shared<core>(all_->gpu, all_->how.name, all_->how.branches, all_->id, std::move(all_->all),

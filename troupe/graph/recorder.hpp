@@ -51,7 +51,7 @@ class recorder {
   }
 
   /// Runs what `then` records when the first element of `flag` is not 0 by then, else what `otherwise` records. Decided
-  /// where the flag is, without the application.
+  /// where the flag is, without the application. Until these functions return, their own recorder alone may be used.
   template <class Then>
   node if_(const buffer<std::uint32_t>& flag, Then&& then) {
     return conditional(flag, false, recorded_by(then), nullptr);
@@ -72,6 +72,7 @@ class recorder {
 
  private:
   struct recording;
+  struct turn;
   struct body_recorder {
     void* function;
     void (*call)(void* function, recorder& into);
@@ -83,6 +84,7 @@ class recorder {
   }
   recorder(std::shared_ptr<recording> all, void* body) : all_(std::move(all)), body_(body) {}
   const device& gpu() const noexcept;
+  std::optional<error> out_of_turn() const;
   node add(result<std::shared_ptr<const step>> made, std::string label);
   node conditional(const buffer<std::uint32_t>& flag, bool repeats, const body_recorder& then,
                    const body_recorder* otherwise);
