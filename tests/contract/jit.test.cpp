@@ -184,6 +184,31 @@ TEST_F(a_program, without_the_kernels_or_globals_that_the_recipe_names_does_not_
   expect_serving();
 }
 
+TEST_F(a_program, is_compiled_again_when_a_file_has_come_that_would_have_been_found) {
+  const fs::path room = fs::temp_directory_path() / ("troupe-found-" + std::to_string(::getpid()));
+  fs::create_directories(room / "sub");
+  const auto write = [&](const char* name, const char* text) {
+    std::ofstream(room / name) << text;
+    fs::last_write_time(room / name, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  };
+  write("sub/a.h", "#include \"x.h\"\n");
+  write("x.h", "#define VALUE 1\n");
+  for (const char* folder : {"", "sub"})
+    fs::last_write_time(room / folder, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  const jit::recipe asks{.source = "#if __has_include(<sub/y.h>)\n#define HAS 1\n#else\n#define HAS 0\n#endif\n",
+                         .include_paths = {room.string()}},
+      shadowed{.source = "#include <sub/a.h>\n", .include_paths = {room.string()}};
+  EXPECT_EQ(value_of("HAS", asks), 0);
+  EXPECT_EQ(value_of("VALUE", shadowed), 1);
+  write("sub/y.h", "");
+  write("sub/x.h", "#define VALUE 2\n");
+  EXPECT_EQ(value_of("HAS", asks), 1);
+  EXPECT_EQ(value_of("VALUE", shadowed), 2);
+  fs::remove(room / "sub/y.h");
+  EXPECT_EQ(value_of("HAS", asks), 0);
+  fs::remove_all(room);
+}
+
 TEST_F(a_program, that_never_stops_compiling_is_stopped_and_holds_nobody_up) {
   const auto p = jit::compile(
       gpu_,

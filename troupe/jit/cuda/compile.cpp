@@ -137,7 +137,7 @@ class job {
   // All of it was written before the compiler began: else nobody knows which of two contents it has seen.
   void note_inputs(std::int64_t begin) {
     if (mentions_time(recipe_)) return;
-    read_files read = files_a_compile_may_read(recipe_);
+    read_files read = files_nvrtc_may_read(recipe_);
     if (!read.why_unknown.empty()) {
       out_.log += "note: cache: not kept: " + read.why_unknown + "\n";
       return;

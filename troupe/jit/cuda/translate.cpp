@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <atomic>
+#include <filesystem>
 #include <tuple>
 
 #include <troupe/base/unique_handle.hpp>
@@ -104,7 +105,7 @@ class translation {
     alone.headers = recipe_.headers;
     alone.include_paths = recipe_.include_paths;
     alone.definitions = recipe_.definitions;
-    const read_files read = files_a_compile_may_read(alone);
+    const read_files read = files_nvrtc_may_read(alone);
     if (!read.why_unknown.empty()) return unknown(read.why_unknown);
     for (const stamp& s : read.made_from)
       if (s.changed_ns > begin - clock_step_ns) return unknown(s.path + " was written a moment ago");
@@ -233,6 +234,12 @@ class translation {
 result<translated> translate(const nvrtc& with, const recipe& r, const source_text& source, const target& to, code what,
                              const patience& how_long, compiled& said) {
   return translation(with, r, source, to, what, how_long, said).run();
+}
+
+// NVRTC takes a header in memory for a file of that name, from wherever it runs.
+read_files files_nvrtc_may_read(const recipe& r) {
+  std::error_code unknown_place;
+  return files_a_compile_may_read(r, std::filesystem::current_path(unknown_place).string());
 }
 
 std::int64_t wall_clock_ns() noexcept {

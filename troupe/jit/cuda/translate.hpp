@@ -3,8 +3,8 @@
 #pragma once
 
 #include <troupe/jit/cache/compiled.hpp>
+#include <troupe/jit/cache/includes.hpp>
 #include <troupe/jit/cache/patience.hpp>
-#include <troupe/jit/cuda/includes.hpp>
 #include <troupe/jit/cuda/nvrtc.hpp>
 #include <troupe/kernel/engine/cuda/names.hpp>
 
@@ -27,6 +27,8 @@ struct translated {
 /// One run of NVRTC, with what the recipe says. Its messages go to `said`.
 result<translated> translate(const nvrtc& with, const recipe& r, const source_text& source, const target& to, code what,
                              const patience& how_long, compiled& said);
+
+read_files files_nvrtc_may_read(const recipe& r);
 
 /// When the clock shows less than this beyond a file's time, it may have been written meanwhile.
 constexpr std::int64_t clock_step_ns = 10'000'000;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <time.h>
 #include <troupe/jit/cache/files.hpp>
+#include <troupe/jit/cache/includes.hpp>
 #include <troupe/jit/host/command.hpp>
 #include <troupe/jit/host/compile.hpp>
 #include <troupe/jit/host/dependencies.hpp>
@@ -196,6 +197,11 @@ class job {
       if (!s || s->changed_ns > begin - clock_step_ns) return;
       if (s->is == stamp::kind::file && mentions_time(read_file(path).value_or(""))) return;
       out_.made_from.push_back(std::move(*s));
+    }
+    // The compiler's list lacks what was only asked for, and where something was looked for and not found.
+    for (stamp& s : files_a_compile_may_read(recipe_).made_from) {
+      if (s.changed_ns > begin - clock_step_ns) return;
+      out_.made_from.push_back(std::move(s));
     }
     out_.lasting = true;
   }

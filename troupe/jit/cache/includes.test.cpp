@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <troupe/jit/cuda/includes.hpp>
+#include <troupe/jit/cache/includes.hpp>
 
 namespace troupe::jit {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 #include <troupe/jit/cache/compiled.hpp>
 #include <troupe/jit/cache/files.hpp>
-#include <troupe/jit/cuda/includes.hpp>
+#include <troupe/jit/cache/includes.hpp>
 
 namespace troupe::jit {
 namespace {
@@ -51,15 +51,13 @@ bool asks_for_itself(std::string_view before) {
 
 class search {
  public:
-  explicit search(const recipe& r) : recipe_(r) {}
+  search(const recipe& r, const std::string& headers_in) : recipe_(r), headers_in_(headers_in) {}
 
   read_files run() {
     look_at(recipe_.source, "");
     for (const unit& u : recipe_.units) look_at(u.source, "");
-    // NVRTC takes a header in memory for a file of that name, from wherever it runs.
-    std::error_code unknown_place;
-    const auto here = std::filesystem::current_path(unknown_place);
-    for (const auto& [name, text] : recipe_.headers) look_at(text, (here / name).parent_path().string());
+    for (const auto& [name, text] : recipe_.headers)
+      look_at(text, headers_in_.empty() ? "" : (std::filesystem::path(headers_in_) / name).parent_path().string());
     for (const auto& [name, value] : recipe_.definitions)
       if (value.find("__has_include") != value.npos) unknown("the definition of " + name);
     while (out_.why_unknown.empty() && !waiting_.empty()) {
@@ -124,6 +122,7 @@ class search {
   }
 
   const recipe& recipe_;
+  const std::string& headers_in_;
   read_files out_;
   std::set<std::string> seen_;
   std::vector<std::string> waiting_;
@@ -131,6 +130,8 @@ class search {
 
 }  // namespace
 
-read_files files_a_compile_may_read(const recipe& r) { return search(r).run(); }
+read_files files_a_compile_may_read(const recipe& r, const std::string& headers_in) {
+  return search(r, headers_in).run();
+}
 
 }  // namespace troupe::jit
