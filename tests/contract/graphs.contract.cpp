@@ -91,6 +91,53 @@ TEST_F(a_graph, works_on_another_buffer_after_rebind_slices_included) {
   EXPECT_OK(g.rebind(f, other));
   launch(g);
   EXPECT_EQ(content(to), times(counting(64, 1000), 2)) << "the flag is another one, too";
+  set_flag(other, 1);
+  launch(g);
+  EXPECT_EQ(content(to), times(counting(64, 1000), 4)) << "and heeded";
+}
+
+TEST_F(a_graph, decides_by_the_flag_as_it_is_with_each_launch_after_changes_of_what_it_decides) {
+  const auto x = numbers(1);
+  const auto f = flag(0);
+  std::optional<graph::node> then_scales, else_scales;
+  graph::recorder rec(gpu_);
+  rec.if_(
+      f, [&](graph::recorder& then) { then_scales = then.add(k_.scale(2, x)); },
+      [&](graph::recorder& otherwise) { else_scales = otherwise.add(k_.scale(3, x)); });
+  const graph::graph g = rec.finish();
+  launch(g);
+  EXPECT_EQ(content(x), times(counting(64, 1), 3));
+  EXPECT_OK(g.set(*then_scales, k_.scale(5, x)));
+  EXPECT_OK(g.set(*else_scales, k_.scale(7, x)));
+  float factor = 3;
+  for (const std::uint32_t value : {0u, 1u, 0u, 1u, 1u}) {
+    set_flag(f, value);
+    launch(g);
+    factor *= value == 0 ? 7 : 5;
+    EXPECT_EQ(content(x), times(counting(64, 1), factor)) << "flag " << value;
+  }
+}
+
+TEST_F(a_graph, repeats_a_body_that_was_changed_as_often_as_another_flag_says) {
+  const auto x = uploaded<float>(gpu_, {0}), y = uploaded<float>(gpu_, {0});
+  const auto f = flag(3), other = flag(0);
+  std::optional<graph::node> counts;
+  graph::recorder rec(gpu_);
+  rec.while_(f, [&](graph::recorder& body) { counts = body.add(k_.down(f, x)); });
+  const graph::graph g = rec.finish();
+  launch(g);
+  EXPECT_EQ(content(x)[0], 3);
+  EXPECT_OK(g.set(*counts, k_.down(f, y)));
+  set_flag(f, 4);
+  launch(g);
+  EXPECT_EQ(content(y)[0], 4);
+  EXPECT_OK(g.rebind(f, other));
+  for (const std::uint32_t times : {0u, 2u, 5u}) {
+    set_flag(other, times);
+    launch(g);
+  }
+  EXPECT_EQ(content(x)[0], 3);
+  EXPECT_EQ(content(y)[0], 11);
 }
 
 TEST_F(a_graph, is_as_it_was_when_a_change_is_refused) {
@@ -134,6 +181,22 @@ TEST_F(a_graph, contains_other_graphs_as_they_were_when_they_were_added) {
   EXPECT_OK(g.set(first, child));
   launch(g);
   EXPECT_EQ(content(x), times(counting(64, 1), 4 * 14));
+}
+
+TEST_F(a_graph, calls_another_child_by_its_name_unless_the_application_has_given_a_label) {
+  const auto x = numbers();
+  const auto of_name = [&](const char* name) {
+    graph::recorder rec(gpu_, {.name = name});
+    rec.fill(x, 1);
+    return rec.finish();
+  };
+  graph::recorder rec(gpu_);
+  const graph::node named = rec.add(of_name("first")), labelled = rec.add(of_name("first"), "mine");
+  const graph::graph g = rec.finish();
+  for (const graph::node& n : {named, labelled}) EXPECT_OK(g.set(n, of_name("second")));
+  const std::string dot = g.dot();
+  EXPECT_NE(dot.find("node 0 (graph \\\"second\\\")"), std::string::npos) << dot;
+  EXPECT_NE(dot.find("node 1 (graph \\\"mine\\\")"), std::string::npos) << dot;
 }
 
 TEST_F(a_graph, decides_on_the_device_whether_a_body_runs) {
