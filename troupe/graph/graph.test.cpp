@@ -155,6 +155,7 @@ class a_recipe : public graphs {
     inner.push_back(request({{0, 10, rw}}));
     all_.push_back(request({{90, 94, w}}));
     all_.push_back(with_body(node_kind::child, std::move(inner)));
+    all_.back().branches = 2;
     all_.push_back(with_body(node_kind::if_, {request({{0, 10, rw}})}, {90, 94, r}));
     all_.back().otherwise.push_back(request({{20, 30, w}}));
     const recipe_writer writer(all_, 17, 3);
@@ -185,6 +186,7 @@ TEST_F(a_recipe, reads_as_it_was_written) {
                                "node 6 (testing.touch)"};
   for (std::size_t i = 0; i < 7; ++i) EXPECT_EQ(view.name(nodes[i]), names[i]);
   EXPECT_EQ(nodes[1].end, 4u);
+  EXPECT_EQ(nodes[1].branches, 2u);
   EXPECT_EQ(nodes[4].otherwise, 6u);
   EXPECT_EQ(nodes[4].end, 7u);
   EXPECT_EQ(nodes[4].flag, 90u);

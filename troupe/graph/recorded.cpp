@@ -185,6 +185,7 @@ result<void> graph::set(const node& n, const graph& child) const {
       return wrong_use("set: " + (at == nullptr ? "there is no such node" : name_of(*at, {}) + " is something else") +
                        "; expected a child graph");
     at->body = std::move(body);
+    at->branches = child.core_->branches();
     if (!at->own_label) at->label = child.name();
     return {};
   });

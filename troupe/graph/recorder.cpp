@@ -61,7 +61,7 @@ node recorder::add(const graph& child, std::string label) {
   if (!(of.gpu() == all_->gpu))
     return all_->refuse(detail::refusal("graph", "the child graph belongs to another device"));
   if (const auto why = of.wrong()) return all_->refuse(*why);
-  tree_node n{.kind = node_kind::child, .number = all_->next++, .own_label = !label.empty()};
+  tree_node n{.kind = node_kind::child, .number = all_->next++, .own_label = !label.empty(), .branches = of.branches()};
   n.label = n.own_label ? std::move(label) : of.name();
   n.body = of.copy();
   const node out(all_->id, n.number);

@@ -10,7 +10,7 @@ namespace troupe::graph {
 struct options {
   std::string name = "graph";
   /// How many nodes that need nothing of each other may run at the same time. On a GPU; 1: all in the order of
-  /// recording.
+  /// recording. A child graph has its own number.
   std::uint32_t branches = 4;
 };
 

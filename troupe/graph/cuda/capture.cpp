@@ -78,27 +78,28 @@ result<void> capture::run() {
   if (!reply) return reply.error();
   reply_ = *reply;
   level top{made, scratch_.next(), {}};
-  const auto all = body(top, 0, recipe_.head().node_count, {});
+  const auto all = body(top, 0, recipe_.head().node_count, recipe_.head().branches, {});
   return all ? result<void>() : all.error();
 }
 
 // A node goes on in the branch of one it needs, where that one is the last; else in the branch that was used least
 // recently, after what is there.
-result<capture::ends> capture::body(level& in, std::uint32_t i, std::uint32_t end, const ends& after) {
+result<capture::ends> capture::body(level& in, std::uint32_t i, std::uint32_t end, std::uint32_t branches,
+                                    const ends& after) {
   struct branch {
     std::uint32_t last;  // node
     std::uint64_t used = 0;
   };
   // Never more than nodes, however many the application allows.
-  const std::uint32_t most = std::min(recipe_.head().branches, end - i);
-  std::vector<branch> branches(std::max<std::uint32_t>(most, 1), branch{UINT32_MAX});
+  const std::uint32_t most = std::min(branches, end - i);
+  std::vector<branch> all(std::max<std::uint32_t>(most, 1), branch{UINT32_MAX});
   std::unordered_map<std::uint32_t, ends> known;  // of each node of this body
   std::uint64_t turn = 0;
   while (i < end) {
     const recipe_node& n = recipe_.nodes()[i];
     const auto needs = recipe_.dependencies(n);
     branch* on = nullptr;
-    for (branch& b : branches)
+    for (branch& b : all)
       if (std::find(needs.begin(), needs.end(), b.last) != needs.end() && (on == nullptr || b.used > on->used)) on = &b;
     ends before;
     const auto wait_for = [&](std::uint32_t who) {
@@ -107,10 +108,10 @@ result<capture::ends> capture::body(level& in, std::uint32_t i, std::uint32_t en
     };
     for (const std::uint32_t d : needs) wait_for(d);
     if (on == nullptr) {
-      on = &*std::min_element(branches.begin(), branches.end(), [](auto& a, auto& b) { return a.used < b.used; });
+      on = &*std::min_element(all.begin(), all.end(), [](auto& a, auto& b) { return a.used < b.used; });
       if (on->last != UINT32_MAX) wait_for(on->last);
     }
-    auto made = node(in, i, before.empty() ? after : before);
+    auto made = node(in, i, branches, before.empty() ? after : before);
     if (!made) return made;
     known.emplace(i, std::move(*made));
     on->last = i;
@@ -118,21 +119,21 @@ result<capture::ends> capture::body(level& in, std::uint32_t i, std::uint32_t en
     i = n.end;
   }
   ends out;
-  for (const branch& b : branches)
+  for (const branch& b : all)
     if (b.last != UINT32_MAX) out.insert(out.end(), known.at(b.last).begin(), known.at(b.last).end());
   return out.empty() ? after : out;
 }
 
-result<capture::ends> capture::node(level& in, std::uint32_t i, const ends& after) {
+result<capture::ends> capture::node(level& in, std::uint32_t i, std::uint32_t branches, const ends& after) {
   const recipe_node& n = recipe_.nodes()[i];
   switch (n.kind) {
     case node_kind::request:
       return request(in, i, after);
     case node_kind::child:
-      return body(in, i + 1, n.end, after);
+      return body(in, i + 1, n.end, n.branches, after);
     case node_kind::if_:
     case node_kind::while_:
-      return conditional(in, i, after);
+      return conditional(in, i, branches, after);
   }
   return damaged();
 }
@@ -195,7 +196,7 @@ result<CUgraphNode> capture::decide(level& in, const recipe_node& n, CUgraphCond
   return out;
 }
 
-result<capture::ends> capture::conditional(level& in, std::uint32_t i, const ends& after) {
+result<capture::ends> capture::conditional(level& in, std::uint32_t i, std::uint32_t branches, const ends& after) {
   const recipe_node& n = recipe_.nodes()[i];
   const bool repeats = n.kind == node_kind::while_;
   const auto refused = [&](const error& why) {
@@ -226,7 +227,7 @@ result<capture::ends> capture::conditional(level& in, std::uint32_t i, const end
   into_.last_of.emplace(out, i);
   for (unsigned part = 0; part < how.conditional.size; ++part) {
     level inside{how.conditional.phGraph_out[part], scratch_.next(), {}};
-    const auto last = body(inside, part == 0 ? i + 1 : n.otherwise, part == 0 ? n.otherwise : n.end, {});
+    const auto last = body(inside, part == 0 ? i + 1 : n.otherwise, part == 0 ? n.otherwise : n.end, branches, {});
     if (!last) return last.error();
     if (!repeats) continue;
     if (const auto again = decide(inside, n, handle, *last); !again) return refused(again.error());

@@ -34,7 +34,7 @@ struct captured_graph {
 };
 
 /// Records the nodes of a recipe: each request enqueues what it would, on a stream that records. Those that need
-/// nothing of each other lie in branches beside each other, as many as the recipe allows. `scratch` is what they work
+/// nothing of each other lie in branches beside each other, as many as their graph allows. `scratch` is what they work
 /// in: it must stay as long as what is made.
 class capture {
  public:
@@ -53,10 +53,10 @@ class capture {
   };
   struct taking;  // what the operation that records now has asked for
 
-  result<ends> body(level& in, std::uint32_t i, std::uint32_t end, const ends& after);
-  result<ends> node(level& in, std::uint32_t i, const ends& after);
+  result<ends> body(level& in, std::uint32_t i, std::uint32_t end, std::uint32_t branches, const ends& after);
+  result<ends> node(level& in, std::uint32_t i, std::uint32_t branches, const ends& after);
   result<ends> request(level& in, std::uint32_t i, const ends& after);
-  result<ends> conditional(level& in, std::uint32_t i, const ends& after);
+  result<ends> conditional(level& in, std::uint32_t i, std::uint32_t branches, const ends& after);
   result<CUgraphNode> decide(level& in, const recipe_node& n, CUgraphConditionalHandle handle, const ends& after);
 
   const recipe_view& recipe_;

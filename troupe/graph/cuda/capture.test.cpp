@@ -108,6 +108,19 @@ TEST_F(a_capture, puts_the_nodes_of_a_child_between_what_comes_before_and_after_
   }
 }
 
+TEST_F(a_capture, has_as_many_branches_in_a_child_as_the_child_allows) {
+  for (const std::uint32_t branches : {1u, 2u}) {
+    tree_body inside, all;
+    for (std::uint64_t i = 0; i < 4; ++i) inside.push_back(request({{i * 10, i * 10 + 5, w}}));
+    all.push_back(with_body(node_kind::child, std::move(inside)));
+    all.back().branches = branches;
+    ASSERT_TRUE(record(all, 4));
+    std::size_t first = 0;
+    for (const fake_node& n : top().nodes) first += n.before.empty();
+    EXPECT_EQ(first, branches);
+  }
+}
+
 TEST_F(a_capture, decides_before_a_condition_and_again_at_the_end_of_a_loop) {
   driver.kernels_loaded = 0;
   tree_body all, then, otherwise, loop;

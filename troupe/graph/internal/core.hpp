@@ -31,6 +31,7 @@ class core {
 
   const device& gpu() const noexcept { return gpu_; }
   const std::string& name() const noexcept { return name_; }
+  std::uint32_t branches() const noexcept { return branches_; }
   std::uint64_t id() const noexcept { return id_; }
   std::optional<error> wrong() const;
 

@@ -38,8 +38,9 @@ struct recipe_node {
   std::uint32_t library;
   std::uint32_t otherwise, end;  ///< where its second body begins in the list, and where it ends; the first follows it
   std::uint32_t first_dependency, dependency_count;  ///< nodes beside it that come before it
+  std::uint32_t branches;                            ///< of a child
   node_kind kind;
-  std::uint8_t reserved[7];
+  std::uint8_t reserved[3];
 };
 
 /// A recipe, read.

@@ -40,6 +40,7 @@ void recipe_writer::list(const tree_body& all, const std::string& prefix) {
     places[i] = place;
     recipe_node out{};
     out.kind = n.kind;
+    if (n.kind == node_kind::child) out.branches = n.branches;
     if (n.kind == node_kind::if_ || n.kind == node_kind::while_)
       out.flag = n.what->accesses().front().where.address;
     else if (n.what) {

@@ -17,6 +17,7 @@ struct tree_node {
   std::uint32_t number = 0;  ///< in its graph; a child's nodes have numbers of their own
   std::string label;
   bool own_label = false;            ///< of a child: the application's, and not the name of the child
+  std::uint32_t branches = 1;        ///< of a child
   std::shared_ptr<const step> what;  ///< of a request; of if_ and while_ a `condition`
   tree_body body, otherwise;         ///< of all but requests; `otherwise` of if_
 };
