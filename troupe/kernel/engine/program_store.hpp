@@ -166,15 +166,12 @@ class program_store {
   /// In this worker. The application sees to it that no other one makes it again.
   void unload(const program_root& root) {
     constexpr std::size_t most_remembered = 1024;
-    program_ref last;  // its destructor runs without the lock
+    typename decltype(known_)::node_type last;  // its destructor runs without the lock
     const std::scoped_lock guard(lock_);
     stamp_.store(new_stamp(), std::memory_order_release);
     unloaded_.push_back(root.id);
     if (unloaded_.size() > most_remembered) unloaded_.pop_front();
-    if (const auto known = known_.find(root.id); known != known_.end()) {
-      last = std::move(known->second.program);
-      known_.erase(known);
-    }
+    last = known_.extract(root.id);
   }
 
   /// Where `bytes` of a global variable are. Holds the program in `keep`.
@@ -233,19 +230,23 @@ class program_store {
   }
 
   struct entry {
-    program_ref program;
+    result<program_ref> program;
     build_summary summary;
     std::string log;
     bool told = false;  // the application
   };
+  // What has failed is kept as well: else each launch that waits would have the compiler run, and fail, once more.
   result<program_ref> keep(const program_root& root, made&& m, bool told) {
-    if (!m.program) return m.program;
+    if (!m.program && m.program.error().reaction() == reaction::retry_later) return m.program;
     const std::scoped_lock guard(lock_);
-    // Of several that were made at the same time, one.
-    const auto [at, first] =
-        known_.try_emplace(root.id, entry{std::move(*m.program), m.summary, std::move(m.log), false});
-    at->second.told |= told;
-    return at->second.program;
+    if (const auto at = known_.find(root.id); at != known_.end() && at->second.program) {
+      if (!m.program) return m.program;
+      // Of several that were made at the same time, one.
+      at->second.told |= told;
+      return at->second.program;
+    }
+    return known_.insert_or_assign(root.id, entry{std::move(m.program), m.summary, std::move(m.log), told})
+        .first->second.program;
   }
   // With the lock.
   bool was_unloaded(const program_root& root) const {

@@ -68,6 +68,26 @@ TEST_F(programs_of_a_worker, say_how_they_were_made_when_they_were_asked_to_be) 
   EXPECT_EQ(std::memcmp(told_.log, "the log", 7), 0);
 }
 
+TEST_F(programs_of_a_worker, that_could_not_be_made_are_not_tried_again_unless_that_may_help) {
+  host_programs all(make_);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(all.find(root_, "jit.launch").error().text(), "cannot be made");
+  EXPECT_EQ(made_, 1);
+  EXPECT_TRUE(all.is_known(root_)) << "it is refused at once";
+  EXPECT_FALSE(all.make(root_)) << "as the application has asked for it";
+  EXPECT_EQ(made_, 2);
+  program_root other = root_;
+  other.id = 8;
+  EXPECT_FALSE(all.find(other, "jit.launch"));
+  EXPECT_EQ(made_, 3) << "another program";
+  host_programs patient([this](const program_root&) -> host_programs::made {
+    ++made_;
+    return {error(reaction::retry_later, "test", "not now"), {}, ""};
+  });
+  for (int i = 0; i < 2; ++i) EXPECT_FALSE(patient.find(root_, "jit.launch"));
+  EXPECT_EQ(made_, 5);
+  EXPECT_FALSE(patient.is_known(root_));
+}
+
 // An image with two kernels, whose names are all there is to them.
 struct named {
   std::string name;
@@ -108,6 +128,22 @@ TEST_F(programs_of_a_worker, give_each_launch_its_own_kernel_whatever_was_launch
     EXPECT_EQ(found(others, root_, "first").kernel, c.kernel);
     EXPECT_FALSE(all.find_kernel(root_, "fir", "jit.launch"));
   }
+}
+
+TEST_F(programs_of_a_worker, that_could_not_be_made_are_there_when_they_can_be_made_after_all) {
+  bool works = false;
+  store_of_two all([&](const program_root& root) -> store_of_two::made {
+    if (works) return two(root);
+    return {error(reaction::unsupported, "test", "no compiler"), {}, ""};
+  });
+  EXPECT_FALSE(all.make(root_));
+  works = true;
+  EXPECT_FALSE(all.find_kernel(root_, "first", "jit.launch"));
+  EXPECT_TRUE(all.make(root_));
+  EXPECT_TRUE(all.find_kernel(root_, "first", "jit.launch"));
+  works = false;
+  EXPECT_FALSE(all.make(root_));
+  EXPECT_TRUE(all.find_kernel(root_, "first", "jit.launch")) << "what is there stays";
 }
 
 TEST_F(programs_of_a_worker, give_no_kernel_of_a_program_that_was_unloaded_since_the_last_launch) {
