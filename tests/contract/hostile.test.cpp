@@ -292,6 +292,23 @@ TEST_F(hostile, a_worker_that_damages_what_others_sleep_on_cannot_keep_them_asle
   EXPECT_EQ(awaited.failed(reaction::context_lost), 20);
 }
 
+TEST_F(hostile, a_pump_that_sleeps_on_a_word_that_was_overwritten_is_woken_all_the_same) {
+  const device watched = rt.open_device(with_test_engines({.mailbox_capacity = capacity, .heartbeat_timeout = 1s}));
+  EXPECT_OK(watched.ping().get());
+  const channel_of_worker channel(watched, capacity);
+  ASSERT_TRUE(channel.found());
+  std::atomic<std::uint32_t>& word = channel->page().pump_sleeps;
+  do {  // on its way to sleep it would see that, and say once more that it sleeps
+    while (word.exchange(0) == 0) std::this_thread::yield();
+    std::this_thread::sleep_for(100ms);
+  } while (word.load() != 0);
+  auto answer = watched.ping(6);
+  const auto got = answer.get_for(20s);
+  ASSERT_TRUE(got) << "the pump sleeps";
+  EXPECT_EQ(got->value_or(0), 6u);
+  EXPECT_EQ(watched.statistics().faults, 0u);
+}
+
 TEST_F(hostile, a_download_said_to_be_done_before_its_content_has_come_is_an_error) {
   const auto big = gpu.alloc<float>(1 << 20);
   EXPECT_OK(gpu.fill(big, 1.0f).get());

@@ -38,9 +38,11 @@ class parking_ref {
     if (word_->load(std::memory_order_seq_cst) == 0) [[likely]]
       return false;
     if (word_->exchange(0, std::memory_order_seq_cst) == 0) return false;
-    futex_wake(*word_, futex_scope::shared, 1);
+    wake();
     return true;
   }
+  /// Wakes the sleeper whatever the word says: somebody else may have written to it.
+  void wake() noexcept { futex_wake(*word_, futex_scope::shared, 1); }
 
  private:
   std::atomic<std::uint32_t>* word_;

@@ -154,6 +154,8 @@ void device_core::feel_heart() {
     return;
   }
   if (worker_link* link = link_of(serving_.load()); link != nullptr && served_ == link->id()) {
+    // Should the word that the pump sleeps on have been overwritten, no sender wakes it.
+    channel_.pump().wake();
     if (asked_ns_ == 0) {
       asked_ns_ = now;
       link->send_ping();
