@@ -381,7 +381,12 @@ void simulated_link::send_stop() noexcept {
 
 void simulated_link::send_ping() noexcept {
   if (worker_->asked_for_a_sign == 0) worker_->asked_for_a_sign = worker_->where().now();
-  if (!worker_->mute) worker_->inbox.push_back({protocol::message::ping, {}, {}});
+  if (worker_->deaf) {
+    worker_->ping_dropped = worker_->where().now();
+  } else if (!worker_->mute) {
+    worker_->pinged = true;
+    worker_->inbox.push_back({protocol::message::ping, {}, {}});
+  }
 }
 
 result<void> simulated_link::send_load(const std::string&) { return {}; }
@@ -397,7 +402,7 @@ worker_link::news simulated_link::receive() {
   if (worker_->outbox.empty()) return {worker_->socket_closed ? news::kind::gone : news::kind::none, {}, {}};
   news n = std::move(worker_->outbox.front());
   worker_->outbox.pop_front();
-  if (n.kind == news::kind::alive) worker_->asked_for_a_sign = 0;
+  if (n.kind == news::kind::alive) worker_->asked_for_a_sign = 0, worker_->pinged = false;
   return n;
 }
 

@@ -95,7 +95,7 @@ class simulated_worker {
   bool unkillable = false;  ///< the kernel holds it
   bool dishonest = false;   ///< has written garbage
   bool missed_memory = false;
-  bool deaf = false;  ///< takes no memory messages
+  bool deaf = false;  ///< takes no memory messages, and no pings
   bool mute = false;  ///< cannot be sent anything
   bool kill_wanted = false;
   bool held = false;  ///< the device has a link to it
@@ -103,6 +103,8 @@ class simulated_worker {
   std::uint32_t steps_to_death = 0;   ///< of what it runs; 0: it will not die of that
   std::uint64_t dies_of = 0;          ///< a ticket
   std::int64_t asked_for_a_sign = 0;  ///< when; 0: it gave one
+  std::int64_t ping_dropped = 0;      ///< when last; 0: never
+  bool pinged = false;                ///< and has not answered
   bool serving = false, told_to_stop = false;
   exit_status status;
 

@@ -246,7 +246,11 @@ void simulation::shows_channel(simulated_worker& w) {
 
 void simulation::killed(simulated_worker& w) {
   if (!w.dead) record.note("worker is killed", w.id);
-  const bool silent = w.asked_for_a_sign != 0 && options_.heartbeat_timeout.after(w.asked_for_a_sign) <= loop_->time;
+  // One ping that found no room is no reason: the next one would have.
+  const bool was_asked =
+      w.pinged || w.mute || (w.ping_dropped != 0 && options_.heartbeat_timeout.after(w.ping_dropped) > loop_->time);
+  const bool silent =
+      was_asked && w.asked_for_a_sign != 0 && options_.heartbeat_timeout.after(w.asked_for_a_sign) <= loop_->time;
   // One that shares a call with others is done when the last of them is.
   const bool ran_too_long = std::any_of(requests_.begin(), requests_.end(), [&w](const request& q) {
     return q.limited && q.started == &w && (q.finished != &w || q.joined);

@@ -161,7 +161,7 @@ void launched_worker::send_ping() noexcept {
   protocol::control_message m{};
   m.kind = protocol::message::ping;
   const std::scoped_lock guard(sending_);
-  (void)socket_.send(packet_of(m), {}, 0);  // one that takes no more messages does not answer this one either
+  (void)socket_.send(packet_of(m), {}, 0);
 }
 
 bool launched_worker::send_look() noexcept {

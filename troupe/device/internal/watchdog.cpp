@@ -156,10 +156,10 @@ void device_core::feel_heart() {
   if (worker_link* link = link_of(serving_.load()); link != nullptr && served_ == link->id()) {
     // Should the word that the pump sleeps on have been overwritten, no sender wakes it.
     channel_.pump().wake();
-    if (asked_ns_ == 0) {
-      asked_ns_ = now;
-      link->send_ping();
-    } else if (now - asked_ns_ >= timeout) {
+    if (asked_ns_ == 0) asked_ns_ = now;
+    if (now - asked_ns_ < timeout) {
+      link->send_ping();  // each time: one for which there was no room has not come
+    } else {
       feed({device_supervisor::event_kind::misbehaved, link->id(),
             error(reaction::context_lost, "device",
                   "the worker of " + options_.name + " gave no sign of life for " + milliseconds(now - asked_ns_) +

@@ -47,7 +47,7 @@ class worker_link {
   virtual result<void> send_protected(std::span<const protocol::protected_place> all, std::uint32_t number) = 0;
   virtual result<void> send_serve(const protocol::service& s) = 0;
   virtual void send_stop() noexcept = 0;
-  /// It answers with news::alive. Does not wait.
+  /// It answers with news::alive. Does not wait: where there is no room for it, it is dropped.
   virtual void send_ping() noexcept = 0;
   /// It looks how much memory is free, and tells in its channel. Does not wait. Any thread. False: it will not.
   virtual bool send_look() noexcept { return false; }
