@@ -165,7 +165,7 @@ class simulated_link final : public worker_link {
   result<void> greet(const protocol::worker_settings& settings, const std::string& text,
                      const memory_file& mailbox) override;
   result<void> launch(const std::string& program, const std::vector<std::string>& environment) override;
-  result<void> send_map(std::uint64_t address, const memory_file& memory, std::uint32_t number,
+  result<void> send_map(std::uint64_t address, const std::shared_ptr<const memory_file>& memory, std::uint32_t number,
                         bool read_only) override;
   result<void> send_protect(const protocol::protected_place& place, std::uint32_t number, bool read_only) override;
   result<void> send_protected(std::span<const protocol::protected_place> all, std::uint32_t number) override;

@@ -32,7 +32,8 @@ class control_socket {
   static result<control_socket> adopt(file_descriptor fd);
 
   /// Sends one message of at least one byte; the descriptors stay the caller's. Waits for room until the deadline.
-  /// `context_lost` when the other end is gone, `retry_later` when the deadline has passed.
+  /// `context_lost` when the other end is gone, `retry_later` when the deadline has passed, or when as many descriptors
+  /// of this user are on their way in sockets as it may have open.
   result<void> send(std::span<const std::byte> data, std::span<const int> fds = {},
                     std::int64_t deadline_ns = no_deadline);
   /// Receives one message. One that is larger than `into` or carries more than `max_fds` descriptors is an error, and

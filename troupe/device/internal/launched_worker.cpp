@@ -6,16 +6,17 @@
 #include <system_error>
 #include <troupe/base/clock.hpp>
 #include <troupe/channel/mapping.hpp>
-#include <troupe/device/internal/duplicate.hpp>
 #include <troupe/device/internal/launched_worker.hpp>
 #include <troupe/device/internal/report.hpp>
 #include <troupe/worker/internal/session.hpp>
-#include <utility>
 
 namespace troupe {
 namespace {
 
 constexpr std::size_t longest_library = 64;  // of a name that a worker tells, and its successors get
+
+// What must not be left out waits so long for a worker that is behind with its messages.
+std::int64_t in_a_second() { return now_ns() + 1'000'000'000; }
 
 std::vector<std::byte> packet_of(const protocol::control_message& m, const std::string& text = {}) {
   std::vector<std::byte> out(sizeof m + text.size());
@@ -47,8 +48,7 @@ result<std::unique_ptr<worker_link>> launched_worker::make(std::uint32_t id, enu
 }
 
 launched_worker::~launched_worker() {
-  socket_.shut_down();
-  if (postman_.joinable()) postman_.join();
+  outbox_.end();
   socket_ = {};  // the worker takes this for the end of the application
   if (thread_.joinable()) thread_.join();
 }
@@ -81,53 +81,22 @@ result<void> launched_worker::launch(const std::string& program, const std::vect
   return {};
 }
 
-// In order, and without waiting for a worker that does not read yet.
-result<void> launched_worker::post(std::vector<std::byte> packet, int fd) {
-  constexpr std::int64_t patience_ns = 1'000'000'000;  // with one that does
-  const std::scoped_lock guard(sending_);
-  if (outbox_.empty()) {
-    auto sent = socket_.send(packet, std::span(&fd, fd >= 0 ? 1 : 0), reads_ ? now_ns() + patience_ns : 0);
-    if (sent || reads_ || sent.error().reaction() != reaction::retry_later) return sent;
-  }
-  file_descriptor mine;
-  if (fd >= 0) {
-    auto copy = duplicate(fd, "dup of memory for a worker that starts");
-    if (!copy) return copy.error();
-    mine = std::move(*copy);
-  }
-  outbox_.push_back({std::move(packet), std::move(mine)});
-  return {};
-}
-
-// On a thread of its own: the worker reads as fast as it can map what it reads of.
-void launched_worker::deliver() noexcept {
-  std::unique_lock guard(sending_);
-  while (!outbox_.empty()) {
-    const letter& next = outbox_.front();  // stays where it is while others are added
-    const int fd = next.fd.get();
-    guard.unlock();
-    const auto sent = socket_.send(next.packet, std::span(&fd, fd >= 0 ? 1 : 0));
-    guard.lock();
-    if (!sent) return;  // it has ended
-    outbox_.pop_front();
-  }
-}
-
-result<void> launched_worker::send_memory(protocol::message kind, const protocol::memory_place& place, int fd) {
+result<void> launched_worker::send_memory(protocol::message kind, const protocol::memory_place& place,
+                                          std::shared_ptr<const memory_file> file, std::int64_t deadline_ns) {
   protocol::control_message m{};
   m.kind = kind;
   m.memory = place;
-  return post(packet_of(m), fd);
+  return outbox_.post(packet_of(m), std::move(file), deadline_ns);
 }
 
-result<void> launched_worker::send_map(std::uint64_t address, const memory_file& memory, std::uint32_t number,
-                                       bool read_only) {
-  return send_memory(protocol::message::map, {address, memory.size(), number, read_only}, memory.fd());
+result<void> launched_worker::send_map(std::uint64_t address, const std::shared_ptr<const memory_file>& memory,
+                                       std::uint32_t number, bool read_only) {
+  return send_memory(protocol::message::map, {address, memory->size(), number, read_only}, memory);
 }
 
 result<void> launched_worker::send_protect(const protocol::protected_place& place, std::uint32_t number,
                                            bool read_only) {
-  return send_memory(protocol::message::protect, {place.address, place.bytes, number, read_only}, -1);
+  return send_memory(protocol::message::protect, {place.address, place.bytes, number, read_only}, {}, in_a_second());
 }
 
 // There may be more of them than fit any message.
@@ -137,44 +106,43 @@ result<void> launched_worker::send_protected(std::span<const protocol::protected
   auto written = mapping::map(*list, map_access::read_write);
   if (!written) return written.error();
   std::memcpy(written->data(), all.data(), all.size_bytes());
-  return send_memory(protocol::message::protect, {0, all.size_bytes(), number, 1}, list->fd());
+  return send_memory(protocol::message::protect, {0, all.size_bytes(), number, 1},
+                     std::make_shared<const memory_file>(std::move(*list)), in_a_second());
 }
 
 result<void> launched_worker::send_unmap(std::uint64_t address, std::uint32_t number) {
-  return send_memory(protocol::message::unmap, {address, 0, number, 0}, -1);
+  return send_memory(protocol::message::unmap, {address, 0, number, 0});
 }
 
 result<void> launched_worker::send_serve(const protocol::service& s) {
   protocol::control_message m{};
   m.kind = protocol::message::serve;
   m.serving = s;
-  return post(packet_of(m));
+  return outbox_.post(packet_of(m), {}, in_a_second());
 }
 
 void launched_worker::send_stop() noexcept {
   protocol::control_message m{};
   m.kind = protocol::message::stop;
-  (void)post(packet_of(m));  // a worker that cannot take it is killed when its time is over
+  (void)outbox_.post(packet_of(m), {}, in_a_second());  // one that cannot take it is killed when its time is over
 }
 
 void launched_worker::send_ping() noexcept {
   protocol::control_message m{};
   m.kind = protocol::message::ping;
-  const std::scoped_lock guard(sending_);
-  (void)socket_.send(packet_of(m), {}, 0);
+  (void)outbox_.post_at_once(packet_of(m));
 }
 
 bool launched_worker::send_look() noexcept {
   protocol::control_message m{};
   m.kind = protocol::message::look;
-  const std::scoped_lock guard(sending_);
-  return static_cast<bool>(socket_.send(packet_of(m), {}, 0));
+  return outbox_.post_at_once(packet_of(m));
 }
 
 result<void> launched_worker::send_load(const std::string& library) {
   protocol::control_message m{};
   m.kind = protocol::message::load;
-  return post(packet_of(m, library));
+  return outbox_.post(packet_of(m, library));
 }
 
 void launched_worker::kill() noexcept {
@@ -197,12 +165,7 @@ worker_link::news launched_worker::receive() {
   std::string text(reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m);
   make_printable(text);
   if (m.kind == protocol::message::ready) {
-    const std::scoped_lock guard(sending_);
-    try {
-      if (!std::exchange(reads_, true) && !outbox_.empty()) postman_ = std::thread([this] { deliver(); });
-    } catch (const std::system_error&) {
-      return {news::kind::failed, "there is no thread to tell the worker of its memory", reaction::retry_later};
-    }
+    if (auto ok = outbox_.deliver(); !ok) return {news::kind::failed, ok.error().text(), ok.error().reaction()};
     return {news::kind::ready, std::move(text), reaction::fatal};
   }
   if (m.kind == protocol::message::pong) return {news::kind::alive, {}, reaction::fatal};

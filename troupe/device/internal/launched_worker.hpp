@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <deque>
-#include <mutex>
 #include <thread>
 #include <troupe/channel/control_socket.hpp>
+#include <troupe/device/internal/outbox.hpp>
 #include <troupe/device/internal/worker_link.hpp>
 
 namespace troupe {
@@ -22,7 +21,7 @@ class launched_worker final : public worker_link {
   result<void> greet(const protocol::worker_settings& settings, const std::string& text,
                      const memory_file& mailbox) override;
   result<void> launch(const std::string& program, const std::vector<std::string>& environment) override;
-  result<void> send_map(std::uint64_t address, const memory_file& memory, std::uint32_t number,
+  result<void> send_map(std::uint64_t address, const std::shared_ptr<const memory_file>& memory, std::uint32_t number,
                         bool read_only) override;
   result<void> send_protect(const protocol::protected_place& place, std::uint32_t number, bool read_only) override;
   result<void> send_protected(std::span<const protocol::protected_place> all, std::uint32_t number) override;
@@ -48,27 +47,17 @@ class launched_worker final : public worker_link {
 
  private:
   explicit launched_worker(memory_file channel) : channel_(std::make_shared<const memory_file>(std::move(channel))) {}
-  struct letter {
-    std::vector<std::byte> packet;
-    file_descriptor fd;
-  };
-  result<void> send_memory(protocol::message kind, const protocol::memory_place& place, int fd);
-  result<void> post(std::vector<std::byte> packet, int fd = -1);
-  void deliver() noexcept;
+  result<void> send_memory(protocol::message kind, const protocol::memory_place& place,
+                           std::shared_ptr<const memory_file> file = {}, std::int64_t deadline_ns = 0);
 
   std::uint32_t id_ = 0;
   enum isolation isolation_ = isolation::process;
   std::shared_ptr<const region> addresses_;
   std::shared_ptr<const memory_file> channel_;
   bool gone_ = false;
-  bool reads_ = false;                       ///< it is ready, and takes what it is sent
   control_socket socket_, theirs_, makers_;  // the last two are the worker's ends
+  outbox outbox_{socket_};
   std::shared_ptr<memory_maker> maker_;
-  std::mutex sending_;
-  // What a worker that starts cannot read yet, once the socket is full: it may be a message for each of a thousand
-  // segments. `postman_` delivers it when the worker is ready, and until then all that comes after it lies here, too.
-  std::deque<letter> outbox_;
-  std::thread postman_;
   std::optional<process> process_;
   std::thread thread_;
 };

@@ -99,7 +99,7 @@ result<std::uint64_t> device_core::place(held_segment s, std::uint64_t bytes) {
                  "alloc: the device's addresses are too fragmented; free buffers, or open another device");
   s.address = *address;
   const std::uint32_t number = segments_sent_.load(std::memory_order_relaxed) + 1;
-  const auto told = tell_all([&](worker_link& link) { return link.send_map(*address, *s.file, number, s.read_only); },
+  const auto told = tell_all([&](worker_link& link) { return link.send_map(*address, s.file, number, s.read_only); },
                              [&](worker_link& link, const error& why) { must_not_serve(link, why); });
   if (!told) {
     addresses.give_back(*address, bytes);

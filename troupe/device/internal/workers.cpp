@@ -31,7 +31,7 @@ result<void> device_core::launch(worker_id id) {
     const std::scoped_lock guard(link_lock_);
     const std::uint32_t number = segments_sent_.load(std::memory_order_relaxed);
     for (const held_segment& s : segments_)
-      if (auto ok = link.send_map(s.address, *s.file, number, s.read_only); !ok) return ok;
+      if (auto ok = link.send_map(s.address, s.file, number, s.read_only); !ok) return ok;
     std::vector<protocol::protected_place> sealed;
     for (const auto& [address, bytes] : protected_) sealed.push_back({address, bytes});
     if (!sealed.empty())

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <system_error>
+#include <troupe/device/internal/outbox.hpp>
+#include <utility>
+
+namespace troupe {
+
+result<void> outbox::send(const letter& l, std::int64_t deadline_ns) {
+  const int fd = l.enclosed ? l.enclosed->fd() : -1;
+  return to_.send(l.packet, std::span(&fd, fd >= 0 ? 1 : 0), deadline_ns);
+}
+
+result<void> outbox::post(std::vector<std::byte> packet, std::shared_ptr<const memory_file> enclosed,
+                          std::int64_t deadline_ns) {
+  letter next{std::move(packet), std::move(enclosed)};
+  const std::scoped_lock guard(sending_);
+  if (letters_.empty()) {
+    auto sent = send(next, reads_ ? deadline_ns : 0);
+    if (sent || reads_ || sent.error().reaction() != reaction::retry_later) return sent;
+  }
+  letters_.push_back(std::move(next));
+  return {};
+}
+
+bool outbox::post_at_once(std::span<const std::byte> packet) {
+  const std::scoped_lock guard(sending_);
+  return static_cast<bool>(to_.send(packet, {}, 0));
+}
+
+result<void> outbox::deliver() {
+  const std::scoped_lock guard(sending_);
+  if (std::exchange(reads_, true) || letters_.empty()) return {};
+  try {
+    postman_ = std::thread([this] { deliver_all(); });
+  } catch (const std::system_error& e) {
+    return error::from_errno(reaction::retry_later, "device", "starting a thread to tell the worker of its memory",
+                             e.code().value());
+  }
+  return {};
+}
+
+// The worker reads as fast as it can map what it reads of.
+void outbox::deliver_all() noexcept {
+  std::unique_lock guard(sending_);
+  while (!ended_ && !letters_.empty()) {
+    const letter& next = letters_.front();  // stays where it is while others are added
+    guard.unlock();
+    const auto sent = send(next, no_deadline);
+    const bool passes = !sent && sent.error().reaction() == reaction::retry_later;
+    if (passes) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    guard.lock();
+    if (sent)
+      letters_.pop_front();
+    else if (!passes)
+      return to_.shut_down();  // it must not miss one of them: so it ends, if it has not
+  }
+}
+
+void outbox::end() noexcept {
+  {
+    const std::scoped_lock guard(sending_);
+    ended_ = true;
+  }
+  to_.shut_down();
+  if (postman_.joinable()) postman_.join();
+}
+
+}  // namespace troupe
