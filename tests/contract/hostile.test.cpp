@@ -309,6 +309,70 @@ TEST_F(hostile, a_pump_that_sleeps_on_a_word_that_was_overwritten_is_woken_all_t
   EXPECT_EQ(watched.statistics().faults, 0u);
 }
 
+// All states of requests, while those that `ask` sends wait behind one that holds the worker.
+TEST_F(hostile, a_state_that_cannot_be_keeps_no_request_from_being_cancelled) {
+  for (const bool by_time_out : {true, false}) {
+    const device lied_to = rt.open_device(with_test_engines({.mailbox_capacity = capacity}));
+    const blockade b(lied_to);
+    ASSERT_TRUE(b.entered());
+    auto waits =
+        lied_to.ask(nap{.microseconds = 1}, {.timeout = by_time_out ? time_span(300ms) : time_span::for_ever()});
+    const channel_of_worker channel(lied_to, capacity);
+    ASSERT_TRUE(channel.found());
+    for (std::uint32_t slot = 0; slot < capacity; ++slot) channel->slot(slot).store(UINT64_MAX);
+    if (!by_time_out) waits.cancel();
+    const auto got = waits.get_for(20s);
+    if (!got) kill_worker(lied_to);
+    ASSERT_TRUE(got) << "nothing ends it";
+    EXPECT_TRUE(is_error(error_of(*got), reaction::context_lost, {"impossible", "state of a request"}));
+  }
+}
+
+TEST_F(hostile, a_state_that_is_overwritten_takes_no_time_limit_away) {
+  for (const std::uint64_t wrong : {std::uint64_t{0}, UINT64_MAX}) {
+    const device lied_to = rt.open_device(with_test_engines({.mailbox_capacity = capacity, .run_timeout = 2s}));
+    auto endless = lied_to.ask(spin{.gate = lied_to.alloc_host<std::uint32_t>(2, {.zeroed = true})});
+    const channel_of_worker channel(lied_to, capacity);
+    ASSERT_TRUE(channel.found());
+    std::this_thread::sleep_for(600ms);  // it has been seen to run
+    for (std::uint32_t slot = 0; slot < capacity; ++slot) channel->slot(slot).store(wrong);
+    const auto got = endless.get_for(20s);
+    if (!got) kill_worker(lied_to);
+    ASSERT_TRUE(got) << "nothing ends it; " << wrong;
+    EXPECT_TRUE(is_error(error_of(*got), reaction::context_lost, {"impossible", "state of a request"}));
+  }
+}
+
+TEST_F(hostile, a_request_that_never_seems_to_begin_has_a_time_limit_all_the_same) {
+  device_options o = with_test_engines({.mailbox_capacity = capacity, .start_timeout = 4s});
+  o.restarts = 2;
+  o.salvage = salvage::untouched;
+  const device lied_to = rt.open_device(o);
+  const auto gate = lied_to.alloc_host<std::uint32_t>(2, {.zeroed = true});
+  EXPECT_OK(lied_to.ask(nap{.microseconds = 1}).get());
+  const channel_of_worker channel(lied_to, capacity);
+  ASSERT_TRUE(channel.found());
+  std::uint64_t last = 0;
+  for (std::uint32_t slot = 0; slot < capacity; ++slot)
+    last = std::max(last, protocol::ticket_of(channel->slot(slot).load()));
+  auto endless = lied_to.ask(spin{.gate = gate}, {.run_timeout = 2s});
+  const auto forget = [&] {  // before anybody has looked
+    for (std::uint32_t slot = 0; slot < capacity; ++slot)
+      if (std::uint64_t word = channel->slot(slot).load();
+          protocol::ticket_of(word) > last && protocol::phase_of(word) == protocol::phase::started)
+        return channel->slot(slot).store(0), true;
+    return false;
+  };
+  while (!forget()) std::this_thread::yield();
+  auto behind = lied_to.ping(5);
+  const auto got = endless.get_for(30s);
+  if (!got) kill_worker(lied_to);
+  ASSERT_TRUE(got) << "nothing ends it";
+  EXPECT_TRUE(is_error(error_of(*got), reaction::context_lost, {"testing.spin", "run_timeout of 2000 ms"}));
+  EXPECT_EQ(lied_to.statistics().generation, 3u) << "the next worker has run it again";
+  EXPECT_EQ(behind.get().value_or(0), 5u);
+}
+
 TEST_F(hostile, a_download_said_to_be_done_before_its_content_has_come_is_an_error) {
   const auto big = gpu.alloc<float>(1 << 20);
   EXPECT_OK(gpu.fill(big, 1.0f).get());

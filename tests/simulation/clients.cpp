@@ -211,6 +211,7 @@ template <class T>
 void simulation::sent(request& q, pending<T> p, std::uint64_t ticket, random_bits& r) {
   q.answer = ref<pending_core>::share(p.state().get());
   q.ticket = ticket;
+  q.sent_ns = loop_->time;
   q.take = [](pending_core& core, request& of) { take(static_cast<pending_state<T>&>(core).take(), of); };
   after_sending(q);
   if (!r.percent(25)) return;

@@ -255,8 +255,11 @@ void simulation::killed(simulated_worker& w) {
   const bool ran_too_long = std::any_of(requests_.begin(), requests_.end(), [&w](const request& q) {
     return q.limited && q.started == &w && (q.finished != &w || q.joined);
   });
+  const bool begins_nothing = std::any_of(requests_.begin(), requests_.end(), [&](const request& q) {
+    return q.limited && q.started != &w && !q.judged && options_.start_timeout.after(q.sent_ns) <= loop_->time;
+  });
   if (!w.dead && w.serving && &w == shown_ && !w.dishonest && !w.asked_to_stop && !w.missed_memory && !silent &&
-      !ran_too_long)
+      !ran_too_long && !begins_nothing)
     accused_ = &w;
 }
 

@@ -96,7 +96,8 @@ class simulation final : public scene {
     bool doubted = false;  // a liar may have decided about it, unless somebody else runs it
     bool cancelled = false, suspect = false, failed_by_worker = false;
     std::int64_t deadline = INT64_MAX;
-    bool limited = false;      // it may not run for long
+    bool limited = false;  // it may not run for long
+    std::int64_t sent_ns = 0;
     std::uint32_t deadly = 0;  // for so many that run it
     std::uint32_t retries = 0, starts = 0;
     std::uint64_t started_generation = 0;  // of the device, when it was started last

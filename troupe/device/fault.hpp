@@ -18,7 +18,8 @@ enum class fault_kind : std::uint8_t {
   ended,       ///< its process ended: a signal, or an exit nobody asked for
   gave_up,     ///< it said itself that it cannot go on
   misbehaved,  ///< it wrote something impossible into the memory it shares with the application
-  silent,      ///< it gave no sign of life for device_options::heartbeat_timeout
+  silent,      ///< it gave no sign of life for device_options::heartbeat_timeout; or did not begin a request with a
+               ///< run_timeout, which had nothing to wait for, within that and device_options::start_timeout
   overran,     ///< a request ran for longer than its run_timeout
   late,        ///< it was not ready within device_options::start_timeout
 };

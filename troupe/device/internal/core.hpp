@@ -35,6 +35,7 @@ struct device_surroundings {
   staging_sizes staging = {};
 };
 
+class running_requests;
 class transfer;
 struct parsed_report;
 
@@ -234,10 +235,8 @@ class device_core final : public waiter,
   void cancel_overdue();
   void watch_running(std::int64_t limit_ns);
   void look_at_running();
-  using lane_heads = std::array<std::uint64_t, max_lanes>;
-  lane_heads first_of_lanes() const;
-  bool runs(std::uint32_t slot, std::uint64_t ticket, const lane_heads& heads) const;
-  bool runs_too_long(std::uint32_t slot, std::int64_t now, const lane_heads& heads, std::int64_t& look_again);
+  bool runs_too_long(std::uint32_t slot, std::int64_t now, const running_requests& running, std::int64_t& look_again);
+  error has_overrun(std::uint32_t slot);
   void watch_heart();
   void feel_heart();
 
@@ -278,6 +277,7 @@ class device_core final : public waiter,
   std::optional<error> missing_input(const ledger_entry& e, device_memory::marking& marks);
   void keep(std::uint32_t slot, std::uint64_t ticket, device_memory::marking& marks);
   bool words_are_possible(const open_requests& open) const noexcept;
+  bool is_impossible(std::uint64_t word, std::uint32_t slot, std::uint64_t ticket) const noexcept;
   bool has_started(std::uint32_t slot, std::uint64_t ticket) const noexcept;
 
   // inquest.cpp; the first with drive_lock_ held

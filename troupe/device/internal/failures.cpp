@@ -144,7 +144,10 @@ void device_core::outlive_thread(ledger_entry& e) {
 }
 
 void device_core::cancel(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how) noexcept {
-  if (slot < ledger_.capacity() && mark_cancelled(slot, ticket, why, how)) drive();
+  if (slot >= ledger_.capacity()) return;
+  if (is_impossible(channel_.slot(slot).load(std::memory_order_acquire), slot, ticket))
+    return violated("the state of a request");
+  if (mark_cancelled(slot, ticket, why, how)) drive();
 }
 
 // False: it has started, or has been cancelled before.

@@ -40,7 +40,9 @@ struct alignas(64) ledger_entry {
   bool is_source = false;                ///< … and which
   std::unique_ptr<const error> failure;  ///< its answer, or what it would be from the next worker
   std::uint64_t running_ticket = 0;      ///< the control loop's: seen running …
-  std::int64_t running_ns = 0;           ///< … first at this time
+  std::uint32_t running_in = 0;          ///< … in this worker …
+  std::int64_t running_ns = 0;           ///< … first at this time …
+  bool running_began = false;            ///< … or, until it has begun, nothing left that it could wait for
 
   std::span<const block_access> accesses() const noexcept {
     return many.empty() ? std::span(few).first(access_count) : std::span<const block_access>(many);

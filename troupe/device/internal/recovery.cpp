@@ -63,12 +63,18 @@ device_core::open_requests device_core::open_up_to(std::uint64_t newest) {
   return open;
 }
 
-// A slot's word is of the request that has it, or of one before.
 bool device_core::words_are_possible(const open_requests& open) const noexcept {
-  return std::all_of(open.begin(), open.end(), [this](const auto& request) {
-    return channel_.slot(request.second).load(std::memory_order_acquire) <=
-           protocol::slot_word(request.first, protocol::phase::cancelled);
+  return std::none_of(open.begin(), open.end(), [this](const auto& request) {
+    return is_impossible(channel_.slot(request.second).load(std::memory_order_acquire), request.second, request.first);
   });
+}
+
+// A slot's word is of the request that has it, or of one before. The request is looked for after the word was read: so
+// the word cannot be that of another, to which the slot was given meanwhile.
+bool device_core::is_impossible(std::uint64_t word, std::uint32_t slot, std::uint64_t ticket) const noexcept {
+  const ledger_entry& e = ledger_[slot];
+  return word > protocol::slot_word(ticket, protocol::phase::cancelled) &&
+         e.in_flight.load(std::memory_order_seq_cst) && e.ticket.load(std::memory_order_relaxed) == ticket;
 }
 
 // Of a worker that wrote what cannot be, nothing is believed: what it says it has not touched may be half done.

@@ -4,6 +4,7 @@
 // set by the first request that needs it, and goes when it finds nothing to look at.
 #include <algorithm>
 #include <troupe/device/internal/core.hpp>
+#include <troupe/device/internal/running_requests.hpp>
 
 namespace troupe {
 namespace {
@@ -38,13 +39,16 @@ void device_core::cancel_overdue() {
     // The slot may be given to another request at any moment: then it is another ticket's deadline, and none of ours.
     const std::uint64_t ticket = e.ticket.load(std::memory_order_acquire);
     const std::int64_t deadline = e.deadline_ns.load(std::memory_order_acquire);
-    const bool decided = protocol::ticket_of(channel_.slot(slot).load(std::memory_order_relaxed)) >= ticket;
-    if (deadline == no_deadline || decided || e.ticket.load(std::memory_order_relaxed) != ticket) continue;
-    if (deadline > loop_->now())
+    if (deadline == no_deadline || e.ticket.load(std::memory_order_relaxed) != ticket) continue;
+    if (const std::uint64_t word = channel_.slot(slot).load(std::memory_order_acquire);
+        protocol::ticket_of(word) >= ticket) {
+      if (is_impossible(word, slot, ticket)) violated("the state of a request");
+    } else if (deadline > loop_->now()) {
       next = std::min(next, deadline);
-    else
+    } else {
       mark_cancelled(slot, ticket, "its time-out passed before it started; the device was busy with earlier requests",
                      reaction::retry_later);
+    }
   }
   if (has_cancelled_.load(std::memory_order_relaxed)) drive();
   if (next != no_deadline) watch_deadline(next);
@@ -63,75 +67,72 @@ void device_core::look_at_running() {
   std::optional<error> overrun;
   {
     const drive_guard guard(*this);
-    const lane_heads heads = first_of_lanes();
-    for (std::uint32_t slot = 0; slot < ledger_.capacity() && !overrun; ++slot) {
-      if (!runs_too_long(slot, now, heads, again)) continue;
-      const ledger_entry& e = ledger_[slot];  // what is in it is another request's as soon as this one is answered
-      overrun_ = e.ticket.load(std::memory_order_relaxed);
-      overrun = error(error::details{.reaction = reaction::context_lost,
-                                     .domain = "device",
-                                     .text = "a request still ran after its run_timeout of " +
-                                             milliseconds(e.run_limit_ns.load()) + "; its worker was ended",
-                                     .request = {std::string(e.info->label), *overrun_}});
-    }
+    const running_requests running(channel_, ledger_, retired_, apart_);
+    for (std::uint32_t slot = 0; slot < ledger_.capacity() && !overrun; ++slot)
+      if (runs_too_long(slot, now, running, again)) overrun = has_overrun(slot);
   }
   if (overrun) {
-    feed({device_supervisor::event_kind::misbehaved, serving_.load(), std::move(*overrun), fault_kind::overran});
+    const fault_kind how = overrun_ ? fault_kind::overran : fault_kind::silent;
+    feed({device_supervisor::event_kind::misbehaved, serving_.load(), std::move(*overrun), how});
     again = std::min(again, now + longest_look_ns);
   }
   if (again != no_deadline && is_earliest(next_look_, again)) loop_->at(again, shared_from_this(), timer::running);
 }
 
-// With drive_lock_ held. What is first in its lane of all that is not done: tickets, or 0.
-device_core::lane_heads device_core::first_of_lanes() const {
-  lane_heads heads{};
-  for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
-    const std::uint64_t word = channel_.log(lane, retired_[lane] + 1).load(std::memory_order_acquire);
-    const std::uint32_t slot = protocol::slot_of(word);
-    if (slot >= ledger_.capacity()) continue;
-    const ledger_entry& e = ledger_[slot];
-    const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
-    if (e.in_flight.load(std::memory_order_acquire) && protocol::log_word(ticket, slot) == word) heads[lane] = ticket;
-  }
-  return heads;
-}
-
-// On a GPU, what has started may only have been enqueued. It runs when it is the first of its lane and does not wait
-// for other lanes, which it can only for what is older. Where no lane has a first one, the worker's memory is corrupt,
-// and everything counts.
-bool device_core::runs(std::uint32_t slot, std::uint64_t ticket, const lane_heads& heads) const {
-  if (!has_started(slot, ticket)) return false;
-  if (!apart_) return true;
-  if (std::all_of(heads.begin(), heads.end(), [](std::uint64_t head) { return head == 0; })) return true;
-  const std::uint32_t gate = channel_.gate(slot).load(std::memory_order_acquire);
-  bool is_first = false, waits = false;
-  for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
-    is_first |= heads[lane] == ticket;
-    waits |= (gate >> lane & 1) != 0 && heads[lane] != 0 && heads[lane] < ticket;
-  }
-  return is_first && !waits;
+// With drive_lock_ held. One that has begun is to blame. If it has not, for whatever reason, the next worker runs it.
+error device_core::has_overrun(std::uint32_t slot) {
+  const ledger_entry& e = ledger_[slot];  // what is in it is another request's as soon as this one is answered
+  const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
+  const std::string limit = milliseconds(e.run_limit_ns.load(std::memory_order_relaxed));
+  overrun_.reset();
+  if (e.running_began) overrun_ = ticket;
+  return error(error::details{
+      .reaction = reaction::context_lost,
+      .domain = "device",
+      .text = e.running_began
+                  ? "a request still ran after its run_timeout of " + limit + "; its worker was ended"
+                  : "the worker did not begin a request that waited for no other one, within its run_timeout of " +
+                        limit + " and device_options::start_timeout; it was ended",
+      .request = {std::string(e.info->label), ticket}});
 }
 
 // With drive_lock_ held. When to look again goes into `again`.
-bool device_core::runs_too_long(std::uint32_t slot, std::int64_t now, const lane_heads& heads, std::int64_t& again) {
+//
+// A worker may have damaged the words that say what has begun. So the oldest request is timed in any case, since
+// nothing is left that it could wait for. Before it begins, an engine may have to be loaded and memory mapped.
+bool device_core::runs_too_long(std::uint32_t slot, std::int64_t now, const running_requests& running,
+                                std::int64_t& again) {
   ledger_entry& e = ledger_[slot];
   if (!e.in_flight.load(std::memory_order_seq_cst) || e.answered) return false;
   const std::int64_t limit = e.run_limit_ns.load(std::memory_order_relaxed);
   if (limit == no_deadline) return false;
   const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
+  const bool served = !unserved_ && link_of(served_) != nullptr;
+  const bool began = has_started(slot, ticket);
+  // A request that is run again after a fault begins anew.
+  const bool seen = e.running_ticket == ticket && e.running_in == served_;
+  if (served && ((seen && e.running_began && !began) ||
+                 is_impossible(channel_.slot(slot).load(std::memory_order_acquire), slot, ticket))) {
+    violated("the state of a request");
+    return false;
+  }
+  const bool runs = began ? running.runs(slot, ticket) : served && ticket == running.oldest();
   // One that waits for another device does not run.
-  if (!runs(slot, ticket, heads) || (e.peer && !e.peer->is_turn_of(e.is_source))) {
+  if (!runs || (e.peer && !e.peer->is_turn_of(e.is_source))) {
     again = std::min(again, now + std::clamp(limit / looks_in_a_limit, shortest_look_ns, longest_look_ns));
     e.running_ticket = 0;
     return false;
   }
-  // A request that is run again after a fault begins anew.
-  if (e.running_ticket != ticket || e.running_ns < fault_ns_) {
+  if (!seen || began != e.running_began) {
     e.running_ticket = ticket;
+    e.running_in = served_;
     e.running_ns = now;
+    e.running_began = began;
   }
-  if (now - e.running_ns >= limit) return true;
-  again = std::min(again, e.running_ns + limit);
+  const std::int64_t end = e.running_ns + limit, last = began ? end : options_.start_timeout.after(end);
+  if (now >= last) return true;
+  const std::int64_t soon = now + std::clamp(limit / looks_in_a_limit, shortest_look_ns, longest_look_ns);
+  again = std::min({again, last, began ? last : soon});
   return false;
 }
 

@@ -172,11 +172,11 @@ void lane_set::wait_until_done(std::uint32_t number, std::uint64_t sequence) noe
   sleep_until(reached);
 }
 
-// For an operation that is about to run on a lane. Of the device, streams wait for each other by themselves: for which
-// lanes, a bit each, is what it says. Once the device is lost it returns whatever has been done.
-std::uint32_t lane_set::wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept {
+// For an operation that is about to run on a lane. Of the device, streams wait for each other by themselves: for what
+// is what it says. Once the device is lost it returns whatever has been done.
+protocol::gate lane_set::wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept {
   void* const stream = lanes_[on_lane].stream;
-  std::uint32_t on_device = 0;
+  protocol::gate on_device;
   waits.for_each([&](position p) {
     lane& l = lanes_[p.lane];
     if (done(p.lane) >= p.sequence) return;
@@ -185,7 +185,7 @@ std::uint32_t lane_set::wait_for(const wait_list& waits, std::uint32_t on_lane) 
     if (l.stream == nullptr) return wait_until_done(p.lane, p.sequence);
     sleep_until([&] { return l.ran.load(std::memory_order_seq_cst) >= p.sequence; });
     mark(p);
-    on_device |= std::uint32_t{1} << p.lane;
+    on_device.add(p.lane, channel_.log(p.lane, p.sequence).load(std::memory_order_relaxed));
     if (auto ok = gpu_->wait(stream, channel_.page().lanes[p.lane].done, p.sequence); !ok) fault(ok.error());
   });
   return on_device;
@@ -271,7 +271,7 @@ void lane_set::run(operation& op) noexcept {
   if (op.together > 1) return run_group(op);
   // Waits come first, also for an operation that will not run: later ones wait for this one alone and rely on what it
   // waited for.
-  const std::uint32_t on_device = wait_for(op.waits, op.at.lane);
+  const protocol::gate on_device = wait_for(op.waits, op.at.lane);
   if (is_lost()) return;
   if (op.timed) is_about_to_run(op, on_device);
   failure_ptr why = start(op);
@@ -283,10 +283,10 @@ void lane_set::run(operation& op) noexcept {
 }
 
 // The application counts the time of what runs, and what is only enqueued does not: of each lane only the first runs,
-// and that not while the device keeps it waiting for other lanes.
-void lane_set::is_about_to_run(const operation& op, std::uint32_t waits_for) noexcept {
+// with those that share its call, and that not while the device keeps it waiting for other lanes.
+void lane_set::is_about_to_run(const operation& op, protocol::gate gate) noexcept {
   if (lanes_[op.at.lane].stream != nullptr) mark(op.at.lane);
-  channel_.gate(op.slot).store(waits_for, std::memory_order_relaxed);
+  channel_.gate(op.slot).store(gate.word(), std::memory_order_relaxed);
 }
 
 // It has not failed by itself: it is lost, and may be asked again, as all that the device has not done.
@@ -303,12 +303,13 @@ void lane_set::run_group(operation& head) noexcept {
   const position first = head.at;
   const std::uint32_t all = head.together;
   const auto member = [&](std::uint32_t i) -> operation& { return at({first.lane, first.sequence + i}); };
-  std::uint32_t on_device = 0;
-  for (std::uint32_t i = 0; i < all; ++i) on_device |= wait_for(member(i).waits, first.lane);
+  protocol::gate on_device;
+  for (std::uint32_t i = 0; i < all; ++i) on_device.add(wait_for(member(i).waits, first.lane));
   if (is_lost()) return;
   for (std::uint32_t i = 0; i < all; ++i) {
     operation& op = member(i);
     if (op.timed) is_about_to_run(op, on_device);
+    on_device.share_a_call();  // those behind it
     if (const failure_ptr why = start(op)) {
       tell(op, why);
       continue;

@@ -118,8 +118,8 @@ class lane_set {
   void look_ahead(std::uint32_t number, std::uint64_t next, std::uint64_t queued) noexcept;
   void give_way() noexcept;
   operation& at(position p) const noexcept;
-  std::uint32_t wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept;
-  void is_about_to_run(const operation& op, std::uint32_t waits_for) noexcept;
+  protocol::gate wait_for(const wait_list& waits, std::uint32_t on_lane) noexcept;
+  void is_about_to_run(const operation& op, protocol::gate gate) noexcept;
   bool goes_with_the_context(const failure& why) const noexcept;
   void wait_until_done(std::uint32_t lane, std::uint64_t sequence) noexcept;
   void wait_for_device(position p) noexcept;

@@ -17,7 +17,7 @@ namespace {
 using testing_worker::recording_device;
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t capacity = 1024, lane = 2, other = 3, first_helper = 14;
+constexpr std::uint32_t capacity = 1024, lane = 2, other = 3, third = 4, first_helper = 14;
 
 bool lose_the_context(void*, const void*, const troupe_engine_call*, troupe_engine_failure* failure) {
   failure->reaction = static_cast<std::uint8_t>(reaction::context_lost);
@@ -265,18 +265,43 @@ TEST_F(lanes_of_a_device, those_with_a_time_limit_are_marked_each) {
   EXPECT_EQ(device_.enqueued(lane), " runs says 1 runs says 2 runs says 3 runs");
 }
 
-TEST_F(lanes_of_a_device, one_with_a_time_limit_says_for_which_lanes_the_device_lets_it_wait) {
-  run(lane);
-  operation& op = issued(other, behind({lane, 1}));
+TEST_F(lanes_of_a_device, one_with_a_time_limit_says_for_what_the_device_lets_it_wait) {
+  const auto gate_of = [&](const operation& op) { return protocol::gate(channel_.view().gate(op.slot).load()); };
+  for (int i = 0; i < 2; ++i) run(lane), run(third);
+  wait_list waits = behind({third, 2});
+  waits.add({lane, 1});
+  operation& op = issued(other, waits);
   op.timed = true;
-  channel_.view().gate(op.slot).store(~0u);
+  channel_.view().gate(op.slot).store(~std::uint64_t{0});
   lanes_.run_here(op);
-  EXPECT_EQ(channel_.view().gate(op.slot).load(), 1u << lane);
+  EXPECT_EQ(gate_of(op).lanes(), 1u << lane | 1u << third);
+  EXPECT_EQ(gate_of(op).youngest(op.ticket), 4u);
+  EXPECT_FALSE(gate_of(op).shares_a_call());
   operation& free = issued(other);
   free.timed = true;
-  channel_.view().gate(free.slot).store(~0u);
+  channel_.view().gate(free.slot).store(~std::uint64_t{0});
   lanes_.run_here(free);
-  EXPECT_EQ(channel_.view().gate(free.slot).load(), 0u);
+  EXPECT_EQ(gate_of(free).word(), 0u);
+}
+
+TEST_F(lanes_of_a_device, those_with_a_time_limit_that_share_a_call_say_so) {
+  run(other);
+  troupe_engine_operation grouped = testing_worker::operation_that(&enqueue);
+  grouped.run_group = [](void*, const void* const*, const troupe_engine_call*, std::uint32_t, troupe_engine_failure*) {
+    return true;
+  };
+  std::array<operation*, 3> group;
+  for (operation*& op : group) {
+    op = &issued(lane, op == group[1] ? behind({other, 1}) : wait_list());
+    op->timed = true;
+    op->what = &grouped;
+  }
+  group[0]->together = 3;
+  lanes_.run_here(*group[0]);
+  for (const operation* op : group) {
+    const protocol::gate gate(channel_.view().gate(op->slot).load());
+    EXPECT_EQ(gate.shares_a_call(), op != group[0]);
+  }
 }
 
 // Else the answer to a long one would come with that to the last of many.

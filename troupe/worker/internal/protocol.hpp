@@ -33,6 +33,41 @@ constexpr std::uint64_t ticket_of(std::uint64_t word) noexcept { return word >> 
 constexpr std::uint64_t log_word(std::uint64_t ticket, std::uint32_t slot) noexcept { return ticket << 20 | slot; }
 constexpr std::uint32_t slot_of(std::uint64_t log) noexcept { return log & 0xfffff; }
 
+/// Of a request that has a time limit and has started: what the device keeps it waiting for, and whether it shares the
+/// call of the one before it in its lane. In one word.
+class gate {
+ public:
+  constexpr gate() noexcept = default;
+  constexpr explicit gate(std::uint64_t word) noexcept : word_(word) {}
+  constexpr std::uint64_t word() const noexcept { return word_; }
+
+  /// What the lane's log has at that place.
+  constexpr void add(std::uint32_t lane, std::uint64_t log) noexcept {
+    if (lanes() == 0 || static_cast<std::int64_t>((log & ticket_bits) - (word_ & ticket_bits)) > 0)
+      word_ = (log & ticket_bits) | (word_ & ~ticket_bits);
+    word_ |= std::uint64_t{1} << lane;
+  }
+  constexpr void add(const gate& other) noexcept {
+    for (std::uint32_t lane = 0; lane < max_lanes; ++lane)
+      if ((other.lanes() >> lane & 1) != 0) add(lane, other.word_);
+  }
+  constexpr void share_a_call() noexcept { word_ |= sharing; }
+
+  /// A bit each.
+  constexpr std::uint32_t lanes() const noexcept { return static_cast<std::uint32_t>(word_) & (sharing - 1); }
+  /// Of all that it waits for in these lanes, for the request with this ticket.
+  constexpr std::uint64_t youngest(std::uint64_t ticket) const noexcept {
+    return ticket - (((ticket << ticket_shift) - (word_ & ticket_bits)) >> ticket_shift);
+  }
+  constexpr bool shares_a_call() const noexcept { return (word_ & sharing) != 0; }
+
+ private:
+  static constexpr std::uint32_t ticket_shift = 20, sharing = 1 << max_lanes;  // as in a log
+  static constexpr std::uint64_t ticket_bits = ~std::uint64_t{0} << ticket_shift;
+  static_assert(max_lanes < ticket_shift);
+  std::uint64_t word_ = 0;
+};
+
 /// Result cells: one per slot.
 struct alignas(64) reply_cell {
   std::byte bytes[max_reply_bytes];
@@ -151,7 +186,7 @@ struct layout {
     l.page = 0;
     l.slots = up(sizeof(progress_page));
     l.gates = up(l.slots + 8 * std::uint64_t{capacity});
-    l.cells = up(l.gates + 4 * std::uint64_t{capacity});
+    l.cells = up(l.gates + 8 * std::uint64_t{capacity});
     l.logs = up(l.cells + sizeof(reply_cell) * std::uint64_t{capacity});
     l.reports = up(l.logs + 8 * std::uint64_t{capacity} * max_lanes);
     l.total = up(l.reports + ring_region::bytes_for(l.report_bytes));
@@ -180,9 +215,8 @@ struct view {
   std::atomic<std::uint64_t>& slot(std::uint32_t i) const noexcept {
     return reinterpret_cast<std::atomic<std::uint64_t>*>(base + at.slots)[i];
   }
-  /// Of a request that is `timed` and has started: the lanes, a bit each, that the device lets it wait for.
-  std::atomic<std::uint32_t>& gate(std::uint32_t i) const noexcept {
-    return reinterpret_cast<std::atomic<std::uint32_t>*>(base + at.gates)[i];
+  std::atomic<std::uint64_t>& gate(std::uint32_t i) const noexcept {
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(base + at.gates)[i];
   }
   reply_cell& cell(std::uint32_t i) const noexcept { return reinterpret_cast<reply_cell*>(base + at.cells)[i]; }
   std::atomic<std::uint64_t>& log(std::uint32_t lane, std::uint64_t sequence) const noexcept {

@@ -319,7 +319,7 @@ std::uint64_t pump::group_key(const operation& op, protocol::command_flags flags
 // before the group was opened.
 bool pump::may_join(const operation& op, std::uint64_t key) const noexcept {
   if (group_.count == 0 || key == 0 || key != group_.key || op.what != group_.head->what) return false;
-  if (op.timed != group_.head->timed) return false;  // the first of a group is the one whose time is looked at
+  if (op.timed != group_.head->timed) return false;  // what has no time limit says nothing of when it runs
   bool independent = !waits_for_group(op);
   op.waits.for_each(
       [&](position p) { independent &= p.lane == group_.lane || p.sequence <= group_.issued_before[p.lane]; });
