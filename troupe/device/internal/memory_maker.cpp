@@ -116,8 +116,9 @@ result<memory_maker::answer> memory_maker::ask(protocol::wanted_memory wanted, c
     if (got->outcome == control_socket::outcome::closed) return leave("has ended");
     if (got->bytes < sizeof head) return leave("wrote nonsense");
     std::memcpy(&head, packet.data(), sizeof head);
+    if (head.number > wanted.number || head.number <= heard_) return leave("wrote nonsense");
+    heard_ = head.number;
     if (head.number == wanted.number) break;
-    if (head.number > wanted.number) return leave("wrote nonsense");
     // It comes too late for whoever had asked.
     if (head.made == 1 && head.address != 0) release_managed(head.address);
   }

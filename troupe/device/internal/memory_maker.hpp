@@ -42,6 +42,7 @@ class memory_maker {
 
   std::atomic<std::uint32_t> busy_{0};  // somebody has asked, and gets the answer
   std::uint64_t asked_ = 0;             // his
+  std::uint64_t heard_ = 0;             // the last that was answered; each is once, in their order
   std::atomic<bool> gone_{false};
   std::mutex sending_;  // while something is sent, or the socket given up
   control_socket worker_;

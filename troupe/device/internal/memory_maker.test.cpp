@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <thread>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/internal/memory_maker.hpp>
 
@@ -22,6 +23,14 @@ class makers_of_memory : public testing::Test {
     const int fd = memory_.get();
     ASSERT_TRUE(ends_.theirs.send(std::as_bytes(std::span(&made, 1)), std::span(&fd, 1)));
   }
+
+  bool answer_managed(std::uint64_t number) {
+    const protocol::made_memory made{.made = 1, .reaction = 0, .address = 4096 * number, .number = number};
+    return static_cast<bool>(ends_.theirs.send(std::as_bytes(std::span(&made, 1))));
+  }
+  static std::int64_t in(std::int64_t milliseconds) { return now_ns() + milliseconds * 1'000'000; }
+  // Has asked, and has given up.
+  void ask_in_vain() { EXPECT_EQ(maker_.make_managed(4096, in(1)).error().reaction(), reaction::retry_later); }
 
   control_pair ends_ = control_socket::make_pair().value();
   file_descriptor memory_{::open("/dev/null", O_RDWR | O_CLOEXEC)};
@@ -76,6 +85,32 @@ TEST_F(makers_of_memory, that_do_not_answer_are_told_from_those_that_have_none) 
   EXPECT_EQ(late.error().reaction(), reaction::retry_later);
   EXPECT_EQ(late.error().code(), ETIMEDOUT);
   EXPECT_FALSE(maker_.is_gone());
+}
+
+TEST_F(makers_of_memory, get_back_what_comes_too_late_and_their_next_answer_is_taken) {
+  ask_in_vain();
+  ASSERT_TRUE(answer_managed(1));
+  ASSERT_TRUE(answer_managed(2));
+  EXPECT_EQ(maker_.make_managed(4096, in(20'000)).value(), 2 * 4096u);
+  protocol::wanted_memory told{};
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(ends_.theirs.receive(std::as_writable_bytes(std::span(&told, 1)), 0, in(20'000)));
+  EXPECT_EQ(told.what, protocol::wanted::release);
+  EXPECT_EQ(told.address, 4096u);
+}
+
+// Else it could go on for ever.
+TEST_F(makers_of_memory, that_answer_an_old_question_again_are_not_asked_any_more) {
+  ask_in_vain();
+  std::thread answers([this] {
+    while (answer_managed(1)) {
+    }
+  });
+  const auto made = maker_.make_managed(4096, in(2'000));
+  ends_.theirs.shut_down();
+  answers.join();
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().reaction(), reaction::context_lost) << made.error().to_string();
+  EXPECT_TRUE(maker_.is_gone());
 }
 
 }  // namespace
