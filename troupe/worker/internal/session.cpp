@@ -244,10 +244,12 @@ void worker_session::enter_gpu() {
 void worker_session::make_memory() {
   enter_gpu();
   while (true) {
-    protocol::wanted_memory wanted;
+    protocol::wanted_memory wanted{};
     const auto got = state_->asks_for_memory.receive(std::as_writable_bytes(std::span(&wanted, 1)), 1);
-    if (!got || got->outcome != control_socket::outcome::message || got->bytes != sizeof wanted) return;
-    const bool opens = !got->fds.empty();
+    // What came without its descriptor, for which this process had no room, is a question all the same.
+    if (!got && wanted.number == 0) return;
+    if (got && (got->outcome != control_socket::outcome::message || got->bytes != sizeof wanted)) return;
+    const bool opens = got && !got->fds.empty();
     if (wanted.what == protocol::wanted::release) {
       if (const auto at = state_->managed.extract(wanted.address))
         state_->releases->add([this, address = at.key(), bytes = at.mapped()] { free_managed(address, bytes); });
@@ -255,6 +257,7 @@ void worker_session::make_memory() {
     }
     std::uint64_t address = 0;
     const result<file_descriptor> made = [&]() -> result<file_descriptor> {
+      if (!got) return got.error();
       if (wanted.what == protocol::wanted::managed) {
         const auto at = make_managed(wanted.bytes);
         if (!at) return at.error();
@@ -458,7 +461,10 @@ int worker_session::run() {
   try {
     state_->orders.emplace([this] { enter_gpu(); });
     state_->releases.emplace([this] { enter_gpu(); });
-    state_->maker = std::thread([this] { make_memory(); });
+    state_->maker = std::thread([this] {
+      make_memory();
+      state_->asks_for_memory.shut_down();  // nobody shall wait for an answer
+    });
     state_->listener = std::thread([this] { listen(); });
   } catch (const std::system_error& e) {
     tell(error::from_errno(reaction::retry_later, "worker", "starting the worker's threads", e.code().value()));
