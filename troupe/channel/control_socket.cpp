@@ -97,7 +97,7 @@ result<void> control_socket::send(std::span<const std::byte> data, std::span<con
     if (errno == ETOOMANYREFS)
       return error::from_errno(
           reaction::retry_later, "channel",
-          "sendmsg on the control socket, with so many descriptors on their way that have not been received (ulimit -n)",
+          "sendmsg on the control socket, with so many descriptors on their way that nobody has received (ulimit -n)",
           errno);
     if (errno != EAGAIN) return channel_error("sendmsg on the control socket", errno);
     const auto room = poll_until(fd_.get(), POLLOUT, deadline_ns);

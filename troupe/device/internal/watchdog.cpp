@@ -107,6 +107,7 @@ bool device_core::runs_too_long(std::uint32_t slot, std::int64_t now, const runn
   const std::int64_t limit = e.run_limit_ns.load(std::memory_order_relaxed);
   if (limit == no_deadline) return false;
   const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
+  const std::int64_t soon = now + std::clamp(limit / looks_in_a_limit, shortest_look_ns, longest_look_ns);
   const bool served = !unserved_ && link_of(served_) != nullptr;
   const bool began = has_started(slot, ticket);
   // A request that is run again after a fault begins anew.
@@ -114,12 +115,13 @@ bool device_core::runs_too_long(std::uint32_t slot, std::int64_t now, const runn
   if (served && ((seen && e.running_began && !began) ||
                  is_impossible(channel_.slot(slot).load(std::memory_order_acquire), slot, ticket))) {
     violated("the state of a request");
+    again = std::min(again, soon);
     return false;
   }
   const bool runs = began ? running.runs(slot, ticket) : served && ticket == running.oldest();
   // One that waits for another device does not run.
   if (!runs || (e.peer && !e.peer->is_turn_of(e.is_source))) {
-    again = std::min(again, now + std::clamp(limit / looks_in_a_limit, shortest_look_ns, longest_look_ns));
+    again = std::min(again, soon);
     e.running_ticket = 0;
     return false;
   }
@@ -131,7 +133,6 @@ bool device_core::runs_too_long(std::uint32_t slot, std::int64_t now, const runn
   }
   const std::int64_t end = e.running_ns + limit, last = began ? end : options_.start_timeout.after(end);
   if (now >= last) return true;
-  const std::int64_t soon = now + std::clamp(limit / looks_in_a_limit, shortest_look_ns, longest_look_ns);
   again = std::min({again, last, began ? last : soon});
   return false;
 }

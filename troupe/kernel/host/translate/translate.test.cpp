@@ -89,6 +89,7 @@ TEST(translate, barriers_in_structured_places_split_a_kernel) {
       how(body("for (int i = 0; i < 9; ++i) { for (int j = 0; j < 9; ++j) if (j == n) break; __syncthreads(); }")),
       "split");
   EXPECT_EQ(how(body("auto g = [](int a) { return a; }; y[0] = g(1); __syncthreads(); y[1] = 2;")), "split");
+  EXPECT_EQ(how(body("int a = f(1), b = f(2); __syncthreads(); y[0] = (b & (a / 3)) & (a > 4 ? b : a);")), "split");
   EXPECT_EQ(how(body("auto g = [](int a) { return a; }; if (g(n) > 0) return; __syncthreads(); y[1] = 2;")), "split");
 }
 
@@ -104,6 +105,8 @@ TEST(translate, what_is_not_understood_runs_as_fibers_and_says_why) {
   EXPECT_EQ(how(body("int a = f(1); auto g = [&] { return a; }; __syncthreads(); y[0] = g();")),
             "fibers: line 3: a lambda that refers to variables");
   EXPECT_EQ(how(body("int a = f(1);\n int* p = &a; __syncthreads(); *p = 2; y[0] = a;")),
+            "fibers: line 4: what happens to 'a' is not understood");
+  EXPECT_EQ(how(body("int a = f(1);\n f((T & (int)) & a); __syncthreads(); y[0] = a;")),
             "fibers: line 4: what happens to 'a' is not understood");
   EXPECT_EQ(how(body("float a[4]; float* p = a; __syncthreads(); y[0] = p[0] + a[0];")),
             "fibers: line 3: what happens to 'a' is not understood");

@@ -300,7 +300,7 @@ class finder {
   }
 
   // Whether the parenthesis is part of an expression for sure, and not a type that something is cast to.
-  bool is_value(std::size_t open, std::size_t close) const {
+  bool is_value(std::size_t open, std::size_t close, int deeper = 16) const {
     if (open >= close) return false;
     const token& t = s_[open - 1];
     if (t.is_identifier() && !is_control_word(t.text) && !is_word_before_expression(t.text) && !t.is("decltype"))
@@ -315,6 +315,7 @@ class finder {
                   s_[i].is("%") || s_[i].is("==") || s_[i].is("!=") || s_[i].is("^") || s_[i].is("|") ||
                   s_[i].is("||") || s_[i].is(".");
       const bool may_be_of_type = s_[i].is("*") || s_[i].is("&") || s_[i].is("&&");
+      operates |= may_be_of_type && s_[i + 1].is("(") && deeper > 0 && is_value(i + 1, s_.closing(i + 1), deeper - 1);
       operates |= may_be_of_type && s_[i + 1].is_identifier() && !s_[i + 1].is("const") && !s_[i + 1].is("volatile") &&
                   !s_[i + 1].is("__restrict__") && !s_[i + 1].is("__restrict") && !is_number_word(s_[i + 1].text);
     }
