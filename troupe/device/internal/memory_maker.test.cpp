@@ -93,7 +93,8 @@ TEST_F(makers_of_memory, get_back_what_comes_too_late_and_their_next_answer_is_t
   ASSERT_TRUE(answer_managed(2));
   EXPECT_EQ(maker_.make_managed(4096, in(20'000)).value(), 2 * 4096u);
   protocol::wanted_memory told{};
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(ends_.theirs.receive(std::as_writable_bytes(std::span(&told, 1)), 0, in(20'000)));
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(ends_.theirs.receive(std::as_writable_bytes(std::span(&told, 1)), 0, in(20'000)));
   EXPECT_EQ(told.what, protocol::wanted::release);
   EXPECT_EQ(told.address, 4096u);
 }
