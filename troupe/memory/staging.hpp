@@ -33,12 +33,14 @@ struct staging_header {
     futex_wake(turn, futex_scope::shared);
   }
   bool is_broken() const noexcept { return broken.load(std::memory_order_seq_cst) != 0; }
-  /// Looks for the other side for a while, and sleeps when that does not help.
+  /// Looks for the other side for a while, and sleeps when that does not help. Not for ever: a worker that has
+  /// overwritten the words that sleepers are known by must not be waited for without end.
   template <class Ready>
   void await(Ready&& ready) noexcept {
     constexpr int looks = 2000;
+    constexpr std::int64_t longest_sleep_ns = 1'000'000'000;
     for (int i = 0; i < looks && !ready(); ++i) spin_hint();
-    while (!ready()) sleep(ready);
+    while (!ready()) sleep(ready, now_ns() + longest_sleep_ns);
   }
   /// Sleeps until something changes, if `ready()` is still false after announcing it.
   template <class Ready>

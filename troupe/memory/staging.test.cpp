@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+#include <troupe/memory/staging.hpp>
+
+namespace troupe {
+namespace {
+
+TEST(staging, who_is_no_longer_known_to_sleep_wakes_all_the_same) {
+  using namespace std::chrono_literals;
+  staging_header h;
+  std::thread waits([&h] { h.await([&h] { return h.filled.load(std::memory_order_acquire) > 0; }); });
+  while (h.sleepers.load() == 0) std::this_thread::yield();
+  std::this_thread::sleep_for(20ms);  // asleep by now
+  h.sleepers.store(0);                // overwritten
+  h.step(h.filled, 1);
+  waits.join();
+}
+
+}  // namespace
+}  // namespace troupe
