@@ -210,8 +210,7 @@ TEST(events, of_before_a_restart_are_stale_and_can_be_recorded_anew) {
   const device gpu = rt.open_device(with_test_engines({.restarts = 2, .salvage = salvage::untouched}));
   const events::event e(gpu);
   ASSERT_OK(e.record().get());
-  kill_worker(gpu);
-  while (gpu.statistics().generation == 1) std::this_thread::yield();
+  kill_and_wait(gpu);
   EXPECT_EQ(error_of(e.reached()).reaction(), reaction::context_lost);
   EXPECT_OK(e.record().get());
   EXPECT_OK(e.reached().get());

@@ -153,6 +153,12 @@ inline void kill_worker(const device& gpu, int signal = SIGKILL) {
   ASSERT_GT(pid, 1) << "the worker is no process";
   ASSERT_EQ(::kill(pid, signal), 0);
 }
+/// And waits until that has been noticed: also once all that stood by has been used up.
+inline void kill_and_wait(const device& gpu) {
+  const std::uint64_t before = gpu.statistics().generation;
+  kill_worker(gpu);
+  while (gpu.statistics().generation == before) std::this_thread::yield();
+}
 
 /// TROUPE_SEED, or `otherwise`.
 inline std::uint64_t seed_or(std::uint64_t otherwise) {

@@ -186,8 +186,7 @@ TEST(sharing, imported_memory_is_there_after_a_restart) {
   const auto x = gpu.import_memory<float>(
       {.descriptor = memory_with(100, 5), .offset_bytes = 0, .bytes = 400, .allocation_bytes = 8192});
   EXPECT_EQ(gpu.download(x).get().value(), counting(100, 5));
-  kill_worker(gpu);
-  while (gpu.statistics().generation == 1) std::this_thread::yield();
+  kill_and_wait(gpu);
   EXPECT_EQ(gpu.download(x).get().value(), counting(100, 5));
 }
 
@@ -221,9 +220,8 @@ TEST(sharing, a_worker_is_told_of_as_much_memory_as_there_is) {
                                                 .bytes = 40,
                                                 .allocation_bytes = 8192}));
       EXPECT_EQ(gpu.download(all.back()).get().value(), counting(10, 299));
-      for (std::uint64_t times = 1; how == isolation::process && times <= 3; ++times) {
-        kill_worker(gpu);
-        while (gpu.statistics().generation <= times) std::this_thread::yield();
+      for (int times = 0; how == isolation::process && times < 3; ++times) {
+        kill_and_wait(gpu);
         EXPECT_EQ(gpu.download(all.front()).get().value(), counting(10, 0));
         EXPECT_EQ(gpu.download(all.back()).get().value(), counting(10, 299));
       }

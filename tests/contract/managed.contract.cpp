@@ -139,8 +139,7 @@ TEST(managed_memory, goes_with_its_worker_and_says_so) {
     const device gpu = rt.open_device(o);
     const auto x = gpu.alloc_managed<float>(10, {.zeroed = true});
     ASSERT_OK(gpu.sync().get());
-    kill_worker(gpu);
-    while (gpu.statistics().generation == 1) std::this_thread::yield();
+    kill_and_wait(gpu);
     EXPECT_TRUE(is_error(error_of(gpu.download(x)), reaction::context_lost, {"SIGKILL", "allocate it again"}));
     for (int i = 0; i < 3; ++i)
       EXPECT_TRUE(is_error(error_of(gpu.fill(x, 1.f)), reaction::context_lost, {"SIGKILL", "allocate it again"}));

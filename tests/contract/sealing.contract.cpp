@@ -18,11 +18,6 @@ class sealed_memory : public testing::Test {
     EXPECT_OK(d.started().get());
     return d;
   }
-  static void lose_worker(const device& gpu) {
-    const std::uint64_t before = gpu.statistics().generation;
-    kill_worker(gpu);
-    while (gpu.statistics().generation == before) std::this_thread::yield();
-  }
   // Reads all of `from` again and again, for many milliseconds.
   static jit::program slow_reader(const device& gpu) {
     return jit::compile(gpu, {.source = "__global__ void sum(const int* from, int n, int rounds, long long* out) {\n"
@@ -68,7 +63,7 @@ TEST_F(sealed_memory, outlives_its_worker_and_can_be_written_when_the_seal_has_e
   gpu.fill(kept, 7);
   ASSERT_OK(gpu.seal(kept).get());
   for (int round = 0; round < 2; ++round) {
-    lose_worker(gpu);
+    kill_and_wait(gpu);
     EXPECT_EQ(gpu.download(kept).get().value(), std::vector<int>(1000, 7));
     EXPECT_TRUE(is_error(error_of(gpu.download(lost)), reaction::context_lost, {}));
   }
@@ -79,7 +74,7 @@ TEST_F(sealed_memory, outlives_its_worker_and_can_be_written_when_the_seal_has_e
   while (gpu.statistics().generation == before) std::this_thread::yield();
   ASSERT_OK(gpu.fill(kept, 8).get());
   EXPECT_EQ(gpu.download(kept).get().value(), std::vector<int>(1000, 8));
-  lose_worker(gpu);
+  kill_and_wait(gpu);
   EXPECT_TRUE(is_error(error_of(gpu.download(kept)), reaction::context_lost, {}));
 }
 

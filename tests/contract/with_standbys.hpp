@@ -16,12 +16,6 @@ class with_standbys : public testing::TestWithParam<std::uint32_t> {
     o.restarts = restarts_;
     return rt.open_device(o);
   }
-  /// Kills the worker, and waits until that has been noticed: also once all that stood by has been used up.
-  static void kill_and_wait(const device& gpu) {
-    const std::uint64_t before = gpu.statistics().generation;
-    kill_worker(gpu);
-    while (gpu.statistics().generation == before) std::this_thread::yield();
-  }
   runtime rt;
 
  private:

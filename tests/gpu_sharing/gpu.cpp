@@ -304,13 +304,18 @@ TEST_F(beside_cuda, events_tell_the_gpus_time) {
   EXPECT_TRUE(after.query());
 }
 
+// As another process would.
+events::event opened_on(const device& other, const events::event& e) {
+  const auto handle = e.handle().get();
+  EXPECT_TRUE(handle) << trouble(handle);
+  return events::event::open(other, handle ? *handle : events::event_handle{});
+}
+
 TEST_F(beside_cuda, an_event_of_another_process_is_waited_for) {
   const device one = open(), two = open();
   const events::event e(one, {.inter_process = true});
   ASSERT_EQ(trouble(e.record().get()), "");
-  const auto handle = e.handle().get();
-  ASSERT_TRUE(handle) << trouble(handle);
-  const events::event theirs = events::event::open(two, *handle);
+  const events::event theirs = opened_on(two, e);
   EXPECT_EQ(trouble(theirs.reached().get()), "");
   const events::event plain(one);
   ASSERT_EQ(trouble(plain.record().get()), "");
@@ -337,9 +342,7 @@ TEST_F(beside_cuda, an_event_that_is_enqueued_holds_back_another_process) {
   const device one = open(), two = open();
   const busy_kernel busy(one);
   const events::event e(one, {.inter_process = true});
-  const auto handle = e.handle().get();
-  ASSERT_TRUE(handle) << trouble(handle);
-  const events::event theirs = events::event::open(two, *handle);
+  const events::event theirs = opened_on(two, e);
   const auto x = two.alloc<float>(1, {.zeroed = true});
   ASSERT_EQ(trouble(theirs.hold_back(x).get()), "") << "everything is loaded";
   for (int round = 0; round < 3; ++round) {
@@ -360,9 +363,7 @@ TEST_F(beside_cuda, a_recording_of_an_opened_event_is_seen_where_it_comes_from) 
   const device one = open(), two = open();
   const events::event e(one, {.inter_process = true});
   ASSERT_EQ(trouble(e.record().get()), "");
-  const auto handle = e.handle().get();
-  ASSERT_TRUE(handle) << trouble(handle);
-  const events::event theirs = events::event::open(two, *handle);
+  const events::event theirs = opened_on(two, e);
   const busy_kernel busy(two);
   const auto begun = std::chrono::steady_clock::now();
   (void)busy.run(1s);

@@ -74,9 +74,8 @@ void device_core::look_for_harmless() {
 void device_core::forget(worker_id id) {
   struct left_behind {
     std::shared_ptr<device_core> self;
-    std::unique_ptr<worker_link> link;
     std::vector<block_ref> memory;
-    ~left_behind() { link.reset(); }  // first: it waits for the end
+    std::unique_ptr<worker_link> link;  // last, so that it goes first: it waits for the end
   };
   const answering now(*this);  // the loop runs nobody else's code, and memory may have its own
   auto left = std::make_unique<left_behind>();
