@@ -13,6 +13,7 @@
 #include <troupe/memory/requests.hpp>
 
 #include "harness.hpp"
+#include "memory_of_others.hpp"
 
 namespace troupe::whole {
 namespace {
@@ -43,20 +44,7 @@ bool soon(F&& so) {
 }
 
 file_descriptor memory_with(std::size_t count, float first, int seals = F_SEAL_SHRINK | F_SEAL_GROW) {
-  file_descriptor fd(::memfd_create("theirs", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  const auto values = counting(count, first);
-  EXPECT_EQ(::write(fd.get(), values.data(), count * sizeof(float)), static_cast<ssize_t>(count * sizeof(float)));
-  EXPECT_EQ(::ftruncate(fd.get(), 8192), 0);
-  EXPECT_EQ(::fcntl(fd.get(), F_ADD_SEALS, seals), 0);
-  return fd;
-}
-
-// All zeros, which take no room.
-file_descriptor memory_of(std::uint64_t bytes) {
-  file_descriptor fd(::memfd_create("theirs", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  EXPECT_EQ(::ftruncate(fd.get(), static_cast<off_t>(bytes)), 0);
-  EXPECT_EQ(::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
-  return fd;
+  return memory_of_others(8192, counting(count, first), seals);
 }
 
 TEST(sharing, what_is_exported_shows_the_content_and_takes_what_others_write) {
@@ -249,7 +237,7 @@ TEST(sharing, imported_memory_may_be_larger_than_the_devices_own) {
     runtime rt;
     const device gpu = rt.open_device(with_test_engines({.isolation = where, .memory_limit = 64 << 20}));
     const auto x = gpu.import_memory<float>(
-        {.descriptor = memory_of(bytes), .offset_bytes = bytes - 400, .bytes = 400, .allocation_bytes = bytes});
+        {.descriptor = memory_of_others(bytes), .offset_bytes = bytes - 400, .bytes = 400, .allocation_bytes = bytes});
     ASSERT_TRUE(x.valid()) << x.cause()->to_string();
     ASSERT_OK(gpu.fill(x, 7.f).get());
     EXPECT_EQ(gpu.download(x).get().value(), std::vector<float>(100, 7.f));

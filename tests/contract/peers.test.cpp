@@ -1,13 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Copies from one device to another: read by the target's worker, or through memory of the host.
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <thread>
 
 #include "harness.hpp"
+#include "memory_of_others.hpp"
 
 namespace troupe::whole {
 namespace {
@@ -438,12 +435,9 @@ TEST_P(copies_between_devices, are_refused_with_the_reason_and_leave_the_target_
 // A device whose worker is a thread shares its addresses with the whole program, and has few.
 TEST_P(copies_between_devices, need_no_addresses_for_all_of_the_sources_memory) {
   constexpr std::uint64_t bytes = std::uint64_t{100} << 30;
-  file_descriptor theirs(::memfd_create("theirs", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  ASSERT_EQ(::ftruncate(theirs.get(), static_cast<off_t>(bytes)), 0);
-  ASSERT_EQ(::fcntl(theirs.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
   const device here = open({.isolation = isolation::thread, .memory_limit = 64 << 20}),
                there = open({.memory_limit = bytes});
-  const auto from = there.import_memory<float>({.descriptor = std::move(theirs),
+  const auto from = there.import_memory<float>({.descriptor = memory_of_others(bytes),
                                                 .offset_bytes = bytes - 4000,
                                                 .bytes = 4000,
                                                 .allocation_bytes = bytes}),

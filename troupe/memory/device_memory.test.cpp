@@ -99,6 +99,13 @@ TEST_F(stale_marks, give_way_to_what_is_accepted_already_when_they_are_made) {
   EXPECT_EQ(cause(64, 256), "request 5");
 }
 
+template <class T>
+void expect_refused(const result<T>& r, std::string_view why) {
+  ASSERT_FALSE(r);
+  EXPECT_EQ(r.error().reaction(), reaction::caller_bug);
+  EXPECT_EQ(r.error().text(), why);
+}
+
 // Makes segments and remembers which are there.
 struct counting_source final : segment_source {
   result<file_descriptor> prepare(memory_kind, std::uint64_t bytes, bool after_release) override {
@@ -534,12 +541,10 @@ TEST_F(sealing_memory, the_last_handle_ends_the_seal) {
 
 TEST_F(sealing_memory, a_block_that_can_be_sealed_lies_where_nobody_gets_a_descriptor_of) {
   const block_ref b = sealable(100), plain = take(100);
-  const auto refused = memory_->begin_export(*b.get());
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().reaction(), reaction::caller_bug);
-  EXPECT_EQ(refused.error().text(),
-            "export: the buffer shares its descriptor with others that may be sealed, and whoever has it can write "
-            "them; copy it to a buffer without alloc_options::sealable, and export that one");
+  expect_refused(
+      memory_->begin_export(*b.get()),
+      "export: the buffer shares its descriptor with others that may be sealed, and whoever has it can write "
+      "them; copy it to a buffer without alloc_options::sealable, and export that one");
   ASSERT_TRUE(memory_->begin_export(*plain.get()));
   ASSERT_EQ(source_.live.size(), 2u);
   const auto in = [&](std::size_t i, const block_ref& x) { return x->address - source_.live[i].first < 64 * mib; };
@@ -552,12 +557,9 @@ TEST_F(sealing_memory, a_block_that_this_program_can_write_is_not_sealed_until_i
   ASSERT_TRUE(memory_->begin_address(*b.get()));
   ASSERT_TRUE(memory_->begin_address(*b.get()));
   memory_->end_address(*b.get());
-  const auto refused = memory_->begin_seal(all_of(b));
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().reaction(), reaction::caller_bug);
-  EXPECT_EQ(refused.error().text(),
-            "seal: this program has an address of the buffer and can write there; let go of it first (what keeps "
-            "address(), the tensors of to_dlpack), or copy the buffer to another, and seal that one");
+  expect_refused(memory_->begin_seal(all_of(b)),
+                 "seal: this program has an address of the buffer and can write there; let go of it first (what keeps "
+                 "address(), the tensors of to_dlpack), or copy the buffer to another, and seal that one");
   memory_->end_address(*b.get());
   seal(b);
   EXPECT_FALSE(memory_->begin_address(*b.get())) << "for reading only";
@@ -635,11 +637,8 @@ TEST_F(sealing_whole_segments, a_block_that_can_be_sealed_has_one_to_itself_whil
 }
 
 TEST_F(sealing_whole_segments, an_alignment_beyond_that_of_segments_is_refused) {
-  const auto refused = memory_->allocate(memory_kind::device, 100, 2 * segment_alignment, {}, true);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().reaction(), reaction::caller_bug);
-  EXPECT_EQ(
-      refused.error().text(),
+  expect_refused(
+      memory_->allocate(memory_kind::device, 100, 2 * segment_alignment, {}, true),
       "alloc: alignment is 4194304; expected at most 2097152 with alloc_options::sealable on this device: ask for "
       "less, or for a buffer that is not sealed");
   EXPECT_TRUE(take(100, 2 * segment_alignment)) << why_;
@@ -654,12 +653,10 @@ TEST_F(sealing_whole_segments, either_others_have_a_descriptor_of_a_block_or_it_
   memory_->end_unseal(*b.get(), 7);
   ASSERT_TRUE(memory_->begin_export(*b.get()));
   ASSERT_TRUE(memory_->begin_export(*b.get())) << "again";
-  const auto refused = memory_->begin_seal(all_of(b));
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().reaction(), reaction::caller_bug);
-  EXPECT_EQ(refused.error().text(),
-            "seal: a descriptor of the buffer was given out (export_memory), and whoever has it can write; copy it to "
-            "another buffer, and seal that one");
+  expect_refused(
+      memory_->begin_seal(all_of(b)),
+      "seal: a descriptor of the buffer was given out (export_memory), and whoever has it can write; copy it to "
+      "another buffer, and seal that one");
   EXPECT_EQ(b->seal.load(), seal_state::open);
   lose(salvage::strict);
   EXPECT_FALSE(memory_->begin_seal(all_of(b))) << "others have it still";

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,13 +9,13 @@
 #include <thread>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/internal/memory_maker.hpp>
+#include <troupe/device/testing/descriptor_limit.hpp>
 
 namespace troupe {
 namespace {
 
 class makers_of_memory : public testing::Test {
  protected:
-  static std::int64_t soon() { return now_ns() + 5'000'000'000; }
   // The worker's answer lies in the socket before the question is asked.
   void answer(std::uint64_t number) {
     const protocol::made_memory made{.made = 1, .reaction = 0, .address = 0, .number = number};
@@ -37,27 +36,16 @@ class makers_of_memory : public testing::Test {
   memory_maker maker_{std::move(ends_.ours)};
 };
 
-// No descriptor can be opened while it lives.
-class no_more_descriptors {
- public:
-  no_more_descriptors() {
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    const file_descriptor next(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    const rlimit now{.rlim_cur = static_cast<rlim_t>(next.get()), .rlim_max = before_.rlim_max};
-    ::setrlimit(RLIMIT_NOFILE, &now);
-  }
-  ~no_more_descriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-  no_more_descriptors(const no_more_descriptors&) = delete;
-
- private:
-  rlimit before_{};
-};
+// The next that would be opened.
+rlim_t next_descriptor() {
+  return static_cast<rlim_t>(file_descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)).get());
+}
 
 TEST_F(makers_of_memory, go_on_when_the_application_had_no_descriptor_left_for_an_answer) {
   answer(1);
   {
-    const no_more_descriptors full;
-    const auto lost = maker_.make(4096, soon());
+    const testing_device::descriptor_limit full(next_descriptor());
+    const auto lost = maker_.make(4096, in(5'000));
     ASSERT_FALSE(lost);
     EXPECT_EQ(lost.error().reaction(), reaction::retry_later) << lost.error().to_string();
     EXPECT_NE(lost.error().text().find("ulimit -n"), std::string::npos) << lost.error().text();
@@ -65,14 +53,14 @@ TEST_F(makers_of_memory, go_on_when_the_application_had_no_descriptor_left_for_a
   }
   EXPECT_FALSE(maker_.is_gone());
   answer(2);
-  const auto made = maker_.make(4096, soon());
+  const auto made = maker_.make(4096, in(5'000));
   ASSERT_TRUE(made) << made.error().to_string();
   EXPECT_TRUE(*made);
 }
 
 TEST_F(makers_of_memory, that_write_nonsense_are_not_asked_again) {
   ASSERT_TRUE(ends_.theirs.send(std::as_bytes(std::span("short"))));
-  const auto made = maker_.make(4096, soon());
+  const auto made = maker_.make(4096, in(5'000));
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().reaction(), reaction::context_lost) << made.error().to_string();
   EXPECT_NE(made.error().text().find("nonsense"), std::string::npos) << made.error().text();
@@ -80,7 +68,7 @@ TEST_F(makers_of_memory, that_write_nonsense_are_not_asked_again) {
 }
 
 TEST_F(makers_of_memory, that_do_not_answer_are_told_from_those_that_have_none) {
-  const auto late = maker_.make(4096, now_ns() + 1'000'000);
+  const auto late = maker_.make(4096, in(1));
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().reaction(), reaction::retry_later);
   EXPECT_EQ(late.error().code(), ETIMEDOUT);

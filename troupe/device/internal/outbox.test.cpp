@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <linux/capability.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <thread>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/internal/outbox.hpp>
+#include <troupe/device/testing/descriptor_limit.hpp>
 
 namespace troupe {
 namespace {
@@ -21,23 +21,17 @@ using namespace std::chrono_literals;
 // This thread, and those that it starts, may have no more descriptors in sockets than others may.
 class few_descriptors {
  public:
-  explicit few_descriptors(rlim_t most) {
-    ::getrlimit(RLIMIT_NOFILE, &limit_);
-    const rlimit lower{most, limit_.rlim_max};
-    ::setrlimit(RLIMIT_NOFILE, &lower);
+  explicit few_descriptors(rlim_t most) : limit_(most) {
     ::syscall(SYS_capget, &who_, capabilities_);
     __user_cap_data_struct fewer[2]{capabilities_[0], capabilities_[1]};
     fewer[0].effective &= ~(1u << CAP_SYS_RESOURCE | 1u << CAP_SYS_ADMIN);
     ::syscall(SYS_capset, &who_, fewer);
   }
-  ~few_descriptors() {
-    ::syscall(SYS_capset, &who_, capabilities_);
-    ::setrlimit(RLIMIT_NOFILE, &limit_);
-  }
+  ~few_descriptors() { ::syscall(SYS_capset, &who_, capabilities_); }
   few_descriptors(const few_descriptors&) = delete;
 
  private:
-  rlimit limit_{};
+  testing_device::descriptor_limit limit_;
   __user_cap_header_struct who_{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct capabilities_[2]{};
 };
