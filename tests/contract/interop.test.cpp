@@ -5,7 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
+#include <fstream>
 #include <troupe/base/complex.hpp>
 #include <troupe/base/float4.hpp>
 #include <troupe/interop/dlpack.hpp>
@@ -214,6 +216,40 @@ TEST(sharing, a_worker_is_told_of_as_much_memory_as_there_is) {
         EXPECT_EQ(gpu.download(all.back()).get().value(), counting(10, 299));
       }
     }
+}
+
+TEST(sharing, a_worker_that_is_behind_is_told_of_all_memory_that_comes_and_goes) {
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines());
+  ASSERT_OK(gpu.sync().get());
+  const int worker = gpu.statistics().worker_pid;
+  const auto while_it_stands_still = [&](auto&& work) {  // for a moment, in which its socket is full
+    ASSERT_EQ(::kill(worker, SIGSTOP), 0);
+    std::thread goes_on([worker] {
+      std::this_thread::sleep_for(300ms);
+      ::kill(worker, SIGCONT);
+    });
+    work();
+    goes_on.join();
+  };
+  const auto seen = [worker] {
+    std::ifstream maps("/proc/" + std::to_string(worker) + "/maps");
+    int n = 0;
+    for (std::string line; std::getline(maps, line);) n += line.find("memfd:theirs") != line.npos;
+    return n;
+  };
+  std::vector<buffer<float>> all;
+  while_it_stands_still([&] {
+    for (int i = 0; i < 400; ++i)
+      all.push_back(gpu.import_memory<float>(
+          {.descriptor = memory_with(10, static_cast<float>(i)), .bytes = 40, .allocation_bytes = 8192}));
+  });
+  for (std::size_t i = 0; i < all.size(); ++i)
+    ASSERT_EQ(gpu.download(all[i]).get().value(), counting(10, static_cast<float>(i)));
+  EXPECT_GE(seen(), 400);
+  while_it_stands_still([&] { all.clear(); });
+  EXPECT_TRUE(soon([&] { return seen() == 0; })) << seen();
+  EXPECT_EQ(gpu.statistics().faults, 0u);
 }
 
 TEST(sharing, what_stands_by_runs_nothing_when_the_device_closes) {

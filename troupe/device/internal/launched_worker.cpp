@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t longest_library = 64;  // of a name that a worker tells, and its successors get
 
-// What must not be left out waits so long for a worker that is behind with its messages.
+// So long is waited for a worker that is behind with its messages: it may have been told of much memory at once.
 std::int64_t in_a_second() { return now_ns() + 1'000'000'000; }
 
 std::vector<std::byte> packet_of(const protocol::control_message& m, const std::string& text = {}) {
@@ -82,11 +82,11 @@ result<void> launched_worker::launch(const std::string& program, const std::vect
 }
 
 result<void> launched_worker::send_memory(protocol::message kind, const protocol::memory_place& place,
-                                          std::shared_ptr<const memory_file> file, std::int64_t deadline_ns) {
+                                          std::shared_ptr<const memory_file> file) {
   protocol::control_message m{};
   m.kind = kind;
   m.memory = place;
-  return outbox_.post(packet_of(m), std::move(file), deadline_ns);
+  return outbox_.post(packet_of(m), std::move(file), in_a_second());
 }
 
 result<void> launched_worker::send_map(std::uint64_t address, const std::shared_ptr<const memory_file>& memory,
@@ -96,7 +96,7 @@ result<void> launched_worker::send_map(std::uint64_t address, const std::shared_
 
 result<void> launched_worker::send_protect(const protocol::protected_place& place, std::uint32_t number,
                                            bool read_only) {
-  return send_memory(protocol::message::protect, {place.address, place.bytes, number, read_only}, {}, in_a_second());
+  return send_memory(protocol::message::protect, {place.address, place.bytes, number, read_only});
 }
 
 // There may be more of them than fit any message.
@@ -107,7 +107,7 @@ result<void> launched_worker::send_protected(std::span<const protocol::protected
   if (!written) return written.error();
   std::memcpy(written->data(), all.data(), all.size_bytes());
   return send_memory(protocol::message::protect, {0, all.size_bytes(), number, 1},
-                     std::make_shared<const memory_file>(std::move(*list)), in_a_second());
+                     std::make_shared<const memory_file>(std::move(*list)));
 }
 
 result<void> launched_worker::send_unmap(std::uint64_t address, std::uint32_t number) {
@@ -142,7 +142,7 @@ bool launched_worker::send_look() noexcept {
 result<void> launched_worker::send_load(const std::string& library) {
   protocol::control_message m{};
   m.kind = protocol::message::load;
-  return outbox_.post(packet_of(m, library));
+  return outbox_.post(packet_of(m, library), {}, in_a_second());
 }
 
 void launched_worker::kill() noexcept {

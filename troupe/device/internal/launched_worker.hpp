@@ -48,7 +48,7 @@ class launched_worker final : public worker_link {
  private:
   explicit launched_worker(memory_file channel) : channel_(std::make_shared<const memory_file>(std::move(channel))) {}
   result<void> send_memory(protocol::message kind, const protocol::memory_place& place,
-                           std::shared_ptr<const memory_file> file = {}, std::int64_t deadline_ns = 0);
+                           std::shared_ptr<const memory_file> file = {});
 
   std::uint32_t id_ = 0;
   enum isolation isolation_ = isolation::process;

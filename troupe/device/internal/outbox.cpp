@@ -25,8 +25,8 @@ result<void> outbox::post(std::vector<std::byte> packet, std::shared_ptr<const m
 }
 
 bool outbox::post_at_once(std::span<const std::byte> packet) {
-  const std::scoped_lock guard(sending_);
-  return static_cast<bool>(to_.send(packet, {}, 0));
+  const std::unique_lock guard(sending_, std::try_to_lock);  // who has it may be waiting for room
+  return guard && static_cast<bool>(to_.send(packet, {}, 0));
 }
 
 result<void> outbox::deliver() {

@@ -25,7 +25,7 @@ class outbox {
   /// Where the worker reads and its socket is full: waits until the deadline, then `retry_later`.
   result<void> post(std::vector<std::byte> packet, std::shared_ptr<const memory_file> enclosed = {},
                     std::int64_t deadline_ns = 0);
-  /// Ahead of what waits here, at once or never. False: never.
+  /// Ahead of what waits here, at once or never. False: never; somebody else may just be sending.
   bool post_at_once(std::span<const std::byte> packet);
   /// From now on the worker reads.
   result<void> deliver();

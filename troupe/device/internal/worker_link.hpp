@@ -37,11 +37,11 @@ class worker_link {
                              const memory_file& mailbox) = 0;
   /// Starts the worker. On the thread that lives as long as it: see die_with_parent.
   virtual result<void> launch(const std::string& program, const std::vector<std::string>& environment) = 0;
-  /// Memory messages, in order. Any thread. Never waits for a worker that does not read them: retry_later.
+  /// Memory messages, in order. Any thread. Waits for a second for a worker that is behind, then retry_later.
   virtual result<void> send_map(std::uint64_t address, const std::shared_ptr<const memory_file>& memory,
                                 std::uint32_t number, bool read_only) = 0;
   virtual result<void> send_unmap(std::uint64_t address, std::uint32_t number) = 0;
-  /// One place. Waits for a second, if it must.
+  /// One place.
   virtual result<void> send_protect(const protocol::protected_place& place, std::uint32_t number, bool read_only) = 0;
   /// All places that are read-only now, to a worker that knows of none.
   virtual result<void> send_protected(std::span<const protocol::protected_place> all, std::uint32_t number) = 0;
