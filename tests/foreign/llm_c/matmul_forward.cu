@@ -21,64 +21,60 @@ __global__ void matmul_forward_kernel1(float* out, const float* inp, const float
     }
 }
 
-__device__ float4 ld_vec(const float* address) {
-    return *reinterpret_cast<const float4*>(address);
+__device__ const float4& four(const float* at) {
+    return *reinterpret_cast<const float4*>(at);
 }
-__device__ void st_vec(float* address, float4 val) {
-    *reinterpret_cast<float4*>(address) = val;
+__device__ float4& four(float* at) {
+    return *reinterpret_cast<float4*>(at);
 }
 
-// blocks of 16 x 16 threads
+#define TILE 128
+#define DEPTH 32
+
+// blocks of 16 x 16 threads, of which each has 8 x 8 results
 __global__ void __launch_bounds__(16 * 16, 2) matmul_forward_kernel2(float* out, const float* inp, const float* weight,
                                                                      const float* bias, int C, int OC) {
-    __shared__ float left[128][32];
-    __shared__ float right[128][32];
-    const int row = 8 * (threadIdx.x + blockIdx.x * blockDim.x);
-    const int column = 8 * (threadIdx.y + blockIdx.y * blockDim.y);
-    assert(blockDim.x == 16 && blockDim.y == 16);
-
-    inp += 128 * blockIdx.x * C;
-    weight += 128 * blockIdx.y * C;
-    out += row * OC + column;
+    assert(blockDim.x == 16 && blockDim.y == 16 && C % DEPTH == 0);
+    __shared__ float rows[TILE][DEPTH];
+    __shared__ float columns[TILE][DEPTH];
+    const int thread = threadIdx.y * 16 + threadIdx.x;
+    inp += TILE * blockIdx.x * C;
+    weight += TILE * blockIdx.y * C;
+    out += (TILE * blockIdx.x + 8 * threadIdx.x) * OC + TILE * blockIdx.y + 8 * threadIdx.y;
 
     float sums[8][8] = {};
     if (bias != NULL) {
-        for (int i = 0; i < 8; i++) {
-            for (int j = 0; j < 8; j += 4) {
-                const float4 b = ld_vec(bias + column + j);
-                sums[i][j + 0] = b.x;
-                sums[i][j + 1] = b.y;
-                sums[i][j + 2] = b.z;
-                sums[i][j + 3] = b.w;
-            }
+        bias += TILE * blockIdx.y + 8 * threadIdx.y;
+        for (auto& row : sums) {
+            four(&row[0]) = four(bias);
+            four(&row[4]) = four(bias + 4);
         }
     }
 
-    const int quad = 4 * (16 * threadIdx.y + threadIdx.x) % 32;
-    for (int so = 0; so < C; so += 32) {
+    for (int from = 0; from < C; from += DEPTH) {
         __syncthreads();
-        for (int y = threadIdx.y * 2 + threadIdx.x / 8; y < 128; y += 32) {
-            st_vec(&left[y][quad], ld_vec(inp + y * C + so + quad));
-            st_vec(&right[y][quad], ld_vec(weight + y * C + so + quad));
+        // eight threads for each row of the tile
+        for (int y = thread / 8; y < TILE; y += 32) {
+            four(&rows[y][thread % 8 * 4]) = four(inp + y * C + from + thread % 8 * 4);
+            four(&columns[y][thread % 8 * 4]) = four(weight + y * C + from + thread % 8 * 4);
         }
         __syncthreads();
-        for (int k = 4 * threadIdx.x; k < 4 * threadIdx.x + 32; k += 4) {
-            float4 r[8];
-            for (int j = 0; j < 8; ++j) r[j] = ld_vec(&right[j + 8 * threadIdx.y][k % 32]);
+        // threads begin at different places, against conflicts
+        for (int step = 0; step < DEPTH; step += 4) {
+            const int k = (step + 4 * threadIdx.x) % DEPTH;
+            float4 right[8];
+            for (int j = 0; j < 8; ++j) right[j] = four(&columns[8 * threadIdx.y + j][k]);
             for (int i = 0; i < 8; ++i) {
-                const float4 l = ld_vec(&left[i + 8 * threadIdx.x][k % 32]);
+                const float4 left = four(&rows[8 * threadIdx.x + i][k]);
                 for (int j = 0; j < 8; ++j) {
-                    sums[i][j] += l.x * r[j].x;
-                    sums[i][j] += l.y * r[j].y;
-                    sums[i][j] += l.z * r[j].z;
-                    sums[i][j] += l.w * r[j].w;
+                    sums[i][j] += left.x * right[j].x + left.y * right[j].y + left.z * right[j].z + left.w * right[j].w;
                 }
             }
         }
     }
     for (unsigned int i = 0; i < 8; ++i) {
         for (unsigned int j = 0; j < 8; j += 4) {
-            st_vec(out + i * OC + j, make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]));
+            four(out + i * OC + j) = make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
         }
     }
 }
