@@ -208,6 +208,27 @@ FOREIGN_SOURCE(llm_c, fused_classifier,
   expect_near("gradients in bfloat16", narrow, gradients, 1e-3);
 }
 
+FOREIGN_SOURCE(llm_c, fused_residual,
+               .kernels = {"fused_residual_forward<float, true>", "fused_residual_forward<float, false>"}) {
+  const int n = 10, c = 96;
+  const auto a = floats(n * c), b = floats(n * c), weight = floats(c), bias = floats(c);
+  std::vector<float> sums(n * c);
+  for (int i = 0; i < n * c; ++i) sums[i] = a[i] + b[i];
+  const moments of(sums, n, c);
+  std::vector<double> expected(n * c);
+  for (int i = 0; i < n * c; ++i)
+    expected[i] = (sums[i] - of.mean[i / c]) * of.rstd[i / c] * weight[i % c] + bias[i % c];
+  for (const bool keep : {true, false}) {
+    std::vector<float> residual(n * c), normed(n * c), mean(n), rstd(n);
+    launch(keep ? "fused_residual_forward<float, true>" : "fused_residual_forward<float, false>",
+           {blocks(n, 4), {32, 4}}, residual, normed, mean, rstd, a, b, weight, bias, n, c, std::false_type{});
+    expect_equal("residual", residual, sums);
+    expect_near("normed", normed, expected, 1e-5);
+    if (keep) expect_near("mean", mean, of.mean, 1e-5);
+    expect_near("rstd", rstd, keep ? of.rstd : std::vector<double>(n), 1e-5);
+  }
+}
+
 FOREIGN_SOURCE(llm_c, gelu) {
   const int n = 1024;
   const auto inp = floats(n, -4, 4), dout = floats(n);

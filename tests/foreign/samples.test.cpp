@@ -329,6 +329,23 @@ FOREIGN_SOURCE(samples, interval, .kernels = {"find_roots<float>", "find_roots<d
   check("find_roots<double>", 1e-7);
 }
 
+FOREIGN_SOURCE(samples, last_block, .kernels = {"sumSinglePass<128>", "sumSinglePass<32>", "countPositive"}) {
+  const unsigned n = 4096;
+  const auto in = floats(n);
+  const std::vector sum{std::accumulate(in.begin(), in.end(), 0.0)};
+  for (const int grid : {7, 1, 7}) {  // the counter is 0 again
+    std::vector<float> parts(grid), out(1);
+    launch("sumSinglePass<128>", {grid, 128}, in, parts, out, n);
+    expect_near("by blocks of 128", out, sum, 1e-5);
+    launch("sumSinglePass<32>", {grid, 32}, in, parts, out, n);
+    expect_near("by warps", out, sum, 1e-5);
+  }
+  std::vector<int> counts(n / 32), expected(n / 32);
+  for (unsigned i = 0; i < n; ++i) expected[i / 32] += in[i] > 0;
+  launch("countPositive", {n / 64, 64}, in, counts);
+  expect_equal("counts", counts, expected);
+}
+
 FOREIGN_SOURCE(samples, mandelbrot, .kernels = {"paint<float, false>", "paint<double, true>"},
                .globals = {"nextTile"}) {
   struct alignas(4) uchar4 {
@@ -442,6 +459,27 @@ FOREIGN_SOURCE(samples, nbody, .kernels = {"integrateBodies<float>", "integrateB
   write_global("softeningSquared_fp64", std::vector{0.01});
   check("integrateBodies<float>", 0.0f, 1e-5);
   check("integrateBodies<double>", 0.0, 1e-12);
+}
+
+FOREIGN_SOURCE(samples, overloads) {
+  struct int2 {
+    int x, y;
+  };
+  const int n = 128;
+  const auto numbers = floats(n);
+  std::vector<int2> pairs;
+  std::vector<int> got, expected;
+  std::vector<float> doubled_numbers;
+  for (int i = 0; i < n; ++i) {
+    pairs.push_back({i, -3 * i});
+    expected.insert(expected.end(), {2 * i, -6 * i});
+    doubled_numbers.push_back(2 * numbers[i]);
+  }
+  auto out = numbers;
+  launch("doubled", {2, n / 2}, pairs, out);
+  for (const int2& p : pairs) got.insert(got.end(), {p.x, p.y});
+  expect_equal("pairs", got, expected);
+  expect_equal("numbers", out, doubled_numbers);
 }
 
 FOREIGN_SOURCE(samples, reduction,

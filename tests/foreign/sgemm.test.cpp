@@ -33,6 +33,7 @@ constexpr int m = 128, n = 192, k = 64;
 
 SGEMM_CASE(blocktiling_1d, "sgemm_1d_blocktiling<64, 64, 8, 8>", {n / 64, m / 64}, 512)
 SGEMM_CASE(blocktiling_2d, "sgemm_2d_blocktiling<64, 64, 8, 8, 8>", {n / 64, m / 64}, 64)
+SGEMM_CASE(double_buffered, "sgemm_double_buffered<64, 64, 16, 8, 4>", {n / 64, m / 64}, 128)
 SGEMM_CASE(shared, "sgemm_shared<32>", {m / 32, n / 32}, 32 * 32)
 SGEMM_CASE(vectorized, "sgemm_vectorized<64, 64, 8, 8, 4>", {n / 64, m / 64}, 128)
 SGEMM_CASE(warptiling, "sgemm_warptiling<128, 64, 16, 64, 32, 2, 4, 8>", {n / 64, m / 128}, 128)
