@@ -165,7 +165,7 @@ FOREIGN_SOURCE(ggml, quantize) {
   expect_near("4 bits", numbers(q4), y, 1.0 / 8 + 1e-3);
 }
 
-FOREIGN_SOURCE(ggml, rms_norm, .kernels = {"rms_norm<32>", "rms_norm<256, true>", "norm"}) {
+FOREIGN_SOURCE(ggml, rms_norm, .kernels = {"rms_norm<32>", "rms_norm<256, true>", "norm_f32"}) {
   const int rows = 6, columns = 500;
   const float eps = 1e-5f;
   const auto x = floats(rows * columns, -2, 3), weights = floats(columns);
@@ -190,7 +190,7 @@ FOREIGN_SOURCE(ggml, rms_norm, .kernels = {"rms_norm<32>", "rms_norm<256, true>"
   expect_near("scaled", out, scaled, 1e-5);
   launch("rms_norm<256, true>", {rows, 256}, x, out, columns, std::int64_t{columns}, eps, weights);
   expect_near("weighted", out, weighted, 1e-5);
-  launch("norm", {rows / 2, {32, 2}}, x, out, columns, eps);
+  launch("norm_f32", {rows / 2, {32, 2}}, x, out, columns, eps);
   expect_near("normed", out, normed, 1e-5);
 }
 

@@ -41,7 +41,7 @@ static __global__ void rms_norm(const float * x, float * dst, const int ncols, c
 }
 
 // Mean and variance at once: a warp for each row.
-static __global__ void norm(const float * x, float * dst, const int ncols, const float eps) {
+static __global__ void norm_f32(const float * x, float * dst, const int ncols, const float eps) {
     const int row = blockIdx.x*blockDim.y + threadIdx.y;
     x   += row*ncols;
     dst += row*ncols;
