@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 #include <troupe/worker/engine.hpp>
+#include <troupe/worker/internal/openblas_kernels.hpp>
 
 #include "support.hpp"
 #include "workers.hpp"
@@ -39,8 +40,8 @@ class openblas {
   static result<std::unique_ptr<openblas>> make(const engine_context&) { return std::make_unique<openblas>(); }
   const char* version() const noexcept { return version_.c_str(); }
   std::string notes() const {
-    return "threads: " + std::to_string(openblas_get_num_threads()) + "\nkernels: those for " +
-           openblas_get_corename() + ", as OpenBLAS calls this processor";
+    return "threads: " + std::to_string(openblas_get_num_threads()) +
+           "\nkernels: " + kernel_choice::here().text(openblas_get_corename());
   }
 
   template <class R>

@@ -82,7 +82,7 @@ TEST_F(blas_engine, notes_how_many_threads_there_are_and_for_which_processor) {
   const std::string notes = engine.interface().notes(&engine.interface());
   int threads = 0;
   char core[64] = "";
-  ASSERT_EQ(std::sscanf(notes.c_str(), "threads: %d\nkernels: those for %63[^,]", &threads, core), 2) << notes;
+  ASSERT_EQ(std::sscanf(notes.c_str(), "threads: %d\nkernels: %63[^,]", &threads, core), 2) << notes;
   EXPECT_GT(threads, 0);
   // Which OpenBLAS also names with its version.
   EXPECT_NE(std::string(engine.interface().version).find(core), std::string::npos) << notes;

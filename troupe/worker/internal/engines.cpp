@@ -8,6 +8,7 @@
 #include <fstream>
 #include <troupe/base/unique_handle.hpp>
 #include <troupe/worker/internal/engines.hpp>
+#include <troupe/worker/internal/load_library.hpp>
 
 namespace troupe {
 namespace {
@@ -158,7 +159,7 @@ result<void> engine_set::open(const std::string& library, const std::string& pat
   e->library = library;
   e->path = path;
   // Local: engines must not see each other's symbols. Now: a missing vendor symbol shows here and not in a request.
-  e->file.reset(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
+  e->file.reset(load_library(path.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!e->file) {
     std::string text = "library " + library + ": cannot load its engine: " + ::dlerror(), package;
     if (std::ifstream needs(path.substr(0, path.size() - 3) + ".needs");
