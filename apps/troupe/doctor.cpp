@@ -17,7 +17,8 @@ using namespace std::chrono_literals;
 
 constexpr const char* help = R"(troupe doctor [library] [option...]
 Says what Troupe can do on this machine, what is missing, and how to get it. It opens a device and asks it something, looks
-at the machine, and has a child process load each engine: whatever a vendor library does, this report is finished.
+at the machine, and has a child process load each engine: whatever a vendor library does, this report is finished. Where
+blas can be used it measures a matrix product, and how much of the processor's peak that is.
 
   library            only this one, with all that can be asked of it; the exit code is then about it
   --engines FOLDER   search this folder before the installation's own, as device_options::engine_folders does
@@ -158,6 +159,10 @@ doctor_report examine(const doctor_settings& settings) {
   for (const engine_report& e : all)
     if (r.library.empty() || e.file.library == r.library) r.engines.push_back(e);
   r.left_out = left_out(all);
+  for (const engine_report& e : r.engines)
+    if (r.service.serves && e.file.library == "blas" && e.file.backend == "host" &&
+        e.is == engine_report::condition::serves)
+      r.speed = measure_speed(r.here, settings.engine_folders, e);
   r.reason = reason_of(r, all);
   r.seconds = seconds_since(start);
   return r;

@@ -7,6 +7,7 @@
 #include <apps/common/terminal.hpp>
 #include <apps/troupe/engine_report.hpp>
 #include <apps/troupe/gpu_report.hpp>
+#include <apps/troupe/speed_report.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,6 +39,7 @@ struct doctor_report {
   gpu_report gpu;
   std::vector<engine_report> engines;
   std::vector<optional_engine> left_out;
+  speed_report speed;
   std::string reason;  ///< why the exit code is 1; empty: it is 0
   double seconds = 0;
 };

@@ -47,5 +47,77 @@ TEST(doctor, shows_what_an_engine_notes) {
   }
 }
 
+// A processor with AVX-512 that OpenBLAS 0.3.21 does not know.
+doctor_report with_speed(double flops, std::string kernels, const char* setting) {
+  x86_processor p;
+  p.vendor = "GenuineIntel";
+  p.signature = 0x000c06f2;
+  p.avx = p.avx2 = p.fma = p.scalar_v3 = p.avx512_vl = p.avx512 = true;
+  doctor_report r;
+  r.speed.measured = true;
+  r.speed.threads = 2, r.speed.n = 384;
+  r.speed.flops = flops;
+  r.speed.peak = {.flops = 200e9, .instruction = "AVX-512 FMA"};
+  r.speed.kernels = std::move(kernels);
+  r.speed.choice = kernel_choice::of(p, setting);
+  return r;
+}
+// As one line.
+std::string text_of(const doctor_report& r) {
+  std::string text = doctor_text(r, {}), line;
+  for (const char c : text)
+    if (const bool blank = c == ' ' || c == '\n'; !blank || !line.ends_with(' ')) line += blank ? ' ' : c;
+  return line;
+}
+
+TEST(doctor, says_how_much_of_the_processor_a_product_reaches) {
+  const doctor_report r = with_speed(150e9, "SkylakeX", nullptr);
+  const std::string text = text_of(r);
+  EXPECT_NE(text.find("ok product 150 GFLOP/s on one core (gemm<double>, 384 x 384), 75 % of the processor's peak"),
+            text.npos)
+      << text;
+  EXPECT_NE(text.find("200 GFLOP/s, measured: AVX-512 FMA on registers, double"), text.npos) << text;
+  EXPECT_EQ(text.find("to do"), text.npos) << text;
+  const std::string json = doctor_json(r);
+  for (const char* part : {"\"kernels\": \"SkylakeX\"", "\"kernels_chosen_by\": \"troupe\"",
+                           "\"kernels_openblas_takes\": \"Prescott\"", "\"share\": 0.75", "\"to_do\": null"})
+    EXPECT_NE(json.find(part), json.npos) << part << json;
+}
+
+TEST(doctor, warns_below_half_of_the_peak_and_says_what_to_type) {
+  const std::string slow = text_of(with_speed(60e9, "Prescott", "Prescott"));
+  EXPECT_NE(slow.find("! product 60 GFLOP/s"), slow.npos) << slow;
+  EXPECT_NE(slow.find("30 % of the processor's peak: less than half"), slow.npos) << slow;
+  EXPECT_NE(slow.find("to do: unset OPENBLAS_CORETYPE"), slow.npos) << slow;
+  EXPECT_NE(slow.rfind(", products at 30 % of the processor's peak ("), slow.npos) << "the last line, too: " << slow;
+  const std::string busy = text_of(with_speed(60e9, "SkylakeX", nullptr));
+  EXPECT_NE(busy.find("to do: end what else computes"), busy.npos) << busy;
+  EXPECT_EQ(busy.find("CORETYPE"), busy.npos) << busy;
+  EXPECT_EQ(text_of(with_speed(101e9, "SkylakeX", nullptr)).find("to do"), std::string::npos);
+}
+
+TEST(doctor, warns_of_kernels_that_do_not_fit_however_quick_they_are) {
+  const std::string text = text_of(with_speed(120e9, "Haswell", "Haswell"));
+  EXPECT_NE(text.find("! kernels Haswell, set by OPENBLAS_CORETYPE=Haswell; those for SkylakeX fit this processor"),
+            text.npos)
+      << text;
+  EXPECT_NE(text.find("to do: unset OPENBLAS_CORETYPE"), text.npos) << text;
+}
+
+TEST(doctor, says_why_there_is_no_speed) {
+  doctor_report r;
+  r.speed.why = "the worker went away";
+  EXPECT_NE(text_of(r).find("could not be measured: the worker went away"), std::string::npos);
+  EXPECT_EQ(text_of(doctor_report{}).find("Speed"), std::string::npos);
+  EXPECT_NE(doctor_json(doctor_report{}).find("\"speed\": null"), std::string::npos);
+}
+
+TEST(doctor, reads_threads_and_kernels_from_the_notes_of_the_engine) {
+  speed_report s;
+  read_notes(s, {"threads: 16", "kernels: SkylakeX, chosen by Troupe: OpenBLAS 0.3.21 takes Prescott here", "more: 7"});
+  EXPECT_EQ(s.threads, 16);
+  EXPECT_EQ(s.kernels, "SkylakeX");
+}
+
 }  // namespace
 }  // namespace troupe::apps

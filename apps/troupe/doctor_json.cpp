@@ -81,6 +81,26 @@ void write(json_writer& out, const engine_report& e) {
   out.end_object();
 }
 
+// Null: not asked for, because blas.host cannot be used or another library was asked about.
+void write(json_writer& out, const speed_report& s) {
+  out.key("speed");
+  if (!s.measured && s.why.empty()) {
+    out.null();
+    return;
+  }
+  out.begin_object().member("measured", s.measured);
+  text_or_null(out, "why", s.why);
+  out.member("kernels", s.kernels).member("kernels_chosen_by", to_string(s.choice.by));
+  out.member("kernels_openblas_takes", s.choice.own).member("kernels_that_fit", s.choice.best);
+  out.member("kernels_are_fit", !s.kernels_are_unfit());
+  out.member("threads", s.threads).member("n", s.n).member("flops_of_a_core", s.flops);
+  out.member("peak_flops_of_a_core", s.peak.flops)
+      .member("peak_instruction", s.peak.instruction)
+      .member("share", s.share());
+  text_or_null(out, "to_do", s.remedy());
+  out.end_object();
+}
+
 }  // namespace
 
 std::string doctor_json(const doctor_report& r) {
@@ -101,6 +121,7 @@ std::string doctor_json(const doctor_report& r) {
   for (const optional_engine& o : r.left_out)
     out.begin_object().member("library", o.library).member("package", o.package).end_object();
   out.end_array();
+  write(out, r.speed);
   out.member("seconds", r.seconds);
   out.end_object();
   return out.text();

@@ -169,6 +169,35 @@ void gpu_part(page& p, const gpu_report& g) {
   }
 }
 
+std::string rate_text(double flops) {
+  char text[32];
+  std::snprintf(text, sizeof text, flops < 1e10 ? "%.1f GFLOP/s" : "%.0f GFLOP/s", flops / 1e9);
+  return text;
+}
+
+void speed_part(page& p, const speed_report& s) {
+  if (!s.measured && s.why.empty()) return;
+  p.heading("Speed of blas.host");
+  if (!s.measured) return p.warning("product", "could not be measured: " + s.why);
+  const std::string size = std::to_string(s.n);
+  const std::string product = rate_text(s.flops) + " on one core (gemm<double>, " + size + " x " + size + ")";
+  if (s.peak.flops > 0) {
+    const std::string share = ", " + std::to_string(std::lround(100 * s.share())) + " % of the processor's peak";
+    if (s.is_slow())
+      p.warning("product", product + share + ": less than half");
+    else
+      p.good("product", product + share);
+    p.fact("peak",
+           rate_text(s.peak.flops) + ", measured: " + std::string(s.peak.instruction) + " on registers, double");
+  } else {
+    p.fact("product", product);
+  }
+  if (s.kernels_are_unfit())
+    p.warning("kernels",
+              s.choice.text(s.kernels) + "; those for " + std::string(s.choice.best) + " fit this processor");
+  if (const std::string remedy = s.remedy(); !remedy.empty()) p.more("to do: " + remedy);
+}
+
 void library_part(page& p, const doctor_report& r) {
   for (const engine_report& e : r.engines) {
     p.heading(e.file.library + ", " + e.file.backend + " engine");
@@ -194,6 +223,8 @@ std::string verdict(const doctor_report& r, const terminal& t) {
   }
   std::string text = "the host engine serves here, " + counted(serving, "engine") + " can be used";
   if (lacking > 0) text += ", " + std::to_string(lacking) + " more when its library is installed";
+  if (r.speed.is_slow())
+    text += ", products at " + std::to_string(std::lround(100 * r.speed.share())) + " % of the processor's peak";
   const auto bad = std::find_if(r.gpu.findings.begin(), r.gpu.findings.end(),
                                 [](const finding& f) { return f.is == finding::grade::bad; });
   if (bad != r.gpu.findings.end() && !r.gpu.usable()) text += ". No GPU can be used: " + bad->what;
@@ -213,9 +244,11 @@ std::string doctor_text(const doctor_report& r, const terminal& t) {
     waiting_engines(p, r.engines);
     if (r.engines.empty()) p.bad("none", "in " + r.here.engines);
     for (const optional_engine& o : r.left_out) p.warning(o.name, o.text());
+    speed_part(p, r.speed);
     gpu_part(p, r.gpu);
   } else {
     library_part(p, r);
+    speed_part(p, r.speed);
   }
   if (r.reason.empty())
     p.end(t.good_mark(), verdict(r, t));
