@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "small_gemm.hpp"
 #include "support.hpp"
 
 /// The products that single requests and batches share, on plain numbers that fit OpenBLAS.
@@ -44,15 +45,29 @@ struct matrix_product {
   std::int64_t ldc;
 };
 
-/// Products of at most so many rows, columns and terms: by our own code, which forms them when alpha is not 0.
-inline constexpr std::int64_t small_extent = 16;
-void multiply_small(const matrix_product<float, float>& p) noexcept;
-void multiply_small(const matrix_product<double, double>& p) noexcept;
+/// By our own kernel, if this product is one for it.
+template <class T>
+bool multiplied_small(const matrix_product<T, T>& p) noexcept {
+  if (p.m > small_extent || p.n > small_extent || p.k > small_extent || p.alpha == 0) return false;
+  return multiply_small(small_product<T>{.turn_a = p.trans_a != op::none,
+                                         .turn_b = p.trans_b != op::none,
+                                         .m = p.m,
+                                         .n = p.n,
+                                         .k = p.k,
+                                         .alpha = p.alpha,
+                                         .beta = p.beta,
+                                         .a = p.a,
+                                         .lda = p.lda,
+                                         .b = p.b,
+                                         .ldb = p.ldb,
+                                         .c = p.c,
+                                         .ldc = p.ldc});
+}
 
 template <class T>
 void multiply(const matrix_product<T, T>& p) {
   if constexpr (is_real<T>)
-    if (p.m <= small_extent && p.n <= small_extent && p.k <= small_extent && p.alpha != 0) return multiply_small(p);
+    if (multiplied_small(p)) return;
   // With alpha 0 the product is not formed, whatever a and b hold; OpenBLAS's kernels for AVX-512 read them all the
   // same.
   const blasint k = p.alpha == T(0) ? 0 : narrow(p.k);

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Compiled for x86-64-v4. OpenBLAS has kernels for small products here, which are good; docs/measurements.md has both.
+#include "small_gemm_kernel.hpp"
+
+namespace troupe::blas {
+namespace {
+
+template <class T>
+bool is_ours(const small_product<T>& p) noexcept {
+  constexpr std::int64_t all = lanes<T, widest>, few = 32;
+  // With long columns of both, OpenBLAS computes each element as a product of two vectors. That is better where there
+  // are few elements.
+  if (p.turn_a && !p.turn_b) return p.k < few || (p.m >= 8 && p.n >= 8);
+  if (p.m > few || p.n > few || p.k > few) return false;
+  // Where A is to be turned and B is not, its vectors go along the columns of C.
+  if (p.turn_a) return p.n * p.k <= 16 * p.m || (2 * p.m >= all && p.n % all != 0);
+  return p.m >= all || p.n * p.k <= 32 * p.m;
+}
+
+template <class T>
+bool multiply(const small_product<T>& p) noexcept {
+  if (!is_ours(p)) return false;
+  multiply_now(p);
+  return true;
+}
+
+}  // namespace
+
+bool multiply_small_avx512(const small_product<float>& p) noexcept { return multiply(p); }
+bool multiply_small_avx512(const small_product<double>& p) noexcept { return multiply(p); }
+
+}  // namespace troupe::blas
