@@ -4,11 +4,13 @@
 // spin on after a call, so each side waits until the other one is quiet. What takes a fraction of a millisecond is
 // queued several times and waited for once, as computations are: what a wait costs by itself is ask.empty.
 #include <unistd.h>
+#include <apps/common/peak.hpp>
 #include <bench/cpu_time.hpp>
 #include <bench/device_under_test.hpp>
 #include <bench/measures.hpp>
 #include <bench/openblas.hpp>
 #include <bench/rounds.hpp>
+#include <chrono>
 #include <cmath>
 #include <random>
 #include <troupe/base/clock.hpp>
@@ -84,6 +86,36 @@ figures dgemm(const settings& s) {
   return f;
 }
 
+// Against the processor itself, which the library could be far from on both sides of the others.
+figures dgemm_and_peak(const settings& s) {
+  constexpr int n = 2048;
+  const int threads = usable_cores();
+  const device_under_test gpu(s, {.libraries = {"blas"}});
+  const auto a = uploaded(gpu, random_values<double>(n * n, 1)), b = uploaded(gpu, random_values<double>(n * n, 2)),
+             c = gpu->alloc<double>(n * n);
+  gpu->sync().get().value();
+  const int worker = gpu->statistics().worker_pid;
+  std::string_view instruction;
+  const pair_of_medians found = interleaved(
+      s.rounds(11),
+      [&] {
+        await_quiet(worker);
+        const std::int64_t start = now_ns();
+        gpu->ask(blas::gemm<double>{.a = a, .b = b, .c = c, .m = n, .n = n, .k = n}).get().value();
+        return 2. * n * n * n / static_cast<double>(now_ns() - start);
+      },
+      [&] {
+        await_quiet(worker);
+        const apps::arithmetic_peak peak = apps::measure_peak(threads, std::chrono::milliseconds(30));
+        instruction = peak.instruction;
+        return peak.flops / 1e9;
+      });
+  if (found.raw == 0) throw bad_result(error(reaction::unsupported, "bench", "no peak is known for this processor"));
+  figures f{.ours = found.ours, .raw = found.raw};
+  f.note = std::string(instruction) + " on registers, " + std::to_string(threads) + " threads";
+  return f;
+}
+
 figures sgemv(const settings& s) {
   constexpr int n = 4096;
   const openblas bare;
@@ -124,6 +156,12 @@ const measure blas_dgemm_2048{.name = "blas.dgemm.2048",
                               .raw = "cblas_dgemm of the same OpenBLAS, called here",
                               .goal = {goal::kind::ratio_at_least, 0.99},
                               .run = dgemm<2048>};
+const measure blas_dgemm_peak{.name = "blas.dgemm.peak",
+                              .unit = "GFLOP/s",
+                              .ours = "ask(blas::gemm<double>).get(), 2048 x 2048",
+                              .raw = "the processor's peak: multiplications and additions on registers, all cores",
+                              .goal = {goal::kind::ratio_at_least, 0.7},
+                              .run = dgemm_and_peak};
 const measure blas_gemv_4096{.name = "blas.gemv.4096",
                              .unit = "GFLOP/s",
                              .ours = "10 of blas::gemv<float> queued, 4096 x 4096, the last awaited",

@@ -17,6 +17,8 @@ extern const measure ask_empty_blocked;
 extern const measure ask_empty_spinning;
 extern const measure blas_dgemm_1024;
 extern const measure blas_dgemm_2048;
+extern const measure blas_dgemm_peak;
+extern const measure blas_small;
 extern const measure blas_gemv_4096;
 extern const measure blas_axpy_1e6;
 extern const measure blas_burst;

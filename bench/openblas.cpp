@@ -3,12 +3,13 @@
 #include <dlfcn.h>
 #include <bench/openblas.hpp>
 #include <troupe/base/result.hpp>
+#include <troupe/worker/internal/load_library.hpp>
 
 namespace troupe::bench {
 
 openblas::openblas() {
   for (const char* name : {"libopenblas.so.0", "libopenblas.so"})
-    if (!library_) library_.reset(::dlopen(name, RTLD_NOW | RTLD_LOCAL));
+    if (!library_) library_.reset(load_library(name, RTLD_NOW | RTLD_LOCAL));
   const auto find = [this](const char* name, auto& function) {
     if (library_)
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library_.get(), name));
@@ -17,6 +18,7 @@ openblas::openblas() {
           error(reaction::unsupported, "bench", "no libopenblas.so.0 to compare with; install libopenblas0-pthread"));
   };
   find("cblas_dgemm", dgemm_);
+  find("cblas_sgemm", sgemm_);
   find("cblas_sgemv", sgemv_);
   find("cblas_saxpy", saxpy_);
 }

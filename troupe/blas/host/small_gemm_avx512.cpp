@@ -13,8 +13,8 @@ bool is_ours(const small_product<T>& p) noexcept {
   // are few elements.
   if (p.turn_a && !p.turn_b) return p.k < few || (p.m >= 8 && p.n >= 8);
   if (p.m > few || p.n > few || p.k > few) return false;
-  // Where A is to be turned and B is not, its vectors go along the columns of C.
-  if (p.turn_a) return p.n * p.k <= 16 * p.m || (2 * p.m >= all && p.n % all != 0);
+  // With both turned its vectors lie along the rows of C, which is best where they are full.
+  if (p.turn_a) return p.n % all == 0 ? p.n * p.k <= 4 * p.m : 2 * p.m >= all || p.n * p.k <= 16 * p.m;
   return p.m >= all || p.n * p.k <= 32 * p.m;
 }
 
