@@ -124,6 +124,20 @@ struct die_with {
   void check(checker&) const {}
 };
 
+/// y[0] = the sum of x, as a kernel does it that trusts its data: of a negative x[0] the worker dies.
+struct fragile {
+  in<float> x;
+  inout<float> y;
+  extent n;
+  using reply = void;
+  TROUPE_REQUEST("testing.fragile", x, y, n)
+  void check(checker& c) const {
+    c.positive(n);
+    c.elements(x, n);
+    c.elements(y, 1);
+  }
+};
+
 /// Never ends.
 struct spin {
   inout<std::uint32_t> gate;

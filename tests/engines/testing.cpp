@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <numeric>
 #include <stdexcept>
 #include <thread>
 
@@ -110,6 +111,11 @@ struct engine {
     return {};
   }
   result<void> run(const die_with& r, call&) { ::_exit(r.how); }
+  result<void> run(const fragile& r, call&) {
+    if (r.x.data()[0] < 0) ::_exit(9);
+    r.y.data()[0] = std::accumulate(r.x.data(), r.x.data() + r.n.value(), 0.f);
+    return {};
+  }
   result<void> run(const increment& r, call&) {
     ++served_;
     for (std::int64_t i = 0; i < r.n.value(); ++i) r.x.data()[i] += 1;
@@ -162,5 +168,5 @@ struct engine {
 
 using namespace testing_actor;
 TROUPE_ENGINE(engine, "testing", "host", hold, troupe::slow<hold_slowly>, linger, nap, break_handle, break_once, fail,
-              spoil, throws, crash, die_with, spin, increment, testing_actor::copy, checksum, widest,
+              spoil, throws, crash, die_with, fragile, spin, increment, testing_actor::copy, checksum, widest,
               testing_actor::count, troupe::grouped<together>, sum_of, number_all)

@@ -69,7 +69,7 @@ void simulation::upload(const held& to, random_bits& r) {
 
 void simulation::upload(request& q, const held& to, const call_options& o, random_bits& r) {
   const auto n = static_cast<std::uint32_t>(to.handle.size().value());
-  for (std::uint32_t i = 0; i < n; ++i) q.data.push_back(static_cast<word>(r.next()));
+  for (std::uint32_t i = 0; i < n; ++i) q.data.push_back(repetitive_ ? r.below(2) : static_cast<word>(r.next()));
   writes(q, to, n);
   const staging_sizes& s = core_->staging();
   if (n * sizeof(word) > std::max(s.one_request, s.chunk * s.most_chunks)) return upload_in_parts(q, to, o, r);
@@ -277,8 +277,36 @@ void simulation::seal_or_unseal(random_bits& r) {
 void simulation::send(random_bits& r) {
   if (buffers_.size() < 2) return alloc(r);
   sending_ = true;
-  send_something(r);
+  if (repetitive_ && r.percent(90))
+    serve_a_client(r);
+  else
+    send_something(r);
   sending_ = false;
+}
+
+// Uploads one of two things, computes with it, and looks at what comes of it, which kills whenever it is one of them.
+void simulation::serve_a_client(random_bits& r) {
+  const held h = buffers_[r.below(buffers_.size())];
+  const bool bad = r.percent(50), indirect = r.percent(50);
+  {
+    request& q = begin(kind::fill);
+    q.param = bad ? 13 : 7;
+    writes(q, h, h.model->size());
+    sent(q, gpu_->fill(h.handle, q.param), r);
+  }
+  if (indirect) {
+    request& q = begin(kind::add);
+    q.param = 2;
+    reads(q, h, h.model->size());
+    q.came_too_late = misses_input(q);
+    writes(q, h, h.model->size());
+    sent(q, gpu_->ask(simulated::add{.x = h.handle, .n = h.handle.size(), .by = q.param}), r);
+  }
+  request& q = begin(kind::look);
+  q.deadly = bad ? 9 : 0;
+  reads(q, h, h.model->size());
+  q.came_too_late = misses_input(q);
+  sent(q, gpu_->ask(simulated::look{.a = h.handle, .n = h.handle.size()}), r);
 }
 
 void simulation::send_something(random_bits& r) {

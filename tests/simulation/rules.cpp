@@ -34,10 +34,11 @@ void simulation::request_starts(std::uint64_t ticket, simulated_worker& w) {
   if (!q.suspect && q.judged) violated("request " + std::to_string(q.number) + " started after it was answered");
   q.started = &w;
   q.has_read.clear();
+  q.found = found_by(q, w);
   q.started_generation = core_->memory().generation();
   if (q.starts > q.deadly) return;
   random_bits r(seed_, deadly_stream + record.steps);
-  w.steps_to_death = r.between(1, r.percent(50) ? 3 : 20);
+  w.steps_to_death = repetitive_ ? 1 : r.between(1, r.percent(50) ? 3 : 20);
   w.dies_of = ticket;
 }
 
@@ -45,6 +46,7 @@ void simulation::request_joins(std::uint64_t ticket, simulated_worker& w) {
   const auto found = by_ticket_.find(ticket);
   if (found == by_ticket_.end()) return;
   found->second->started = &w;
+  found->second->found = found_by(*found->second, w);
   found->second->started_generation = core_->memory().generation();
   found->second->joined = true;
   ++found->second->presumed;
@@ -226,9 +228,49 @@ bool simulation::had_to_fail(const request& q) const {
 void simulation::judge_refusal(request& q) {
   record.note("was refused", q.number, static_cast<std::uint64_t>(q.why->reaction()));
   if (q.writes) q.writes->of->settle(q.number, content::lost);
-  if (!core_->refusing() && core_->quarantined() == 0 && q.why->reaction() != reaction::retry_later && !q.forbidden &&
-      !may_miss_input(q))
+  if (q.why->chain().empty() && q.why->text().find("with the same data") != std::string::npos)
+    in_quarantine_.push_back(&q);
+  else if (!core_->refusing() && q.why->reaction() != reaction::retry_later && !q.forbidden && !may_miss_input(q))
     violated("request " + std::to_string(q.number) + " was refused without a reason: " + q.why->text());
+}
+
+// Nobody is refused for what others have sent. Its data are known when all before it are answered.
+void simulation::check_quarantine() {
+  std::erase_if(in_quarantine_, [this](const request* q) {
+    const auto with = inputs_of(*q);
+    if (std::any_of(with.begin(), with.end(), [](const auto& c) { return c.state == content::pending; })) return false;
+    if (!is_like_one_that_died(*q))
+      violated("request " + std::to_string(q->number) + " is in quarantine without a reason: " + q->why->text());
+    return true;
+  });
+}
+
+std::vector<word> simulation::found_by(const request& q, const simulated_worker& w) {
+  std::vector<word> all;
+  for (std::size_t i = 0; i < q.reads.size(); ++i) {  // their places come before those of what is written
+    const auto [address, bytes] = q.memory[i];
+    if (!w.knows(address, bytes)) return {};
+    const auto* const words = reinterpret_cast<const word*>(address);
+    all.insert(all.end(), words, words + bytes / sizeof(word));
+  }
+  return all;
+}
+
+// Where something was written past the requests, nobody can tell.
+bool simulation::is_like_one_that_died(const request& q) const {
+  if (options_.quarantine_after == 0) return false;
+  if (wild_ || garbage_) return true;
+  const bool has_param = q.what == kind::fill || q.what == kind::add || q.what == kind::ping;
+  const auto with = inputs_of(q);
+  return std::any_of(requests_.begin(), requests_.end(), [&](const request& other) {
+    const bool died = other.starts + other.presumed > 1 || (other.started != nullptr && other.started->dead);
+    if (!died || other.number >= q.number || other.what != q.what || (has_param && other.param != q.param) ||
+        other.data != q.data || other.found.size() != with.size())
+      return false;
+    for (std::size_t i = 0; i < with.size(); ++i)
+      if (with[i].state == content::known && with[i].value != other.found[i]) return false;
+    return true;
+  });
 }
 
 // Answers that came in one step came in this order: what had finished, the loss, what failed of it.
@@ -268,6 +310,7 @@ void simulation::check() {
     violated("worker " + std::to_string(accused_->id) + " was killed although it served well");
   accused_ = nullptr;
   check_state();
+  check_quarantine();
   check_seals();
   if (some && first_open_ == requests_.size()) check_validity();
   distrust_ = shown_ != nullptr && shown_->dishonest;

@@ -31,6 +31,7 @@ device_options options_for(random_bits& r) {
   o.standbys = r.percent(50) ? 0 : r.between(1, 2);
   o.restarts = r.between(0, 5);
   o.restart_window = time_span::of_seconds(r.percent(50) ? 1 : 60);
+  o.quarantine_after = r.between(0, 3);
   o.salvage = r.percent(50) ? salvage::strict : salvage::untouched;
   o.start_timeout = time_span::of_seconds(1);
   o.close_timeout = time_span::of_seconds(1);
@@ -63,6 +64,15 @@ simulation::simulation(std::uint64_t seed, run_record& record, const omitted_ste
   if (deadly_ && r.percent(50)) options_.salvage = salvage::untouched;
   garbage_ |= transfers_ && options_.isolation == isolation::process && r.percent(30);
   deadly_ |= transfers_ && options_.isolation == isolation::process;
+  repetitive_ = options_.isolation == isolation::process && r.percent(8);
+  if (repetitive_) {
+    garbage_ = wild_ = deadly_ = hostile_starts_ = false;
+    faults_percent_ = 0;
+    steps_wanted_ += 200;
+    options_.quarantine_after = r.between(1, 2);
+    options_.restarts = r.between(3, 8);
+    options_.mailbox_capacity = 8;
+  }
   device_surroundings around{
       loop_,
       [this](std::uint32_t id, enum isolation how, std::shared_ptr<const region>, std::uint64_t channel_bytes)

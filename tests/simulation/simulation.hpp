@@ -88,6 +88,7 @@ class simulation final : public scene {
     std::uint64_t reply = 0;
     std::vector<word> downloaded;
     std::vector<model_buffer::cell> has_read;  // when that is lost before the answer is given
+    std::vector<word> found;                   // what was in its inputs when it was started last
     // What is known otherwise.
     bool came_too_late = false;  // an input was lost when it was sent
     bool forbidden = false;      // it would write what is sealed
@@ -122,6 +123,7 @@ class simulation final : public scene {
   void let_go(random_bits& r);
   void send(random_bits& r);
   void send_something(random_bits& r);
+  void serve_a_client(random_bits& r);
   /// An upload that waits for the worker while it is sent.
   struct uploader {
     request* of;  // null: nobody judges it
@@ -158,6 +160,9 @@ class simulation final : public scene {
   void judge_success(request& q);
   void judge_failure(request& q);
   void judge_refusal(request& q);
+  void check_quarantine();
+  bool is_like_one_that_died(const request& q) const;
+  static std::vector<word> found_by(const request& q, const simulated_worker& w);
   void judge_seal(request& q);
   void check_seals() const;
   void judge_loss(std::uint64_t generation);
@@ -193,6 +198,7 @@ class simulation final : public scene {
   device_options options_;
   std::uint32_t steps_wanted_, faults_percent_, client_percent_, drive_percent_, deepest_;
   bool garbage_ = false, hostile_starts_ = false, deadly_ = false, transfers_ = false, wild_ = false, calm_ = false;
+  bool repetitive_ = false;  // clients send the same data again and again, and some of them kill
   std::vector<std::shared_ptr<simulated_worker>> workers_;
   std::shared_ptr<device_core> core_;
   std::optional<device> gpu_;
@@ -204,6 +210,7 @@ class simulation final : public scene {
   std::size_t first_open_ = 0;  // all before have been judged
   std::uint32_t numbers_ = 0;
   std::map<std::uint64_t, request*> by_ticket_;
+  std::vector<const request*> in_quarantine_;  // refused so, and not judged yet
   std::vector<std::shared_ptr<model_buffer>> models_;
   device_state state_ = device_state::starting;
   simulated_worker* shown_ = nullptr;    // whose channel the device looks at

@@ -103,7 +103,9 @@ memory_range allocate(device_core& core, memory_kind kind, extent bytes, const a
     return {memory.stillborn(n, made.error()), 0, n};
   }
   const std::uint64_t address = (*made)->address;
-  return {std::move(*made), address, n};
+  const memory_range r{std::move(*made), address, n};
+  if (kind != memory_kind::sent) core.is_fresh(r);
+  return r;
 }
 
 }  // namespace
@@ -222,7 +224,7 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
   if (stage.address == 0) {
     c.fail(*detail::why_stale(stage));
   } else if (progress.address != 0) {
-    std::construct_at(reinterpret_cast<sent_header*>(stage.owner->host));
+    std::construct_at(reinterpret_cast<sent_header*>(stage.owner->host))->digest = core_->digest_of(from);
     std::construct_at(reinterpret_cast<staging_header*>(progress.owner->host));
   }
   if (!core_->submit(detail::info_of<memory::stream_in>, &r, c, answer.get(), &answer->link, o, stage.owner))

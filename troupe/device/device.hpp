@@ -260,7 +260,7 @@ class device {
   pending<void> close_now() const;
 
   /// A device that has stopped because its worker failed too often tries again. Answered when it serves, or with the
-  /// reason why it does not.
+  /// reason why it does not. Of one that serves it only ends quarantines: see device_options::quarantine_after.
   pending<void> reset() const;
 
   device_state state() const noexcept;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ctime>
 #include <troupe/device/fault.hpp>
+#include <troupe/device/internal/lasting.hpp>
 
 namespace troupe {
 namespace {
@@ -59,7 +60,9 @@ std::string fault_record::text() const {
   out += "fault: " + std::string(to_string(kind)) + ": " + cause.text() + "\n";
   if (blamed) {
     out += "blamed: " + name(*blamed);
-    if (quarantined) out += ", which is refused from now on";
+    if (deaths_alike > 1) out += "; workers that have died of such requests: " + std::to_string(deaths_alike);
+    if (quarantined) out += "; with the same data it is refused until reset()";
+    if (quarantined && !quarantine.unlimited()) out += ", or for " + lasting(quarantine.nanoseconds);
     out += "\n";
   }
   if (!gpu_core.empty()) out += "GPU core: " + gpu_core + " (cuda-gdb -ex 'target cudacore " + gpu_core + "')\n";

@@ -51,9 +51,12 @@ struct fault_record {
   int worker_pid = 0;
   std::chrono::system_clock::time_point when = {};  ///< it was seen
   std::optional<request_id> blamed = {};            ///< the request it died of, when that is known
-  bool quarantined = false;                         ///< that request is refused from now on, until reset()
-  int signal = 0;                                   ///< that ended it, when one did
-  std::optional<std::uint64_t> address = {};        ///< that was touched wrongly, when the signal told
+  std::uint32_t deaths_alike = 0;  ///< workers that requests of its kind have brought down, this one included, within
+                                   ///< device_options::restart_window; 0 without quarantine
+  bool quarantined = false;        ///< that request is refused from now on with the data that it had …
+  time_span quarantine = {};       ///< … for so long, if nothing else dies of its kind, or until reset()
+  int signal = 0;                  ///< that ended it, when one did
+  std::optional<std::uint64_t> address = {};  ///< that was touched wrongly, when the signal told
   std::string gpu_core = {};  ///< the file that device_options::gpu_core_folder asks for, if there is one
   std::uint32_t lost = 0, kept = 0, retried = 0, stale = 0;  ///< requests
   time_span sorted_out_after = {};                           ///< from when it was seen until all these were decided

@@ -54,6 +54,9 @@ struct device_options {
   std::uint32_t standbys = 1;  ///< workers that wait to take over when the one that serves fails; 0 to 8
   std::uint32_t restarts = 3;  ///< so many within `restart_window`; after one more the device stops, until `reset()`
   time_span restart_window = time_span::of_seconds(60);
+  /// Once so many workers have died of requests of one kind within `restart_window`, those of them that did so are
+  /// refused with the data that they had: see docs/when-things-fail.md. 0: nothing is refused.
+  std::uint32_t quarantine_after = 2;
   enum salvage salvage = salvage::strict;   ///< what happens to buffers when a worker fails
   time_span start_timeout = default_start;  ///< from launching the worker until it is ready
   time_span close_timeout = default_close;  ///< for the worker to end when asked to

@@ -51,7 +51,7 @@ struct device_statistics {
   int worker_pid = 0;             ///< 0 until the worker is there (await `started()` first), and when it is a thread
   std::vector<int> standby_pids;  ///< of workers that could take over now
   std::uint64_t faults = 0;       ///< workers that served and had to be replaced
-  std::uint64_t quarantined = 0;  ///< kinds of requests that are refused because they brought workers down
+  std::uint64_t quarantined = 0;  ///< kinds of requests that are refused now, with data that brought workers down
   std::vector<peer_statistics> peers = {};  ///< devices that this one has copied from
 };
 

@@ -17,6 +17,10 @@ std::string_view to_string(event_kind k) noexcept {
       return "standby lost";
     case event_kind::library_restarted:
       return "library restarted";
+    case event_kind::quarantined:
+      return "quarantined";
+    case event_kind::quarantine_ended:
+      return "quarantine ended";
     case event_kind::closing:
       return "closing";
     case event_kind::stopped:

@@ -18,8 +18,10 @@ enum class event_kind : std::uint8_t {
   /// The engine of one library was closed and opened anew, because its handle was broken; `cause` names it. Nothing
   /// else was touched.
   library_restarted,
-  closing,  ///< no new requests are taken
-  stopped,  ///< nothing is served any more; without `cause` after an orderly close
+  quarantined,  ///< a request is refused from now on, with the data that it had; `cause` names it and says how long
+  quarantine_ended,  ///< requests of one kind are taken again with all data; `cause` names it and says why
+  closing,           ///< no new requests are taken
+  stopped,           ///< nothing is served any more; without `cause` after an orderly close
 };
 
 std::string_view to_string(event_kind k) noexcept;
@@ -31,7 +33,7 @@ struct device_event {
   std::chrono::system_clock::time_point when;
   time_span took = {};                             ///< serving: since the fault was seen, or since opening
   std::shared_ptr<const fault_record> fault = {};  ///< of this generation's beginning; null before any
-  std::optional<error> cause = {};                 ///< of standby_lost, library_restarted and stopped
+  std::optional<error> cause = {};                 ///< of all that say so above, and of stopped
 
   /// One line for a log.
   std::string text() const;

@@ -540,6 +540,21 @@ void device_memory::renew_block(owned_block& b) {
   b.generation.store(now, std::memory_order_release);
 }
 
+device_memory::writers device_memory::writers_of(const block& base) const noexcept {
+  const auto& b = static_cast<const owned_block&>(base);
+  const std::scoped_lock guard(lock_);
+  if (b.imported || b.exported || b.managed || b.foreign || b.addresses != 0) return writers::others;
+  switch (b.kind) {
+    case memory_kind::device:
+      return writers::requests;
+    case memory_kind::host:
+      return writers::application_too;
+    case memory_kind::sent:
+      return writers::application;
+  }
+  return writers::others;
+}
+
 bool device_memory::outlives_workers(const block& base) const noexcept {
   const auto& b = static_cast<const owned_block&>(base);
   const fate f = b.at_fault.load(std::memory_order_relaxed);

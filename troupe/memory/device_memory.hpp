@@ -129,6 +129,13 @@ class device_memory final : public memory_owner {
   /// the block cannot be sealed. False: it is, or is about to be, so the address is to be for reading.
   bool begin_address(block& b) noexcept;
   void end_address(block& b) noexcept;
+  enum class writers : std::uint8_t {
+    requests,         ///< nobody but requests that name it
+    application,      ///< the application, and no request
+    application_too,  ///< both
+    others,           ///< it may be written past the device: it is shared, managed, or somebody has its address
+  };
+  writers writers_of(const block& b) const noexcept;
   /// Is it none of what a fault takes along?
   bool outlives_workers(const block& b) const noexcept;
 

@@ -56,6 +56,7 @@ struct staging_header {
 struct alignas(64) sent_header {
   std::atomic<std::uint64_t> begun{0};  ///< chunks that it has begun to fill: what was in their places is gone
   std::atomic<std::uint64_t> filled{0};
+  std::uint64_t digest = 0;  ///< of all that is sent; 0: nobody needed to know
 };
 static_assert(sizeof(sent_header) <= sizeof(staging_header));
 

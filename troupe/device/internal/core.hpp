@@ -118,6 +118,14 @@ class device_core final : public waiter,
   std::shared_ptr<event_stream> watch();
   std::shared_ptr<const fault_record> last_fault();
 
+  // identity.cpp
+  /// Requests of so many kinds are refused because they have brought workers down.
+  std::size_t quarantined() const;
+  /// Nothing has been written there since it was allocated.
+  void is_fresh(const memory_range& r);
+  /// What stands for these bytes, which are about to be uploaded; 0: nobody needs to know.
+  std::uint64_t digest_of(std::span<const std::byte> uploaded) const;
+
   // workers.cpp
   void on_readable(int fd) override;
   std::vector<int> standby_pids() const;
@@ -181,7 +189,6 @@ class device_core final : public waiter,
   std::uint64_t completed() const noexcept { return completed_.load(); }
   std::uint64_t failed() const noexcept { return failed_.load(); }
   std::uint64_t faults() const noexcept { return faults_.load(); }
-  std::size_t quarantined() const noexcept { return quarantine_.size(); }
 
  private:
   using worker_id = device_supervisor::worker_id;
@@ -227,8 +234,18 @@ class device_core final : public waiter,
   submission refuse(const error& why, const checker& checked, pending_core* answer, const request_info& info);
   error mailbox_full() const;
   void let_go_of_outputs(ledger_entry& e, std::byte* record, const checker& checked, const request_info& info);
-  std::uint64_t signature_of(std::uint32_t slot) const noexcept;
-  error quarantined_request();
+
+  // identity.cpp: requests that have brought workers down
+  request_identity identify(std::uint32_t slot, std::uint64_t& may_look_at);
+  void note_sent(std::uint32_t slot, const request_identity& id);
+  std::optional<error> claim_watched(std::uint32_t slot, std::uint64_t& ticket);
+  error refused_by_quarantine(const quarantine::sentence& s, std::int64_t now_ns) const;
+  void lose_track(std::span<const operand_use> uses);
+  void blame(std::uint32_t slot, fault_record& record);
+  void watch_quarantine();
+  void look_at_quarantine();
+  void lift_quarantine();
+  void tell_of_ended(const std::vector<std::string>& names, const std::string& why);
 
   // watchdog.cpp: requests that wait or run too long, workers that say nothing
   void watch_deadline(std::int64_t deadline_ns);
@@ -307,7 +324,7 @@ class device_core final : public waiter,
 
   // lifecycle.cpp; on the control loop, but for the first, which is called with drive_lock_ held
   void look_whether_drained() noexcept;
-  enum timer : std::uint64_t { deadlines, running, heart, supervision, harmless };
+  enum timer : std::uint64_t { deadlines, running, heart, supervision, harmless, quarantined_requests };
   void feed(device_supervisor::event e);
   void carry_out(const device_supervisor::action& a);
   struct milestone {
@@ -462,7 +479,7 @@ class device_core final : public waiter,
   // memory
   device_memory* memory_ = nullptr;
   address_space addresses_[2];  // of device and host memory; under link_lock_
-  std::uint64_t device_begin_ = 0, device_end_ = 0;
+  std::uint64_t memory_begin_ = 0, memory_end_ = 0;
 
   // lifecycle, on the control loop
   const bool apart_;  // device memory is the workers' to make
@@ -502,6 +519,7 @@ class device_core final : public waiter,
   std::shared_ptr<const fault_record> last_fault_;
   std::atomic<std::uint64_t> faults_{0};
   quarantine quarantine_;
+  bool quarantine_armed_ = false;  // the control loop's: there is a timer
 };
 
 }  // namespace troupe

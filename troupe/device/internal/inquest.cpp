@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <troupe/device/internal/core.hpp>
+#include <troupe/device/internal/lasting.hpp>
 
 namespace troupe {
 namespace {
@@ -26,6 +27,19 @@ error with_culprit(const error& why, const fault_record& record) {
     d.text += "; it was working on " + record.blamed->name + " #" + std::to_string(record.blamed->ticket);
   if (record.address) d.text += "; it touched the address " + hexadecimal(*record.address) + " wrongly";
   return error(std::move(d));
+}
+
+error quarantined_because(const fault_record& record) {
+  std::string text = record.blamed->name + " has brought the worker down (the " +
+                     (record.deaths_alike == 1 ? "first" : "last of " + std::to_string(record.deaths_alike)) +
+                     " that died of such requests)";
+  text += "; with the same data it is refused until reset()";
+  if (!record.quarantine.unlimited()) text += ", or for " + lasting(record.quarantine.nanoseconds);
+  return error(error::details{.reaction = reaction::caller_bug,
+                              .domain = "device",
+                              .text = std::move(text),
+                              .request = *record.blamed,
+                              .generation = record.generation});
 }
 
 }  // namespace
@@ -52,12 +66,13 @@ std::shared_ptr<fault_record> device_core::hold_inquest(const device_supervisor:
     record->signal = last_exit_.value;
   record->gpu_core = gpu_core_of(record->worker_pid);
   note_recent(*record);
-  if (const auto slot = find_culprit(open, *record)) {
-    const ledger_entry& e = ledger_[*slot];
+  const auto culprit = find_culprit(open, *record);
+  if (culprit) {
+    const ledger_entry& e = ledger_[*culprit];
     record->blamed = request_id{std::string(e.info->label), e.ticket.load(std::memory_order_relaxed)};
-    record->quarantined = quarantine_.blame(signature_of(*slot));
   }
   record->cause = with_culprit(*death.why, *record);
+  if (culprit) blame(*culprit, *record);
   return record;
 }
 
@@ -123,6 +138,8 @@ void device_core::complete(const std::shared_ptr<fault_record>& record) {
 
 void device_core::publish(const std::shared_ptr<fault_record>& record) {
   emit(event_kind::fault);
+  if (record->quarantined) emit(event_kind::quarantined, quarantined_because(*record));
+  watch_quarantine();
   if (options_.black_box_folder.empty()) return;
   const std::string path = options_.black_box_folder + "/" + name_for_files(record->device) + "-generation-" +
                            std::to_string(record->generation) + ".txt";

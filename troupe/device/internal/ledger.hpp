@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <troupe/base/futex.hpp>
+#include <troupe/device/internal/quarantine.hpp>
 #include <troupe/device/request_info.hpp>
 #include <troupe/request/checker.hpp>
 
@@ -43,6 +44,8 @@ struct alignas(64) ledger_entry {
   std::uint32_t running_in = 0;          ///< … in this worker …
   std::int64_t running_ns = 0;           ///< … first at this time …
   bool running_began = false;            ///< … or, until it has begun, nothing left that it could wait for
+  std::uint64_t identified = 0;          ///< the ticket of the request that `identity` is of
+  request_identity identity;
 
   std::span<const block_access> accesses() const noexcept {
     return many.empty() ? std::span(few).first(access_count) : std::span<const block_access>(many);

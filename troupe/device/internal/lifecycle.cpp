@@ -178,6 +178,8 @@ void device_core::on_time(std::uint64_t tag) {
       return feel_heart();
     case timer::harmless:
       return look_for_harmless();
+    case timer::quarantined_requests:
+      return look_at_quarantine();
     case timer::supervision:
       armed_tick_.reset();
       hear_all();
@@ -224,7 +226,7 @@ pending<void> device_core::reset() {
   if (!opened_) return when_ready();
   auto answer = ref<detail::asked<void>>::adopt(new detail::asked<void>(shared_from_this()));
   post(*loop_, [self = shared_from_this(), answer]() mutable {
-    self->quarantine_.lift();
+    self->lift_quarantine();
     self->feed({device_supervisor::event_kind::reset_asked});
     self->answer_at(self->ready_, std::move(answer));
   });

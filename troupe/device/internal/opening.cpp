@@ -61,7 +61,8 @@ device_core::device_core(const device_options& o, std::uint32_t index, device_su
       cores_(usable_cores()),
       apart_(has_platform(o)),
       copies_(apart_ ? copy_crew::helpers_for(cores_) : 0),
-      supervisor_(limits_of(o)) {
+      supervisor_(limits_of(o)),
+      quarantine_({.after = o.quarantine_after, .window = o.restart_window}) {
   if (o.name.empty()) options_.name = o.engine + ":" + std::to_string(apart_ ? o.ordinal : index);
   const std::uint64_t all = machine_bytes();
   const auto limit = [](std::uint64_t asked, std::uint64_t otherwise) {
@@ -131,8 +132,8 @@ result<void> device_core::set_up() {
   if (!addresses) return addresses.error();
   const std::uint64_t begin = addresses->begin();
   addresses_of(memory_kind::device) = {begin, device_bytes};
-  device_begin_ = begin;
-  device_end_ = begin + device_bytes;
+  memory_begin_ = begin;
+  memory_end_ = begin + all_bytes;
   addresses_of(memory_kind::host) = {begin + device_bytes, host_bytes};
 
   region_ = std::make_shared<const region>(std::move(*addresses));

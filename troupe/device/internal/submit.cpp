@@ -103,30 +103,6 @@ std::uint32_t device_core::take_slot(bool may_wait, std::int64_t deadline_ns) no
   return slot;
 }
 
-error device_core::quarantined_request() {
-  const auto last = last_fault();
-  return error(reaction::caller_bug, "device",
-               "a request like this has brought the worker down " + std::to_string(quarantine::most_deaths) +
-                   " times, so it is refused now" + (last ? " (the last fault: " + last->cause.text() + ")" : "") +
-                   "; mend it, then lift this with reset()");
-}
-
-// Of a request whose record is written.
-std::uint64_t device_core::signature_of(std::uint32_t slot) const noexcept {
-  const ledger_entry& e = ledger_[slot];
-  const std::span<const std::byte> record = commands_->record(slot);
-  const std::size_t listed = e.many.empty() ? e.access_count : 1;
-  const std::size_t begin = sizeof(protocol::command_header) + listed * sizeof(memory_access);
-  const auto blob =
-      e.blob ? std::span<const std::byte>(e.blob.get()->host, e.blob.get()->bytes) : std::span<const std::byte>();
-  return quarantine::signature_of({.opcode = e.info->opcode,
-                                   .payload = record.subspan(begin, e.info->payload_bytes),
-                                   .blob = blob,
-                                   .blob_address = e.blob ? e.blob.get()->address : 0,
-                                   .device_begin = device_begin_,
-                                   .device_end = device_end_});
-}
-
 // It will be refused, but has a place in the order already: as a request that touches nothing.
 void device_core::let_go_of_outputs(ledger_entry& e, std::byte* record, const checker& checked,
                                     const request_info& info) {
@@ -248,15 +224,20 @@ submission device_core::submit(const request_info& info, const void* request, ch
   if (listed) [[unlikely]]
     std::memcpy(accesses, &list, sizeof list);
   info.encode(request, accesses + (listed ? 1 : count) * sizeof(memory_access), cursor);
-  if (quarantine_.any() && quarantine_.holds(signature_of(slot))) [[unlikely]] {
-    e.release();
-    e.answer = nullptr;
-    if (answer != nullptr) answer->release();
-    ledger_.give_back(slot);
-    return refuse(quarantined_request(), checked, answer, info);
+  const bool watched = quarantine_.watches();
+  std::uint64_t ticket = 0;
+  if (watched) [[unlikely]] {
+    if (const auto why = claim_watched(slot, ticket)) {
+      e.release();
+      e.answer = nullptr;
+      if (answer != nullptr) answer->release();
+      ledger_.give_back(slot);
+      return refuse(*why, checked, answer, info);
+    }
+  } else {
+    ticket = commands_->claim();
+    e.ticket.store(ticket, std::memory_order_relaxed);
   }
-  const std::uint64_t ticket = commands_->claim();
-  e.ticket.store(ticket, std::memory_order_relaxed);
   if (link != nullptr) link->slot = slot, link->ticket = ticket;
   // Somebody may have sealed what this writes after the check, and have the earlier ticket: then it must not run.
   const bool forbidden = seals_begun_.load(std::memory_order_seq_cst) != seals && checked.spare_sealed(ticket);
@@ -274,6 +255,8 @@ submission device_core::submit(const request_info& info, const void* request, ch
 
   if (failures_seen_.load(std::memory_order_seq_cst) != failures) [[unlikely]]
     look_at_inputs_again(slot, ticket);
+  if (!watched && quarantine_.watches()) [[unlikely]]
+    lose_track(uses);
 
   // From here on the request may be answered and its slot reused at any moment: only locals and `checked` may be used.
   if (forbidden) [[unlikely]] {

@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Which request it is that a worker has died of, and whether one that is to be sent is the same: see quarantine.
+#include <troupe/device/internal/core.hpp>
+#include <troupe/device/internal/lasting.hpp>
+#include <troupe/memory/requests.hpp>
+
+namespace troupe {
+namespace {
+
+// What takes longer to look at is taken for other data each time.
+constexpr std::uint64_t most_seen_bytes = 4 << 20, most_uploaded_bytes = 64 << 20, most_seen_in_recovery = 1 << 20;
+// Of memory that was allocated and not written since.
+constexpr std::uint64_t fresh = 0;
+
+// What these write comes from where nobody here looks.
+bool brings_data(std::uint64_t opcode) noexcept {
+  return opcode == opcode_of<memory::peer_take> || opcode == opcode_of<memory::peer_receive> ||
+         opcode == opcode_of<memory::take_back>;
+}
+
+std::string times(std::uint32_t n) { return n == 1 ? "once" : n == 2 ? "twice" : std::to_string(n) + " times"; }
+
+}  // namespace
+
+// With the quarantine's lock, of a request whose record is written. `may_look_at`: bytes; what was looked at is taken
+// off.
+request_identity device_core::identify(std::uint32_t slot, std::uint64_t& may_look_at) {
+  const ledger_entry& e = ledger_[slot];
+  content_hash kind(quarantine_.key()), data(quarantine_.key());
+  bool known = !brings_data(e.info->opcode);
+  if (e.info->opcode == opcode_of<memory::stream_in>) {
+    kind.add(e.info->opcode);  // all else that it says is where its parts lie
+    const std::uint64_t digest = reinterpret_cast<const sent_header*>(e.extra->host)->digest;
+    known = digest != 0;
+    data.add(digest);
+  } else {
+    const std::span<const std::byte> record = commands_->record(slot);
+    const std::size_t listed = e.many.empty() ? e.access_count : 1;
+    const std::size_t begin = sizeof(protocol::command_header) + listed * sizeof(memory_access);
+    const auto blob = e.blob ? std::span<const std::byte>(e.blob->host, e.blob->bytes) : std::span<const std::byte>();
+    quarantine_.add_description({.opcode = e.info->opcode,
+                                 .payload = record.subspan(begin, e.info->payload_bytes),
+                                 .blob = blob,
+                                 .blob_address = e.blob ? e.blob->address : 0,
+                                 .memory_begin = memory_begin_,
+                                 .memory_end = memory_end_},
+                                kind);
+  }
+  for (const block_access& a : e.accesses()) {
+    if (a.what.mode == access_mode::write) continue;
+    const block& b = *a.where.get();
+    const device_memory::writers who = memory_->writers_of(b);
+    known &= who != device_memory::writers::others;
+    if (who == device_memory::writers::application || who == device_memory::writers::application_too) {
+      // A worker's own notes say nothing about the request.
+      if (b.at_fault.load(std::memory_order_relaxed) != fate::by_salvage) continue;
+      const std::uint64_t bytes = a.what.end - a.what.begin;
+      if (bytes > may_look_at) {
+        known = false;
+      } else {
+        may_look_at -= bytes;
+        // What is only sent is a part of what the request says: a program, the content of an upload.
+        content_hash& to = who == device_memory::writers::application ? kind : data;
+        to.add(std::span<const std::byte>(b.host + (a.what.begin - b.address), bytes));
+      }
+    }
+    if (who != device_memory::writers::application) quarantine_.contents().add_content(a.what.begin, a.what.end, data);
+  }
+  return {kind.value(), known ? data.value() : quarantine_.unknown_data()};
+}
+
+// With the quarantine's lock: it is in the mailbox, and whoever comes after it finds what it writes.
+void device_core::note_sent(std::uint32_t slot, const request_identity& id) {
+  ledger_entry& e = ledger_[slot];
+  e.identity = id;
+  e.identified = e.ticket.load(std::memory_order_relaxed);
+  std::uint64_t which = 0;
+  for (const block_access& a : e.accesses()) {
+    ++which;
+    if (a.what.mode == access_mode::read) continue;
+    content_hash tag(quarantine_.key());
+    tag.add(id.kind);
+    tag.add(id.data);
+    tag.add(which);
+    quarantine_.contents().write(a.what.begin, a.what.end, tag.value());
+  }
+}
+
+// Gives the request its place in the order, unless it is refused.
+std::optional<error> device_core::claim_watched(std::uint32_t slot, std::uint64_t& ticket) {
+  const auto guard = quarantine_.lock();
+  std::uint64_t may_look_at = most_seen_bytes;
+  const request_identity id = identify(slot, may_look_at);
+  const std::int64_t now = loop_->now();
+  if (const auto s = quarantine_.sentence_of(id, now)) return refused_by_quarantine(*s, now);
+  ticket = commands_->claim();
+  ledger_[slot].ticket.store(ticket, std::memory_order_relaxed);
+  note_sent(slot, id);
+  return {};
+}
+
+error device_core::refused_by_quarantine(const quarantine::sentence& s, std::int64_t now_ns) const {
+  const quarantine::limits& limits = quarantine_.limit();
+  std::string text = "refused: with the same data it has brought the worker of " + options_.name + " down " +
+                     times(s.own) + ", the last time " + lasting(now_ns - s.last_ns) + " ago (" + s.cause + "), and " +
+                     std::to_string(s.deaths) + " workers have died of such requests";
+  if (limits.window.unlimited())
+    text += "; nothing but device::reset() ends this";
+  else
+    text += " within " + lasting(limits.window.nanoseconds) + ", device_options::restart_window; this ends in " +
+            lasting(s.ends_ns - now_ns) + ", or with device::reset()";
+  text += ". Other data are served. device_options::quarantine_after is " + std::to_string(limits.after) +
+          "; 0 refuses nothing";
+  return error(reaction::caller_bug, "device", std::move(text));
+}
+
+// It was sent while nobody seemed to watch.
+void device_core::lose_track(std::span<const operand_use> uses) {
+  const auto guard = quarantine_.lock();
+  for (const operand_use& u : uses)
+    if (u.touched.mode != access_mode::read)
+      quarantine_.contents().write(u.touched.begin, u.touched.end, quarantine_.unknown_data());
+}
+
+void device_core::is_fresh(const memory_range& r) {
+  if (!quarantine_.watches() || r.address == 0) return;
+  const auto guard = quarantine_.lock();
+  quarantine_.contents().write(r.address, r.address + r.bytes, fresh);
+}
+
+std::uint64_t device_core::digest_of(std::span<const std::byte> uploaded) const {
+  if (!quarantine_.watches() || uploaded.size() > most_uploaded_bytes) return 0;
+  content_hash h(quarantine_.key());
+  h.add(uploaded);
+  return h.value();
+}
+
+// With drive_lock_ held. From the first one on it is noted who writes what: also by what is under way, in its order.
+// Whoever sends at this moment either finds that, or is found here.
+void device_core::blame(std::uint32_t slot, fault_record& record) {
+  if (options_.quarantine_after == 0) return;
+  const auto guard = quarantine_.lock();
+  if (!quarantine_.watches()) {
+    quarantine_.watch();
+    std::uint64_t may_look_at = most_seen_in_recovery;
+    for (const auto& [ticket, open] : open_up_to(UINT64_MAX)) note_sent(open, identify(open, may_look_at));
+  }
+  const ledger_entry& e = ledger_[slot];
+  std::uint64_t nothing = 0;
+  const request_identity id =
+      e.identified == e.ticket.load(std::memory_order_relaxed) ? e.identity : identify(slot, nothing);
+  const std::int64_t now = loop_->now();
+  const auto s = quarantine_.blame(id, std::string(e.info->label), record.cause.text(), now);
+  record.deaths_alike = quarantine_.deaths_of_kind(id.kind, now);
+  record.quarantined = s.has_value();
+  if (s && s->ends_ns != no_deadline)
+    record.quarantine = time_span(std::chrono::nanoseconds(s->ends_ns - now));
+  else if (s)
+    record.quarantine = time_span::for_ever();
+}
+
+// On the loop.
+void device_core::watch_quarantine() {
+  std::int64_t next;
+  {
+    const auto guard = quarantine_.lock();
+    next = quarantine_.next_ns();
+  }
+  if (next == no_deadline || quarantine_armed_) return;
+  quarantine_armed_ = true;
+  loop_->at(next, shared_from_this(), timer::quarantined_requests);
+}
+
+void device_core::look_at_quarantine() {
+  quarantine_armed_ = false;
+  std::vector<std::string> ended;
+  {
+    const auto guard = quarantine_.lock();
+    ended = quarantine_.expire(loop_->now());
+  }
+  tell_of_ended(ended, "is taken again with all data: fewer than " + std::to_string(options_.quarantine_after) +
+                           " workers have died of it within device_options::restart_window");
+  watch_quarantine();
+}
+
+void device_core::lift_quarantine() {
+  std::vector<std::string> ended;
+  {
+    const auto guard = quarantine_.lock();
+    ended = quarantine_.lift(loop_->now());
+  }
+  tell_of_ended(ended, "is taken again with all data: reset() was called");
+}
+
+void device_core::tell_of_ended(const std::vector<std::string>& names, const std::string& why) {
+  for (const std::string& name : names)
+    emit(event_kind::quarantine_ended,
+         error(error::details{
+             .reaction = reaction::retry_later, .domain = "device", .text = name + " " + why, .request = {name, 0}}));
+}
+
+std::size_t device_core::quarantined() const {
+  const auto guard = quarantine_.lock();
+  return quarantine_.size(loop_->now());
+}
+
+}  // namespace troupe

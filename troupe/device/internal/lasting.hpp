@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace troupe {
+
+/// For a person: "0.3 s", "57 s".
+inline std::string lasting(std::int64_t ns) {
+  constexpr std::int64_t tenth = 100'000'000;
+  const std::int64_t tenths = ns / tenth + (ns % tenth != 0 ? 1 : 0);
+  std::string out = std::to_string(tenths / 10);
+  if (tenths < 100 && tenths % 10 != 0) out += "." + std::to_string(tenths % 10);
+  return out + " s";
+}
+
+}  // namespace troupe
