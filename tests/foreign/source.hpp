@@ -38,6 +38,11 @@ inline int blocks(std::int64_t count, std::int64_t threads) {
   return static_cast<int>((count + threads - 1) / threads);
 }
 
+/// What a `bool*` points to, as bytes of 0 and 1: std::vector<bool> has none.
+struct flags : std::vector<char> {
+  using std::vector<char>::vector;
+};
+
 /// An argument of a launch: a value, or a vector, which the kernel gets as a buffer. The kernel's own parameter says
 /// whether it may write there; if so, a vector that is not const has afterwards what was written.
 class passed {
@@ -47,12 +52,11 @@ class passed {
     to_ = std::as_writable_bytes(std::span(v));
   }
   template <class T>
-  passed(const std::vector<T>& v) : from_(std::as_bytes(std::span(v))) {
-    as_argument_ = [](const memory_range& r, bool writes) {
-      return writes ? kernel::argument(operand<T, access_mode::read_write>(r))
-                    : kernel::argument(operand<T, access_mode::read>(r));
-    };
-  }
+  passed(const std::vector<T>& v) : from_(std::as_bytes(std::span(v))), as_argument_(as_argument<T>) {}
+  passed(flags& v)
+      : from_(std::as_bytes(std::span(v))),
+        to_(std::as_writable_bytes(std::span(v))),
+        as_argument_(as_argument<bool>) {}
   template <class T>
     requires std::is_trivially_copyable_v<T>
   passed(const T& value) : value_(value) {}
@@ -63,6 +67,12 @@ class passed {
   kernel::argument at(const memory_range& r, bool writes) const { return as_argument_(r, writes); }
 
  private:
+  template <class T>
+  static kernel::argument as_argument(const memory_range& r, bool writes) {
+    return writes ? kernel::argument(operand<T, access_mode::read_write>(r))
+                  : kernel::argument(operand<T, access_mode::read>(r));
+  }
+
   std::optional<kernel::argument> value_;
   std::span<const std::byte> from_;
   std::span<std::byte> to_;
