@@ -3,6 +3,7 @@
 #include <climits>
 #include <map>
 #include <queue>
+#include <string>
 
 #include "source.hpp"
 
@@ -111,6 +112,119 @@ FOREIGN_SOURCE(rodinia, nn) {
   std::vector<float> distances(n);
   launch("euclid", {{2, 1}, 256}, places, distances, n, lat, lng);
   expect_near("distances", distances, expected, 1e-6);
+}
+
+FOREIGN_SOURCE(rodinia, mummer) {
+  union address {
+    unsigned data;
+    unsigned short half[2];
+  };
+  struct alignas(16) node {
+    address child[4];
+    int start, end, pad[2];
+  };
+  struct match {
+    int node, length;
+    bool operator==(const match&) const = default;
+  };
+  const std::string letters = "ACGT";
+  std::string text;
+  for (const int i : integers(120, 0, 3)) text += letters[i];
+  std::vector<char> reference(text.begin(), text.end());
+  // A tree of all suffixes, one letter an edge, no longer than the reads.
+  const int longest = 24, shortest = 3;
+  std::vector<node> tree(1);
+  for (std::size_t from = 0; from < text.size(); ++from)
+    for (std::size_t at = from, n = 0; at < std::min(text.size(), from + longest); ++at) {
+      const auto code = letters.find(text[at]);
+      if (tree[n].child[code].data == 0) {
+        tree[n].child[code].data = static_cast<unsigned>(tree.size());
+        tree.push_back({{}, static_cast<int>(at), static_cast<int>(at) + 1, {}});
+      }
+      n = tree[n].child[code].data;
+    }
+  std::string all;
+  std::vector<int> addresses, lengths, expected;
+  for (const int from : integers(40, 0, 90)) {
+    std::string read = text.substr(from, 16);
+    read[from % 16] = from % 5 == 0 ? 'N' : letters[from % 4];
+    addresses.push_back(static_cast<int>(all.size()));
+    lengths.push_back(static_cast<int>(read.size()));
+    all += read;
+    for (int start = 0; start < 16; ++start) {
+      int length = 16 - start;
+      while (length > 0 && text.find(read.substr(start, length)) == std::string::npos) --length;
+      expected.push_back(start > 16 - shortest ? -7 : length < shortest ? 0 : length);
+    }
+  }
+  const std::vector<char> queries(all.begin(), all.end());
+  std::vector<match> matches(all.size(), {-7, -7});
+  launch("match_kernel", {1, 64}, matches, queries, addresses, lengths, int(lengths.size()), shortest, tree, reference);
+  std::vector<int> got;
+  for (const match& m : matches) got.push_back(m.length);
+  expect_equal("lengths", got, expected);
+}
+
+FOREIGN_SOURCE(rodinia, nw) {
+  const int tiles = 4, n = tiles * 16, cols = n + 1, penalty = 10;
+  const auto similarity = integers(cols * cols, -4, 11);
+  std::vector<int> scores(cols * cols);
+  for (int i = 0; i < cols; ++i) scores[i] = scores[i * cols] = -i * penalty;
+  auto expected = scores;
+  for (int i = 1; i < cols; ++i)
+    for (int j = 1; j < cols; ++j)
+      expected[i * cols + j] = std::max({expected[(i - 1) * cols + j - 1] + similarity[i * cols + j],
+                                         expected[i * cols + j - 1] - penalty, expected[(i - 1) * cols + j] - penalty});
+  for (int d = 1; d <= tiles; ++d) launch("upper_left", {d, 16}, similarity, scores, cols, penalty, d);
+  for (int d = tiles - 1; d >= 1; --d) launch("lower_right", {d, 16}, similarity, scores, cols, penalty, d, tiles);
+  expect_equal("scores", scores, expected);
+}
+
+FOREIGN_SOURCE(rodinia, pathfinder) {
+  const int rows = 9, cols = 300, at_once = 4;
+  const auto wall = integers(rows * cols, 0, 9);
+  std::vector<int> now(wall.begin(), wall.begin() + cols), next(cols), expected = now;
+  for (int r = 1; r < rows; ++r) {
+    const auto before = expected;
+    for (int c = 0; c < cols; ++c)
+      expected[c] =
+          wall[r * cols + c] + std::min({before[std::max(c - 1, 0)], before[c], before[std::min(c + 1, cols - 1)]});
+  }
+  for (int r = 1; r < rows; r += at_once) {
+    launch("cheapest_kernel", {blocks(cols, 128 - 2 * at_once), 128}, at_once, wall, now, next, cols, r);
+    now = next;
+  }
+  expect_equal("costs", now, expected);
+}
+
+FOREIGN_SOURCE(rodinia, streamcluster) {
+  struct point {
+    float weight;
+    float* coord;
+    long assign;
+    float cost;
+  };
+  const int n = 300, dim = 6, centres = 4, stride = centres + 1;
+  const long x = 17;
+  const auto coordinates = floats(n * dim), weights = floats(n, 1, 2), costs = floats(n, 0, 4);
+  const auto table = integers(n, 0, centres - 1);
+  std::vector<point> points;
+  std::vector<double> expected(n * stride);
+  std::vector<char> expected_switch(n);
+  for (int i = 0; i < n; ++i) {
+    points.push_back({weights[i], nullptr, (i * 7L) % n, costs[i]});
+    double cost = 0;
+    for (int d = 0; d < dim; ++d) cost += weights[i] * std::pow(coordinates[d * n + i] - coordinates[d * n + x], 2);
+    expected_switch[i] = cost < costs[i] ? 1 : 0;
+    expected[i * stride + (cost < costs[i] ? centres : table[points[i].assign])] = -std::abs(cost - costs[i]);
+  }
+  std::vector<float> lower(n * stride);
+  flags switched(n);
+  launch("gain_of_opening", {blocks(n, 128), 128, dim * 4}, n, dim, x, points, centres, stride, coordinates, lower,
+         table, switched);
+  expect_near("savings", lower, expected, 1e-5);
+
+  expect_equal("switched", std::vector<char>(switched.begin(), switched.end()), expected_switch);
 }
 
 }  // namespace troupe::foreign

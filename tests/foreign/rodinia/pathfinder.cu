@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <assert.h>
+
+// The cheapest way down a grid: a block makes several rows of its part, which shrinks at both ends.
+#define BLOCK_SIZE 128
+#define HALO 1 // cells lost at each side with each row
+
+#define IN_RANGE(x, min, max)   ((x)>=(min) && (x)<=(max))
+#define MIN(a, b) ((a)<=(b) ? (a) : (b))
+
+int   rows, cols;
+int*  data;
+int** wall;
+
+__global__ void cheapest_kernel(
+                int how_many,
+                int *cost_below,
+                int *cost_so_far,
+                int *cost_after,
+                int cols,
+                int start_row)
+{
+        __shared__ int before[BLOCK_SIZE];
+        __shared__ int after[BLOCK_SIZE];
+
+	int tx=threadIdx.x;
+	int col = (BLOCK_SIZE-how_many*HALO*2)*blockIdx.x-how_many*HALO+tx;
+	bool exists = IN_RANGE(col, 0, cols-1);
+	int left = col == 0 ? tx : tx-1;
+	int right = col == cols-1 ? tx : tx+1;
+	bool computed;
+
+	if(exists) before[tx] = cost_so_far[col];
+	__syncthreads();
+
+	for (int i=0; i<how_many ; i++){
+            computed = false;
+            if( IN_RANGE(tx, i+1, BLOCK_SIZE-i-2) && exists ){
+                  computed = true;
+                  int shortest = MIN(before[left], before[tx]);
+                  shortest = MIN(shortest, before[right]);
+                  after[tx] = shortest + cost_below[cols*(start_row+i)+col];
+            }
+            __syncthreads();
+            if(i==how_many-1)
+                break;
+            if(computed)
+                before[tx]= after[tx];
+            __syncthreads();
+      }
+
+      // the last row is written by those who made it
+      if (computed)
+          cost_after[col]=after[tx];
+}
