@@ -114,7 +114,8 @@ arithmetic_peak measure_peak(int threads, time_span time) {
         all_are_there.wait();
         run(done[i]);
       });
-  } catch (const std::system_error&) {  // no more threads can be had: then it is the peak of those that there are
+    // NOLINTNEXTLINE(bugprone-empty-catch): where no more can be had, it is the peak of those that there are
+  } catch (const std::system_error&) {
   }
   start = now_ns();
   all_are_there.count_down();

@@ -8,7 +8,7 @@ namespace {
 
 template <class T>
 bool multiply(const small_product<T>& p) noexcept {
-  constexpr std::int64_t few = 16, little_work = sizeof(T) == 4 ? few * few * few : 10 * 10 * 10;
+  constexpr std::int64_t few = 16, little = sizeof(T) == 4 ? few : 10, little_work = little * little * little;
   if (p.m > few || p.n > few || p.k > few || p.m * p.n * p.k > little_work) return false;
   multiply_now(p);
   return true;

@@ -80,9 +80,9 @@ void multiply_columns(const small_product<T>& p, const panel<T, Bytes>& a) noexc
   for (std::int64_t tiles = (p.n + most - 1) / most; tiles > 0; --tiles) {
     const std::int64_t columns = (p.n - column + tiles - 1) / tiles;
     switch (columns) {
-#define TROUPE_TILE(COLUMNS)                                                                       \
-  case COLUMNS:                                                                                    \
-    if constexpr (COLUMNS <= most) multiply_tile<T, Bytes, Vectors, COLUMNS, TurnB>(p, a, column); \
+#define TROUPE_TILE(COLUMNS)                                                                         \
+  case COLUMNS:                                                                                      \
+    if constexpr ((COLUMNS) <= most) multiply_tile<T, Bytes, Vectors, COLUMNS, TurnB>(p, a, column); \
     break;
       TROUPE_TILE(1)
       TROUPE_TILE(2)
@@ -129,7 +129,7 @@ TROUPE_ALWAYS_INLINE void turn_rows(const small_product<T>& p, const T* from, st
 template <class T, int Bytes, int MostVectors>
 TROUPE_ALWAYS_INLINE void multiply_with(const small_product<T>& p) noexcept {
   constexpr int all = lanes<T, Bytes>;
-  alignas(64) T turned[MostVectors * all * small_extent];
+  alignas(64) T turned[small_extent * all * MostVectors];
   std::int64_t row = 0, vectors_left = (p.m + all - 1) / all;
   for (std::int64_t panels = (vectors_left + MostVectors - 1) / MostVectors; panels > 0; --panels) {
     const std::int64_t vectors = (vectors_left + panels - 1) / panels;

@@ -68,21 +68,52 @@ struct first_lanes {
 
 #if defined(__AVX512F__)
 
-#define TROUPE_MASKED_LANES(T, BYTES, MASK, LOAD, STORE)                                                              \
-  template <>                                                                                                         \
-  struct first_lanes<T, BYTES> {                                                                                      \
-    MASK mask;                                                                                                        \
-    explicit TROUPE_ALWAYS_INLINE first_lanes(std::int64_t n) noexcept : mask(static_cast<MASK>((1u << n) - 1)) {}    \
-    TROUPE_ALWAYS_INLINE vec<T, BYTES> load(const T* from) const noexcept { return vec<T, BYTES>(LOAD(mask, from)); } \
-    TROUPE_ALWAYS_INLINE void store(T* to, const vec<T, BYTES>& v) const noexcept { STORE(to, mask, v); }             \
-  };
-TROUPE_MASKED_LANES(float, 64, __mmask16, _mm512_maskz_loadu_ps, _mm512_mask_storeu_ps)
-TROUPE_MASKED_LANES(float, 32, __mmask8, _mm256_maskz_loadu_ps, _mm256_mask_storeu_ps)
-TROUPE_MASKED_LANES(float, 16, __mmask8, _mm_maskz_loadu_ps, _mm_mask_storeu_ps)
-TROUPE_MASKED_LANES(double, 64, __mmask8, _mm512_maskz_loadu_pd, _mm512_mask_storeu_pd)
-TROUPE_MASKED_LANES(double, 32, __mmask8, _mm256_maskz_loadu_pd, _mm256_mask_storeu_pd)
-TROUPE_MASKED_LANES(double, 16, __mmask8, _mm_maskz_loadu_pd, _mm_mask_storeu_pd)
-#undef TROUPE_MASKED_LANES
+template <int Lanes>
+struct mask_of {
+  using type = __mmask8;
+};
+template <>
+struct mask_of<16> {
+  using type = __mmask16;
+};
+
+template <class T, int Bytes>
+struct masked_lanes {
+  using mask_type = typename mask_of<lanes<T, Bytes>>::type;
+  mask_type mask;
+
+  explicit TROUPE_ALWAYS_INLINE masked_lanes(std::int64_t n) noexcept : mask(static_cast<mask_type>((1u << n) - 1)) {}
+  TROUPE_ALWAYS_INLINE vec<T, Bytes> load(const T* from) const noexcept {
+    if constexpr (sizeof(T) == 4) {
+      if constexpr (Bytes == 64) return vec<T, Bytes>(_mm512_maskz_loadu_ps(mask, from));
+      if constexpr (Bytes == 32) return vec<T, Bytes>(_mm256_maskz_loadu_ps(mask, from));
+      if constexpr (Bytes == 16) return vec<T, Bytes>(_mm_maskz_loadu_ps(mask, from));
+    } else {
+      if constexpr (Bytes == 64) return vec<T, Bytes>(_mm512_maskz_loadu_pd(mask, from));
+      if constexpr (Bytes == 32) return vec<T, Bytes>(_mm256_maskz_loadu_pd(mask, from));
+      if constexpr (Bytes == 16) return vec<T, Bytes>(_mm_maskz_loadu_pd(mask, from));
+    }
+  }
+  TROUPE_ALWAYS_INLINE void store(T* to, const vec<T, Bytes>& v) const noexcept {
+    if constexpr (sizeof(T) == 4) {
+      if constexpr (Bytes == 64) _mm512_mask_storeu_ps(to, mask, v);
+      if constexpr (Bytes == 32) _mm256_mask_storeu_ps(to, mask, v);
+      if constexpr (Bytes == 16) _mm_mask_storeu_ps(to, mask, v);
+    } else {
+      if constexpr (Bytes == 64) _mm512_mask_storeu_pd(to, mask, v);
+      if constexpr (Bytes == 32) _mm256_mask_storeu_pd(to, mask, v);
+      if constexpr (Bytes == 16) _mm_mask_storeu_pd(to, mask, v);
+    }
+  }
+};
+template <int Bytes>
+struct first_lanes<float, Bytes> : masked_lanes<float, Bytes> {
+  using masked_lanes<float, Bytes>::masked_lanes;
+};
+template <int Bytes>
+struct first_lanes<double, Bytes> : masked_lanes<double, Bytes> {
+  using masked_lanes<double, Bytes>::masked_lanes;
+};
 
 #elif defined(__AVX2__)
 

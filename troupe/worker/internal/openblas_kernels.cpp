@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <strings.h>
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <iterator>
 #include <troupe/worker/internal/openblas_kernels.hpp>
@@ -44,7 +44,9 @@ constexpr kernels all_kernels[] = {
 // Null: of a later version, which knew more about processors than this list.
 const kernels* find(std::string_view name) noexcept {
   const auto at = std::find_if(std::begin(all_kernels), std::end(all_kernels), [name](const kernels& k) {
-    return k.name.size() == name.size() && ::strncasecmp(k.name.data(), name.data(), name.size()) == 0;
+    const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+    return std::equal(k.name.begin(), k.name.end(), name.begin(), name.end(),
+                      [&](char a, char b) { return lower(a) == lower(b); });
   });
   return at == std::end(all_kernels) ? nullptr : at;
 }
