@@ -10,6 +10,7 @@
 namespace {
 
 int loaded = 0;
+CUresult answer = CUDA_SUCCESS;               // of the driver that is asked to load
 std::map<CUjit_option, std::uintptr_t> told;  // of the last image, without where messages go
 
 }  // namespace
@@ -21,6 +22,7 @@ CUresult cuDeviceGet(CUdevice*, int) { return CUDA_ERROR_NOT_INITIALIZED; }
 CUresult cuDeviceGetAttribute(int*, CUdevice_attribute, CUdevice) { return CUDA_ERROR_NOT_INITIALIZED; }
 CUresult cuModuleLoadDataEx(CUmodule* out, const void*, unsigned count, CUjit_option* options, void** values) {
   ++loaded;
+  if (answer != CUDA_SUCCESS) return answer;
   told.clear();
   for (unsigned i = 0; i < count; ++i)
     if (options[i] != CU_JIT_ERROR_LOG_BUFFER && options[i] != CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
@@ -93,16 +95,37 @@ TEST(a_program, that_is_ptx_is_compiled_by_the_driver_as_its_recipe_says) {
             (options{{CU_JIT_GENERATE_DEBUG_INFO, 1}}));
 }
 
+std::shared_ptr<const std::string> machine_code_of(const recipe& r) {
+  const auto with = nvrtc::find();
+  EXPECT_TRUE(with);
+  const auto c = compiler_for(*with, r, 90);
+  EXPECT_TRUE(c);
+  compiled made = compile(*with, *c, r, INT64_MAX);
+  EXPECT_FALSE(made.failed) << made.failed->text();
+  return std::make_shared<const std::string>(std::move(made.image));
+}
+
 TEST(a_program, that_is_machine_code_is_loaded_as_it_is) {
   const recipe r{.source = "__global__ void k() {}", .optimisation = 1, .debug_information = true, .max_registers = 32};
-  const auto with = nvrtc::find();
-  ASSERT_TRUE(with);
-  const auto c = compiler_for(*with, r, 90);
-  ASSERT_TRUE(c);
-  const compiled made = compile(*with, *c, r, INT64_MAX);
-  ASSERT_FALSE(made.failed) << made.failed->text();
-  ASSERT_TRUE(load(r, std::make_shared<const std::string>(made.image), h100));
+  ASSERT_TRUE(load(r, machine_code_of(r), h100));
   EXPECT_TRUE(told.empty());
+}
+
+TEST(a_program, that_has_templates_alone_is_one_without_kernels_though_the_driver_does_not_load_it) {
+  const recipe r{.source = "template <class T> __global__ void k(T* x) { *x = 1; }", .name = "mine.cu"};
+  const auto nothing_to_run = machine_code_of(r), something = machine_code_of({.source = "__global__ void k() {}"});
+  answer = CUDA_ERROR_INVALID_VALUE;
+  const auto program = load(r, nothing_to_run, h100);
+  const auto broken = load(r, something, h100);
+  answer = CUDA_SUCCESS;
+  ASSERT_TRUE(program) << program.error().text();
+  const auto refused = (*program)->kernel("k", "jit.launch");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().text(),
+            "jit.launch: mine.cu has no kernel \"k\"; its kernels: none. Templates are named when it is compiled");
+  EXPECT_FALSE((*program)->global("x", "jit.read_global"));
+  ASSERT_FALSE(broken);
+  EXPECT_NE(broken.error().text().find("image 'mine.cu' cannot be loaded"), std::string::npos);
 }
 
 }  // namespace

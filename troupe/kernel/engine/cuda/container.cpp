@@ -61,4 +61,17 @@ looked_at look_at_image(std::string_view bytes) {
   return {container::none, "is neither machine code for a GPU (cubin, fatbin) nor PTX"};
 }
 
+bool may_have_code(std::string_view image) {
+  const looked_at seen = look_at_image(image);
+  if (!seen.wrong.empty()) return true;
+  if (seen.is == container::ptx) return image.find(".entry") != image.npos || image.find(".func") != image.npos;
+  if (seen.is != container::machine_code) return true;
+  Elf64_Ehdr h{};
+  read(image, 0, h);
+  Elf64_Shdr s{};
+  for (unsigned i = 0; i < h.e_shnum; ++i)
+    if (read(image, h.e_shoff + std::uint64_t{i} * h.e_shentsize, s) && (s.sh_flags & SHF_EXECINSTR) != 0) return true;
+  return false;
+}
+
 }  // namespace troupe::kernel

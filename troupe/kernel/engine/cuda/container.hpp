@@ -17,4 +17,7 @@ struct looked_at {
 };
 looked_at look_at_image(std::string_view bytes);
 
+/// Whether there is a function in it. True where nobody can tell, as of a fatbin.
+bool may_have_code(std::string_view image);
+
 }  // namespace troupe::kernel

@@ -10,7 +10,7 @@ namespace troupe::kernel {
 namespace {
 
 // A header, one section header, and a section of four bytes.
-std::string cubin(Elf64_Half machine = EM_CUDA) {
+std::string cubin(Elf64_Half machine = EM_CUDA, Elf64_Xword flags = SHF_ALLOC | SHF_EXECINSTR) {
   Elf64_Ehdr h{};
   std::memcpy(h.e_ident, ELFMAG, SELFMAG);
   h.e_ident[EI_CLASS] = ELFCLASS64;
@@ -20,6 +20,7 @@ std::string cubin(Elf64_Half machine = EM_CUDA) {
   h.e_shentsize = sizeof(Elf64_Shdr);
   Elf64_Shdr s{};
   s.sh_type = SHT_PROGBITS;
+  s.sh_flags = flags;
   s.sh_offset = sizeof h + sizeof s;
   s.sh_size = 4;
   return std::string(reinterpret_cast<const char*>(&h), sizeof h) +
@@ -46,6 +47,15 @@ TEST(an_image_for_a_gpu, is_refused_when_it_is_none) {
   EXPECT_NE(look_at_image(std::string(1000, 'x')).wrong, "");
   EXPECT_NE(look_at_image(std::string(".version\0more", 13)).wrong, "");
   EXPECT_NE(look_at_image(cubin(EM_X86_64)).wrong.find("another machine (62)"), std::string::npos);
+}
+
+TEST(an_image_for_a_gpu, has_code_when_it_has_a_section_or_a_function_of_it_and_when_nobody_can_tell) {
+  EXPECT_TRUE(may_have_code(cubin()));
+  EXPECT_FALSE(may_have_code(cubin(EM_CUDA, SHF_ALLOC)));
+  EXPECT_TRUE(may_have_code(".version 8.0\n.visible .entry k() {}\n"));
+  EXPECT_FALSE(may_have_code(".version 8.0\n.global .u32 x;\n"));
+  EXPECT_TRUE(may_have_code(std::string("\x50\xed\x55\xba\1\0\x10\0\4\0\0\0\0\0\0\0code", 20)));
+  EXPECT_TRUE(may_have_code("no image"));
 }
 
 }  // namespace

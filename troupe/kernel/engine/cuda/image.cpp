@@ -112,8 +112,11 @@ result<gpu_image> gpu_image::load(const std::string& bytes, const std::string& n
   options.add(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, log.size() - 1);
   if (seen.is == container::ptx) options.add(how);
   CUmodule loaded = nullptr;
-  if (const CUresult r = options.load(&loaded, bytes.c_str()); r != CUDA_SUCCESS)
+  if (const CUresult r = options.load(&loaded, bytes.c_str()); r != CUDA_SUCCESS) {
+    // Drivers refuse what has nothing to run, such as a source whose kernels are templates that nobody has named.
+    if (r == CUDA_ERROR_INVALID_VALUE && !may_have_code(bytes)) return none();
     return cannot_load(r, name, log.data());
+  }
   gpu_image out;
   out.module_.reset(loaded);
   if (auto ok = out.read_kernels(bytes, name, limits); !ok) return ok.error();
