@@ -18,9 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// NVRTC has no headers of C++, but libcu++ beside it; and does not guess that a lambda is for the GPU, as nvcc does.
-constexpr const char* cstdint = "#include <cuda/std/cstdint>\nnamespace std { using namespace cuda::std; }\n";
-
 const fs::path root = TROUPE_TEST_ROOT;
 
 enum class fate {
@@ -117,11 +114,7 @@ TEST_P(nvrtc_for, makes_machine_code_of_the_kernels_built_into_engines) {
   for (std::size_t at = 0; at < all.size(); ++count) {
     const std::size_t end = std::min(all.find('|', at), all.size());
     const fs::path file = all.substr(at, end - at);
-    expect_machine_code({.source = text_of(file),
-                         .name = file.filename(),
-                         .headers = {{"cstdint", cstdint}},
-                         .include_paths = {file.parent_path()},
-                         .options = {"--device-as-default-execution-space"}},
+    expect_machine_code({.source = text_of(file), .name = file.filename(), .include_paths = {file.parent_path()}},
                         file);
     at = end + 1;
   }
@@ -136,6 +129,15 @@ TEST_P(nvrtc_for, makes_machine_code_of_the_kernels_of_the_tests) {
     expect_machine_code({.source = text_of(entry.path()), .name = entry.path().filename()}, entry.path());
   }
   EXPECT_GE(count, 15u);
+}
+
+TEST_P(nvrtc_for, makes_machine_code_of_kernels_that_use_the_headers_of_c_and_cpp) {
+  std::size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(root / "tests/contract/headers")) {
+    ++count;
+    expect_machine_code({.source = text_of(entry.path()), .name = entry.path().filename()}, entry.path());
+  }
+  EXPECT_EQ(count, 2u);
 }
 
 TEST_P(nvrtc_for, makes_machine_code_of_every_text_that_is_given_to_jit) {

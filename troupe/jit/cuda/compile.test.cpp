@@ -160,9 +160,104 @@ TEST(nvrtc_with_a_recipe, says_what_is_wrong_with_the_source) {
   EXPECT_EQ(c.failed->reaction(), reaction::caller_bug);
   EXPECT_NE(why(c).find("jit.compile: mine.cu does not compile: mine.cu(2): error:"), std::string::npos) << why(c);
   EXPECT_NE(c.log.find("nowhere_declared"), std::string::npos);
-  const compiled missing = compile_for({.source = "__global__ void k() {}", .kernels = {"other"}});
-  ASSERT_TRUE(missing.failed);
-  EXPECT_EQ(missing.failed->reaction(), reaction::caller_bug) << why(missing);
+}
+
+TEST(nvrtc_with_a_recipe, says_which_kernel_or_global_of_the_recipe_is_not_there) {
+  const std::string source = "__global__ void k() {}\n__device__ void f() {}\n", name = "mine.cu";
+  const compiled kernel = compile_for({.source = source, .name = name, .kernels = {"k", "other"}}),
+                 function = compile_for({.source = source, .name = name, .kernels = {"k", "f"}}),
+                 global = compile_for({.source = source, .name = name, .globals = {"params"}});
+  const std::string expected_kernel =
+      "; expected a __global__ function of the source, as C++ names it, and of a template an instance: "
+      "\"scale<float>\"";
+  EXPECT_EQ(why(kernel),
+            "jit.compile: mine.cu does not compile: mine.cu: error: kernels has \"other\": identifier \"other\" is "
+            "undefined" +
+                expected_kernel);
+  EXPECT_EQ(why(function),
+            "jit.compile: mine.cu does not compile: mine.cu: error: kernels has \"f\": Name expression cannot form "
+            "address of a non-__global__ function" +
+                expected_kernel);
+  EXPECT_EQ(why(global),
+            "jit.compile: mine.cu does not compile: mine.cu: error: globals has \"params\": identifier \"params\" is "
+            "undefined; expected a __device__ or __constant__ variable of the source, as C++ names it");
+  for (const compiled* c : {&kernel, &function, &global}) {
+    EXPECT_EQ(c->failed->reaction(), reaction::caller_bug);
+    EXPECT_EQ(c->log.find("__nv_name_map"), std::string::npos) << c->log;
+  }
+}
+
+TEST(nvrtc_with_a_recipe, takes_functions_and_variables_without_a_word_for_the_gpus) {
+  const compiled c = compile_for(
+      {.source = "int counter = 3; const float table[2] = {1, 2};\nconstexpr int twice(int x) { return 2 * x; }\n"
+                 "struct box { int x; int get() const { return x + counter++; } };\n__host__ int of_host(int x) { "
+                 "return x; }\n"
+                 "template <class F> int call(F f, int x) { return f(x); }\n"
+                 "__global__ void k(int* x) { *x = twice(*x) + box{*x}.get() + table[*x] + call([](int y) { return "
+                 "of_host(y); }, 1); }\n"
+                 "int main() { float* p = (float*)malloc(4); if (p == NULL) exit(EXIT_FAILURE); free(p); return 0; }\n",
+       .globals = {"counter"}});
+  EXPECT_FALSE(c.failed) << why(c) << c.log;
+}
+
+TEST(nvrtc_with_a_recipe, has_what_nvcc_includes_unasked_unless_the_source_has_its_own) {
+  for (const char* use :
+       {"x[0] = INFINITY;", "x[0] = M_PI * sqrt(3);", "uint n = 3; x[0] = n;", "int64_t n = 3; x[0] = n;",
+        "x[0] = std::pow(2, 3);", "x[0] = INT_MAX;", "x[0] = pow(x[1], 2.0);", "uint8_t b = 3; x[0] = b;"}) {
+    const compiled c = compile_for({.source = std::string("__global__ void k(float* x) { ") + use + " }"});
+    EXPECT_FALSE(c.failed) << use << ": " << why(c);
+    EXPECT_EQ(c.log, "") << use;
+  }
+  for (const char* own : {"typedef long int64_t;", "typedef unsigned char uint;", "#define INFINITY 7\n#define M_PI 3",
+                          "__device__ int strlen(const char*) { return 3; }", "struct timeval { int x; };",
+                          "__device__ float lerp(float a, float b, float t) { return a + t * (b - a); }"}) {
+    const compiled c = compile_for({.source = std::string(own) + "\n__global__ void k(float* x) { x[0] = 1; }"});
+    EXPECT_FALSE(c.failed) << own << ": " << why(c);
+  }
+}
+
+TEST(nvrtc_with_a_recipe, finds_headers_of_c_and_cpp_where_the_user_has_none_of_that_name) {
+  const fs::path room = fs::temp_directory_path() / ("troupe-nvrtc-own-" + std::to_string(::getpid()));
+  fs::create_directories(room / "deep");
+  std::ofstream(room / "limits.h") << "#define INT_MAX 11\n";
+  std::ofstream(room / "deep" / "stdio.h") << "#define BESIDE 12\n";
+  std::ofstream(room / "deep" / "user.h") << "#include \"stdio.h\"\n";
+  const recipe mine{.source =
+                        "#include <limits.h>\n#include \"deep/user.h\"\n#include <math.h>\n#include <algorithm>\n"
+                        "static_assert(INT_MAX == 11 && BESIDE == 12 && FROM_MEMORY == 13 && std::min(1, 2) == 1);\n"
+                        "__global__ void k() {}",
+                    .headers = {{"math.h", "#define FROM_MEMORY 13\n"}},
+                    .include_paths = {room.string()}};
+  const compiled c = compile_for(mine);
+  EXPECT_FALSE(c.failed) << why(c) << c.log;
+  fs::remove_all(room);
+}
+
+TEST(nvrtc_with_a_recipe, says_of_what_only_a_host_has_where_the_source_uses_it) {
+  const compiled c = compile_for({.source = "#include <vector>\n#include <iostream>\n"
+                                            "float f(int n) {\n  std::vector<float> v(n);\n  return v[0];\n}\n"
+                                            "__global__ void k(float* x) { *x = 1; }\n"});
+  EXPECT_TRUE(why(c).starts_with("jit.compile: program.cu does not compile: troupe_device/host_classes.h(")) << why(c);
+  EXPECT_TRUE(
+      why(c).ends_with("\"std::vector is for the host; leave what uses it out of the source, or between #ifndef "
+                       "__CUDACC_RTC__ and #endif\"; used at line 4 of program.cu"))
+      << why(c);
+  const compiled unused = compile_for(
+      {.source = "#include <vector>\n#include <iostream>\n#include <thread>\nvoid f(const std::vector<int>&);\n"
+                 "__global__ void k(float* x) { *x = 1; }\n"});
+  EXPECT_FALSE(unused.failed) << why(unused) << unused.log;
+}
+
+TEST(nvrtc_with_a_recipe, knows_which_cuda_it_is) {
+  const compiled c =
+      compile_for({.source = "static_assert(CUDA_VERSION >= 12080 && CUDART_VERSION == CUDA_VERSION && "
+                             "__CUDACC_VER_MAJOR__ == CUDA_VERSION / 1000);\n#include <cuda.h>\n#include "
+                             "<cuda_runtime.h>\n__global__ void k(__grid_constant__ const CUtensorMap m) {}"});
+  EXPECT_FALSE(c.failed) << why(c);
+  EXPECT_EQ(c.log, "");
+  const compiled own = compile_for(
+      {.source = "static_assert(CUDA_VERSION == 5); __global__ void k() {}", .definitions = {{"CUDA_VERSION", "5"}}});
+  EXPECT_FALSE(own.failed) << why(own);
 }
 
 TEST(nvrtc_with_a_recipe, refuses_what_it_has_no_use_for) {

@@ -38,7 +38,8 @@ class gpu_jit : public engine_with<gpu_programs> {
   }
   const char* version() const { return version_.c_str(); }
   std::string notes() const {
-    return "headers: " + with_.include_folder + "\nlinker: " + with_.links->description() + "\n" + notes_of(disk_);
+    return "headers: " + with_.own_headers + "\nCUDA's headers: " + with_.include_folder +
+           "\nlinker: " + with_.links->description() + "\n" + notes_of(disk_);
   }
 
  private:

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include <troupe/jit/cache/manifest.hpp>
 #include <troupe/jit/cuda/nvrtc.hpp>
@@ -27,6 +28,39 @@ void identify(kernel::byte_writer& to, const std::string& path) {
   to.value(s ? s->changed_ns : 0);
 }
 
+// Of what this code is in: an engine, or a test that has all of one. A program is known by the name that it was called
+// by.
+std::filesystem::path own_folder() {
+  Dl_info self{};
+  std::error_code unknown;
+  if (::dladdr(reinterpret_cast<const void*>(&own_folder), &self) == 0) return "/";
+  const std::filesystem::path file = self.dli_fname;
+  return (file.is_absolute() ? file : std::filesystem::read_symlink("/proc/self/exe", unknown)).parent_path();
+}
+
+// Beside the folder of engines; from a program that is in bin, further down.
+result<std::string> find_headers() {
+  const std::filesystem::path above = own_folder().parent_path();
+  const std::filesystem::path places[] = {above / "nvrtc", above / TROUPE_RUNTIME_SUBDIR / "nvrtc"};
+  std::error_code unknown;
+  for (const std::filesystem::path& p : places)
+    if (std::filesystem::is_directory(p, unknown)) return p.string();
+  return error(reaction::unsupported, "jit",
+               "jit: what stands for the headers of C and C++ on a GPU is not in " + places[0].string() +
+                   ", where it is installed with the engines; install Troupe as a whole");
+}
+
+// All of its files.
+void identify_folder(kernel::byte_writer& to, const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code unknown;
+  for (auto at = std::filesystem::recursive_directory_iterator(folder, unknown); at != decltype(at)();
+       at.increment(unknown))
+    if (at->is_regular_file(unknown)) files.push_back(at->path().string());
+  std::sort(files.begin(), files.end());
+  for (const std::string& file : files) identify(to, file);
+}
+
 }  // namespace
 
 result<nvrtc> nvrtc::find() {
@@ -34,12 +68,16 @@ result<nvrtc> nvrtc::find() {
   int major = 0, minor = 0, count = 0;
   if (const nvrtcResult r = ::nvrtcVersion(&major, &minor); r != NVRTC_SUCCESS) return call_failed("nvrtcVersion", r);
   out.version = std::to_string(major) + "." + std::to_string(minor);
+  out.cuda_version = std::to_string(1000 * major + 10 * minor);
   if (const nvrtcResult r = ::nvrtcGetNumSupportedArchs(&count); r != NVRTC_SUCCESS)
     return call_failed("nvrtcGetNumSupportedArchs", r);
   out.known.resize(static_cast<std::size_t>(count));
   if (const nvrtcResult r = ::nvrtcGetSupportedArchs(out.known.data()); r != NVRTC_SUCCESS)
     return call_failed("nvrtcGetSupportedArchs", r);
   std::sort(out.known.begin(), out.known.end());
+  auto headers = find_headers();
+  if (!headers) return headers.error();
+  out.own_headers = std::move(*headers);
   const char* const named = std::getenv("TROUPE_CUDA_INCLUDE");
   out.include_folder = named != nullptr && *named != '\0' ? named : TROUPE_CUDA_INCLUDE_FOLDER;
   kernel::byte_writer identity;
@@ -48,6 +86,7 @@ result<nvrtc> nvrtc::find() {
   if (::dladdr(reinterpret_cast<const void*>(&::nvrtcVersion), &library) != 0 && library.dli_fname != nullptr)
     identify(identity, library.dli_fname);
   identify(identity, out.include_folder + "/cuda.h");
+  identify_folder(identity, out.own_headers);
   out.identity = std::move(identity).bytes();
   out.links = std::make_shared<linker>(out.version);
   out.headers = std::make_shared<precompiled>();

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include <troupe/base/unique_handle.hpp>
+#include <troupe/jit/cuda/messages.hpp>
 #include <troupe/jit/cuda/translate.hpp>
 #include <troupe/kernel/internal/bytes.hpp>
 
@@ -44,8 +45,15 @@ class translation {
       : with_(with), recipe_(r), source_(source), target_(to), what_(what), how_long_(how_long), said_(said) {}
 
   result<translated> run() {
-    if (auto fine = make(); !fine) return fine.error();
-    if (auto done = compile(); !done) return done.error();
+    auto seen = attempt(false);
+    // Sources count on what nvcc includes before them. What NVRTC takes as it is costs nothing more, and keeps the
+    // names that it gives to others.
+    if (seen && seen->code == NVRTC_ERROR_COMPILATION && !lacks_a_file(seen->said)) seen = attempt(true);
+    if (!seen) return seen.error();
+    messages m = in_the_words_of(source_, seen->said, nowhere, with_.own_headers);
+    said_.log += m.log;
+    said_.remarks += seen->remarks;
+    if (seen->code != NVRTC_SUCCESS) return why(seen->code, m.first_error);
     return take_image();
   }
 
@@ -72,7 +80,7 @@ class translation {
     return {};
   }
 
-  std::vector<std::string> options() const {
+  std::vector<std::string> options(bool with_what_nvcc_includes) const {
     std::vector<std::string> all{"--gpu-architecture=" + target_.architecture,
                                  "--std=c++" + std::to_string(recipe_.standard),
                                  std::string("--fmad=") + (recipe_.fuse_multiply_add ? "true" : "false")};
@@ -82,21 +90,27 @@ class translation {
     if (recipe_.max_registers != 0) all.push_back("--maxrregcount=" + std::to_string(recipe_.max_registers));
     if (recipe_.optimisation != 3) all.push_back("--ptxas-options=-O" + std::to_string(recipe_.optimisation));
     if (recipe_.debug_information) all.emplace_back("--generate-line-info");
+    // Functions for the host stand beside kernels, and what both use has no word in front: NVRTC would refuse it.
+    all.emplace_back("--device-as-default-execution-space");
+    all.push_back("--define-macro=CUDA_VERSION=" + with_.cuda_version);
     for (const auto& [name, value] : recipe_.definitions) all.push_back("--define-macro=" + name + "=" + value);
     for (const std::string& folder : recipe_.include_paths) all.push_back("--include-path=" + folder);
+    if (with_what_nvcc_includes) all.push_back("--pre-include=" + with_.own_headers + "/troupe_unasked.h");
+    all.push_back("--include-path=" + with_.own_headers);
     all.push_back("--include-path=" + with_.include_folder);
     all.push_back("--include-path=" + with_.include_folder + "/cccl");
     if (what_ == code::lto_ir) all.emplace_back("--dlink-time-opt");
     if (what_ == code::relocatable_code || what_ == code::relocatable_ptx)
       all.emplace_back("--relocatable-device-code=true");
-    all.insert(all.end(), recipe_.options.begin(), recipe_.options.end());
+    for (const std::string& option : recipe_.options)
+      if (option != "--device-as-default-execution-space") all.push_back(option);
     return all;
   }
 
   // All that the headers can come to. Empty, with a remark, where nobody knows.
-  std::string key_of_headers(const std::vector<std::string>& given) {
+  std::string key_of_headers(const std::vector<std::string>& given, std::string& remarks) {
     const auto unknown = [&](const std::string& why) {
-      said_.remarks += "note: precompiled headers: not used: " + why + "\n";
+      remarks += "note: precompiled headers: not used: " + why + "\n";
       return std::string();
     };
     if (mentions_time(recipe_)) return unknown("the program mentions the time");
@@ -120,9 +134,9 @@ class translation {
   }
 
   // Nothing: without.
-  result<std::optional<precompiled::turn>> turn_for_headers(std::vector<std::string>& given) {
+  result<std::optional<precompiled::turn>> turn_for_headers(std::vector<std::string>& given, std::string& remarks) {
     if (!recipe_.precompiled_headers) return std::optional<precompiled::turn>();
-    std::string key = key_of_headers(given);
+    std::string key = key_of_headers(given, remarks);
     if (key.empty()) return std::optional<precompiled::turn>();
     auto mine = with_.headers->begin(std::move(key), how_long_);
     if (!mine) return mine;
@@ -142,9 +156,16 @@ class translation {
     std::atomic<bool> over{false};
   };
 
-  result<void> compile() {
-    std::vector<std::string> given = options();
-    const auto headers = turn_for_headers(given);
+  struct outcome {
+    nvrtcResult code;
+    std::string said, remarks;
+  };
+
+  result<outcome> attempt(bool with_what_nvcc_includes) {
+    if (auto fine = make(); !fine) return fine.error();
+    std::vector<std::string> given = options(with_what_nvcc_includes);
+    outcome out{};
+    const auto headers = turn_for_headers(given, out.remarks);
     if (!headers) return headers.error();
     std::vector<const char*> pointers;
     for (const std::string& o : given) pointers.push_back(o.c_str());
@@ -155,13 +176,12 @@ class translation {
       return u.over ? 1 : 0;  // once yes, always yes
     };
     if (nvrtcSetFlowCallback != nullptr) (void)::nvrtcSetFlowCallback(program_.get(), ask, &until);
-    const nvrtcResult r = ::nvrtcCompileProgram(program_.get(), static_cast<int>(pointers.size()), pointers.data());
-    std::string log = read_log();
-    if (*headers && r == NVRTC_SUCCESS) said_.remarks += (*headers)->ended(program_.get(), log);
-    said_.log += log;
-    if (until.over) return gave_up();
-    if (r != NVRTC_SUCCESS) return why(r, log);
-    return {};
+    out.code = ::nvrtcCompileProgram(program_.get(), static_cast<int>(pointers.size()), pointers.data());
+    out.said = read_log();
+    if (*headers && out.code == NVRTC_SUCCESS) out.remarks += (*headers)->ended(program_.get(), out.said);
+    if (!until.over) return out;
+    said_.log += in_the_words_of(source_, out.said, nowhere, with_.own_headers).log;
+    return gave_up();
   }
 
   std::string read_log() const {
@@ -171,13 +191,15 @@ class translation {
     if (::nvrtcGetProgramLog(program_.get(), log.data()) != NVRTC_SUCCESS) return {};
     log.resize(std::min(log.find('\0'), log.size()));
     if (!log.ends_with('\n')) log += '\n';
-    for (std::size_t at = log.find(nowhere); at != std::string::npos; at = log.find(nowhere, at))
-      log.erase(at, nowhere.size());
     return log;
   }
 
-  error why(nvrtcResult r, const std::string& log) const {
-    const std::string said = first_error(log), what = said.empty() ? ::nvrtcGetErrorString(r) : said;
+  static bool lacks_a_file(std::string_view said) {
+    return said.find("could not open source file") != said.npos || said.find("cannot open source file") != said.npos;
+  }
+
+  error why(nvrtcResult r, const std::string& first) const {
+    const std::string what = first.empty() ? ::nvrtcGetErrorString(r) : first;
     if (r == NVRTC_ERROR_INVALID_OPTION)
       return failure(reaction::unsupported,
                      source_.name + ": NVRTC " + with_.version + " does not know an option: " + what, r);
@@ -187,14 +209,13 @@ class translation {
           source_.name + ": " + what + "; libnvrtc-builtins of NVRTC " + with_.version + " must be installed", r);
     if (r != NVRTC_ERROR_COMPILATION && r != NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID)
       return call_failed("nvrtcCompileProgram", r);
-    const bool no_file =
-        what.find("could not open source file") != what.npos || what.find("cannot open source file") != what.npos;
-    return failure(reaction::caller_bug,
-                   source_.name + " does not compile: " + what +
-                       (no_file ? "; looked for in recipe::headers, recipe::include_paths and CUDA's own headers in " +
+    return failure(
+        reaction::caller_bug,
+        source_.name + " does not compile: " + what +
+            (lacks_a_file(what) ? "; looked for in recipe::headers, recipe::include_paths and CUDA's own headers in " +
                                       with_.include_folder + ", which TROUPE_CUDA_INCLUDE can name"
                                 : ""),
-                   r);
+        r);
   }
 
   result<translated> take_image() const {

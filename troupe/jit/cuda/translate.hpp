@@ -6,6 +6,7 @@
 #include <troupe/jit/cache/includes.hpp>
 #include <troupe/jit/cache/patience.hpp>
 #include <troupe/jit/cuda/nvrtc.hpp>
+#include <troupe/jit/cuda/source_text.hpp>
 #include <troupe/kernel/engine/cuda/names.hpp>
 
 namespace troupe::jit {
@@ -13,12 +14,6 @@ namespace troupe::jit {
 /// What is to come of a source: a program, or a part of one.
 enum class code : std::uint8_t { machine_code, ptx, relocatable_code, relocatable_ptx, lto_ir };
 
-/// One source of a recipe.
-struct source_text {
-  const std::string& name;
-  const std::string& text;
-  const std::vector<std::string>&kernels, &globals;  ///< of which the names in the image are wanted
-};
 struct translated {
   std::string bytes;
   kernel::image_names names;

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Types of the driver that kernels use; its functions are the host's.
+#ifndef __cuda_cuda_h__
+#define __cuda_cuda_h__
+#include "troupe_unasked.h"
+
+typedef uint32_t cuuint32_t;
+typedef uint64_t cuuint64_t;
+typedef unsigned long long CUdeviceptr;
+typedef int CUdevice;
+typedef struct CUctx_st* CUcontext;
+typedef struct CUmod_st* CUmodule;
+typedef struct CUfunc_st* CUfunction;
+typedef struct CUstream_st* CUstream;
+typedef struct CUevent_st* CUevent;
+typedef unsigned long long CUtexObject, CUsurfObject;
+typedef struct CUtensorMap_st {
+  alignas(128) cuuint64_t opaque[16];
+} CUtensorMap;
+
+#endif

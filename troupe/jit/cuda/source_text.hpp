@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace troupe::jit {
+
+/// One source of a recipe.
+struct source_text {
+  const std::string& name;
+  const std::string& text;
+  const std::vector<std::string>&kernels, &globals;  ///< of which the names in the image are wanted
+};
+
+}  // namespace troupe::jit
