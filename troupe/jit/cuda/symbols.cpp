@@ -3,6 +3,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <troupe/jit/cuda/symbols.hpp>
 #include <troupe/kernel/engine/cuda/container.hpp>
