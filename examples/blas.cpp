@@ -43,9 +43,8 @@ void triangularize(const device& gpu, const buffer<double>& a, std::int64_t n) {
 result<void> solve_all(const device& gpu, const std::vector<buffer<double>>& a, const std::vector<buffer<double>>& b,
                        extent n) {
   auto pivots = gpu.alloc<std::int32_t>(n * a.size()), info = gpu.alloc<std::int32_t>(a.size());
-  gpu.tell(blas::getrf_batched<double>{.a = {a.begin(), a.end()}, .pivots = pivots, .info = info, .n = n});
-  gpu.tell(blas::getrs_batched<double>{
-      .a = {a.begin(), a.end()}, .pivots = pivots, .b = {b.begin(), b.end()}, .n = n, .nrhs = 1});
+  gpu.tell(blas::getrf_batched<double>{.a = a, .pivots = pivots, .info = info, .n = n});
+  gpu.tell(blas::getrs_batched<double>{.a = a, .pivots = pivots, .b = b, .n = n, .nrhs = 1});
   const auto singular = gpu.download(info).get();
   if (!singular) return singular.error();
   for (const std::int32_t i : *singular)

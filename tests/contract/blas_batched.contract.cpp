@@ -82,7 +82,7 @@ std::vector<operand<T, M>> matrices(const device& gpu, std::vector<T> data) {
   return out;
 }
 template <class Operand>
-void expect_each(const device& gpu, const std::vector<Operand>& all, const std::vector<double>& want) {
+void expect_each(const device& gpu, const list<Operand>& all, const std::vector<double>& want) {
   for (const auto& one : all) {
     const auto got = content(gpu, one);
     for (std::size_t i = 0; i < want.size(); ++i)

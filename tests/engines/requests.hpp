@@ -59,7 +59,7 @@ struct nap {
 struct fail {
   reaction how;
   std::int64_t code;
-  std::string text;
+  troupe::text text;
   using reply = void;
   TROUPE_REQUEST("testing.fail", how, code, text)
   void check(checker&) const {}
@@ -89,7 +89,7 @@ struct break_once {
 struct spoil {
   out<float> target;
   extent n;
-  std::string text;
+  troupe::text text;
   using reply = void;
   TROUPE_REQUEST("testing.spoil", target, n, text)
   void check(checker& c) const {
@@ -117,8 +117,8 @@ struct crash {
 /// Exits with `how`. Its fields leave gaps between them.
 struct die_with {
   std::uint8_t how;
-  std::string text;
-  std::vector<std::uint32_t> list;
+  troupe::text text;
+  troupe::list<std::uint32_t> list;
   using reply = void;
   TROUPE_REQUEST("testing.die_with", how, text, list)
   void check(checker&) const {}
@@ -174,8 +174,8 @@ struct copy {
 
 /// Answers the FNV-1a hash of the text's and the list's bytes: parts that vary in size.
 struct checksum {
-  std::string text;
-  std::vector<std::uint32_t> list;
+  troupe::text text;
+  troupe::list<std::uint32_t> list;
   using reply = std::uint64_t;
   TROUPE_REQUEST("testing.checksum", text, list)
   void check(checker&) const {}
@@ -219,10 +219,10 @@ struct together {
 
 /// target[0] = factor * (the sum of the first elements of the parts). Fails with what `blame` says, if anything.
 struct sum_of {
-  std::vector<in<float>> parts;
+  list<in<float>> parts;
   out<float> target;
   scalar<float> factor = 1;
-  std::string blame = {};
+  text blame = {};
   using reply = std::uint64_t;  ///< how many parts
   TROUPE_REQUEST("testing.sum_of", parts, target, factor, blame)
   void check(checker& c) const {
@@ -234,7 +234,7 @@ struct sum_of {
 
 /// Sets the first element of each target to its number.
 struct number_all {
-  std::vector<inout<float>> targets;
+  list<inout<float>> targets;
   using reply = void;
   TROUPE_REQUEST("testing.number_all", targets)
   void check(checker& c) const {

@@ -39,7 +39,7 @@ struct combine {
 
 /// y[0] = the sum of the first elements of the parts
 struct gather {
-  std::vector<in<word>> parts;
+  list<in<word>> parts;
   out<word> y;
   using reply = std::uint64_t;
   TROUPE_REQUEST("simulated.gather", parts, y)

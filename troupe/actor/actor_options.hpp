@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
+#include <troupe/base/text.hpp>
 #include <troupe/async/executor.hpp>
 
 namespace troupe {
@@ -24,7 +24,7 @@ struct actor_options {
   std::size_t mailbox = 1024;  ///< messages taken at most, the one being handled included; 64 bytes each
   executor_ref on =
       {};  ///< outlives the actor; where none is named: the parent's, the stage's, else whoever sends runs the handler
-  std::string name = {};  ///< for texts; the class's name by default
+  text name = {};  ///< for texts; the class's name by default
 };
 
 }  // namespace troupe

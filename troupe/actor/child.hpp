@@ -3,9 +3,10 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <troupe/actor/actor_context.hpp>
 #include <troupe/actor/restart.hpp>
+#include <troupe/base/placed.hpp>
+#include <troupe/base/text.hpp>
 #include <troupe/base/time_span.hpp>
 
 namespace troupe {
@@ -98,11 +99,11 @@ class child_start {
   child_start(std::shared_ptr<child_starter> starter) noexcept : starter_(std::move(starter)) {}
   template <class F>
     requires(std::is_invocable_v<F&, const spawner&> || std::is_invocable_v<F&>)
-  child_start(F f) : starter_(std::make_shared<callable<F>>(std::move(f))) {}
+  child_start(F f) : starter_(std::shared_ptr<child_starter>(std::make_shared<callable<F>>(std::move(f)))) {}
 
-  child_starter& operator*() const noexcept { return *starter_; }
-  child_starter* operator->() const noexcept { return starter_.get(); }
-  explicit operator bool() const noexcept { return static_cast<bool>(starter_); }
+  child_starter& operator*() const noexcept { return **starter_; }
+  child_starter* operator->() const noexcept { return starter_->get(); }
+  explicit operator bool() const noexcept { return static_cast<bool>(*starter_); }
 
  private:
   template <class F>
@@ -117,7 +118,7 @@ class child_start {
     }
     F function;
   };
-  std::shared_ptr<child_starter> starter_;
+  placed<std::shared_ptr<child_starter>> starter_;
 };
 
 /// How a supervisor stops a child.
@@ -149,7 +150,7 @@ enum class child_type : std::uint8_t { worker, supervisor };
 
 /// All a supervisor needs to know about a child.
 struct child_spec {
-  std::string id;  ///< unique among the siblings
+  text id;  ///< unique among the siblings
   child_start start;
   enum restart restart = restart::permanent;
   shutdown_policy shutdown = {};  ///< or a duration, `brutal_kill()`, `infinity()`

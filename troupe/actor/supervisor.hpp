@@ -26,21 +26,21 @@ struct start_child {
 /// Stops a child as its specification says. It stays known, and stopped, until `restart_child` or `delete_child`; a
 /// temporary child is forgotten.
 struct terminate_child {
-  std::string id;
+  text id;
 };
 /// Starts a child that is not running.
 struct restart_child {
-  std::string id;
+  text id;
 };
 /// Forgets a child that is not running.
 struct delete_child {
-  std::string id;
+  text id;
 };
 struct which_children {};
 struct count_children {};
 /// Use `find_child<A>(supervisor, id)`.
 struct look_up_child {
-  std::string id;
+  text id;
 };
 
 struct child_info {

@@ -7,7 +7,7 @@ namespace troupe::blas {
 namespace {
 
 template <class T, access_mode M>
-void vectors(checker& check, const std::vector<operand<T, M>>& all, extent n, const extent& inc) {
+void vectors(checker& check, const list<operand<T, M>>& all, extent n, const extent& inc) {
   for (const auto& x : all) vector(check, x, n, inc);
 }
 

@@ -17,8 +17,8 @@ namespace troupe::blas {
 template <class T>
 struct gemv_batched {
   static_assert(is_full<T>, "blas::gemv_batched has f32, f64, c64 and c128");
-  std::vector<in<T>> a, x;
-  std::vector<inout<T>> y;
+  list<in<T>> a, x;
+  list<inout<T>> y;
   extent m, n;
   op trans = op::none;
   scalar<T> alpha = 1, beta = 0;
@@ -53,8 +53,8 @@ struct gemv_strided_batched {
 template <class T>
 struct trsm_batched {
   static_assert(is_full<T>, "blas::trsm_batched has f32, f64, c64 and c128");
-  std::vector<in<T>> a;
-  std::vector<inout<T>> b;
+  list<in<T>> a;
+  list<inout<T>> b;
   extent m, n;
   blas::side side = blas::side::left;
   triangle uplo = triangle::lower;

@@ -18,7 +18,7 @@ namespace troupe::blas {
 template <class T>
 struct getrf_batched {
   static_assert(is_full<T>, "blas::getrf_batched has f32, f64, c64 and c128");
-  std::vector<inout<T>> a;
+  list<inout<T>> a;
   std::optional<out<std::int32_t>> pivots = {};
   out<std::int32_t> info;
   extent n;
@@ -35,9 +35,9 @@ struct getrf_batched {
 template <class T>
 struct getrs_batched {
   static_assert(is_full<T>, "blas::getrs_batched has f32, f64, c64 and c128");
-  std::vector<in<T>> a;
+  list<in<T>> a;
   std::optional<in<std::int32_t>> pivots = {};
-  std::vector<inout<T>> b;
+  list<inout<T>> b;
   extent n, nrhs;
   op trans = op::none;
   extent lda = tight, ldb = tight;
@@ -52,9 +52,9 @@ struct getrs_batched {
 template <class T>
 struct getri_batched {
   static_assert(is_full<T>, "blas::getri_batched has f32, f64, c64 and c128");
-  std::vector<in<T>> a;
+  list<in<T>> a;
   std::optional<in<std::int32_t>> pivots = {};
-  std::vector<out<T>> c;
+  list<out<T>> c;
   out<std::int32_t> info;
   extent n;
   extent lda = tight, ldc = tight;
@@ -67,8 +67,8 @@ struct getri_batched {
 template <class T>
 struct matinv_batched {
   static_assert(is_full<T>, "blas::matinv_batched has f32, f64, c64 and c128");
-  std::vector<in<T>> a;
-  std::vector<out<T>> c;
+  list<in<T>> a;
+  list<out<T>> c;
   out<std::int32_t> info;
   extent n;
   extent lda = tight, ldc = tight;
@@ -82,8 +82,8 @@ struct matinv_batched {
 template <class T>
 struct geqrf_batched {
   static_assert(is_full<T>, "blas::geqrf_batched has f32, f64, c64 and c128");
-  std::vector<inout<T>> a;
-  std::vector<out<T>> tau;
+  list<inout<T>> a;
+  list<out<T>> tau;
   extent m, n;
   extent lda = tight;
   using reply = void;
@@ -98,7 +98,7 @@ struct geqrf_batched {
 template <class T>
 struct gels_batched {
   static_assert(is_full<T>, "blas::gels_batched has f32, f64, c64 and c128");
-  std::vector<inout<T>> a, c;
+  list<inout<T>> a, c;
   out<std::int32_t> info;
   extent m, n, nrhs;
   extent lda = tight, ldc = tight;

@@ -58,8 +58,8 @@ struct gemm_strided_batched {
 template <class T, class C = T>
 struct gemm_batched {
   static_assert(has_product<T, C>, "blas::gemm_batched has no product of these elements with this result");
-  std::vector<in<T>> a, b;
-  std::vector<inout<C>> c;
+  list<in<T>> a, b;
+  list<inout<C>> c;
   extent m, n, k;
   op trans_a = op::none, trans_b = op::none;
   scalar<compute_of<T, C>> alpha = 1, beta = 0;
@@ -85,9 +85,9 @@ struct gemm_group {
 template <class T, class C = T>
 struct gemm_grouped {
   static_assert(has_product<T, C>, "blas::gemm_grouped has no product of these elements with this result");
-  std::vector<in<T>> a, b;
-  std::vector<inout<C>> c;
-  std::vector<gemm_group<compute_of<T, C>>> groups;
+  list<in<T>> a, b;
+  list<inout<C>> c;
+  list<gemm_group<compute_of<T, C>>> groups;
   math_mode math = math_mode::exact;
   using reply = void;
   TROUPE_REQUEST("blas.gemm_grouped", a, b, c, groups, math)

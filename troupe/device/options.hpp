@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <troupe/base/list.hpp>
+#include <troupe/base/text.hpp>
 #include <troupe/base/time_span.hpp>
 #include <troupe/channel/wait_policy.hpp>
 #include <troupe/memory/salvage.hpp>
 #include <troupe/worker/lane_policy.hpp>
-#include <vector>
 
 namespace troupe {
 
@@ -29,16 +29,16 @@ inline constexpr time_span default_start = time_span::of_seconds(30), default_cl
 
 /// How to open a device. Every field has a sensible default.
 struct device_options {
-  std::string engine = "host";  ///< which backend: the part of an engine's file name before .so
+  text engine = "host";  ///< which backend: the part of an engine's file name before .so
   std::uint32_t ordinal = 0;    ///< which of the backend's devices: the first GPU is 0. The host is only one
-  std::string name = {};        ///< in texts and traces; default "host:0", "host:1" …; "cuda:0" is the first GPU
+  text name = {};        ///< in texts and traces; default "host:0", "host:1" …; "cuda:0" is the first GPU
   enum isolation isolation = isolation::process;
   std::uint32_t mailbox_capacity =
       1024;  ///< requests accepted and not yet answered; 1 to 65536, rounded up to a power of two
   enum when_full when_full = when_full::refuse;
   /// Library actors that must be there: the device stops at the start, naming the one that is missing. Others load on
   /// first use.
-  std::vector<std::string> libraries = {};
+  list<std::string> libraries = {};
   std::uint64_t memory_limit = 0;  ///< bytes of device memory; 0: all of a GPU's, half of the machine's on the host
   std::uint64_t host_memory_limit =
       0;  ///< bytes of host_buffer, staging and sent memory; 0: a quarter of the machine's
@@ -66,16 +66,16 @@ struct device_options {
   /// see run_timeout. A debugger that stops the worker stops its signs of life.
   time_span heartbeat_timeout = default_heartbeat;
   std::uint64_t worker_memory_limit = 0;  ///< bytes a worker may have of its own, buffers not counted; 0: no limit
-  std::vector<int> worker_cores = {};     ///< a worker may run on these; empty: on all that the application may
+  list<int> worker_cores = {};     ///< a worker may run on these; empty: on all that the application may
   bool core_dumps = false;                ///< a worker that dies may leave a core file, as the system is set up
   /// Where a worker on a GPU leaves what the GPU was doing when a kernel went wrong, DEVICE-worker-PID.gpucore, for
   /// cuda-gdb; empty: nowhere. Of the device's memory there is nothing in it. See fault_record::gpu_core.
-  std::string gpu_core_folder = {};
+  text gpu_core_folder = {};
   /// Where a text file is left for each fault, DEVICE-generation-N.txt; empty: nowhere. See also device::last_fault.
-  std::string black_box_folder = {};
-  std::string runtime_folder =
+  text black_box_folder = {};
+  text runtime_folder =
       {};  ///< where troupe-worker and engines/ are; default: of this installation, or TROUPE_RUNTIME
-  std::vector<std::string> engine_folders = {};  ///< searched before the installation's own
+  list<std::string> engine_folders = {};  ///< searched before the installation's own
 };
 
 /// How to send one request.

@@ -41,7 +41,7 @@ void answer(pending_core& pending, [[maybe_unused]] const std::byte* reply, cons
 template <class R>
 constexpr std::uint32_t sendable_bytes() {
   static_assert(payload_bytes<R> <= max_payload_bytes,
-                "a request is a small record; what is larger goes into a buffer, or into a vector field");
+                "a request is a small record; what is larger goes into a buffer, or into a list field");
   return payload_bytes<R>;
 }
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/placed.hpp>
+#include <utility>
 
 namespace troupe {
 
@@ -15,10 +17,28 @@ enum class memory_form : std::uint8_t {
   cuda,  ///< cuMemImportFromShareableHandle with CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, cuMemMap, cuMemSetAccess
 };
 
+/// A descriptor of its own as a field of `shared_memory`: see `placed`.
+class memory_descriptor {
+ public:
+  memory_descriptor() noexcept = default;
+  memory_descriptor(file_descriptor fd) : fd_(std::move(fd)) {}
+
+  int get() const noexcept { return fd_->get(); }
+  explicit operator bool() const noexcept { return static_cast<bool>(*fd_); }
+  /// Gives it to the caller.
+  file_descriptor take() && {
+    placed<file_descriptor> out(std::move(fd_));
+    return std::move(*out);
+  }
+
+ private:
+  placed<file_descriptor> fd_;
+};
+
 /// Memory that several programs can open. The descriptor goes from one process to another over a Unix socket
 /// (SCM_RIGHTS), or stays within one.
 struct shared_memory {
-  file_descriptor descriptor;
+  memory_descriptor descriptor;
   memory_form form = memory_form::file;
   std::uint64_t offset_bytes = 0;      ///< where in it the buffer begins
   std::uint64_t bytes = 0;             ///< of the buffer

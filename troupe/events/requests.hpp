@@ -6,7 +6,6 @@
 #include <atomic>
 #include <optional>
 #include <troupe/request/checker.hpp>
-#include <vector>
 
 /// The requests behind `event`, whose functions a user calls.
 namespace troupe::events {
@@ -33,7 +32,7 @@ using event_handle = std::array<std::byte, 64>;
 /// Marks a point: when what wrote `after` is done, and before whoever writes it later begins.   cuEventRecord
 struct record {
   out<std::byte> event;
-  std::vector<in<std::byte>> after;
+  list<in<std::byte>> after;
   std::uint64_t number;
   bool inter_process;
   std::optional<in<std::byte>> opened = {};  ///< of an event of another process: what `open` wrote
@@ -57,7 +56,7 @@ struct record_all {
 /// Whoever uses `before` from now on comes after the event.   cuStreamWaitEvent
 struct hold_back {
   in<std::byte> event;
-  std::vector<inout<std::byte>> before;
+  list<inout<std::byte>> before;
   static constexpr std::string_view not_recorded = between_requests;
   using reply = void;
   TROUPE_REQUEST("events.hold_back", event, before)

@@ -4,7 +4,7 @@
 
 #include <optional>
 #include <troupe/graph/step.hpp>
-#include <troupe/kernel/placed.hpp>
+#include <troupe/base/placed.hpp>
 
 namespace troupe::graph {
 
@@ -105,9 +105,9 @@ class snapshot {
   std::uint64_t recipe() const noexcept;
 
  private:
-  kernel::placed<std::shared_ptr<core>> of_;  // no unloading before this was sent
-  kernel::placed<std::shared_ptr<const version>> version_;
-  kernel::placed<std::optional<error>> why_;
+  placed<std::shared_ptr<core>> of_;  // no unloading before this was sent
+  placed<std::shared_ptr<const version>> version_;
+  placed<std::optional<error>> why_;
   std::uint64_t root_ = 0, recipe_ = 0;
 };
 

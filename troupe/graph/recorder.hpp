@@ -8,7 +8,7 @@
 namespace troupe::graph {
 
 struct options {
-  std::string name = "graph";
+  text name = "graph";
   /// How many nodes that need nothing of each other may run at the same time. On a GPU; 1: all in the order of
   /// recording. A child graph has its own number.
   std::uint32_t branches = 4;

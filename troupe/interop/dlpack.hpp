@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <troupe/base/dtype.hpp>
+#include <troupe/base/list.hpp>
 #include <troupe/device/device.hpp>
 #include <vector>
 
@@ -18,8 +19,8 @@ namespace troupe::dlpack {
 
 /// How elements lie in memory.
 struct layout {
-  std::vector<std::int64_t> shape = {};
-  std::vector<std::int64_t> strides = {};  ///< in elements; empty: row-major, nothing between
+  list<std::int64_t> shape = {};
+  list<std::int64_t> strides = {};  ///< in elements; empty: row-major, nothing between
 };
 
 namespace detail {

@@ -15,7 +15,7 @@ void drop(const kernel::program_core& core) {
 }
 
 // A folder is found from where the application is, whatever the worker's is.
-void make_absolute(std::vector<std::string>& folders) {
+void make_absolute(list<std::string>& folders) {
   for (std::string& f : folders) {
     std::error_code failed;
     if (const auto path = std::filesystem::absolute(f, failed); !failed) f = path.lexically_normal().string();

@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <troupe/base/list.hpp>
 #include <troupe/base/result.hpp>
+#include <troupe/base/text.hpp>
 #include <troupe/base/time_span.hpp>
 #include <utility>
-#include <vector>
 
 namespace troupe::jit {
 
@@ -20,26 +20,26 @@ enum class cache_use : std::uint8_t {
 };
 
 /// Names, none of them twice, each with a text: `{{"N", "4"}, {"M", "8"}}`. In any order.
-using named_texts = std::vector<std::pair<std::string, std::string>>;
+using named_texts = list<std::pair<std::string, std::string>>;
 
 /// A further part of a program, in CUDA C++ or compiled before: `source` or `image`, one of them.
 struct unit {
-  std::string name;                   ///< what messages call it
-  std::string source = {};            ///< compiled as the recipe says
-  std::vector<std::byte> image = {};  ///< LTO IR, PTX, relocatable machine code (cubin, fatbin), or an archive of such
+  text name;                   ///< what messages call it
+  text source = {};            ///< compiled as the recipe says
+  list<std::byte> image = {};  ///< LTO IR, PTX, relocatable machine code (cubin, fatbin), or an archive of such
 };
 
 /// How to make a program: CUDA C++ and how to compile it. It alone decides what the program is, so that any worker can
 /// make it again.
 struct recipe {
-  std::string source;                     ///< CUDA C++
-  std::string name = "program.cu";        ///< what messages call the source
-  std::vector<std::string> kernels = {};  ///< as C++ names them: "scale", "ns::reduce<float, 256>"; none: all kernels
+  text source;                     ///< CUDA C++
+  text name = "program.cu";        ///< what messages call the source
+  list<std::string> kernels = {};  ///< as C++ names them: "scale", "ns::reduce<float, 256>"; none: all kernels
                                           ///< that are no templates
-  std::vector<std::string> globals =
+  list<std::string> globals =
       {};                    ///< __device__ and __constant__ variables that the application reads or writes
   named_texts headers = {};  ///< name and text; #include finds these first
-  std::vector<std::string> include_paths = {};  ///< folders; a relative one is seen from the application's
+  list<std::string> include_paths = {};  ///< folders; a relative one is seen from the application's
   named_texts definitions = {};                 ///< name and value of macros
   int standard = 20;                            ///< of C++: 17, 20 or 23
   bool fast_math = false;                 ///< less exact: fast intrinsics, flush_to_zero, no care for NaN and infinity
@@ -48,14 +48,14 @@ struct recipe {
   int optimisation = 3;                   ///< 0 to 3
   bool debug_information = false;         ///< for debuggers and profilers: which line code is of
   int max_registers = 0;                  ///< of a thread; 0: the compiler decides. Not on the host engine
-  std::string architecture = {};          ///< "" is that of the device; "sm_90a" … on a GPU
-  std::vector<unit> units = {};           ///< linked with the source. On a GPU
+  text architecture = {};          ///< "" is that of the device; "sm_90a" … on a GPU
+  list<unit> units = {};           ///< linked with the source. On a GPU
   bool relocatable = false;               ///< a unit for other recipes to link, by `program::image`; not to be launched
   bool link_time_optimisation = false;    ///< the source and all units are optimised as one
   bool precompiled_headers = false;       ///< the next program that begins with the same headers is compiled sooner. On
                                           ///< a GPU
-  std::vector<std::string> options = {};  ///< more of them, as the engine's compiler spells them
-  std::string compiler = {};  ///< path; "" is TROUPE_CXX, or the first of c++, g++ and clang++ in PATH. Host
+  list<std::string> options = {};  ///< more of them, as the engine's compiler spells them
+  text compiler = {};  ///< path; "" is TROUPE_CXX, or the first of c++, g++ and clang++ in PATH. Host
                               ///< engine only
   time_span timeout = time_span::of_seconds(60);  ///< for the compiler
   cache_use cache = cache_use::disk;

@@ -86,7 +86,7 @@ struct read_image {
 /// What `program::attributes` sends.   cuFuncGetAttribute
 struct read_attributes {
   in<std::byte> root;  ///< of the program: no unloading while it runs
-  std::string kernel;
+  text kernel;
   out<std::byte> listing;
   using reply = kernel::attributes_head;
   TROUPE_REQUEST("jit.attributes", root, kernel, listing)
@@ -96,7 +96,7 @@ struct read_attributes {
 /// What `program::occupancy` sends.   cuOccupancyMaxActiveBlocksPerMultiprocessor
 struct read_occupancy {
   in<std::byte> root;  ///< of the program: no unloading while it runs
-  std::string kernel;
+  text kernel;
   troupe::kernel::dimensions block;
   extent shared_bytes = 0;
   troupe::kernel::dimensions cluster = 1;

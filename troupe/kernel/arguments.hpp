@@ -7,7 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <troupe/base/dtype.hpp>
-#include <troupe/kernel/placed.hpp>
+#include <troupe/base/placed.hpp>
 #include <troupe/kernel/tensor_map.hpp>
 #include <troupe/memory/buffer.hpp>
 #include <troupe/memory/host_buffer.hpp>

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 #include <troupe/device/device.hpp>
-#include <troupe/kernel/placed.hpp>
+#include <troupe/base/placed.hpp>
 #include <troupe/kernel/program_block.hpp>
 
 namespace troupe::kernel {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <troupe/base/dtype.hpp>
+#include <troupe/base/list.hpp>
 #include <troupe/memory/buffer.hpp>
 #include <troupe/memory/host_buffer.hpp>
 #include <troupe/request/codec.hpp>
@@ -58,10 +59,10 @@ std::string_view to_string(tensor_type t) noexcept;
 /// A tensor in a buffer, and the boxes it is copied in. Dimensions are counted from the one whose elements lie side by
 /// side.   cuTensorMapEncodeTiled
 struct tiles {
-  std::vector<extent> sizes;         ///< elements in each of 1 to 5 dimensions
-  std::vector<extent> box;           ///< elements that one copy spans, in each
-  std::vector<extent> strides = {};  ///< bytes from one to the next, in each dimension but the first; none: tight
-  std::vector<extent> steps = {};    ///< each how-many-th element of the box is copied; none: each
+  list<extent> sizes;         ///< elements in each of 1 to 5 dimensions
+  list<extent> box;           ///< elements that one copy spans, in each
+  list<extent> strides = {};  ///< bytes from one to the next, in each dimension but the first; none: tight
+  list<extent> steps = {};    ///< each how-many-th element of the box is copied; none: each
   tensor_type type = tensor_type::of_the_elements;
   tensor_interleave interleave = tensor_interleave::none;
   tensor_swizzle swizzle = tensor_swizzle::none;

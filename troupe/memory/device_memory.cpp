@@ -230,7 +230,7 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
                      std::to_string(limit / arena::options{}.granule * arena::options{}.granule) +
                      ", all of the device's " + std::string(of) + "): ask for less, or raise that limit");
   }
-  if (quota.state_ && !quota.state_->take(charged)) return over_quota(bytes, quota);
+  if (*quota.state_ && !(*quota.state_)->take(charged)) return over_quota(bytes, quota);
   const bool within_limit = charged <= limit - std::min(limit, used_bytes(kind));
   arena::node* n = within_limit ? p.ranges.allocate(size, alignment) : nullptr;
   if (n == nullptr) [[unlikely]] {
@@ -248,7 +248,7 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
       const arena_statistics s = p.ranges.statistics();
       const std::uint64_t used = used_bytes(kind);
       guard.unlock();
-      if (quota.state_) quota.state_->give(charged);
+      if (*quota.state_) (*quota.state_)->give(charged);
       if (why) return *why;
       return error(reaction::retry_later, "memory",
                    "alloc: no room for " + std::to_string(bytes) + " bytes: " + std::to_string(used) + " of " +
@@ -267,7 +267,7 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
     const segment& s = p.segments[n->segment()];
     b->host = s.host + (n->address() - s.address);
   }
-  b->quota = quota.state_;
+  b->quota = *quota.state_;
   b->charged = charged;
   b->sealable = sealable ? size : 0;
   b->references.store(1, std::memory_order_relaxed);
@@ -316,12 +316,12 @@ memory_range device_memory::adopt(std::uint64_t address, std::uint64_t bytes, st
 result<memory_range> device_memory::manage(std::uint64_t address, std::uint64_t bytes, std::uint64_t generation,
                                            const memory_quota& quota, std::shared_ptr<const void> keep) {
   const std::uint64_t charged = charged_for(bytes);
-  if (quota.state_ && !quota.state_->take(charged)) return over_quota(bytes, quota);
+  if (*quota.state_ && !(*quota.state_)->take(charged)) return over_quota(bytes, quota);
   const std::scoped_lock guard(lock_);
   owned_block* const b = wrap(memory_kind::device, segment{address, 0, nullptr, std::move(keep)}, address, bytes);
   b->managed = true;
   b->generation.store(generation, std::memory_order_relaxed);
-  b->quota = quota.state_;
+  b->quota = *quota.state_;
   b->charged = charged;
   managed_bytes_ += bytes;
   return memory_range{block_ref(b), address, bytes};

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <troupe/base/placed.hpp>
 
 namespace troupe {
 
@@ -17,8 +18,8 @@ class memory_quota {
   memory_quota() = default;
   explicit memory_quota(std::uint64_t limit_bytes) : state_(std::make_shared<state>(limit_bytes)) {}
 
-  std::uint64_t limit() const noexcept { return state_ ? state_->limit : UINT64_MAX; }
-  std::uint64_t used() const noexcept { return state_ ? state_->used.load(std::memory_order_relaxed) : 0; }
+  std::uint64_t limit() const noexcept { return *state_ ? (*state_)->limit : UINT64_MAX; }
+  std::uint64_t used() const noexcept { return *state_ ? (*state_)->used.load(std::memory_order_relaxed) : 0; }
 
  private:
   friend class device_memory;
@@ -29,7 +30,7 @@ class memory_quota {
     bool take(std::uint64_t bytes) noexcept;
     void give(std::uint64_t bytes) noexcept;
   };
-  std::shared_ptr<state> state_;
+  placed<std::shared_ptr<state>> state_;
 };
 
 }  // namespace troupe

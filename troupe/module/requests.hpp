@@ -77,7 +77,7 @@ struct read_summary {
 /// What `image::attributes` sends.   cuFuncGetAttribute
 struct read_attributes {
   in<std::byte> root;  ///< of the program: no unloading while it runs
-  std::string kernel;
+  text kernel;
   out<std::byte> listing;
   using reply = kernel::attributes_head;
   TROUPE_REQUEST("module.attributes", root, kernel, listing)
@@ -87,7 +87,7 @@ struct read_attributes {
 /// What `image::occupancy` sends.   cuOccupancyMaxActiveBlocksPerMultiprocessor
 struct read_occupancy {
   in<std::byte> root;  ///< of the program: no unloading while it runs
-  std::string kernel;
+  text kernel;
   troupe::kernel::dimensions block;
   extent shared_bytes = 0;
   troupe::kernel::dimensions cluster = 1;

@@ -48,8 +48,8 @@ struct block {
 };
 
 /// Shared ownership of a block.
-/// It knows its own place: g++ 12 copies the members of a temporary aggregate inside a co_await expression byte for
-/// byte, and destroys both copies. The one at the wrong place has no reference to give back.
+/// It knows its own place, as `placed` does: the copy of it that g++ 12 makes byte for byte inside a co_await expression
+/// has no reference to give back, and none to give away.
 class block_ref {
  public:
   block_ref() noexcept = default;
@@ -58,7 +58,7 @@ class block_ref {
   block_ref(const block_ref& o) noexcept : block_(o.block_) {
     if (block_) block_->references.fetch_add(1, std::memory_order_relaxed);
   }
-  block_ref(block_ref&& o) noexcept : block_(std::exchange(o.block_, nullptr)) {}
+  block_ref(block_ref&& o) noexcept : block_(o.leave()) {}
   block_ref& operator=(block_ref o) noexcept {
     std::swap(block_, o.block_);
     return *this;
@@ -73,6 +73,12 @@ class block_ref {
   explicit operator bool() const noexcept { return block_ != nullptr; }
 
  private:
+  block* leave() noexcept {
+    if (self_ == this) return std::exchange(block_, nullptr);
+    if (block_) block_->references.fetch_add(1, std::memory_order_relaxed);
+    return block_;
+  }
+
   block* block_ = nullptr;
   const block_ref* self_ = this;
 };

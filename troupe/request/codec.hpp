@@ -7,11 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string>
+#include <span>
+#include <troupe/base/list.hpp>
+#include <troupe/base/text.hpp>
 #include <troupe/request/extent.hpp>
 #include <troupe/request/fields.hpp>
 #include <troupe/request/operand.hpp>
-#include <vector>
 
 namespace troupe {
 
@@ -38,7 +39,8 @@ inline void clear_rest(std::byte* at, std::size_t used, std::size_t size) noexce
 template <class F>
 struct field_codec {
   static_assert(std::is_trivially_copyable_v<F>,
-                "a request's field must be an operand, an extent, a plain value, a string or a vector of plain values");
+                "a field of a request must be an operand, an extent, a plain value, a troupe::text or a troupe::list; not "
+                "std::string or std::vector, which g++ 12 destroys twice inside co_await");
   using element = F;
   static constexpr char kind = 'v';
   static constexpr std::size_t size = sizeof(F), align = alignof(F);
@@ -107,34 +109,36 @@ struct sequence_codec {
     std::uint64_t raw[2];
     std::memcpy(raw, at, sizeof raw);
     const auto* first = reinterpret_cast<const element*>(static_cast<std::uintptr_t>(raw[0]));
-    return C(first, first + raw[1]);
+    if constexpr (std::is_same_v<C, text>)
+      return C(std::string_view(first, raw[1]));
+    else
+      return C(std::span<const element>(first, raw[1]));
   }
 };
 template <>
-struct field_codec<std::string> : sequence_codec<std::string> {};
+struct field_codec<text> : sequence_codec<text> {};
 template <class T>
-struct field_codec<std::vector<T>> : sequence_codec<std::vector<T>> {};
+struct field_codec<list<T>> : sequence_codec<list<T>> {};
 
 /// Many operands: the blob holds address and size of each.
 template <class T, access_mode M>
-struct field_codec<std::vector<operand<T, M>>> {
+struct field_codec<list<operand<T, M>>> {
   using one = field_codec<operand<T, M>>;
-  using list = std::vector<operand<T, M>>;
   using element = T;
   static constexpr char kind = "rwx"[static_cast<int>(M)];
   static constexpr std::size_t size = 16, align = 8;
-  static std::size_t blob_bytes(const list& l) noexcept { return blob_cursor::padded(l.size() * one::size); }
-  static void encode(const list& l, std::byte* at, blob_cursor& blob) noexcept {
+  static std::size_t blob_bytes(const list<operand<T, M>>& l) noexcept { return blob_cursor::padded(l.size() * one::size); }
+  static void encode(const list<operand<T, M>>& l, std::byte* at, blob_cursor& blob) noexcept {
     const std::uint64_t raw[2] = {blob.address, l.size()};
     std::memcpy(at, raw, sizeof raw);
     for (std::size_t i = 0; i < l.size(); ++i) one::encode(l[i], blob.host + i * one::size, blob);
     blob.advance(l.size() * one::size);
   }
-  static list decode(const std::byte* at) {
+  static list<operand<T, M>> decode(const std::byte* at) {
     std::uint64_t raw[2];
     std::memcpy(raw, at, sizeof raw);
     const auto* from = reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(raw[0]));
-    list out;
+    list<operand<T, M>> out;
     out.reserve(raw[1]);
     for (std::uint64_t i = 0; i < raw[1]; ++i) out.push_back(one::decode(from + i * one::size));
     return out;

@@ -26,7 +26,7 @@ template <class F>
 std::string field_text(const F& f) {
   if constexpr (is_operand<F>)
     return text(element_name<typename F::element_type>(), f.range(), f.size());
-  else if constexpr (std::is_same_v<F, extent> || std::is_same_v<F, std::string>)
+  else if constexpr (std::is_same_v<F, extent> || std::is_same_v<F, troupe::text>)
     return text(f);
   else if constexpr (requires { f.real, f.imag; })
     return "(" + field_text(f.real) + "," + field_text(f.imag) + ")";

@@ -4,9 +4,9 @@
 
 #include <cstddef>
 #include <optional>
+#include <troupe/base/list.hpp>
 #include <troupe/request/block.hpp>
 #include <type_traits>
-#include <vector>
 
 namespace troupe {
 
@@ -76,11 +76,11 @@ struct operands_in<operand<T, M>> {
   }
 };
 template <class T, access_mode M>
-struct operands_in<std::vector<operand<T, M>>> {
+struct operands_in<list<operand<T, M>>> {
   static constexpr bool any = true;
   static constexpr bool list = true;
   template <class V>
-  static void visit(const std::vector<operand<T, M>>& all, V&& f) {
+  static void visit(const troupe::list<operand<T, M>>& all, V&& f) {
     for (const auto& o : all) f(&o, o.range(), sizeof(T), M);
   }
 };

@@ -43,8 +43,8 @@ struct multiply {
   side where = side::left;
   T alpha = 1, beta = 0;
   extent lda = tight, ldb = tight, ldc = tight;
-  std::string note = {};
-  std::vector<std::int32_t> list = {};
+  text note = {};
+  troupe::list<std::int32_t> list = {};
 
   using reply = void;
   TROUPE_REQUEST("test.multiply", a, b, c, m, n, k, where, alpha, beta, lda, ldb, ldc, note, list)
@@ -326,7 +326,7 @@ TEST(request, travels_unchanged) {
   EXPECT_EQ(d.lda, extent(9));
   EXPECT_EQ(d.ldb, tight);
   EXPECT_EQ(d.note, "source text");
-  EXPECT_EQ(d.list, (std::vector<std::int32_t>{5, 6, 7}));
+  EXPECT_EQ(d.list, (troupe::list<std::int32_t>{5, 6, 7}));
 }
 
 TEST(request, has_a_name_an_opcode_and_a_printable_form) {
@@ -361,7 +361,7 @@ template <class T>
 struct map {
   in<float> x;
   extent m, n;
-  std::vector<float> weights;
+  list<float> weights;
   std::uint32_t count;
   using reply = void;
   TROUPE_REQUEST("test.map", x, m, n, weights, count)
@@ -372,7 +372,7 @@ template <class T>
 struct map {
   in<float> x;
   extent n, m;
-  std::vector<float> weights;
+  list<float> weights;
   std::uint32_t count;
   using reply = void;
   TROUPE_REQUEST("test.map", x, n, m, weights, count)
@@ -384,7 +384,7 @@ template <class T>
 struct map {
   in<double> x;
   extent m, n;
-  std::vector<float> weights;
+  list<float> weights;
   std::uint32_t count;
   using reply = void;
   TROUPE_REQUEST("test.map", x, m, n, weights, count)
@@ -396,7 +396,7 @@ template <class T>
 struct map {
   in<float> x;
   extent m, n;
-  std::vector<double> weights;
+  list<double> weights;
   std::uint32_t count;
   using reply = void;
   TROUPE_REQUEST("test.map", x, m, n, weights, count)
@@ -408,7 +408,7 @@ template <class T>
 struct map {
   in<float> x;
   extent m, n;
-  std::vector<float> weights;
+  list<float> weights;
   float count;
   using reply = void;
   TROUPE_REQUEST("test.map", x, m, n, weights, count)
@@ -434,7 +434,7 @@ TEST(request, that_differs_in_any_field_has_an_opcode_of_its_own) {
 }
 
 struct batch {
-  std::vector<in<float>> parts;
+  list<in<float>> parts;
   out<float> whole;
   scalar<double> factor = 1;
   using reply = void;
@@ -447,7 +447,7 @@ struct batch {
 };
 
 TEST_F(request_checks, a_list_of_operands_is_checked_element_by_element) {
-  std::vector<in<float>> parts;
+  list<in<float>> parts;
   for (std::uint64_t i = 0; i < 30; ++i) parts.emplace_back(at(2 * i, 2));
   EXPECT_EQ(refusal(batch{.parts = parts, .whole = at(100, 2)}), "");
   parts[29] = in<float>(at(58, 1));
@@ -482,7 +482,7 @@ TEST_F(request_checks, overlaps_among_many_operands_are_found_wherever_they_are)
 }
 
 struct blocks {
-  std::vector<inout<float>> c;
+  list<inout<float>> c;
   extent ld;
   using reply = void;
   TROUPE_REQUEST("test.blocks", c, ld)
@@ -492,7 +492,7 @@ struct blocks {
 };
 
 TEST_F(request_checks, many_operands_may_be_interleaved_blocks_of_one_matrix) {
-  std::vector<inout<float>> c;
+  list<inout<float>> c;
   for (std::uint64_t i = 0; i < 16; ++i) c.emplace_back(at(2 * i, 3 * 40 - 2 * i));
   EXPECT_EQ(refusal(blocks{.c = c, .ld = 40}), "");
   c.emplace_back(at(2 * 15 + 1, 82));
@@ -500,7 +500,7 @@ TEST_F(request_checks, many_operands_may_be_interleaved_blocks_of_one_matrix) {
 }
 
 TEST_F(request_checks, lists_and_numbers_arrive_on_the_other_side) {
-  std::vector<in<float>> parts;
+  list<in<float>> parts;
   for (std::uint64_t i = 0; i < 30; ++i) parts.emplace_back(at(i, 2));
   const batch r{.parts = parts, .whole = at(100, 2), .factor = 2.5};
   alignas(16) std::byte payload[payload_bytes<batch>], blob[512];

@@ -321,7 +321,7 @@ template <class Engine, class Entry>
 constexpr troupe_engine_operation operation_of() noexcept {
   using R = typename operation_traits<Entry>::type;
   static_assert(payload_bytes<R> <= max_payload_bytes,
-                "the fixed part of this request is too large: put lists in a vector field");
+                "the fixed part of this request is too large: put lists in a list field");
   troupe_engine_operation out{opcode_of<R>,
                               request_label<R>.text,
                               payload_bytes<R>,

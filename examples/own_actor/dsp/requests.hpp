@@ -48,7 +48,7 @@ struct peak {
 /// Each of the signals times the gain. The gain may be computed on the device: a buffer of one number does as well.
 template <class T>
 struct amplify {
-  std::vector<troupe::inout<T>> signals;
+  troupe::list<troupe::inout<T>> signals;
   troupe::scalar<T> gain = 1;
   using reply = void;
   TROUPE_REQUEST("dsp.amplify", signals, gain)

@@ -100,7 +100,7 @@ struct hash {
 struct gather {
   troupe::in<std::uint32_t> x;
   troupe::out<std::uint32_t> y;
-  std::vector<std::uint32_t> index;
+  troupe::list<std::uint32_t> index;
   std::uint32_t work_us;
   using reply = void;
   TROUPE_REQUEST("flow.gather", x, y, index, work_us)

@@ -172,7 +172,7 @@ class groups_of {
     return out;
   }
   template <class O>
-  result<typename O::pointer const*> addresses(const std::vector<O>& all) {
+  result<typename O::pointer const*> addresses(const list<O>& all) {
     const auto at = j_.template room<typename O::pointer>(count_of(large_));
     if (!at) return at.error();
     std::size_t next = 0;

@@ -125,7 +125,7 @@ class job {
 
   /// The addresses of operands [first, first + count), where the GPU reads them.
   template <class T, access_mode M>
-  result<typename operand<T, M>::pointer const*> addresses(const std::vector<operand<T, M>>& all, std::size_t first,
+  result<typename operand<T, M>::pointer const*> addresses(const list<operand<T, M>>& all, std::size_t first,
                                                            std::size_t count) {
     using pointer = typename operand<T, M>::pointer;
     auto at = room<pointer>(count);

@@ -77,7 +77,7 @@ void matrix(checker& check, const operand<T, M>& x, shape s, const extent& ld) {
   check.matrix(x, s.rows, s.columns, check.leading(ld, s.rows));
 }
 template <class T, access_mode M>
-void matrix(checker& check, const std::vector<operand<T, M>>& all, shape s, const extent& ld) {
+void matrix(checker& check, const list<operand<T, M>>& all, shape s, const extent& ld) {
   const extent columns_apart = check.leading(ld, s.rows);
   for (const auto& x : all) check.matrix(x, s.rows, s.columns, columns_apart);
 }

@@ -144,7 +144,7 @@ result<void> device_core::set_up() {
                    "device_options::gpu_core_folder is set, but the engine \"" + options_.engine +
                        "\" has no GPU; device_options::core_dumps lets the worker's process leave a core file");
     gpu_core_stem_ =
-        std::filesystem::absolute(options_.gpu_core_folder).string() + "/" + name_for_files(options_.name) + "-worker-";
+        std::filesystem::absolute(options_.gpu_core_folder.str()).string() + "/" + name_for_files(options_.name) + "-worker-";
   }
   greeting_ =
       options_.engine + "\n" + gpu_core_stem_ + "\n" + std::to_string(options_.engine_folders.size() + 1) + "\n";

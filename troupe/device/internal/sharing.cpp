@@ -119,7 +119,7 @@ result<memory_range> device_core::import_memory(shared_memory from, std::size_t 
                    "; expected whole elements of " + std::to_string(element_bytes) + " bytes, at a multiple of " +
                    std::to_string(alignment));
   if (auto ok = try_to_open(from); !ok) return ok.error();
-  return memory_->import(from.allocation_bytes, std::move(from.descriptor), from.offset_bytes, from.bytes);
+  return memory_->import(from.allocation_bytes, std::move(from.descriptor).take(), from.offset_bytes, from.bytes);
 }
 
 result<memory_range> device_core::adopt_memory(std::byte* data, extent bytes, std::size_t alignment,

@@ -59,7 +59,7 @@ result<void> check_for_host(const recipe& r) {
 
 result<std::string> find_compiler(const recipe& r) {
   if (!r.compiler.empty()) {
-    if (is_program(r.compiler)) return r.compiler;
+    if (is_program(r.compiler)) return r.compiler.str();
     return unsupported("compiler is \"" + r.compiler + "\", which is no program that can be run" + remedy);
   }
   if (const char* set = std::getenv("TROUPE_CXX"); set != nullptr && *set != '\0') {
