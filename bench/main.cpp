@@ -11,6 +11,7 @@
 #include <bench/report.hpp>
 #include <bench/run_program.hpp>
 #include <cstdio>
+#include <limits>
 #include <span>
 #include <troupe/base/clock.hpp>
 #include <vector>
@@ -18,26 +19,34 @@
 namespace troupe::bench {
 namespace {
 
-constexpr const char* help = R"(troupe bench [name or prefix...] [option...]
-Measures Troupe against the bare calls it stands on, both in turn in the same run, and prints the medians.
+constexpr apps::option options[] = {
+    {"--device", "D",
+     "the device that is measured: host, or a GPU, as cuda:0, whose measures are others; host by default"},
+    {"--list", "", "what there is, and what is compared with what"},
+    {"--json", "",
+     "one JSON object per measure and line, for programs: "
+     R"({"name","ours","raw","unit","ratio","goal","ok","why"};)"
+     " what could not be measured has nulls, is not ok, and says why"},
+    {"--quick", "", "a third of the rounds"},
+    {"--check", "", "exit with 1 also when a goal was not met"}};
 
-  --device D the device that is measured: host, or a GPU, as cuda:0, whose measures are others; host by default
-  --list     what there is, and what is compared with what
-  --json     one JSON object per measure and line, for programs: {"name","ours","raw","unit","ratio","goal","ok","why"};
-             what could not be measured has nulls, is not ok, and says why
-  --quick    a third of the rounds
-  --check    exit with 1 also when a goal was not met
-  --help     this text
-
-  troupe bench                 everything, about two minutes
+constexpr apps::grammar arguments_of_bench{
+    .command = "troupe bench",
+    .options = options,
+    .words = std::numeric_limits<std::size_t>::max(),
+    .usage = "[name or prefix...] [option...]",
+    .about =
+        R"(Measures Troupe against the bare calls it stands on, both in turn in the same run, and prints the medians.
+)",
+    .more = R"(  troupe bench                 everything, about two minutes
   troupe bench ask copy        what starts with "ask" or "copy"
   troupe bench --device cuda:0 --list
 
 Close other programs first: a busy machine is what you measure otherwise. CXX names the compiler of compile.umbrella.
 
-Exit code: 0 everything was measured; 1 something could not be, or computed wrong, or (with --check) missed its goal; 2 not
-called like this.
-)";
+Exit code: 0 everything was measured; 1 something could not be, or computed wrong, or (with --check) missed its goal; 2
+usage error.
+)"};
 
 struct choice {
   settings how;
@@ -46,9 +55,7 @@ struct choice {
 };
 
 result<choice> parse(std::span<const char* const> arguments) {
-  static constexpr std::string_view options[] = {"--list", "--json", "--quick", "--check", "--device="};
-  const auto given =
-      apps::command_line::parse({.command = "troupe bench", .options = options, .words = arguments.size()}, arguments);
+  const auto given = apps::command_line::parse(arguments_of_bench, arguments);
   if (!given) return given.error();
   choice c{.how = {},
            .json = given->has("--json"),
@@ -139,7 +146,7 @@ int start(int argc, char** argv) {
     return 2;
   }
   c->how.runtime_folder = folder_of_this_program();
-  if (c->help) return apps::print_help("bench", help, c->json);
+  if (c->help) return apps::print_help(arguments_of_bench, c->json);
   if (c->list) return list(*c), 0;
   return run_all(*c);
 }

@@ -5,4 +5,5 @@
 /// Everything a program normally needs. Library actors have headers of their own, such as <troupe/blas/blas.hpp>.
 #include <troupe/async/pending.hpp>
 #include <troupe/async/task.hpp>
+#include <troupe/base/version.hpp>
 #include <troupe/runtime/runtime.hpp>

@@ -14,38 +14,48 @@ namespace {
 using namespace troupe;
 using apps::terminal;
 
-constexpr const char* help = R"(troupe chaos [option...]
-Breaks the workers of a device on this machine, in all ways there are, while clients use it: kills and stops them, lets
+constexpr double longest_s = 86'400;
+
+const apps::grammar& arguments_of_chaos() {
+  static const std::string kinds = [] {
+    std::string text = "only these; all by default: ";
+    for (const faults::kind k : faults::all_kinds()) text.append(to_string(k)).append(", ");
+    text.replace(text.size() - 2, 2, ". With all of them clients also write over sealed memory, which must not change");
+    return text;
+  }();
+  static const apps::option options[] = {
+      {"--device", "D",
+       "host, or a GPU, as cuda:0, where kernels have the faults that kernels have there; host by default"},
+      {"--seconds", "N", "how long: {}, and as long as it takes with --faults", {0.5, longest_s, 10}},
+      {"--faults", "N", "or until this many faults have hit: {}", {1, 1'000'000, 1'000'000}},
+      {"--seed", "S", "of the order of faults and questions; by default another one each time, which is said"},
+      {"--kinds", "A,B", kinds},
+      {"--rate", "N", "faults per second, at most: {}. One waits until the last is recovered from", {0.1, 10'000, 100}},
+      {"--at-once", "", "it does not wait: faults may come faster than anybody recovers"},
+      {"--clients", "N", "this many ask all the time: {}", {1, 64, 4}},
+      {"--standbys", "N", "workers that wait to take over: {}", {0, 8, 1}},
+      {"--json", "", "one JSON document in the end, for programs, and nothing else"}};
+  static const apps::grammar all{
+      .command = "troupe chaos",
+      .options = options,
+      .about =
+          R"(Breaks the workers of a device on this machine, in all ways there are, while clients use it: kills and stops them, lets
 kernels crash and hang, takes all memory, overwrites what they share. Every answer is compared with what it should be. In the
 end there is a table: faults by kind, how long until the next worker answered, and what became of the questions. Nothing
 may be wrong, unexpected, answered twice or not at all, and nothing may be left over: no process, thread, descriptor, memory
 or temporary file. Touches only processes that it started.
-
-  --device D    host, or a GPU, as cuda:0, where kernels have the faults that kernels have there; host by default
-  --seconds N   how long: 0.5 to 86400; 10 by default
-  --faults N    or until so many faults have hit: 1 to 1000000; then --seconds is 86400 by default
-  --seed S      of the order of faults and questions; by default another one each time, which is said
-  --kinds A,B   only these; all by default:
-                kill_worker, kill_standby, kill_all, kill_promoted, stop_worker, stop_standby, segmentation_fault,
-                abort, abort_in_helper, illegal_instruction, floating_point_trap, exit, stack_overflow, hang,
-                exhaust_memory, garbage, failed_assertion, shared_memory_overflow. With all of them clients also write over
-                sealed memory, which must not change
-  --rate N      faults per second, at most: 0.1 to 10000; 100 by default. One waits until the last is recovered from
-  --at-once     it does not wait: faults may come faster than anybody recovers
-  --clients N   so many ask all the time: 1 to 64; 4 by default
-  --standbys N  workers that wait to take over: 0 to 8; 1 by default
-  --json        one JSON document in the end, for programs, and nothing else
-  --help        this text
-
-  troupe chaos --seconds 60
+)",
+      .more = R"(  troupe chaos --seconds 60
   troupe chaos --kinds kill_worker,garbage --seed 7
   troupe chaos --faults 2000 --json | jq .answers
   troupe chaos --device cuda:0 --faults 200
 
 Workers that die say so on the error stream: that is meant to be.
 
-Exit code: 0 everything was as it should be, 1 something was not, or the device did not start, 2 not called like this.
-)";
+Exit code: 0 everything was as it should be; 1 something was not, or the device did not start; 2 usage error.
+)"};
+  return all;
+}
 
 struct arguments {
   chaos::settings chaos;
@@ -84,19 +94,15 @@ result<std::uint64_t> seed_in(std::optional<std::string_view> text) {
 }
 
 result<arguments> parse(std::span<const char* const> given) {
-  static constexpr std::string_view options[] = {"--device=", "--seconds=", "--faults=",  "--seed=",     "--kinds=",
-                                                 "--rate=",   "--at-once",  "--clients=", "--standbys=", "--json"};
-  const auto c = apps::command_line::parse({.command = "troupe chaos", .options = options}, given);
+  const auto c = apps::command_line::parse(arguments_of_chaos(), given);
   if (!c) return c.error();
   arguments a;
   a.json = c->has("--json");
   a.help = c->has("--help");
   if (a.help) return a;
   const bool counted = c->value("--faults").has_value();
-  const auto faults = c->count("--faults", 1'000'000, 1, 1'000'000), clients = c->count("--clients", 4, 1, 64),
-             standbys = c->count("--standbys", 1, 0, 8);
-  const auto seconds = c->number("--seconds", counted ? 86'400 : 10, 0.5, 86'400),
-             rate = c->number("--rate", 100, 0.1, 10'000);
+  const auto faults = c->count("--faults"), clients = c->count("--clients"), standbys = c->count("--standbys");
+  const auto seconds = c->number("--seconds"), rate = c->number("--rate");
   for (const auto* number : {&faults, &clients, &standbys})
     if (!*number) return number->error();
   for (const auto* number : {&seconds, &rate})
@@ -106,7 +112,7 @@ result<arguments> parse(std::span<const char* const> given) {
   const auto seed = seed_in(c->value("--seed"));
   if (!seed) return seed.error();
   a.chaos = {
-      .seconds = *seconds,
+      .seconds = counted && !c->has("--seconds") ? longest_s : *seconds,
       .seed = *seed,
       .per_second = *rate,
       .one_at_a_time = !c->has("--at-once"),
@@ -125,7 +131,7 @@ result<arguments> parse(std::span<const char* const> given) {
 int run(arguments a) {
   const terminal t = terminal::of(stdout);
   const chaos::private_folder folder;
-  a.chaos.device.runtime_folder = apps::installation::of_this_program().runtime;
+  a.chaos.device.runtime_folder = apps::installation::of_this_program().option;
   if (!a.json) std::printf("Seed %llu\n", static_cast<unsigned long long>(a.chaos.seed));
   chaos::progress bar(t);
   const auto r = chaos::run(a.chaos, folder, [&](const chaos::standing& now) {
@@ -148,5 +154,5 @@ int run(arguments a) {
 int main(int argc, char** argv) {
   const auto a = parse({argv + 1, static_cast<std::size_t>(argc - 1)});
   if (!a) return std::fprintf(stderr, "%s\n", a.error().text().c_str()), 2;
-  return apps::finish(stdout, a->help ? apps::print_help("chaos", help, a->json) : run(*a));
+  return apps::finish(stdout, a->help ? apps::print_help(arguments_of_chaos(), a->json) : run(*a));
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <apps/common/command_line.hpp>
+#include <apps/common/installation.hpp>
 #include <charconv>
 #include <cstdio>
 #include <numeric>
@@ -29,28 +30,46 @@ error wrong(const std::string& command, std::string text) {
   return error(reaction::caller_bug, "command line", command + ": " + std::move(text));
 }
 
-std::string_view name_of(std::string_view known) { return known.substr(0, known.find('=')); }
+const option* known(std::span<const option> all, std::string_view name) noexcept {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const option& o) { return o.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
 
-error unknown_option(const grammar& g, std::string_view option) {
+error unknown_option(const grammar& g, std::string_view name) {
   std::vector<std::string_view> names{"--help"};
-  for (const std::string_view o : g.options) names.push_back(name_of(o));
-  std::string text = "no option " + std::string(option);
-  if (const std::string_view near = nearest(option, names); !near.empty())
+  for (const option& o : g.options) names.push_back(o.name);
+  std::string text = "no option " + std::string(name);
+  if (const std::string_view near = nearest(name, names); !near.empty())
     text += "; did you mean " + std::string(near) + "?";
   else
     text += "; " + std::string(g.command) + " --help lists them";
   return wrong(std::string(g.command), std::move(text));
 }
 
+std::string text_of(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.12g", number);
+  return text;
+}
+
+bool is_engine(std::string_view name) {
+  if (name == "host" || name == "cuda") return true;
+  const auto all = engine_files({installation::of_this_program().engines});
+  return std::any_of(all.begin(), all.end(), [&](const engine_file& e) { return e.backend == name; });
+}
+
 }  // namespace
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
   std::string_view best;
-  // Any two words of three letters are nearly alike.
-  std::size_t least = (word.size() <= 3 ? 1 : std::max<std::size_t>(2, word.size() / 2)) + 1;
+  // One slip in three letters: any two short words are nearly alike.
+  const std::size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
+  std::size_t least = std::max<std::size_t>(1, letters / 3) + 1;
   for (const std::string_view k : known) {
-    const bool begun = word.size() >= 3 && k.starts_with(word);
-    const std::size_t d = begun ? 1 : distance(word, k);
+    const bool long_enough = std::min(letters, k.size()) >= 3;
+    const std::size_t d = long_enough && k.starts_with(word)   ? 1
+                          : long_enough && word.starts_with(k) ? 2
+                                                               : distance(word, k);
     if (d < least && d < k.size()) least = d, best = k;
   }
   return best;
@@ -59,6 +78,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 result<command_line> command_line::parse(const grammar& g, std::span<const char* const> arguments) {
   command_line out;
   out.command_ = g.command;
+  out.known_ = g.options;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view a = arguments[i];
     if (a == "-h" || a == "--help") {
@@ -70,17 +90,16 @@ result<command_line> command_line::parse(const grammar& g, std::span<const char*
       out.words_.push_back(a);
     } else {
       const std::string_view name = a.substr(0, a.find('='));
-      const auto known =
-          std::find_if(g.options.begin(), g.options.end(), [&](std::string_view o) { return name_of(o) == name; });
-      if (known == g.options.end()) return unknown_option(g, name);
-      const bool takes_value = known->ends_with('='), has_value = name.size() != a.size();
+      const option* const o = known(g.options, name);
+      if (o == nullptr) return unknown_option(g, name);
+      const bool takes_value = !o->value.empty(), has_value = name.size() != a.size();
       if (has_value && !takes_value) return wrong(out.command_, std::string(name) + " takes no value");
       if (takes_value && !has_value && i + 1 == arguments.size())
         return wrong(out.command_, std::string(name) + " needs a value, as in " + std::string(name) + "=...");
       const std::string_view value = has_value     ? a.substr(name.size() + 1)
                                      : takes_value ? std::string_view(arguments[++i])
                                                    : std::string_view();
-      out.options_.emplace_back(name_of(*known), value);
+      out.options_.emplace_back(o->name, value);
     }
   }
   return out;
@@ -105,26 +124,22 @@ std::vector<std::string> command_line::values(std::string_view option) const {
 }
 
 template <class T>
-result<T> command_line::between(const char* kind, std::string_view option, T otherwise, T least, T most) const {
+result<T> command_line::in_range(const char* kind, std::string_view option) const {
+  const number_range range = known(known_, option)->range;
   const auto given = value(option);
-  if (!given) return otherwise;
+  if (!given) return static_cast<T>(range.otherwise);
   T v = 0;
   const char* const end = given->data() + given->size();
   const auto [rest, failed] = std::from_chars(given->data(), end, v);
-  if (failed == std::errc() && rest == end && v >= least && v <= most) return v;
-  char expected[80];
-  std::snprintf(expected, sizeof expected, "%s from %g to %g", kind, static_cast<double>(least),
-                static_cast<double>(most));
-  return wrong(command_, std::string(option) + " is \"" + std::string(*given) + "\"; expected " + expected);
+  const auto number = static_cast<double>(v);
+  if (failed == std::errc() && rest == end && number >= range.least && number <= range.most) return v;
+  return wrong(command_, std::string(option) + " is \"" + std::string(*given) + "\"; expected " + kind + " from " +
+                             text_of(range.least) + " to " + text_of(range.most));
 }
 
-result<double> command_line::number(std::string_view option, double otherwise, double least, double most) const {
-  return between("a number", option, otherwise, least, most);
-}
+result<double> command_line::number(std::string_view option) const { return in_range<double>("a number", option); }
 
-result<int> command_line::count(std::string_view option, int otherwise, int least, int most) const {
-  return between("a whole number", option, otherwise, least, most);
-}
+result<int> command_line::count(std::string_view option) const { return in_range<int>("a whole number", option); }
 
 result<named_device> command_line::device(std::string_view option) const {
   const auto given = value(option);
@@ -138,9 +153,10 @@ result<named_device> command_line::device(std::string_view option) const {
   const auto [rest, failed] = std::from_chars(number.data(), end, out.ordinal);
   const bool good = !engine.empty() && std::all_of(engine.begin(), engine.end(), is_name) && failed == std::errc() &&
                     rest == end && (engine != "host" || out.ordinal == 0);
-  if (good) return out;
-  return wrong(command_, std::string(option) + " is \"" + std::string(*given) +
-                             "\"; expected host, or an engine and which of its devices, as in cuda:0");
+  if (good && is_engine(engine)) return out;
+  return wrong(command_, std::string(option) + " is \"" + std::string(*given) + "\"" +
+                             (good ? ", and no engine is called " + std::string(engine) : "") +
+                             "; expected host, or an engine and which of its devices, as in cuda:0");
 }
 
 }  // namespace troupe::apps

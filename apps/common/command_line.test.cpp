@@ -7,11 +7,20 @@
 namespace troupe::apps {
 namespace {
 
-constexpr std::string_view options[] = {"--json", "--seconds=", "--engines=", "--device="};
+constexpr option options[] = {{"library", "", "only this one"},
+                              {"--json", "", "one document"},
+                              {"--seconds", "N", "how long: {}. Longer is better", {1, 10, 5}},
+                              {"--engines", "FOLDER", "where they are"},
+                              {"--device", "D", "which one"}};
 
-result<command_line> parsed(std::vector<const char*> arguments, std::size_t words = 1) {
-  return command_line::parse({.command = "troupe test", .options = options, .words = words}, arguments);
-}
+constexpr grammar known{.command = "troupe test",
+                        .options = options,
+                        .words = 1,
+                        .usage = "[library] [option...]",
+                        .about = "Tests.\n",
+                        .more = "  troupe test --json\n"};
+
+result<command_line> parsed(std::vector<const char*> arguments) { return command_line::parse(known, arguments); }
 
 void expect_refused(std::vector<const char*> arguments, std::string_view words) {
   const auto c = parsed(arguments);
@@ -24,7 +33,7 @@ TEST(command_line, options_words_and_values_are_found_in_any_order) {
   ASSERT_TRUE(c) << c.error().text();
   EXPECT_TRUE(c->has("--json"));
   EXPECT_FALSE(c->has("--help"));
-  EXPECT_EQ(*c->number("--seconds", 5, 1, 10), 3);
+  EXPECT_EQ(*c->number("--seconds"), 3);
   EXPECT_EQ(c->words(), std::vector<std::string_view>{"blas"});
   EXPECT_EQ(c->values("--engines"), (std::vector<std::string>{"/a", "/b"}));
   EXPECT_EQ(c->value("--engines"), "/b");
@@ -33,7 +42,7 @@ TEST(command_line, options_words_and_values_are_found_in_any_order) {
 TEST(command_line, what_is_not_given_has_its_default) {
   const auto c = parsed({});
   ASSERT_TRUE(c);
-  EXPECT_EQ(*c->number("--seconds", 5, 1, 10), 5);
+  EXPECT_EQ(*c->number("--seconds"), 5);
   EXPECT_FALSE(c->value("--engines"));
 }
 
@@ -54,16 +63,16 @@ TEST(command_line, values_that_are_missing_or_too_many_are_refused) {
 TEST(command_line, numbers_outside_their_range_and_things_that_are_none_are_refused) {
   for (const char* bad :
        {"--seconds=0", "--seconds=11", "--seconds=three", "--seconds=", "--seconds=3s", "--seconds=nan"}) {
-    const auto seconds = parsed({bad})->number("--seconds", 5, 1, 10);
+    const auto seconds = parsed({bad})->number("--seconds");
     ASSERT_FALSE(seconds) << bad;
     EXPECT_NE(seconds.error().text().find("expected a number from 1 to 10"), std::string::npos);
   }
-  EXPECT_FALSE(parsed({"--seconds=1e999"})->number("--seconds", 5, 0, 10)) << "which is not 0";
-  EXPECT_EQ(*parsed({"--seconds=3"})->count("--seconds", 5, 1, 10), 3);
+  EXPECT_FALSE(parsed({"--seconds=1e999"})->number("--seconds"));
+  EXPECT_EQ(*parsed({"--seconds=3"})->count("--seconds"), 3);
   for (const char* bad : {"--seconds=3.5", "--seconds=11", "--seconds=", "--seconds=99999999999"}) {
-    const auto seconds = parsed({bad})->count("--seconds", 5, 0, 10);
+    const auto seconds = parsed({bad})->count("--seconds");
     ASSERT_FALSE(seconds) << bad;
-    EXPECT_NE(seconds.error().text().find("expected a whole number from 0 to 10"), std::string::npos);
+    EXPECT_NE(seconds.error().text().find("expected a whole number from 1 to 10"), std::string::npos);
   }
 }
 
@@ -80,6 +89,40 @@ TEST(command_line, the_nearest_word_is_the_one_with_the_fewest_changes_or_nothin
   EXPECT_EQ(nearest("aks", short_ones), "ask");
 }
 
+TEST(command_line, a_word_that_shares_half_its_letters_is_not_near) {
+  static constexpr std::string_view known[] = {"copy", "copy.back", "ask", "--json"};
+  EXPECT_EQ(nearest("copy.bak", known), "copy.back");
+  EXPECT_EQ(nearest("nope", known), "");
+  EXPECT_EQ(nearest("cpoy", known), "copy");
+  EXPECT_EQ(nearest("copying", known), "copy");
+  EXPECT_EQ(nearest("--jail", known), "") << "dashes are no letters";
+}
+
+TEST(command_line, the_help_lists_what_the_parser_takes) {
+  EXPECT_EQ(help_text(known), R"(troupe test [library] [option...]
+Tests.
+
+  library           only this one
+  --json            one document
+  --seconds N       how long: 1 to 10; 5 by default. Longer is better
+  --engines FOLDER  where they are
+  --device D        which one
+  --help            this text
+
+  troupe test --json
+)");
+}
+
+TEST(command_line, a_long_line_of_the_help_goes_on_below_its_text) {
+  static constexpr option one[] = {{"--long", "",
+                                    "a text that is so long that it does not fit into one line of the "
+                                    "help, which has a hundred and twenty columns and no more"}};
+  EXPECT_NE(help_text({.command = "troupe test", .options = one})
+                .find("which has a hundred and twenty columns\n          and no more\n"),
+            std::string::npos)
+      << help_text({.command = "troupe test", .options = one});
+}
+
 TEST(command_line, a_device_is_named_by_its_engine_and_number) {
   const auto named = [](const char* text) { return *parsed({"--device", text})->device("--device"); };
   EXPECT_EQ(*parsed({})->device("--device"), named_device{});
@@ -91,11 +134,16 @@ TEST(command_line, a_device_is_named_by_its_engine_and_number) {
 }
 
 TEST(command_line, what_names_no_device_is_refused) {
-  for (const char* text : {"", ":0", "cuda:", "cuda:x", "cuda:-1", "cuda:0:1", "cuda 0", "host:1", "../cuda:0"}) {
+  for (const char* text :
+       {"", ":0", "cuda:", "cuda:x", "cuda:-1", "cuda:0:1", "cuda 0", "host:1", "../cuda:0", "gpu", "gpu:0"}) {
     const auto d = parsed({"--device", text})->device("--device");
     ASSERT_FALSE(d) << text;
     EXPECT_NE(d.error().text().find("as in cuda:0"), std::string::npos) << d.error().text();
   }
+  EXPECT_EQ(
+      parsed({"--device=gpu"})->device("--device").error().text(),
+      "troupe test: --device is \"gpu\", and no engine is called gpu; expected host, or an engine and which of its "
+      "devices, as in cuda:0");
 }
 
 }  // namespace

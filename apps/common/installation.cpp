@@ -29,7 +29,9 @@ installation installation::of_this_program() {
   here.folder = folder.ends_with(below) ? folder.substr(0, folder.size() - below.size()) : parent(folder);
   here.programs = here.folder + std::string(below);
   const char* const elsewhere = std::getenv("TROUPE_RUNTIME");
-  here.runtime = elsewhere != nullptr && *elsewhere != '\0' ? elsewhere : here.programs;
+  const bool named = elsewhere != nullptr && *elsewhere != '\0';
+  here.runtime = named ? elsewhere : here.programs;
+  here.option = named ? "" : here.programs;
   here.worker = here.runtime + "/troupe-worker";
   here.engines = here.runtime + "/engines";
   return here;

@@ -12,6 +12,7 @@ struct installation {
   std::string folder;    ///< above bin/ and libexec/
   std::string programs;  ///< libexec/troupe below it: the programs behind commands
   std::string runtime;   ///< where the worker is: the same, or what TROUPE_RUNTIME says, as for every program
+  std::string option;    ///< for device_options::runtime_folder: empty where TROUPE_RUNTIME says it
   std::string worker;    ///< the path of troupe-worker
   std::string engines;   ///< the folder with the engines
 

@@ -18,10 +18,11 @@ int finish(std::FILE* out, int code) {
   return code == 0 ? 1 : code;
 }
 
-int print_help(std::string_view name, const char* help, bool as_json) {
-  if (!as_json) return std::fputs(help, stdout), 0;
+int print_help(const grammar& g, bool as_json) {
+  const std::string help = help_text(g);
+  if (!as_json) return std::fputs(help.c_str(), stdout), 0;
   json_writer out(json_writer::layout::one_line);
-  out.begin_object().member("name", name).member("help", help).end_object();
+  out.begin_object().member("name", g.command.substr(g.command.find(' ') + 1)).member("help", help).end_object();
   return std::fputs(out.text().c_str(), stdout), 0;
 }
 

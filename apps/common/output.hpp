@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <apps/common/command_line.hpp>
 #include <cstdio>
-#include <string_view>
 
 namespace troupe::apps {
 
@@ -11,7 +11,7 @@ namespace troupe::apps {
 /// lost (a full disk, a closed descriptor), with the reason on standard error. Answers the exit code.
 int finish(std::FILE* out, int code);
 
-/// Writes a command's help to standard output, or {"name","help"} on one line, for programs. Answers exit code 0.
-int print_help(std::string_view name, const char* help, bool as_json);
+/// Writes a command's help to standard output, or {"name","help"} on one line, for programs. Returns exit code 0.
+int print_help(const grammar& g, bool as_json);
 
 }  // namespace troupe::apps

@@ -40,10 +40,11 @@ TEST(output, that_arrives_leaves_the_exit_code_alone) {
 
 TEST(output, a_help_text_for_programs_is_one_object_on_one_line) {
   testing::internal::CaptureStdout();
-  EXPECT_EQ(print_help("test", "says \"much\"\nand more\n", true), 0);
+  EXPECT_EQ(print_help({.command = "troupe test", .options = {}, .about = "says \"much\"\n"}, true), 0);
   std::fflush(stdout);
-  EXPECT_EQ(testing::internal::GetCapturedStdout(), R"({"name":"test","help":"says \"much\"\nand more\n"})"
-                                                    "\n");
+  EXPECT_EQ(testing::internal::GetCapturedStdout(),
+            R"({"name":"test","help":"troupe test [option...]\nsays \"much\"\n\n  --help  this text\n\n"})"
+            "\n");
 }
 
 }  // namespace

@@ -20,31 +20,39 @@ namespace {
 using namespace troupe;
 using apps::terminal;
 
-constexpr const char* help = R"(troupe demo [option...]
-A small service on the host engine, or on a GPU: an actor gathers the questions of many clients into batches and has a neural
+constexpr apps::option options[] = {
+    {"--device", "D", "where the service computes: host, or a GPU, as cuda:0; host by default"},
+    {"--seconds", "N", "how long clients ask: {}", {0.5, 600, 10}},
+    {"--clients",
+     "N",
+     "this many wait for their answer before they ask again: {}. A quarter are threads that block, the others "
+     "coroutines",
+     {1, 1000, 32}},
+    {"--rate", "N", "this many questions per second come on top, in an open loop: {}", {0, 100'000, 1000}},
+    {"--faults", "N", "how often the worker is broken while they ask, in another way each time: {}", {0, 1000, 4}},
+    {"--plot", "FILE", "where the picture goes: troupe-demo.svg by default, and with --json nowhere"},
+    {"--json", "", "one JSON document in the end, for programs, and nothing else"}};
+
+constexpr apps::grammar arguments_of_demo{
+    .command = "troupe demo",
+    .options = options,
+    .about =
+        R"(A small service on the host engine, or on a GPU: an actor gathers the questions of many clients into batches and has a neural
 network answer them: matrix products by blas, and kernels in CUDA C++ that are compiled for this processor or GPU. Clients block, await,
 or send at random moments whatever happens. Meanwhile the worker that computes is killed, crashes and hangs. Every answer
 is compared with a plain computation in double precision. In the end there are a table, a picture (SVG), and two more
-things that go wrong. Needs OpenBLAS and a C++ compiler. No GPU.
-
-  --seconds N   how long clients ask: 0.5 to 600; 10 by default
-  --clients N   so many wait for their answer before they ask again: 1 to 1000; 32 by default. A quarter are threads that
-                block, the others coroutines
-  --rate N      so many questions per second come on top, in an open loop: 0 to 100000; 1000 by default
-  --faults N    so often the worker is broken while they ask, in another way each time: 0 to 1000; 4 by default
-  --plot FILE   where the picture goes: troupe-demo.svg by default, and with --json nowhere
-  --json        one JSON document in the end, for programs, and nothing else
-  --help        this text
-
-  troupe demo --seconds 30 --clients 200 --plot busy.svg
+things that go wrong. The host engine needs OpenBLAS and a C++ compiler; a GPU needs its engines, which troupe doctor lists.
+)",
+    .more = R"(  troupe demo --seconds 30 --clients 200 --plot busy.svg
   troupe demo --seconds 3 --json | jq .all
+  troupe demo --device cuda:0
 
 Rates count the answers that came while clients asked. Where more is asked than the service does, the rest comes later, and
 that is said.
 
-Exit code: 0 all answers were right and all faults were handled, 1 something was not, or the device did not start, 2 not
-called like this.
-)";
+Exit code: 0 all answers were right and all faults were handled; 1 something was not, or the device did not start; 2 usage
+error.
+)"};
 
 struct settings {
   demo::load load;
@@ -54,19 +62,16 @@ struct settings {
 };
 
 result<settings> parse(std::span<const char* const> arguments) {
-  static constexpr std::string_view options[] = {
-      "--device=", "--seconds=", "--clients=", "--rate=", "--faults=", "--plot=", "--json"};
-  const auto c = apps::command_line::parse({.command = "troupe demo", .options = options}, arguments);
+  const auto c = apps::command_line::parse(arguments_of_demo, arguments);
   if (!c) return c.error();
   settings s;
   s.json = c->has("--json");
   s.help = c->has("--help");
   if (s.help) return s;
-  const auto seconds = c->number("--seconds", 10, 0.5, 600), rate = c->number("--rate", 1000, 0, 100'000);
+  const auto seconds = c->number("--seconds"), rate = c->number("--rate");
   for (const auto* given : {&seconds, &rate})
     if (!*given) return given->error();
-  const auto number = c->count("--clients", 32, 1, 1000);
-  const auto faults = c->count("--faults", 4, 0, 1000);
+  const auto number = c->count("--clients"), faults = c->count("--faults");
   for (const auto* given : {&number, &faults})
     if (!*given) return given->error();
   const int all = *number;
@@ -173,7 +178,7 @@ int run(const settings& s) {
                                      .mailbox_capacity = 4096,
                                      .libraries = {"blas", "jit", "faults"},
                                      .restarts = 10'000,  // they are meant to be
-                                     .runtime_folder = apps::installation::of_this_program().runtime});
+                                     .runtime_folder = apps::installation::of_this_program().option});
   if (auto ready = gpu.started().get(); !ready) return say_what_is_missing(ready.error(), s.device), 1;
   introduce(say, gpu);
 
@@ -223,5 +228,5 @@ int run(const settings& s) {
 int main(int argc, char** argv) {
   const auto s = parse({argv + 1, static_cast<std::size_t>(argc - 1)});
   if (!s) return std::fprintf(stderr, "%s\n", s.error().text().c_str()), 2;
-  return apps::finish(stdout, s->help ? apps::print_help("demo", help, s->json) : run(*s));
+  return apps::finish(stdout, s->help ? apps::print_help(arguments_of_demo, s->json) : run(*s));
 }

@@ -15,25 +15,30 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char* help = R"(troupe doctor [library] [option...]
-Says what Troupe can do on this machine, what is missing, and how to get it. It opens a device and asks it something, looks
+constexpr option options[] = {
+    {"library", "", "only this one, with all that can be asked of it; the exit code is then about it"},
+    {"--engines", "FOLDER", "search this folder before the installation's own, as device_options::engine_folders does"},
+    {"--json", "", "one JSON document, for programs"}};
+
+constexpr grammar arguments_of_doctor{
+    .command = "troupe doctor",
+    .options = options,
+    .words = 1,
+    .usage = "[library] [option...]",
+    .about =
+        R"(Says what Troupe can do on this machine, what is missing, and how to get it. It opens a device and asks it something, looks
 at the machine, and has a child process load each engine: whatever a vendor library does, this report is finished. Where
 blas can be used it measures a matrix product, and how much of the processor's peak that is.
-
-  library            only this one, with all that can be asked of it; the exit code is then about it
-  --engines FOLDER   search this folder before the installation's own, as device_options::engine_folders does
-  --json             one JSON document, for programs
-  --help             this text
-
-  troupe doctor                    can I use Troupe here?
+)",
+    .more = R"(  troupe doctor                    can I use Troupe here?
   troupe doctor blas               which operations has blas, for which types of elements?
   troupe doctor --json | jq .engines
 
 TROUPE_RUNTIME names another folder with the worker and its engines, as it does for programs.
 
-Exit code: 0 the host engine serves (the library does), 1 it does not, or something that is installed is broken: the last
-line says what; 2 not called like this.
-)";
+Exit code: 0 the host engine serves (the library does); 1 it does not, or something that is installed is broken: the last
+line says what; 2 usage error.
+)"};
 
 constexpr time_span patience = 10s;
 
@@ -45,7 +50,7 @@ service_report try_device(const doctor_settings& settings, const installation& h
   const std::int64_t opened = now_ns();
   const device gpu = rt.open_device({.start_timeout = patience,
                                      .close_timeout = patience,
-                                     .runtime_folder = here.runtime,
+                                     .runtime_folder = here.option,
                                      .engine_folders = settings.engine_folders});
   const auto fail = [&](const error& e) {
     s.why = e.text();
@@ -169,10 +174,9 @@ doctor_report examine(const doctor_settings& settings) {
 }
 
 int doctor_command(std::span<const char* const> arguments) {
-  static constexpr std::string_view options[] = {"--engines=", "--json"};
-  const auto c = command_line::parse({.command = "troupe doctor", .options = options, .words = 1}, arguments);
+  const auto c = command_line::parse(arguments_of_doctor, arguments);
   if (!c) return std::fprintf(stderr, "%s\n", c.error().text().c_str()), 2;
-  if (c->has("--help")) return print_help("doctor", help, c->has("--json"));
+  if (c->has("--help")) return print_help(arguments_of_doctor, c->has("--json"));
   doctor_settings settings{.library = c->words().empty() ? std::string() : std::string(c->words().front()),
                            .engine_folders = c->values("--engines")};
   for (const std::string& folder : settings.engine_folders)

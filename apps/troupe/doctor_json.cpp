@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <apps/common/json.hpp>
 #include <apps/troupe/doctor.hpp>
+#include <troupe/base/version.hpp>
 
 namespace troupe::apps {
 namespace {
@@ -106,7 +107,7 @@ void write(json_writer& out, const speed_report& s) {
 std::string doctor_json(const doctor_report& r) {
   json_writer out;
   out.begin_object();
-  out.member("troupe", TROUPE_VERSION).member("ok", r.reason.empty());
+  out.member("troupe", troupe::version()).member("ok", r.reason.empty());
   text_or_null(out, "reason", r.reason);
   text_or_null(out, "library", r.library);
   out.key("installation").begin_object();

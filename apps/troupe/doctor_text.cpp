@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <apps/troupe/doctor.hpp>
 #include <cmath>
+#include <troupe/base/version.hpp>
 
 namespace troupe::apps {
 namespace {
@@ -53,7 +54,7 @@ std::string counted(std::size_t n, const std::string& what) {
 
 void installation_part(page& p, const doctor_report& r, const terminal& t) {
   p.heading("Installation");
-  p.fact("troupe " TROUPE_VERSION, r.here.folder);
+  p.fact(std::string("troupe ") + troupe::version(), r.here.folder);
   p.fact("worker", r.here.worker);
   const service_report& s = r.service;
   if (s.serves)

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <troupe/base/version.hpp>
 
 namespace troupe::apps {
 namespace {
@@ -56,8 +57,7 @@ target_link_libraries(program PRIVATE troupe::troupe). A first program:
   gpu.fill(x, 1.5f);                        // queued, in order
   auto values = gpu.download(x).get();      // waits; an error anywhere above arrives here
 
-Exit codes of all commands: 0 well, 1 something is wrong and was said (also when the output could not be written), 2 not
-called like this.
+Exit codes of all commands: 0 success, 1 failure (reported; also when the output could not be written), 2 usage error.
 )";
 
 void print_help(std::FILE* to) {
@@ -71,7 +71,7 @@ void print_help(std::FILE* to) {
 
 void print_help_as_json() {
   json_writer out;
-  out.begin_object().member("troupe", TROUPE_VERSION).key("commands").begin_array();
+  out.begin_object().member("troupe", troupe::version()).key("commands").begin_array();
   for (const command& c : commands) out.begin_object().member("name", c.name).member("summary", c.summary).end_object();
   out.end_array().end_object();
   std::fputs(out.text().c_str(), stdout);
@@ -109,7 +109,7 @@ int unknown_command(std::string_view name) {
 int run(const command& c, arguments rest) { return c.run != nullptr ? c.run(rest) : become(c, rest); }
 
 int help_command(arguments rest) {
-  static constexpr std::string_view options[] = {"--json"};
+  static constexpr option options[] = {{"--json"}};
   const auto c = command_line::parse({.command = "troupe help", .options = options, .words = 1}, rest);
   if (!c) return std::fprintf(stderr, "%s\n", c.error().text().c_str()), 2;
   if (!c->words().empty() && c->words().front() != "help") {
@@ -128,7 +128,7 @@ int start(arguments all) {
   if (first == "--help" || first == "-h") return help_command(rest);
   if (first == "--version") return version_command(rest);
   if (first.starts_with("-")) {
-    static constexpr std::string_view options[] = {"--version"};
+    static constexpr option options[] = {{"--version"}};
     const auto c = command_line::parse({.command = "troupe", .options = options}, all.first(1));
     return std::fprintf(stderr, "%s\n", c.error().text().c_str()), 2;
   }

@@ -7,25 +7,28 @@
 #include <apps/common/output.hpp>
 #include <apps/troupe/version.hpp>
 #include <cstdio>
+#include <troupe/base/version.hpp>
 
 namespace troupe::apps {
 namespace {
 
-constexpr const char* help = R"(troupe version [--json]
-Which Troupe this is, where its worker is, and which engines are beside it. It loads none of them: troupe doctor does.
+constexpr option options[] = {{"--json", "", "one JSON document, for programs"}};
 
-  troupe version --json
-
-Exit code: 0, 1 when it could not be written, 2 not called like this.
-)";
+constexpr grammar arguments_of_version{
+    .command = "troupe version",
+    .options = options,
+    .about =
+        R"(Which Troupe this is, where its worker is, and which engines are beside it. It loads none of them: troupe doctor does.
+)",
+    .more = R"(Exit code: 0 success, 1 it could not be written, 2 usage error.
+)"};
 
 }  // namespace
 
 int version_command(std::span<const char* const> arguments) {
-  static constexpr std::string_view options[] = {"--json"};
-  const auto c = command_line::parse({.command = "troupe version", .options = options}, arguments);
+  const auto c = command_line::parse(arguments_of_version, arguments);
   if (!c) return std::fprintf(stderr, "%s\n", c.error().text().c_str()), 2;
-  if (c->has("--help")) return print_help("version", help, c->has("--json"));
+  if (c->has("--help")) return print_help(arguments_of_version, c->has("--json"));
   const installation here = installation::of_this_program();
   const bool runnable = ::access(here.worker.c_str(), X_OK) == 0;
   std::vector<std::string> engines;
@@ -33,14 +36,14 @@ int version_command(std::span<const char* const> arguments) {
   if (c->has("--json")) {
     json_writer out;
     out.begin_object();
-    out.member("troupe", TROUPE_VERSION).member("folder", here.folder).member("worker", here.worker);
+    out.member("troupe", troupe::version()).member("folder", here.folder).member("worker", here.worker);
     out.member("worker_is_runnable", runnable).member("engines", engines);
     out.end_object();
     return std::fputs(out.text().c_str(), stdout), 0;
   }
   std::string names;
   for (const std::string& e : engines) names += (names.empty() ? "" : ", ") + e;
-  std::printf("troupe %s\nworker   %s%s\nengines  %s\n", TROUPE_VERSION, here.worker.c_str(),
+  std::printf("troupe %s\nworker   %s%s\nengines  %s\n", troupe::version(), here.worker.c_str(),
               runnable ? "" : " (missing)", names.empty() ? "none" : names.c_str());
   return 0;
 }

@@ -22,7 +22,7 @@ The process in which a device's work is done. The Troupe library starts it, and 
 
   troupe-worker --describe engines/blas.host.so
 
-Exit code: 0 it serves, 1 it does not, 2 not called like this. troupe doctor shows all engines at once.
+Exit code: 0 it serves, 1 it does not, 2 usage error. troupe doctor shows all engines at once.
 )";
 
 // Vendor libraries print what they like: nothing of that gets between our lines.
