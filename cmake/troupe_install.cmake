@@ -14,7 +14,7 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/troupe-config.cmake.in
   INSTALL_DESTINATION ${dir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/troupe-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/troupe-config.cmake ${PROJECT_BINARY_DIR}/troupe-config-version.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/troupe_add_engine.cmake DESTINATION ${dir})
+  ${PROJECT_SOURCE_DIR}/cmake/troupe_add_engine.cmake ${PROJECT_SOURCE_DIR}/cmake/troupe_check_compiler.cmake DESTINATION ${dir})
 # What the pages link to lies beside them as it does here.
 install(FILES LICENSE README.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")

@@ -120,7 +120,9 @@ class task_promise final : public task_promise_base, public task_outcome<T> {
                   "any other awaitable into a pending with a promise");
     return std::suspend_never{};
   }
-  auto await_transform(current_stop_token) noexcept { return await_value{context().stop().get_token()}; }
+  auto await_transform(current_stop_token) noexcept {
+    return await_value<std::stop_token>{context().stop().get_token()};
+  }
   auto await_transform(current_executor) noexcept { return await_value<executor&>{context().where()}; }
 };
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/base/compiler.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
