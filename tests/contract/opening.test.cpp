@@ -63,8 +63,10 @@ void expect_never_serves(const device& gpu, reaction how, std::initializer_list<
 TEST(opening, a_missing_worker_program_is_named) {
   const fake_runtime nothing;
   runtime rt;
-  expect_never_serves(rt.open_device({.runtime_folder = nothing.folder()}), reaction::fatal,
-                      {"troupe-worker", nothing.folder().c_str()});
+  const std::string named = "cannot start '" + nothing.folder() +
+                            "/troupe-worker': there is no such file; device_options::runtime_folder names this folder. "
+                            "To name another one, set TROUPE_RUNTIME";
+  expect_never_serves(rt.open_device({.runtime_folder = nothing.folder()}), reaction::fatal, {named.c_str()});
 }
 
 TEST(opening, a_worker_program_that_cannot_be_executed_is_named) {
@@ -285,7 +287,8 @@ TEST(opening, a_runtime_folder_comes_from_the_environment_when_nothing_else_name
   ::setenv("TROUPE_RUNTIME", nothing.folder().c_str(), 1);
   {
     runtime rt;
-    EXPECT_TRUE(is_error(error_of(rt.open_device().started()), reaction::fatal, {nothing.folder().c_str()}));
+    EXPECT_TRUE(is_error(error_of(rt.open_device().started()), reaction::fatal,
+                         {nothing.folder().c_str(), "the environment variable TROUPE_RUNTIME names this folder"}));
   }
   ::unsetenv("TROUPE_RUNTIME");
 }

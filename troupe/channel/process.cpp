@@ -85,7 +85,7 @@ error launch_error(const std::string& path, int code) {
     if (::getcwd(here, sizeof here) != nullptr) text += std::string(" (seen from ") + here + ")";
   }
   if (code == ENOENT && ::access(path.c_str(), F_OK) != 0) {
-    text += ": there is no such file. This is the only place it was looked for; install it there or give another path";
+    text += ": there is no such file";
   } else if (code == ENOENT) {
     text += ": the file is there, but the loader or interpreter it asks for is not; was it built for another system?";
   } else if (code == EACCES) {

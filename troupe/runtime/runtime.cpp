@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+#include <climits>
 #include <cstdlib>
 #include <mutex>
 #include <troupe/device/internal/control_thread.hpp>
@@ -8,6 +10,35 @@
 #include <troupe/runtime/runtime.hpp>
 
 namespace troupe {
+namespace {
+
+// A folder with the worker and its engines, and a sentence for whoever finds no worker in it.
+struct runtime_place {
+  std::string folder, origin;
+};
+
+// Of a program in bin/, in a tree that was moved here after it was installed.
+std::string folder_beside_program() {
+  char path[PATH_MAX];
+  const ssize_t n = ::readlink("/proc/self/exe", path, sizeof path);
+  std::string folder(path, n > 0 ? static_cast<std::size_t>(n) : 0);
+  for (int i = 0; i < 2; ++i) folder.resize(std::min(folder.size(), folder.rfind('/')));
+  return folder + "/" TROUPE_RUNTIME_SUBDIR;
+}
+
+runtime_place find_runtime(const std::string& option, const char* built_in) {
+  if (!option.empty()) return {option, "device_options::runtime_folder names this folder"};
+  const char* const set = std::getenv("TROUPE_RUNTIME");
+  if (set != nullptr && *set != '\0') return {set, "the environment variable TROUPE_RUNTIME names this folder"};
+  const std::string beside = folder_beside_program();
+  const auto has_worker = [](const std::string& folder) {
+    return ::access((folder + "/troupe-worker").c_str(), F_OK) == 0;
+  };
+  if (!has_worker(built_in) && has_worker(beside)) return {beside, "this folder belongs to the program's own tree"};
+  return {built_in, "Troupe was there when this program was built, and " + beside + " has no worker either"};
+}
+
+}  // namespace
 
 struct runtime::state {
   std::mutex lock;
@@ -41,19 +72,19 @@ runtime::~runtime() {
   if (state_->loop) state_->loop->end();
 }
 
-std::string runtime::default_runtime_folder(const char* built_in) {
-  const char* set = std::getenv("TROUPE_RUNTIME");
-  return set != nullptr && *set != '\0' ? set : built_in;
-}
-
-device runtime::open(device_options options) {
+device runtime::open(device_options options, const char* built_in_folder) {
+  runtime_place place = find_runtime(options.runtime_folder, built_in_folder);
+  options.runtime_folder = std::move(place.folder);
   const std::scoped_lock guard(state_->lock);
   auto loop = state_->closing ? error(reaction::stopped, "runtime", "the runtime is closing: it opens no more devices")
               : state_->loop  ? result(state_->loop)
                               : control_thread::make();
   if (loop) state_->loop = *loop;
-  auto core = device_core::open(options, state_->opened++,
-                                loop ? result(device_surroundings{*loop, &launched_worker::make}) : loop.error());
+  auto core = device_core::open(
+      options, state_->opened++,
+      loop ? result(device_surroundings{
+                 .loop = *loop, .make_worker = &launched_worker::make, .runtime_origin = std::move(place.origin)})
+           : loop.error());
   std::erase_if(state_->cores, [](const auto& c) { return c.expired(); });
   state_->cores.push_back(core);
   return device(std::move(core));

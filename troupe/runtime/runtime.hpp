@@ -27,17 +27,13 @@ class runtime {
 
   /// Opens a device and returns at once: requests queue up until its worker is there. Never fails here: `ready()` and
   /// every request say what is wrong. Each call makes another device with a worker of its own.
-  device open_device(device_options options = {}) {
-    if (options.runtime_folder.empty()) options.runtime_folder = default_runtime_folder(detail::runtime_folder);
-    return open(std::move(options));
-  }
+  device open_device(device_options options = {}) { return open(std::move(options), detail::runtime_folder); }
   /// The devices that have not stopped, in the order in which they were opened.
   std::vector<device> devices() const;
 
  private:
   struct state;
-  static std::string default_runtime_folder(const char* built_in);
-  device open(device_options options);
+  device open(device_options options, const char* built_in_folder);
 
   std::unique_ptr<state> state_;
 };

@@ -33,6 +33,7 @@ struct device_surroundings {
   /// Called instead of sleeping in the middle of a call that waits for the worker until it is `ready`, or answered.
   std::function<void(pending_core& of, const std::function<bool()>& ready)> waits = {};
   staging_sizes staging = {};
+  std::string runtime_origin = {};  ///< who named device_options::runtime_folder, for the text where it has no worker
 };
 
 class running_requests;
@@ -394,6 +395,7 @@ class device_core final : public waiter,
   bool reacts_;
   std::function<void(pending_core&, const std::function<bool()>&)> waits_;
   const staging_sizes staging_;
+  const std::string runtime_origin_;
 
   // shared memory
   mapping channel_memory_, mailbox_memory_;  // the channel of the worker that serves, always at the same place

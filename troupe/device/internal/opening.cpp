@@ -57,6 +57,7 @@ device_core::device_core(const device_options& o, std::uint32_t index, device_su
       reacts_(surroundings.reacts),
       waits_(std::move(surroundings.waits)),
       staging_(surroundings.staging),
+      runtime_origin_(std::move(surroundings.runtime_origin)),
       ledger_(check(o) ? 1 : std::bit_ceil(o.mailbox_capacity)),
       cores_(usable_cores()),
       apart_(has_platform(o)),

@@ -15,6 +15,16 @@ worker_link* device_core::link_of(worker_id id) noexcept {
   return at == links_.end() ? nullptr : at->get();
 }
 
+// Who looks for the worker's program wants to know who named its folder, and how to name another one.
+static error with_origin(const error& why, const std::string& origin) {
+  if (why.reaction() != reaction::fatal || origin.empty()) return why;
+  error::details all = why.all();
+  all.text += "; " + origin +
+              ". To name another one, set TROUPE_RUNTIME or device_options::runtime_folder to the folder "
+              "libexec/troupe of an installation, or of a build";
+  return error(std::move(all));
+}
+
 result<void> device_core::launch(worker_id id) {
   auto made = make_worker_(id, options_.isolation, region_, channel_.at.total);
   if (!made) return made.error();
@@ -40,7 +50,8 @@ result<void> device_core::launch(worker_id id) {
   }
   // From here on `forget` sees to everything, also when the rest fails.
   if (auto ok = loop_->watch(link.socket_fd(), *this); !ok) return ok;
-  if (auto ok = link.launch(options_.runtime_folder + "/troupe-worker", environment_); !ok) return ok;
+  if (auto ok = link.launch(options_.runtime_folder + "/troupe-worker", environment_); !ok)
+    return with_origin(ok.error(), runtime_origin_);
   if (worker_pid_.load() == 0) worker_pid_.store(link.pid());
   return link.exit_fd() >= 0 ? loop_->watch(link.exit_fd(), *this) : result<void>();
 }
