@@ -3,7 +3,7 @@
 # Short names for what is in scripts/, where the work is done. Each target does all set-up it needs.
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan clang fuzz chaos bench gpu-test gpu-test2 gpu-bench tidy format install clean
+.PHONY: help demo test asan tsan clang fuzz chaos bench gpu-test gpu-test2 gpu-bench tidy format install uninstall clean
 
 help: ## explain the targets
 	@echo "Troupe. Each of these installs what is missing (Debian, Ubuntu), builds, and runs:"
@@ -38,7 +38,9 @@ tidy: ## clang-tidy over all sources
 	@scripts/tidy
 format: ## clang-format over all sources
 	@scripts/format
-install: ## install to PREFIX=/usr/local
+install: ## install to PREFIX=/usr/local, after test or demo without compiling again
 	@scripts/install $(or $(PREFIX),/usr/local)
+uninstall: ## remove what install has put there
+	@scripts/uninstall $(or $(PREFIX),/usr/local)
 clean: ## remove build/
 	rm -rf build

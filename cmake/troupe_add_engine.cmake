@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# troupe_add_engine(library backend SOURCES file... [LINK target...] [PACKAGE text] [COMPONENT troupe::component])
-#   Builds the plug-in <library>.<backend>.so, in this tree and in projects that use find_package(troupe).
+# troupe_add_engine(library backend SOURCES file... [LINK target...] [PACKAGE text] [COMPONENT troupe::component] [DESTINATION folder])
+#   Builds the plug-in <library>.<backend>.so, in this tree and in projects that use Troupe, and beside it <library>.<backend>.needs.
 #   PACKAGE is what a user must install when the vendor library is missing; it is shown in the error.
+#   DESTINATION is the folder below the prefix where both are installed.
 function(troupe_add_engine library backend)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "PACKAGE;COMPONENT" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "PACKAGE;COMPONENT;DESTINATION" "SOURCES;LINK")
   set(target troupe_engine_${library}_${backend})
   add_library(${target} MODULE ${arg_SOURCES})
   if(TROUPE_RUNTIME_OUTPUT)
@@ -21,7 +22,10 @@ function(troupe_add_engine library backend)
   file(GENERATE OUTPUT ${needs} CONTENT "${arg_PACKAGE}\n")
   if(TROUPE_RUNTIME_SUBDIR)
     add_dependencies(troupe_engines ${target})
-    install(TARGETS ${target} LIBRARY DESTINATION ${TROUPE_RUNTIME_SUBDIR}/engines)
-    install(FILES ${needs} DESTINATION ${TROUPE_RUNTIME_SUBDIR}/engines)
+    troupe_install_run_time(${target} engines)
+    install(FILES ${needs} DESTINATION ${TROUPE_RUNTIME_SUBDIR}/engines COMPONENT troupe_runtime)
+  elseif(arg_DESTINATION)
+    install(TARGETS ${target} LIBRARY DESTINATION ${arg_DESTINATION})
+    install(FILES ${needs} DESTINATION ${arg_DESTINATION})
   endif()
 endfunction()

@@ -6,18 +6,22 @@ if(fuzzers)
 endif()
 
 # find_package(troupe) for other projects. Components, worker and engines say themselves what they install.
+if(NOT TROUPE_INSTALL)
+  return()
+endif()
 include(CMakePackageConfigHelpers)
 set(dir ${CMAKE_INSTALL_LIBDIR}/cmake/troupe)
-install(TARGETS troupe_settings EXPORT troupe_targets)
-install(EXPORT troupe_targets NAMESPACE troupe:: DESTINATION ${dir})
+install(TARGETS troupe_settings EXPORT troupe_targets COMPONENT troupe_development)
+install(EXPORT troupe_targets NAMESPACE troupe:: DESTINATION ${dir} COMPONENT troupe_development)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/troupe-config.cmake.in ${PROJECT_BINARY_DIR}/troupe-config.cmake
   INSTALL_DESTINATION ${dir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/troupe-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/troupe-config.cmake ${PROJECT_BINARY_DIR}/troupe-config-version.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/troupe_add_engine.cmake ${PROJECT_SOURCE_DIR}/cmake/troupe_check_compiler.cmake DESTINATION ${dir})
+  ${PROJECT_SOURCE_DIR}/cmake/troupe_add_engine.cmake ${PROJECT_SOURCE_DIR}/cmake/troupe_check_compiler.cmake
+  DESTINATION ${dir} COMPONENT troupe_development)
 # What the pages link to lies beside them as it does here.
-install(FILES LICENSE README.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
-install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.cpp" PATTERN "*.hpp" PATTERN "*.cu" PATTERN "own_actor/CMakeLists.txt")
-install(DIRECTORY tests/install/project DESTINATION ${CMAKE_INSTALL_DOCDIR}/tests/install)
-install(DIRECTORY troupe/actor/example DESTINATION ${CMAKE_INSTALL_DOCDIR}/troupe/actor FILES_MATCHING PATTERN "*.cpp")
+install(FILES LICENSE README.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT troupe_development)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT troupe_development FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT troupe_development FILES_MATCHING PATTERN "*.cpp" PATTERN "*.hpp" PATTERN "*.cu" PATTERN "own_actor/CMakeLists.txt")
+install(DIRECTORY tests/install/project DESTINATION ${CMAKE_INSTALL_DOCDIR}/tests/install COMPONENT troupe_development)
+install(DIRECTORY troupe/actor/example DESTINATION ${CMAKE_INSTALL_DOCDIR}/troupe/actor COMPONENT troupe_development FILES_MATCHING PATTERN "*.cpp")

@@ -27,6 +27,16 @@ jobs_at_once() {
   echo "${JOBS:-$cores}"
 }
 
+# run_as_owner_of PREFIX: sets as_owner to what runs a command that may write below it.
+run_as_owner_of() {
+  local existing=$1
+  until [ -e "$existing" ]; do existing=$(dirname "$existing"); done
+  as_owner=(env)
+  [ ! -w "$existing" ] || return 0
+  command -v sudo > /dev/null || fail "$existing is not yours to write to, and there is no sudo here: give a prefix, as in make install PREFIX=..."
+  as_owner=(sudo)
+}
+
 # What may be shown as it goes on a terminal, and is one line each in a log.
 export NINJA_STATUS='[%f/%t, %es] '
 
