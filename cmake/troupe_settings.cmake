@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
-# Language level, warnings, sanitizers and the places where built programs go.
+# Language level, warnings, sanitizers and the places where built programs go. All of it holds for Troupe's folders alone, also where
+# they are part of another project.
 include(GNUInstallDirs)
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -9,6 +10,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_UNITY_BUILD OFF)  # sources have names of their own in unnamed namespaces
 # $<1:> keeps generators for several configurations from adding a folder of their own.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin$<1:>)
 # The worker and its engines live together, in the build tree as in an install: see runtime/runtime.hpp.
@@ -25,6 +27,13 @@ set_target_properties(troupe_settings PROPERTIES EXPORT_NAME settings)
 target_compile_features(troupe_settings INTERFACE cxx_std_20)
 # For our own targets only: whoever uses the library brings their own warnings.
 add_compile_options(-Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual -Wno-missing-field-initializers)
+if(NOT PROJECT_IS_TOP_LEVEL)
+  # And the warnings of the project around are for its own: not for our headers, as in an installation, nor for our sources.
+  set_directory_properties(PROPERTIES SYSTEM ON)
+  if(NOT TROUPE_WERROR)
+    add_compile_options(-w)
+  endif()
+endif()
 if(TROUPE_WERROR)
   add_compile_options(-Werror)
 endif()
