@@ -15,6 +15,7 @@ extern const measure tell_gemm;
 extern const measure arena_alloc_free;
 extern const measure ask_empty_blocked;
 extern const measure ask_empty_spinning;
+extern const measure ask_shared;
 extern const measure blas_dgemm_1024;
 extern const measure blas_dgemm_2048;
 extern const measure blas_dgemm_peak;

@@ -18,4 +18,9 @@ int usable_cores() noexcept {
   return CPU_COUNT(&set);
 }
 
+std::uint32_t current_core() noexcept {
+  const int core = ::sched_getcpu();
+  return core < 0 ? 0 : static_cast<std::uint32_t>(core) + 1;
+}
+
 }  // namespace troupe

@@ -12,6 +12,9 @@ std::int64_t now_ns() noexcept;
 /// Processors this process may run on. Spinning is only sensible when there is more than one.
 int usable_cores() noexcept;
 
+/// The processor this thread runs on, counted from 1; 0: that cannot be known.
+std::uint32_t current_core() noexcept;
+
 /// A hint to the processor that this is a spin loop.
 inline void spin_hint() noexcept {
 #if defined(__x86_64__)

@@ -1,8 +1,18 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <troupe/channel/wait_policy.hpp>
 
 namespace troupe {
+namespace {
+
+// What comes so soon after a thread has spun in vain and gone to sleep has probably waited for its core.
+constexpr std::int64_t soon(std::int64_t spun_ns) noexcept {
+  return std::clamp<std::int64_t>(spun_ns / 4, 50'000, 200'000);
+}
+constexpr std::int64_t longest_pause_ns = 250'000'000;
+
+}  // namespace
 
 std::string_view to_string(wait_policy policy) noexcept {
   switch (policy) {
@@ -16,7 +26,7 @@ std::string_view to_string(wait_policy policy) noexcept {
   return "unknown";
 }
 
-adaptive_wait::adaptive_wait(wait_policy policy, int cores, work_by who) noexcept {
+spin_experience::spin_experience(wait_policy policy, int cores, work_by who, clock now) noexcept : now_(now) {
   if (cores < 2) return;
   switch (policy) {
     case wait_policy::latency:
@@ -28,7 +38,32 @@ adaptive_wait::adaptive_wait(wait_policy policy, int cores, work_by who) noexcep
     case wait_policy::efficient:
       break;
   }
-  budget_ns_ = most_ns_;
+  budget_ns_.store(most_ns_, std::memory_order_relaxed);
+}
+
+// Threads that learn at the same time may overwrite what another has learned, which costs nothing but time. Nothing is
+// written that is so already: others read it.
+void spin_experience::paid() noexcept {
+  const std::int64_t budget = budget_ns();
+  if (budget != most_ns_) budget_ns_.store(std::min(2 * budget, most_ns_), std::memory_order_relaxed);
+  if (next_pause_.load(std::memory_order_relaxed) != least_pause)
+    next_pause_.store(least_pause, std::memory_order_relaxed);
+}
+
+void spin_experience::wasted() noexcept {
+  const std::int64_t budget = budget_ns();
+  if (budget != least_ns_) budget_ns_.store(std::max(budget / 2, least_ns_), std::memory_order_relaxed);
+}
+
+void spin_experience::delayed_the_other_side(std::int64_t spun_ns, std::int64_t now) noexcept {
+  const std::int64_t pause = next_pause_.load(std::memory_order_relaxed);
+  next_pause_.store(std::min(4 * pause, most_pause), std::memory_order_relaxed);
+  pauses_until_.store(now + std::min(pause * spun_ns, longest_pause_ns), std::memory_order_relaxed);
+}
+
+void adaptive_wait::slept(std::int64_t ns) noexcept {
+  const std::int64_t spun = std::exchange(spun_ns_, 0);
+  if (spun != 0 && ns < soon(spun)) known_.delayed_the_other_side(spun, known_.now_());
 }
 
 }  // namespace troupe

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
 #include <troupe/channel/wait_policy.hpp>
 
 namespace troupe {
@@ -9,52 +11,137 @@ namespace {
 
 constexpr auto never = [] { return false; };
 
+// How often it looked, in vain.
+int looks(adaptive_wait& wait) {
+  int n = 0;
+  EXPECT_FALSE(wait.spin([&] { return ++n, false; }));
+  return n;
+}
+
 TEST(adaptive_wait, one_core_never_spins) {
   for (const wait_policy policy : {wait_policy::latency, wait_policy::balanced, wait_policy::efficient}) {
-    adaptive_wait wait(policy, 1);
-    EXPECT_EQ(wait.budget_ns(), 0) << to_string(policy);
-    int looks = 0;
-    EXPECT_FALSE(wait.spin([&] { return ++looks, false; }));
-    EXPECT_EQ(looks, 1);
+    spin_experience known(policy, 1);
+    adaptive_wait wait(known);
+    EXPECT_EQ(known.budget_ns(), 0) << to_string(policy);
+    EXPECT_EQ(looks(wait), 1);
   }
 }
 
 TEST(adaptive_wait, efficient_looks_once_however_many_cores_there_are) {
-  adaptive_wait wait(wait_policy::efficient, 64);
-  EXPECT_EQ(wait.budget_ns(), 0);
+  spin_experience known(wait_policy::efficient, 64);
+  adaptive_wait wait(known);
+  EXPECT_EQ(known.budget_ns(), 0);
   EXPECT_TRUE(wait.spin([] { return true; }));
-  EXPECT_FALSE(wait.spin(never));
+  EXPECT_EQ(looks(wait), 1);
 }
 
 TEST(adaptive_wait, spinning_ends_with_the_event_or_with_the_budget) {
-  adaptive_wait wait(wait_policy::latency, 2);
-  int looks = 0;
-  EXPECT_TRUE(wait.spin([&] { return ++looks == 5; }));
-  EXPECT_EQ(looks, 5);
+  spin_experience known(wait_policy::latency, 2);
+  adaptive_wait wait(known);
+  int n = 0;
+  EXPECT_TRUE(wait.spin([&] { return ++n == 5; }));
+  EXPECT_EQ(n, 5);
   const std::int64_t start = now_ns();
   EXPECT_FALSE(wait.spin(never));
-  EXPECT_GE(now_ns() - start, wait.budget_ns());
+  EXPECT_GE(now_ns() - start, known.budget_ns());
 }
 
 TEST(adaptive_wait, balanced_spins_less_while_it_does_not_pay_and_more_once_it_does) {
-  adaptive_wait wait(wait_policy::balanced, 2);
-  const std::int64_t full = wait.budget_ns();
+  spin_experience known(wait_policy::balanced, 2);
+  adaptive_wait wait(known);
+  const std::int64_t full = known.budget_ns();
   for (int i = 0; i < 10; ++i) (void)wait.spin(never);
-  const std::int64_t least = wait.budget_ns();
+  const std::int64_t least = known.budget_ns();
   EXPECT_LT(least, full / 8);
   EXPECT_GT(least, 0) << "or it would never find out that spinning pays again";
   for (int i = 0; i < 10; ++i) {
-    int looks = 0;
-    (void)wait.spin([&] { return ++looks == 3; });
+    int n = 0;
+    (void)wait.spin([&] { return ++n == 3; });
   }
-  EXPECT_EQ(wait.budget_ns(), full);
+  EXPECT_EQ(known.budget_ns(), full);
 }
 
 TEST(adaptive_wait, latency_keeps_its_budget) {
-  adaptive_wait wait(wait_policy::latency, 2);
-  const std::int64_t full = wait.budget_ns();
+  spin_experience known(wait_policy::latency, 2);
+  adaptive_wait wait(known);
+  const std::int64_t full = known.budget_ns();
   for (int i = 0; i < 3; ++i) (void)wait.spin(never);
-  EXPECT_EQ(wait.budget_ns(), full);
+  EXPECT_EQ(known.budget_ns(), full);
+}
+
+// A clock that moves when it is read.
+std::int64_t time_ns = 0;
+std::int64_t next_time() noexcept { return time_ns += 100; }
+
+class paused_spin : public testing::TestWithParam<wait_policy> {
+ protected:
+  // Spins as soon as that is possible again; answers how long it was not.
+  std::int64_t spin_in_vain() {
+    const std::int64_t start = time_ns;
+    std::int64_t before = start;
+    while (looks(wait) == 1) before = time_ns;
+    return before - start;
+  }
+  spin_experience known{GetParam(), 2, work_by::processors, &next_time};
+  adaptive_wait wait{known};
+};
+INSTANTIATE_TEST_SUITE_P(with, paused_spin, testing::Values(wait_policy::latency, wait_policy::balanced),
+                         [](const auto& policy) { return std::string(to_string(policy.param)); });
+
+TEST_P(paused_spin, begins_when_the_other_side_ran_only_when_this_one_slept_and_grows) {
+  std::int64_t longest = 0;
+  for (int i = 0; i < 6; ++i) {
+    const std::int64_t budget = known.budget_ns(), paused = spin_in_vain();
+    EXPECT_EQ(paused > 0, i > 0);
+    longest = std::max(longest, paused / budget);
+    wait.slept(1'000);
+    adaptive_wait another(known);
+    EXPECT_EQ(looks(another), 1) << "all who wait for the same know it";
+  }
+  EXPECT_GE(longest, 60) << "or it costs too much where the other side never runs meanwhile";
+}
+
+TEST_P(paused_spin, is_short_again_once_a_spin_has_paid) {
+  for (int i = 0; i < 6; ++i) {
+    (void)spin_in_vain();
+    wait.slept(1'000);
+  }
+  (void)spin_in_vain();
+  int n = 0;
+  EXPECT_TRUE(wait.spin([&] { return ++n == 3; }));
+  (void)spin_in_vain();
+  wait.slept(1'000);
+  EXPECT_LE(spin_in_vain(), 2 * known.budget_ns() + 1'000);
+}
+
+TEST_P(paused_spin, is_not_begun_by_a_long_sleep_or_one_without_a_spin) {
+  (void)spin_in_vain();
+  wait.slept(10'000'000);
+  EXPECT_EQ(spin_in_vain(), 0);
+  EXPECT_TRUE(wait.spin([] { return true; }));
+  wait.slept(1'000);
+  EXPECT_EQ(spin_in_vain(), 0);
+}
+
+TEST_P(paused_spin, is_not_needed_by_who_knows_that_it_is_in_vain) {
+  int n = 0;
+  EXPECT_FALSE(wait.spin([&] { return ++n, false; }, [] { return true; }));
+  EXPECT_EQ(n, 1);
+  EXPECT_FALSE(wait.spin([&] { return ++n, false; }, [&] { return n > 5; })) << "or finds out";
+  EXPECT_LT(n, 30);
+  wait.slept(1'000);
+  EXPECT_EQ(spin_in_vain(), 0) << "it says nothing about the next time";
+}
+
+TEST(adaptive_wait, sleeps_are_timed_only_after_a_spin) {
+  spin_experience known(wait_policy::latency, 2);
+  adaptive_wait wait(known);
+  int slept = 0;
+  wait.sleep_after_spin([&] { ++slept; });
+  EXPECT_GT(looks(wait), 1);
+  wait.sleep_after_spin([&] { ++slept; });
+  EXPECT_EQ(slept, 2);
+  EXPECT_EQ(looks(wait), 1) << "the second one was short";
 }
 
 }  // namespace

@@ -232,7 +232,7 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
 
   sent_header& sent = *reinterpret_cast<sent_header*>(stage.owner->host);
   staging_header& h = *reinterpret_cast<staging_header*>(progress.owner->host);
-  adaptive_wait spin(core_->options().wait);
+  adaptive_wait wait(core_->spin_for_room());
   for (std::uint64_t i = 0; i < plan.count();) {
     // A worker that counts too far gets chunks overwritten that it has not read. `begun` tells whoever reads them.
     std::uint64_t end = i;  // of the chunks that there is room for
@@ -240,8 +240,9 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
       end = std::min(h.emptied.load(std::memory_order_seq_cst) + plan.chunks, plan.count());
       return end > i;
     };
-    while (!spin.spin(room) && !answer->done()) {
-      core_->sleep_in_call(*answer, room, [&] { h.sleep(room, now_ns() + 5'000'000); });
+    while (!wait.spin(room) && !answer->done()) {
+      core_->sleep_in_call(*answer, room,
+                           [&] { wait.sleep_after_spin([&] { h.sleep(room, now_ns() + 5'000'000); }); });
       core_->drive();
     }
     if (answer->done()) break;  // it failed or was cancelled: nobody empties chunks any more

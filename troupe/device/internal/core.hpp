@@ -179,6 +179,8 @@ class device_core final : public waiter,
   std::uint32_t depth() const noexcept { return ledger_.in_flight(); }
   std::uint32_t capacity() const noexcept { return ledger_.capacity(); }
   const staging_sizes& staging() const noexcept { return staging_; }
+  /// Of those who wait until the worker has emptied chunks of their upload.
+  spin_experience& spin_for_room() noexcept { return spin_for_room_; }
   /// For whoever waits in the middle of the call that `of` answers.
   template <class Ready, class Sleep>
   void sleep_in_call(pending_core& of, const Ready& ready, Sleep&& sleep) {
@@ -313,6 +315,7 @@ class device_core final : public waiter,
   void hand_over(job* first) noexcept;
   void run_handed() noexcept;
   bool on_reactor() const noexcept { return reacting_ == this; }
+  bool shares_core() noexcept;
   bool news() const noexcept;
   void wake_waiters() noexcept;
   void wake_reactor() noexcept;
@@ -486,6 +489,7 @@ class device_core final : public waiter,
   // lifecycle, on the control loop
   const bool apart_;  // device memory is the workers' to make
   copy_crew copies_;  // to and from staging blocks of such a device
+  spin_experience spin_for_answers_, spin_for_room_;
   device_supervisor supervisor_;
   std::shared_ptr<const region> region_;
   protocol::worker_settings settings_{};

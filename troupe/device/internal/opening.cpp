@@ -62,6 +62,8 @@ device_core::device_core(const device_options& o, std::uint32_t index, device_su
       cores_(usable_cores()),
       apart_(has_platform(o)),
       copies_(apart_ ? copy_crew::helpers_for(cores_) : 0),
+      spin_for_answers_(o.wait, cores_, apart_ ? work_by::gpu : work_by::processors),
+      spin_for_room_(o.wait, cores_),
       supervisor_(limits_of(o)),
       quarantine_({.after = o.quarantine_after, .window = o.restart_window}) {
   if (o.name.empty()) options_.name = o.engine + ":" + std::to_string(apart_ ? o.ordinal : index);

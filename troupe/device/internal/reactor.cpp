@@ -59,18 +59,27 @@ bool device_core::news() const noexcept {
          (has_transfers_.load(std::memory_order_relaxed) && transfer_has_data());
 }
 
+// Does this thread run where the worker did last? Then it cannot run there while this one spins. What the worker says
+// of that is a hint: if it is wrong, this thread spins in vain, or not at all.
+bool device_core::shares_core() noexcept {
+  const std::uint32_t here = current_core();
+  const bool shared = here != 0 && channel_.page().pump_core.load(std::memory_order_relaxed) == here;
+  protocol::note_core(channel_.application().shared_core, shared ? here : 0);
+  return shared;
+}
+
 void device_core::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
   if (channel_.base == nullptr) return void(core.sleep(deadline_ns));
   const bool reacts = on_reactor();  // blocked inside a continuation: the others go on
   const auto ready = [&] { return core.done() || (reacts && has_handed_.load(std::memory_order_seq_cst)); };
-  adaptive_wait spin(options_.wait, cores_, apart_ ? work_by::gpu : work_by::processors);
+  adaptive_wait waiting(spin_for_answers_);
   while (!core.done()) {
     const bool collected = drive();
     if (reacts) run_handed();
     if (core.done() || (deadline_ns != no_deadline && now_ns() >= deadline_ns)) return;
     // Whoever collects may need this core to go on.
-    if (spin.spin([&] { return ready() || (collected && news()); })) continue;
-    sleep_for_news(ready, deadline_ns);
+    if (waiting.spin([&] { return ready() || (collected && news()); }, [this] { return shares_core(); })) continue;
+    waiting.sleep_after_spin([&] { sleep_for_news(ready, deadline_ns); });
   }
 }
 
@@ -104,7 +113,8 @@ void device_core::react() noexcept {
   reacting_ = this;
   protocol::progress_page& page = channel_.page();
   std::atomic<std::uint32_t>& idle_sleepers = channel_.application().idle_sleepers;
-  adaptive_wait spin(options_.wait, cores_);
+  spin_experience known(options_.wait, cores_);
+  adaptive_wait waiting(known);
   const auto needed = [this] {
     return interest_.load(std::memory_order_seq_cst) > 0 || has_transfers_.load(std::memory_order_seq_cst) ||
            has_handed_.load(std::memory_order_seq_cst) || closing_.load(std::memory_order_seq_cst);
@@ -118,9 +128,11 @@ void device_core::react() noexcept {
       const bool collected = drive();
       run_handed();
       const auto more = [&] { return (collected && news()) || has_handed_.load(std::memory_order_relaxed); };
-      if (needed() && spin.spin(more)) continue;
-      sleep_for_news([&] { return ends() || has_handed_.load(std::memory_order_seq_cst); }, no_deadline,
-                     needed() ? 1'000'000'000 : longest_idle_ns);
+      if (needed() && waiting.spin(more, [this] { return shares_core(); })) continue;
+      waiting.sleep_after_spin([&] {
+        sleep_for_news([&] { return ends() || has_handed_.load(std::memory_order_seq_cst); }, no_deadline,
+                       needed() ? 1'000'000'000 : longest_idle_ns);
+      });
       continue;
     }
     idle_sleepers.fetch_add(1, std::memory_order_seq_cst);

@@ -251,7 +251,7 @@ submission device_core::submit(const request_info& info, const void* request, ch
     has_cancelled_.store(true, std::memory_order_relaxed);
   }
   commands_->publish(ticket, slot);
-  commands_->wake_if_sleeping();
+  if (commands_->wake_if_sleeping()) (void)shares_core();  // where whoever only sends is
 
   if (failures_seen_.load(std::memory_order_seq_cst) != failures) [[unlikely]]
     look_at_inputs_again(slot, ticket);

@@ -24,6 +24,8 @@ lane_set::lane_set(protocol::view channel, operation* operations, reporter& repo
       reports_(reports),
       failures_(failures),
       policy_(policy),
+      steps_(policy),
+      device_steps_(policy, usable_cores(), work_by::gpu),
       threads_(threads),
       gpu_(gpu) {}
 
@@ -119,7 +121,8 @@ void lane_set::serve(std::uint32_t number) noexcept {
   lane& l = lanes_[number];
   if (gpu_ != nullptr)
     if (auto ok = gpu_->enter(); !ok) return fault(ok.error());
-  adaptive_wait wait(policy_);
+  spin_experience known(policy_);
+  adaptive_wait wait(known);
   while (true) {
     // What is queued first, what has run second: while more is queued than has run the pump runs nothing here, so
     // `next` is this thread's. The other way round the pump could run `next` itself and queue the one after it in
@@ -141,14 +144,18 @@ void lane_set::serve(std::uint32_t number) noexcept {
     }
     if (l.stream != nullptr) mark(number);
     if (ending_.load()) return;
-    if (wait.spin([&] { return l.queued.load(std::memory_order_acquire) >= next; })) continue;
+    const auto keeps_others_waiting = [this] {
+      const std::uint32_t shared = channel_.application().shared_core.load(std::memory_order_relaxed);
+      return shared != 0 && shared == current_core();
+    };
+    if (wait.spin([&] { return l.queued.load(std::memory_order_acquire) >= next; }, keeps_others_waiting)) continue;
     reports_.announce_idle();
     // Parking: announce, look again, sleep. `queue` stores first and looks at the announcement second, so one of the
     // two sees the other.
     const std::uint32_t before = l.wake.load();
     l.parked.store(true, std::memory_order_seq_cst);
     if (l.queued.load(std::memory_order_seq_cst) < l.ran.load(std::memory_order_seq_cst) + 1 && !ending_.load())
-      futex_wait(l.wake, before, futex_scope::process);
+      wait.sleep_after_spin([&] { futex_wait(l.wake, before, futex_scope::process); });
     l.parked.store(false, std::memory_order_relaxed);
   }
 }
@@ -156,11 +163,12 @@ void lane_set::serve(std::uint32_t number) noexcept {
 // Lanes wake those that sleep here with every step.
 template <class Reached>
 void lane_set::sleep_until(Reached&& reached) noexcept {
-  adaptive_wait wait(policy_);
+  adaptive_wait wait(steps_);
   while (!wait.spin(reached) && !lost_.load(std::memory_order_relaxed)) {
     step_waiters_.fetch_add(1, std::memory_order_seq_cst);
     const std::uint32_t before = step_.load(std::memory_order_seq_cst);
-    if (!reached() && !lost_.load(std::memory_order_seq_cst)) futex_wait(step_, before, futex_scope::process);
+    if (!reached() && !lost_.load(std::memory_order_seq_cst))
+      wait.sleep_after_spin([&] { futex_wait(step_, before, futex_scope::process); });
     step_waiters_.fetch_sub(1, std::memory_order_relaxed);
   }
 }

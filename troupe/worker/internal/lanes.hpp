@@ -143,6 +143,7 @@ class lane_set {
   reporter& reports_;
   failure_log& failures_;
   wait_policy policy_;
+  spin_experience steps_, device_steps_;  // of waits for other lanes, and for the device
   const bool threads_;
   platform* const gpu_;
   std::function<void(const failure&)> context_lost_;

@@ -99,14 +99,14 @@ void lane_set::wait_for_device(position p) noexcept {
            lost_.load(std::memory_order_seq_cst);
   };
   mark_when_run(p);
-  adaptive_wait wait(policy_, usable_cores(), work_by::gpu);
+  adaptive_wait wait(device_steps_);
   if (wait.spin(reached)) return;
   while (true) {
     const std::uint32_t before = far_enough_.load(std::memory_order_seq_cst);
     for (std::uint64_t least = wanted.load(); p.sequence < least;)
       if (wanted.compare_exchange_weak(least, p.sequence)) break;
     if (reached()) return;
-    futex_wait(far_enough_, before, futex_scope::process);
+    wait.sleep_after_spin([&] { futex_wait(far_enough_, before, futex_scope::process); });
   }
 }
 
@@ -166,7 +166,8 @@ void lane_set::watch() noexcept {
   std::uint64_t seen = 0;
   std::int64_t asked_ns = now_ns();
   std::array<pace, max_lanes> paces{};
-  adaptive_wait wait(policy_);
+  spin_experience known(policy_);
+  adaptive_wait wait(known);
   const auto progress = [this] {
     std::uint64_t all = 0;
     for (std::uint32_t i = 0; i < max_lanes; ++i)

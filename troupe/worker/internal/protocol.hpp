@@ -18,7 +18,7 @@
 namespace troupe::protocol {
 
 /// Raised by every change to anything in this file. Both sides must agree.
-inline constexpr std::uint32_t version = 13;
+inline constexpr std::uint32_t version = 14;
 
 /// The state word of a slot: the newest of its requests that was decided about, and how. Started by the worker or
 /// cancelled by the application, whoever is first; neither changes the word of a request that is newer than its own.
@@ -104,6 +104,8 @@ struct progress_page {
   alignas(64) std::atomic<std::uint32_t> idle_epoch{0};
   /// Where the pump sleeps while nothing is sent.
   alignas(64) std::atomic<std::uint32_t> pump_sleeps{0};
+  /// Where it ran last, as current_core(): a hint. Whoever runs there and spins keeps it from running.
+  alignas(64) std::atomic<std::uint32_t> pump_core{0};
   alignas(64) lane_counters lanes[max_lanes];
   alignas(64) crash_note last_words;
   alignas(64) device_room room;
@@ -116,7 +118,15 @@ struct application_page {
   /// Operations of the worker that serves which the application has retired, so that the worker need not wake it for
   /// what it knows.
   alignas(64) std::atomic<std::uint64_t> retired{0};
+  /// The core on which somebody has found himself who waited for an answer, and the pump too; 0: it was another one.
+  /// Threads of a worker that run there let go of it instead of spinning.
+  alignas(64) std::atomic<std::uint32_t> shared_core{0};
 };
+
+/// Written only when it changes: others read it all the time.
+inline void note_core(std::atomic<std::uint32_t>& at, std::uint32_t core) noexcept {
+  if (at.load(std::memory_order_relaxed) != core) at.store(core, std::memory_order_relaxed);
+}
 
 /// An access_count of this: the request has more accesses than fit the record. In their place stands one whose `begin`
 /// is the address of a list in host memory and whose `end` is how many it holds.

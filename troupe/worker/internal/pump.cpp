@@ -92,7 +92,8 @@ bool pump::idle() const noexcept {
 }
 
 result<void> pump::run() {
-  adaptive_wait wait(parts_.wait);
+  spin_experience known(parts_.wait);
+  adaptive_wait wait(known);
   while (true) {
     const stepped how = step();
     if (how == stepped::something) continue;
@@ -104,14 +105,20 @@ result<void> pump::run() {
       for (int i = 0; i < rest; ++i) spin_hint();
       return !parts_.commands.empty();
     };
-    if (wait.spin(arrived)) continue;
+    const auto in_vain = [&] {
+      const std::uint32_t here = current_core();
+      protocol::note_core(parts_.channel.page().pump_core, here);
+      return here != 0 && parts_.channel.application().shared_core.load(std::memory_order_relaxed) == here;
+    };
+    if (wait.spin(arrived, in_vain)) continue;
     if (stopping_.load()) break;
     parts_.reports.announce_idle();
     if (!parts_.commands.prepare_park()) continue;
     if (stopping_.load(std::memory_order_seq_cst))
       parts_.commands.cancel_park();
     else
-      parts_.commands.park();
+      wait.sleep_after_spin([this] { parts_.commands.park(); });
+    protocol::note_core(parts_.channel.page().pump_core, current_core());
   }
   lanes_.drain();
   parts_.reports.announce_idle();
