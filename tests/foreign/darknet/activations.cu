@@ -6,41 +6,35 @@ extern "C" {
 #include "darknet.h"
 }
 
-__device__ float linear_of(float x){return x;}
-__device__ float logistic_of(float x){return 1.f/(1.f + expf(-x));}
-__device__ float relu_of(float x){return x*(x>0);}
-__device__ float leaky_of(float x){return (x>0) ? x : .1f*x;}
-__device__ float elu_of(float x){return (x >= 0)*x + (x < 0)*(expf(x)-1);}
-__device__ float tanh_of(float x){return (2/(1 + expf(-2*x)) - 1);}
-__device__ float hardtan_of(float x){if(x < -1) return -1; if(x > 1) return 1; return x;}
-__device__ float stair_of(float x)
+__device__ float logistic_of(float v){return 1.f/(expf(-v) + 1.f);}
+__device__ float relu_of(float v){return (v>0)*v;}
+__device__ float leaky_of(float v){return fmaxf(v, .1f*v);}
+__device__ float elu_of(float v){return (v < 0)*(expf(v) - 1) + (v >= 0)*v;}
+__device__ float tanh_of(float v){return 1 - 2/(1 + expf(2*v));}
+__device__ float hardtan_of(float v){if(v > 1) return 1; if(v < -1) return -1; return v;}
+__device__ float stair_of(float v)
 {
-    int n = floorf(x);
-    if (n%2 == 0) return floorf(x/2);
-    else return (x - n) + floorf(x/2);
+    int step = floorf(v);
+    float level = floorf(v/2);
+    return step%2 != 0 ? level + (v - step) : level;
 }
 
 __device__ float activate(float x, ACTIVATION a)
 {
     switch(a){
-        case LINEAR:
-            return linear_of(x);
-        case LOGISTIC:
-            return logistic_of(x);
-        case RELU:
-            return relu_of(x);
+        case LOGISTIC: x = logistic_of(x); break;
+        case RELU: x = relu_of(x); break;
         case LEAKY:
-            return leaky_of(x);
-        case ELU:
-            return elu_of(x);
-        case TANH:
-            return tanh_of(x);
-        case HARDTAN:
-            return hardtan_of(x);
-        case STAIR:
-            return stair_of(x);
+            x = leaky_of(x);
+            break;
+        case ELU: return elu_of(x);
+        case TANH: return tanh_of(x);
+        case HARDTAN: x = hardtan_of(x); break;
+        case STAIR: x = stair_of(x);
+        case LINEAR:
+            break;
     }
-    return 0;
+    return x;
 }
 
 // of what came out

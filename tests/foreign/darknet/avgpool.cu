@@ -5,30 +5,22 @@ extern "C" {
 #include "darknet.h"
 }
 
-__global__ void forward_avgpool(int n, int w, int h, int c, float *input, float *output)
+// A plane becomes its mean, by one thread. What comes back is spread over the plane.
+__global__ void forward_avgpool(int planes, int w, int h, int c, float *input, float *output)
 {
-    int id = (blockIdx.x + blockIdx.y*gridDim.x) * blockDim.x + threadIdx.x;
-    if(id >= n) return;
+    int plane = (blockIdx.x + blockIdx.y*gridDim.x) * blockDim.x + threadIdx.x;
+    if(plane >= planes) return;
+    float *pixel = input + plane*w*h, *end = pixel + w*h;
 
-    int k = id % c;
-    id /= c;
-    int b = id;
-
-    int i;
-    int out_index = (k + c*b);
-    output[out_index] = 0;
-    for(i = 0; i < w*h; ++i){
-        int in_index = i + h*w*(k + b*c);
-        output[out_index] += input[in_index];
-    }
-    output[out_index] /= w*h;
+    for(output[plane] = 0; pixel != end; ++pixel) output[plane] += *pixel;
+    output[plane] /= w*h;
 }
 
-__global__ void backward_avgpool(int n, int w, int h, int c, float *in_delta, float *out_delta)
+__global__ void backward_avgpool(int planes, int w, int h, int c, float *in_delta, float *out_delta)
 {
-    int id = (blockIdx.x + blockIdx.y*gridDim.x) * blockDim.x + threadIdx.x;
-    if(id >= n) return;
-    int i;
-    for(i = 0; i < w*h; ++i)
-        in_delta[i + h*w*id] += out_delta[id] / (w*h);
+    int plane = (blockIdx.x + blockIdx.y*gridDim.x) * blockDim.x + threadIdx.x;
+    if(plane >= planes) return;
+    float share = out_delta[plane] / (w*h);
+    in_delta += plane*w*h;
+    for(int left = w*h; left--; ) *in_delta++ += share;
 }

@@ -6,63 +6,44 @@ extern "C" {
 }
 
 // Means and variances of filters, by one block for each, and rows that are normed by them.
-__global__ void mean_of_filters(float *x, int batch, int filters, int spatial, float *mean)
+__device__ static void total_of_block(float mine, float *out, float divisor)
 {
     const int threads = BLOCK;
     __shared__ float local[threads];
-
-    int id = threadIdx.x;
-    local[id] = 0;
-
-    int filter = blockIdx.x;
-    int i, j;
-    for(j = 0; j < batch; ++j){
-        for(i = 0; i < spatial; i += threads){
-            int index = j*spatial*filters + filter*spatial + i + id;
-            local[id] += (i+id < spatial) ? x[index] : 0;
-        }
-    }
+    local[threadIdx.x] = mine;
     __syncthreads();
-
-    if(id == 0){
-        mean[filter] = 0;
-        for(i = 0; i < threads; ++i){
-            mean[filter] += local[i];
-        }
-        mean[filter] /= spatial * batch;
+    if(threadIdx.x == 0){
+        float total = 0;
+        for(int t = 0; t < threads; ++t) total += local[t];
+        *out = total / divisor;
     }
+}
+
+__global__ void mean_of_filters(float *x, int batch, int filters, int spatial, float *mean)
+{
+    float sum = 0;
+    for(int b = 0; b < batch; ++b){
+        float *plane = x + (b*filters + blockIdx.x)*spatial;
+        for(int i = threadIdx.x; i < spatial; i += BLOCK) sum += plane[i];
+    }
+    total_of_block(sum, mean + blockIdx.x, spatial*batch);
 }
 
 __global__ void variance_of_filters(float *x, float *mean, int batch, int filters, int spatial, float *variance)
 {
-    const int threads = BLOCK;
-    __shared__ float local[threads];
-
-    int id = threadIdx.x;
-    local[id] = 0;
-
-    int filter = blockIdx.x;
-    int i, j;
-    for(j = 0; j < batch; ++j){
-        for(i = 0; i < spatial; i += threads){
-            int index = j*spatial*filters + filter*spatial + i + id;
-            local[id] += (i+id < spatial) ? powf((x[index] - mean[filter]), 2) : 0;
-        }
+    float sum = 0;
+    for(int b = 0; b < batch; ++b){
+        float *plane = x + (b*filters + blockIdx.x)*spatial;
+        for(int i = threadIdx.x; i < spatial; i += BLOCK) sum += powf((plane[i] - mean[blockIdx.x]), 2);
     }
-    __syncthreads();
-
-    if(id == 0){
-        variance[filter] = 0;
-        for(i = 0; i < threads; ++i) variance[filter] += local[i];
-        variance[filter] /= (spatial * batch - 1);
-    }
+    total_of_block(sum, variance + blockIdx.x, spatial*batch - 1);
 }
 
 __global__ void normalize_kernel(int N, float *x, float *mean, float *variance, int batch, int filters, int spatial)
 {
-    int index = (blockIdx.x + blockIdx.y*gridDim.x) * blockDim.x + threadIdx.x;
-    if (index >= N) return;
-    int f = (index/spatial)%filters;
-
-    x[index] = (x[index] - mean[f])/(sqrtf(variance[f] + .00001f));
+    int at = (blockIdx.x + blockIdx.y*gridDim.x) * blockDim.x + threadIdx.x;
+    if (at >= N) return;
+    int filter = (at/spatial)%filters;
+    x[at] -= mean[filter];
+    x[at] /= sqrtf(variance[filter] + .00001f);
 }

@@ -6,44 +6,34 @@ extern "C" {
 }
 
 // A number for each channel is added or multiplied, and what comes back is summed up by a block for each channel.
-__global__ void add_bias_kernel(float *output, float *biases, int batch, int n, int size)
-{
-    int index = (blockIdx.x + blockIdx.y*gridDim.x) * blockDim.x + threadIdx.x;
-    if (index >= n*size*batch) return;
-    int i = index % size;
-    index /= size;
-    int j = index % n;
-    index /= n;
-    int k = index;
+#define FOR_MY_CHANNEL(sample, at) \
+    for(int sample = 0; sample < batch; ++sample) \
+        for(int at = threadIdx.x + size*(blockIdx.x + channels*sample), end = size*(blockIdx.x + 1 + channels*sample); at < end; at += BLOCK)
 
-    output[(k*n+j)*size + i] += biases[j];
+__global__ void add_bias_kernel(float *output, float *biases, int batch, int channels, int size)
+{
+    int at = (blockIdx.x + blockIdx.y*gridDim.x) * blockDim.x + threadIdx.x;
+    if (at < batch*channels*size) output[at] += biases[at / size % channels];
 }
 
-__global__ void scale_bias_kernel(float *output, float *biases, int n, int size)
+__global__ void scale_bias_kernel(float *output, float *biases, int channels, int size)
 {
-    int offset = blockIdx.x * blockDim.x + threadIdx.x;
-    int filter = blockIdx.y;
-    int batch = blockIdx.z;
+    float *plane = output + (blockIdx.z*channels + blockIdx.y)*size;
+    int pixel = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if(offset < size) output[(batch*n+filter)*size + offset] *= biases[filter];
+    if(pixel < size) plane[pixel] *= biases[blockIdx.y];
 }
 
-__global__ void backward_bias_kernel(float *bias_updates, float *delta, int batch, int n, int size)
+__global__ void backward_bias_kernel(float *bias_updates, float *delta, int batch, int channels, int size)
 {
-    __shared__ float part[BLOCK];
-    int i,b;
-    int filter = blockIdx.x;
-    int p = threadIdx.x;
+    __shared__ float of_thread[BLOCK];
     float sum = 0;
-    for(b = 0; b < batch; ++b){
-        for(i = 0; i < size; i += BLOCK){
-            int index = p + i + size*(filter + n*b);
-            sum += (p+i < size) ? delta[index] : 0;
-        }
-    }
-    part[p] = sum;
+    FOR_MY_CHANNEL(b, i) sum += delta[i];
+    of_thread[threadIdx.x] = sum;
     __syncthreads();
-    if (p == 0) {
-        for(i = 0; i < BLOCK; ++i) bias_updates[filter] += part[i];
+    if (threadIdx.x == 0) {
+        sum = 0;
+        for(int t = 0; t < BLOCK; ++t) sum += of_thread[t];
+        bias_updates[blockIdx.x] += sum;
     }
 }

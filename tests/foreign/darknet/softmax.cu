@@ -6,45 +6,34 @@ extern "C" {
 #include "darknet.h"
 }
 
-// Softmax of groups, with a stride and a temperature: one thread for each. And by a tree of groups of several sizes.
-__device__ void softmax_device(float *input, int n, float temp, int stride, float *output)
+// Softmax with a stride and a temperature, one thread for each. For groups of one size, and for a tree of groups of several.
+__device__ static void softmax_of(float *from, float *to, int count, int stride, float temp)
 {
-    int i;
-    float sum = 0;
-    float largest = -INFINITY;
-    for(i = 0; i < n; ++i){
-        int val = input[i*stride];
-        largest = (val>largest) ? val : largest;    // whole numbers will do
-    }
-    for(i = 0; i < n; ++i){
-        float e = expf(input[i*stride]/temp - largest/temp);
-        sum += e;
-        output[i*stride] = e;
-    }
-    for(i = 0; i < n; ++i){
-        output[i*stride] /= sum;
+    float top = -INFINITY, total = 0;
+    for(int i = 0; i < count; ++i) top = fmaxf(top, from[i*stride]);
+    for(int i = 0; i < count; ++i) total += to[i*stride] = expf((from[i*stride] - top)/temp);
+    while(count--){
+        *to /= total;
+        to += stride;
     }
 }
 
 __global__ void softmax_kernel(float *input, int n, int batch, int batch_offset, int groups, int group_offset, int stride, float temp, float *output)
 {
-    int id = (blockIdx.x + blockIdx.y*gridDim.x) * blockDim.x + threadIdx.x;
-    if (id >= batch*groups) return;
-    int b = id / groups;
-    int g = id % groups;
-    softmax_device(input + b*batch_offset + g*group_offset, n, temp, stride, output + b*batch_offset + g*group_offset);
+    int me = (blockIdx.x + blockIdx.y*gridDim.x) * blockDim.x + threadIdx.x;
+    if (me >= batch*groups) return;
+    int first = me / groups * batch_offset + me % groups * group_offset;
+    softmax_of(input + first, output + first, n, stride, temp);
 }
 
 __global__ void softmax_tree_kernel(float *input, int spatial, int batch, int stride, float temp, float *output, int groups, int *group_size, int *group_offset)
 {
-    int id = (blockIdx.x + blockIdx.y*gridDim.x) * blockDim.x + threadIdx.x;
-    if (id >= spatial*batch*groups) return;
-    int s = id % spatial;
-    id = id / spatial;
-    int g = id % groups;
-    int b = id / groups;
-    assert(g < groups);
-    int goff = group_offset[g]*spatial;
-    int boff = b*stride;
-    softmax_device(input + goff + boff + s, group_size[g], temp, spatial, output + goff + boff + s);
+    int me = (blockIdx.x + blockIdx.y*gridDim.x) * blockDim.x + threadIdx.x;
+    if (me >= spatial*batch*groups) return;
+    const int group = me / spatial % groups, sample = me / spatial / groups;
+    assert(sample < batch);
+    const int first = sample*stride + group_offset[group]*spatial + me % spatial;
+    input += first;
+    output += first;
+    softmax_of(input, output, group_size[group], spatial, temp);
 }

@@ -8,21 +8,14 @@ extern "C" {
 // Each pixel as a square of stride x stride; back, they are added up, so by atomics.
 __global__ void upsample_kernel(size_t N, float *x, int w, int h, int c, int batch, int stride, int forward, float scale, float *out)
 {
-    size_t i = (blockIdx.x + blockIdx.y*gridDim.x) * blockDim.x + threadIdx.x;
-    if(i >= N) return;
-    int out_index = i;
-    int out_w = i%(w*stride);
-    i = i/(w*stride);
-    int out_h = i%(h*stride);
-    i = i/(h*stride);
-    int out_c = i%c;
-    i = i/c;
-    int b = i%batch;
+    const size_t me = (blockIdx.x + blockIdx.y*gridDim.x) * blockDim.x + threadIdx.x;
+    if(me >= N) return;
 
-    int in_w = out_w / stride;
-    int in_h = out_h / stride;
-    int in_index = ((b*c + out_c)*h + in_h)*w + in_w;
+    size_t row = me / (w*stride), col = me - row * (w*stride);
+    size_t plane = row / (h*stride);
+    row -= plane * (h*stride);
+    float *small = x + (plane*h + row/stride)*w + col/stride;
 
-    if(forward) out[out_index] += scale * x[in_index];
-    else atomicAdd(x+in_index, scale * out[out_index]);
+    if(!forward) atomicAdd(small, scale * out[me]);
+    else out[me] += scale * *small;
 }

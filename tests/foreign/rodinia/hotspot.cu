@@ -14,9 +14,7 @@
 
 #define STR_SIZE 256
 
-/* maximum power density possible (say 300W for a 10mm x 10mm chip)	*/
-#define IN_RANGE(x, min, max)   ((x)>=(min) && (x)<=(max))
-#define CLAMP_RANGE(x, min, max) x = (x<(min)) ? min : ((x>(max)) ? max : x )
+#define IN_RANGE(x, low, high)   ((low)<=(x) && (x)<=(high))
 #define MIN(a, b) ((a)<=(b) ? (a) : (b))
 
 float t_chip = 0.0005;

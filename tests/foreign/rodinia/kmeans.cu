@@ -13,14 +13,14 @@
 #define MAX_FEATURES 16
 __constant__ float c_centres[ASSUMED_NR_CLUSTERS*MAX_FEATURES];
 
-/* points as rows to points as columns, and back */
-__global__ void invert_mapping(float *input, float *output, int npoints, int nfeatures)
+/* points as rows to points as columns */
+__global__ void invert_mapping(float *rows, float *columns, int npoints, int nfeatures)
 {
-	int point_id = threadIdx.x + blockDim.x*blockIdx.x;
-
-	if(point_id < npoints){
-		for(int i=0;i<nfeatures;i++)
-			output[point_id + npoints*i] = input[point_id*nfeatures + i];
+	int point = threadIdx.x + blockDim.x*blockIdx.x, f = 0;
+	if(point >= npoints) return;
+	while(f < nfeatures){
+		columns[f*npoints + point] = rows[point*nfeatures + f];
+		f++;
 	}
 	return;
 }
@@ -34,41 +34,37 @@ nearest_centre(float  *features,
                int    *membership,
 			   int    *changed)
 {
-	const unsigned int block_id = gridDim.x*blockIdx.y+blockIdx.x;
-	const unsigned int point_id = block_id*blockDim.x*blockDim.y + threadIdx.x;
+	const unsigned int block = gridDim.x*blockIdx.y+blockIdx.x;
+	const unsigned int point = block*blockDim.x + threadIdx.x;
 	__shared__ int moved[THREADS_PER_BLOCK];
 
 	moved[threadIdx.x] = 0;
-	if (point_id < npoints)
+	if (point < npoints)
 	{
-		int i, j;
-		int index = -1;
-		float min_dist = FLT_BIG;
+		int nearest = -1;
+		float least = FLT_BIG;
+		float *centre = c_centres;
 
-		for (i=0; i<nclusters; i++) {
-			int base = i*nfeatures;
-			float ans=0.0;
-			for (j=0; j < nfeatures; j++)
-			{
-				float diff = (features[j*npoints + point_id] - c_centres[base + j]);
-				ans += diff*diff;
-			}
-			if (ans < min_dist) {
-				min_dist = ans;
-				index    = i;
+		for (int c=0; c<nclusters; c++, centre+=nfeatures) {
+			float square=0.0;
+			for (int f=0; f < nfeatures; f++)
+				square += (features[f*npoints + point] - centre[f])*(features[f*npoints + point] - centre[f]);
+			if (square < least) {
+				least   = square;
+				nearest = c;
 			}
 		}
-		moved[threadIdx.x] = membership[point_id] != index;
-		membership[point_id] = index;
+		moved[threadIdx.x] = membership[point] != nearest;
+		membership[point] = nearest;
 	}
 
-	unsigned int threadids_participating = THREADS_PER_BLOCK / 2;
-	for(;threadids_participating > 0;threadids_participating /= 2) {
+	unsigned int half = THREADS_PER_BLOCK / 2;
+	for(;half > 0;half /= 2) {
 		__syncthreads();
-		if(threadIdx.x < threadids_participating)
-			moved[threadIdx.x] += moved[threadIdx.x + threadids_participating];
+		if(threadIdx.x < half)
+			moved[threadIdx.x] += moved[threadIdx.x + half];
 	}
 	__syncthreads();
-	if(threadIdx.x == 0) changed[block_id] = moved[0];
+	if(threadIdx.x == 0) changed[block] = moved[0];
 }
 #endif // #ifndef _KMEANS_KERNEL_H_

@@ -20,16 +20,11 @@ best_of( int a,
 		  int b,
 		  int c){
 
-	int k;
-	if( a <= b )
-		k = b;
-	else
-	k = a;
-
-	if( k <=c )
-	return(c);
-	else
-	return(k);
+	int best = a;
+	if( b > best ) best = b;
+	if( c > best )
+	best = c;
+	return(best);
 }
 
 // one tile; its row and column 0 are what the tiles before it have found

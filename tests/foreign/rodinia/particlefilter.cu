@@ -31,19 +31,13 @@ __device__ double uniform(int * seed, int index) {
 }
 
 __device__ double normal(int * seed, int index) {
-    double u = uniform(seed, index);
-    double v = uniform(seed, index);
-    double cosine = cos(2 * PI * v);
-    double rt = -2 * log(u);
-    return sqrt(rt) * cosine;
+    double radius = sqrt(-2 * log(uniform(seed, index)));
+    return radius * cos(2 * PI * uniform(seed, index));
 }
 
 __device__ double round_away(double value) {
     int whole = (int) (value);
-    if (value - whole < .5f)
-        return whole;
-    else
-        return whole + 1;
+    return value - whole >= .5f ? whole + 1 : whole;
 }
 
 __global__ void likelihood_kernel(double * arrayX, double * arrayY, double * weights, double * partial_sums,
@@ -108,16 +102,11 @@ __global__ void normalize_kernel(double * weights, int Nparticles, double * part
 __global__ void find_index_kernel(double * arrayX, double * arrayY, double * CDF, double * u, double * xj, double * yj, double * weights, int Nparticles) {
     int i = blockDim.x * blockIdx.x + threadIdx.x;
     if (i < Nparticles) {
-        int index = -1;
-        for (int x = 0; x < Nparticles; x++)
-            if (CDF[x] >= u[i]) {
-                index = x;
-                break;
-            }
-        if (index == -1) index = Nparticles - 1;
-        xj[i] = arrayX[index];
-        yj[i] = arrayY[index];
+        int drawn = 0;
+        while (drawn < Nparticles - 1 && !(CDF[drawn] >= u[i])) drawn++;
         weights[i] = 1 / ((double) (Nparticles));
+        xj[i] = arrayX[drawn];
+        yj[i] = arrayY[drawn];
     }
     __syncthreads();
 }

@@ -9,7 +9,7 @@
 #define BLOCK_SIZE 128
 #define HALO 1 // cells lost at each side with each row
 
-#define IN_RANGE(x, min, max)   ((x)>=(min) && (x)<=(max))
+#define IN_RANGE(x, low, high)   ((low)<=(x) && (x)<=(high))
 #define MIN(a, b) ((a)<=(b) ? (a) : (b))
 
 int   rows, cols;
@@ -37,19 +37,14 @@ __global__ void cheapest_kernel(
 	if(exists) before[tx] = cost_so_far[col];
 	__syncthreads();
 
-	for (int i=0; i<how_many ; i++){
-            computed = false;
-            if( IN_RANGE(tx, i+1, BLOCK_SIZE-i-2) && exists ){
-                  computed = true;
-                  int shortest = MIN(before[left], before[tx]);
-                  shortest = MIN(shortest, before[right]);
-                  after[tx] = shortest + cost_below[cols*(start_row+i)+col];
-            }
-            __syncthreads();
-            if(i==how_many-1)
-                break;
+	for (int row=0; row<how_many ; row++){
+            computed = exists && IN_RANGE(tx, row+1, BLOCK_SIZE-row-2);
             if(computed)
-                before[tx]= after[tx];
+                  after[tx] = cost_below[cols*(start_row+row)+col] + MIN(before[tx], MIN(before[left], before[right]));
+            __syncthreads();
+            if(row+1==how_many)
+                break;
+            if(computed) before[tx]= after[tx];
             __syncthreads();
       }
 
