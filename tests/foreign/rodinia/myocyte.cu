@@ -69,7 +69,7 @@ __global__ void solve_cells(int workload, int xmax, fp tolerance, fp *d_y, fp *p
 			x += h;
 			for (int i = 0; i < EQUATIONS; i++) y[i] = y_new[i];
 			scale = err == 0.0 ? max_scale_factor : 0.8 * pow(tolerance / err, (fp)err_exponent);
-			scale = fmin(fmax(scale, min_scale_factor), max_scale_factor);
+			scale = fminf(fmaxf(scale, min_scale_factor), max_scale_factor);
 			h = fminf(fminf(h * scale, (fp)0.05), xmax - x > 0 ? xmax - x : h);
 		}
 	}
