@@ -151,9 +151,10 @@ TEST_F(a_program, takes_as_many_and_as_large_arguments_as_cuda_does) {
 
 TEST_F(a_program, that_does_not_compile_says_where_in_the_users_own_names) {
   const auto p = jit::compile(
-      gpu_, {.source = "#include \"inner.h\"\n\n__global__ void k(float* out) {\n  out[0] = missing + 1./2;\n}\n",
-             .name = "folder/broken.cu",
-             .headers = {{"inner.h", "inline int f() { return nowhere; }\n"}}});
+      gpu_,
+      {.source = "#include \"inner.h\"\n\n__global__ void k(float* out) {\n  out[0] = missing + 1./2;\n  f();\n}\n",
+       .name = "folder/broken.cu",
+       .headers = {{"inner.h", "inline int f() { return nowhere; }\n"}}});
   const error e = error_of(p.ready());
   EXPECT_TRUE(is_error(e, reaction::caller_bug,
                        {"jit.compile", "folder/broken.cu does not compile", "'nowhere'", "'missing'",

@@ -144,6 +144,7 @@ TEST_F(watching, the_request_that_brought_the_worker_down_is_named_with_what_it_
     EXPECT_EQ(record->lost, 1u);
     if (how == ending::wild_write) {
       EXPECT_EQ(record->address, 0x1230u);
+      EXPECT_TRUE(is_error(e, reaction::context_lost, {"invalid access to address 0x1230"}));
     }
   }
   EXPECT_TRUE(is_error(error_of(gpu.ask(crash{.how = ending::exit})), reaction::context_lost, {"exited with code 7"}));

@@ -65,7 +65,10 @@ compiled compile_text(const std::string& source, const translate_options& option
     out.messages = read_file(file("messages"));
     return out;
   }
-  out.text = translate(read_file(file("source.i")), options);
+  translate_options all = options;
+  all.own_folder = settings.cuda_folder;
+  all.read_source = [](const std::string& path) { return read_file(path); };
+  out.text = translate(read_file(file("source.i")), all);
   for (const finding& f : out.text.findings) out.messages += to_string(f) + "\n";
   if (!out.text.findings.empty()) return out;
   std::ofstream(file("source.ii")) << out.text.text;

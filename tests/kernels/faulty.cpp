@@ -7,7 +7,14 @@
 
 __attribute__((constructor)) static void tell() { ::setenv("TROUPE_TEST_CODE_HAS_RUN", "1", 1); }
 
+#if TROUPE_FAULT == 5
+namespace ns {
+int nobody_has_this(const float*, int);
+}
+static uint32_t run(troupe_host_block*) { return static_cast<uint32_t>(ns::nobody_has_this(nullptr, 0)); }
+#else
 static uint32_t run(troupe_host_block*) { return TROUPE_HOST_OK; }
+#endif
 
 static int variable;
 static const troupe_host_parameter parameters[] = {{TROUPE_FAULT == 1 ? 7u : 0u, 0, 4, 4, "odd"}};

@@ -66,4 +66,75 @@ extern "C" __global__ void f(double x, double* y) {
   EXPECT_NEAR(all(20.3)[3] * 20.3 * std::sqrt(pi) / series, 1, 1e-14);
 }
 
+// Of each operation the results that round down and up enclose the exact one, and are neighbours; towards zero is one
+// of them.
+TEST(functions, that_round_down_up_or_towards_zero_do_so) {
+  const loaded_image image = load_text(R"(
+#define ALL(name, ...) name##_rd(__VA_ARGS__), name##_ru(__VA_ARGS__), name##_rz(__VA_ARGS__)
+extern "C" __global__ void floats(float x, float y, float z, float* out) {
+  const float all[] = {ALL(__fadd, x, y), ALL(__fsub, x, y), ALL(__fmul, x, y), ALL(__fdiv, x, y), ALL(__frcp, x),
+                       ALL(__fsqrt, fabsf(x)), ALL(__fmaf, x, y, z)};
+  for (int i = 0; i < 21; ++i) out[i] = all[i];
+}
+extern "C" __global__ void doubles(double x, double y, double z, double* out) {
+  const double all[] = {ALL(__dadd, x, y), ALL(__dsub, x, y), ALL(__dmul, x, y), ALL(__ddiv, x, y), ALL(__drcp, x),
+                        ALL(__dsqrt, fabs(x)), ALL(__fma, x, y, z)};
+  for (int i = 0; i < 21; ++i) out[i] = all[i];
+}
+extern "C" __global__ void converted(double x, int i, unsigned u, long long l, unsigned long long m, double* out) {
+  const double all[] = {ALL(__double2float, x), ALL(__int2float, i), ALL(__uint2float, u), ALL(__ll2float, l),
+                        ALL(__ull2float, m), ALL(__ll2double, l), ALL(__ull2double, m)};
+  for (int i = 0; i < 21; ++i) out[i] = all[i];
+}
+)");
+  random_source random;
+  const auto expect = [](long double exact, auto down, auto up, auto zero, const char* what) {
+    EXPECT_LE(static_cast<long double>(down), exact) << what;
+    EXPECT_GE(static_cast<long double>(up), exact) << what;
+    EXPECT_TRUE(down == up || std::nextafter(down, INFINITY) == up) << what << ": " << down << ", " << up;
+    EXPECT_EQ(zero, exact < 0 ? up : down) << what;
+  };
+  for (int n = 0; n < 20; ++n) {
+    const auto x = static_cast<float>(random.value()), y = static_cast<float>(random.value() * 3 + 4),
+               z = static_cast<float>(random.value());
+    const long double lx = x, ly = y, lz = z;
+    std::vector<float> f(21);
+    run(image, "floats", {1}, {1}, 0, x, y, z, f.data());
+    const std::pair<const char*, long double> exact[] = {{"add", lx + ly},
+                                                         {"subtract", lx - ly},
+                                                         {"multiply", lx * ly},
+                                                         {"divide", lx / ly},
+                                                         {"rcp", 1 / lx},
+                                                         {"sqrt", sqrtl(fabsl(lx))},
+                                                         {"multiply and add", lx * ly + lz}};
+    for (std::size_t i = 0; i < 7; ++i) expect(exact[i].second, f[3 * i], f[3 * i + 1], f[3 * i + 2], exact[i].first);
+    // The 64 bits of a long double are not enough to tell what is exact: neighbours around the nearest are.
+    std::vector<double> d(21);
+    run(image, "doubles", {1}, {1}, 0, double{x} / 3, double{y} / 7, double{z} / 11, d.data());
+    const double dx = double{x} / 3, dy = double{y} / 7, dz = double{z} / 11;
+    const double nearest[] = {
+        dx + dy, dx - dy, dx * dy, dx / dy, 1 / dx, std::sqrt(std::fabs(dx)), std::fma(dx, dy, dz)};
+    for (std::size_t i = 0; i < 7; ++i) {
+      EXPECT_LE(d[3 * i], nearest[i]) << i;
+      EXPECT_GE(d[3 * i + 1], nearest[i]) << i;
+      EXPECT_TRUE(d[3 * i] == d[3 * i + 1] || std::nextafter(d[3 * i], INFINITY) == d[3 * i + 1]) << i;
+      EXPECT_EQ(d[3 * i + 2], nearest[i] < 0 ? d[3 * i + 1] : d[3 * i]) << i;
+    }
+    const double value = double{x} / 3;
+    const int i = static_cast<int>(random.between(-2000000000, 2000000000));
+    const auto u = static_cast<unsigned>(random.between(0, 4000000000));
+    const long long l = random.between(-9000000000000000000, 9000000000000000000);
+    const auto m = static_cast<unsigned long long>(random.between(0, 9000000000000000000)) * 2 + 1;
+    std::vector<double> c(21);
+    run(image, "converted", {1}, {1}, 0, value, i, u, l, m, c.data());
+    const long double of[] = {static_cast<long double>(value), static_cast<long double>(i), static_cast<long double>(u),
+                              static_cast<long double>(l),     static_cast<long double>(m), static_cast<long double>(l),
+                              static_cast<long double>(m)};
+    for (std::size_t k = 0; k < 5; ++k)
+      expect(of[k], static_cast<float>(c[3 * k]), static_cast<float>(c[3 * k + 1]), static_cast<float>(c[3 * k + 2]),
+             "a conversion to float");
+    for (std::size_t k = 5; k < 7; ++k) expect(of[k], c[3 * k], c[3 * k + 1], c[3 * k + 2], "a conversion to double");
+  }
+}
+
 }  // namespace troupe::kernel::testing

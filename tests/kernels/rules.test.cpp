@@ -174,12 +174,16 @@ TEST(rules, what_only_a_gpu_can_do_is_refused_with_the_line_and_the_reason) {
   const std::pair<const char*, const char*> cases[] = {
       {"__global__ void k(int* x) {\n  asm volatile(\"mov.u32 %0, %laneid;\" : \"=r\"(*x));\n}",
        ":2: error: PTX (asm) runs on GPUs only"},
-      {"#include <mma.h>\n__global__ void k() {}", "mma.h: tensor-core operations exist on GPUs only"},
+      {"#include <mma.h>\n__global__ void k() {\n  nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, "
+       "float> "
+       "f;\n}",
+       ":3: error: tensor-core operations (nvcuda::wmma) exist on GPUs only"},
       {"__global__ void k(cudaTextureObject_t t) {}", ":1: error: textures exist on GPUs only"},
       {"#include <cooperative_groups.h>\n__global__ void k() {\n  cooperative_groups::this_grid().sync();\n}",
        ":3: error: a barrier of the whole grid"},
-      {"__global__ void a() {}\n__global__ void k() {\n  a<<<1, 2>>>();\n}",
-       ":3: error: a kernel cannot be launched by a kernel"},
+      {"__global__ void k() {\n  k<<<1,\n 2>>>();\n}", ":2: error: a kernel cannot be launched by a kernel"},
+      {"__global__ void __launch_bounds__(2) a() {\n  a<<<1, 2>>>();\n}\n__global__ void k() {\n  a<<<1, 2>>>();\n}",
+       ":2: error: a kernel cannot be launched by a kernel"},
       {"__global__ void __cluster_dims__(2, 1, 1) k() {}", ":1: error: clusters of blocks exist on GPUs only"},
       {"__global__ void k(int* x) {\n  *x = undeclared;\n}", "source.cu:2:"},
       {"template <int N> __global__ void k(int* x) {\n  __shared__ int y[N];\n  y[0] = 1;\n  __syncthreads();\n  *x = "

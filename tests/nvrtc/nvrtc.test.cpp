@@ -38,7 +38,7 @@ std::vector<known_text> known_texts() {
   using enum fate;
   const jit::named_texts square = {{"square.h", "__device__ inline float square(float v) { return v * v; }"}},
                          barrier = {{"BARRIER", "__syncthreads()"}}, classes = {{"CLASSES", "16"}};
-  const std::string jit_test = "tests/contract/jit.test.cpp";
+  const std::string jit_test = "tests/contract/jit.test.cpp", messages_test = "tests/contract/jit_messages.test.cpp";
   return {
       {"apps/demo/kernels.hpp", "bias_softmax", compiled, {.definitions = classes}},
       {"bench/jit_tile_gemm.cpp",
@@ -65,6 +65,9 @@ std::vector<known_text> known_texts() {
       {jit_test, "int x = 0; M6 ", assembled},
       {jit_test, "struct big", assembled},
       {jit_test, "{ out[0] = \n", assembled},
+      {messages_test, "undeclared", refused},
+      {messages_test, "if (out) {", refused},
+      {messages_test, "merge", refused},
   };
 }
 

@@ -16,6 +16,10 @@ namespace troupe {
 namespace {
 
 constexpr std::size_t worth_huge_pages = std::size_t{4} << 20;
+std::size_t page_bytes() noexcept {
+  static const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return bytes;
+}
 constexpr int free_range_flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
 std::string describe(std::size_t bytes, std::uintptr_t address) {
@@ -92,6 +96,40 @@ result<void> address_reservation::protect(std::uintptr_t address, std::size_t by
   if (::mprotect(reinterpret_cast<void*>(address), bytes, protection(access)) != 0)
     return channel_error("mprotect of " + describe(bytes, address), errno);
   return {};
+}
+
+namespace {
+
+// With MAP_FIXED, what was there is replaced in one step.
+bool map_zeros(std::byte* at) {
+  return ::mmap(at, page_bytes(), PROT_READ, free_range_flags | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+void map_nothing(std::byte* at, std::size_t bytes) {
+  if (bytes != 0) ::mmap(at, bytes, PROT_NONE, free_range_flags | MAP_FIXED, -1, 0);
+}
+
+}  // namespace
+
+result<void> address_reservation::show_zeros(std::uintptr_t address) const {
+  if (!contains(address, page_bytes()))
+    return error(
+        reaction::caller_bug, "channel",
+        "mapping " + describe(page_bytes(), address) + ": outside the reservation of " + describe(size(), base()));
+  if (!map_zeros(reinterpret_cast<std::byte*>(address)))
+    return channel_error("mapping " + describe(page_bytes(), address), errno);
+  return {};
+}
+
+void address_reservation::hide_zeros(std::uintptr_t address) const noexcept {
+  if (contains(address, page_bytes())) map_nothing(reinterpret_cast<std::byte*>(address), page_bytes());
+}
+
+void address_reservation::remove(mapping placed, bool zeros) const noexcept {
+  if (!zeros || placed.size() == 0) return;  // it sees to that itself
+  const mapped_range range = placed.range_.release();
+  const std::size_t kept = map_zeros(range.data) ? page_bytes() : 0;
+  const std::size_t whole = (range.size + page_bytes() - 1) / page_bytes() * page_bytes();
+  map_nothing(range.data + kept, whole - kept);
 }
 
 result<mapping> address_reservation::place(const memory_file& file, map_access access, std::uintptr_t address) const {

@@ -60,6 +60,13 @@ class address_reservation {
   static result<address_reservation> reserve(std::size_t bytes, std::uintptr_t base = 0);
   /// Maps a file inside the reservation. Not where another mapping lives: it would be replaced.
   result<mapping> place(const memory_file& file, map_access access, std::uintptr_t address) const;
+  /// Shows zeros in the page at this address, for reading only; they take no memory. Not where a mapping lives.
+  result<void> show_zeros(std::uintptr_t address) const;
+  /// The page at this address, which showed zeros, faults again.
+  void hide_zeros(std::uintptr_t address) const noexcept;
+  /// Ends a mapping that was placed here. `zeros`: its first page shows zeros from now on, in one step for whoever
+  /// reads there, instead of faulting.
+  void remove(mapping placed, bool zeros) const noexcept;
   /// What is mapped there, in whole pages, is for reading only from now on, or for writing as well.
   result<void> protect(std::uintptr_t address, std::size_t bytes, map_access access) const;
 

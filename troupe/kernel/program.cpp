@@ -102,6 +102,15 @@ error program_core::with_log(const error& why) const {
   const std::string text = log();
   if (text.empty()) return why;
   error::details d = why.all();
+  // The message that the reason ends with stands among the others.
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = " " + text.substr(begin, end - begin);
+    begin = end + 1;
+    if (line.size() < 2 || !d.text.ends_with(line)) continue;
+    d.text.resize(d.text.size() - line.size());
+    break;
+  }
   d.text += "\n" + text;
   return error(std::move(d));
 }

@@ -19,13 +19,17 @@ std::string hexadecimal(std::uint64_t n) {
 }
 
 // The cause that callers are told names the culprit, and says where more is to be read.
-error with_culprit(const error& why, const fault_record& record) {
-  if (!record.blamed && !record.address && record.gpu_core.empty()) return why;
+error with_culprit(const error& why, const fault_record& record, bool beyond_memory) {
+  if (!record.blamed && !record.address && !beyond_memory && record.gpu_core.empty()) return why;
   error::details d = why.all();
   if (!record.gpu_core.empty()) d.text += "; the GPU had a fault: " + record.gpu_core + " has its state";
   if (record.blamed && record.kind != fault_kind::overran)
     d.text += "; it was working on " + record.blamed->name + " #" + std::to_string(record.blamed->ticket);
-  if (record.address) d.text += "; it touched the address " + hexadecimal(*record.address) + " wrongly";
+  if (record.address) d.text += "; invalid access to address " + hexadecimal(*record.address);
+  if (beyond_memory)
+    d.text +=
+        "; invalid access to an address that no memory can have, as of an uninitialised pointer or an index far out of "
+        "bounds: the processor does not tell which";
   return error(std::move(d));
 }
 
@@ -71,7 +75,9 @@ std::shared_ptr<fault_record> device_core::hold_inquest(const device_supervisor:
     const ledger_entry& e = ledger_[*culprit];
     record->blamed = request_id{std::string(e.info->label), e.ticket.load(std::memory_order_relaxed)};
   }
-  record->cause = with_culprit(*death.why, *record);
+  const bool beyond_memory = record->signal != 0 && channel_.page().last_words.has_address == 2 &&
+                             channel_.page().last_words.signal.load() == static_cast<std::uint32_t>(record->signal);
+  record->cause = with_culprit(*death.why, *record, beyond_memory);
   if (culprit) blame(*culprit, *record);
   return record;
 }
@@ -103,7 +109,7 @@ std::optional<std::uint32_t> device_core::find_culprit(const open_requests& open
                   said.signal.load() != static_cast<std::uint32_t>(last_exit_.value) || said.from_outside != 0))
     return {};
   if (!exited) {
-    if (said.has_address != 0) record.address = said.address;
+    if (said.has_address == 1) record.address = said.address;
     if (const auto slot = with_ticket(said.ticket)) return slot;
   }
   return running.size() == 1 ? std::optional(running.front().second) : std::nullopt;

@@ -6,6 +6,7 @@
 #include <troupe/jit/host/command.hpp>
 #include <troupe/jit/host/compile.hpp>
 #include <troupe/jit/host/dependencies.hpp>
+#include <troupe/jit/host/diagnosis.hpp>
 #include <troupe/jit/internal/compiler_options.hpp>
 #include <troupe/kernel/host/compiler_flags.hpp>
 #include <troupe/kernel/host/internal/processor.hpp>
@@ -129,9 +130,8 @@ class job {
                                         : out_of_time(recipe_, "the compiler had not ended after ", " and was killed"));
     }
     if (said->exit_code == 0) return true;
-    std::string what = first_error(said->messages);
-    if (what.empty()) what = "the compiler ended with code " + std::to_string(said->exit_code) + " and said nothing";
-    return stop(failure(reaction::caller_bug, recipe_.name + " does not compile: " + what));
+    return stop(failure(reaction::caller_bug, recipe_.name + " does not compile: " +
+                                                  diagnosis(said->messages, said->exit_code, with_.version)));
   }
   bool stop(error why) {
     out_.failed = std::move(why);
@@ -166,8 +166,16 @@ class job {
     auto text = read_file(in + preprocessed);
     if (!text || !kernel::take_abilities(*text, abilities_))
       return stop(failure(reaction::fatal, recipe_.name + ": the preprocessor has not written what it was given"));
-    const kernel::translation t = kernel::translate(*text, {.kernels = recipe_.kernels, .globals = recipe_.globals});
+    const kernel::translation t = kernel::translate(
+        *text,
+        {.kernels = recipe_.kernels,
+         .globals = recipe_.globals,
+         .own_folder = at_.cuda_folder,
+         .read_source = [&](const std::string& file) { return read_file(file.starts_with('/') ? file : in + file); }});
     for (const kernel::finding& f : t.findings) out_.log += to_string(f) + "\n";
+    for (const kernel::finding& f : t.left_out)
+      out_.log +=
+          f.file + ":" + std::to_string(f.line) + ": note: the kernel around this needs a GPU: " + f.text + "\n";
     if (!t.findings.empty())
       return stop(failure(reaction::caller_bug, recipe_.name + " does not compile: " + to_string(t.findings.front())));
     if (!in_time()) return false;
@@ -177,6 +185,9 @@ class job {
 
   bool build() {
     std::vector<std::string> arguments = kernel::compiler_arguments(settings_, translated, image);
+    // Sanitizers are linked to programs alone.
+    for (const std::string& option : recipe_.options)
+      if (option.starts_with("-fsanitize")) arguments.push_back("-Wl,-z,undefs");
     arguments.insert(arguments.end(), recipe_.options.begin(), recipe_.options.end());
     return step(std::move(arguments), "", most_image_bytes);
   }

@@ -23,6 +23,10 @@ bool within(std::uint32_t value, std::uint32_t limit) noexcept { return value >=
 
 result<void> check_launch(const loaded_kernel& kernel, dim grid, dim block, std::uint64_t shared_bytes,
                           const launch_options& options) {
+  if (kernel.attributes.how == execution::never)
+    return error(
+        reaction::unsupported, "kernel",
+        std::string(options.request) + ": kernel " + kernel.name + " needs a GPU: " + kernel.attributes.reason);
   constexpr dim g = launch_limits::grid, b = launch_limits::block;
   if (!within(grid.x, g.x)) return refusal(options, kernel, extent("grid.x", grid.x, g.x));
   if (!within(grid.y, g.y)) return refusal(options, kernel, extent("grid.y", grid.y, g.y));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/kernel/host/compiler_flags.hpp>
+#include <utility>
 
 namespace troupe::kernel {
 
@@ -26,8 +27,15 @@ std::vector<std::string> preprocessor_arguments(const compiler_settings& s, cons
   std::vector<std::string> out{"-E", "-x", "c++"};
   add_common(s, out);
   for (const std::string& d : s.definitions) out.push_back("-D" + d);
-  for (const std::string& folder : s.include_folders) out.push_back("-I" + folder);
-  out.insert(out.end(), {"-isystem", s.cuda_folder, "-include", "troupe_cuda.h", source, "-o", "-"});
+  // Before all other folders: a toolkit among them has headers of the same names, which are for its own compiler.
+  // Headers that lie where the source does still come first.
+  bool ours = false;
+  for (const std::string& folder : s.include_folders) {
+    if (folder != "." && !std::exchange(ours, true)) out.push_back("-I" + s.cuda_folder);
+    out.push_back("-I" + folder);
+  }
+  if (!ours) out.push_back("-I" + s.cuda_folder);
+  out.insert(out.end(), {"-include", "troupe_cuda.h", source, "-o", "-"});
   return out;
 }
 
@@ -43,6 +51,7 @@ std::vector<std::string> compiler_arguments(const compiler_settings& s, const st
   out.push_back("-fstack-clash-protection");
   out.push_back(s.fuse_multiply_add ? "-ffp-contract=fast" : "-ffp-contract=off");
   if (s.debug_information) out.push_back("-g");
+  out.push_back("-Wl,-z,defs");  // a function without a body is said here, by its name, and not where it is loaded
   out.insert(out.end(), {"-o", output, source});
   return out;
 }

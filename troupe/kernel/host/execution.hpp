@@ -12,10 +12,21 @@ enum class execution : std::uint8_t {
   loop,    ///< one after the other or in vector lanes
   split,   ///< in such loops from barrier to barrier
   fibers,  ///< each on a stack of its own
+  never,   ///< the kernel needs a GPU
 };
 
 constexpr std::string_view to_string(execution e) noexcept {
-  return e == execution::loop ? "loop" : e == execution::split ? "split" : "fibers";
+  switch (e) {
+    case execution::loop:
+      return "loop";
+    case execution::split:
+      return "split";
+    case execution::fibers:
+      return "fibers";
+    case execution::never:
+      break;
+  }
+  return "never";
 }
 
 }  // namespace troupe::kernel

@@ -38,7 +38,8 @@ enum {
   TROUPE_HOST_ASSERTION = 3, /* assert() failed */
   TROUPE_HOST_MISPLACED =
       4, /* a barrier or warp operation where threads run one after the other: see troupe_host_kernel.how */
-  TROUPE_HOST_NO_MEMORY = 5 /* stacks or scratch memory could not be had */
+  TROUPE_HOST_NO_MEMORY = 5,   /* stacks or scratch memory could not be had */
+  TROUPE_HOST_ON_GPUS_ONLY = 6 /* code was reached that a processor cannot run: the fault's text says why */
 };
 
 typedef struct troupe_host_dim {
@@ -101,6 +102,14 @@ typedef struct troupe_host_services {
   void (*fell_off)(troupe_host_block*, uint32_t line);
   /* Ends the block with a status other than TROUPE_HOST_OK. Does not return. No destructor runs. */
   void (*leave)(troupe_host_block*, uint32_t status);
+  /* Only inside run_threads: a shuffle, which is a `meet` whose operation the launcher has. Each lane of `mask` has
+     laid down its value and, as its argument, the lane that it reads. One that reads a lane which has ended or is
+     somewhere else gets 0; one that reads a lane outside of its mask which is in a shuffle at the same place gets that
+     lane's value. */
+  void (*shuffle)(troupe_host_block*, uint32_t mask, const char* file, uint32_t line);
+  /* The threads of a warp go on from here together, those that come here. Of several places that threads wait at, the
+     one with the lowest number goes first. Does nothing where threads run one after the other. */
+  void (*in_step)(troupe_host_block*, uint32_t place);
 } troupe_host_services;
 
 /* Codes of types: those of troupe::dtype. 0: another type. */
@@ -141,9 +150,10 @@ typedef struct troupe_host_parameter {
 
 /* How a kernel runs the threads of its block. */
 enum {
-  TROUPE_HOST_LOOP = 0,  /* one after the other or in vector lanes: it has no barrier */
-  TROUPE_HOST_SPLIT = 1, /* in loops between its barriers */
-  TROUPE_HOST_FIBERS = 2 /* each on a stack of its own */
+  TROUPE_HOST_LOOP = 0,   /* one after the other or in vector lanes: it has no barrier */
+  TROUPE_HOST_SPLIT = 1,  /* in loops between its barriers */
+  TROUPE_HOST_FIBERS = 2, /* each on a stack of its own */
+  TROUPE_HOST_NEVER = 3   /* it cannot: `reason` says why */
 };
 
 typedef struct troupe_host_kernel {

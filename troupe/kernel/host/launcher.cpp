@@ -37,6 +37,8 @@ std::string what_happened(const grid_fault& g) {
              " was reached by threads that run one after the other, because it is called in a way the translator "
              "cannot "
              "see; call it by its name, or compile for fibers only";
+    case TROUPE_HOST_ON_GPUS_ONLY:
+      return std::string(f.text ? f.text : "it needs a GPU") + (f.line != 0 ? "; reached at " + where(f) : "");
     case TROUPE_HOST_NO_MEMORY:
       return "no memory for the stacks or variables of a block's threads; use smaller blocks, or raise "
              "vm.max_map_count";
@@ -45,8 +47,13 @@ std::string what_happened(const grid_fault& g) {
   }
 }
 
+reaction reaction_to(std::uint32_t status) noexcept {
+  if (status == TROUPE_HOST_NO_MEMORY) return reaction::retry_later;
+  return status == TROUPE_HOST_ON_GPUS_ONLY ? reaction::unsupported : reaction::caller_bug;
+}
+
 error failure(const launch_options& options, const loaded_kernel& kernel, const grid_fault& g) {
-  return error({.reaction = g.status == TROUPE_HOST_NO_MEMORY ? reaction::retry_later : reaction::caller_bug,
+  return error({.reaction = reaction_to(g.status),
                 .domain = "kernel",
                 .code = g.status,
                 .text = std::string(options.request) + ": kernel " + kernel.name + " was stopped in block " +

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -14,6 +15,7 @@
 #include <troupe/kernel/host/loader.hpp>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 namespace troupe::kernel {
@@ -74,6 +76,21 @@ std::string path_of(int fd) {
   return path + "/" + std::to_string(fd);
 }
 
+// What the dynamic linker said, in the words of a source: it speaks of the file's path, which means nothing to anybody,
+// and of mangled names.
+std::string why_not_opened(std::string said, const std::string& path) {
+  for (const std::string& prefix : {path + ": ", std::string("undefined symbol: ")}) {
+    if (!said.starts_with(prefix)) continue;
+    said.erase(0, prefix.size());
+    if (!prefix.starts_with("undefined")) continue;
+    const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(said.c_str(), nullptr, nullptr, nullptr),
+                                                       std::free);
+    said = "it uses " + std::string(plain ? plain.get() : said.c_str()) +
+           ", which neither it nor a library that it names defines; link what defines it into the image";
+  }
+  return said;
+}
+
 // dlopen wants a file: one that exists in memory only.
 result<library> open_library(std::span<const std::byte> bytes, const std::string& name) {
   const file_descriptor fd(::memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC));
@@ -84,11 +101,12 @@ result<library> open_library(std::span<const std::byte> bytes, const std::string
     if (n <= 0) return error::from_errno(reaction::retry_later, "kernel", "write of image '" + name + "'", errno);
     done += static_cast<std::size_t>(n);
   }
-  library handle(::dlopen(path_of(fd.get()).c_str(), RTLD_NOW | RTLD_LOCAL));
+  const std::string path = path_of(fd.get());
+  library handle(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!handle) {
     const char* why = ::dlerror();
     return refuse(reaction::caller_bug, name,
-                  std::string("cannot be loaded: ") + (why ? why : "dlopen does not say why"));
+                  "cannot be loaded: " + (why ? why_not_opened(why, path) : "dlopen does not say why"));
   }
   return handle;
 }
@@ -113,7 +131,7 @@ const std::vector<loaded_global>& loaded_image::globals() const noexcept { retur
 namespace {
 
 result<loaded_kernel> read_kernel(const troupe_host_kernel& k, std::uint64_t shared_bytes, const std::string& image) {
-  if (!k.name || !k.run || k.how > TROUPE_HOST_FIBERS || (k.parameter_count != 0 && !k.parameters))
+  if (!k.name || !k.run || k.how > TROUPE_HOST_NEVER || (k.parameter_count != 0 && !k.parameters))
     return refuse(reaction::caller_bug, image,
                   std::string("has a kernel '") + (k.name ? k.name : "") +
                       "' whose entry is not complete; expected a name, a function, parameters and a known way to run");

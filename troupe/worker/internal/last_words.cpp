@@ -22,8 +22,10 @@ std::atomic<protocol::crash_note*> where{nullptr};
     // The kernel's own reports have positive codes; what was sent says who sent it.
     const bool sent = info->si_code <= 0;
     note->from_outside = sent && info->si_pid != ::getpid();
-    note->has_address = !sent && (signal == SIGSEGV || signal == SIGBUS);
-    note->address = note->has_address ? reinterpret_cast<std::uintptr_t>(info->si_addr) : 0;
+    const bool access = !sent && (signal == SIGSEGV || signal == SIGBUS);
+    // x86-64 does not say which address it was that has bits beyond the 47 of a process.
+    note->has_address = !access ? 0 : info->si_code == SI_KERNEL ? 2 : 1;
+    note->address = note->has_address == 1 ? reinterpret_cast<std::uintptr_t>(info->si_addr) : 0;
     note->ticket = note->from_outside ? 0 : working_on::ticket();
     note->signal.store(static_cast<std::uint32_t>(signal));
   }

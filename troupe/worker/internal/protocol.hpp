@@ -91,7 +91,8 @@ struct crash_note {
   std::atomic<std::uint32_t> begun{0};
   std::atomic<std::uint32_t> signal{0};  ///< written last; 0: nothing was said
   std::uint32_t from_outside = 0;        ///< another process sent the signal
-  std::uint32_t has_address = 0;
+  std::uint32_t has_address =
+      0;  ///< 1: it is known; 2: it is one that no memory has, and the processor does not tell it
   std::uint64_t address = 0;
   std::uint64_t ticket = 0;  ///< what the dying thread was working on; 0: it does not know
 };

@@ -21,6 +21,7 @@
 #include <troupe/channel/process.hpp>
 #include <troupe/worker/internal/errands.hpp>
 #include <troupe/worker/internal/last_words.hpp>
+#include <troupe/worker/internal/placed_memory.hpp>
 #include <troupe/worker/internal/platform.hpp>
 #include <troupe/worker/internal/pump.hpp>
 
@@ -34,6 +35,13 @@ struct greeting {
   std::string backend, gpu_core_stem;
   std::vector<std::string> folders, libraries;
 };
+
+std::uint64_t page_bytes() noexcept { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
+
+// Of the host's: whole pages, and one for reading behind them.
+std::uint64_t managed_bytes(std::uint64_t bytes) noexcept {
+  return (bytes + page_bytes() - 1) / page_bytes() * page_bytes() + page_bytes();
+}
 
 error bad_greeting(std::string text) { return error(reaction::fatal, "worker", "handshake: " + std::move(text)); }
 
@@ -83,8 +91,7 @@ struct worker_session::state {
   std::unique_ptr<platform> gpu;
   memory_file file;
   mapping channel_memory, mailbox_memory;
-  address_reservation addresses;
-  std::vector<std::pair<std::uint64_t, mapping>> memory;  // what `orders` has mapped
+  placed_memory memory;  // what `orders` has mapped
   std::optional<slot_queue_reader> commands;
   std::optional<ring_writer> report_ring;
   std::optional<reporter> reports;
@@ -109,7 +116,7 @@ worker_session::~worker_session() {
   }
   state_->work.reset();  // what the device does ends before its memory goes
   for (const auto& [address, bytes] : state_->managed) free_managed(address, bytes);
-  for (const auto& [address, seen] : state_->memory) state_->gpu->unpin(seen.data());
+  state_->memory.for_each([this](std::byte* data) { state_->gpu->unpin(data); });
   state_->gpu->unpin(state_->channel_memory.data());
 }
 
@@ -174,8 +181,7 @@ result<void> worker_session::begin() {
                          .file = std::move(*file),
                          .channel_memory = std::move(*seen),
                          .mailbox_memory = std::move(*mailbox),
-                         .addresses = std::move(*addresses),
-                         .memory = {},
+                         .memory = placed_memory(std::move(*addresses)),
                          .commands = {},
                          .report_ring = {},
                          .reports = {},
@@ -223,15 +229,18 @@ result<void> worker_session::begin() {
 result<std::uint64_t> worker_session::make_managed(std::uint64_t bytes) {
   if (state_->gpu) return state_->gpu->make_managed(bytes);
   // Shared, so that it is no data of this process's own, which may be limited.
-  void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  const std::uint64_t whole = managed_bytes(bytes);
+  void* const at = ::mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED)
     return error::from_errno(reaction::retry_later, "memory", "mmap of " + std::to_string(bytes) + " bytes", errno);
+  // The page behind it: see placed_memory.
+  (void)::mprotect(static_cast<std::byte*>(at) + whole - page_bytes(), page_bytes(), PROT_READ);
   return reinterpret_cast<std::uintptr_t>(at);
 }
 
 void worker_session::free_managed(std::uint64_t address, std::uint64_t bytes) noexcept {
   if (state_->gpu) return state_->gpu->free_managed(address);
-  ::munmap(reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), bytes);
+  ::munmap(reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), managed_bytes(bytes));
 }
 
 void worker_session::enter_gpu() {
@@ -362,7 +371,7 @@ void worker_session::look_at_memory() noexcept {
 
 // Device memory of a platform is not this process's.
 bool worker_session::is_apart(std::uint64_t address) const noexcept {
-  return state_->gpu && address < state_->addresses.base();
+  return state_->gpu && address < state_->memory.base();
 }
 
 result<void> worker_session::map(const protocol::memory_place& place, std::vector<file_descriptor> fds) {
@@ -370,26 +379,25 @@ result<void> worker_session::map(const protocol::memory_place& place, std::vecto
   if (is_apart(place.address)) return state_->gpu->map(place.address, place.bytes, fds[0], access_of(place));
   auto file = memory_file::open(std::move(fds[0]), place.bytes);
   if (!file) return file.error();
-  auto placed = state_->addresses.place(*file, access_of(place), place.address);
+  const auto placed = state_->memory.place(*file, access_of(place), place.address);
   if (!placed) return placed.error();
-  if (state_->gpu)
-    if (auto ok = state_->gpu->pin(placed->data(), placed->size(), access_of(place)); !ok) return ok;
-  state_->memory.emplace_back(place.address, std::move(*placed));
-  return {};
+  if (!state_->gpu) return {};
+  auto pinned = state_->gpu->pin(*placed, file->size(), access_of(place));
+  if (!pinned) state_->memory.remove(place.address);
+  return pinned;
 }
 
 void worker_session::unmap(std::uint64_t address) {
   if (is_apart(address)) return state_->gpu->unmap(address);
-  const auto at = std::find_if(state_->memory.begin(), state_->memory.end(),
-                               [address](const auto& m) { return m.first == address; });
-  if (at == state_->memory.end()) return;
-  if (state_->gpu) state_->gpu->unpin(at->second.data());
-  state_->memory.erase(at);
+  std::byte* const data = state_->memory.find(address);
+  if (data == nullptr) return;
+  if (state_->gpu) state_->gpu->unpin(data);
+  state_->memory.remove(address);
 }
 
 result<void> worker_session::protect(std::uint64_t address, std::uint64_t bytes, map_access access) {
   return is_apart(address) ? state_->gpu->protect(address, bytes, access)
-                           : state_->addresses.protect(address, bytes, access);
+                           : state_->memory.protect(address, bytes, access);
 }
 
 result<void> worker_session::protect(const protocol::memory_place& place, std::vector<file_descriptor> fds) {

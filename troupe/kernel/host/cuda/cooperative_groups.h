@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Groups within a block. Kernels that use them run as fibers.
-#ifndef TROUPE_COOPERATIVE_GROUPS_H
-#define TROUPE_COOPERATIVE_GROUPS_H
+#ifndef _COOPERATIVE_GROUPS_H_
+#define _COOPERATIVE_GROUPS_H_
 #pragma GCC system_header
 
 namespace cooperative_groups {
@@ -70,7 +70,7 @@ class lanes {
       uint64_t word = 0;
       const size_t bytes = sizeof(T) - at < 8 ? sizeof(T) - at : 8;
       __builtin_memcpy(&word, reinterpret_cast<const char*>(&value) + at, bytes);
-      word = ::troupe_cuda::meet(mask(), ::troupe_cuda::give_lane, word, from, file, line);
+      word = ::troupe_cuda::read_lane(mask(), word, from, file, line);
       __builtin_memcpy(reinterpret_cast<char*>(&out) + at, &word, bytes);
     }
     return out;
@@ -141,17 +141,51 @@ void sync(const Group& group, TROUPE_PLACE) {
   group.sync(file, line);
 }
 
-template <class T = int>
-struct never {
-  static constexpr bool value = false;
+// Where a thread is in the grid. The grid is no group that waits: its blocks do not run all at once.
+class grid_group {
+ public:
+  // As in a launch that is not cooperative, which the host engine refuses.
+  static constexpr bool is_valid() { return false; }
+  [[noreturn]] static void sync(TROUPE_PLACE) { no_barrier(file, line); }
+  [[noreturn]] static unsigned barrier_arrive(TROUPE_PLACE) { no_barrier(file, line); }
+  [[noreturn]] static void barrier_wait(unsigned, TROUPE_PLACE) { no_barrier(file, line); }
+
+  static dim3 group_dim() { return ::gridDim; }
+  static dim3 dim_blocks() { return ::gridDim; }
+  static dim3 dim_threads() {
+    return dim3(::gridDim.x * ::blockDim.x, ::gridDim.y * ::blockDim.y, ::gridDim.z * ::blockDim.z);
+  }
+  static dim3 block_index() { return ::blockIdx; }
+  static dim3 thread_index() {
+    return dim3(::blockIdx.x * ::blockDim.x + ::threadIdx.x, ::blockIdx.y * ::blockDim.y + ::threadIdx.y,
+                ::blockIdx.z * ::blockDim.z + ::threadIdx.z);
+  }
+  static unsigned long long num_blocks() { return volume(::gridDim); }
+  static unsigned long long num_threads() { return volume(::gridDim) * volume(::blockDim); }
+  static unsigned long long size() { return num_threads(); }
+  static unsigned long long block_rank() { return rank(dim3(::blockIdx), ::gridDim); }
+  static unsigned long long thread_rank() {
+    return block_rank() * volume(::blockDim) + rank(dim3(::threadIdx), ::blockDim);
+  }
+
+ private:
+  [[noreturn]] static void no_barrier(const char* file, unsigned line) {
+    ::troupe_cuda::unsupported(
+        "a barrier of the whole grid would need all blocks at once, which the host engine does not run; launch two "
+        "kernels",
+        file, line);
+  }
+  static unsigned long long volume(dim3 d) { return static_cast<unsigned long long>(d.x) * d.y * d.z; }
+  static unsigned long long rank(dim3 at, dim3 size) {
+    return (static_cast<unsigned long long>(at.z) * size.y + at.y) * size.x + at.x;
+  }
 };
-template <class T = int>
-int this_grid() {
-  static_assert(
-      never<T>::value,
-      "this_grid(): a barrier of the whole grid would need all blocks at once, which the host engine does not run; "
-      "launch two kernels");
-  return 0;
+inline grid_group this_grid() { return {}; }
+
+// Whoever asks for a cluster has reached what only GPUs have.
+struct cluster_group : grid_group {};
+inline cluster_group this_cluster(TROUPE_PLACE) {
+  ::troupe_cuda::unsupported("clusters of blocks exist on GPUs only; use one block, or several launches", file, line);
 }
 
 template <class T>

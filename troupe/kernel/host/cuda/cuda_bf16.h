@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // CUDA's bfloat16: see troupe_cuda/narrow.h.
-#ifndef TROUPE_CUDA_BF16_H
-#define TROUPE_CUDA_BF16_H
+#ifndef __CUDA_BF16_H__
+#define __CUDA_BF16_H__
 #pragma GCC system_header
 #include "troupe_cuda/narrow.h"
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // CUDA's half: see troupe_cuda/narrow.h.
-#ifndef TROUPE_CUDA_FP16_H
-#define TROUPE_CUDA_FP16_H
+#ifndef __CUDA_FP16_H__
+#define __CUDA_FP16_H__
 #pragma GCC system_header
 #include "troupe_cuda/narrow.h"
 

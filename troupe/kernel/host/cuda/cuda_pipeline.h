@@ -1,4 +1,18 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#error \
-    "cuda_pipeline.h: asynchronous copies to shared memory exist on GPUs only; assign instead when __TROUPE_HOST__ is defined"
+//
+// Copies from global to shared memory that a GPU makes while the thread goes on. Here each is made at once, which is as
+// early as it may be: so there is nothing to wait for.
+#ifndef _CUDA_PIPELINE_H_
+#define _CUDA_PIPELINE_H_
+#pragma GCC system_header
+
+TROUPE_INLINE void __pipeline_memcpy_async(void* __restrict__ shared, const void* __restrict__ global, size_t bytes,
+                                           size_t zeros = 0) {
+  __builtin_memcpy(shared, global, bytes - zeros);
+  __builtin_memset(static_cast<char*>(shared) + (bytes - zeros), 0, zeros);
+}
+TROUPE_INLINE void __pipeline_commit() {}
+TROUPE_INLINE void __pipeline_wait_prior(size_t) {}
+
+#endif

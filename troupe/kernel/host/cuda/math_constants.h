@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TROUPE_CUDA_MATH_CONSTANTS_H
-#define TROUPE_CUDA_MATH_CONSTANTS_H
+#ifndef __MATH_CONSTANTS_H__
+#define __MATH_CONSTANTS_H__
 #pragma GCC system_header
 
 #define CUDART_INF_F __builtin_inff()

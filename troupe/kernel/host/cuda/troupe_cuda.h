@@ -32,6 +32,8 @@
 
 #include "troupe_cuda/intrinsics.h"
 
+#include "troupe_cuda/rounding.h"
+
 #include "troupe_cuda/atomics.h"
 
 #include "troupe_cuda/barriers.h"
@@ -44,13 +46,33 @@
 
 #include "troupe_cuda/variables.h"
 
+#include "troupe_cuda/gpu_only.h"
+
 // Sources see what they would see under NVRTC for an architecture whose special instructions they do without.
 #define __CUDACC__ 1
 #define __CUDACC_RTC__ 1
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
+#define __CUDACC_VER_BUILD__ 0
+#define CUDA_VERSION 13000
+#define CUDART_VERSION 13000
 #define __CUDA_ARCH__ 750
 #define __TROUPE_HOST__ 1
+// Headers of a toolkit, should one of its own include them from beside it: all of that is here.
+#define __BUILTIN_TYPES_H__
+#define __CUDA_RUNTIME_API_H__
+#define __CUDA_RUNTIME_H__
+#define __cuda_cuda_h__
+#define __DEVICE_LAUNCH_PARAMETERS_H__
+#define __DEVICE_TYPES_H__
+#define __DRIVER_TYPES_H__
+#define __HOST_CONFIG_H__
+#define __HOST_DEFINES_H__
+#define __SURFACE_TYPES_H__
+#define __TEXTURE_TYPES_H__
+#define __VECTOR_FUNCTIONS_H__
+#define __VECTOR_FUNCTIONS_HPP__
+#define __VECTOR_TYPES_H__
 #undef assert
 #define assert(condition) ((condition) ? (void)0 : ::troupe_cuda::assertion_failed(#condition))
 

@@ -65,6 +65,12 @@ const troupe_host_services block_runner::services = {
           of(b).fibers_.fell_off();
         },
     .leave = leave,
+    .shuffle = [](troupe_host_block* b, std::uint32_t mask, const char* file,
+                  std::uint32_t line) { fibers_of(b, file, line).shuffle(mask, file, line); },
+    .in_step =
+        [](troupe_host_block* b, std::uint32_t place) {
+          if (b->fibers) of(b).fibers_.in_step(place);
+        },
 };
 
 block_runner::block_runner() noexcept {

@@ -3,6 +3,7 @@
 #include <troupe/kernel/host/internal/fibers.hpp>
 #include <troupe/kernel/host/internal/sanitizer_fibers.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -32,7 +33,7 @@ std::uint32_t fibers::run(troupe_host_block& block, thread_function thread, void
     const std::uint32_t rest = count - w * lanes;
     const std::uint32_t mask = rest >= lanes ? ~0u : (1u << rest) - 1;
     warps_[w].ready = warps_[w].live = mask;
-    warps_[w].fell_off = warps_[w].converging = warps_[w].meetings = 0;
+    warps_[w].converging = warps_[w].stepping = warps_[w].meetings = warps_[w].postponed = 0;
   }
   ready_warps_ = warp_count_ == max_warps ? ~0u : (1u << warp_count_) - 1;
   live_ = count;
@@ -182,7 +183,11 @@ std::uint32_t fibers::next() {
           lanes;
       return warp_ * lanes + lane_;
     }
-    if (w.converging != 0) {
+    if (w.postponed != 0) {
+      release_postponed(w);
+    } else if (w.stepping != 0) {
+      release_step(warp_);
+    } else if (w.converging != 0) {
       release_converged(warp_);
     } else if (ready_warps_ != 0) {
       const std::uint32_t first = warp_ + 1;
@@ -208,16 +213,11 @@ void fibers::end_thread() {
   for (std::uint32_t rest = w.meetings; rest != 0; rest &= rest - 1) {
     const auto index = static_cast<std::uint32_t>(std::countr_zero(rest));
     const meeting& m = w.meeting_of[index];
-    if ((m.mask & bit) == 0) continue;
-    if ((w.fell_off & bit) != 0) diverged(m.at, 0, block_->thread, "has come to the end of the kernel");
-    if (m.arrived == (m.mask & w.live)) complete(w, index);
+    if ((m.mask & bit) != 0 && m.arrived == (m.mask & w.live)) (void)complete(w, index);
   }
 }
 
-void fibers::fell_off() noexcept {
-  warps_[warp_].fell_off |= 1u << lane_;
-  ++fell_off_;
-}
+void fibers::fell_off() noexcept { ++fell_off_; }
 
 std::uint64_t fibers::barrier(std::uint32_t predicate, const char* file, std::uint32_t line) {
   const place at{file, line};
@@ -250,8 +250,6 @@ void fibers::meet(std::uint32_t mask, operation complete_it, const char* file, s
   warp& w = warps_[warp_];
   const std::uint32_t bit = 1u << lane_;
   if ((mask & bit) == 0) diverged({file, line}, 0, block_->thread, "is not in the mask that it gives");
-  if ((mask & w.fell_off) != 0)
-    diverged({file, line}, 0, none, "a thread of the mask has come to the end of the kernel");
   std::uint32_t index = none;
   for (std::uint32_t rest = w.meetings; rest != 0 && index == none; rest &= rest - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(rest));
@@ -264,20 +262,91 @@ void fibers::meet(std::uint32_t mask, operation complete_it, const char* file, s
   }
   meeting& m = w.meeting_of[index];
   m.arrived |= bit;
-  if (m.arrived == (mask & w.live)) {
-    complete(w, index);
-  } else {
-    sleep_at({file, line});
-    wait();
-  }
+  if (m.arrived == (mask & w.live) && complete(w, index)) return;
+  sleep_at({file, line});
+  wait();
 }
 
-void fibers::complete(warp& w, std::uint32_t index) {
+// The operation of a shuffle, which stands for complete_shuffle: what a lane reads may lie outside of the meeting.
+static void read_lanes(troupe_host_warp*, std::uint32_t) {}
+
+void fibers::shuffle(std::uint32_t mask, const char* file, std::uint32_t line) { meet(mask, read_lanes, file, line); }
+
+// False when it has to wait for other lanes: they may be on their way to the same shuffle, and then take part.
+bool fibers::complete(warp& w, std::uint32_t index) {
   const meeting& m = w.meeting_of[index];
+  if (m.arrived != 0 && m.complete == read_lanes) {
+    if (m.arrived == ~0u) {  // nothing lies outside
+      troupe_host_warp& x = exchange_[warp_];
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) x.out[lane] = x.in[x.argument[lane] & (lanes - 1)];
+    } else if ((w.ready & ~(1u << lane_)) != 0 || w.postponed != 0) {
+      w.postponed |= 1u << index;
+      return false;
+    } else {
+      complete_shuffle(w, index);
+    }
+  } else if (m.arrived != 0 && m.complete) {
+    m.complete(&exchange_[warp_], m.arrived);
+  }
   w.meetings &= ~(1u << index);
   w.ready |= m.arrived;
   if (m.arrived != 0) ready_warps_ |= 1u << warp_;
-  if (m.complete && m.arrived != 0) m.complete(&exchange_[warp_], m.arrived);
+  return true;
+}
+
+// As the hardware does it: a lane that is not in a shuffle at this place gives 0.
+void fibers::complete_shuffle(warp& w, std::uint32_t index) {
+  const meeting& m = w.meeting_of[index];
+  troupe_host_warp& x = exchange_[warp_];
+  for (std::uint32_t rest = m.arrived; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+    const std::uint32_t from = x.argument[lane] & (lanes - 1);
+    const bool there = (m.arrived >> from & 1) != 0 || waits_in_shuffle(w, from, m.at);
+    x.out[lane] = there ? x.in[from] : 0;
+  }
+}
+
+bool fibers::waits_in_shuffle(const warp& w, std::uint32_t lane, place at) const noexcept {
+  for (std::uint32_t rest = w.meetings; rest != 0; rest &= rest - 1) {
+    const meeting& m = w.meeting_of[static_cast<std::uint32_t>(std::countr_zero(rest))];
+    if ((m.arrived >> lane & 1) != 0 && m.complete == read_lanes && m.at == at) return true;
+  }
+  return false;
+}
+
+// No lane of the warp can run: none is on its way. All of them read before any of them goes on.
+void fibers::release_postponed(warp& w) {
+  for (std::uint32_t rest = w.postponed; rest != 0; rest &= rest - 1)
+    complete_shuffle(w, static_cast<std::uint32_t>(std::countr_zero(rest)));
+  for (std::uint32_t rest = w.postponed; rest != 0; rest &= rest - 1)
+    w.ready |= w.meeting_of[static_cast<std::uint32_t>(std::countr_zero(rest))].arrived;
+  w.meetings &= ~w.postponed;
+  w.postponed = 0;
+  ready_warps_ |= 1u << warp_;
+}
+
+void fibers::in_step(std::uint32_t step) {
+  const std::uint32_t self = block_->thread;
+  warps_[warp_].stepping |= 1u << lane_;
+  fibers_[self].step = step;
+  sleep_at({nullptr, 0});
+  wait();
+}
+
+// No lane of the warp can run. Those furthest behind go on, so that the others meet them again where their ways join.
+void fibers::release_step(std::uint32_t warp_index) {
+  warp& w = warps_[warp_index];
+  std::uint32_t first = none, group = 0;
+  for (std::uint32_t rest = w.stepping; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+    const std::uint32_t step = fibers_[warp_index * lanes + lane].step;
+    if (step < first) group = 0;
+    first = std::min(first, step);
+    if (step == first) group |= 1u << lane;
+  }
+  w.stepping &= ~group;
+  w.ready |= group;
+  ready_warps_ |= 1u << warp_index;
 }
 
 std::uint32_t fibers::converged(const char* file, std::uint32_t line) {

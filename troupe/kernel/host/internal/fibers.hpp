@@ -32,6 +32,8 @@ class fibers {
   // What a fiber calls; see troupe_host_services.
   std::uint64_t barrier(std::uint32_t predicate, const char* file, std::uint32_t line);
   void meet(std::uint32_t mask, operation complete, const char* file, std::uint32_t line);
+  void shuffle(std::uint32_t mask, const char* file, std::uint32_t line);
+  void in_step(std::uint32_t step);
   std::uint32_t converged(const char* file, std::uint32_t line);
   void fell_off() noexcept;
   [[noreturn]] void leave(std::uint32_t status);
@@ -56,15 +58,17 @@ class fibers {
   struct warp {
     std::uint32_t ready;       // can run, or have not begun
     std::uint32_t live;        // have not ended
-    std::uint32_t fell_off;    // have come to the end of the kernel
     std::uint32_t converging;  // wait in converged()
+    std::uint32_t stepping;    // wait in in_step()
     std::uint32_t meetings;    // which of the following are in use
+    std::uint32_t postponed;   // those among them that have all their lanes, while others may still come
     std::array<meeting, lanes> meeting_of;
   };
   struct fiber {
     stack_position position;
     std::uint32_t stack;           // none until it begins
     std::uint32_t converged_mask;  // what converged() gives it
+    std::uint32_t step;            // where it waits in in_step()
     place at;                      // where it waits
   };
   struct stack_state {
@@ -84,8 +88,12 @@ class fibers {
   void go_to(std::uint32_t thread, stack_position& from, stack_state* state);
   void go_to_main(stack_state* state);
   void release_barrier();
-  void complete(warp& w, std::uint32_t index);
+  bool complete(warp& w, std::uint32_t index);
+  void complete_shuffle(warp& w, std::uint32_t index);
+  void release_postponed(warp& w);
   void release_converged(std::uint32_t warp_index);
+  void release_step(std::uint32_t warp_index);
+  bool waits_in_shuffle(const warp& w, std::uint32_t lane, place at) const noexcept;
   std::uint32_t take_stack();
   [[noreturn]] void diverged(place at, std::uint32_t other_line, std::uint32_t thread, const char* text);
   [[noreturn]] void stuck();

@@ -77,15 +77,20 @@
 // wrong. So the questions are asked the other way round: a use of a variable is taken for the worst unless the tokens
 // around it say that it is a read or an assignment (usage.cpp). What only types can tell is left to the compiler: such
 // a kernel has both bodies, and chooses by `if constexpr`.
+#include <troupe/kernel/host/translate/internal/blocks.hpp>
+#include <troupe/kernel/host/translate/internal/columns.hpp>
 #include <troupe/kernel/host/translate/internal/guard.hpp>
 #include <troupe/kernel/host/translate/internal/keywords.hpp>
+#include <troupe/kernel/host/translate/internal/needed.hpp>
 #include <troupe/kernel/host/translate/internal/pattern.hpp>
 #include <troupe/kernel/host/translate/internal/reach.hpp>
 #include <troupe/kernel/host/translate/internal/split.hpp>
+#include <troupe/kernel/host/translate/internal/steps.hpp>
 #include <troupe/kernel/host/translate/internal/trailer.hpp>
 #include <troupe/kernel/host/translate/translate.hpp>
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace troupe::kernel {
 
@@ -102,35 +107,94 @@ std::string quoted(std::string_view text) {
 
 class translator {
  public:
-  translator(std::string_view text, const translate_options& options)
-      : tokens_(tokenize(text)),
-        unit_(find_definitions(tokens_)),
+  translator(token_list tokens, unit u, const translate_options& options)
+      : tokens_(std::move(tokens)),
+        unit_(std::move(u)),
         source_(tokens_),
         options_(options),
-        waiting_(find_waiting(tokens_, unit_, options)) {}
+        stepping_(find_stepping()),
+        waiting_(
+            find_waiting(tokens_, unit_, options, [this](const definition& d) { return stepping_.contains(&d); })) {}
 
   translation run() {
-    out_.findings = replace_keywords(source_);
+    refuse(replace_keywords(source_, unit_));
+    if (!out_.findings.empty()) return std::move(out_);
     replace_shared(source_, unit_);
     replace_dynamic_shared(source_, unit_);
+    replace_launching_functions(source_, unit_);
     look_outside_of_kernels();
     for (const definition& d : unit_.definitions) {
-      if (!d.is_kernel || !d.is_function()) continue;
+      if (!d.is_function()) continue;
+      if (!d.is_kernel) {
+        if (d.has_body && (waiting_.contains(d.name) || stepping_.contains(&d))) keep_in_step(d);
+        continue;
+      }
       if (d.has_body)
         rewrite(d);
       else
         forget(d);
     }
+    tell_apart();
     if (!out_.findings.empty()) return std::move(out_);
     out_.text = std::string("namespace troupe_cuda { constexpr bool index_in_functions = ") +
-                (told_ ? "true" : "false") + "; }\n" + source_.all() + trailer(unit_, options_, state_);
+                (told_ ? "true" : "false") + "; }\n" + source_.all() + trailer(unit_, options_, aliases_, state_);
     return std::move(out_);
   }
 
  private:
+  // Functions whose threads use volatile memory as if a warp's did so at the same time.
+  std::unordered_map<const definition*, volatile_steps> find_stepping() const {
+    std::unordered_map<const definition*, volatile_steps> out;
+    for (const definition& d : unit_.definitions)
+      if (d.is_function() && d.has_body)
+        if (volatile_steps steps = find_volatile_steps(tokens_, unit_, d); !steps.empty())
+          out.emplace(&d, std::move(steps));
+    return out;
+  }
+  std::unordered_set<std::size_t> shared_steps(const definition& d) const {
+    return find_shared_steps(tokens_, unit_, d, [this](std::string_view word) { return waiting_.contains(word); });
+  }
+  // In code that runs as fibers. Nobody calls a kernel, so its threads are ahead of those in a function.
+  void keep_in_step(const definition& d) {
+    const std::size_t rank = d.is_kernel ? tokens_.size() : 0;
+    if (const auto steps = stepping_.find(&d); steps != stepping_.end()) {
+      write_steps(source_, steps->second, rank);
+      state_ = true;
+    } else if (const auto before = shared_steps(d); !before.empty()) {
+      write_steps(source_, before, rank);
+      state_ = true;
+    }
+  }
+
+  // What needs a GPU: findings where the source cannot do without, else kept with its kernel.
+  void refuse(const std::vector<gpu_only>& all) {
+    for (const gpu_only& one : all)
+      if (const definition* const kernel = function_at(unit_, one.at); kernel && kernel->has_body)
+        refused_.emplace(kernel, one.what);
+      else
+        out_.findings.push_back(one.what);
+    bool others = false;
+    for (const definition& d : unit_.definitions)
+      others |= d.is_kernel && d.has_body && !d.is_template && !refused_.contains(&d);
+    for (const definition& d : unit_.definitions) {
+      const auto refused = refused_.find(&d);
+      if (refused == refused_.end()) continue;
+      const bool is_wanted = options_.kernels.empty() ? !others && !d.is_template : is_asked_for(d);
+      (is_wanted ? out_.findings : out_.left_out).push_back(refused->second);
+    }
+  }
+  bool is_asked_for(const definition& d) const {
+    return std::any_of(options_.kernels.begin(), options_.kernels.end(), [&](const std::string& name) {
+      const token_list tokens = tokenize(name);
+      std::size_t at = 0;
+      while (at + 1 < tokens.size() && !tokens[at + 1].is("<")) ++at;
+      return tokens[at].is(d.name);
+    });
+  }
+
   // What functions outside of kernels want to know of the thread that runs them.
   void look_outside_of_kernels() {
-    state_ = !unit_.dynamic_arrays.empty();
+    state_ = !unit_.dynamic_arrays.empty() || may_need_gpu(tokens_);
     std::vector<bool> in_kernel(tokens_.size() + 1, false);
     for (const definition& d : unit_.definitions)
       if (d.is_kernel && d.has_body)
@@ -140,12 +204,44 @@ class translator {
       const token& t = tokens_[i];
       if (!t.is_identifier()) continue;
       const bool outside = !in_kernel[i] || tokens_[i - 1].is("::");
-      if (t.is("threadIdx") && outside) told_ = true;
+      if ((t.is("threadIdx") && outside) || t.is("this_grid")) told_ = true;
       if ((t.is("threadIdx") || t.is("blockIdx") || t.is("blockDim") || t.is("gridDim") || t.is("__shared__")) &&
           outside)
         state_ = true;
       if (t.is("assertion_failed") || t.is("__trap") || waiting_.contains(t.text)) state_ = true;
     }
+  }
+
+  // Kernels of the same name get another one each, behind their bodies, where their parameters' types mean the same.
+  void tell_apart() {
+    std::unordered_map<std::string, std::vector<const definition*>> same;
+    for (const definition& d : unit_.definitions)
+      if (d.is_kernel && d.has_body && !d.is_template && !d.in_class && !d.name.empty())
+        same[d.qualified()].push_back(&d);
+    for (const auto& [name, all] : same) {
+      if (all.size() < 2) continue;
+      if (std::find(options_.kernels.begin(), options_.kernels.end(), name) != options_.kernels.end()) {
+        const token& second = tokens_[all[1]->name_at];
+        out_.findings.push_back({tokens_.files[second.file], second.line,
+                                 "kernels names " + name + ", and there are " + std::to_string(all.size()) +
+                                     " kernels of that name: give each a name of its own, or make it a template"});
+      }
+      for (const definition* d : all) {
+        const std::string alias = "troupe_k_" + std::to_string(aliases_.size());
+        source_.add_behind(d->end - 1, "static constexpr auto " + alias + " = static_cast<void (*)(" + types_of(*d) +
+                                           ")>(" + std::string(d->name) + ");");
+        aliases_.emplace(d, alias);
+      }
+    }
+  }
+  std::string types_of(const definition& d) const {
+    std::string out = "::troupe_cuda::block&";
+    for (const kernel_parameter& p : read_parameters(tokens_, unit_, d.parameters)) {
+      std::size_t end = p.begin;
+      while (end < p.end && !tokens_[end].is("=")) ++end;
+      out += ", " + source_.slice(p.begin, end);
+    }
+    return out;
   }
 
   // A declaration without a body says nothing that the definition does not say as well; in a class it is needed.
@@ -163,8 +259,18 @@ class translator {
     source_.add_behind(d.parameters, std::string("::troupe_cuda::block& troupe_b") + (none ? "" : ", "));
   }
 
+  // The kernel stays, with all that is known of it but how it runs.
+  void rewrite_refused(const definition& d, const finding& why) {
+    source_.erase(d.body + 1, d.end - 1);
+    source_.add_behind(d.body, "if (::troupe_cuda::asked(troupe_b, " + launch_bounds(d) + ", " +
+                                   std::to_string(static_cast<int>(execution::never)) + ", " +
+                                   quoted(why.file + ":" + std::to_string(why.line) + ": " + why.text) + ")) return;");
+    out_.kernels.push_back({.name = d.qualified(), .line = d.line, .how = execution::never, .reason = why.text});
+  }
+
   void rewrite(const definition& d) {
     add_block_parameter(d);
+    if (const auto refused = refused_.find(&d); refused != refused_.end()) return rewrite_refused(d, refused->second);
     const std::vector<kernel_parameter> parameters = read_parameters(tokens_, unit_, d.parameters);
     translated_kernel k{.name = d.qualified(), .line = d.line};
     const std::string as_written = source_.slice(d.body + 1, d.end - 1);
@@ -192,6 +298,7 @@ class translator {
       source_.add_behind(d.body, head + body + "});");
       source_.replace(close, source_.marker(close) + "}");  // the ends of lines between the tokens are still there
     } else if (k.how == execution::fibers) {
+      keep_in_step(d);
       source_.add_behind(d.body, head + own.outside + fibers_head() + own.begin);
       source_.replace(d.end - 1, "::troupe_cuda::end_of_kernel(troupe_b);" + own.end + "}); }); }");
     } else {
@@ -267,6 +374,9 @@ class translator {
       k.reason = std::move(why);
     };
     if (options_.only_fibers) return fibers("fibers were asked for");
+    if (const auto steps = stepping_.find(&d); steps != stepping_.end())
+      return fibers("line " + std::to_string(tokens_[steps->second.stores.front().begin].line) +
+                    ": threads of a warp write to volatile memory that others read before the next barrier");
     if (waiting_.everything) return fibers(waiting_.why);
     bool barriers = false;
     for (std::size_t i = d.body; i < d.end; ++i) {
@@ -278,7 +388,9 @@ class translator {
                       " waits for other threads");
     }
     if (!barriers) return;
-    split = split_at_barriers(source_, unit_, d, parameters, told_);
+    const std::unordered_set<std::size_t> steps = shared_steps(d);
+    split = split_at_barriers(source_, unit_, d, parameters, told_, steps);
+    if (!split.obstacle.empty() && !steps.empty()) split = split_at_barriers(source_, unit_, d, parameters, told_, {});
     if (!split.obstacle.empty()) return fibers(split.obstacle);
     k.how = execution::split;
     k.reason = "its barriers are statements of the kernel";
@@ -305,7 +417,10 @@ class translator {
   const unit unit_;
   edited_source source_;
   const translate_options& options_;
+  const std::unordered_map<const definition*, volatile_steps> stepping_;
   const waiting_names waiting_;
+  std::unordered_map<const definition*, finding> refused_;  // kernels that need a GPU
+  kernel_aliases aliases_;
   bool told_ = false;   // functions read threadIdx
   bool state_ = false;  // functions ask for the block
   translation out_;
@@ -313,10 +428,29 @@ class translator {
 
 }  // namespace
 
+static finding unmatched(const token_list& s) {
+  const token& bracket = s[s.alone->at];
+  return {s.files[bracket.file], bracket.line, s.alone->text};
+}
+
 std::string to_string(const finding& f) { return f.file + ":" + std::to_string(f.line) + ": error: " + f.text; }
 
 translation translate(std::string_view preprocessed, const translate_options& options) {
-  return translator(preprocessed, options).run();
+  const std::string folder = options.own_folder.empty() ? "" : options.own_folder + "/";
+  token_list tokens = tokenize(preprocessed, folder);
+  if (tokens.alone && !options.any_brackets) return {.findings = {unmatched(tokens)}};
+  unit u = find_definitions(tokens);
+  const auto look_again = [&](const std::optional<std::string>& text) {
+    if (!text) return;
+    tokens = tokenize(*text, folder);
+    u = find_definitions(tokens);
+  };
+  const std::optional<std::string> needed = without_host_code(tokens, u, options);
+  look_again(needed);
+  const std::optional<std::string> plain = options.only_fibers ? std::nullopt : with_plain_barriers(tokens, u);
+  look_again(plain);
+  if (options.read_source) find_columns(tokens, options.read_source);
+  return translator(std::move(tokens), std::move(u), options).run();
 }
 
 }  // namespace troupe::kernel

@@ -93,6 +93,27 @@ TEST(translate, barriers_in_structured_places_split_a_kernel) {
   EXPECT_EQ(how(body("auto g = [](int a) { return a; }; if (g(n) > 0) return; __syncthreads(); y[1] = 2;")), "split");
 }
 
+TEST(translate, barriers_of_a_block_as_a_group_split_a_kernel_that_uses_it_for_nothing_else) {
+  const auto with_groups = [](const std::string& text) {
+    return how(
+        "namespace cg = cooperative_groups;\n__device__ void f(cg::thread_block);\n__global__ void k(int n, float* "
+        "y) {\n" +
+        text + "\n}\n");
+  };
+  for (const std::string block : {"cg::thread_block b = cg::this_thread_block();", "auto b = cg::this_thread_block();",
+                                  "const cg::thread_block b = cooperative_groups::this_thread_block();"})
+    for (const std::string wait : {"b.sync();", "cg::sync(b);", "sync(b);", "for (int i = 0; i < n; ++i) b.sync();"}) {
+      EXPECT_EQ(with_groups(block + " y[b.thread_rank()] = b.size(); " + wait + " y[0] = b.group_index().x;"), "split");
+    }
+  EXPECT_EQ(with_groups("cg::this_thread_block().sync(); y[0] = 1; cg::sync(cg::this_thread_block());"), "split");
+  EXPECT_EQ(with_groups("auto b = cg::this_thread_block();\n f(b); b.sync();"),
+            "fibers: line 4: this_thread_block waits for other threads");
+  EXPECT_EQ(with_groups("auto b = cg::this_thread_block();\n auto t = cg::tiled_partition<32>(b); b.sync();"),
+            "fibers: line 4: this_thread_block waits for other threads");
+  EXPECT_EQ(with_groups("auto b = cg::this_thread_block(); y[(b.sync(), 0)] = 1;"),
+            "fibers: line 4: this_thread_block waits for other threads");
+}
+
 TEST(translate, what_is_not_understood_runs_as_fibers_and_says_why) {
   EXPECT_EQ(how(body("for (int i = 0; i < n; ++i) {\n if (x[i] > 0) break; __syncthreads(); }")),
             "fibers: line 4: 'break' in a loop around a barrier");
@@ -238,7 +259,7 @@ TEST(translate, any_text_is_survived) {
   for (int n = 0; n < 3000; ++n) {
     std::string text;
     for (std::uint64_t i = random() % 80; i > 0; --i) text += pieces[random() % std::size(pieces)];
-    (void)translate(text, {.kernels = {text}, .globals = {text}});
+    (void)translate(text, {.kernels = {text}, .globals = {text}, .any_brackets = true});
   }
 }
 
@@ -261,7 +282,7 @@ TEST(translate, time_is_linear_in_the_length_of_the_text) {
                       " = threadIdx.x; __syncthreads(); y[a] = 1;",
                       300)),
         repeated("__device__ int g(int a) { return g(a); }\n", many / 10), repeated("template <", many)})
-    (void)translate(text, {});
+    (void)translate(text, {.any_brackets = true});
 }
 
 }  // namespace troupe::kernel

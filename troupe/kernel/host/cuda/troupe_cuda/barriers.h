@@ -24,6 +24,12 @@ TROUPE_INLINE uint64_t barrier(uint32_t predicate, const char* file, unsigned li
   return current->services->barrier(current, predicate, file, line);
 }
 
+// The threads of a warp go on together from here; the lowest number goes first.
+TROUPE_INLINE void in_step(unsigned place) {
+  const index_keeper keep;
+  current->services->in_step(current, place);
+}
+
 }  // namespace troupe_cuda
 
 #define TROUPE_PLACE const char *file = __builtin_FILE(), unsigned line = __builtin_LINE()

@@ -236,9 +236,4 @@ TROUPE_INLINE long long clock64() {
   return static_cast<long long>(__builtin_readcyclecounter());
 #endif
 }
-inline unsigned long long globaltimer_ns() {
-  timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<unsigned long long>(now.tv_sec) * 1000000000ull + static_cast<unsigned long long>(now.tv_nsec);
-}
 inline void __nanosleep(unsigned) {}

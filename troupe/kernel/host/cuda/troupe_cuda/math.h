@@ -51,7 +51,6 @@ TROUPE_INLINE float rsqrt(float x) { return rsqrtf(x); }
 TROUPE_INLINE float rcbrtf(float x) { return 1.0f / cbrtf(x); }
 TROUPE_INLINE double rcbrt(double x) { return 1.0 / cbrt(x); }
 TROUPE_INLINE float fdividef(float x, float y) { return x / y; }
-TROUPE_INLINE float saturatef(float x) { return __builtin_fminf(__builtin_fmaxf(x, 0.0f), 1.0f); }
 
 namespace troupe_cuda {
 

@@ -18,10 +18,17 @@ using block = troupe_host_block;
 static thread_local block* current = nullptr;
 
 [[noreturn]] inline void leave(uint32_t status, const char* text, const char* file, unsigned line) {
+  if (!current) __builtin_trap();  // the translator has not seen that somebody asks
   block& b = *current;
   b.fault = {file, line, 0, b.fibers ? b.thread : UINT32_MAX, text};
   b.services->leave(&b, status);
   __builtin_unreachable();
+}
+
+// Code that a processor cannot run has been reached.
+[[noreturn, gnu::cold, gnu::noinline]] inline void unsupported(const char* why, const char* file = __builtin_FILE(),
+                                                               unsigned line = __builtin_LINE()) {
+  leave(TROUPE_HOST_ON_GPUS_ONLY, why, file, line);
 }
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void assertion_failed(const char* condition,

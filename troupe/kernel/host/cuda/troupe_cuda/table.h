@@ -104,6 +104,12 @@ struct count_to<0, I...> {
   using type = numbers<I...>;
 };
 
+// Of functions of the same name the one that is a kernel.
+template <class... P>
+constexpr auto kernel_of(void (*kernel)(block&, P...)) {
+  return kernel;
+}
+
 // A kernel as the launcher calls it. `State` says whether functions outside of kernels ask for the block.
 template <bool State, auto Kernel>
 struct entry;

@@ -15,12 +15,6 @@ TROUPE_INLINE void give(warp* w, uint32_t mask, uint32_t lane, uint64_t value) {
   w->out[lane] = mask >> lane & 1 ? value : w->out[lane];
 }
 
-inline void give_lane(warp* w, uint32_t mask) {
-  for (uint32_t lane = 0; lane < 32; ++lane) {
-    const uint32_t from = w->argument[lane] & 31;
-    give(w, mask, lane, mask >> from & 1 ? w->in[from] : w->in[lane]);
-  }
-}
 inline void give_ballot(warp* w, uint32_t mask) {
   uint32_t votes = 0;
   for (uint32_t lane = 0; lane < 32; ++lane) votes |= (w->in[lane] != 0 ? 1u : 0u) << lane;
@@ -62,6 +56,20 @@ TROUPE_INLINE uint64_t meet(unsigned mask, void (*complete)(warp*, uint32_t), ui
   return w->out[lane];
 }
 
+// What the lane `from` brings. The launcher knows what comes of a lane that is not there.
+TROUPE_INLINE uint64_t read_lane(unsigned mask, uint64_t value, unsigned from, const char* file, unsigned line) {
+  const index_keeper keep;
+  block& b = *current;
+  warp* w = b.fibers ? b.warps + b.thread / 32 : nullptr;
+  const unsigned lane = b.thread % 32;
+  if (w) {
+    w->in[lane] = value;
+    w->argument[lane] = from;
+  }
+  b.services->shuffle(&b, mask, file, line);
+  return w->out[lane];
+}
+
 TROUPE_INLINE unsigned lane_id() { return current->thread % 32; }
 
 template <class T>
@@ -80,7 +88,7 @@ TROUPE_INLINE T from_word(uint64_t word) {
 
 template <class T>
 TROUPE_INLINE T shuffle(unsigned mask, T value, unsigned from, const char* file, unsigned line) {
-  return from_word<T>(meet(mask, give_lane, to_word(value), from, file, line));
+  return from_word<T>(read_lane(mask, to_word(value), from, file, line));
 }
 
 struct add {

@@ -7,8 +7,10 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  (void)troupe::kernel::translate(text, {});
-  (void)troupe::kernel::translate(
-      text, {.kernels = {text.substr(0, 20)}, .globals = {text.substr(size / 2, 20)}, .only_fibers = true});
+  (void)troupe::kernel::translate(text, {.any_brackets = true});
+  (void)troupe::kernel::translate(text, {.kernels = {text.substr(0, 20)},
+                                         .globals = {text.substr(size / 2, 20)},
+                                         .only_fibers = true,
+                                         .any_brackets = true});
   return 0;
 }

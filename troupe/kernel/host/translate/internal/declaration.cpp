@@ -87,7 +87,8 @@ class statement_reader {
       if (!t.is_identifier() && !t.is("::")) break;
       if (is_statement_word(t.text)) return false;
       if (t.is("const")) d.is_const = true;
-      if (is_qualifier(t.text) || t.is("__shared__") || t.is("volatile") || t.is("typename")) continue;
+      if (is_qualifier(t.text) || t.is("__shared__") || t.is("static") || t.is("volatile") || t.is("typename"))
+        continue;
       if (is_built_of_words(t.text)) {
         if (has_type && !words) break;
         has_type = words = true;

@@ -6,55 +6,106 @@
 
 namespace troupe::kernel {
 
-void edited_source::replace(std::size_t token, std::string text) {
-  if (token >= source_.size()) return;
-  if (which_[token] != 0) {
-    texts_[which_[token] - 1] = std::move(text);
-    return;
+edited_source::edit& edited_source::edit_of(std::size_t token) {
+  if (token >= source_.size()) return nowhere_ = {};
+  if (which_[token] == 0) {
+    edits_.emplace_back();
+    which_[token] = static_cast<std::uint32_t>(edits_.size());
   }
-  texts_.push_back(std::move(text));
-  which_[token] = static_cast<std::uint32_t>(texts_.size());
+  return edits_[which_[token] - 1];
+}
+
+void edited_source::replace(std::size_t token, std::string text) {
+  edit_of(token) = {.before = {}, .text = std::move(text), .behind = {}, .replaced = true};
 }
 
 void edited_source::erase(std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < std::min(end, source_.size()); ++i) replace(i, "");
 }
 
-std::string edited_source::now(std::size_t token) const {
-  return which_[token] ? texts_[which_[token] - 1] : std::string(source_[token].text);
+void edited_source::add_before(std::size_t token, const std::string& text) {
+  edit& e = edit_of(token);
+  e.before.insert(0, text);
 }
 
-void edited_source::append(std::string& out, std::size_t from, std::size_t to, std::size_t begin,
-                           std::size_t end) const {
-  std::size_t at = from;
-  for (std::size_t i = begin; i < end; ++i) {
-    if (which_[i] == 0) continue;
-    const std::size_t token = source_.offset(i);
-    out += source_.source.substr(at, token - at);
-    out += texts_[which_[i] - 1];
-    at = token + source_[i].text.size();
+void edited_source::add_behind(std::size_t token, const std::string& text) { edit_of(token).behind += text; }
+
+// Writes tokens where they belong.
+class edited_source::writer {
+ public:
+  // `column`: where what comes next will stand in its line.
+  writer(const edited_source& of, std::size_t column) : of_(of), s_(of.source_), shift_(column) {}
+
+  void copy(std::size_t from, std::size_t to) { add(s_.source.substr(from, to - from)); }
+
+  void token(std::size_t i) {
+    const troupe::kernel::token& t = s_[i];
+    const edit* const e = of_.which_[i] == 0 ? nullptr : &of_.edits_[of_.which_[i] - 1];
+    if (e) add(e->before);
+    if (e && e->replaced) {
+      add(e->text);
+    } else {
+      move_to(t, i);
+      add(t.text);
+    }
+    if (e) add(e->behind);
   }
-  out += source_.source.substr(at, to - at);
-}
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  void add(std::string_view text) {
+    out_ += text;
+    if (const std::size_t last = text.rfind('\n'); last != std::string_view::npos) {
+      line_begin_ = out_.size() - (text.size() - last - 1);
+      shift_ = 1;
+    }
+  }
+  std::size_t column() const noexcept { return out_.size() - line_begin_ + shift_; }
+
+  void move_to(const troupe::kernel::token& t, std::size_t i) {
+    if (t.column == 0 || t.column == column()) return;
+    // "text"_suffix is one thing.
+    const bool glued = i > 0 && s_[i - 1].kind == token_kind::literal &&
+                       s_[i - 1].text.data() + s_[i - 1].text.size() == t.text.data();
+    if (glued) return;
+    if (t.column < column()) add(of_.marker(i));
+    out_.append(t.column - column(), ' ');
+  }
+
+  const edited_source& of_;
+  const token_list& s_;
+  std::string out_;
+  std::size_t line_begin_ = 0, shift_;  // the column is counted from here
+};
 
 std::string edited_source::slice(std::size_t begin, std::size_t end) const {
   end = std::min(end, source_.size());
-  std::string out;
-  if (begin < end)
-    append(out, source_.offset(begin), source_.offset(end - 1) + source_[end - 1].text.size(), begin, end);
-  return out;
+  if (begin >= end) return {};
+  writer w(*this, std::max<std::size_t>(source_[begin].column, 1));
+  for (std::size_t i = begin; i < end; ++i) {
+    if (i > begin) w.copy(source_.offset(i - 1) + source_[i - 1].text.size(), source_.offset(i));
+    w.token(i);
+  }
+  return w.take();
 }
 
 std::string edited_source::all() const {
-  std::string out;
-  out.reserve(source_.source.size() + source_.source.size() / 8);
-  append(out, 0, source_.source.size(), 0, source_.size());
-  return out;
+  writer w(*this, 1);
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < source_.size(); ++i) {
+    w.copy(at, source_.offset(i));
+    w.token(i);
+    at = source_.offset(i) + source_[i].text.size();
+  }
+  w.copy(at, source_.source.size());
+  return w.take();
 }
 
 std::string edited_source::marker(std::size_t token) const {
   const troupe::kernel::token& t = source_[token];
-  return "\n# " + std::to_string(t.line) + " \"" + source_.files[t.file] + "\"\n";
+  return "\n# " + std::to_string(t.line) + " \"" + source_.files[t.file] + "\"\n" +
+         std::string(std::max<std::size_t>(t.column, 1) - 1, ' ');
 }
 
 }  // namespace troupe::kernel

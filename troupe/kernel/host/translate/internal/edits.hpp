@@ -11,7 +11,9 @@
 
 namespace troupe::kernel {
 
-/// A source in which tokens have been replaced. What lies between tokens stays as it is.
+/// A source in which tokens have been replaced. What lies between tokens stays as it is, and each token stands in the
+/// line and column where the user wrote it, so that the compiler's messages say so: behind text that is new a line
+/// marker begins the same line again.
 class edited_source {
  public:
   explicit edited_source(const token_list& source) : source_(source), which_(source.tokens.size(), 0) {}
@@ -19,23 +21,29 @@ class edited_source {
   const token_list& tokens() const noexcept { return source_; }
   void replace(std::size_t token, std::string text);
   void erase(std::size_t begin, std::size_t end);  ///< tokens [begin, end)
-  void add_before(std::size_t token, const std::string& text) { replace(token, text + now(token)); }
-  void add_behind(std::size_t token, const std::string& text) { replace(token, now(token) + text); }
-  std::string now(std::size_t token) const;
+  void add_before(std::size_t token, const std::string& text);
+  void add_behind(std::size_t token, const std::string& text);
 
   /// The text from token `begin` to the one before `end`.
   std::string slice(std::size_t begin, std::size_t end) const;
   /// All of it, with what is before the first token and behind the last.
   std::string all() const;
-  /// A line marker, on lines of its own, that says where the token comes from.
+  /// What says where the token comes from, on lines of its own; the token is to follow.
   std::string marker(std::size_t token) const;
 
  private:
-  void append(std::string& out, std::size_t from, std::size_t to, std::size_t begin, std::size_t end) const;
+  struct edit {
+    std::string before, text, behind;
+    bool replaced = false;  // else the token stays between the two
+  };
+  class writer;
+
+  edit& edit_of(std::size_t token);
 
   const token_list& source_;
-  std::vector<std::uint32_t> which_;  // 0, or 1 + an index into texts_
-  std::vector<std::string> texts_;
+  std::vector<std::uint32_t> which_;  // 0, or 1 + an index into edits_
+  std::vector<edit> edits_;
+  edit nowhere_;
 };
 
 }  // namespace troupe::kernel

@@ -124,6 +124,7 @@ class finder {
           enumerators(i + 1, close);
           i = close;
         } else if (is_class && !equals) {
+          outer_class(d.begin, head, i, close);
           return enter(head, i, close, true);
         } else if (s_[head].is("extern") && s_[head + 1].kind == token_kind::literal && i == head + 2) {
           return i + 1;  // extern "C" {
@@ -151,6 +152,61 @@ class finder {
     if (!s_[at].is_identifier()) return;
     d.name_at = at;
     d.parameters = open;
+  }
+
+  // Where a name at namespace scope belongs to: to the class that it is defined outside of, if any.
+  std::string_view owner(std::size_t name) const {
+    std::size_t at = name;
+    if (s_[at - 1].is("~")) --at;
+    std::string_view out;
+    while (at > 1 && s_[at - 1].is("::")) {
+      at -= 2;
+      if (s_[at].is(">")) {
+        std::size_t depth = 0, steps = 0;
+        for (; at > 0 && ++steps < 256; --at) {
+          if (s_[at].is(">")) ++depth;
+          if (s_[at].is(">>")) depth += 2;
+          if (s_[at].is("<") && --depth == 0) break;
+        }
+        if (at == 0) return {};
+        --at;
+      }
+      if (!s_[at].is_identifier()) break;
+      if (out_.classes.contains(s_[at].text)) out = s_[at].text;
+    }
+    return out;
+  }
+
+  void add_outer(outer_declaration d) {
+    if (d.names.empty() || (!out_.outer.empty() && d.begin < out_.outer.back().end)) return;
+    for (std::size_t i = d.begin; i < d.end; ++i) {
+      const token& t = s_[i];
+      if (t.is("__device__") || t.is("__constant__") || t.is("__managed__") || t.is("__shared__") ||
+          t.is("__global__") || t.is("constructor"))
+        d.is_device = true;
+    }
+    out_.outer.push_back(std::move(d));
+  }
+
+  // A class, with the names that are declared behind its }.
+  void outer_class(std::size_t begin, std::size_t head, std::size_t open, std::size_t close) {
+    if (scopes_.back().is_class) return;
+    outer_declaration d{.begin = begin, .end = close + 1};
+    std::size_t i = head;
+    while (i < open && !s_[i].is("struct") && !s_[i].is("class") && !s_[i].is("union")) ++i;
+    for (++i; i < open && !s_[i].is(":") && !s_[i].is("<"); ++i) {
+      if (takes_parenthesis(s_[i].text) && s_[i + 1].is("("))
+        i = s_.closing(i + 1);
+      else if (s_[i].is_identifier() && !s_[i].is("final"))
+        d.names.push_back(s_[i].text);
+    }
+    while (d.end < s_.size() && !s_[d.end].is(";")) {
+      if (s_[d.end].is("{") || s_[d.end].is("}")) return;
+      if (s_[d.end].is_identifier()) d.names.push_back(s_[d.end].text);
+      ++d.end;
+    }
+    ++d.end;
+    add_outer(std::move(d));
   }
 
   std::size_t enter(std::size_t head, std::size_t open, std::size_t close, bool is_class) {
@@ -197,12 +253,17 @@ class finder {
     d.body = body;
     d.end = end;
     d.scope = scopes_.back().name;
+    outer_declaration outer{.begin = d.begin, .end = end, .is_kernel = d.is_kernel};
     if (d.is_function() && !(equals && equals < d.parameters)) {
       const bool nameless =
           s_[d.name_at].is("operator") || s_[d.name_at - 1].is("~") ||
           (d.name_at > 1 && s_[d.name_at - 1].is("::") && s_[d.name_at - 2].text == s_[d.name_at].text) ||
           (scopes_.back().is_class && scopes_.back().name.ends_with(std::string(s_[d.name_at].text) + "::"));
       if (!nameless) d.name = s_[d.name_at].text;
+      if (const std::string_view of = owner(d.name_at); !of.empty())
+        outer.names.push_back(of);
+      else if (!nameless)
+        outer.names.push_back(d.name);
       out_.names.insert(s_[d.name_at].text);
       out_.functions.insert(s_[d.name_at].text);
       out_.others.insert(s_[d.name_at].text);
@@ -213,6 +274,8 @@ class finder {
       d.name = s_[d.name_at].text;
       (is_constant_number(head, d.name_at) ? out_.constants : out_.others).insert(d.name);
       out_.names.insert(d.name);
+      const std::string_view of = owner(d.name_at);
+      outer.names.push_back(of.empty() ? d.name : of);
       for (std::size_t i = d.name_at; i < body; ++i) {  // int a = 1, b;
         if (s_[i].is("(") || s_[i].is("[") || s_[i].is("{")) i = s_.closing(i);
         if (!s_[i].is(",")) continue;
@@ -220,7 +283,11 @@ class finder {
         if (other >= body) continue;
         out_.names.insert(s_[other].text);
         out_.others.insert(s_[other].text);
+        outer.names.push_back(s_[other].text);
       }
+      for (std::size_t i = head; i < d.name_at; ++i)
+        if (s_[i].is("enum") || s_[i].is("namespace")) outer.names.clear();
+      if (s_[head].is("using") && !s_[head + 2].is("=")) outer.names.clear();
       if (s_[head].is("using") || s_[head].is("typedef"))
         for (std::size_t i = head; i < body; ++i)
           if (s_[i].is("&") || s_[i].is("&&") || s_[i].is("<") || s_[i].is("::") || s_[i].is("decltype") ||
@@ -233,9 +300,11 @@ class finder {
         if (s_[i].is("extern")) external = true;
       }
       if (shared && external) out_.dynamic_arrays.push_back({d.name, head, body});
+      if (!scopes_.back().is_class) add_outer(std::move(outer));
       if (!equals) return;
       d.body = equals;
     }
+    if (!scopes_.back().is_class && d.is_function()) add_outer(std::move(outer));
     d.line = s_[d.name_at].line;
     out_.definitions.push_back(d);
   }
@@ -304,6 +373,15 @@ class finder {
 }  // namespace
 
 unit find_definitions(const token_list& source) { return finder(source).run(); }
+
+// They come in the order of the text and do not lie in each other.
+const definition* function_at(const unit& u, std::size_t token) noexcept {
+  auto after = std::upper_bound(u.definitions.begin(), u.definitions.end(), token,
+                                [](std::size_t at, const definition& d) { return at < d.begin; });
+  if (after == u.definitions.begin()) return nullptr;
+  const definition& d = *--after;
+  return d.is_function() && token < d.end ? &d : nullptr;
+}
 
 std::size_t declared_name(const token_list& s, std::size_t begin, std::size_t end) {
   std::size_t name = end;

@@ -32,6 +32,15 @@ struct definition {
   std::string qualified() const { return scope + std::string(name); }
 };
 
+/// A declaration at namespace scope as a whole: a function, a class with all that is in it and behind it, a variable.
+struct outer_declaration {
+  std::size_t begin = 0, end = 0;
+  std::vector<std::string_view>
+      names;  ///< what it declares; of a member that is defined outside of its class, the class
+  bool is_kernel = false;
+  bool is_device = false;  ///< it, or something in it, says __device__ or its like
+};
+
 struct dynamic_array {
   std::string_view name;  ///< of an extern __shared__ at namespace scope
   std::size_t begin, end;
@@ -40,6 +49,8 @@ struct dynamic_array {
 /// What the user's source declares.
 struct unit {
   std::vector<definition> definitions;
+  std::vector<outer_declaration>
+      outer;  ///< in the order of the text; those whose names are not understood are left out
   std::unordered_set<std::string_view> constants;    ///< const variables that are numbers, and enumerators
   std::unordered_set<std::string_view> enumerators;  ///< those among them
   std::unordered_set<std::string_view> others;       ///< names at namespace or class scope that are none of these
@@ -62,6 +73,9 @@ struct unit {
 
 /// Finds them. What it does not understand it passes over.
 unit find_definitions(const token_list& source);
+
+/// The function whose declaration or body a token lies in; null when there is none.
+const definition* function_at(const unit& u, std::size_t token) noexcept;
 
 /// The last token of a declarator's name in [begin, end): before any initialiser, array bound or parameter list. `end`
 /// when there is none.

@@ -16,52 +16,77 @@ namespace {
 struct refusal {
   std::string_view word, text;
 };
+constexpr std::string_view ptx =
+    "PTX (asm) runs on GPUs only; guard it with `#if !defined(__TROUPE_HOST__)` and give plain C++ for the host engine";
+constexpr std::string_view
+    textures = "textures exist on GPUs only; read from memory",
+    surfaces = "surfaces exist on GPUs only; read and write memory",
+    clusters = "clusters of blocks exist on GPUs only; use one block, or several launches",
+    grid_barrier =
+        "a barrier of the whole grid would need all blocks at once, which the host engine does "
+        "not run; launch two kernels",
+    nested_launch =
+        "a kernel cannot be launched by a kernel on the host engine (<<<...>>>); launch it from "
+        "the application",
+    host_launch =
+        "a function that launches kernels (<<<...>>>) is the application's, and cannot be called "
+        "by a kernel; launch from the application";
 constexpr refusal refused[] = {
     {"nvcuda",
      "tensor-core operations (nvcuda::wmma) exist on GPUs only; multiply with ordinary code when __TROUPE_HOST__ is "
      "defined"},
-    {"cudaTextureObject_t", "textures exist on GPUs only; read from memory"},
-    {"cudaSurfaceObject_t", "surfaces exist on GPUs only; read and write memory"},
-    {"texture", "textures exist on GPUs only; read from memory"},
-    {"__pipeline_memcpy_async", "asynchronous copies to shared memory exist on GPUs only; assign instead"},
-    {"__pipeline_commit", "asynchronous copies to shared memory exist on GPUs only; assign instead"},
-    {"__pipeline_wait_prior", "asynchronous copies to shared memory exist on GPUs only; assign instead"},
-    {"memcpy_async", "asynchronous copies to shared memory exist on GPUs only; assign instead"},
-    {"__cluster_dims__", "clusters of blocks exist on GPUs only; use one block, or several launches"},
-    {"this_cluster", "clusters of blocks exist on GPUs only; use one block, or several launches"},
-    {"cluster_group", "clusters of blocks exist on GPUs only; use one block, or several launches"},
-    {"__cvta_generic_to_shared", "addresses for PTX exist on GPUs only"},
-    {"__nvvm_get_smem_pointer", "addresses for PTX exist on GPUs only"},
-    {"this_grid",
-     "a barrier of the whole grid would need all blocks at once, which the host engine does not run; launch two "
-     "kernels"},
+    {"wmma",
+     "tensor-core operations (nvcuda::wmma) exist on GPUs only; multiply with ordinary code when __TROUPE_HOST__ is "
+     "defined"},
+    {"cudaTextureObject_t", textures},
+    {"cudaSurfaceObject_t", surfaces},
+    {"texture", textures},
+    {"tex1Dfetch", textures},
+    {"tex1D", textures},
+    {"tex2D", textures},
+    {"tex2DLod", textures},
+    {"tex2DLayered", textures},
+    {"tex3D", textures},
+    {"texCubemap", textures},
+    {"surf1Dread", surfaces},
+    {"surf1Dwrite", surfaces},
+    {"surf2Dread", surfaces},
+    {"surf2Dwrite", surfaces},
+    {"surf3Dread", surfaces},
+    {"surf3Dwrite", surfaces},
+    {"this_cluster", clusters},
+    {"cluster_group", clusters},
 };
+
+bool is_launch(const token_list& s, std::size_t i) noexcept { return s[i].is("<<") && s[i + 1].is("<"); }
 
 class replacer {
  public:
-  explicit replacer(edited_source& source) : e_(source), s_(source.tokens()) {
+  replacer(edited_source& source, const unit& u) : e_(source), s_(source.tokens()), u_(u) {
     for (const refusal& r : refused) refused_.emplace(r.word, r.text);
   }
 
-  std::vector<finding> run() {
+  std::vector<gpu_only> run() {
     for (std::size_t i = 0; i < s_.size(); ++i) {
       if (s_[i].kind == token_kind::pragma)
         pragma(i);
       else if (s_[i].is_identifier())
         word(i);
-      else if (s_[i].is("<<") && s_[i + 1].is("<") && touches(i))
-        complain(
-            i,
-            "a kernel cannot be launched by a kernel on the host engine (<<<...>>>); launch it from the application");
+      else if (is_launch(s_, i) && (!function_at(u_, i) || function_at(u_, i)->is_kernel))
+        complain(i, nested_launch);
     }
     return std::move(findings_);
   }
 
  private:
+  // In functions that are no kernels it is left to those who call them. At namespace scope nothing is done with what
+  // has a name here.
   void complain(std::size_t i, std::string_view text) {
-    if (findings_.size() < 100) findings_.push_back({s_.files[s_[i].file], s_[i].line, std::string(text)});
+    const definition* const function = function_at(u_, i);
+    const bool is_declared_here = text != ptx && text != textures && text != nested_launch;
+    if (function ? !function->is_kernel : is_declared_here) return;
+    if (findings_.size() < 100) findings_.push_back({{s_.files[s_[i].file], s_[i].line, std::string(text)}, i});
   }
-  bool touches(std::size_t i) const noexcept { return s_[i].text.data() + s_[i].text.size() == s_[i + 1].text.data(); }
 
   void erase_with_parenthesis(std::size_t i) {
     e_.replace(i, "");
@@ -73,14 +98,16 @@ class replacer {
     if (w == "asm" || w == "__asm__" || w == "__asm") {
       std::size_t k = i + 1;
       while (s_[k].is("volatile") || s_[k].is("__volatile__")) ++k;
-      if (s_[k].is("("))
-        complain(i,
-                 "PTX (asm) runs on GPUs only; guard it with `#if !defined(__TROUPE_HOST__)` and give plain C++ for "
-                 "the host engine");
+      if (s_[k].is("(") && s_.closing(k) < s_.size()) assembly(i, k);
       return;
     }
+    if (w == "this_grid") return grid_group(i);
+    if (w == "sync" && waits_for_grid(i)) return complain(i, grid_barrier);
+    // It is static already, and says so.
+    if (w == "static" && is_specifier_beside(s_, i, "__shared__")) return e_.replace(i, "");
     if (!w.starts_with("__")) {
-      if (const auto r = refused_.find(w); r != refused_.end() && refers(i)) complain(i, r->second);
+      if (const auto r = refused_.find(w); r != refused_.end() && refers(i) && !u_.names.contains(w))
+        complain(i, r->second);
       return;
     }
     if (w == "__global__") return e_.replace(i, "__attribute__((noinline))");
@@ -96,7 +123,32 @@ class replacer {
       e_.replace(i, "__attribute__((aligned");
       return e_.add_behind(s_.closing(i + 1), "))");
     }
-    if (const auto r = refused_.find(w); r != refused_.end()) complain(i, r->second);
+    if (w == "__cluster_dims__" || w == "__block_size__") {
+      complain(i, clusters);
+      return erase_with_parenthesis(i);
+    }
+  }
+
+  // asm("" ::: "memory") has no code.
+  void assembly(std::size_t i, std::size_t open) {
+    const bool is_empty =
+        s_[open + 1].text == "\"\"" && (s_[open + 2].is(":") || s_[open + 2].is("::") || s_[open + 2].is(")"));
+    const definition* const function = function_at(u_, i);
+    if (!is_empty && (!function || function->is_kernel)) return complain(i, ptx);
+    e_.erase(i, s_.closing(open) + 1);
+    e_.replace(i, is_empty ? "((void)0)" : "::troupe_cuda::unsupported(\"" + std::string(ptx) + "\")");
+  }
+
+  // A variable that holds the grid: auto g = cg::this_grid();
+  void grid_group(std::size_t i) {
+    std::size_t at = i;
+    while (at > 1 && s_[at - 1].is("::") && s_[at - 2].is_identifier()) at -= 2;
+    if (at > 1 && s_[at - 1].is("=") && s_[at - 2].is_identifier()) grids_.insert(s_[at - 2].text);
+  }
+  bool waits_for_grid(std::size_t i) const {
+    if (s_[i - 1].is("."))
+      return grids_.contains(s_[i - 2].text) || (i > 4 && s_[i - 2].is(")") && s_[i - 4].is("this_grid"));
+    return s_[i + 1].is("(") && grids_.contains(s_[i + 2].text) && s_[i + 3].is(")");
   }
 
   // A name of CUDA's, and not one of the user's own: a member, or what is being declared.
@@ -137,8 +189,10 @@ class replacer {
 
   edited_source& e_;
   const token_list& s_;
+  const unit& u_;
   std::unordered_map<std::string_view, std::string_view> refused_;
-  std::vector<finding> findings_;
+  std::unordered_set<std::string_view> grids_;
+  std::vector<gpu_only> findings_;
 };
 
 // The declaration of `extern __shared__` without these two words and what only says how it is aligned, as a typedef.
@@ -158,7 +212,33 @@ std::string type_of(edited_source& e, std::size_t begin, std::size_t end, std::s
 
 }  // namespace
 
-std::vector<finding> replace_keywords(edited_source& source) { return replacer(source).run(); }
+std::vector<gpu_only> replace_keywords(edited_source& source, const unit& u) { return replacer(source, u).run(); }
+
+void replace_launching_functions(edited_source& e, const unit& u) {
+  const token_list& s = e.tokens();
+  for (const definition& d : u.definitions) {
+    if (!d.is_function() || !d.has_body || d.is_kernel) continue;
+    std::size_t at = d.body;
+    while (at < d.end && !is_launch(s, at)) ++at;
+    if (at >= d.end) continue;
+    bool is_device = false;
+    for (std::size_t i = d.begin; i < d.body; ++i) is_device |= s[i].is("__device__");
+    e.erase(d.body + 1, d.end - 1);
+    e.add_behind(d.body,
+                 "::troupe_cuda::unsupported(\"" + std::string(is_device ? nested_launch : host_launch) + "\");");
+  }
+}
+
+bool may_need_gpu(const token_list& s) noexcept {
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    if (is_launch(s, i) || s[i].is("asm") || s[i].is("__asm__") || s[i].is("__asm") || s[i].is("this_grid"))
+      return true;
+    if (!s[i].is_identifier()) continue;
+    for (const refusal& r : refused)
+      if (s[i].text == r.word) return true;
+  }
+  return false;
+}
 
 void replace_shared(edited_source& e, const unit& u) {
   const token_list& s = e.tokens();
@@ -203,17 +283,17 @@ void replace_dynamic_shared(edited_source& e, const unit& u) {
     for (std::size_t i = d.parameters; i < s.closing(d.parameters); ++i) parameters.insert(s[i].text);
     for (std::size_t i = d.body; i < d.end; ++i) {
       if (s[i].is("extern")) {
-        bool shared = false;
-        std::size_t end = i;
-        for (; end < d.end && !s[end].is(";"); ++end) shared |= s[end].is("__shared__");
-        if (!shared) continue;
-        const std::size_t name = declared_name(s, i, end);
+        if (!is_specifier_beside(s, i, "__shared__")) continue;
+        std::size_t begin = i, end = i;
+        while (s[begin - 1].is_identifier()) --begin;  // __shared__ extern
+        while (end < d.end && !s[end].is(";")) ++end;
+        const std::size_t name = declared_name(s, begin, end);
         if (name >= end) continue;
         const std::string n(s[name].text);
-        const std::string text = type_of(e, i, end, name, "troupe_S_" + n) + fill_in(reference, {n, block});
+        const std::string text = type_of(e, begin, end, name, "troupe_S_" + n) + fill_in(reference, {n, block});
         given.insert(s[name].text);
-        e.erase(i, end + 1);
-        e.replace(i, text);
+        e.erase(begin, end + 1);
+        e.replace(begin, text);
         i = end;
       } else if (s[i].is_identifier() && !is_member(s, i) && !parameters.contains(s[i].text)) {
         const auto found = global.find(s[i].text);

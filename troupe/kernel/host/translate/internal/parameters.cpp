@@ -45,12 +45,18 @@ std::vector<kernel_parameter> read_parameters(const token_list& s, const unit& u
       bool is_odd = false;
       for (std::size_t k = begin; k < i; ++k) {
         p.is_pack |= s[k].is("...");
+        if (s[k].is("<")) {  // what stands in there names nothing: bool_constant<true>
+          const std::size_t after = s.after_angles(k, i);
+          if (after != k) k = after - 1;
+          continue;
+        }
         is_odd |= s[k].is("&") || s[k].is("&&") || s[k].is("(") || s[k].is("volatile");
         words += s[k].is_identifier() && !is_qualifier(s[k]) && !s[k].is("struct") && !s[k].is("typename") &&
                  !is_member(s, k);
       }
       const std::size_t name = declared_name(s, begin, i);
-      if (words > 1 && name < i && !is_number_word(s[name].text) && !is_qualifier(s[name])) {
+      if (words > 1 && name < i && !is_number_word(s[name].text) && !is_qualifier(s[name]) && !is_member(s, name) &&
+          !s[name + 1].is("<")) {
         p.name = s[name].text;
         p.name_at = name;
         std::size_t type_end = name;

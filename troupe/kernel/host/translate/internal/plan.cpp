@@ -11,8 +11,9 @@ namespace {
 
 class planner {
  public:
-  planner(const token_list& source, const unit& u, const level_variables& variables)
-      : s_(source), u_(u), v_(variables) {}
+  planner(const token_list& source, const unit& u, const level_variables& variables,
+          const std::unordered_set<std::size_t>& steps)
+      : s_(source), u_(u), v_(variables), steps_(steps) {}
 
   split_plan run(const definition& kernel, const body_outline& body, const std::vector<kernel_parameter>& parameters) {
     look_at_words(kernel, body.whole);
@@ -110,6 +111,7 @@ class planner {
       case statement::form::barrier:
         return close(to);
       case statement::form::plain:
+        if (steps_.contains(s.begin)) close(to);
         return add_plain(s.begin, s.end, to);
       case statement::form::compound: {
         close(to);
@@ -276,6 +278,7 @@ class planner {
             give_up(i, s_[k].is("[") ? "an attribute" : "a lambda that refers to variables");
       }
       if (!s_[i].is_identifier() || is_member(s_, i)) continue;
+      if (s_[i].is("static") && is_specifier_beside(s_, i, "__shared__")) continue;
       if (std::find(std::begin(words), std::end(words), s_[i].text) != std::end(words))
         give_up(i, "'" + std::string(s_[i].text) + "' in a kernel with a barrier");
       if (v_.given().types.contains(s_[i].text)) require(fill_in("::troupe_cuda::data<%1>", {s_[i].text}));
@@ -372,6 +375,7 @@ class planner {
   const token_list& s_;
   const unit& u_;
   const level_variables& v_;
+  const std::unordered_set<std::size_t>& steps_;
   split_plan out_;
   std::vector<std::vector<token_range>> ranges_;  // of each segment
   bool open_ = false;                             // the last region takes more
@@ -380,8 +384,9 @@ class planner {
 }  // namespace
 
 split_plan make_plan(const token_list& source, const unit& u, const definition& kernel, const body_outline& body,
-                     const level_variables& variables, const std::vector<kernel_parameter>& parameters) {
-  return planner(source, u, variables).run(kernel, body, parameters);
+                     const level_variables& variables, const std::vector<kernel_parameter>& parameters,
+                     const std::unordered_set<std::size_t>& steps) {
+  return planner(source, u, variables, steps).run(kernel, body, parameters);
 }
 
 }  // namespace troupe::kernel

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <troupe/kernel/host/translate/internal/variables.hpp>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,7 @@ struct split_plan {
 };
 
 split_plan make_plan(const token_list& source, const unit& u, const definition& kernel, const body_outline& body,
-                     const level_variables& variables, const std::vector<kernel_parameter>& parameters);
+                     const level_variables& variables, const std::vector<kernel_parameter>& parameters,
+                     const std::unordered_set<std::size_t>& steps);
 
 }  // namespace troupe::kernel

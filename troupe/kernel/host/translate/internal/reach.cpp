@@ -38,6 +38,9 @@ constexpr std::string_view of_groups[] = {"sync",
                                           "binary_partition",
                                           "invoke_one",
                                           "invoke_one_broadcast",
+                                          "memcpy_async",
+                                          "wait",
+                                          "wait_prior",
                                           "this_thread_block",
                                           "tiled_partition"};
 
@@ -55,7 +58,8 @@ bool waiting_names::contains(std::string_view name) const noexcept {
   return waits_for_others(name) || functions.contains(name) || (cooperative_groups && among(of_groups, name));
 }
 
-waiting_names find_waiting(const token_list& source, const unit& u, const translate_options& options) {
+waiting_names find_waiting(const token_list& source, const unit& u, const translate_options& options,
+                           const std::function<bool(const definition&)>& also) {
   waiting_names out;
   for (const token& t : source.tokens)
     if (t.is_identifier() && t.text == "cooperative_groups") out.cooperative_groups = true;
@@ -68,6 +72,10 @@ waiting_names find_waiting(const token_list& source, const unit& u, const transl
   std::vector<bool> waits(u.definitions.size(), false);
   for (std::size_t n = 0; n < u.definitions.size(); ++n) {
     const definition& d = u.definitions[n];
+    if (also(d)) {
+      waits[n] = true;
+      found.push_back(n);
+    }
     for (std::size_t i = d.is_function() ? d.parameters : d.body; i < d.end; ++i) {
       const token& t = source[i];
       if (!t.is_identifier()) continue;

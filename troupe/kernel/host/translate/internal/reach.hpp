@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <troupe/kernel/host/translate/internal/functions.hpp>
@@ -24,6 +25,8 @@ struct waiting_names {
   bool contains(std::string_view name) const noexcept;
 };
 
-waiting_names find_waiting(const token_list& source, const unit& u, const translate_options& options);
+/// `also`: of definitions that wait for another reason.
+waiting_names find_waiting(const token_list& source, const unit& u, const translate_options& options,
+                           const std::function<bool(const definition&)>& also);
 
 }  // namespace troupe::kernel

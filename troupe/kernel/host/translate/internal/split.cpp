@@ -17,7 +17,7 @@ constexpr const char* lambda_head =
 class writer {
  public:
   writer(edited_source& source, const unit& u, const definition& kernel,
-         const std::vector<kernel_parameter>& parameters, bool told)
+         const std::vector<kernel_parameter>& parameters, bool told, const std::unordered_set<std::size_t>& steps)
       : e_(source),
         s_(source.tokens()),
         u_(u),
@@ -25,14 +25,15 @@ class writer {
         body_(outline(s_, kernel.body)),
         v_(s_, u, kernel, body_, parameters),
         parameters_(parameters),
-        told_(told) {}
+        told_(told),
+        steps_(steps) {}
 
   split_body run() {
     if (!body_.obstacle.empty()) return {.obstacle = body_.obstacle};
     if (!v_.obstacle().empty()) return {.obstacle = v_.obstacle()};
     find_returns();
     if (!obstacle_.empty()) return {.obstacle = obstacle_};
-    plan_ = make_plan(s_, u_, kernel_, body_, v_, parameters_);
+    plan_ = make_plan(s_, u_, kernel_, body_, v_, parameters_, steps_);
     if (!plan_.obstacle.empty()) return {.obstacle = plan_.obstacle};
     for (const std::size_t r : returns_) e_.replace(r, "return false");
     if (!returns_.empty()) out_ += "::troupe_cuda::those_left troupe_left(troupe_f);";
@@ -112,6 +113,9 @@ class writer {
   void write(const std::vector<step>& steps) {
     for (const step& s : steps) switch (s.kind) {
         case step::form::block_text:
+          // g++ 12 breaks on an array in a lambda that is sized by a constant of another one around it, unless it is
+          // static.
+          if (is_constant(s.text[0].first)) out_ += "static ";
           out_ += e_.marker(s.text[0].first) + e_.slice(s.text[0].first, s.text[0].second) + ";";
           break;
         case step::form::region:
@@ -137,6 +141,12 @@ class writer {
           out_ += "}";
           break;
       }
+  }
+
+  bool is_constant(std::size_t i) const {
+    while (s_[i].kind == token_kind::pragma) ++i;
+    return (s_[i].is("constexpr") || is_specifier_beside(s_, i, "constexpr")) && !s_[i].is("static") &&
+           !is_specifier_beside(s_, i, "static");
   }
 
   void write_branch(const step& s) {
@@ -286,6 +296,7 @@ class writer {
   const level_variables v_;
   const std::vector<kernel_parameter>& parameters_;
   const bool told_;
+  const std::unordered_set<std::size_t>& steps_;
   split_plan plan_;
   std::vector<std::size_t> returns_;
   std::string obstacle_, out_;
@@ -294,8 +305,9 @@ class writer {
 }  // namespace
 
 split_body split_at_barriers(edited_source& source, const unit& u, const definition& kernel,
-                             const std::vector<kernel_parameter>& parameters, bool told) {
-  return writer(source, u, kernel, parameters, told).run();
+                             const std::vector<kernel_parameter>& parameters, bool told,
+                             const std::unordered_set<std::size_t>& steps) {
+  return writer(source, u, kernel, parameters, told, steps).run();
 }
 
 }  // namespace troupe::kernel

@@ -16,8 +16,10 @@ struct split_body {
   std::string obstacle;  ///< why there is none
 };
 
-/// Splits a kernel at its barriers: see translate.cpp. `told`: functions read threadIdx, and must be told.
+/// Splits a kernel at its barriers: see translate.cpp. `told`: functions read threadIdx, and must be told. `steps`:
+/// before these statements as well, where they stand between barriers.
 split_body split_at_barriers(edited_source& source, const unit& u, const definition& kernel,
-                             const std::vector<kernel_parameter>& parameters, bool told);
+                             const std::vector<kernel_parameter>& parameters, bool told,
+                             const std::unordered_set<std::size_t>& steps);
 
 }  // namespace troupe::kernel

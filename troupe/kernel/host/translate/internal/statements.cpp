@@ -11,6 +11,45 @@ namespace {
 constexpr std::size_t deepest = 64;
 constexpr std::size_t most_jumps = 64;  // each is looked for in the whole loop
 
+std::size_t skip(const token_list& s, std::size_t i, std::size_t close, std::size_t depth) {
+  if (i >= close || depth > deepest) return i;
+  const token& t = s[i];
+  if (t.kind == token_kind::pragma) {
+    const std::size_t end = skip(s, i + 1, close, depth + 1);
+    return end == i + 1 ? i : end;
+  }
+  if (t.is("{")) return s.closing(i) + 1;
+  if (t.is("if") || t.is("for") || t.is("while") || t.is("switch")) {
+    std::size_t open = i + 1;
+    if (s[open].is("constexpr")) ++open;
+    if (!s[open].is("(")) return i;
+    const std::size_t inner = s.closing(open) + 1;
+    std::size_t end = skip(s, inner, close, depth + 1);
+    if (end == inner) return i;
+    if (t.is("if") && s[end].is("else")) {
+      const std::size_t other = skip(s, end + 1, close, depth + 1);
+      return other == end + 1 ? i : other;
+    }
+    return end;
+  }
+  if (t.is("do")) {
+    const std::size_t end = skip(s, i + 1, close, depth + 1);
+    if (end == i + 1 || !s[end].is("while") || !s[end + 1].is("(")) return i;
+    return s[s.closing(end + 1) + 1].is(";") ? s.closing(end + 1) + 2 : i;
+  }
+  if (t.is("else") || t.is("case") || t.is("default") || t.is("try") || t.is("catch")) return i;
+  if (t.is_identifier() && s[i + 1].is(":")) return i;  // a label
+  for (; i < close; ++i) {
+    if (s[i].is(";")) return i + 1;
+    if (s[i].is("(") || s[i].is("[") || s[i].is("{")) {
+      i = s.closing(i);
+    } else if (s[i].is("}")) {
+      break;
+    }
+  }
+  return i;
+}
+
 class parser {
  public:
   parser(const token_list& source, std::size_t open) : s_(source), open_(open), close_(source.closing(open)) {}
@@ -158,45 +197,7 @@ class parser {
     return false;  // a barrier, or a loop of its own, which looks at its body itself
   }
 
-  // The end of the statement that begins at i; i when it cannot be told.
-  std::size_t skip(std::size_t i, std::size_t depth = 0) const {
-    if (i >= close_ || depth > deepest) return i;
-    const token& t = s_[i];
-    if (t.kind == token_kind::pragma) {
-      const std::size_t end = skip(i + 1, depth + 1);
-      return end == i + 1 ? i : end;
-    }
-    if (t.is("{")) return s_.closing(i) + 1;
-    if (t.is("if") || t.is("for") || t.is("while") || t.is("switch")) {
-      std::size_t open = i + 1;
-      if (s_[open].is("constexpr")) ++open;
-      if (!s_[open].is("(")) return i;
-      const std::size_t inner = s_.closing(open) + 1;
-      std::size_t end = skip(inner, depth + 1);
-      if (end == inner) return i;
-      if (t.is("if") && s_[end].is("else")) {
-        const std::size_t other = skip(end + 1, depth + 1);
-        return other == end + 1 ? i : other;
-      }
-      return end;
-    }
-    if (t.is("do")) {
-      const std::size_t end = skip(i + 1, depth + 1);
-      if (end == i + 1 || !s_[end].is("while") || !s_[end + 1].is("(")) return i;
-      return s_[s_.closing(end + 1) + 1].is(";") ? s_.closing(end + 1) + 2 : i;
-    }
-    if (t.is("else") || t.is("case") || t.is("default") || t.is("try") || t.is("catch")) return i;
-    if (t.is_identifier() && s_[i + 1].is(":")) return i;  // a label
-    for (; i < close_; ++i) {
-      if (s_[i].is(";")) return i + 1;
-      if (s_[i].is("(") || s_[i].is("[") || s_[i].is("{")) {
-        i = s_.closing(i);
-      } else if (s_[i].is("}")) {
-        break;
-      }
-    }
-    return i;
-  }
+  std::size_t skip(std::size_t i) const { return statement_end(s_, i, close_); }
 
   const token_list& s_;
   const std::size_t open_, close_;
@@ -207,5 +208,9 @@ class parser {
 }  // namespace
 
 body_outline outline(const token_list& source, std::size_t open) { return parser(source, open).run(); }
+
+std::size_t statement_end(const token_list& source, std::size_t begin, std::size_t limit) {
+  return skip(source, begin, limit, 0);
+}
 
 }  // namespace troupe::kernel

@@ -30,6 +30,9 @@ struct body_outline {
   std::string obstacle;  ///< why it cannot be split; empty when it can, as far as its statements go
 };
 
+/// The end of the statement that begins at `begin`, of those before `limit`; `begin` when it cannot be told.
+std::size_t statement_end(const token_list& source, std::size_t begin, std::size_t limit);
+
 /// Takes the compound statement at `open` apart around `__syncthreads();`.
 body_outline outline(const token_list& source, std::size_t open);
 

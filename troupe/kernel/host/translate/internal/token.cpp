@@ -21,7 +21,9 @@ constexpr std::string_view punctuators[] = {"<=>", "->*", "...", "<<=", ">>=", "
 
 class tokenizer {
  public:
-  explicit tokenizer(std::string_view source) : source_(source) { out_.source = source; }
+  tokenizer(std::string_view source, std::string_view own_folder) : source_(source), own_folder_(own_folder) {
+    out_.source = source;
+  }
 
   token_list run() {
     file_named("");
@@ -30,7 +32,7 @@ class tokenizer {
       const char c = source_[at_];
       if (c == '\n') {
         ++line_;
-        ++at_;
+        line_begin_ = ++at_;
         line_begins = true;
       } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
         ++at_;
@@ -43,7 +45,7 @@ class tokenizer {
         one();
       }
     }
-    out_.tokens.push_back({token_kind::end, line_, file_, source_.substr(source_.size())});
+    out_.tokens.push_back({token_kind::end, line_, file_, 0, source_.substr(source_.size())});
     find_partners();
     return std::move(out_);
   }
@@ -74,12 +76,13 @@ class tokenizer {
         close = std::min(close, text.size());
         file_ = file_named(text.substr(open + 1, close - open - 1));
         // What a file is shows when it is entered: later the 3 may stand for a macro that comes from a system header.
-        const bool marked = close < text.size() && text.substr(close + 1).find('3') != std::string_view::npos;
+        const bool ours = !own_folder_.empty() && text.substr(open + 1).starts_with(own_folder_);
+        const bool marked = ours || (close < text.size() && text.substr(close + 1).find('3') != std::string_view::npos);
         if (file_ >= system_files_.size()) system_files_.resize(file_ + 1, marked);
         system_ = system_files_[file_];
       }
     } else if (!system_ && text.substr(i).starts_with("pragma")) {
-      out_.tokens.push_back({token_kind::pragma, line_, file_, text});
+      out_.tokens.push_back({token_kind::pragma, line_, file_, 0, text});
     }
     at_ += text.size();
   }
@@ -87,7 +90,8 @@ class tokenizer {
   void push(token_kind kind, std::size_t length) {
     length = std::min(length, source_.size() - at_);
     const std::string_view text = source_.substr(at_, length);
-    out_.tokens.push_back({kind, line_, file_, text});
+    out_.tokens.push_back({kind, line_, file_, static_cast<std::uint32_t>(at_ - line_begin_ + 1), text});
+    if (const std::size_t end = text.rfind('\n'); end != std::string_view::npos) line_begin_ = at_ + end + 1;
     line_ += static_cast<std::uint32_t>(std::count(text.begin(), text.end(), '\n'));
     at_ += length;
   }
@@ -105,8 +109,9 @@ class tokenizer {
     if (rest.starts_with("/*")) {
       const std::size_t end = source_.find("*/", at_ + 2);
       const std::size_t stop = end == std::string_view::npos ? source_.size() : end + 2;
-      line_ += static_cast<std::uint32_t>(std::count(source_.begin() + static_cast<std::ptrdiff_t>(at_),
-                                                     source_.begin() + static_cast<std::ptrdiff_t>(stop), '\n'));
+      const std::string_view comment = source_.substr(at_, stop - at_);
+      if (const std::size_t last = comment.rfind('\n'); last != std::string_view::npos) line_begin_ = at_ + last + 1;
+      line_ += static_cast<std::uint32_t>(std::count(comment.begin(), comment.end(), '\n'));
       at_ = stop;
       return;
     }
@@ -162,20 +167,50 @@ class tokenizer {
     std::vector<std::uint32_t> open;
     for (std::uint32_t i = 0; i < none; ++i) {
       const token& t = out_.tokens[i];
+      if (t.is("__global__") && !out_.alone) look_for_unclosed_function(open, i);
       if (t.kind != token_kind::punctuator || t.text.size() != 1) continue;
       const char c = t.text[0];
       if (c == '(' || c == '[' || c == '{') open.push_back(i);
       if (c != ')' && c != ']' && c != '}') continue;
       const char wanted = c == ')' ? '(' : c == ']' ? '[' : '{';
-      if (open.empty() || out_.tokens[open.back()].text[0] != wanted) continue;  // the compiler will complain
+      if (open.empty()) {
+        lone(i,
+             "this '" + std::string(t.text) + "' closes nothing; remove it, or add the '" + wanted + "' it belongs to");
+        continue;
+      }
+      if (out_.tokens[open.back()].text[0] != wanted) {
+        lone(open.back(), "this '" + std::string(out_.tokens[open.back()].text) + "' is not closed before the '" +
+                              std::string(t.text) + "' in line " + std::to_string(t.line));
+        continue;
+      }
       out_.partner[open.back()] = i;
       out_.partner[i] = open.back();
       open.pop_back();
     }
+    if (!open.empty())
+      lone(open.back(),
+           "this '" + std::string(out_.tokens[open.back()].text) + "' is not closed before the end of the source");
   }
 
-  std::string_view source_;
-  std::size_t at_ = 0;
+  void lone(std::uint32_t at, std::string text) {
+    if (!out_.alone) out_.alone = {at, std::move(text)};
+  }
+
+  // No kernel is declared inside of a function: so a } is missing before it. Behind ) and its like a { opens a
+  // function's body.
+  void look_for_unclosed_function(const std::vector<std::uint32_t>& open, std::uint32_t kernel) {
+    for (const std::uint32_t i : open) {
+      const token& before = i == 0 ? out_.tokens.back() : out_.tokens[i - 1];
+      if (!out_.tokens[i].is("{") || !(before.is(")") || before.is("const") || before.is("noexcept"))) continue;
+      const std::uint32_t last = open.back();
+      return lone(last, "this '" + std::string(out_.tokens[last].text) +
+                            "' is not closed before the __global__ in line " +
+                            std::to_string(out_.tokens[kernel].line));
+    }
+  }
+
+  std::string_view source_, own_folder_;
+  std::size_t at_ = 0, line_begin_ = 0;
   std::uint32_t line_ = 1, file_ = 0;
   bool system_ = false;
   std::vector<bool> system_files_{false};
@@ -185,7 +220,9 @@ class tokenizer {
 
 }  // namespace
 
-token_list tokenize(std::string_view preprocessed) { return tokenizer(preprocessed).run(); }
+token_list tokenize(std::string_view preprocessed, std::string_view own_folder) {
+  return tokenizer(preprocessed, own_folder).run();
+}
 
 std::size_t token_list::after_angles(std::size_t open, std::size_t limit) const noexcept {
   constexpr std::size_t longest = 2048;  // looked at again and again, a longer one would cost more than linear time

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,8 +16,9 @@ enum class token_kind : std::uint8_t { identifier, number, literal, punctuator, 
 /// A token of the user's own source. `text` lies in the source.
 struct token {
   token_kind kind = token_kind::end;
-  std::uint32_t line = 0;  ///< in the file the user wrote
-  std::uint32_t file = 0;  ///< index into token_list::files
+  std::uint32_t line = 0;    ///< in the file the user wrote
+  std::uint32_t file = 0;    ///< index into token_list::files
+  std::uint32_t column = 0;  ///< there, from 1 on; 0 where a macro has written it
   std::string_view text;
 
   bool is(std::string_view s) const noexcept { return kind != token_kind::literal && text == s; }
@@ -40,8 +42,16 @@ struct token_list {
   std::size_t after_angles(std::size_t open, std::size_t limit) const noexcept;
 
   std::vector<std::uint32_t> partner;  ///< of each bracket the other one; size() for all others
+
+  /// The first bracket without a partner, and what is to be said of it.
+  struct lone_bracket {
+    std::size_t at;
+    std::string text;
+  };
+  std::optional<lone_bracket> alone;
 };
 
-token_list tokenize(std::string_view preprocessed);
+/// Files in `own_folder`, if there is one, are ours, and count as system headers.
+token_list tokenize(std::string_view preprocessed, std::string_view own_folder = {});
 
 }  // namespace troupe::kernel

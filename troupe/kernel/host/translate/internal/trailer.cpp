@@ -36,12 +36,16 @@ std::string_view last_name(std::string_view name) {
 
 }  // namespace
 
-std::string trailer(const unit& u, const translate_options& options, bool state) {
-  std::vector<std::string> names = options.kernels;
+std::string trailer(const unit& u, const translate_options& options, const kernel_aliases& aliases, bool state) {
+  std::vector<std::string> names = options.kernels, expressions;
+  for (const std::string& name : names) expressions.push_back(expression(name));
   if (names.empty())
     for (const definition& d : u.definitions)
-      if (d.is_kernel && d.is_function() && d.has_body && !d.is_template && !d.name.empty())
+      if (d.is_kernel && d.is_function() && d.has_body && !d.is_template && !d.name.empty()) {
         names.push_back(d.qualified());
+        const auto alias = aliases.find(&d);
+        expressions.push_back(alias == aliases.end() ? names.back() : d.scope + alias->second);
+      }
 
   const std::string n = std::to_string(names.size()), g = std::to_string(options.globals.size());
   std::string out = "\n# 1 \"<the image's table>\"\n";
@@ -50,8 +54,8 @@ std::string trailer(const unit& u, const translate_options& options, bool state)
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string number = std::to_string(i);
     out += "# 1 \"<name expression " + literal(expression(names[i])).substr(1) + "\n";
-    out += "using entry_" + number + " = ::troupe_cuda::entry<" + (state ? "true" : "false") + ", (" +
-           expression(names[i]) + ")>;\n";
+    out += "using entry_" + number + " = ::troupe_cuda::entry<" + (state ? "true" : "false") +
+           ", ::troupe_cuda::kernel_of(" + expressions[i] + ")>;\n";
   }
   out += "__attribute__((constructor)) static void fill() {\n";
   for (std::size_t i = 0; i < names.size(); ++i)

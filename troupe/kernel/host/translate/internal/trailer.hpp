@@ -5,10 +5,14 @@
 #include <string>
 #include <troupe/kernel/host/translate/internal/functions.hpp>
 #include <troupe/kernel/host/translate/translate.hpp>
+#include <unordered_map>
 
 namespace troupe::kernel {
 
+/// Names by which kernels can be told from others of the same name.
+using kernel_aliases = std::unordered_map<const definition*, std::string>;
+
 /// The table of the image, as C++ behind the source. `state`: functions outside of kernels ask for the block.
-std::string trailer(const unit& u, const translate_options& options, bool state);
+std::string trailer(const unit& u, const translate_options& options, const kernel_aliases& aliases, bool state);
 
 }  // namespace troupe::kernel

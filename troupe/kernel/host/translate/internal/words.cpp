@@ -40,6 +40,15 @@ bool is_word_before_expression(std::string_view w) noexcept {
          w == "co_await" || w == "co_yield";
 }
 
+bool is_specifier_beside(const token_list& s, std::size_t i, std::string_view word) noexcept {
+  constexpr std::size_t most = 16;
+  for (std::size_t k = i; k-- > 0 && i - k < most && s[k].is_identifier();)
+    if (s[k].text == word) return true;
+  for (std::size_t k = i + 1; k < i + most && s[k].is_identifier(); ++k)
+    if (s[k].text == word) return true;
+  return false;
+}
+
 bool is_assignment(const token& t) noexcept {
   if (t.kind != token_kind::punctuator || !t.text.ends_with('=')) return false;
   return t.text != "==" && t.text != "!=" && t.text != "<=" && t.text != ">=";

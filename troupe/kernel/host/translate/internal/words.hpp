@@ -21,6 +21,10 @@ bool is_unevaluated_word(std::string_view word) noexcept;
 /// return, else, case ...: words that can stand in front of an expression.
 bool is_word_before_expression(std::string_view word) noexcept;
 
+/// Whether the word at `i` is one of the specifiers of a declaration that has `word` among them: `static` in
+/// `static __shared__ float x[4];`.
+bool is_specifier_beside(const token_list& source, std::size_t i, std::string_view word) noexcept;
+
 /// =, += and its like.
 bool is_assignment(const token& t) noexcept;
 /// ++ and --.

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What jit says of a source on the host engine: in the lines, columns and names that its author sees.
+#include <algorithm>
+
+#include "jit_source.hpp"
+
+namespace troupe::whole {
+namespace {
+
+class a_message_of_jit : public testing::Test {
+ protected:
+  float output_of(const jit::program& p) const {
+    auto out = gpu_.alloc<float>(1, {.zeroed = true});
+    gpu_.tell(jit::launch{.kernel = p.kernel("k"), .grid = 1, .block = 1, .arguments = {inout(out)}});
+    const auto got = gpu_.download(out).get();
+    EXPECT_OK(got);
+    return got ? (*got)[0] : -1;
+  }
+
+  runtime runtime_;
+  device gpu_ = runtime_.open_device(with_test_engines());
+};
+
+TEST_F(a_message_of_jit, names_an_error_once_and_in_the_columns_of_the_source) {
+  const std::string source =
+      "#define TWICE(x) ((x) + (x))\n"
+      "__global__ void k(float* out) { __shared__ float s[4]; s[0] = 1; __syncthreads();\n"
+      "  out[0] = TWICE(s[0]) + undeclared; }\n";
+  const error e = error_of(jit::compile(gpu_, {.source = source, .name = "k.cu"}).ready());
+  const std::string text = e.text();
+  EXPECT_TRUE(is_error(e, reaction::caller_bug, {"jit.compile: k.cu does not compile:\n", "k.cu:3:26: error:"}));
+  EXPECT_EQ(text.find("error:"), text.rfind("error:")) << text;
+  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+    end = std::min(text.find('\n', at), text.size());
+    EXPECT_LT(end - at, 150u) << text.substr(at, end - at);
+  }
+}
+
+TEST_F(a_message_of_jit, names_the_bracket_that_has_no_partner) {
+  const error e =
+      error_of(jit::compile(gpu_, {.source = "__global__ void k(float* out) {\n  if (out) {\n    out[0] = 1;\n}\n\n"
+                                             "__global__ void f(float* out) {}\n",
+                                   .name = "k.cu"})
+                   .ready());
+  EXPECT_TRUE(is_error(e, reaction::caller_bug,
+                       {"k.cu does not compile:\nk.cu:1: error: this '{' is not closed before the ", " in line 6"}));
+}
+
+TEST_F(a_message_of_jit, names_a_function_that_is_not_defined_as_the_source_does) {
+  const error e =
+      error_of(jit::compile(gpu_, {.source = "namespace ns { __device__ float merge(const float*, int); }\n"
+                                             "__global__ void k(float* out) { out[0] = ns::merge(out, 1); }\n",
+                                   .name = "k.cu"})
+                   .ready());
+  EXPECT_TRUE(
+      is_error(e, reaction::caller_bug,
+               {"k.cu does not compile: the function ns::merge(float const*, int) is declared and used, but not "
+                "defined: define it in the source"}));
+}
+
+TEST_F(a_message_of_jit, tells_of_kernels_that_need_a_gpu_and_the_others_run) {
+  const auto p = jit::compile(gpu_, {.source = "__global__ void k(float* out) { out[0] = 3; }\n"
+                                               "__global__ void of_gpus(float* out) {\n  asm(\"exit;\");\n}\n",
+                                     .name = "k.cu"});
+  EXPECT_EQ(output_of(p), 3);
+  const auto log = p.log().get();
+  ASSERT_OK(log);
+  EXPECT_NE(log->find("k.cu:3: note: the kernel around this needs a GPU: PTX (asm) runs on GPUs only"), log->npos)
+      << *log;
+  auto out = gpu_.alloc<float>(1, {.zeroed = true});
+  EXPECT_TRUE(is_error(
+      error_of(gpu_.ask(jit::launch{.kernel = p.kernel("of_gpus"), .grid = 1, .block = 1, .arguments = {inout(out)}})),
+      reaction::unsupported, {"jit.launch: kernel of_gpus needs a GPU: k.cu:3: PTX (asm) runs on GPUs only"}));
+  const auto attributes = p.attributes("of_gpus").get();
+  ASSERT_OK(attributes);
+  EXPECT_TRUE(attributes->execution.starts_with("never: k.cu:3: PTX")) << attributes->execution;
+}
+
+}  // namespace
+}  // namespace troupe::whole
