@@ -98,11 +98,31 @@ static result<real_of<T>> compute(const nrm2<T>& r) {
 }
 
 template <class T>
-static result<real_of<T>> compute(const asum<T>& r) {
+static double sum_of_reals(const T* x, std::int64_t n, std::int64_t inc) {
   double sum = 0;
-  pieces(r.n.value(), step(r.incx), [&](blasint n, std::int64_t x, blasint inc) {
-    sum += static_cast<double>(routines<T>::asum(n, r.x.data() + x, inc));
+  pieces(n, inc, [&](blasint count, std::int64_t at, blasint step) {
+    sum += static_cast<double>(routines<T>::asum(count, x + at, step));
   });
+  return sum;
+}
+// Not by OpenBLAS's own routines: version 0.3.21 has a wrong one among its kernels for Cooperlake.
+template <class T>
+static double sum_of_complex(const T* x, std::int64_t n, std::int64_t inc) {
+  using real = real_of<T>;
+  if (inc == 1) return sum_of_reals(reinterpret_cast<const real*>(x), 2 * n, 1);
+  double sum = 0;
+  for (std::int64_t i = 0; i < n; ++i)
+    sum += std::abs(static_cast<double>(x[i * inc].real)) + std::abs(static_cast<double>(x[i * inc].imag));
+  return sum;
+}
+template <class T>
+static result<real_of<T>> compute(const asum<T>& r) {
+  const std::int64_t n = r.n.value(), inc = std::abs(step(r.incx));
+  double sum;
+  if constexpr (std::is_same_v<T, real_of<T>>)
+    sum = sum_of_reals(r.x.data(), n, inc);
+  else
+    sum = sum_of_complex(r.x.data(), n, inc);
   return answer(r, static_cast<real_of<T>>(sum));
 }
 

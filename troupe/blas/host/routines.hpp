@@ -128,7 +128,6 @@ struct routines<complex64> {
   TROUPE_ROUTINES_OF_ALL(c)
   TROUPE_ROUTINES_OF_COMPLEX(c)
   static constexpr auto nrm2 = cblas_scnrm2;
-  static constexpr auto asum = cblas_scasum;
   static constexpr auto real_scal = cblas_csscal;
   static constexpr auto real_rot = cblas_csrot;
 };
@@ -137,7 +136,6 @@ struct routines<complex128> {
   TROUPE_ROUTINES_OF_ALL(z)
   TROUPE_ROUTINES_OF_COMPLEX(z)
   static constexpr auto nrm2 = cblas_dznrm2;
-  static constexpr auto asum = cblas_dzasum;
   static constexpr auto real_scal = cblas_zdscal;
   static constexpr auto real_rot = cblas_zdrot;
 };
