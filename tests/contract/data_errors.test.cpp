@@ -63,6 +63,15 @@ TEST_P(data_errors, dependents_asked_after_the_failure_is_known_are_refused_with
   EXPECT_EQ(e.chain()[1].name, "memory.download");
 }
 
+TEST_P(data_errors, a_closed_device_names_what_it_refuses_once_and_not_as_reached_through_itself) {
+  const auto x = zeros();
+  EXPECT_OK(gpu.close().get());
+  const submission s = gpu.tell(increment{.x = x, .n = 10});
+  ASSERT_FALSE(s);
+  EXPECT_TRUE(is_error(s.error(), reaction::stopped, {"testing.increment"}));
+  EXPECT_TRUE(s.error().chain().empty()) << s.error().to_string();
+}
+
 TEST_P(data_errors, overwriting_makes_valid_again_in_the_queue_and_afterwards) {
   const auto x = zeros();
   blockade b(gpu);

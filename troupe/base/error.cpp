@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/error.hpp>
 
+#include <algorithm>
 #include <cstring>
 
 namespace troupe {
@@ -43,6 +44,32 @@ static std::string named(const request_id& r) {
   return r.ticket == 0 ? r.name : r.name + " #" + std::to_string(r.ticket);
 }
 
+static std::string chain_text(const std::vector<request_id>& chain) {
+  std::string out;
+  for (auto first = chain.begin(); first != chain.end();) {
+    const auto end = std::find_if(first, chain.end(), [&](const request_id& r) { return r.name != first->name; });
+    if (!out.empty()) out += ", ";
+    out += named(*first);
+    if (const auto count = end - first; count > 1) {
+      if (const std::uint64_t last = (end - 1)->ticket; first->ticket != 0 && last > first->ticket)
+        out += " to #" + std::to_string(last);
+      out += " (" + std::to_string(count) + " times)";
+    }
+    first = end;
+  }
+  if (chain.size() >= max_chain) out += ", …";
+  return out;
+}
+
+error error::passed_on_to(request_id next) const {
+  details d = all();
+  if (d.request.name.empty())
+    d.request = std::move(next);
+  else if (d.chain.size() < max_chain)
+    d.chain.push_back(std::move(next));
+  return error(std::move(d));
+}
+
 std::string error::to_string() const {
   std::string out(troupe::to_string(reaction()));
   out += " [" + domain();
@@ -54,11 +81,7 @@ std::string error::to_string() const {
     if (rest.starts_with(name + ": ")) rest.remove_prefix(name.size() + 2);  // it is not told twice
   }
   out.append(": ").append(rest);
-  if (!chain().empty()) {
-    out += " (reached through";
-    for (const request_id& step : chain()) out += (&step == &chain().front() ? " " : ", ") + named(step);
-    out += ")";
-  }
+  if (!chain().empty()) out += " (reached through " + chain_text(chain()) + ")";
   return out;
 }
 

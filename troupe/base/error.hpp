@@ -20,7 +20,7 @@ enum class reaction : std::uint8_t {
   context_lost,  ///< the worker died: upload again and go on
   unsupported,   ///< this engine or hardware cannot; the text says what can
   stopped,       ///< the receiver was closed or gave up
-  fatal,         ///< a defect in Troupe or its environment
+  fatal,  ///< a defect where the answer is made: an exception, a dropped promise; or one in Troupe or its environment
 };
 
 std::string_view to_string(reaction r) noexcept;
@@ -31,6 +31,9 @@ struct request_id {
   std::uint64_t ticket = 0;
   friend bool operator==(const request_id&, const request_id&) = default;
 };
+
+/// An error names at most so many of the requests that it reached along the data; the chain does not grow any further.
+inline constexpr std::size_t max_chain = 16;
 
 template <class T>
 class result;
@@ -45,8 +48,9 @@ class error {
     std::string text;              ///< operation, field, value, what was expected, what to do
     request_id request = {};       ///< the request that failed first
     std::uint64_t generation = 0;  ///< of the device, 0 where there is none
-    std::vector<request_id> chain =
-        {};  ///< requests the error travelled through along the data, nearest to the cause first
+    /// The first `max_chain` requests that the error reached along the data, nearest to the cause first; `request` is
+    /// not among them.
+    std::vector<request_id> chain = {};
     std::source_location source = {};  ///< where the error was made
   };
 
@@ -67,8 +71,12 @@ class error {
   const std::source_location& source() const noexcept { return details_->source; }
   const details& all() const noexcept { return *details_; }
 
-  /// The whole story on one line: reaction, domain, request, text, chain.
+  /// The whole story on one line: reaction, domain, request, text, chain. Neighbours in the chain that have the same
+  /// name are counted; "…" ends a chain that may be longer than is known.
   std::string to_string() const;
+
+  /// This error as `next` gets it, which reads what failed. An error that names no request yet becomes that of `next`.
+  error passed_on_to(request_id next) const;
 
  private:
   template <class T>

@@ -76,5 +76,30 @@ TEST(error, text_names_the_request_once_and_no_ticket_that_was_never_given) {
             "#3)");
 }
 
+TEST(error, text_counts_neighbours_of_one_name_in_the_chain) {
+  error::details d{.reaction = reaction::unsupported, .domain = "test", .text = "no", .request = {"a", 1}};
+  d.chain = {
+      {"blas.axpy<f32>", 2}, {"blas.axpy<f32>", 3}, {"blas.axpy<f32>", 5}, {"memory.copy", 6}, {"b", 0}, {"b", 0}};
+  EXPECT_EQ(
+      error(d).to_string(),
+      "unsupported [test] a #1: no (reached through blas.axpy<f32> #2 to #5 (3 times), memory.copy #6, b (2 times))");
+}
+
+TEST(error, text_says_that_a_chain_may_be_longer_than_is_known) {
+  error e(error::details{.reaction = reaction::unsupported, .domain = "test", .text = "no", .request = {"a", 1}});
+  for (std::uint64_t ticket = 2; ticket < 2 + max_chain - 1; ++ticket) e = e.passed_on_to({"b", ticket});
+  EXPECT_EQ(e.to_string(), "unsupported [test] a #1: no (reached through b #2 to #16 (15 times))");
+  for (std::uint64_t ticket = 17; ticket < 100; ++ticket) e = e.passed_on_to({"b", ticket});
+  EXPECT_EQ(e.chain().size(), max_chain);
+  EXPECT_EQ(e.to_string(), "unsupported [test] a #1: no (reached through b #2 to #17 (16 times), …)");
+}
+
+TEST(error, that_names_no_request_becomes_that_of_the_first_it_reaches) {
+  const error e = error(reaction::stopped, "device", "closed").passed_on_to({"blas.scal<f64>", 0});
+  EXPECT_EQ(e.to_string(), "stopped [device] blas.scal<f64>: closed");
+  EXPECT_EQ(e.passed_on_to({"memory.download", 7}).to_string(),
+            "stopped [device] blas.scal<f64>: closed (reached through memory.download #7)");
+}
+
 }  // namespace
 }  // namespace troupe

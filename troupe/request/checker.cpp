@@ -104,11 +104,7 @@ void checker::refuse_less(const void* field, extent value, extent low, std::stri
 }
 
 // The error that an operand carries becomes this request's.
-void checker::pass_on(const error& cause) {
-  error::details d = cause.all();
-  if (d.chain.size() < max_chain) d.chain.push_back({std::string(name_), 0});
-  error_.emplace(std::move(d));
-}
+void checker::pass_on(const error& cause) { error_.emplace(cause.passed_on_to({std::string(name_), 0})); }
 
 void checker::refuse_range(const void* field, const memory_range& range) {
   if (error_) return;

@@ -24,8 +24,6 @@ inline constexpr std::size_t max_reply_bytes = 64;
 inline constexpr std::size_t max_payload_bytes = 1024;
 /// As many operands as a request has without costing allocations; lists of operands may be longer.
 inline constexpr std::size_t max_operands = 12;
-/// As many requests as an error names that it reached along the data; it goes on travelling without growing.
-inline constexpr std::size_t max_chain = 16;
 
 namespace detail {
 

@@ -273,6 +273,14 @@ TEST_F(request_checks, blocks_of_one_matrix_overlap_exactly_when_they_share_an_e
   EXPECT_GT(met, 100);
 }
 
+TEST_F(request_checks, an_error_of_the_device_is_not_reached_through_the_request_that_meets_it_first) {
+  mine.stale_marks = 1;
+  owner.stale_begin = 0x1000;
+  owner.stale_end = 0x1040;
+  owner.last = error(reaction::stopped, "device", "closed");
+  EXPECT_EQ(refusal(scale{.x = at(0, 4), .n = 4}), "stopped [device] test.scale: closed");
+}
+
 TEST_F(request_checks, an_error_names_the_nearest_requests_it_reached_and_no_more) {
   mine.stale_marks = 1;
   owner.stale_begin = 0x1000;

@@ -7,9 +7,7 @@
 namespace troupe {
 
 error device_core::passed_on(const error& cause, const request_info& info, std::uint64_t ticket) {
-  error::details d = cause.all();
-  if (d.chain.size() < max_chain) d.chain.push_back({std::string(info.label), ticket});
-  return error(std::move(d));
+  return cause.passed_on_to({std::string(info.label), ticket});
 }
 
 // Answered by `answer_failures`: all that fail at once are looked at together.
