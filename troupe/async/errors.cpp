@@ -31,7 +31,17 @@ error nothing_to_wait_for() {
   return error(reaction::caller_bug, "async", "when_any was given no pendings: none can be the first to answer");
 }
 
-error dropped_promise() { return error(reaction::fatal, "async", "the promise was dropped without an answer"); }
+error dropped_promise(const std::source_location& made) {
+  const std::string_view path = made.file_name();
+  std::string text = "the promise that was made in ";
+  text.append(made.function_name())
+      .append(", ")
+      .append(path.substr(path.rfind('/') + 1))
+      .append(":")
+      .append(std::to_string(made.line()))
+      .append(", was destroyed without an answer: call set() on every path, also where an exception leaves the code");
+  return error(reaction::fatal, "async", std::move(text), made);
+}
 
 error from_current_exception(std::string_view domain) {
   try {

@@ -106,15 +106,22 @@ TEST(promise, only_the_first_answer_counts) {
   EXPECT_EQ(*q.get(), 1);
 }
 
-TEST(promise, dropped_without_an_answer_answers_with_a_fatal_error) {
+promise<int> made_here() { return {}; }
+
+TEST(promise, dropped_without_an_answer_answers_with_a_fatal_error_that_says_where_it_was_made) {
   pending<int> q;
   {
-    q = promise<int>().get_pending();
+    promise<int> other, p = made_here();
+    other = std::move(p);
+    q = other.get_pending();
   }
   const auto answer = q.get();
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().reaction(), reaction::fatal);
-  EXPECT_EQ(answer.error().text(), "the promise was dropped without an answer");
+  const std::string& text = answer.error().text();
+  EXPECT_NE(text.find("made_here"), std::string::npos) << text;
+  EXPECT_NE(text.find("pending.test.cpp:" + std::to_string(answer.error().source().line())), std::string::npos) << text;
+  EXPECT_NE(text.find("without an answer"), std::string::npos) << text;
 }
 
 TEST(promise, hands_out_its_pending_once) {

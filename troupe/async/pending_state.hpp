@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <source_location>
 #include <string_view>
 #include <troupe/async/pending_core.hpp>
 #include <troupe/async/ref.hpp>
@@ -14,7 +15,8 @@ namespace detail {
 error not_answered_yet();
 error already_taken();
 error empty_pending();
-error dropped_promise();
+/// Of a promise that was made there.
+error dropped_promise(const std::source_location& made);
 /// Inside a catch block: what was thrown, as an error. A `bad_result` keeps the error it carries.
 error from_current_exception(std::string_view domain);
 }  // namespace detail

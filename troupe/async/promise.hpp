@@ -19,19 +19,22 @@ struct promise_state final : pending_state<T> {
 }  // namespace detail
 
 /// An answer that is owed: the producer's side of a `pending`. Move only.
-/// A promise that is destroyed without an answer gives a `fatal` error, so that nobody waits for ever.
+/// A promise that is destroyed without an answer gives a `fatal` error that says where it was made, so that nobody
+/// waits for ever.
 template <class T>
 class promise {
  public:
-  promise() : state_(ref<state>::adopt(new state)), pending_(state_) {}
+  promise(const std::source_location& made = std::source_location::current())
+      : state_(ref<state>::adopt(new state)), pending_(state_), made_(made) {}
   promise(promise&&) noexcept = default;
   promise& operator=(promise o) noexcept {
     std::swap(state_, o.state_);
     std::swap(pending_, o.pending_);
+    std::swap(made_, o.made_);
     return *this;
   }
   ~promise() {
-    if (state_ && !state_->done()) state_->answer(detail::dropped_promise());
+    if (state_ && !state_->done()) state_->answer(detail::dropped_promise(made_));
   }
 
   /// The consumer's side; once, later ones are empty.
@@ -65,6 +68,7 @@ class promise {
   using state = detail::promise_state<T>;
   ref<state> state_;
   pending<T> pending_;
+  std::source_location made_;
 };
 
 }  // namespace troupe
