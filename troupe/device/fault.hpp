@@ -56,7 +56,7 @@ struct fault_record {
   bool quarantined = false;        ///< that request is refused from now on with the data that it had …
   time_span quarantine = {};       ///< … for so long, if nothing else dies of its kind, or until reset()
   int signal = 0;                  ///< that ended it, when one did
-  std::optional<std::uint64_t> address = {};  ///< that was touched wrongly, when the signal told
+  std::optional<std::uint64_t> address = {};  ///< of the invalid access, where the signal tells it
   std::string gpu_core = {};  ///< the file that device_options::gpu_core_folder asks for, if there is one
   std::uint32_t lost = 0, kept = 0, retried = 0, stale = 0;  ///< requests
   time_span sorted_out_after = {};                           ///< from when it was seen until all these were decided

@@ -133,6 +133,16 @@ TEST(device_supervisor, a_standby_that_is_still_coming_serves_when_it_is_ready) 
   EXPECT_EQ(d.on(event::worker_ready, 2), "serve2,launch3");
 }
 
+TEST(device_supervisor, a_budget_of_one_restart_is_told_in_the_singular) {
+  auto d = supervised::ready({.restarts = 1});
+  d.on(event::worker_exited, 1);
+  d.on(event::worker_ready, d.s.serving() + 1);
+  const auto out = d.feed(event::worker_exited, d.s.serving());
+  ASSERT_EQ(d.s.state(), device_state::stopped);
+  const std::string& text = out[2].why->text();
+  EXPECT_NE(text.find("restarted more than once within 60 s"), std::string::npos) << text;
+}
+
 TEST(device_supervisor, too_many_faults_in_a_while_stop_it_and_a_reset_begins_anew) {
   auto d = supervised::ready();
   std::uint32_t serving = 1;
