@@ -16,7 +16,7 @@ namespace troupe::blas {
 ///   cublasSgemvBatched
 template <class T>
 struct gemv_batched {
-  static_assert(is_full<T>, "blas::gemv_batched has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::gemv_batched has float, double, troupe::complex64 and troupe::complex128");
   list<in<T>> a, x;
   list<inout<T>> y;
   extent m, n;
@@ -33,7 +33,7 @@ struct gemv_batched {
 /// then all use the same. The results may not share elements.   cublasSgemvStridedBatched
 template <class T>
 struct gemv_strided_batched {
-  static_assert(is_full<T>, "blas::gemv_strided_batched has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::gemv_strided_batched has float, double, troupe::complex64 and troupe::complex128");
   in<T> a, x;
   inout<T> y;
   extent m, n, batch;
@@ -52,7 +52,7 @@ struct gemv_strided_batched {
 /// A is triangular, B is m by n.   cublasStrsmBatched
 template <class T>
 struct trsm_batched {
-  static_assert(is_full<T>, "blas::trsm_batched has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::trsm_batched has float, double, troupe::complex64 and troupe::complex128");
   list<in<T>> a;
   list<inout<T>> b;
   extent m, n;

@@ -15,7 +15,7 @@ namespace troupe::blas {
 ///   cublasSgeam / loops of its own on the host
 template <class T>
 struct geam {
-  static_assert(is_full<T>, "blas::geam has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::geam has float, double, troupe::complex64 and troupe::complex128");
   in<T> a, b;
   out<T> c;
   extent m, n;
@@ -32,7 +32,7 @@ struct geam {
 ///   cublasSdgmm / loops of its own on the host
 template <class T>
 struct dgmm {
-  static_assert(is_full<T>, "blas::dgmm has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::dgmm has float, double, troupe::complex64 and troupe::complex128");
   in<T> a, x;
   out<T> c;
   extent m, n;

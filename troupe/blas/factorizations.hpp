@@ -17,7 +17,7 @@ namespace troupe::blas {
 /// places: fast, but only for matrices known to be benign.   cublasSgetrfBatched / sgetrf
 template <class T>
 struct getrf_batched {
-  static_assert(is_full<T>, "blas::getrf_batched has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::getrf_batched has float, double, troupe::complex64 and troupe::complex128");
   list<inout<T>> a;
   std::optional<out<std::int32_t>> pivots = {};
   out<std::int32_t> info;
@@ -34,7 +34,7 @@ struct getrf_batched {
 ///   cublasSgetrsBatched / sgetrs
 template <class T>
 struct getrs_batched {
-  static_assert(is_full<T>, "blas::getrs_batched has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::getrs_batched has float, double, troupe::complex64 and troupe::complex128");
   list<in<T>> a;
   std::optional<in<std::int32_t>> pivots = {};
   list<inout<T>> b;
@@ -51,7 +51,7 @@ struct getrs_batched {
 ///   cublasSgetriBatched / sgetri
 template <class T>
 struct getri_batched {
-  static_assert(is_full<T>, "blas::getri_batched has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::getri_batched has float, double, troupe::complex64 and troupe::complex128");
   list<in<T>> a;
   std::optional<in<std::int32_t>> pivots = {};
   list<out<T>> c;
@@ -66,7 +66,7 @@ struct getri_batched {
 /// C = the inverse of A, in one step, with pivoting. A keeps its content.   cublasSmatinvBatched / sgetrf, sgetri
 template <class T>
 struct matinv_batched {
-  static_assert(is_full<T>, "blas::matinv_batched has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::matinv_batched has float, double, troupe::complex64 and troupe::complex128");
   list<in<T>> a;
   list<out<T>> c;
   out<std::int32_t> info;
@@ -81,7 +81,7 @@ struct matinv_batched {
 /// matrix. A is m by n.   cublasSgeqrfBatched / sgeqrf
 template <class T>
 struct geqrf_batched {
-  static_assert(is_full<T>, "blas::geqrf_batched has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::geqrf_batched has float, double, troupe::complex64 and troupe::complex128");
   list<inout<T>> a;
   list<out<T>> tau;
   extent m, n;
@@ -97,7 +97,7 @@ struct geqrf_batched {
 ///   cublasSgelsBatched / sgels
 template <class T>
 struct gels_batched {
-  static_assert(is_full<T>, "blas::gels_batched has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::gels_batched has float, double, troupe::complex64 and troupe::complex128");
   list<inout<T>> a, c;
   out<std::int32_t> info;
   extent m, n, nrhs;

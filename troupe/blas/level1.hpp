@@ -15,7 +15,7 @@ namespace troupe::blas {
 /// y = alpha * x + y. With alpha == 0, y stays as it is, whatever x holds.   cublasSaxpy / cblas_saxpy
 template <class T>
 struct axpy {
-  static_assert(is_full<T>, "blas::axpy has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::axpy has float, double, troupe::complex64 and troupe::complex128");
   in<T> x;
   inout<T> y;
   extent n;
@@ -33,7 +33,8 @@ struct axpy {
 template <class T, class F = T>
 struct scal {
   static_assert(is_full<T> && (std::is_same_v<F, T> || std::is_same_v<F, real_of<T>>),
-                "blas::scal has f32, f64, c64 and c128; the factor is of the same type, or real");
+                "blas::scal has float, double, troupe::complex64 and troupe::complex128; the factor is of the same "
+                "type, or real");
   inout<T> x;
   extent n;
   scalar<F> alpha = 1;
@@ -46,7 +47,7 @@ struct scal {
 /// y = x.   cublasScopy / cblas_scopy
 template <class T>
 struct copy {
-  static_assert(is_full<T>, "blas::copy has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::copy has float, double, troupe::complex64 and troupe::complex128");
   in<T> x;
   out<T> y;
   extent n;
@@ -59,7 +60,7 @@ struct copy {
 /// x and y change places.   cublasSswap / cblas_sswap
 template <class T>
 struct swap {
-  static_assert(is_full<T>, "blas::swap has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::swap has float, double, troupe::complex64 and troupe::complex128");
   inout<T> x, y;
   extent n;
   extent incx = 1, incy = 1;
@@ -71,7 +72,7 @@ struct swap {
 /// Answers the sum of x[i] * y[i]. x and y may be the same memory.   cublasSdot / cblas_sdot
 template <class T>
 struct dot {
-  static_assert(is_real<T>, "blas::dot has f32 and f64; for complex elements there are dotu and dotc");
+  static_assert(is_real<T>, "blas::dot has float and double; for complex elements there are dotu and dotc");
   in<T> x, y;
   extent n;
   extent incx = 1, incy = 1;
@@ -84,7 +85,8 @@ struct dot {
 /// Answers the sum of x[i] * y[i].   cublasCdotu / cblas_cdotu_sub
 template <class T>
 struct dotu {
-  static_assert(is_complex<T>, "blas::dotu has c64 and c128; for real elements there is dot");
+  static_assert(is_complex<T>,
+                "blas::dotu has troupe::complex64 and troupe::complex128; for real elements there is dot");
   in<T> x, y;
   extent n;
   extent incx = 1, incy = 1;
@@ -97,7 +99,8 @@ struct dotu {
 /// Answers the sum of conj(x[i]) * y[i].   cublasCdotc / cblas_cdotc_sub
 template <class T>
 struct dotc {
-  static_assert(is_complex<T>, "blas::dotc has c64 and c128; for real elements there is dot");
+  static_assert(is_complex<T>,
+                "blas::dotc has troupe::complex64 and troupe::complex128; for real elements there is dot");
   in<T> x, y;
   extent n;
   extent incx = 1, incy = 1;
@@ -110,7 +113,7 @@ struct dotc {
 /// Answers the root of the sum of |x[i]|^2, without overflow or underflow on the way.   cublasSnrm2 / cblas_snrm2
 template <class T>
 struct nrm2 {
-  static_assert(is_full<T>, "blas::nrm2 has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::nrm2 has float, double, troupe::complex64 and troupe::complex128");
   in<T> x;
   extent n;
   extent incx = 1;
@@ -123,7 +126,7 @@ struct nrm2 {
 /// Answers the sum of |x[i]|, where |z| is |real| + |imag| of a complex number.   cublasSasum / cblas_sasum
 template <class T>
 struct asum {
-  static_assert(is_full<T>, "blas::asum has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::asum has float, double, troupe::complex64 and troupe::complex128");
   in<T> x;
   extent n;
   extent incx = 1;
@@ -137,7 +140,7 @@ struct asum {
 /// answer is 0.   cublasIsamax (which counts from 1) / cblas_isamax
 template <class T>
 struct iamax {
-  static_assert(is_full<T>, "blas::iamax has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::iamax has float, double, troupe::complex64 and troupe::complex128");
   in<T> x;
   extent n;
   extent incx = 1;
@@ -150,7 +153,7 @@ struct iamax {
 /// The same for the smallest.   cublasIsamin / cblas_isamin
 template <class T>
 struct iamin {
-  static_assert(is_full<T>, "blas::iamin has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::iamin has float, double, troupe::complex64 and troupe::complex128");
   in<T> x;
   extent n;
   extent incx = 1;

@@ -22,7 +22,7 @@ namespace troupe::blas {
 ///   cublasSgemv / cblas_sgemv
 template <class T>
 struct gemv {
-  static_assert(is_full<T>, "blas::gemv has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::gemv has float, double, troupe::complex64 and troupe::complex128");
   in<T> a, x;
   inout<T> y;
   extent m, n;
@@ -38,7 +38,7 @@ struct gemv {
 /// gemv with a band matrix.   cublasSgbmv / cblas_sgbmv
 template <class T>
 struct gbmv {
-  static_assert(is_full<T>, "blas::gbmv has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::gbmv has float, double, troupe::complex64 and troupe::complex128");
   in<T> a, x;
   inout<T> y;
   extent m, n, kl, ku;
@@ -54,7 +54,7 @@ struct gbmv {
 /// With a symmetric matrix.   cublasSsymv / cblas_ssymv
 template <class T>
 struct symv {
-  static_assert(is_full<T>, "blas::symv has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::symv has float, double, troupe::complex64 and troupe::complex128");
   in<T> a, x;
   inout<T> y;
   extent n;
@@ -70,7 +70,7 @@ struct symv {
 /// With a Hermitian matrix.   cublasChemv / cblas_chemv
 template <class T>
 struct hemv {
-  static_assert(is_complex<T>, "blas::hemv has c64 and c128");
+  static_assert(is_complex<T>, "blas::hemv has troupe::complex64 and troupe::complex128");
   in<T> a, x;
   inout<T> y;
   extent n;
@@ -86,7 +86,7 @@ struct hemv {
 /// With a symmetric band matrix.   cublasSsbmv / cblas_ssbmv
 template <class T>
 struct sbmv {
-  static_assert(is_real<T>, "blas::sbmv has f32 and f64");
+  static_assert(is_real<T>, "blas::sbmv has float and double");
   in<T> a, x;
   inout<T> y;
   extent n, k;
@@ -102,7 +102,7 @@ struct sbmv {
 /// With a Hermitian band matrix.   cublasChbmv / cblas_chbmv
 template <class T>
 struct hbmv {
-  static_assert(is_complex<T>, "blas::hbmv has c64 and c128");
+  static_assert(is_complex<T>, "blas::hbmv has troupe::complex64 and troupe::complex128");
   in<T> a, x;
   inout<T> y;
   extent n, k;
@@ -118,7 +118,7 @@ struct hbmv {
 /// With a packed symmetric matrix.   cublasSspmv / cblas_sspmv
 template <class T>
 struct spmv {
-  static_assert(is_real<T>, "blas::spmv has f32 and f64");
+  static_assert(is_real<T>, "blas::spmv has float and double");
   in<T> a, x;
   inout<T> y;
   extent n;
@@ -133,7 +133,7 @@ struct spmv {
 /// With a packed Hermitian matrix.   cublasChpmv / cblas_chpmv
 template <class T>
 struct hpmv {
-  static_assert(is_complex<T>, "blas::hpmv has c64 and c128");
+  static_assert(is_complex<T>, "blas::hpmv has troupe::complex64 and troupe::complex128");
   in<T> a, x;
   inout<T> y;
   extent n;

@@ -17,7 +17,7 @@ namespace troupe::blas {
 ///   cublasSsymm / cblas_ssymm
 template <class T>
 struct symm {
-  static_assert(is_full<T>, "blas::symm has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::symm has float, double, troupe::complex64 and troupe::complex128");
   in<T> a, b;
   inout<T> c;
   extent m, n;
@@ -33,7 +33,7 @@ struct symm {
 /// symm with a Hermitian A.   cublasChemm / cblas_chemm
 template <class T>
 struct hemm {
-  static_assert(is_complex<T>, "blas::hemm has c64 and c128");
+  static_assert(is_complex<T>, "blas::hemm has troupe::complex64 and troupe::complex128");
   in<T> a, b;
   inout<T> c;
   extent m, n;
@@ -50,7 +50,7 @@ struct hemm {
 /// `trans` may not be conjugate_transpose for complex elements.   cublasSsyrk / cblas_ssyrk
 template <class T>
 struct syrk {
-  static_assert(is_full<T>, "blas::syrk has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::syrk has float, double, troupe::complex64 and troupe::complex128");
   in<T> a;
   inout<T> c;
   extent n, k;
@@ -67,7 +67,7 @@ struct syrk {
 /// real. `trans` is none or conjugate_transpose.   cublasCherk / cblas_cherk
 template <class T>
 struct herk {
-  static_assert(is_complex<T>, "blas::herk has c64 and c128");
+  static_assert(is_complex<T>, "blas::herk has troupe::complex64 and troupe::complex128");
   in<T> a;
   inout<T> c;
   extent n, k;
@@ -83,7 +83,7 @@ struct herk {
 /// C = alpha * (op(A) * transpose(op(B)) + op(B) * transpose(op(A))) + beta * C, as syrk.   cublasSsyr2k / cblas_ssyr2k
 template <class T>
 struct syr2k {
-  static_assert(is_full<T>, "blas::syr2k has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::syr2k has float, double, troupe::complex64 and troupe::complex128");
   in<T> a, b;
   inout<T> c;
   extent n, k;
@@ -100,7 +100,7 @@ struct syr2k {
 /// is real.   cublasCher2k / cblas_cher2k
 template <class T>
 struct her2k {
-  static_assert(is_complex<T>, "blas::her2k has c64 and c128");
+  static_assert(is_complex<T>, "blas::her2k has troupe::complex64 and troupe::complex128");
   in<T> a, b;
   inout<T> c;
   extent n, k;
@@ -118,7 +118,7 @@ struct her2k {
 /// that are known to be symmetric.   cublasSsyrkx / blocks of cblas_sgemm
 template <class T>
 struct syrkx {
-  static_assert(is_full<T>, "blas::syrkx has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::syrkx has float, double, troupe::complex64 and troupe::complex128");
   in<T> a, b;
   inout<T> c;
   extent n, k;
@@ -135,7 +135,7 @@ struct syrkx {
 /// products that are known to be Hermitian; beta is real.   cublasCherkx / blocks of cblas_cgemm
 template <class T>
 struct herkx {
-  static_assert(is_complex<T>, "blas::herkx has c64 and c128");
+  static_assert(is_complex<T>, "blas::herkx has troupe::complex64 and troupe::complex128");
   in<T> a, b;
   inout<T> c;
   extent n, k;
@@ -153,7 +153,7 @@ struct herkx {
 /// in place: the same memory with the same leading dimension.   cublasStrmm / cblas_strmm
 template <class T>
 struct trmm {
-  static_assert(is_full<T>, "blas::trmm has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::trmm has float, double, troupe::complex64 and troupe::complex128");
   in<T> a, b;
   out<T> c;
   extent m, n;
@@ -172,7 +172,7 @@ struct trmm {
 /// m by n. Nothing looks whether A is singular.   cublasStrsm / cblas_strsm
 template <class T>
 struct trsm {
-  static_assert(is_full<T>, "blas::trsm has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::trsm has float, double, troupe::complex64 and troupe::complex128");
   in<T> a;
   inout<T> b;
   extent m, n;

@@ -23,7 +23,7 @@ struct rotation {
 /// memory of `a` and `b`, as in BLAS.   cublasSrotg / cblas_srotg
 template <class T>
 struct rotg {
-  static_assert(is_full<T>, "blas::rotg has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::rotg has float, double, troupe::complex64 and troupe::complex128");
   scalar<T> a, b;
   std::optional<out<T>> r = {}, z = {};
   std::optional<out<real_of<T>>> c = {};
@@ -37,8 +37,9 @@ struct rotg {
 /// real: rot<complex64, float>.   cublasSrot, cublasCrot, cublasCsrot / cblas_srot
 template <class T, class S = T>
 struct rot {
-  static_assert(is_full<T> && (std::is_same_v<S, T> || std::is_same_v<S, real_of<T>>),
-                "blas::rot has f32, f64, c64 and c128; s is of the same type, or real");
+  static_assert(
+      is_full<T> && (std::is_same_v<S, T> || std::is_same_v<S, real_of<T>>),
+      "blas::rot has float, double, troupe::complex64 and troupe::complex128; s is of the same type, or real");
   inout<T> x, y;
   extent n;
   scalar<real_of<T>> c;
@@ -67,7 +68,7 @@ struct rotmg_reply {
 /// leaves out by its flag is 0.   cublasSrotmg / cblas_srotmg
 template <class T>
 struct rotmg {
-  static_assert(is_real<T>, "blas::rotmg has f32 and f64");
+  static_assert(is_real<T>, "blas::rotmg has float and double");
   scalar<T> d1, d2, x1, y1;
   std::optional<out<T>> new_d1 = {}, new_d2 = {}, new_x1 = {};
   std::optional<out<modified_rotation<T>>> param = {};
@@ -81,7 +82,7 @@ struct rotmg {
 /// sign.   cublasSrotm / cblas_srotm
 template <class T>
 struct rotm {
-  static_assert(is_real<T>, "blas::rotm has f32 and f64");
+  static_assert(is_real<T>, "blas::rotm has float and double");
   inout<T> x, y;
   extent n;
   scalar<modified_rotation<T>> param;

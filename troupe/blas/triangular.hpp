@@ -15,7 +15,7 @@ namespace troupe::blas {
 /// The product, with a matrix.   cublasStrmv / cblas_strmv
 template <class T>
 struct trmv {
-  static_assert(is_full<T>, "blas::trmv has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::trmv has float, double, troupe::complex64 and troupe::complex128");
   in<T> a;
   inout<T> x;
   extent n;
@@ -32,7 +32,7 @@ struct trmv {
 /// The solution, with a matrix.   cublasStrsv / cblas_strsv
 template <class T>
 struct trsv {
-  static_assert(is_full<T>, "blas::trsv has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::trsv has float, double, troupe::complex64 and troupe::complex128");
   in<T> a;
   inout<T> x;
   extent n;
@@ -49,7 +49,7 @@ struct trsv {
 /// The product, with a band matrix.   cublasStbmv / cblas_stbmv
 template <class T>
 struct tbmv {
-  static_assert(is_full<T>, "blas::tbmv has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::tbmv has float, double, troupe::complex64 and troupe::complex128");
   in<T> a;
   inout<T> x;
   extent n, k;
@@ -66,7 +66,7 @@ struct tbmv {
 /// The solution, with a band matrix.   cublasStbsv / cblas_stbsv
 template <class T>
 struct tbsv {
-  static_assert(is_full<T>, "blas::tbsv has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::tbsv has float, double, troupe::complex64 and troupe::complex128");
   in<T> a;
   inout<T> x;
   extent n, k;
@@ -83,7 +83,7 @@ struct tbsv {
 /// The product, with a packed matrix.   cublasStpmv / cblas_stpmv
 template <class T>
 struct tpmv {
-  static_assert(is_full<T>, "blas::tpmv has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::tpmv has float, double, troupe::complex64 and troupe::complex128");
   in<T> a;
   inout<T> x;
   extent n;
@@ -99,7 +99,7 @@ struct tpmv {
 /// The solution, with a packed matrix.   cublasStpsv / cblas_stpsv
 template <class T>
 struct tpsv {
-  static_assert(is_full<T>, "blas::tpsv has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::tpsv has float, double, troupe::complex64 and troupe::complex128");
   in<T> a;
   inout<T> x;
   extent n;

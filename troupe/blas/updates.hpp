@@ -15,7 +15,7 @@ namespace troupe::blas {
 /// A = alpha * x * transpose(y) + A, where A is m by n.   cublasSger / cblas_sger
 template <class T>
 struct ger {
-  static_assert(is_real<T>, "blas::ger has f32 and f64");
+  static_assert(is_real<T>, "blas::ger has float and double");
   in<T> x, y;
   inout<T> a;
   extent m, n;
@@ -30,7 +30,7 @@ struct ger {
 /// A = alpha * x * transpose(y) + A, where A is m by n.   cublasCgeru / cblas_cgeru
 template <class T>
 struct geru {
-  static_assert(is_complex<T>, "blas::geru has c64 and c128");
+  static_assert(is_complex<T>, "blas::geru has troupe::complex64 and troupe::complex128");
   in<T> x, y;
   inout<T> a;
   extent m, n;
@@ -45,7 +45,7 @@ struct geru {
 /// A = alpha * x * conj(transpose(y)) + A, where A is m by n.   cublasCgerc / cblas_cgerc
 template <class T>
 struct gerc {
-  static_assert(is_complex<T>, "blas::gerc has c64 and c128");
+  static_assert(is_complex<T>, "blas::gerc has troupe::complex64 and troupe::complex128");
   in<T> x, y;
   inout<T> a;
   extent m, n;
@@ -60,7 +60,7 @@ struct gerc {
 /// A = alpha * x * transpose(x) + A, symmetric.   cublasSsyr / cblas_ssyr
 template <class T>
 struct syr {
-  static_assert(is_full<T>, "blas::syr has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::syr has float, double, troupe::complex64 and troupe::complex128");
   in<T> x;
   inout<T> a;
   extent n;
@@ -76,7 +76,7 @@ struct syr {
 /// A = alpha * x * conj(transpose(x)) + A, Hermitian; alpha is real.   cublasCher / cblas_cher
 template <class T>
 struct her {
-  static_assert(is_complex<T>, "blas::her has c64 and c128");
+  static_assert(is_complex<T>, "blas::her has troupe::complex64 and troupe::complex128");
   in<T> x;
   inout<T> a;
   extent n;
@@ -92,7 +92,7 @@ struct her {
 /// syr with a packed matrix.   cublasSspr / cblas_sspr
 template <class T>
 struct spr {
-  static_assert(is_real<T>, "blas::spr has f32 and f64");
+  static_assert(is_real<T>, "blas::spr has float and double");
   in<T> x;
   inout<T> a;
   extent n;
@@ -107,7 +107,7 @@ struct spr {
 /// her with a packed matrix.   cublasChpr / cblas_chpr
 template <class T>
 struct hpr {
-  static_assert(is_complex<T>, "blas::hpr has c64 and c128");
+  static_assert(is_complex<T>, "blas::hpr has troupe::complex64 and troupe::complex128");
   in<T> x;
   inout<T> a;
   extent n;
@@ -122,7 +122,7 @@ struct hpr {
 /// A = alpha * (x * transpose(y) + y * transpose(x)) + A, symmetric.   cublasSsyr2 / cblas_ssyr2
 template <class T>
 struct syr2 {
-  static_assert(is_full<T>, "blas::syr2 has f32, f64, c64 and c128");
+  static_assert(is_full<T>, "blas::syr2 has float, double, troupe::complex64 and troupe::complex128");
   in<T> x, y;
   inout<T> a;
   extent n;
@@ -139,7 +139,7 @@ struct syr2 {
 ///   cublasCher2 / cblas_cher2
 template <class T>
 struct her2 {
-  static_assert(is_complex<T>, "blas::her2 has c64 and c128");
+  static_assert(is_complex<T>, "blas::her2 has troupe::complex64 and troupe::complex128");
   in<T> x, y;
   inout<T> a;
   extent n;
@@ -155,7 +155,7 @@ struct her2 {
 /// syr2 with a packed matrix.   cublasSspr2 / cblas_sspr2
 template <class T>
 struct spr2 {
-  static_assert(is_real<T>, "blas::spr2 has f32 and f64");
+  static_assert(is_real<T>, "blas::spr2 has float and double");
   in<T> x, y;
   inout<T> a;
   extent n;
@@ -170,7 +170,7 @@ struct spr2 {
 /// her2 with a packed matrix.   cublasChpr2 / cblas_chpr2
 template <class T>
 struct hpr2 {
-  static_assert(is_complex<T>, "blas::hpr2 has c64 and c128");
+  static_assert(is_complex<T>, "blas::hpr2 has troupe::complex64 and troupe::complex128");
   in<T> x, y;
   inout<T> a;
   extent n;
