@@ -28,9 +28,13 @@ int main() {
   // A block of 2 rows and 3 columns into the corner of a matrix whose columns are 10 elements apart.
   gpu.copy_2d(matrix, 10, block, tight, 2, 3);
 
+  float corner[2];
+  if (!gpu.download(matrix.slice(0, 2), corner).get()) return failed("download");  // `corner` lives until this answer
+
   pending<std::vector<float>> answer = gpu.download(matrix, {.timeout = 10s});  // not started by then: retry_later
   result<std::vector<float>> values = answer.get();
   if (!values) return failed(values.error().to_string().c_str());
-  if ((*values)[11] != 3.0f || (*values)[2] != 0.0f || refused.valid()) return failed("wrong values");
+  if ((*values)[11] != 3.0f || (*values)[2] != 0.0f || corner[1] != 1.0f || refused.valid())
+    return failed("wrong values");
   std::printf("the matrix is right, and the client uses %llu bytes\n", static_cast<unsigned long long>(client.used()));
 }
