@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <complex>
 #include <cstdio>
+#include <troupe/base/half.hpp>
 #include <troupe/blas/blas.hpp>
 #include <troupe/troupe.hpp>
 #include <utility>
@@ -52,6 +54,30 @@ result<void> solve_all(const device& gpu, const std::vector<buffer<double>>& a, 
   return {};
 }
 
+// The sum of |z|² over numbers that a program has as std::complex.
+result<std::complex<double>> squared_norm(const device& gpu, const std::vector<std::complex<double>>& z) {
+  const std::vector<complex128> ours(z.begin(), z.end());  // each becomes the other by itself
+  auto x = gpu.alloc<complex128>(ours.size());
+  gpu.upload(x, ours);
+  const auto sum = gpu.ask(blas::dotc<complex128>{.x = x, .y = x, .n = x.size()}).get();
+  if (!sum) return sum.error();
+  // `real` and `imag` are members, not functions.
+  if (!std::isfinite(sum->real)) return error(reaction::caller_bug, "example", "the squares are too large");
+  return *sum;  // a std::complex again
+}
+
+// The dot product of two vectors of half, summed in float: a product of 1 × k by k × 1.
+result<float> dot_of_halves(const device& gpu, const std::vector<half>& x, const std::vector<half>& y) {
+  auto a = gpu.alloc<half>(x.size()), b = gpu.alloc<half>(y.size());
+  auto c = gpu.alloc<float>(1);
+  gpu.upload(a, x);
+  gpu.upload(b, y);
+  gpu.tell(blas::gemm<half, float>{.a = a, .b = b, .c = c, .m = 1, .n = 1, .k = a.size()});
+  const auto sum = gpu.download(c).get();
+  if (!sum) return sum.error();
+  return sum->front();
+}
+
 int main() {
   runtime rt;
   device gpu = rt.open_device();
@@ -91,6 +117,11 @@ int main() {
   double determinant = 1;
   for (int i = 0; i < n; ++i) determinant *= triangular.value()[i * (n + 1)];
   std::printf("the determinant is %.12f, it should be %d\n", std::abs(determinant), n + 1);
+
+  const auto squares = squared_norm(gpu, {{3, 4}, {0, 2}});
+  const auto halves = dot_of_halves(gpu, {half(0.5f), half(2)}, {half(4), half(0.25f)});
+  if (!squares || *squares != 29.0 || !halves || *halves != 2.5f)
+    return std::fprintf(stderr, "sums of complex numbers or halves are wrong\n"), 1;
 
   // A shape that does not fit is refused, saying which field.
   auto refused = gpu.ask(blas::gemm<double>{.a = d, .b = d, .c = a, .m = n, .n = rows, .k = rows}).get();
