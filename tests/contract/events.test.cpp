@@ -99,7 +99,7 @@ TEST(events, that_two_threads_record_at_once_are_reached_for_both) {
 
 TEST(events, whose_last_recording_was_refused_are_as_recorded_before) {
   runtime rt;
-  const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 2}));
+  const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 2, .when_full = when_full::refuse}));
   const events::event e(gpu);
   ASSERT_OK(e.record().get());
   blockade first(gpu), second(gpu);
@@ -125,7 +125,7 @@ TEST(events, that_were_never_recorded_are_refused) {
 
 TEST(events, that_could_not_be_forgotten_are_not_taken_for_those_that_have_their_memory_next) {
   runtime rt;
-  const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 2}));
+  const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 2, .when_full = when_full::refuse}));
   std::optional<events::event> before(gpu);
   ASSERT_OK(before->record().get());
   blockade first(gpu), second(gpu);
@@ -177,7 +177,7 @@ TEST(events, say_why_other_processes_cannot_have_them_on_the_host_engine) {
 
 TEST(events, of_another_process_that_are_not_open_cannot_be_recorded) {
   runtime rt;
-  const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 2}));
+  const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 2, .when_full = when_full::refuse}));
   blockade first(gpu), second(gpu);
   const events::event theirs = events::event::open(gpu, {});
   first.lift();

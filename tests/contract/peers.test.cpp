@@ -168,7 +168,7 @@ TEST_P(copies_between_devices, wait_for_room_in_both_mailboxes_without_waiting_f
 }
 
 TEST_P(copies_between_devices, that_find_a_mailbox_full_are_refused_and_leave_no_half_behind) {
-  const device here = open({.mailbox_capacity = 2, .inline_bytes = 0}), there = open();
+  const device here = open({.mailbox_capacity = 2, .when_full = when_full::refuse, .inline_bytes = 0}), there = open();
   const auto from = there.alloc<float>(10, {.zeroed = true}), to = here.alloc<float>(10);
   blockade b(here);
   begin_to_use(b);

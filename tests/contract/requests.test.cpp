@@ -205,7 +205,8 @@ TEST_P(requests, a_moved_from_device_handle_is_still_the_device) {
 TEST(mailbox, a_full_one_refuses_spoils_the_outputs_and_goes_on_when_there_is_room) {
   for (auto where : {isolation::process, isolation::thread}) {
     runtime rt;
-    const device gpu = rt.open_device(with_test_engines({.isolation = where, .mailbox_capacity = 8}));
+    const device gpu =
+        rt.open_device(with_test_engines({.isolation = where, .mailbox_capacity = 8, .when_full = when_full::refuse}));
     const auto x = gpu.alloc<float>(4);
     EXPECT_OK(gpu.fill(x, 0.0f).get());
     blockade b(gpu);

@@ -10,7 +10,11 @@ namespace {
 
 using troupe::access_mode;
 
-failure_id id_of(const troupe::error& e) { return {e.text(), e.request().name, e.request().ticket}; }
+// What is added for whoever finds a buffer stale is not the failure's.
+failure_id id_of(const troupe::error& e) {
+  const std::string& text = e.text();
+  return {text.substr(0, text.find(" (nothing ran: device::keep_content")), e.request().name, e.request().ticket};
+}
 
 bool starts(const std::string& text, std::string_view with) { return text.compare(0, with.size(), with) == 0; }
 

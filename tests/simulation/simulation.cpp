@@ -20,6 +20,7 @@ device_options options_for(random_bits& r) {
   o.engine = "simulated";
   o.name = "simulated";
   o.isolation = r.percent(94) ? isolation::process : isolation::thread;
+  o.when_full = when_full::refuse;  // whose thread would wait?
   o.mailbox_capacity = 1u << r.between(1, 4);
   o.memory_limit = 256 * r.between(4, 16) + (r.percent(50) ? 4096 * r.between(1, 3) : 0);
   o.host_memory_limit = 256 * r.between(4, 24);

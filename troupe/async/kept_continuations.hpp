@@ -18,6 +18,8 @@ class kept_continuations {
   /// What was kept, linked by `next`, in order. To be taken, and posted each to its `home`.
   job* take() noexcept { return std::exchange(first_, nullptr); }
 
+  /// Does one live on this thread?
+  static bool active() noexcept { return innermost_ != nullptr; }
   /// Posts the job to its `home`, or keeps it.
   static void post(job& continuation) noexcept;
 

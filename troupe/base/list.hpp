@@ -86,6 +86,12 @@ class list : public detail::list_of<T, std::make_index_sequence<16>> {
   const std::vector<T>& vector() const noexcept { return *items_; }
   operator const std::vector<T>&() const noexcept { return *items_; }
 
+  template <std::input_iterator I>
+    requires std::convertible_to<std::iter_reference_t<I>, T>
+  list(I first, I last) {
+    for (; first != last; ++first) items_->push_back(static_cast<T>(*first));
+  }
+
   std::size_t size() const noexcept { return items_->size(); }
   bool empty() const noexcept { return items_->empty(); }
   const T* data() const noexcept { return items_->data(); }

@@ -7,6 +7,7 @@
 #include <troupe/base/clock.hpp>
 #include <troupe/device/internal/core.hpp>
 #include <troupe/device/internal/on_answer.hpp>
+#include <troupe/device/internal/request_scope.hpp>
 #include <troupe/device/internal/transfer.hpp>
 #include <troupe/memory/requests.hpp>
 
@@ -50,8 +51,16 @@ pending<void> device::close_now() const { return core_->close(true); }
 
 submission device::submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
                           request_link* link, const call_options& options) const {
-  return core_->submit(info, request, checked, answer, link, options);
+  return core_->submit(info, request, checked, answer, link, options, scope_);
 }
+
+device device::within(const scope_options& o) const {
+  device mine(core_);
+  mine.scope_ = request_scope::make(core_, core_->deadline_after(o.timeout), *o.stop, scope_);
+  return mine;
+}
+
+pending<void> device::room(std::uint32_t requests) const { return core_->room(requests, scope_); }
 
 device_statistics device::statistics() const {
   core_->drive();
@@ -156,7 +165,7 @@ pending<void> device::sync() const {
   auto all = new_answer(core_), fence = new_answer(core_);
   const memory::fence r;
   checker c(r, owner(), generation());
-  core_->submit(detail::info_of<memory::fence>, &r, c, fence.get(), &all->link, {});
+  core_->submit(detail::info_of<memory::fence>, &r, c, fence.get(), &all->link, {}, scope_);
   when_answered(fence, [core = core_, all](const result<void>& done) {
     core->answer_after_downloads(all->link.ticket, done, all);
   });
@@ -209,7 +218,7 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
         .source = in<std::byte>(from.empty() ? to : stage), .target = out<std::byte>(to), .bytes = from.size()};
     checker c(r, owner(), generation());
     r.check(c);
-    core_->submit(detail::info_of<memory::upload>, &r, c, answer.get(), &answer->link, o);
+    core_->submit(detail::info_of<memory::upload>, &r, c, answer.get(), &answer->link, o, scope_);
     return pending<void>(std::move(answer));
   }
   const memory_range progress = allocate(*core_, memory_kind::host, sizeof(staging_header), {});
@@ -227,7 +236,7 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
     std::construct_at(reinterpret_cast<sent_header*>(stage.owner->host))->digest = core_->digest_of(from);
     std::construct_at(reinterpret_cast<staging_header*>(progress.owner->host));
   }
-  if (!core_->submit(detail::info_of<memory::stream_in>, &r, c, answer.get(), &answer->link, o, stage.owner))
+  if (!core_->submit(detail::info_of<memory::stream_in>, &r, c, answer.get(), &answer->link, o, scope_, stage.owner))
     return pending<void>(std::move(answer));
 
   sent_header& sent = *reinterpret_cast<sent_header*>(stage.owner->host);
@@ -241,8 +250,7 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
       return end > i;
     };
     while (!wait.spin(room) && !answer->done()) {
-      core_->sleep_in_call(*answer, room,
-                           [&] { wait.sleep_after_spin([&] { h.sleep(room, now_ns() + 5'000'000); }); });
+      core_->sleep_in_call(*answer, room, [&] { wait.sleep_after_spin([&] { h.sleep(room, now_ns() + 5'000'000); }); });
       core_->drive();
     }
     if (answer->done()) break;  // it failed or was cancelled: nobody empties chunks any more
@@ -270,7 +278,7 @@ void device::download_bytes(const memory_range& from, pending_core& state, reque
         .source = in<std::byte>(from), .target = out<std::byte>(from.bytes == 0 ? from : stage), .bytes = bytes};
     checker c(r, owner(), generation());
     r.check(c);
-    core_->submit(detail::info_of<memory::download>, &r, c, answer.get(), &link, o);
+    core_->submit(detail::info_of<memory::download>, &r, c, answer.get(), &link, o, scope_);
     if (link.ticket != 0) core_->download_begins(link.ticket);
     when_answered(answer,
                   [core = core_.get(), ticket = link.ticket, held, where, finish, stage](const result<void>& done) {
@@ -300,8 +308,8 @@ void device::download_bytes(const memory_range& from, pending_core& state, reque
   else
     std::construct_at(reinterpret_cast<staging_header*>(stage.owner->host));
   if (c.finish()) {
-    core_->submit(detail::info_of<memory::stream_out>, &r, c, answer.get(), &link,
-                  o);  // which refuses it, as any other
+    core_->submit(detail::info_of<memory::stream_out>, &r, c, answer.get(), &link, o,
+                  scope_);  // which refuses it, as any other
     return finish(state, &answer->take().error());
   }
   std::byte* to = where(state, from.bytes);
@@ -310,7 +318,7 @@ void device::download_bytes(const memory_range& from, pending_core& state, reque
     return finish(state, &nowhere);
   }
   auto moving = std::make_shared<transfer>(stage.owner, plan, to, std::move(held), finish);
-  core_->submit(detail::info_of<memory::stream_out>, &r, c, answer.get(), &link, o, stage.owner);
+  core_->submit(detail::info_of<memory::stream_out>, &r, c, answer.get(), &link, o, scope_, stage.owner);
   moving->ticket = link.ticket;
   if (link.ticket != 0) core_->download_begins(link.ticket);
   core_->add_transfer(moving);

@@ -8,6 +8,7 @@
 #include <troupe/device/asked.hpp>
 #include <troupe/device/options.hpp>
 #include <troupe/device/request_info.hpp>
+#include <troupe/device/scope.hpp>
 #include <troupe/device/shared_memory.hpp>
 #include <troupe/device/statistics.hpp>
 #include <troupe/device/submission.hpp>
@@ -23,6 +24,7 @@
 namespace troupe {
 
 class device_core;
+class request_scope;
 
 /// How to allocate.
 struct alloc_options {
@@ -51,6 +53,13 @@ class device {
   device(const device&) noexcept = default;
   device& operator=(const device&) noexcept = default;
 
+  /// The same device, for one client: what is sent through this handle and its copies has one deadline and one stop
+  /// token, which hold for `tell` and for each step of a chain as well. Within another scope both hold.
+  ///   const device mine = gpu.within({.timeout = 200ms, .stop = client.get_token()});
+  device within(const scope_options& o) const;
+  /// The same device outside of all scopes: for what outlives a client, as programs and graphs do.
+  device unscoped() const { return device(core_); }
+
   /// Queues a request. What it says no to, or fails at, makes its outputs stale with the reason.
   template <request R>
   submission tell(const R& r, const call_options& options = {}) const {
@@ -69,6 +78,11 @@ class device {
     submit(detail::info_of<R>, &r, c, answer.get(), &answer->link, options);
     return pending<typename R::reply>(std::move(answer));
   }
+
+  /// Answered once the mailbox has room for so many requests, so that sending them does not wait, unless others are
+  /// quicker: for a thread that must not block. Or with the reason why the device accepts none.
+  ///   for (auto& work : all) { co_await gpu.room(); gpu.tell(work); }
+  pending<void> room(std::uint32_t requests = 1) const;
 
   /// What the request would touch, or why it would be refused now; without a look at what may be different when it is
   /// sent: whether an operand is stale or sealed. For whoever keeps requests to have them run later.
@@ -236,6 +250,13 @@ class device {
   pending<void> take_back(const buffer<T>& b) const {
     return take_back_range(b.memory());
   }
+  /// A request that was refused when it was sent has made what it writes stale, though nothing ran and the bytes are as
+  /// they were. This makes them count again as what they are: for the case that the request is not missed. Refused
+  /// where the buffer is stale for any other reason.
+  template <class T>
+  result<void> keep_content(const buffer<T>& b) const {
+    return keep_range(b.memory());
+  }
   /// Where this process can address it, without lending it: of the host engine always, on a GPU only with
   /// isolation::thread.
   template <class T>
@@ -274,7 +295,7 @@ class device {
   device_statistics statistics() const;
   /// Gives memory that no buffer uses back to the system; answers the bytes.
   std::uint64_t trim() const;
-  friend bool operator==(const device&, const device&) = default;
+  friend bool operator==(const device& a, const device& b) noexcept { return a.core_ == b.core_; }
 
  private:
   enum class way : std::uint8_t { up, down, across };
@@ -292,6 +313,7 @@ class device {
                            std::shared_ptr<const void> keep) const;
   pending<void> lend_range(const memory_range& r) const;
   pending<void> take_back_range(const memory_range& r) const;
+  result<void> keep_range(const memory_range& r) const;
   result<addressed_memory> address_range(const memory_range& r) const;
   pending<void> seal_memory(const memory_range& r) const;
   pending<void> unseal_memory(const memory_range& r) const;
@@ -309,6 +331,7 @@ class device {
   pending<void> download_into(const memory_range& from, std::span<std::byte> to, const call_options& o) const;
 
   std::shared_ptr<device_core> core_;
+  std::shared_ptr<request_scope> scope_;  // mostly null
 };
 
 }  // namespace troupe

@@ -21,7 +21,7 @@ enum class isolation : std::uint8_t {
 /// What happens to a request when `mailbox_capacity` requests are unanswered.
 enum class when_full : std::uint8_t {
   refuse,  ///< retry_later
-  wait,    ///< the calling thread waits until there is room
+  wait,    ///< the calling thread waits until there is room, and helps to make it; see also device::room
 };
 
 inline constexpr time_span default_start = time_span::of_seconds(30), default_close = time_span::of_seconds(5),
@@ -29,13 +29,13 @@ inline constexpr time_span default_start = time_span::of_seconds(30), default_cl
 
 /// How to open a device. Every field has a sensible default.
 struct device_options {
-  text engine = "host";  ///< which backend: the part of an engine's file name before .so
-  std::uint32_t ordinal = 0;    ///< which of the backend's devices: the first GPU is 0. The host is only one
-  text name = {};        ///< in texts and traces; default "host:0", "host:1" …; "cuda:0" is the first GPU
+  text engine = "host";       ///< which backend: the part of an engine's file name before .so
+  std::uint32_t ordinal = 0;  ///< which of the backend's devices: the first GPU is 0. The host is only one
+  text name = {};             ///< in texts and traces; default "host:0", "host:1" …; "cuda:0" is the first GPU
   enum isolation isolation = isolation::process;
   std::uint32_t mailbox_capacity =
       1024;  ///< requests accepted and not yet answered; 1 to 65536, rounded up to a power of two
-  enum when_full when_full = when_full::refuse;
+  enum when_full when_full = when_full::wait;
   /// Library actors that must be there: the device stops at the start, naming the one that is missing. Others load on
   /// first use.
   list<std::string> libraries = {};
@@ -66,15 +66,14 @@ struct device_options {
   /// see run_timeout. A debugger that stops the worker stops its signs of life.
   time_span heartbeat_timeout = default_heartbeat;
   std::uint64_t worker_memory_limit = 0;  ///< bytes a worker may have of its own, buffers not counted; 0: no limit
-  list<int> worker_cores = {};     ///< a worker may run on these; empty: on all that the application may
+  list<int> worker_cores = {};            ///< a worker may run on these; empty: on all that the application may
   bool core_dumps = false;                ///< a worker that dies may leave a core file, as the system is set up
   /// Where a worker on a GPU leaves what the GPU was doing when a kernel went wrong, DEVICE-worker-PID.gpucore, for
   /// cuda-gdb; empty: nowhere. Of the device's memory there is nothing in it. See fault_record::gpu_core.
   text gpu_core_folder = {};
   /// Where a text file is left for each fault, DEVICE-generation-N.txt; empty: nowhere. See also device::last_fault.
   text black_box_folder = {};
-  text runtime_folder =
-      {};  ///< where troupe-worker and engines/ are; default: of this installation, or TROUPE_RUNTIME
+  text runtime_folder = {};  ///< where troupe-worker and engines/ are; default: of this installation, or TROUPE_RUNTIME
   list<std::string> engine_folders = {};  ///< searched before the installation's own
 };
 
@@ -93,6 +92,8 @@ struct call_options {
   /// Its lane. On a GPU that is a stream of such a priority. On the host what is low begins while nothing else
   /// computes, or after 100 ms. See docs/performance.md.
   enum priority priority = priority::normal;
+  /// False: when the mailbox is full, it is refused at once, whatever device_options::when_full says.
+  bool waits_for_room = true;
 };
 
 }  // namespace troupe

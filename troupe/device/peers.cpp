@@ -34,7 +34,7 @@ pending<void> device::copy_from_device(const device& other, const memory_range& 
   if (other == *this) return copy_bytes(way::across, to, from, o);
   auto answer = ref<peer_answer>::adopt(new peer_answer(core_));
   answer->source.core = other.core_;
-  core_->copy_from_peer(other.core_, to, from, o, answer);
+  core_->copy_from_peer(other.core_, to, from, o, scope_, answer);
   return pending<void>(std::move(answer));
 }
 

@@ -18,7 +18,7 @@ pending<void> device::seal_memory(const memory_range& r) const {
   request.check(c);
   auto done = detail::new_answer(core_), answer = detail::new_answer(core_);
   const auto by = core_->served();  // if it is another that seals, this one has gone
-  core_->submit(detail::info_of<memory::seal>, &request, c, done.get(), nullptr, {});
+  core_->submit(detail::info_of<memory::seal>, &request, c, done.get(), nullptr, {}, {});
   detail::when_answered(done,
                         [core = core_, held = r.owner, number = begun->number, answer, by](const result<void>& how) {
                           core->memory().end_seal(*held.get(), number, static_cast<bool>(how), by);
@@ -35,7 +35,7 @@ pending<void> device::unseal_memory(const memory_range& r) const {
   checker c(request, owner(), generation());
   request.check(c);
   auto done = detail::new_answer(core_), answer = detail::new_answer(core_);
-  const submission sent = core_->submit(detail::info_of<memory::unseal>, &request, c, done.get(), nullptr, {});
+  const submission sent = core_->submit(detail::info_of<memory::unseal>, &request, c, done.get(), nullptr, {}, {});
   // One that replaces it meanwhile, and may have to do it, will do it by the request, too.
   core_->memory().end_unseal(*r.owner.get(), sent.ticket(), core_->served());
   detail::when_answered(done, [core = core_, held = r.owner, answer, refused = sent.ticket() == 0](const auto& how) {

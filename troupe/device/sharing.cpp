@@ -23,6 +23,20 @@ memory_range device::adopt_range(std::byte* data, extent bytes, std::size_t alig
   return std::move(*made);
 }
 
+result<void> device::keep_range(const memory_range& r) const {
+  if (!r.owner)
+    return error(reaction::caller_bug, "memory",
+                 "keep_content: the buffer is empty (never allocated, or moved from); expected one of " + name());
+  if (r.owner->owner != owner())
+    return error(reaction::caller_bug, "memory", "keep_content: the buffer belongs to another device than " + name());
+  core_->drive();  // what has failed by now is known
+  auto kept = core_->memory().keep(*r.owner.get(), r.address, r.address + r.bytes);
+  if (kept) return {};
+  error::details d = kept.error().all();
+  d.text = "keep_content: the buffer is not as it was before: " + d.text;
+  return error(std::move(d));
+}
+
 pending<void> device::lend_range(const memory_range& r) const {
   return ask(memory::lend{.target = inout<std::byte>(r), .bytes = r.bytes});
 }

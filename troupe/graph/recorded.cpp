@@ -85,7 +85,7 @@ std::uint64_t next_graph_id() {
 
 core::core(const device& gpu, std::string name, std::uint32_t branches, std::uint64_t id, tree_body all,
            std::optional<error> wrong)
-    : gpu_(gpu),
+    : gpu_(gpu.unscoped()),
       name_(std::move(name)),
       branches_(branches),
       id_(id),
@@ -99,7 +99,7 @@ core::core(const device& gpu, std::string name, std::uint32_t branches, std::uin
 
 core::~core() {
   // Fire and forget: when the device has stopped or its mailbox is full, the worker keeps it until it ends.
-  if (launched_) (void)gpu_.tell(unload{.root = out<std::byte>(root_)});
+  if (launched_) (void)gpu_.tell(unload{.root = out<std::byte>(root_)}, {.waits_for_room = false});
 }
 
 std::optional<error> core::wrong() const { return wrong_; }

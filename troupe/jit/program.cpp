@@ -11,7 +11,8 @@ namespace {
 
 void drop(const kernel::program_core& core) {
   // Fire and forget: when the device has stopped or its mailbox is full, the worker keeps it until it ends.
-  (void)core.gpu().tell(unload{.root = out<std::byte>(core.root()), .state = out<std::byte>(core.state())});
+  (void)core.gpu().tell(unload{.root = out<std::byte>(core.root()), .state = out<std::byte>(core.state())},
+                        {.waits_for_room = false});
 }
 
 // A folder is found from where the application is, whatever the worker's is.

@@ -25,7 +25,7 @@ memory_range part(const memory_range& all, std::uint64_t at, std::uint64_t bytes
 
 program_core::program_core(const device& gpu, std::string name, std::string_view recipe, std::uint64_t log_bytes,
                            void (*drop)(const program_core&))
-    : gpu_(gpu), name_(std::move(name)), drop_(drop) {
+    : gpu_(gpu.unscoped()), name_(std::move(name)), drop_(drop) {
   program_root root{};
   root.id = next_id();
   root.log_bytes = log_bytes;
@@ -48,7 +48,8 @@ program_core::program_core(const device& gpu, std::string name, std::string_view
   std::memcpy(at + root.recipe_at, recipe.data(), recipe.size());
 }
 
-program_core::program_core(const device& gpu, std::string name, error why) : gpu_(gpu), name_(std::move(name)) {
+program_core::program_core(const device& gpu, std::string name, error why)
+    : gpu_(gpu.unscoped()), name_(std::move(name)) {
   const auto any = gpu_.alloc_host<std::byte>(program_root::bytes);
   const memory_range& all = any.memory();
   // When there is not even that much memory, this reason came first.

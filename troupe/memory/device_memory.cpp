@@ -37,6 +37,11 @@ struct device_memory::mark {
   std::uint64_t order;  // place_of or place_behind a ticket
   error cause;
   bool lost = false;  // with a worker: before whatever has been kept for the next one, also with an earlier ticket
+  // Of what was refused: nothing ran, so the bytes are as they were, if there was nothing wrong with them before.
+  bool refused = false;
+  std::shared_ptr<const error> spoiled_by = {};
+
+  bool intact() const noexcept { return refused && spoiled_by == nullptr; }
 };
 
 // A request's place among the marks, and that of what was refused between it and the next one.
@@ -68,7 +73,8 @@ struct device_memory::owned_block : block {
       if ((m.order >= before && !(losses && m.lost)) || m.end <= begin || m.begin >= end) {
         ++i;
       } else if (front && back) {
-        const mark rest{end, m.end, m.order, m.cause, m.lost};
+        mark rest = m;
+        rest.begin = end;
         m.end = begin;
         marks.push_back(rest);
       } else if (front) {
@@ -440,21 +446,43 @@ memory_statistics device_memory::statistics(memory_kind kind) const {
   return out;
 }
 
-void device_memory::add_mark(block& base, std::uint64_t begin, std::uint64_t end, std::uint64_t order,
-                             const error& cause) {
+static error nothing_ran(const error& why) {
+  static constexpr std::string_view hint =
+      " (nothing ran: device::keep_content makes the buffer valid again, as it was before)";
+  error::details d = why.all();
+  if (d.text.find(hint) == std::string::npos) d.text += hint;
+  return error(std::move(d));
+}
+
+void device_memory::mark_refused(block& base, std::uint64_t begin, std::uint64_t end, const error& cause) {
+  if (base.address == 0 || base.gone.load(std::memory_order_acquire)) return;
+  const std::scoped_lock guard(lock_);
+  // Of what is sealed, a request that is refused takes nothing away.
+  if (source_ == nullptr || base.seal.load(std::memory_order_relaxed) != seal_state::open) return;
   auto& b = static_cast<owned_block&>(base);
+  const auto wrong = std::find_if(b.marks.begin(), b.marks.end(),
+                                  [&](const mark& m) { return !m.intact() && m.begin < end && begin < m.end; });
+  mark refusal{begin, end, place_behind(source_->last_ticket()), cause, false, true};
+  if (wrong == b.marks.end())
+    refusal.cause = nothing_ran(cause);
+  else
+    refusal.spoiled_by = wrong->refused ? wrong->spoiled_by : std::make_shared<const error>(wrong->cause);
   // The newest failure of a range is the one to tell; an older one says nothing more.
-  b.cut(begin, end, order + 1);
-  b.add({begin, end, order, cause});
+  b.cut(begin, end, refusal.order + 1);
+  b.add(std::move(refusal));
   b.publish();
 }
 
-void device_memory::mark_refused(block& b, std::uint64_t begin, std::uint64_t end, const error& cause) {
-  if (b.address == 0 || b.gone.load(std::memory_order_acquire)) return;
+result<void> device_memory::keep(block& base, std::uint64_t begin, std::uint64_t end) {
+  renew(base);
   const std::scoped_lock guard(lock_);
-  // Of what is sealed, a request that is refused takes nothing away.
-  if (source_ != nullptr && b.seal.load(std::memory_order_relaxed) == seal_state::open)
-    add_mark(b, begin, end, place_behind(source_->last_ticket()), cause);
+  auto& b = static_cast<owned_block&>(base);
+  const auto touched = [&](const mark& m) { return b.address == 0 || (m.begin < end && begin < m.end); };
+  for (const mark& m : b.marks)
+    if (touched(m) && !m.intact()) return m.refused ? *m.spoiled_by : m.cause;
+  b.cut(begin, end, UINT64_MAX);
+  b.publish();
+  return {};
 }
 
 device_memory::marking::~marking() {

@@ -170,6 +170,8 @@ class device_memory final : public memory_owner {
   };
   /// Request `ticket` replaces these bytes: marks of earlier requests go. Its own stays: it may have failed already.
   void mark_written(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket);
+  /// Marks of refusals go, where nothing else is wrong with the bytes; else the reason, and all stays as it is.
+  result<void> keep(block& b, std::uint64_t begin, std::uint64_t end);
   /// Another generation begins. What was written before `ticket` is gone with the worker, except what is sealed; or
   /// nothing is, with salvage::untouched.
   void lose(enum salvage how, std::uint64_t ticket, const error& cause);
@@ -192,7 +194,6 @@ class device_memory final : public memory_owner {
   };
   device_memory(segment_source& source, limits l);
   ~device_memory();
-  void add_mark(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t order, const error& cause);
   bool grow(pool& p, std::unique_lock<std::mutex>& guard, std::uint64_t bytes, std::optional<error>& why);
   std::uint64_t release_idle(pool& p);
   std::uint64_t release_idle(memory_kind kind);  // of all pools that share its limit

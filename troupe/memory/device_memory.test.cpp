@@ -35,6 +35,9 @@ class stale_marks : public testing::Test {
     marks.fails(*block_.get(), at(from), at(to), ticket,
                 error(reaction::fatal, "test", "request " + std::to_string(ticket)));
   }
+  void refuse(std::uint64_t from = 0, std::uint64_t to = 256) {
+    memory_->mark_refused(*block_.get(), at(from), at(to), error(reaction::caller_bug, "test", "refused"));
+  }
   void writes(std::uint64_t ticket, std::uint64_t from = 0, std::uint64_t to = 256) {
     memory_->mark_written(*block_.get(), at(from), at(to), ticket);
   }
@@ -78,11 +81,44 @@ TEST_F(stale_marks, of_a_request_that_has_failed_already_outlive_the_note_that_i
 
 TEST_F(stale_marks, of_a_refused_request_go_with_the_next_one_that_is_accepted) {
   source_.last = 5;
-  memory_->mark_refused(*block_.get(), at(0), at(256), error(reaction::caller_bug, "test", "refused"));
+  refuse();
   writes(5);  // accepted before, and still on its way
-  EXPECT_EQ(cause(), "refused");
+  EXPECT_EQ(cause().substr(0, 7), "refused");
   writes(6);
   EXPECT_EQ(cause(), "");
+}
+
+TEST_F(stale_marks, of_refusals_alone_go_when_the_content_is_kept) {
+  refuse();
+  refuse(64, 128);
+  EXPECT_NE(cause().find("keep_content"), std::string::npos);
+  EXPECT_TRUE(memory_->keep(*block_.get(), at(0), at(100)));
+  EXPECT_EQ(cause(0, 100), "");
+  EXPECT_NE(cause(100, 128), "");
+  EXPECT_TRUE(memory_->keep(*block_.get(), at(0), at(256)));
+  EXPECT_EQ(cause(), "");
+  EXPECT_EQ(block_->stale_marks.load(), 0u);
+}
+
+TEST_F(stale_marks, of_refusals_hide_no_failure_from_whoever_wants_to_keep_the_content) {
+  source_.last = 5;
+  fails(5, 0, 64);
+  refuse();
+  refuse();
+  EXPECT_EQ(cause(0, 64), "refused") << "and no word of keeping it";
+  const auto kept = memory_->keep(*block_.get(), at(0), at(256));
+  ASSERT_FALSE(kept);
+  EXPECT_EQ(kept.error().text(), "request 5");
+  EXPECT_EQ(cause(0, 64), "refused") << "nothing has changed";
+}
+
+TEST_F(stale_marks, of_failures_before_a_refusal_that_come_later_stay) {
+  source_.last = 5;
+  refuse();
+  fails(4, 0, 64);
+  EXPECT_FALSE(memory_->keep(*block_.get(), at(0), at(256)));
+  EXPECT_TRUE(memory_->keep(*block_.get(), at(64), at(256)));
+  EXPECT_EQ(cause(0, 64), "request 4");
 }
 
 TEST_F(stale_marks, give_way_to_what_is_accepted_already_when_they_are_made) {

@@ -9,7 +9,8 @@ namespace {
 
 void drop(const kernel::program_core& core) {
   // Fire and forget: when the device has stopped or its mailbox is full, the worker keeps it until it ends.
-  (void)core.gpu().tell(unload{.root = out<std::byte>(core.root()), .state = out<std::byte>(core.state())});
+  (void)core.gpu().tell(unload{.root = out<std::byte>(core.root()), .state = out<std::byte>(core.state())},
+                        {.waits_for_room = false});
 }
 
 std::optional<error> why_refused(std::span<const std::byte> bytes, const load_options& o) {

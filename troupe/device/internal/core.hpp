@@ -15,6 +15,7 @@
 #include <troupe/device/internal/ledger.hpp>
 #include <troupe/device/internal/peer_channel.hpp>
 #include <troupe/device/internal/quarantine.hpp>
+#include <troupe/device/internal/room_answer.hpp>
 #include <troupe/device/internal/supervisor.hpp>
 #include <troupe/device/internal/worker_link.hpp>
 #include <troupe/memory/copy_crew.hpp>
@@ -36,6 +37,7 @@ struct device_surroundings {
   std::string runtime_origin = {};  ///< who named device_options::runtime_folder, for the text where it has no worker
 };
 
+class request_scope;
 class running_requests;
 class transfer;
 struct parsed_report;
@@ -60,11 +62,22 @@ class device_core final : public waiter,
     bool is_source;
     std::uint32_t slot;
   };
-  /// `answer` is answered in every case, `link` is set when the request can be cancelled. `extra` lives as long as the
-  /// request.
+  /// `answer` is answered in every case, `link` is set when the request can be cancelled. `scope` may be null. `extra`
+  /// lives as long as the request.
   submission submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
-                    request_link* link, const call_options& options, block_ref extra = {},
-                    const peer_half* half = nullptr);
+                    request_link* link, const call_options& options, const std::shared_ptr<request_scope>& scope,
+                    block_ref extra = {}, const peer_half* half = nullptr);
+  /// On the clock of deadlines.
+  std::int64_t deadline_after(time_span t) const noexcept {
+    return t.unlimited() || loop_ == nullptr ? no_deadline : t.after(loop_->now());
+  }
+
+  // room.cpp
+  pending<void> room(std::uint32_t requests, const std::shared_ptr<request_scope>& scope);
+  void cancel_room(const room_answer& answer) noexcept;
+
+  // request_scope.cpp
+  void stop_requests_of(const std::shared_ptr<request_scope>& scope) noexcept;
 
   // drive.cpp: completions
   /// False: somebody else was at it, and looks once more for us.
@@ -145,7 +158,8 @@ class device_core final : public waiter,
   // peers.cpp
   /// Sends both halves of a copy from another device to this one. `answer` is answered in every case.
   void copy_from_peer(const std::shared_ptr<device_core>& from, const memory_range& to, const memory_range& source,
-                      const call_options& options, ref<peer_answer> answer);
+                      const call_options& options, const std::shared_ptr<request_scope>& scope,
+                      ref<peer_answer> answer);
   result<peer_info> peer(device_core& other);
   result<void> enable_peer(const std::shared_ptr<device_core>& other);
   std::vector<peer_statistics> peers();
@@ -233,10 +247,19 @@ class device_core final : public waiter,
   address_space& addresses_of(memory_kind kind) noexcept { return addresses_[kind == memory_kind::device ? 0 : 1]; }
 
   // submit.cpp
-  std::uint32_t take_slot(bool may_wait, std::int64_t deadline_ns) noexcept;
+  std::uint32_t take_slot(const call_options& options, std::int64_t deadline_ns, const request_scope* scope) noexcept;
   submission refuse(const error& why, const checker& checked, pending_core* answer, const request_info& info);
+  void give_slot_back(std::uint32_t slot) noexcept;
   error mailbox_full() const;
+  error why_no_slot(const request_scope* scope) const;
   void let_go_of_outputs(ledger_entry& e, std::byte* record, const checker& checked, const request_info& info);
+
+  // room.cpp; the first with drive_lock_ held, the others on the control loop
+  void answer_room();
+  void stop_room_of(const request_scope& scope, const error& why);
+  std::int64_t stop_overdue_room(std::int64_t now);
+  template <class Which>
+  void give_up_room(const Which& which, const error& why);
 
   // identity.cpp: requests that have brought workers down
   request_identity identify(std::uint32_t slot, std::uint64_t& may_look_at);
@@ -365,7 +388,7 @@ class device_core final : public waiter,
   template <class Give, class Take>
   void send_halves(const std::shared_ptr<device_core>& from, const Give& give, const Take& take,
                    const std::shared_ptr<peer_copy>& copy, const std::optional<error>& trouble,
-                   const call_options& options, ref<peer_answer> answer);
+                   const call_options& options, const std::shared_ptr<request_scope>& scope, ref<peer_answer> answer);
   void hide_from_peers(const std::shared_ptr<const memory_file>& file) noexcept;
 
   // figures.cpp
@@ -452,7 +475,10 @@ class device_core final : public waiter,
   std::atomic<std::int64_t> next_deadline_{no_deadline};  // of a request's time-out: the loop looks then
   std::atomic<std::int64_t> next_look_{no_deadline};      // at what runs, for how long it has
   std::atomic<bool> heart_watched_{false};
-  std::atomic<std::uint32_t> room_waiters_{0};    // threads that wait for a free slot
+  std::atomic<std::uint32_t> room_waiters_{0};  // threads that wait for a free slot
+  std::mutex room_lock_;
+  std::vector<ref<room_answer>> room_;  // and answers that do, in order
+  std::atomic<bool> room_wanted_{false};
   std::atomic<std::uint32_t> reactor_asleep_{0};  // on idle_epoch, or about to be
   std::atomic<std::int64_t> interest_{0};         // answers that no blocked thread waits for
   mutable std::mutex transfer_lock_;

@@ -68,6 +68,8 @@ void device_core::collect() {
     answer_failures();
   }
   if (dead_.load(std::memory_order_seq_cst)) answer_everything();
+  if (room_wanted_.load(std::memory_order_seq_cst)) [[unlikely]]
+    answer_room();
   if (closing_.load(std::memory_order_seq_cst)) look_whether_drained();
 }
 

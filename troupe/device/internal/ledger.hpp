@@ -14,6 +14,7 @@
 namespace troupe {
 
 class peer_copy;
+class request_scope;
 
 /// What a request does with a block.
 struct block_access {
@@ -39,6 +40,7 @@ struct alignas(64) ledger_entry {
   block_ref blob, extra;                 ///< what else must live as long
   std::shared_ptr<peer_copy> peer;       ///< it is one half of a copy between devices …
   bool is_source = false;                ///< … and which
+  std::shared_ptr<request_scope> scope;  ///< what may end it before it starts
   std::unique_ptr<const error> failure;  ///< its answer, or what it would be from the next worker
   std::uint64_t running_ticket = 0;      ///< the control loop's: seen running …
   std::uint32_t running_in = 0;          ///< … in this worker …
@@ -68,6 +70,7 @@ struct alignas(64) ledger_entry {
     blob.reset();
     extra.reset();
     peer.reset();
+    scope.reset();
     failure.reset();
   }
 };
@@ -87,6 +90,13 @@ class ledger {
   std::uint32_t likely_later() const noexcept {
     const auto next = static_cast<std::uint32_t>(top_.load(std::memory_order_relaxed));
     return next == none ? none : below_[next].load(std::memory_order_relaxed);
+  }
+
+  /// Whether so many are free; others may be quicker.
+  bool has_free(std::uint32_t count) const noexcept {
+    auto slot = static_cast<std::uint32_t>(top_.load(std::memory_order_seq_cst));
+    while (count != 0 && slot != none) slot = below_[slot].load(std::memory_order_relaxed), --count;
+    return count == 0;
   }
 
   ledger_entry& operator[](std::uint32_t slot) noexcept { return entries_[slot]; }

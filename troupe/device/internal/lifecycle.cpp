@@ -76,13 +76,17 @@ void device_core::carry_out(const device_supervisor::action& a) {
       forget(a.worker);
       break;
     case device_supervisor::action_kind::refuse_new: {
-      const std::scoped_lock guard(why_lock_);
-      refusal_ = a.why;
-      refusing_.store(true, std::memory_order_seq_cst);
-      if (supervisor_.state() == device_state::closing) {
-        state_.store(device_state::closing);
-        emit(event_kind::closing);
+      {
+        const std::scoped_lock guard(why_lock_);
+        refusal_ = a.why;
+        refusing_.store(true, std::memory_order_seq_cst);
+        if (supervisor_.state() == device_state::closing) {
+          state_.store(device_state::closing);
+          emit(event_kind::closing);
+        }
       }
+      drive();         // who waits for room is told
+      wake_waiters();  // and who sleeps until there is some
       break;
     }
     case device_supervisor::action_kind::cancel_queued:

@@ -6,6 +6,7 @@
 #include <troupe/device/internal/duplicate.hpp>
 #include <troupe/device/internal/hardware.hpp>
 #include <troupe/device/internal/on_answer.hpp>
+#include <troupe/device/internal/request_scope.hpp>
 #include <troupe/memory/requests.hpp>
 
 namespace troupe {
@@ -64,7 +65,8 @@ result<block_ref> device_core::see(peer_channel& through, const std::shared_ptr<
 }
 
 void device_core::copy_from_peer(const std::shared_ptr<device_core>& from, const memory_range& to,
-                                 const memory_range& source, const call_options& options, ref<peer_answer> answer) {
+                                 const memory_range& source, const call_options& options,
+                                 const std::shared_ptr<request_scope>& scope, ref<peer_answer> answer) {
   const auto through = channel_from(from);
   std::optional<error> trouble;
   block_ref mapped;
@@ -107,7 +109,7 @@ void device_core::copy_from_peer(const std::shared_ptr<device_core>& from, const
                 memory::peer_show{.source = in<std::byte>(source), .bytes = source.bytes, .meeting = at.at_source},
                 memory::peer_take{
                     .target = out<std::byte>(to), .bytes = source.bytes, .from = address, .meeting = at.at_target},
-                copy, trouble, options, std::move(answer));
+                copy, trouble, options, scope, std::move(answer));
   else
     send_halves(from,
                 memory::peer_send{.source = in<std::byte>(source),
@@ -120,14 +122,15 @@ void device_core::copy_from_peer(const std::shared_ptr<device_core>& from, const
                                      .meeting = at.at_target,
                                      .chunk_bytes = plan.chunk_bytes,
                                      .chunks = plan.chunks},
-                copy, trouble, options, std::move(answer));
+                copy, trouble, options, scope, std::move(answer));
 }
 
 // The source's half first: when it is refused, nobody would come to the other one.
 template <class Give, class Take>
 void device_core::send_halves(const std::shared_ptr<device_core>& from, const Give& give, const Take& take,
                               const std::shared_ptr<peer_copy>& copy, const std::optional<error>& trouble,
-                              const call_options& options, ref<peer_answer> answer) {
+                              const call_options& options, const std::shared_ptr<request_scope>& scope,
+                              ref<peer_answer> answer) {
   checker taking(take, memory_, memory_->generation());
   if (take.bytes < 1 && trouble) taking.fail(*trouble);  // which has no size
   take.check(taking);
@@ -135,10 +138,9 @@ void device_core::send_halves(const std::shared_ptr<device_core>& from, const Gi
   auto given = detail::new_answer(from), taken = detail::new_answer(shared_from_this());
   if (!taking.finish()) {
     // Whoever waits for room does so before the order is fixed, and everybody in the same sequence.
-    const auto wait_for_room = [&options](device_core& core) {
-      const std::int64_t deadline =
-          options.timeout.unlimited() ? no_deadline : options.timeout.after(core.loop_->now());
-      return core.take_slot(core.options_.when_full == when_full::wait, deadline);
+    const auto wait_for_room = [&](device_core& core) {
+      const std::int64_t end = scope != nullptr ? scope->deadline_ns() : no_deadline;
+      return core.take_slot(options, std::min(core.deadline_after(options.timeout), end), scope.get());
     };
     const bool ours_first = std::less<>()(this, from.get());
     std::uint32_t ours = ours_first ? wait_for_room(*this) : ledger::none;
@@ -148,14 +150,14 @@ void device_core::send_halves(const std::shared_ptr<device_core>& from, const Gi
     const std::scoped_lock guard(order_of_copies());
     checker giving(give, from->memory_, from->memory_->generation());
     give.check(giving);
-    if (ours == ledger::none) giving.fail(refusing_.load() ? refusal() : mailbox_full());
+    if (ours == ledger::none) giving.fail(why_no_slot(scope.get()));
     const peer_half source{copy, true, theirs}, target{copy, false, ours};
     const submission sent =
-        from->submit(detail::info_of<Give>, &give, giving, given.get(), &answer->source, options, {}, &source);
+        from->submit(detail::info_of<Give>, &give, giving, given.get(), &answer->source, options, {}, {}, &source);
     if (!sent) taking.fail(sent.error());
-    submit(detail::info_of<Take>, &take, taking, taken.get(), &answer->link, options, {}, &target);
+    submit(detail::info_of<Take>, &take, taking, taken.get(), &answer->link, options, scope, {}, &target);
   } else {
-    submit(detail::info_of<Take>, &take, taking, taken.get(), &answer->link, options);
+    submit(detail::info_of<Take>, &take, taking, taken.get(), &answer->link, options, scope);
   }
   if (copy)
     detail::when_answered(given, [copy](const result<void>& how) {

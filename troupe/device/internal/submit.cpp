@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <troupe/async/kept_continuations.hpp>
 #include <troupe/base/prefetch.hpp>
+#include <troupe/device/internal/request_scope.hpp>
 #include <troupe/device/internal/sleep_for_news.hpp>
 #include <troupe/worker/internal/operation.hpp>
 #include <tuple>
@@ -44,22 +46,6 @@ error too_many_ranges(std::size_t count) {
 const char* const sealed_meanwhile =
     "a buffer that it writes was sealed at the same moment; unseal() it first, or write to another";
 
-// Goes back unless it is used.
-class slot_in_hand {
- public:
-  slot_in_hand(ledger& of, std::uint32_t slot) noexcept : of_(of), slot_(slot) {}
-  ~slot_in_hand() {
-    if (slot_ != ledger::none) [[unlikely]]
-      of_.give_back(slot_);
-  }
-  slot_in_hand(const slot_in_hand&) = delete;
-  std::uint32_t take() noexcept { return std::exchange(slot_, ledger::none); }
-
- private:
-  ledger& of_;
-  std::uint32_t slot_;
-};
-
 error named(const error& why, const request_info& info) {
   if (!why.request().name.empty()) return why;
   error::details d = why.all();
@@ -72,8 +58,15 @@ error named(const error& why, const request_info& info) {
 error device_core::mailbox_full() const {
   return error(reaction::retry_later, "device",
                "the mailbox of " + options_.name + " is full (" + std::to_string(ledger_.capacity()) +
-                   " requests without an answer); await earlier ones, raise device_options::mailbox_capacity, or set "
-                   "when_full to wait");
+                   " requests without an answer); await earlier ones or device::room(), raise "
+                   "device_options::mailbox_capacity, or leave when_full at wait");
+}
+
+error device_core::why_no_slot(const request_scope* scope) const {
+  if (refusing_.load()) return refusal();
+  if (scope != nullptr)
+    if (auto why = scope->refusal(loop_->now())) return *why;
+  return mailbox_full();
 }
 
 submission device_core::refuse(const error& why, const checker& checked, pending_core* answer,
@@ -87,20 +80,32 @@ submission device_core::refuse(const error& why, const checker& checked, pending
   return submission(full);
 }
 
-std::uint32_t device_core::take_slot(bool may_wait, std::int64_t deadline_ns) noexcept {
+// Whoever gives answers makes the room that others wait for, and must not wait for it.
+std::uint32_t device_core::take_slot(const call_options& options, std::int64_t deadline_ns,
+                                     const request_scope* scope) noexcept {
   std::uint32_t slot = ledger_.take();
   if (slot != ledger::none) [[likely]]
     return slot;
-  drive();
+  const bool gives_answers = kept_continuations::active();
+  if (!gives_answers) drive();
   slot = ledger_.take();
+  const bool may_wait = options_.when_full == when_full::wait && options.waits_for_room && !gives_answers;
   if (slot != ledger::none || !may_wait) return slot;
   room_waiters_.fetch_add(1, std::memory_order_seq_cst);
-  while (slot == ledger::none && !refusing_.load() && loop_->now() < deadline_ns) {
+  while (slot == ledger::none && !refusing_.load() && loop_->now() < deadline_ns &&
+         (scope == nullptr || !scope->stopped())) {
     sleep_for_news([&] { return (slot = ledger_.take()) != ledger::none; }, deadline_ns);
     if (slot == ledger::none) slot = ledger_.take();
   }
   room_waiters_.fetch_sub(1, std::memory_order_relaxed);
   return slot;
+}
+
+// Without having been used.
+void device_core::give_slot_back(std::uint32_t slot) noexcept {
+  ledger_.give_back(slot);
+  if (room_waiters_.load(std::memory_order_seq_cst) != 0) wake_waiters();
+  if (room_wanted_.load(std::memory_order_seq_cst)) drive();
 }
 
 // It will be refused, but has a place in the order already: as a request that touches nothing.
@@ -120,9 +125,15 @@ void device_core::let_go_of_outputs(ledger_entry& e, std::byte* record, const ch
 }
 
 submission device_core::submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
-                               request_link* link, const call_options& options, block_ref extra,
-                               const peer_half* half) {
-  slot_in_hand given(ledger_, half != nullptr ? half->slot : ledger::none);
+                               request_link* link, const call_options& options,
+                               const std::shared_ptr<request_scope>& scope, block_ref extra, const peer_half* half) {
+  // Goes back unless it is used.
+  const auto take_back = [this](const std::uint32_t* slot) noexcept {
+    if (*slot != ledger::none) [[unlikely]]
+      give_slot_back(*slot);
+  };
+  std::uint32_t in_hand = half != nullptr ? half->slot : ledger::none;
+  const std::unique_ptr<std::uint32_t, decltype(take_back)> given(&in_hand, take_back);
   // Before the check: what is marked stale up to here, the check sees; what fails later, the worker still holds against
   // this request.
   const std::uint64_t seen = reports_seen_.load(std::memory_order_acquire);
@@ -132,6 +143,8 @@ submission device_core::submit(const request_info& info, const void* request, ch
     return refuse(*why, checked, answer, info);
   if (refusing_.load(std::memory_order_acquire)) [[unlikely]]
     return refuse(refusal(), checked, answer, info);
+  if (scope != nullptr) [[unlikely]]
+    if (const auto why = scope->refusal(loop_->now())) return refuse(*why, checked, answer, info);
 
   const auto uses = checked.uses();
   std::vector<block_access> many;
@@ -141,12 +154,13 @@ submission device_core::submit(const request_info& info, const void* request, ch
     return refuse(too_many_ranges(many.size()), checked, answer, info);
   const bool listed = many.size() > max_operands;
 
-  const bool may_wait = options_.when_full == when_full::wait;
-  const std::int64_t deadline = options.timeout.unlimited() ? no_deadline : options.timeout.after(loop_->now());
+  const std::int64_t deadline =
+      std::min(deadline_after(options.timeout), scope != nullptr ? scope->deadline_ns() : no_deadline);
   const std::int64_t run_limit = std::min(options.run_timeout.nanoseconds, options_.run_timeout.nanoseconds);
-  const std::uint32_t slot = half != nullptr ? given.take() : take_slot(may_wait, deadline);
+  const std::uint32_t slot =
+      half != nullptr ? std::exchange(in_hand, ledger::none) : take_slot(options, deadline, scope.get());
   if (slot == ledger::none) [[unlikely]]
-    return refuse(refusing_.load() ? refusal() : mailbox_full(), checked, answer, info);
+    return refuse(why_no_slot(scope.get()), checked, answer, info);
   ledger_entry& e = ledger_[slot];
   std::byte* const record = commands_->record(slot).data();
   // What comes later will most likely be like this one.
@@ -168,7 +182,7 @@ submission device_core::submit(const request_info& info, const void* request, ch
   if (const std::size_t bytes = info.blob_bytes(request) + list_bytes; bytes != 0) [[unlikely]] {
     auto made = memory_->allocate(memory_kind::sent, bytes, 256, {});
     if (!made) {
-      ledger_.give_back(slot);
+      give_slot_back(slot);
       return refuse(made.error(), checked, answer, info);
     }
     blob = std::move(*made);
@@ -200,6 +214,8 @@ submission device_core::submit(const request_info& info, const void* request, ch
     e.extra = std::move(extra);
   if (half != nullptr) [[unlikely]]
     e.peer = half->copy, e.is_source = half->is_source;
+  if (scope != nullptr) [[unlikely]]
+    e.scope = scope;
   if (answer != nullptr) answer->add_ref();
   e.answered = false;
   e.info = &info;
@@ -231,7 +247,7 @@ submission device_core::submit(const request_info& info, const void* request, ch
       e.release();
       e.answer = nullptr;
       if (answer != nullptr) answer->release();
-      ledger_.give_back(slot);
+      give_slot_back(slot);
       return refuse(*why, checked, answer, info);
     }
   } else {
@@ -250,7 +266,11 @@ submission device_core::submit(const request_info& info, const void* request, ch
     cancelled_.push_back({slot, ticket, sealed_meanwhile, reaction::caller_bug});
     has_cancelled_.store(true, std::memory_order_relaxed);
   }
+  // Whoever stops the scope either finds it in flight, or is seen here.
+  const bool stopped = scope != nullptr && scope->stopped();
   commands_->publish(ticket, slot);
+  if (stopped) [[unlikely]]
+    stop_requests_of(scope);
   if (commands_->wake_if_sleeping()) (void)shares_core();  // where whoever only sends is
 
   if (failures_seen_.load(std::memory_order_seq_cst) != failures) [[unlikely]]

@@ -51,6 +51,7 @@ void device_core::cancel_overdue() {
     }
   }
   if (has_cancelled_.load(std::memory_order_relaxed)) drive();
+  next = std::min(next, stop_overdue_room(loop_->now()));
   if (next != no_deadline) watch_deadline(next);
 }
 

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Sending from the only thread of an Asio loop.
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+#include <troupe/async_asio/adapter.hpp>
+
+#include "../harness.hpp"
+
+namespace troupe::whole {
+namespace {
+
+using namespace testing_actor;
+
+constexpr int many = 100'000;
+
+class asio_loop : public testing::Test {
+ protected:
+  runtime rt;
+  device gpu = rt.open_device(with_test_engines());
+  buffer<float> x = gpu.alloc<float>(1);
+  asio::io_context context;
+
+  void SetUp() override { ASSERT_OK(gpu.fill(x, 0.0f).get()); }
+};
+
+asio::awaitable<void> tell_all(device gpu, buffer<float> x, std::vector<float>& out) {
+  for (int i = 0; i < many; ++i) EXPECT_TRUE(gpu.tell(increment{.x = x, .n = 1}));
+  auto data = co_await async_get(gpu.download(x), asio::use_awaitable);
+  if (data) out = *data;
+}
+
+TEST_F(asio_loop, sends_as_many_requests_as_it_likes) {
+  std::vector<float> out;
+  asio::co_spawn(context, tell_all(gpu, x, out), asio::detached);
+  context.run();
+  EXPECT_EQ(out, std::vector<float>{many});
+}
+
+asio::awaitable<void> tell_politely(device gpu, buffer<float> x, bool& over) {
+  for (int i = 0; i < 20'000; ++i) {
+    EXPECT_OK(co_await async_get(gpu.room(), asio::use_awaitable));
+    EXPECT_TRUE(gpu.tell(increment{.x = x, .n = 1}, {.waits_for_room = false}));
+  }
+  EXPECT_OK(co_await async_get(gpu.sync(), asio::use_awaitable));
+  over = true;
+}
+
+TEST_F(asio_loop, does_other_work_while_there_is_no_room) {
+  blockade wall(gpu);
+  ASSERT_TRUE(wall.entered());
+  bool over = false;
+  asio::co_spawn(context, tell_politely(gpu, x, over), asio::detached);
+  // The loop runs on although the mailbox is full: it is this timer that makes room.
+  asio::steady_timer timer(context, 20ms);
+  timer.async_wait([&](const asio::error_code&) { wall.lift(); });
+  context.run();
+  EXPECT_TRUE(over);
+  EXPECT_EQ(gpu.download(x).get().value()[0], 20'000.0f);
+}
+
+}  // namespace
+}  // namespace troupe::whole

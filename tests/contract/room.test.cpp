@@ -1,0 +1,277 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// The naive loop: as many requests as one likes, with the default options, from anywhere; and room for whoever must not
+// block.
+#include <mutex>
+#include <troupe/async/start.hpp>
+#include <troupe/jit/jit.hpp>
+
+#include "harness.hpp"
+
+namespace troupe::whole {
+namespace {
+
+using namespace testing_actor;
+
+constexpr int many = 100'000;
+
+class naive_loop : public testing::TestWithParam<isolation> {
+ protected:
+  runtime rt;
+  device gpu = rt.open_device(with_test_engines({.isolation = GetParam()}));
+  buffer<float> x = gpu.alloc<float>(1);
+
+  void SetUp() override { ASSERT_OK(gpu.fill(x, 0.0f).get()); }
+  static void tell_all(const device& to, const buffer<float>& x, int times = many) {
+    for (int i = 0; i < times; ++i) ASSERT_TRUE(to.tell(increment{.x = x, .n = 1}));
+  }
+  void expect_value(float wanted) {
+    const auto got = gpu.download(x).get();
+    ASSERT_OK(got);
+    EXPECT_EQ(got->at(0), wanted);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(each, naive_loop, testing::Values(isolation::process, isolation::thread),
+                         [](const auto& i) { return i.param == isolation::process ? "process" : "thread"; });
+
+TEST_P(naive_loop, works_on_a_thread) {
+  tell_all(gpu, x);
+  expect_value(many);
+}
+
+TEST_P(naive_loop, works_on_several_threads_at_once) {
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 4; ++t) callers.emplace_back([&] { tell_all(gpu, x, many / 4); });
+  for (auto& c : callers) c.join();
+  expect_value(many);
+}
+
+TEST_P(naive_loop, works_in_a_callback) {
+  std::atomic<bool> over{false};
+  gpu.ping().then([&](const result<std::uint64_t>&) {
+    tell_all(gpu, x);
+    over = true;
+    over.notify_all();
+  });
+  over.wait(false);
+  expect_value(many);
+}
+
+// Each finds the mailbox full, while the others wait to be called.
+TEST_P(naive_loop, works_in_many_callbacks_that_come_together) {
+  constexpr int callbacks = 500;
+  tally answers;
+  for (int i = 0; i < callbacks; ++i)
+    answers.watch(gpu.ask(nap{.microseconds = 0}).then([&](const result<void>&) { tell_all(gpu, x, 200); }));
+  answers.await_all();
+  EXPECT_EQ(answers.fine(), callbacks);
+  expect_value(callbacks * 200);
+}
+
+task<void> tell_in_coroutine(device gpu, buffer<float> x) {
+  (void)co_await gpu.ping();  // from here on where answers come
+  for (int i = 0; i < many; ++i) EXPECT_TRUE(gpu.tell(increment{.x = x, .n = 1}));
+}
+
+TEST_P(naive_loop, works_in_a_coroutine) {
+  EXPECT_OK(sync_wait(tell_in_coroutine(gpu, x)));
+  expect_value(many);
+}
+
+TEST_P(naive_loop, of_asks_loses_no_answer) {
+  tally answers;
+  for (int i = 0; i < many / 10; ++i) answers.watch(gpu.ask(increment{.x = x, .n = 1}));
+  answers.await_all();
+  EXPECT_EQ(answers.fine(), many / 10);
+  expect_value(many / 10);
+}
+
+TEST_P(naive_loop, survives_a_lock_that_callbacks_want_too) {
+  std::mutex lock;
+  tally answers;
+  for (int i = 0; i < 5000; ++i) {
+    const std::scoped_lock guard(lock);
+    answers.watch(gpu.ask(increment{.x = x, .n = 1}).then([&](const result<void>& r) {
+      const std::scoped_lock theirs(lock);
+      return r;
+    }));
+  }
+  answers.await_all();
+  EXPECT_EQ(answers.fine(), 5000);
+}
+
+device small(runtime& rt, std::uint32_t capacity) {
+  return rt.open_device(with_test_engines({.mailbox_capacity = capacity}));
+}
+
+TEST(room, is_there_at_once_where_there_is_some) {
+  runtime rt;
+  const device gpu = small(rt, 4);
+  auto all = gpu.room(4);
+  EXPECT_TRUE(all.ready());
+  EXPECT_OK(all.get());
+}
+
+TEST(room, comes_when_requests_are_done_for_each_in_turn) {
+  runtime rt;
+  const device gpu = small(rt, 4);
+  blockade b(gpu);
+  ASSERT_TRUE(b.entered());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(gpu.tell(nap{.microseconds = 0}));
+  std::vector<pending<void>> wanted;
+  for (int i = 0; i < 8; ++i) wanted.push_back(gpu.room());
+  auto last = gpu.room(4);
+  for (auto& one : wanted) EXPECT_FALSE(one.get_for(0ms).has_value());
+  b.lift();
+  for (auto& one : wanted) EXPECT_OK(one.get());
+  EXPECT_OK(last.get());
+  EXPECT_EQ(gpu.statistics().depth, 0u);
+}
+
+TEST(room, that_cannot_be_is_refused) {
+  runtime rt;
+  const device gpu = small(rt, 4);
+  EXPECT_TRUE(is_error(error_of(gpu.room(0)), reaction::caller_bug, {"room", "requests is 0", "1 to 4"}));
+  EXPECT_TRUE(is_error(error_of(gpu.room(5)), reaction::caller_bug, {"room", "requests is 5", "1 to 4"}));
+  EXPECT_OK(gpu.close().get());
+  EXPECT_TRUE(is_error(error_of(gpu.room()), reaction::stopped, {"closed"}));
+}
+
+TEST(room, that_is_waited_for_ends_with_the_device_or_when_it_is_cancelled) {
+  runtime rt;
+  const device gpu = small(rt, 1);
+  blockade b(gpu);
+  ASSERT_TRUE(b.entered());
+  auto dropped = gpu.room(), cancelled = gpu.room(), closed = gpu.room();
+  cancelled.cancel();
+  EXPECT_TRUE(is_error(error_of(std::move(cancelled)), reaction::retry_later, {"room", "cancelled"}));
+  dropped = {};
+  auto end = gpu.close();
+  EXPECT_TRUE(is_error(error_of(std::move(closed)), reaction::stopped, {"closed"}));
+  b.lift();
+  EXPECT_OK(end.get());
+}
+
+TEST(room, comes_after_a_fault_as_well) {
+  runtime rt;
+  auto o = with_test_engines({.mailbox_capacity = 2});
+  o.restarts = 3;
+  const device gpu = rt.open_device(o);
+  blockade b(gpu);
+  ASSERT_TRUE(b.entered());
+  ASSERT_TRUE(gpu.tell(nap{.microseconds = 0}));
+  auto room = gpu.room();
+  kill_worker(gpu);
+  EXPECT_OK(room.get());
+}
+
+task<void> tell_with_room(device gpu, buffer<float> x, std::atomic<int>& others) {
+  for (int i = 0; i < 2000; ++i) {
+    EXPECT_OK(co_await gpu.room());
+    EXPECT_TRUE(gpu.tell(increment{.x = x, .n = 1}, {.waits_for_room = false}));
+    ++others;
+  }
+}
+
+// One at a time takes what it was given, so nobody is quicker.
+TEST(room, lets_a_coroutine_send_without_ever_blocking) {
+  runtime rt;
+  const device gpu = small(rt, 8);
+  const auto x = gpu.alloc<float>(1);
+  gpu.fill(x, 0.0f);
+  EXPECT_OK(gpu.sync().get());
+  std::atomic<int> sent{0};
+  EXPECT_OK(sync_wait(tell_with_room(gpu, x, sent)));
+  EXPECT_EQ(gpu.download(x).get().value()[0], 2000.0f);
+}
+
+TEST(room, is_not_waited_for_by_a_call_that_must_not) {
+  runtime rt;
+  const device gpu = small(rt, 1);
+  blockade b(gpu);
+  ASSERT_TRUE(b.entered());
+  EXPECT_TRUE(is_error(error_of(gpu.ask(nap{.microseconds = 0}, {.waits_for_room = false})), reaction::retry_later,
+                       {"full", "room()", "mailbox_capacity"}));
+}
+
+// What is let go of in an answer is told to the worker, which has no room: that must not wait.
+TEST(room, is_not_waited_for_where_answers_are_given) {
+  runtime rt;
+  const device gpu = rt.open_device({.engine = engine_under_test(), .mailbox_capacity = 1});
+  for (int i = 0; i < 50; ++i) {
+    (void)jit::compile(gpu, {.source = "__global__ void f(float*) {}"}).ready();
+    (void)gpu.ping();
+  }
+  EXPECT_OK(gpu.sync().get());
+}
+
+class kept_content : public testing::Test {
+ protected:
+  runtime rt;
+  device gpu = rt.open_device(with_test_engines());
+  buffer<float> x = gpu.alloc<float>(4);
+  void SetUp() override { ASSERT_OK(gpu.upload(x, counting(4)).get()); }
+};
+
+TEST_F(kept_content, is_what_it_was_before_requests_that_were_refused) {
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 5}));
+  ASSERT_FALSE(x.valid());
+  EXPECT_TRUE(is_error(*x.cause(), reaction::caller_bug, {"nothing ran", "keep_content"}));
+  EXPECT_OK(gpu.keep_content(x));
+  EXPECT_TRUE(x.valid());
+  EXPECT_EQ(gpu.download(x).get().value(), counting(4));
+  EXPECT_OK(gpu.keep_content(x)) << "of a valid one is nothing to do";
+}
+
+TEST_F(kept_content, of_a_part_is_that_part) {
+  EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 5}));
+  EXPECT_OK(gpu.keep_content(x.slice(0, 2)));
+  EXPECT_EQ(gpu.download(x.slice(0, 2)).get().value(), counting(2));
+  EXPECT_FALSE(x.slice(2).valid());
+}
+
+TEST_F(kept_content, is_nothing_where_a_request_failed_that_was_sent) {
+  blockade b(gpu);
+  ASSERT_TRUE(b.entered());
+  auto sent = gpu.ask(increment{.x = x, .n = 4}, {.timeout = 5ms});
+  EXPECT_TRUE(is_error(error_of(std::move(sent)), reaction::retry_later, {"time-out"}));
+  EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 5}));
+  EXPECT_TRUE(
+      is_error(error_of(gpu.keep_content(x)), reaction::retry_later, {"keep_content", "not as it was", "time-out"}));
+  EXPECT_FALSE(x.valid());
+}
+
+TEST_F(kept_content, is_nothing_where_one_fails_later) {
+  blockade b(gpu);
+  ASSERT_TRUE(b.entered());
+  auto sent = gpu.ask(increment{.x = x, .n = 4});
+  EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 5}));
+  EXPECT_OK(gpu.keep_content(x));
+  sent.cancel();
+  EXPECT_FALSE(sent.get());
+  EXPECT_FALSE(x.valid());
+  EXPECT_FALSE(gpu.keep_content(x));
+}
+
+TEST_F(kept_content, is_lost_with_the_worker) {
+  auto o = with_test_engines();
+  o.restarts = 3;
+  const device mortal = rt.open_device(o);
+  const auto y = mortal.alloc<float>(4);
+  ASSERT_OK(mortal.upload(y, counting(4)).get());
+  EXPECT_FALSE(mortal.tell(increment{.x = y, .n = 5}));
+  kill_and_wait(mortal);
+  EXPECT_FALSE(mortal.tell(increment{.x = y, .n = 5}));
+  EXPECT_TRUE(is_error(error_of(mortal.keep_content(y)), reaction::context_lost, {"keep_content"}));
+}
+
+TEST_F(kept_content, of_what_is_no_buffer_of_this_device_is_refused) {
+  const device other = rt.open_device(with_test_engines());
+  EXPECT_TRUE(is_error(error_of(other.keep_content(x)), reaction::caller_bug, {"keep_content", "another device"}));
+  EXPECT_TRUE(is_error(error_of(gpu.keep_content(buffer<float>())), reaction::caller_bug, {"keep_content", "empty"}));
+  const auto stillborn = gpu.alloc<float>(-1);
+  EXPECT_TRUE(is_error(error_of(gpu.keep_content(stillborn)), reaction::caller_bug, {"alloc"}));
+}
+
+}  // namespace
+}  // namespace troupe::whole
