@@ -63,7 +63,7 @@ result<std::complex<double>> squared_norm(const device& gpu, const std::vector<s
   if (!sum) return sum.error();
   // `real` and `imag` are members, not functions.
   if (!std::isfinite(sum->real)) return error(reaction::caller_bug, "example", "the squares are too large");
-  return *sum;  // a std::complex again
+  return std::complex<double>(*sum);
 }
 
 // The dot product of two vectors of half, summed in float: a product of 1 × k by k × 1.
