@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <optional>
 #include <troupe/actor/alarm_clock.hpp>
+#include <troupe/actor/internal/alarm_list.hpp>
 #include <troupe/actor/manual_clock.hpp>
 #include <troupe/async/task.hpp>
 
@@ -32,6 +34,25 @@ TYPED_TEST(a_clock, cancels_alarms_that_are_asked_for_while_it_ends) {
   clock.reset();
   ASSERT_TRUE(both.ready());
   EXPECT_EQ(both.get().value(), 2);
+}
+
+TEST(a_list_of_alarms, says_which_one_is_the_earliest_now) {
+  const auto at = [](std::int64_t time_ns) { return ref<detail::alarm>::adopt(new detail::alarm(time_ns)); };
+  detail::alarm_list list;
+  EXPECT_TRUE(list.add(at(100)));
+  EXPECT_TRUE(list.add(at(50))) << "the clock's thread sleeps until 100";
+  EXPECT_FALSE(list.add(at(70)));
+  EXPECT_TRUE(list.add(at(10)));
+  EXPECT_EQ(list.earliest(), 10);
+}
+
+TEST(a_monotonic_clock, rings_in_time_although_it_sleeps_until_a_later_alarm) {
+  using namespace std::chrono_literals;
+  monotonic_clock clock;
+  const auto later = clock.wake_at(time_span(1h).after(clock.now_ns()));
+  const auto sooner = [&](time_span t) { return clock.wake_at(t.after(clock.now_ns())); };
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(sooner(2ms).get_for(20s)) << "alarm " << i;
+  EXPECT_FALSE(later.ready());
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ bool alarm_list::add(ref<alarm> a) {
   }
   const auto place = std::lower_bound(alarms_.begin(), alarms_.end(), a,
                                       [](const ref<alarm>& x, const ref<alarm>& y) { return x->time_ns > y->time_ns; });
-  return alarms_.insert(place, std::move(a)) + 1 == alarms_.end();
+  const auto added = alarms_.insert(place, std::move(a));  // end() only after it, which moves it
+  return added + 1 == alarms_.end();
 }
 
 std::vector<ref<alarm>> alarm_list::take_due(std::int64_t now_ns) {
