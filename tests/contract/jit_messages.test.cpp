@@ -29,7 +29,8 @@ TEST_F(a_message_of_jit, names_an_error_once_and_in_the_columns_of_the_source) {
       "  out[0] = TWICE(s[0]) + undeclared; }\n";
   const error e = error_of(jit::compile(gpu_, {.source = source, .name = "k.cu"}).ready());
   const std::string text = e.text();
-  EXPECT_TRUE(is_error(e, reaction::caller_bug, {"jit.compile: k.cu does not compile:\n", "k.cu:3:26: error:"}));
+  EXPECT_TRUE(
+      is_error(e, reaction::caller_bug, {"[jit] jit.compile #", ": k.cu does not compile:\n", "k.cu:3:26: error:"}));
   EXPECT_EQ(text.find("error:"), text.rfind("error:")) << text;
   for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
     end = std::min(text.find('\n', at), text.size());
@@ -71,7 +72,8 @@ TEST_F(a_message_of_jit, tells_of_kernels_that_need_a_gpu_and_the_others_run) {
   auto out = gpu_.alloc<float>(1, {.zeroed = true});
   EXPECT_TRUE(is_error(
       error_of(gpu_.ask(jit::launch{.kernel = p.kernel("of_gpus"), .grid = 1, .block = 1, .arguments = {inout(out)}})),
-      reaction::unsupported, {"jit.launch: kernel of_gpus needs a GPU: k.cu:3: PTX (asm) runs on GPUs only"}));
+      reaction::unsupported,
+      {"[kernel] jit.launch #", ": kernel of_gpus needs a GPU: k.cu:3: PTX (asm) runs on GPUs only; guard it with"}));
   const auto attributes = p.attributes("of_gpus").get();
   ASSERT_OK(attributes);
   EXPECT_TRUE(attributes->execution.starts_with("never: k.cu:3: PTX")) << attributes->execution;

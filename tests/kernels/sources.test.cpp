@@ -340,6 +340,16 @@ int main(int argc, char** argv) {
   EXPECT_EQ(run_k(source, {.kernels = {"k"}}), each([](int t) { return 2 * t + 3; }));
 }
 
+TEST(sources, enumerations_without_a_name_stay) {
+  EXPECT_EQ(run_k(R"(
+typedef enum { NONE, TWICE } factor_t;
+enum { ADDEND = 3 };
+__device__ int scaled(int x, factor_t f) { return f == TWICE ? 2 * x : x; }
+__global__ void k(int* y, const int* x, int n) { y[threadIdx.x] = scaled(x[threadIdx.x], TWICE) + ADDEND; }
+)"),
+            each([](int t) { return 2 * t + 3; }));
+}
+
 TEST(sources, kernels_that_were_not_asked_for_may_be_whatever_they_are) {
   EXPECT_EQ(run_k(R"(
 __global__ void other(undeclared_type* y) { y->no_member = 1; }

@@ -285,7 +285,7 @@ class finder {
         out_.others.insert(s_[other].text);
         outer.names.push_back(s_[other].text);
       }
-      for (std::size_t i = head; i < d.name_at; ++i)
+      for (std::size_t i = head; i <= d.name_at; ++i)  // an enumeration without a name seems to be called "enum"
         if (s_[i].is("enum") || s_[i].is("namespace")) outer.names.clear();
       if (s_[head].is("using") && !s_[head + 2].is("=")) outer.names.clear();
       if (s_[head].is("using") || s_[head].is("typedef"))
