@@ -76,6 +76,13 @@ parameter parameter_of(std::string_view text) {
   if (text.ends_with(restricted)) text.remove_suffix(restricted.size());
   parameter p{parameter_kind::value, type_of(text), bytes_of(type_of(text)), bytes_of(type_of(text)),
               std::string(text)};
+  // "double const (*) [30]": of what a pointer to arrays points to, it is only known whether it may be written.
+  for (const std::string_view to_arrays : {" (*) [", " (&) ["}) {
+    const std::size_t at = text.find(to_arrays);
+    if (at == std::string_view::npos || !text.ends_with(']')) continue;
+    p.kind = text.substr(0, at).ends_with(constant) ? parameter_kind::const_pointer : parameter_kind::pointer;
+    return p;
+  }
   const bool reference = text.ends_with('&');
   if (!text.ends_with('*') && !reference) return p;
   text.remove_suffix(1);

@@ -34,6 +34,11 @@ TEST(a_mangled_kernel, tells_structs_and_narrow_types_by_name) {
             "k(void* pointer unknown, const void* const_pointer unknown, float** pointer unknown)");
 }
 
+TEST(a_mangled_kernel, may_take_pointers_to_arrays) {
+  EXPECT_EQ(seen("_Z6reducePdPA30_d"), "reduce(double* pointer f64, double (*) [30] pointer unknown)");
+  EXPECT_EQ(seen("_Z1kPA3_A4_KfRA5_i"), "k(float const (*) [3][4] const_pointer unknown, int (&) [5] pointer unknown)");
+}
+
 TEST(a_mangled_kernel, is_told_from_names_that_are_not_mangled) {
   EXPECT_EQ(seen("saxpy"), "none");
   EXPECT_EQ(seen("_Znonsense"), "none");
