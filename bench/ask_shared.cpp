@@ -26,7 +26,8 @@ class neighbours {
       threads_.emplace_back([this, i, nice] {
         placement::join_others(i == 0 ? placement::where::one_core : placement::where::two_cores);
         ::setpriority(PRIO_PROCESS, 0, nice);  // of this thread
-        for (std::uint64_t n = 0; !over_.load(std::memory_order_relaxed); ++n) sink_.store(n, std::memory_order_relaxed);
+        for (std::uint64_t n = 0; !over_.load(std::memory_order_relaxed); ++n)
+          sink_.store(n, std::memory_order_relaxed);
       });
   }
   ~neighbours() {
@@ -67,7 +68,8 @@ std::string text(const char* where, const policies& all) {
   std::string out = where;
   for (const policy_under_test& p : all) {
     char one[80];
-    std::snprintf(one, sizeof one, " %s %.2f us (median of rounds %.2f)", std::string(to_string(p.policy)).c_str(), p.mean(), median(p.means));
+    std::snprintf(one, sizeof one, " %s %.2f us (median of rounds %.2f)", std::string(to_string(p.policy)).c_str(),
+                  p.mean(), median(p.means));
     out += one;
   }
   return out;
@@ -94,7 +96,8 @@ figures run(const settings& s) {
     worst.note += (worst.note.empty() ? "" : "; ") + text(now.name, all);
     const double raw = all.back().mean();
     for (const policy_under_test& p : all)
-      if (const double ours = p.mean(); worst.raw == 0 || ours / raw > worst.ratio()) worst.ours = ours, worst.raw = raw;
+      if (const double ours = p.mean(); worst.raw == 0 || ours / raw > worst.ratio())
+        worst.ours = ours, worst.raw = raw;
   }
   return worst;
 }

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstddef>
-#include <troupe/base/text.hpp>
 #include <troupe/async/executor.hpp>
+#include <troupe/base/text.hpp>
 
 namespace troupe {
 

@@ -45,7 +45,7 @@ std::string_view to_string(kind k) noexcept;
 std::optional<kind> kind_of(std::string_view name) noexcept;
 
 struct storm_options {
-  list<kind> kinds = {};     ///< each as likely as the others; empty: all
+  list<kind> kinds = {};            ///< each as likely as the others; empty: all
   std::uint64_t seed = 1;           ///< of the order of kinds, and of the moments
   double per_second = 10;           ///< on average, at random moments
   std::uint64_t most = UINT64_MAX;  ///< faults; then it is over

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <optional>
-#include <troupe/graph/step.hpp>
 #include <troupe/base/placed.hpp>
+#include <troupe/graph/step.hpp>
 
 namespace troupe::graph {
 

@@ -32,31 +32,30 @@ struct unit {
 /// How to make a program: CUDA C++ and how to compile it. It alone decides what the program is, so that any worker can
 /// make it again.
 struct recipe {
-  text source;                     ///< CUDA C++
-  text name = "program.cu";        ///< what messages call the source
-  list<std::string> kernels = {};  ///< as C++ names them: "scale", "ns::reduce<float, 256>"; none: all kernels
-                                          ///< that are no templates
-  list<std::string> globals =
-      {};                    ///< __device__ and __constant__ variables that the application reads or writes
-  named_texts headers = {};  ///< name and text; #include finds these first
+  text source;                           ///< CUDA C++
+  text name = "program.cu";              ///< what messages call the source
+  list<std::string> kernels = {};        ///< as C++ names them: "scale", "ns::reduce<float, 256>"; none: all kernels
+                                         ///< that are no templates
+  list<std::string> globals = {};        ///< __device__ and __constant__ variables that the application reads or writes
+  named_texts headers = {};              ///< name and text; #include finds these first
   list<std::string> include_paths = {};  ///< folders; a relative one is seen from the application's
-  named_texts definitions = {};                 ///< name and value of macros
-  int standard = 20;                            ///< of C++: 17, 20 or 23
-  bool fast_math = false;                 ///< less exact: fast intrinsics, flush_to_zero, no care for NaN and infinity
-  bool flush_to_zero = false;             ///< subnormal numbers count as 0
-  bool fuse_multiply_add = true;          ///< a * b + c rounded once
-  int optimisation = 3;                   ///< 0 to 3
-  bool debug_information = false;         ///< for debuggers and profilers: which line code is of
-  int max_registers = 0;                  ///< of a thread; 0: the compiler decides. Not on the host engine
-  text architecture = {};          ///< "" is that of the device; "sm_90a" … on a GPU
-  list<unit> units = {};           ///< linked with the source. On a GPU
-  bool relocatable = false;               ///< a unit for other recipes to link, by `program::image`; not to be launched
-  bool link_time_optimisation = false;    ///< the source and all units are optimised as one
-  bool precompiled_headers = false;       ///< the next program that begins with the same headers is compiled sooner. On
-                                          ///< a GPU
-  list<std::string> options = {};  ///< more of them, as the engine's compiler spells them
-  text compiler = {};  ///< path; "" is TROUPE_CXX, or the first of c++, g++ and clang++ in PATH. Host
-                              ///< engine only
+  named_texts definitions = {};          ///< name and value of macros
+  int standard = 20;                     ///< of C++: 17, 20 or 23
+  bool fast_math = false;                ///< less exact: fast intrinsics, flush_to_zero, no care for NaN and infinity
+  bool flush_to_zero = false;            ///< subnormal numbers count as 0
+  bool fuse_multiply_add = true;         ///< a * b + c rounded once
+  int optimisation = 3;                  ///< 0 to 3
+  bool debug_information = false;        ///< for debuggers and profilers: which line code is of
+  int max_registers = 0;                 ///< of a thread; 0: the compiler decides. Not on the host engine
+  text architecture = {};                ///< "" is that of the device; "sm_90a" … on a GPU
+  list<unit> units = {};                 ///< linked with the source. On a GPU
+  bool relocatable = false;              ///< a unit for other recipes to link, by `program::image`; not to be launched
+  bool link_time_optimisation = false;   ///< the source and all units are optimised as one
+  bool precompiled_headers = false;      ///< the next program that begins with the same headers is compiled sooner. On
+                                         ///< a GPU
+  list<std::string> options = {};        ///< more of them, as the engine's compiler spells them
+  text compiler = {};                    ///< path; "" is TROUPE_CXX, or the first of c++, g++ and clang++ in PATH. Host
+                                         ///< engine only
   time_span timeout = time_span::of_seconds(60);  ///< for the compiler
   cache_use cache = cache_use::disk;
   std::uint64_t log_bytes = 64 << 10;  ///< as much of the compiler's messages is kept

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <memory>
 #include <string>
-#include <troupe/device/device.hpp>
 #include <troupe/base/placed.hpp>
+#include <troupe/device/device.hpp>
 #include <troupe/kernel/program_block.hpp>
 
 namespace troupe::kernel {

@@ -48,8 +48,8 @@ struct block {
 };
 
 /// Shared ownership of a block.
-/// It knows its own place, as `placed` does: the copy of it that g++ 12 makes byte for byte inside a co_await expression
-/// has no reference to give back, and none to give away.
+/// It knows its own place, as `placed` does: the copy of it that g++ 12 makes byte for byte inside a co_await
+/// expression has no reference to give back, and none to give away.
 class block_ref {
  public:
   block_ref() noexcept = default;

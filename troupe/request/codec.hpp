@@ -38,9 +38,10 @@ inline void clear_rest(std::byte* at, std::size_t used, std::size_t size) noexce
 /// The primary form is for plain values: numbers, enumerations, small structs.
 template <class F>
 struct field_codec {
-  static_assert(std::is_trivially_copyable_v<F>,
-                "a field of a request must be an operand, an extent, a plain value, a troupe::text or a troupe::list; not "
-                "std::string or std::vector, which g++ 12 destroys twice inside co_await");
+  static_assert(
+      std::is_trivially_copyable_v<F>,
+      "a field of a request must be an operand, an extent, a plain value, a troupe::text or a troupe::list; not "
+      "std::string or std::vector, which g++ 12 destroys twice inside co_await");
   using element = F;
   static constexpr char kind = 'v';
   static constexpr std::size_t size = sizeof(F), align = alignof(F);
@@ -127,7 +128,9 @@ struct field_codec<list<operand<T, M>>> {
   using element = T;
   static constexpr char kind = "rwx"[static_cast<int>(M)];
   static constexpr std::size_t size = 16, align = 8;
-  static std::size_t blob_bytes(const list<operand<T, M>>& l) noexcept { return blob_cursor::padded(l.size() * one::size); }
+  static std::size_t blob_bytes(const list<operand<T, M>>& l) noexcept {
+    return blob_cursor::padded(l.size() * one::size);
+  }
   static void encode(const list<operand<T, M>>& l, std::byte* at, blob_cursor& blob) noexcept {
     const std::uint64_t raw[2] = {blob.address, l.size()};
     std::memcpy(at, raw, sizeof raw);

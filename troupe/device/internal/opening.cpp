@@ -146,8 +146,8 @@ result<void> device_core::set_up() {
       return error(reaction::unsupported, "device",
                    "device_options::gpu_core_folder is set, but the engine \"" + options_.engine +
                        "\" has no GPU; device_options::core_dumps lets the worker's process leave a core file");
-    gpu_core_stem_ =
-        std::filesystem::absolute(options_.gpu_core_folder.str()).string() + "/" + name_for_files(options_.name) + "-worker-";
+    gpu_core_stem_ = std::filesystem::absolute(options_.gpu_core_folder.str()).string() + "/" +
+                     name_for_files(options_.name) + "-worker-";
   }
   greeting_ =
       options_.engine + "\n" + gpu_core_stem_ + "\n" + std::to_string(options_.engine_folders.size() + 1) + "\n";
