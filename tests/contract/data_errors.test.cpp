@@ -168,6 +168,12 @@ TEST_P(data_errors, an_allocation_that_fails_is_stale_from_birth_and_its_reason_
       is_error(error_of(gpu.download(y)), reaction::caller_bug, {"never fit", "testing.copy", "memory.download"}));
 }
 
+TEST_P(data_errors, an_allocation_of_nothing_speaks_of_elements) {
+  const auto cause = [](const auto& made) { return *made.cause(); };
+  EXPECT_TRUE(is_error(cause(gpu.alloc<double>(-5)), reaction::caller_bug, {"count is -5 elements of 8 bytes", "1"}));
+  EXPECT_TRUE(is_error(cause(gpu.alloc_host<char>(0)), reaction::caller_bug, {"count is 0 elements of 1 byte;"}));
+}
+
 TEST_P(data_errors, an_unread_failure_of_a_dropped_pending_is_found_at_the_end) {
   const auto x = zeros();
   {

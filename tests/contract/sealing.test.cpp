@@ -89,7 +89,7 @@ TEST_P(sealing, is_for_whole_buffers_that_were_allocated_for_it) {
   refused(foreign, {"another device"});
   refused({}, {"empty"});
   refused(buffer<float>(gpu.alloc_host<float>(100).memory()), {"alloc_options::sealable"});
-  refused(gpu.alloc<float>(0, {.sealable = true}), {"size is 0"});
+  refused(gpu.alloc<float>(0, {.sealable = true}), {"count is 0 elements of 4 bytes"});
   EXPECT_TRUE(is_error(*gpu.alloc_host<float>(1, {.sealable = true}).cause(), reaction::caller_bug, {"sealable"}));
   EXPECT_TRUE(is_error(error_of(gpu.unseal(foreign)), reaction::caller_bug, {"another device"}));
   EXPECT_TRUE(is_error(error_of(gpu.unseal(x.slice(1))), reaction::caller_bug, {"slice"}));

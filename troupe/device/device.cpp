@@ -88,14 +88,21 @@ device_statistics device::statistics() const {
 
 namespace {
 
-memory_range allocate(device_core& core, memory_kind kind, extent bytes, const alloc_options& o) {
+std::string too_few(extent count, std::size_t element_bytes) {
+  const std::int64_t n = count.value();
+  return "count is " + std::to_string(n) + " elements of " + std::to_string(element_bytes) +
+         (element_bytes == 1 ? " byte" : " bytes") + "; expected at least 1";
+}
+
+memory_range allocate(device_core& core, memory_kind kind, extent count, std::size_t element_bytes,
+                      const alloc_options& o) {
+  const extent bytes = count * element_bytes;
   device_memory& memory = core.memory();
   auto refused = [&](std::string text) {
     return memory_range{memory.stillborn(0, error(reaction::caller_bug, "memory", std::move(text))), 0, 0};
   };
   if (bytes.overflowed()) return refused("alloc: the size does not fit 64 bits");
-  if (bytes < 1)
-    return refused("alloc: size is " + std::to_string(bytes.value()) + " bytes; expected at least 1 element");
+  if (bytes < 1) return refused("alloc: " + too_few(count, element_bytes));
   const auto n = static_cast<std::uint64_t>(bytes.value());
   if (core.refusing()) return {memory.stillborn(n, core.refusal()), 0, n};  // nobody could ever use it
   if (o.sealable && kind != memory_kind::device)
@@ -119,23 +126,24 @@ memory_range allocate(device_core& core, memory_kind kind, extent bytes, const a
 
 }  // namespace
 
-memory_range device::alloc_bytes(extent bytes, const alloc_options& o) const {
-  memory_range r = allocate(*core_, memory_kind::device, bytes, o);
+memory_range device::alloc_bytes(extent count, std::size_t element_bytes, const alloc_options& o) const {
+  memory_range r = allocate(*core_, memory_kind::device, count, element_bytes, o);
   if (o.zeroed && r.address != 0) {
     // A tell: should it be refused, the buffer is stale with the reason.
-    (void)tell(memory::fill{.target = out<std::byte>(r), .bytes = bytes, .pattern = {}, .pattern_bytes = 1});
+    (void)tell(memory::fill{.target = out<std::byte>(r), .bytes = r.bytes, .pattern = {}, .pattern_bytes = 1});
   }
   return r;
 }
 
-memory_range device::alloc_managed_bytes(extent bytes, const alloc_options& o) const {
+memory_range device::alloc_managed_bytes(extent count, std::size_t element_bytes, const alloc_options& o) const {
+  const extent bytes = count * element_bytes;
   device_memory& memory = core_->memory();
   const auto refused = [&](std::string text) {
     return memory_range{memory.stillborn(0, error(reaction::caller_bug, "memory", "alloc_managed: " + std::move(text))),
                         0, 0};
   };
   if (bytes.overflowed()) return refused("the size does not fit 64 bits");
-  if (bytes < 1) return refused("size is " + std::to_string(bytes.value()) + " bytes; expected at least 1 element");
+  if (bytes < 1) return refused(too_few(count, element_bytes));
   if (o.sealable) return refused("sealable is true, but a fault takes managed memory along; use alloc");
   if (o.alignment == 0 || (o.alignment & (o.alignment - 1)) != 0 || o.alignment > 4096)
     return refused("alignment is " + std::to_string(o.alignment) + "; expected a power of two up to 4096");
@@ -150,13 +158,13 @@ memory_range device::alloc_managed_bytes(extent bytes, const alloc_options& o) c
   return std::move(*made);
 }
 
-memory_range device::alloc_host_bytes(extent bytes, const alloc_options& o) const {
-  memory_range r = allocate(*core_, memory_kind::host, bytes, o);
+memory_range device::alloc_host_bytes(extent count, std::size_t element_bytes, const alloc_options& o) const {
+  memory_range r = allocate(*core_, memory_kind::host, count, element_bytes, o);
   if (o.zeroed && r.address != 0) std::memset(r.owner->host, 0, r.bytes);
   return r;
 }
 
-memory_range device::alloc_sent(extent bytes) const { return allocate(*core_, memory_kind::sent, bytes, {}); }
+memory_range device::alloc_sent(extent bytes) const { return allocate(*core_, memory_kind::sent, bytes, 1, {}); }
 
 pending<std::uint64_t> device::ping(std::uint64_t value) const { return ask(memory::ping{.value = value}); }
 pending<void> device::sync() const {
@@ -210,8 +218,9 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
   // A staging block that cannot be had is the upload's failure: its target goes stale with that cause.
   const bool small = from.size() <= core_->staging().one_request;
   const staging_plan plan = staging_plan::for_bytes(std::max<std::size_t>(from.size(), 1), core_->staging());
-  const memory_range stage =
-      from.empty() ? memory_range{} : allocate(*core_, memory_kind::sent, small ? from.size() : plan.block_bytes(), {});
+  const memory_range stage = from.empty()
+                                 ? memory_range{}
+                                 : allocate(*core_, memory_kind::sent, small ? from.size() : plan.block_bytes(), 1, {});
   if (small) {
     if (stage.address != 0) std::memcpy(stage.owner->host, from.data(), from.size());
     const memory::upload r{
@@ -221,7 +230,7 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
     core_->submit(detail::info_of<memory::upload>, &r, c, answer.get(), &answer->link, o, scope_);
     return pending<void>(std::move(answer));
   }
-  const memory_range progress = allocate(*core_, memory_kind::host, sizeof(staging_header), {});
+  const memory_range progress = allocate(*core_, memory_kind::host, sizeof(staging_header), 1, {});
   const memory::stream_in r{.target = out<std::byte>(to),
                             .bytes = from.size(),
                             .staging = stage.address,
@@ -273,7 +282,7 @@ void device::download_bytes(const memory_range& from, pending_core& state, reque
   auto answer = new_answer(core_);
   auto held = ref<pending_core>::share(&state);
   if (from.bytes <= core_->staging().one_request) {
-    const memory_range stage = from.bytes == 0 ? memory_range{} : allocate(*core_, memory_kind::host, bytes, {});
+    const memory_range stage = from.bytes == 0 ? memory_range{} : allocate(*core_, memory_kind::host, bytes, 1, {});
     const memory::download r{
         .source = in<std::byte>(from), .target = out<std::byte>(from.bytes == 0 ? from : stage), .bytes = bytes};
     checker c(r, owner(), generation());
@@ -295,7 +304,7 @@ void device::download_bytes(const memory_range& from, pending_core& state, reque
     return;
   }
   const staging_plan plan = staging_plan::for_bytes(from.bytes, core_->staging());
-  const memory_range stage = allocate(*core_, memory_kind::host, plan.block_bytes(), {});
+  const memory_range stage = allocate(*core_, memory_kind::host, plan.block_bytes(), 1, {});
   const memory::stream_out r{.source = in<std::byte>(from),
                              .bytes = bytes,
                              .staging = stage.address,

@@ -103,19 +103,19 @@ class device {
   /// are used up).
   template <class T>
   buffer<T> alloc(extent count, const alloc_options& o = {}) const {
-    return buffer<T>(alloc_bytes(count * sizeof(T), o));
+    return buffer<T>(alloc_bytes(count, sizeof(T), o));
   }
   /// Memory that moves between the host and a GPU as it is used, and that can be larger than the GPU's. Only the worker
   /// that serves has it: when that one is replaced, the buffer is gone, which every use says. Waits for a worker. For
   /// `prefetch` and `advise`; without `sealable`. See docs/managed-memory.md.   cuMemAllocManaged
   template <class T>
   buffer<T> alloc_managed(extent count, const alloc_options& o = {}) const {
-    return buffer<T>(alloc_managed_bytes(count * sizeof(T), o));
+    return buffer<T>(alloc_managed_bytes(count, sizeof(T), o));
   }
   /// Memory that the application and the worker both see.
   template <class T>
   host_buffer<T> alloc_host(extent count, const alloc_options& o = {}) const {
-    return host_buffer<T>(alloc_host_bytes(count * sizeof(T), o));
+    return host_buffer<T>(alloc_host_bytes(count, sizeof(T), o));
   }
 
   /// Writes `from` to the first elements of `to`. Ordinary memory has been read when the call returns; a large one goes
@@ -139,7 +139,7 @@ class device {
     download_bytes(from.memory(), *answer, answer->link, &state::room, &state::finish, o);
     return pending<std::vector<T>>(std::move(answer));
   }
-  /// Reads the first elements of `from` into `to`, which must live until the answer.
+  /// Reads all of `from` into the first elements of `to`, which must have room for it and live until the answer.
   template <class T>
   pending<void> download(const buffer<T>& from, std::type_identity_t<std::span<T>> to,
                          const call_options& o = {}) const {
@@ -306,7 +306,7 @@ class device {
   std::uint64_t generation() const noexcept;
   submission submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
                     request_link* link, const call_options& options) const;
-  memory_range alloc_bytes(extent bytes, const alloc_options& o) const;
+  memory_range alloc_bytes(extent count, std::size_t element_bytes, const alloc_options& o) const;
   result<shared_memory> export_range(const memory_range& r) const;
   memory_range import_range(shared_memory from, std::size_t element_bytes, std::size_t alignment) const;
   memory_range adopt_range(std::byte* data, extent bytes, std::size_t alignment,
@@ -317,8 +317,8 @@ class device {
   result<addressed_memory> address_range(const memory_range& r) const;
   pending<void> seal_memory(const memory_range& r) const;
   pending<void> unseal_memory(const memory_range& r) const;
-  memory_range alloc_managed_bytes(extent bytes, const alloc_options& o) const;
-  memory_range alloc_host_bytes(extent bytes, const alloc_options& o) const;
+  memory_range alloc_managed_bytes(extent count, std::size_t element_bytes, const alloc_options& o) const;
+  memory_range alloc_host_bytes(extent count, std::size_t element_bytes, const alloc_options& o) const;
   pending<void> upload_bytes(const memory_range& to, std::span<const std::byte> from, const call_options& o) const;
   pending<void> copy_bytes(way w, const memory_range& to, const memory_range& from, const call_options& o) const;
   pending<void> copy_from_device(const device& other, const memory_range& to, const memory_range& from,
