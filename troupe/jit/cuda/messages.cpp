@@ -77,8 +77,11 @@ class reader {
     const bool is_sum = first.find(" detected in the compilation of ") != first.npos;
     if (is_sum && named_) return;  // it counts other messages than these
     for (std::size_t i = begin; i < end; ++i) out_.log.append(lines_[i]).append("\n");
-    if (in_source_.empty() && !is_sum && first.find("error: ") != first.npos)
-      in_source_ = std::string(first) + what_to_do(first) + place_of_use(begin, end);
+    if (is_sum || first.find("error: ") == first.npos) return;
+    std::string error = std::string(first) + what_to_do(first) + place_of_use(begin, end);
+    erase_all(error, std::string(headers_) + "/");
+    if (in_source_.empty()) in_source_ = error;
+    out_.errors.insert(std::move(error));
   }
 
   // Of an error in one of our headers: which line of the user's has come to that.
@@ -110,6 +113,7 @@ class reader {
                                           "instance: \"scale<float>\"");
     out_.log += message + "\n\n";
     if (in_recipe_.empty()) in_recipe_ = message;
+    out_.errors.insert(message);
   }
 
   const source_text& source_;

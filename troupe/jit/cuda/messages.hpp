@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <troupe/jit/cuda/source_text.hpp>
@@ -12,6 +13,7 @@ namespace troupe::jit {
 struct messages {
   std::string log;
   std::string first_error;  ///< with what to do, where that is known; empty: there is none
+  std::set<std::string> errors;  ///< such texts of all of them
 };
 
 /// `pretended` is the folder that NVRTC was told the source is in; `headers` is that of our own, which no user has

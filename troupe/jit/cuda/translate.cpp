@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include <troupe/base/unique_handle.hpp>
+#include <troupe/jit/cuda/host_code.hpp>
 #include <troupe/jit/cuda/messages.hpp>
 #include <troupe/jit/cuda/translate.hpp>
 #include <troupe/kernel/internal/bytes.hpp>
@@ -45,20 +46,25 @@ class translation {
       : with_(with), recipe_(r), source_(source), target_(to), what_(what), how_long_(how_long), said_(said) {}
 
   result<translated> run() {
-    auto seen = attempt(false);
+    auto seen = attempt(source_.text, false);
     // Sources count on what nvcc includes before them. What NVRTC takes as it is costs nothing more, and keeps the
     // names that it gives to others.
-    if (seen && seen->code == NVRTC_ERROR_COMPILATION && !lacks_a_file(seen->said)) seen = attempt(true);
+    if (seen && is_refused(*seen)) seen = attempt(source_.text, true);
+    // In the end without the host's code, of which NVRTC refuses much. It is not the first attempt, because what is
+    // left out is decided by names alone, and code of the host that compiles may be what a device calls.
+    if (seen && is_refused(*seen)) {
+      const std::optional<std::string> rest = without_host_code(recipe_, source_);
+      if (rest) seen = better(*std::move(seen), attempt(*rest, true));
+    }
     if (!seen) return seen.error();
-    messages m = in_the_words_of(source_, seen->said, nowhere, with_.own_headers);
-    said_.log += m.log;
+    said_.log += seen->said.log;
     said_.remarks += seen->remarks;
-    if (seen->code != NVRTC_SUCCESS) return why(seen->code, m.first_error);
+    if (seen->code != NVRTC_SUCCESS) return why(seen->code, seen->said.first_error);
     return take_image();
   }
 
  private:
-  result<void> make() {
+  result<void> make(const std::string& source) {
     std::vector<const char*> names, texts;
     for (const auto& [name, text] : recipe_.headers) {
       names.push_back(name.c_str());
@@ -66,7 +72,7 @@ class translation {
     }
     const std::string name = std::string(nowhere) + source_.name;
     nvrtcProgram made = nullptr;
-    if (const nvrtcResult r = ::nvrtcCreateProgram(&made, source_.text.c_str(), name.c_str(),
+    if (const nvrtcResult r = ::nvrtcCreateProgram(&made, source.c_str(), name.c_str(),
                                                    static_cast<int>(names.size()), texts.data(), names.data());
         r != NVRTC_SUCCESS)
       return call_failed("nvrtcCreateProgram", r);
@@ -158,11 +164,23 @@ class translation {
 
   struct outcome {
     nvrtcResult code;
-    std::string said, remarks;
+    messages said;
+    std::string remarks;
   };
 
-  result<outcome> attempt(bool with_what_nvcc_includes) {
-    if (auto fine = make(); !fine) return fine.error();
+  static bool is_refused(const outcome& o) {
+    return o.code == NVRTC_ERROR_COMPILATION && !lacks_a_file(o.said.log);
+  }
+
+  // What the source itself has wrong is in both; else it is for lack of what was left out that the second one failed.
+  static result<outcome> better(outcome whole, result<outcome> without_host_code) {
+    if (!without_host_code || without_host_code->code == NVRTC_SUCCESS) return without_host_code;
+    const std::string& first = without_host_code->said.first_error;
+    return whole.said.errors.contains(first) ? std::move(without_host_code) : result<outcome>(std::move(whole));
+  }
+
+  result<outcome> attempt(const std::string& source, bool with_what_nvcc_includes) {
+    if (auto fine = make(source); !fine) return fine.error();
     std::vector<std::string> given = options(with_what_nvcc_includes);
     outcome out{};
     const auto headers = turn_for_headers(given, out.remarks);
@@ -177,10 +195,11 @@ class translation {
     };
     if (nvrtcSetFlowCallback != nullptr) (void)::nvrtcSetFlowCallback(program_.get(), ask, &until);
     out.code = ::nvrtcCompileProgram(program_.get(), static_cast<int>(pointers.size()), pointers.data());
-    out.said = read_log();
-    if (*headers && out.code == NVRTC_SUCCESS) out.remarks += (*headers)->ended(program_.get(), out.said);
+    std::string log = read_log();
+    if (*headers && out.code == NVRTC_SUCCESS) out.remarks += (*headers)->ended(program_.get(), log);
+    out.said = in_the_words_of(source_, log, nowhere, with_.own_headers);
     if (!until.over) return out;
-    said_.log += in_the_words_of(source_, out.said, nowhere, with_.own_headers).log;
+    said_.log += out.said.log;
     return gave_up();
   }
 

@@ -179,12 +179,9 @@ class finder {
 
   void add_outer(outer_declaration d) {
     if (d.names.empty() || (!out_.outer.empty() && d.begin < out_.outer.back().end)) return;
-    for (std::size_t i = d.begin; i < d.end; ++i) {
-      const token& t = s_[i];
-      if (t.is("__device__") || t.is("__constant__") || t.is("__managed__") || t.is("__shared__") ||
-          t.is("__global__") || t.is("constructor"))
-        d.is_device = true;
-    }
+    if (d.words_end == 0) d.words_end = d.end;
+    for (std::size_t i = d.begin; i < d.words_end; ++i)
+      if (s_[i].is_identifier() && is_device_word(s_[i].text)) d.is_device = true;
     out_.outer.push_back(std::move(d));
   }
 
@@ -304,6 +301,7 @@ class finder {
       if (!equals) return;
       d.body = equals;
     }
+    if (d.has_body) outer.words_end = body;  // a lambda in it may be for a device
     if (!scopes_.back().is_class && d.is_function()) add_outer(std::move(outer));
     d.line = s_[d.name_at].line;
     out_.definitions.push_back(d);
@@ -371,6 +369,11 @@ class finder {
 };
 
 }  // namespace
+
+bool is_device_word(std::string_view word) noexcept {
+  return word == "__device__" || word == "__constant__" || word == "__managed__" || word == "__shared__" ||
+         word == "__global__" || word == "constructor";
+}
 
 unit find_definitions(const token_list& source) { return finder(source).run(); }
 

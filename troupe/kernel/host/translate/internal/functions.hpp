@@ -35,10 +35,11 @@ struct definition {
 /// A declaration at namespace scope as a whole: a function, a class with all that is in it and behind it, a variable.
 struct outer_declaration {
   std::size_t begin = 0, end = 0;
+  std::size_t words_end = 0;  ///< behind what says for whom it is: where a function's body begins, else `end`
   std::vector<std::string_view>
       names;  ///< what it declares; of a member that is defined outside of its class, the class
   bool is_kernel = false;
-  bool is_device = false;  ///< it, or something in it, says __device__ or its like
+  bool is_device = false;  ///< it, or a member of it, says __device__ or its like
 };
 
 struct dynamic_array {
@@ -70,6 +71,9 @@ struct unit {
     return constants.contains(name) && !others.contains(name) && !(has_operators && enumerators.contains(name));
   }
 };
+
+/// __device__, __constant__ and their like.
+bool is_device_word(std::string_view word) noexcept;
 
 /// Finds them. What it does not understand it passes over.
 unit find_definitions(const token_list& source);

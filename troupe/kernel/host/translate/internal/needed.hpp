@@ -9,9 +9,9 @@
 
 namespace troupe::kernel {
 
-/// The source without what the application would call: functions, classes and variables that are not for a device and
-/// that nothing on a device mentions, and kernels that were not asked for where others were. Blanks stand where they
-/// stood. Nothing when all of it is needed.
+/// The preprocessed source without what the application would call: functions, classes and variables that are not for a
+/// device and that nothing on a device mentions, and kernels that were not asked for where others were. Blanks stand
+/// where they stood. Nothing when all of it is needed.
 std::optional<std::string> without_host_code(const token_list& source, const unit& u, const translate_options& options);
 
 }  // namespace troupe::kernel

@@ -59,9 +59,26 @@ class tokenizer {
     return it->second;
   }
 
-  // A line marker, `# 12 "file.cu" 2 3`, or a #pragma.
+  // A line goes on behind a backslash, and in a comment.
+  std::size_t directive_end() const noexcept {
+    std::size_t i = at_;
+    for (; i < source_.size() && source_[i] != '\n'; ++i) {
+      if (source_[i] == '\\') {
+        if (source_.substr(i + 1, 2) == "\r\n") ++i;
+        ++i;
+      } else if (source_.substr(i, 2) == "/*") {
+        i = std::min(source_.find("*/", i + 2), source_.size() - 2) + 1;
+      } else if (source_[i] == '"') {
+        i = quoted(i) - 1;
+        if (source_[i] == '\n') --i;
+      }
+    }
+    return std::min(i, source_.size());
+  }
+
+  // A line marker, `# 12 "file.cu" 2 3`, a #pragma, or what a preprocessor has not seen yet.
   void directive() {
-    const std::string_view text = source_.substr(at_, line_end() - at_);
+    const std::string_view text = source_.substr(at_, directive_end() - at_);
     std::size_t i = 1;
     while (i < text.size() && text[i] == ' ') ++i;
     if (text.substr(i).starts_with("line ")) i += 5;
@@ -83,7 +100,10 @@ class tokenizer {
       }
     } else if (!system_ && text.substr(i).starts_with("pragma")) {
       out_.tokens.push_back({token_kind::pragma, line_, file_, 0, text});
+    } else if (!system_) {
+      out_.directives.push_back(text);
     }
+    line_ += static_cast<std::uint32_t>(std::count(text.begin(), text.end(), '\n'));
     at_ += text.size();
   }
 

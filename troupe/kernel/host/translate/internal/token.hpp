@@ -25,11 +25,12 @@ struct token {
   bool is_identifier() const noexcept { return kind == token_kind::identifier; }
 };
 
-/// The tokens of preprocessed C++, without those of system headers. Ends with a token of kind `end`.
+/// The tokens of C++, without those of system headers if it is preprocessed. Ends with a token of kind `end`.
 struct token_list {
   std::string_view source;
   std::vector<token> tokens;
   std::vector<std::string> files;  ///< as line markers spell them: escaped, without the quotes
+  std::vector<std::string_view> directives;  ///< all others, of a text that was not preprocessed
 
   std::size_t size() const noexcept { return tokens.size() - 1; }
   const token& operator[](std::size_t i) const noexcept { return tokens[i < tokens.size() ? i : tokens.size() - 1]; }

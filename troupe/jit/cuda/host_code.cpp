@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/jit/cache/files.hpp>
+#include <troupe/jit/cuda/host_code.hpp>
+#include <troupe/jit/cuda/translate.hpp>
+#include <troupe/kernel/host/translate/host_code.hpp>
+
+namespace troupe::jit {
+
+std::optional<std::string> without_host_code(const recipe& r, const source_text& source) {
+  const read_files read = files_nvrtc_may_read(r);
+  if (!read.why_unknown.empty()) return {};
+  std::vector<std::string> files;
+  for (const stamp& s : read.made_from)
+    if (s.is == stamp::kind::file)
+      if (auto text = read_file(s.path)) files.push_back(std::move(*text));
+  std::string macros;
+  for (const auto& [name, value] : r.definitions) macros.append("#define ").append(name).append(" ").append(value) += '\n';
+
+  kernel::written_program program{.source = source.text, .others = {macros}, .names = source.kernels};
+  program.names.insert(program.names.end(), source.globals.begin(), source.globals.end());
+  program.others.insert(program.others.end(), files.begin(), files.end());
+  for (const auto& [name, text] : r.headers) program.others.push_back(text);
+  // A unit may use what another one defines.
+  const auto add_source = [&](const std::string& text) {
+    if (&text != &source.text) program.others.push_back(text);
+  };
+  add_source(r.source);
+  for (const unit& u : r.units) add_source(u.source);
+  return kernel::without_host_code(program);
+}
+
+}  // namespace troupe::jit
