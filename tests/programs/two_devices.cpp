@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Two devices: what one has made goes on to the other and back, with requests in place.
+#include <cstdio>
+#include <troupe/blas/blas.hpp>
+#include <troupe/troupe.hpp>
+#include <vector>
+
+using namespace troupe;
+
+task<result<int>> there_and_back(device first, device second) {
+  const int n = 3000;
+  int wrong = 0;
+  co_await first.started();
+  co_await second.started();
+  const peer_info seen = co_await first.peer(second);
+  wrong += !seen.access || seen.link != peer_link::memory;
+  const auto groups = co_await islands({first, second});
+  wrong += groups.size() != 1 || groups.front().size() != 2;
+  co_await second.enable_peer(first);
+
+  auto x = first.alloc<double>(n), back = first.alloc<double>(n);
+  auto y = second.alloc<double>(n);
+  for (int round = 0; round < 50; ++round) {
+    first.fill(x, round);
+    second.copy_from(first, y, x);
+    first.fill(x, -1);  // when it has been copied
+    second.tell(blas::scal<double>{.x = y, .n = n, .alpha = 2});
+    co_await first.copy_from(second, back, y);
+    wrong += co_await first.download(back) != std::vector<double>(n, 2.0 * round);
+    wrong += co_await first.ask(blas::asum<double>{.x = x, .n = n}) != n;
+  }
+  // A part of one to a part of the other.
+  second.fill(y, 0);
+  co_await second.copy_from(first, y.slice(100, 10), x.slice(0, 10));
+  wrong += co_await second.ask(blas::asum<double>{.x = y, .n = n}) != 10;
+
+  // What fails on one is stale on the other.
+  first.tell(blas::scal<double>{.x = x.slice(2000, 2000), .n = 2000, .alpha = 1});
+  const auto foreign = co_await as_result(first.ask(blas::asum<double>{.x = y, .n = n}));
+  wrong += foreign || foreign.error().reaction() != reaction::caller_bug;
+  first.tell(blas::scal<double>{.x = back, .n = n + 1, .alpha = 1});
+  const auto stale = co_await as_result(second.copy_from(first, y, back));
+  wrong += stale || y.valid() || stale.error().text().find("blas.scal") == std::string::npos;
+  wrong += second.statistics().peers.size() != 1 || second.statistics().peers.front().copies != 51;
+  co_return wrong;
+}
+
+int main() {
+  runtime rt;
+  const auto wrong = sync_wait(there_and_back(rt.open_device({.name = "first"}), rt.open_device({.name = "second"})));
+  if (!wrong) return std::fprintf(stderr, "two_devices: %s\n", wrong.error().to_string().c_str()), 1;
+  std::printf("%d wrong\n", *wrong);
+  return *wrong == 0 ? 0 : 1;
+}
