@@ -6,6 +6,9 @@
 #include <dlfcn.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
 #include <set>
 #include <troupe/actor/stage.hpp>
 #include <troupe/actor/supervisor.hpp>
@@ -250,6 +253,55 @@ TEST_F(awaited_in_place, a_recipe_arrives_whole) {
   const auto text = sync_wait(compiled_in_place(gpu));
   ASSERT_TRUE(text) << text.error().to_string();
   EXPECT_NE(text->find("a_unit_with_a_long_name.cu"), std::string::npos) << *text;
+}
+
+// Members of structs for users that g++ 12 would destroy twice.
+std::vector<std::string> unsafe_members(const std::string& header) {
+  static const std::regex begin("struct (\\w*(options|recipe|unit)) \\{"), comment("//[^\n]*");
+  static const std::regex member("std::(string|vector|function|map|set|shared_ptr|unique_ptr|stop_token)\\b[^(]*;");
+  const std::string text = std::regex_replace(header, comment, "");
+  std::vector<std::string> out;
+  for (std::sregex_iterator m(text.begin(), text.end(), begin), end; m != end; ++m) {
+    const std::size_t from = static_cast<std::size_t>(m->position() + m->length());
+    std::istringstream body(text.substr(from, text.find("\n};", from) - from));
+    for (std::string line; std::getline(body, line);)
+      if (std::regex_search(line, member) && line.find("list<") == line.npos && line.find("placed<") == line.npos)
+        out.push_back((*m)[1].str() + ":" + line);
+  }
+  return out;
+}
+
+TEST(structs_for_users, hold_text_list_and_placed_instead_of_what_would_be_destroyed_twice) {
+  EXPECT_EQ(
+      unsafe_members("struct some_options {\n  std::string a;  // b\n  text c;\n  list<std::string> d;\n};\n").size(),
+      1u);
+  std::size_t headers = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(TROUPE_TEST_HEADERS)) {
+    const std::string path = entry.path();
+    const auto within = [&](const char* folder) { return path.find(folder) != path.npos; };
+    if (!path.ends_with(".hpp") || within("/internal/") || within("/host/") || within("/cuda/") || within("/engine/") ||
+        within("/testing/") || within("/worker/") || within("/channel/"))
+      continue;
+    ++headers;
+    std::ifstream in(path);
+    for (const std::string& unsafe : unsafe_members({std::istreambuf_iterator<char>(in), {}}))
+      ADD_FAILURE() << path << ": " << unsafe;
+  }
+  EXPECT_GT(headers, 80u);
+}
+
+task<result<std::string>> loaded_in_place(device gpu) {
+  const std::vector<std::byte> none(64);
+  const auto plainly = co_await as_result(module::load(gpu, none).ready());
+  const auto named =
+      co_await as_result(module::load(gpu, none, {.name = "an image with a long name of its own"}).ready());
+  co_return plainly.error().to_string() + "; " + named.error().to_string();
+}
+
+TEST_F(awaited_in_place, options_of_an_image_arrive_whole) {
+  const auto text = sync_wait(loaded_in_place(gpu));
+  ASSERT_TRUE(text) << text.error().to_string();
+  EXPECT_NE(text->find("an image with a long name of its own"), std::string::npos) << *text;
 }
 
 task<result<std::string>> opened_in_place(runtime& rt, const std::string& folder) {

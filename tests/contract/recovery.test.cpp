@@ -41,7 +41,9 @@ TEST_P(recovery, what_had_started_is_lost_and_what_had_not_is_kept_if_its_inputs
   auto kept = gpu.ask(increment{.x = y, .n = 10});
   auto result = gpu.download(y);
   kill_worker(gpu);
-  EXPECT_TRUE(is_error(error_of(std::move(b.answer())), reaction::context_lost, {"SIGKILL", "testing.hold"}));
+  const error lost = error_of(std::move(b.answer()));
+  EXPECT_TRUE(is_error(lost, reaction::context_lost, {"SIGKILL", "testing.hold"}));
+  EXPECT_EQ(lost.generation(), 1u) << "the one it failed in, not the one that answers";
   EXPECT_TRUE(is_error(error_of(std::move(stale)), reaction::context_lost, {"SIGKILL"}));
   EXPECT_TRUE(is_error(error_of(std::move(after_stale)), reaction::context_lost, {"SIGKILL"}));
   EXPECT_OK(fill.get());

@@ -37,7 +37,11 @@ struct known_text {
 std::vector<known_text> known_texts() {
   using enum fate;
   const jit::named_texts square = {{"square.h", "__device__ inline float square(float v) { return v * v; }"}},
+                         numbers = {{"the header of the first number.h",
+                                     "template <class T> __device__ T one() { return T(1); }"},
+                                    {"two.h", "template <class T> __device__ T two() { return T(2); }"}},
                          barrier = {{"BARRIER", "__syncthreads()"}}, classes = {{"CLASSES", "16"}};
+  const std::string programs = "tests/programs/";
   const std::string jit_test = "tests/contract/jit.test.cpp", messages_test = "tests/contract/jit_messages.test.cpp";
   return {
       {"apps/demo/kernels.hpp", "bias_softmax", compiled, {.definitions = classes}},
@@ -72,6 +76,12 @@ std::vector<known_text> known_texts() {
       {messages_test, "undeclared", refused},
       {messages_test, "if (out) {", refused},
       {messages_test, "merge", refused},
+      {programs + "kernel_errors.cpp", "x[threadIdx.x] = 0;", refused},
+      {programs + "module_image.cpp", "smooth", compiled, {.kernels = {"filters::smooth<4>"}}},
+      {programs + "recipes.cpp",
+       "affine",
+       compiled,
+       {.kernels = {"affine<float, 7>"}, .headers = numbers, .definitions = {{"FACTOR", "3"}}}},
   };
 }
 

@@ -15,7 +15,8 @@ using numbers = std::vector<double>;
 
 numbers matrix(int seed) {  // diagonally dominant
   numbers a(nn);
-  for (int i = 0; i < nn; ++i) a[static_cast<std::size_t>(i)] = (i * 5 + seed * 3) % 7 - 3 + (i % (n + 1) == 0 ? 12 : 0);
+  for (int i = 0; i < nn; ++i)
+    a[static_cast<std::size_t>(i)] = (i * 5 + seed * 3) % 7 - 3 + (i % (n + 1) == 0 ? 12 : 0);
   return a;
 }
 numbers times(const numbers& a, const numbers& b, int columns = n) {
@@ -52,17 +53,18 @@ task<result<int>> all(device gpu) {
   co_await gpu.ask(blas::gemm_batched<double>{.a = {a, b}, .b = {b, a}, .c = {c, d}, .m = n, .n = n, .k = n});
   wrong += differs(co_await gpu.download(c), times(p, q)) + differs(co_await gpu.download(d), times(q, p));
 
-  co_await gpu.ask(blas::gemm_grouped<double>{.a = {a, b},
-                                              .b = {x, a},
-                                              .c = {z, c},
-                                              .groups = {{.m = n, .n = 1, .k = n}, {.m = n, .n = n, .k = n, .beta = 1}}});
+  co_await gpu.ask(
+      blas::gemm_grouped<double>{.a = {a, b},
+                                 .b = {x, a},
+                                 .c = {z, c},
+                                 .groups = {{.m = n, .n = 1, .k = n}, {.m = n, .n = n, .k = n, .beta = 1}}});
   numbers sum = times(q, p);
   for (std::size_t i = 0; i < nn; ++i) sum[i] += times(p, q)[i];
   wrong += differs(co_await gpu.download(z), times(p, vector, 1)) + differs(co_await gpu.download(c), sum);
 
   co_await gpu.ask(blas::gemv_batched<double>{.a = {a, b}, .x = {x, y}, .y = {z, w}, .m = n, .n = n});
-  wrong += differs(co_await gpu.download(z), times(p, vector, 1)) +
-           differs(co_await gpu.download(w), times(q, other, 1));
+  wrong +=
+      differs(co_await gpu.download(z), times(p, vector, 1)) + differs(co_await gpu.download(w), times(q, other, 1));
 
   // Factors, solutions, inverses. z and w become x and y again.
   co_await gpu.ask(blas::copy<double>{.x = a, .y = c, .n = nn});

@@ -60,7 +60,8 @@ task<result<int>> all(device gpu, device other, device near) {
   const dlpack::tensor lent = co_await dlpack::to_dlpack(gpu, x, {.shape = {64, 64}});
   auto borrowed = dlpack::from_dlpack<float>(near, lent.managed());
   if (!borrowed) co_return borrowed.error();
-  wrong += borrowed->layout.shape != list<std::int64_t>{64, 64} || borrowed->layout.strides != list<std::int64_t>{64, 1};
+  wrong +=
+      borrowed->layout.shape != list<std::int64_t>{64, 64} || borrowed->layout.strides != list<std::int64_t>{64, 1};
   co_await near.fill(borrowed->data, 9.0f);
   co_await gpu.take_back(x);
   wrong += co_await gpu.download(x) != std::vector<float>(n, 9.0f);

@@ -46,7 +46,8 @@ task<result<int>> all(device builder, device gpu) {
   std::vector<float> numbers(n);
   for (int i = 0; i < n; ++i) numbers[static_cast<std::size_t>(i)] = static_cast<float>(i % 10);
   auto w = gpu.alloc<float>(4), x = gpu.alloc<float>(n), y = gpu.alloc<float>(n);
-  auto count = gpu.alloc<std::uint64_t>(1), last = gpu.alloc<float>(1);
+  auto count = gpu.alloc<std::uint64_t>(1);
+  auto last = gpu.alloc<float>(1);
   co_await gpu.upload(w, factors);
   co_await gpu.upload(x, numbers);
   co_await gpu.ask(module::write_global{.global = image.global("weights"), .source = w.as<std::byte>()});
@@ -67,8 +68,8 @@ task<result<int>> all(device builder, device gpu) {
     for (std::size_t k = 0; k < 4 && i + k < n; ++k) sum += factors[k] * numbers[i + k];
     wrong += smoothed[i] != sum;
   }
-  const auto unknown = co_await as_result(gpu.ask(module::launch{
-      .kernel = image.kernel("smoth"), .grid = 1, .block = 64, .arguments = {x, out(y), n}}));
+  const auto unknown = co_await as_result(
+      gpu.ask(module::launch{.kernel = image.kernel("smoth"), .grid = 1, .block = 64, .arguments = {x, out(y), n}}));
   wrong += unknown || unknown.error().text().find("smoth") == std::string::npos;
   const auto cut = co_await as_result(module::load(gpu, std::span(bytes).first(bytes.size() / 2)).ready());
   wrong += cut || cut.error().reaction() != reaction::caller_bug;

@@ -38,7 +38,7 @@ class image : public kernel::program {
 
 /// How to load an image.
 struct load_options {
-  std::string name = "image";  ///< what messages call it
+  text name = "image";         ///< what messages call it
   bool flush_to_zero = false;  ///< subnormal numbers count as 0. On a GPU the image itself says; host engine only
 };
 

@@ -316,7 +316,8 @@ class device_core final : public waiter,
   // recovery.cpp; with drive_lock_ held
   open_requests open_up_to(std::uint64_t newest);
   void sort_requests(const open_requests& open, fault_record& record);
-  request_fate fate_of(std::uint32_t slot, std::uint64_t ticket, const error& why, device_memory::marking& marks);
+  request_fate fate_of(std::uint32_t slot, std::uint64_t ticket, const fault_record& death,
+                       device_memory::marking& marks);
   std::optional<error> missing_input(const ledger_entry& e, device_memory::marking& marks);
   void keep(std::uint32_t slot, std::uint64_t ticket, device_memory::marking& marks);
   bool words_are_possible(const open_requests& open) const noexcept;

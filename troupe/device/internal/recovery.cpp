@@ -101,7 +101,7 @@ void device_core::sort_requests(const open_requests& open, fault_record& record)
         if (e.failure) spoil_outputs(e, *e.failure, marks);
       } else {
         const request_id id{std::string(e.info->label), ticket};
-        record.last.push_back({id, fate_of(slot, ticket, record.cause, marks)});
+        record.last.push_back({id, fate_of(slot, ticket, record, marks)});
       }
     }
   }
@@ -118,7 +118,7 @@ void device_core::sort_requests(const open_requests& open, fault_record& record)
 }
 
 // Decides about one, and notes what that means for those behind it.
-request_fate device_core::fate_of(std::uint32_t slot, std::uint64_t ticket, const error& why,
+request_fate device_core::fate_of(std::uint32_t slot, std::uint64_t ticket, const fault_record& death,
                                   device_memory::marking& marks) {
   ledger_entry& e = ledger_[slot];
   const auto fails = [&](error with) {
@@ -126,7 +126,7 @@ request_fate device_core::fate_of(std::uint32_t slot, std::uint64_t ticket, cons
     e.failure = std::make_unique<const error>(std::move(with));
   };
   if (has_started(slot, ticket)) {
-    error lost = lost_with(why, e, ticket, memory_->generation());
+    error lost = lost_with(death.cause, e, ticket, death.generation);
     // It may have written a part of its outputs, which no second run may read.
     if (e.retries != 0 && !reads_what_it_writes(e, lost) && !missing_input(e, marks)) {
       --e.retries;

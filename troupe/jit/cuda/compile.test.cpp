@@ -234,9 +234,10 @@ TEST(nvrtc_with_a_recipe, finds_headers_of_c_and_cpp_where_the_user_has_none_of_
 }
 
 TEST(nvrtc_with_a_recipe, says_of_what_only_a_host_has_where_the_source_uses_it) {
-  const compiled c = compile_for({.source = "#include <vector>\n#include <iostream>\n"
-                                            "float f(int n) {\n  std::vector<float> v(n);\n  return v[0];\n}\n"
-                                            "__global__ void k(float* x) { *x = 1; }\n"});
+  const compiled c =
+      compile_for({.source = "#include <vector>\n#include <iostream>\n"
+                             "__device__ float f(int n) {\n  std::vector<float> v(n);\n  return v[0];\n}\n"
+                             "__global__ void k(float* x) { *x = f(1); }\n"});
   EXPECT_TRUE(why(c).starts_with("jit.compile: program.cu does not compile: troupe_device/host_classes.h(")) << why(c);
   EXPECT_TRUE(
       why(c).ends_with("\"std::vector is for the host; leave what uses it out of the source, or between #ifndef "

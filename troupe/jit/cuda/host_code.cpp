@@ -15,7 +15,8 @@ std::optional<std::string> without_host_code(const recipe& r, const source_text&
     if (s.is == stamp::kind::file)
       if (auto text = read_file(s.path)) files.push_back(std::move(*text));
   std::string macros;
-  for (const auto& [name, value] : r.definitions) macros.append("#define ").append(name).append(" ").append(value) += '\n';
+  for (const auto& [name, value] : r.definitions)
+    macros.append("#define ").append(name).append(" ").append(value) += '\n';
 
   kernel::written_program program{.source = source.text, .others = {macros}, .names = source.kernels};
   program.names.insert(program.names.end(), source.globals.begin(), source.globals.end());

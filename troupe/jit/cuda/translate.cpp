@@ -72,8 +72,8 @@ class translation {
     }
     const std::string name = std::string(nowhere) + source_.name;
     nvrtcProgram made = nullptr;
-    if (const nvrtcResult r = ::nvrtcCreateProgram(&made, source.c_str(), name.c_str(),
-                                                   static_cast<int>(names.size()), texts.data(), names.data());
+    if (const nvrtcResult r = ::nvrtcCreateProgram(&made, source.c_str(), name.c_str(), static_cast<int>(names.size()),
+                                                   texts.data(), names.data());
         r != NVRTC_SUCCESS)
       return call_failed("nvrtcCreateProgram", r);
     program_.reset(made);
@@ -168,9 +168,7 @@ class translation {
     std::string remarks;
   };
 
-  static bool is_refused(const outcome& o) {
-    return o.code == NVRTC_ERROR_COMPILATION && !lacks_a_file(o.said.log);
-  }
+  static bool is_refused(const outcome& o) { return o.code == NVRTC_ERROR_COMPILATION && !lacks_a_file(o.said.log); }
 
   // What the source itself has wrong is in both; else it is for lack of what was left out that the second one failed.
   static result<outcome> better(outcome whole, result<outcome> without_host_code) {

@@ -27,7 +27,7 @@ class macro_table {
   void mark(std::string_view name);
 
   std::unordered_set<std::string_view> names_, for_device_;
-  std::unordered_map<std::string_view, std::vector<std::string>> bodies_;  // of those that nobody has asked for
+  std::unordered_map<std::string_view, std::vector<std::string>> bodies_;   // of those that nobody has asked for
   std::unordered_map<std::string, std::vector<std::string_view>> used_by_;  // the macros that have a word in them
 };
 

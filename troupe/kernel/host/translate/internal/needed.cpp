@@ -124,7 +124,7 @@ class search {
   macro_table macros_;
   std::vector<std::vector<bool>> reached_;  // of each text
   std::unordered_map<std::string_view, std::vector<place>> by_name_;
-  std::vector<place> waiting_;        // reached, and not looked at
+  std::vector<place> waiting_;       // reached, and not looked at
   std::vector<std::string> bodies_;  // of macros that are mentioned, not looked at
 };
 

@@ -29,7 +29,7 @@ struct token {
 struct token_list {
   std::string_view source;
   std::vector<token> tokens;
-  std::vector<std::string> files;  ///< as line markers spell them: escaped, without the quotes
+  std::vector<std::string> files;            ///< as line markers spell them: escaped, without the quotes
   std::vector<std::string_view> directives;  ///< all others, of a text that was not preprocessed
 
   std::size_t size() const noexcept { return tokens.size() - 1; }
