@@ -257,13 +257,15 @@ TEST_F(awaited_in_place, a_recipe_arrives_whole) {
 
 // Members of structs for users that g++ 12 would destroy twice.
 std::vector<std::string> unsafe_members(const std::string& header) {
-  static const std::regex begin("struct (\\w*(options|recipe|unit)) \\{"), comment("//[^\n]*");
+  static const std::regex begin("struct (\\w*(options|recipe|unit)) \\{"), comment("//[^\n]*"), end("\n *\\};");
   static const std::regex member("std::(string|vector|function|map|set|shared_ptr|unique_ptr|stop_token)\\b[^(]*;");
   const std::string text = std::regex_replace(header, comment, "");
   std::vector<std::string> out;
-  for (std::sregex_iterator m(text.begin(), text.end(), begin), end; m != end; ++m) {
-    const std::size_t from = static_cast<std::size_t>(m->position() + m->length());
-    std::istringstream body(text.substr(from, text.find("\n};", from) - from));
+  for (std::sregex_iterator m(text.begin(), text.end(), begin); m != std::sregex_iterator(); ++m) {
+    const std::string rest = m->suffix();
+    std::smatch last;
+    if (!std::regex_search(rest, last, end)) continue;
+    std::istringstream body(last.prefix());
     for (std::string line; std::getline(body, line);)
       if (std::regex_search(line, member) && line.find("list<") == line.npos && line.find("placed<") == line.npos)
         out.push_back((*m)[1].str() + ":" + line);
