@@ -55,7 +55,8 @@ int main() {
           expected[where[i]] = values[i];
         }
         auto got = serve(gpu, program, where, values);
-        while (!got && got.error().reaction() == reaction::context_lost) {  // somebody's fault, not ours
+        while (!got && (got.error().reaction() == reaction::context_lost ||  // somebody's fault, not ours
+                        got.error().reaction() == reaction::retry_later)) {
           ++again;
           got = serve(gpu, program, where, values);
         }
@@ -71,7 +72,8 @@ int main() {
       where[100] = id == 0 ? 1ll << 50 : -(1ll << 50);
       const std::vector<float> values(n, 1.0f);
       for (int tries = 0; tries < 40; ++tries) {
-        const auto got = serve(gpu, program, where, values);
+        auto got = serve(gpu, program, where, values);
+        while (!got && got.error().reaction() == reaction::retry_later) got = serve(gpu, program, where, values);
         if (got) {
           ++odd;
         } else if (got.error().reaction() == reaction::context_lost) {
