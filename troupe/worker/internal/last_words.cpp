@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <troupe/base/internal/sanitizers.hpp>
 #include <troupe/worker/internal/last_words.hpp>
 
 namespace troupe {
@@ -16,7 +15,7 @@ constexpr std::size_t stack_bytes = 32 << 10;
 std::atomic<protocol::crash_note*> where{nullptr};
 
 // Nothing here may allocate, lock or call what does: the thread may have died in the middle of any of these.
-[[maybe_unused]] void speak(int signal, siginfo_t* info, void*) noexcept {
+void speak(int signal, siginfo_t* info, void*) noexcept {
   protocol::crash_note* const note = where.load();
   if (note != nullptr && note->begun.exchange(1) == 0) {
     // The kernel's own reports have positive codes; what was sent says who sent it.
@@ -40,14 +39,18 @@ std::atomic<protocol::crash_note*> where{nullptr};
 
 thread_local constinit std::uint64_t working_on::ticket_ = 0;
 
-void leave_last_words_in([[maybe_unused]] protocol::crash_note& note) noexcept {
-#if !TROUPE_ADDRESS_SANITIZER
+void leave_last_words_in(protocol::crash_note& note) noexcept {
   where.store(&note);
   struct sigaction action{};
   action.sa_sigaction = &speak;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  for (const int s : deadly) ::sigaction(s, &action, nullptr);
-#endif
+  for (const int s : deadly) {
+    // Whoever takes a signal already, such as the address sanitizer, says more of it than we could.
+    struct sigaction taken{};
+    const bool asked = ::sigaction(s, nullptr, &taken) == 0;
+    if (asked && (taken.sa_flags & SA_SIGINFO) == 0 && (taken.sa_handler == SIG_DFL || taken.sa_handler == SIG_IGN))
+      ::sigaction(s, &action, nullptr);
+  }
 }
 
 room_for_last_words::room_for_last_words() noexcept
