@@ -1,12 +1,33 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What thread sanitizer must know to judge whole devices. Nothing in other builds.
+// What sanitizers must know to judge whole devices. Nothing in other builds.
 #include <troupe/base/internal/sanitizers.hpp>
 
-#if TROUPE_THREAD_SANITIZER
+#if TROUPE_THREAD_SANITIZER || TROUPE_ADDRESS_SANITIZER
 #include <cstdlib>
 #include <string>
 
+namespace {
+// Of this program, and of the workers that it starts.
+[[maybe_unused]] bool also_for_workers(const char* variable, const char* options) {
+  const char* set = std::getenv(variable);
+  return ::setenv(variable, ((set != nullptr ? std::string(set) + ":" : "") + options).c_str(), 1) == 0;
+}
+}  // namespace
+#endif
+
+#if TROUPE_ADDRESS_SANITIZER
+// What kills a worker is to be named, and not to be taken by the sanitizer.
+constexpr const char* asan_options = "handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:handle_abort=0";
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options();
+extern "C" const char* __asan_default_options() { return asan_options; }
+
+namespace {
+[[maybe_unused]] const bool workers_die_as_ever = also_for_workers("ASAN_OPTIONS", asan_options);
+}  // namespace
+#endif
+
+#if TROUPE_THREAD_SANITIZER
 // Neither OpenBLAS nor the loader is built with the sanitizer, so it does not see their locks. And it does not see that
 // progress, mapped once by the device and once by a worker that is a thread, is one and the same word, which orders
 // what that worker has written before what the program itself reads there.
@@ -21,10 +42,6 @@ extern "C" __attribute__((visibility("default"))) const char* __tsan_default_opt
 extern "C" const char* __tsan_default_options() { return "atexit_sleep_ms=0"; }
 
 namespace {
-[[maybe_unused]] const bool workers_do_not_wait_either = [] {
-  const char* set = std::getenv("TSAN_OPTIONS");
-  return ::setenv("TSAN_OPTIONS", ((set != nullptr ? std::string(set) + ":" : "") + "atexit_sleep_ms=0").c_str(), 1) ==
-         0;
-}();
+[[maybe_unused]] const bool workers_do_not_wait_either = also_for_workers("TSAN_OPTIONS", "atexit_sleep_ms=0");
 }  // namespace
 #endif

@@ -126,9 +126,6 @@ TEST_F(watching, a_closed_device_has_nothing_to_tell) {
 }
 
 TEST_F(watching, the_request_that_brought_the_worker_down_is_named_with_what_it_did) {
-#if TROUPE_ADDRESS_SANITIZER
-  GTEST_SKIP() << "the sanitizer has these signals";
-#endif
   const device gpu = open({.restarts = 10});
   for (const auto& [how, signal, text] : {std::tuple(ending::wild_write, SIGSEGV, "SIGSEGV"),
                                           {ending::abort, SIGABRT, "SIGABRT"},
@@ -341,8 +338,8 @@ TEST_F(watching, a_black_box_is_left_in_a_folder) {
 }
 
 TEST_F(watching, a_worker_has_only_what_it_needs) {
-  // What the thread sanitizer keeps of everything is more than that.
-  const std::uint64_t limit = TROUPE_THREAD_SANITIZER ? 0 : std::uint64_t{2} << 30;
+  // What a sanitizer keeps of everything is more than that.
+  const std::uint64_t limit = TROUPE_THREAD_SANITIZER || TROUPE_ADDRESS_SANITIZER ? 0 : std::uint64_t{2} << 30;
   const device gpu = open({.worker_memory_limit = limit, .worker_cores = {0}});
   ASSERT_OK(gpu.sync().get());
   std::ifstream status("/proc/" + std::to_string(gpu.statistics().worker_pid) + "/status"),
