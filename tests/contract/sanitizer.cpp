@@ -18,7 +18,8 @@ namespace {
 
 #if TROUPE_ADDRESS_SANITIZER
 // What kills a worker is to be named, and not to be taken by the sanitizer.
-constexpr const char* asan_options = "handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:handle_abort=0";
+constexpr const char* asan_options =
+    "handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:handle_abort=0:use_sigaltstack=0";
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return asan_options; }
 

@@ -13,7 +13,6 @@
 
 #include "requests.hpp"
 
-#include <troupe/base/internal/sanitizers.hpp>
 
 #include <troupe/worker/engine.hpp>
 
@@ -88,11 +87,6 @@ struct engine {
     throw std::runtime_error("thrown by the engine");
   }
   result<void> run(const crash& r, call&) {
-#if TROUPE_ADDRESS_SANITIZER
-    // Its handlers would turn the signal into an exit code.
-    std::signal(SIGSEGV, SIG_DFL);
-    std::signal(SIGABRT, SIG_DFL);
-#endif
     switch (r.how) {
       case ending::segmentation_fault:
         ::raise(SIGSEGV);

@@ -136,7 +136,8 @@ void device_core::send_halves(const std::shared_ptr<device_core>& from, const Gi
   take.check(taking);
   if (trouble) taking.fail(*trouble);
   auto given = detail::new_answer(from), taken = detail::new_answer(shared_from_this());
-  if (!taking.finish()) {
+  const bool asks_source = !taking.finish();
+  if (asks_source) {
     // Whoever waits for room does so before the order is fixed, and everybody in the same sequence.
     const auto wait_for_room = [&](device_core& core) {
       const std::int64_t end = scope != nullptr ? scope->deadline_ns() : no_deadline;
@@ -159,7 +160,7 @@ void device_core::send_halves(const std::shared_ptr<device_core>& from, const Gi
   } else {
     submit(detail::info_of<Take>, &take, taking, taken.get(), &answer->link, options, scope);
   }
-  if (copy)
+  if (copy && asks_source)  // an answer that never comes would never let go of what waits for it
     detail::when_answered(given, [copy](const result<void>& how) {
       if (!how) copy->source_failed(how.error());
     });
