@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# troupe_add_component(name [DEPENDS component...] [LINK library...])
+# troupe_add_component(name [DEPENDS component...] [LINK library...] [OWN header...])
 #   Makes troupe::<name> from the current folder: *.cpp (not *.test.cpp) into a static library, or a header-only target where there
 #   are none; *.test.cpp into one test program; every public header compiled alone; headers installed.
-#   internal/ is compiled and tested like the rest, but never installed.
+#   internal/ is compiled and tested like the rest, but never installed; nor are the headers that OWN names, which are for all
+#   components but not for users.
 function(troupe_add_component name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK;OWN")
   file(GLOB sources CONFIGURE_DEPENDS *.cpp internal/*.cpp)
   file(GLOB tests CONFIGURE_DEPENDS *.test.cpp internal/*.test.cpp)
   file(GLOB headers CONFIGURE_DEPENDS *.hpp)
@@ -25,7 +26,10 @@ function(troupe_add_component name)
   target_link_libraries(troupe_${name} ${scope} ${arg_DEPENDS} ${arg_LINK} troupe_settings)
   if(TROUPE_INSTALL)
     troupe_install_target(troupe_${name} ${CMAKE_INSTALL_LIBDIR} COMPONENT troupe_development EXPORT troupe_targets)
-    troupe_install_headers(${headers})
+    set(installed ${headers})
+    list(TRANSFORM arg_OWN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    list(REMOVE_ITEM installed ${arg_OWN} "")
+    troupe_install_headers(${installed})
   endif()
   if(TROUPE_TESTS)
     troupe_check_headers(${name} ${headers})

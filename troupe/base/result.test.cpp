@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <troupe/base/result.hpp>
+#include <troupe/base/try.hpp>
 
 namespace troupe {
 namespace {
@@ -53,6 +53,76 @@ TEST(result, void_results_carry_errors_too) {
   EXPECT_THROW(ok.value(), bad_result);
   ok = {};
   EXPECT_TRUE(ok);
+}
+
+TEST(result, goes_on_with_and_then_transform_and_or_else) {
+  const auto half = [](int n) -> result<int> {
+    if (n % 2 != 0) return error(reaction::caller_bug, "test", "odd");
+    return n / 2;
+  };
+  EXPECT_EQ(*result<int>(8).and_then(half).and_then(half), 2);
+  EXPECT_EQ(result<int>(6).and_then(half).and_then(half).error().text(), "odd");
+  EXPECT_EQ(*result<int>(4).transform([](int n) { return std::to_string(n); }), "4");
+  EXPECT_EQ(parse(false).transform([](int) { return 1; }).error().text(), "field n is 0: give at least 1");
+  EXPECT_EQ(*parse(false).or_else([](const error&) -> result<int> { return -1; }), -1);
+  EXPECT_EQ(*parse(true).or_else([](const error&) -> result<int> { return -1; }), 7);
+  int calls = 0;
+  const auto count = [&] { ++calls; };
+  EXPECT_TRUE(result<void>().transform(count));
+  EXPECT_FALSE(result<void>(parse(false).error()).transform(count));
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(*result<void>().and_then([] { return result<int>(3); }), 3);
+  EXPECT_TRUE(result<void>(parse(false).error()).or_else([](const error&) { return result<void>(); }));
+}
+
+TEST(result, moves_its_value_along_where_it_may) {
+  auto owner = result<std::unique_ptr<int>>(std::make_unique<int>(5));
+  auto next = std::move(owner).transform([](std::unique_ptr<int> p) { return p; });
+  ASSERT_TRUE(next);
+  EXPECT_EQ(**next, 5);
+  auto same = std::move(next).or_else([](const error& e) { return result<std::unique_ptr<int>>(e); });
+  EXPECT_EQ(**same, 5);
+}
+
+result<int> sum_of(bool first, bool second) {
+  const int a = TROUPE_TRY(parse(first));
+  return a + TROUPE_TRY(parse(second));
+}
+result<void> look_at(const result<int>& r) {
+  TROUPE_TRY(r);
+  TROUPE_TRY(sum_of(true, true).transform([](int) {}));
+  return {};
+}
+result<std::unique_ptr<int>> taken(result<std::unique_ptr<int>> from) { return TROUPE_TRY(std::move(from)); }
+
+TEST(result, is_taken_or_returned_by_try) {
+  EXPECT_EQ(*sum_of(true, true), 14);
+  EXPECT_EQ(sum_of(true, false).error().text(), "field n is 0: give at least 1");
+  EXPECT_FALSE(sum_of(false, true));
+  EXPECT_TRUE(look_at(3));
+  EXPECT_FALSE(look_at(parse(false)));
+  EXPECT_EQ(**taken(std::make_unique<int>(4)), 4);
+  EXPECT_FALSE(taken(parse(false).error()));
+}
+
+// What stands in the same expression ends as always, whichever way it is left.
+struct counted {
+  explicit counted(int& all) : n(all) { ++n; }
+  counted(const counted& o) : n(o.n) { ++n; }
+  ~counted() { --n; }
+  int& n;
+};
+int with(const counted&, const std::string& text, int value) { return value + static_cast<int>(text.size()); }
+result<int> in_an_argument(int& alive, bool good) {
+  return with(counted(alive), std::string(100, 'x'), TROUPE_TRY(parse(good)));
+}
+
+TEST(result, leaves_nothing_behind_when_try_returns_in_an_argument) {
+  int alive = 0;
+  EXPECT_EQ(*in_an_argument(alive, true), 107);
+  EXPECT_EQ(alive, 0);
+  EXPECT_FALSE(in_an_argument(alive, false));
+  EXPECT_EQ(alive, 0);
 }
 
 TEST(error, text_names_code_request_and_the_chain_it_came_through) {

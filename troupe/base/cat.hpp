@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// For our own sources: not installed, and included by no header that is.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace troupe {
+namespace detail {
+
+/// One part of a text: what is a string already, or the digits of a number.
+class text_part {
+ public:
+  template <class S>
+    requires std::convertible_to<const S&, std::string_view>
+  text_part(const S& s) noexcept : view_(s) {}
+  text_part(char c) noexcept : room_{c}, view_(room_.data(), 1) {}
+  text_part(bool) = delete;  // "true" or "1"? Say which
+  template <std::integral I>
+  text_part(I n) noexcept
+      : view_(room_.data(), std::to_chars(room_.data(), room_.data() + room_.size(), n).ptr - room_.data()) {}
+  text_part(const text_part&) = delete;
+
+  std::string_view view() const noexcept { return view_; }
+
+ private:
+  std::array<char, 24> room_{};
+  std::string_view view_;
+};
+
+std::string joined(std::initializer_list<std::string_view> parts);
+
+}  // namespace detail
+
+/// The parts one after the other: texts as they are, whole numbers in decimal.
+template <class... Parts>
+std::string cat(const Parts&... parts) {
+  return detail::joined({detail::text_part(parts).view()...});
+}
+
+}  // namespace troupe
