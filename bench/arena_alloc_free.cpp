@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 #include <random>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 
 namespace troupe::bench {
@@ -98,8 +99,8 @@ figures run(const settings& s) {
                 replaced.ours, replaced.raw, now.fragmentation,
                 static_cast<double>(now.reserved_bytes) / static_cast<double>(now.used_bytes));
   figures f{.ours = pair.ours, .raw = pair.raw, .note = note};
-  if (now.live_buffers != live) f.objection = std::to_string(now.live_buffers) + " buffers live, not 100000";
-  if (now.failed_allocations != 0) f.objection = std::to_string(now.failed_allocations) + " allocations failed";
+  if (now.live_buffers != live) f.objection = cat(now.live_buffers, " buffers live, not 100000");
+  if (now.failed_allocations != 0) f.objection = cat(now.failed_allocations, " allocations failed");
   return f;
 }
 

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cmath>
 #include <random>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/blas/blas.hpp>
 
@@ -112,7 +113,7 @@ figures dgemm_and_peak(const settings& s) {
       });
   if (found.raw == 0) throw bad_result(error(reaction::unsupported, "bench", "no peak is known for this processor"));
   figures f{.ours = found.ours, .raw = found.raw};
-  f.note = std::string(instruction) + " on registers, " + std::to_string(threads) + " threads";
+  f.note = cat(instruction, " on registers, ", threads, " threads");
   return f;
 }
 

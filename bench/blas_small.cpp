@@ -11,6 +11,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/blas/host/small_gemm.hpp>
 #include <vector>
@@ -59,8 +60,7 @@ double compare(const settings& s, const openblas& bare, int n, bool turn_a, bool
   const pair_of_medians found = interleaved(
       s.rounds(21), [&] { return rate([&] { (void)blas::multiply_small(product); }); },
       [&] { return rate([&] { bare.gemm(turn_a, turn_b, n, a.data(), b.data(), raw.data()); }); });
-  const std::string name = std::string(sizeof(T) == 4 ? "f32 " : "f64 ") + (turn_a ? "T" : "N") + (turn_b ? "T" : "N") +
-                           " " + std::to_string(n);
+  const std::string name = cat(sizeof(T) == 4 ? "f32 " : "f64 ", turn_a ? "T" : "N", turn_b ? "T" : "N", " ", n);
   for (std::size_t i = 0; i < elements; ++i)
     if (!(std::abs(ours[i] - raw[i]) <= T(1e-3))) all.wrong = name + ": the results differ";
   const double ratio = found.ours / found.raw;
@@ -88,11 +88,11 @@ figures run(const settings& s) {
         for (const double ratio :
              {compare<float>(s, bare, n, turn_a, turn_b, all), compare<double>(s, bare, n, turn_a, turn_b, all)})
           if (ratio > 0) least = std::min(least, ratio);
-    if (std::isfinite(least)) note += " " + std::to_string(n) + ": " + digits(least) + ",";
+    if (std::isfinite(least)) note += cat(" ", n, ": ", digits(least), ",");
   }
   note.back() = ';';
   figures f{.ours = std::exp(all.logarithm_of_ours / all.count), .raw = std::exp(all.logarithm_of_raw / all.count)};
-  f.note = note + " of all " + std::to_string(all.count) + ": " + digits(all.least) + " (" + all.least_of + ")";
+  f.note = cat(note, " of all ", all.count, ": ", digits(all.least), " (", all.least_of, ")");
   f.objection = all.wrong;
   if (all.least < 0.9) f.missed = all.least_of + " is slower than OpenBLAS: " + digits(all.least);
   return f;

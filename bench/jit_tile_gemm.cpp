@@ -7,6 +7,7 @@
 #include <bench/measures.hpp>
 #include <bench/rounds.hpp>
 #include <cmath>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 
 namespace troupe::bench {
@@ -38,7 +39,7 @@ class products {
  public:
   products(const device& gpu, int tile, const char* barrier, const buffer<float>& a, const buffer<float>& b)
       : gpu_(gpu),
-        name_("product<" + std::to_string(tile) + ">"),
+        name_(cat("product<", tile, ">")),
         program_(jit::compile(
             gpu, {.source = source, .name = "product.cu", .kernels = {name_}, .definitions = {{"BARRIER", barrier}}})),
         c_(gpu.alloc<float>(n * n)),

@@ -14,6 +14,7 @@
 #include <limits>
 #include <span>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/try.hpp>
 #include <vector>
 
 namespace troupe::bench {
@@ -55,21 +56,19 @@ struct choice {
 };
 
 result<choice> parse(std::span<const char* const> arguments) {
-  const auto given = apps::command_line::parse(arguments_of_bench, arguments);
-  if (!given) return given.error();
+  const auto given = TROUPE_TRY(apps::command_line::parse(arguments_of_bench, arguments));
   choice c{.how = {},
-           .json = given->has("--json"),
-           .check = given->has("--check"),
-           .list = given->has("--list"),
-           .help = given->has("--help"),
+           .json = given.has("--json"),
+           .check = given.has("--check"),
+           .list = given.has("--list"),
+           .help = given.has("--help"),
            .chosen = {}};
   if (c.help) return c;
-  const auto device = given->device("--device");
-  if (!device) return device.error();
-  c.how.quick = given->has("--quick");
-  c.how.engine = device->engine;
-  c.how.ordinal = device->ordinal;
-  const auto& prefixes = given->words();
+  const auto device = TROUPE_TRY(given.device("--device"));
+  c.how.quick = given.has("--quick");
+  c.how.engine = device.engine;
+  c.how.ordinal = device.ordinal;
+  const auto& prefixes = given.words();
   std::vector<std::string_view> names;
   for (const measure& m : measures(c.how.engine)) {
     names.push_back(m.name.substr(0, m.name.find('.')));  // what several begin with is nearer to a slip than one whole
@@ -80,11 +79,11 @@ result<choice> parse(std::span<const char* const> arguments) {
   }
   for (const std::string_view p : prefixes) {
     if (std::any_of(names.begin(), names.end(), [p](std::string_view name) { return name.starts_with(p); })) continue;
-    std::string text = "troupe bench: no measure of " + device->text() + " starts with \"" + std::string(p) + "\"; ";
+    std::string text = "troupe bench: no measure of " + device.text() + " starts with \"" + std::string(p) + "\"; ";
     if (const std::string_view near = apps::nearest(p, names); !near.empty())
       text += "did you mean " + std::string(near) + "?";
     else
-      text += "troupe bench --device " + device->text() + " --list shows them";
+      text += "troupe bench --device " + device.text() + " --list shows them";
     return error(reaction::caller_bug, "bench", std::move(text));
   }
   return c;

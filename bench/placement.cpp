@@ -5,6 +5,7 @@
 #include <bench/placement.hpp>
 #include <cstdlib>
 #include <string>
+#include <troupe/base/cat.hpp>
 
 namespace troupe::bench {
 namespace {
@@ -36,7 +37,7 @@ cpu_set_t core(int n) {
 int number_of(placement::where w) { return w == placement::where::two_cores ? 1 : 0; }
 
 void place_process(int pid, const cpu_set_t& on) {
-  DIR* threads = ::opendir(("/proc/" + std::to_string(pid) + "/task").c_str());
+  DIR* threads = ::opendir((cat("/proc/", pid, "/task")).c_str());
   if (threads == nullptr) return;
   while (const dirent* e = ::readdir(threads))
     if (const int id = std::atoi(e->d_name); id > 0) ::sched_setaffinity(id, sizeof on, &on);

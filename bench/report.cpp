@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 
 namespace troupe::bench {
@@ -32,7 +33,7 @@ std::string gpu(const settings& how) {
   try {
     return ", and " + raw_side(how)->description();
   } catch (const bad_result&) {
-    return ", and " + how.engine + ":" + std::to_string(how.ordinal);
+    return cat(", and ", how.engine, ":", how.ordinal);
   }
 }
 
@@ -106,9 +107,9 @@ void summary::add(const measure& m, const result<figures>& found) noexcept {
 }
 
 std::string summary::text() const {
-  std::string text = std::to_string(met_) + " of " + std::to_string(all_) + (all_ == 1 ? " goal met" : " goals met");
-  if (not_run_ > 0) text += ", " + std::to_string(not_run_) + " not run";
-  if (objected_ > 0) text += ", " + std::to_string(objected_) + " not right";
+  std::string text = cat(met_, " of ", all_, all_ == 1 ? " goal met" : " goals met");
+  if (not_run_ > 0) text += cat(", ", not_run_, " not run");
+  if (objected_ > 0) text += cat(", ", objected_, " not right");
   return text;
 }
 

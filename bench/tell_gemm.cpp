@@ -13,6 +13,7 @@
 #include <bench/rounds.hpp>
 #include <bench/system_call_watch.hpp>
 #include <thread>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/blas/blas.hpp>
 
@@ -137,14 +138,14 @@ figures run(const settings& s) {
   const system_calls calls = watch_bursts([&] { gpu->ping().get().value(); }, [&] { refused += !gpu->tell(request); });
   const auto product = gpu->download(c).get().value();
   figures f{.ours = found.ours, .raw = found.raw};
-  f.note = std::to_string(allocations) + " allocations; ";
+  f.note = cat(allocations, " allocations; ");
   f.note += !calls.watched ? "system calls cannot be watched here"
-                           : std::to_string(calls.bursts_without) + " of 30 bursts without a system call, " +
-                                 std::to_string(calls.wakes) + " to wake the worker in the rest";
+                           : cat(calls.bursts_without, " of 30 bursts without a system call, ", calls.wakes,
+                                 " to wake the worker in the rest");
   if (allocations != 0) f.objection = "a tell allocates";
   if (calls.watched && (calls.bursts_without == 0 || calls.others != 0))
     f.objection = "a tell makes system calls though the worker is awake";
-  if (refused != 0) f.objection = std::to_string(refused) + " tells were refused";
+  if (refused != 0) f.objection = cat(refused, " tells were refused");
   if (product[0] != static_cast<float>(n)) f.objection = "the product is wrong";
   return f;
 }

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdio>
 #include <random>
+#include <troupe/base/try.hpp>
 
 namespace {
 
@@ -94,36 +95,32 @@ result<std::uint64_t> seed_in(std::optional<std::string_view> text) {
 }
 
 result<arguments> parse(std::span<const char* const> given) {
-  const auto c = apps::command_line::parse(arguments_of_chaos(), given);
-  if (!c) return c.error();
+  const auto c = TROUPE_TRY(apps::command_line::parse(arguments_of_chaos(), given));
   arguments a;
-  a.json = c->has("--json");
-  a.help = c->has("--help");
+  a.json = c.has("--json");
+  a.help = c.has("--help");
   if (a.help) return a;
-  const bool counted = c->value("--faults").has_value();
-  const auto faults = c->count("--faults"), clients = c->count("--clients"), standbys = c->count("--standbys");
-  const auto seconds = c->number("--seconds"), rate = c->number("--rate");
+  const bool counted = c.value("--faults").has_value();
+  const auto faults = c.count("--faults"), clients = c.count("--clients"), standbys = c.count("--standbys");
+  const auto seconds = c.number("--seconds"), rate = c.number("--rate");
   for (const auto* number : {&faults, &clients, &standbys})
     if (!*number) return number->error();
   for (const auto* number : {&seconds, &rate})
     if (!*number) return number->error();
-  const auto device = c->device("--device");
-  if (!device) return device.error();
-  const auto seed = seed_in(c->value("--seed"));
-  if (!seed) return seed.error();
+  const auto device = TROUPE_TRY(c.device("--device"));
+  const auto seed = TROUPE_TRY(seed_in(c.value("--seed")));
   a.chaos = {
-      .seconds = counted && !c->has("--seconds") ? longest_s : *seconds,
-      .seed = *seed,
+      .seconds = counted && !c.has("--seconds") ? longest_s : *seconds,
+      .seed = seed,
       .per_second = *rate,
-      .one_at_a_time = !c->has("--at-once"),
+      .one_at_a_time = !c.has("--at-once"),
       .clients = *clients,
       .device = {
-          .engine = device->engine, .ordinal = device->ordinal, .standbys = static_cast<std::uint32_t>(*standbys)}};
+          .engine = device.engine, .ordinal = device.ordinal, .standbys = static_cast<std::uint32_t>(*standbys)}};
   if (counted) a.chaos.faults = static_cast<std::uint64_t>(*faults);
-  if (const auto list = c->value("--kinds")) {
-    const auto kinds = kinds_in(*list);
-    if (!kinds) return kinds.error();
-    a.chaos.kinds = *kinds;
+  if (const auto list = c.value("--kinds")) {
+    const auto kinds = TROUPE_TRY(kinds_in(*list));
+    a.chaos.kinds = kinds;
   }
   return a;
 }

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 
 namespace chaos {
@@ -52,7 +53,7 @@ int mapped_memory_files() {
 void add(std::string& text, int more, const char* one, const char* many) {
   if (more <= 0) return;
   if (!text.empty()) text += ", ";
-  text += std::to_string(more) + " " + (more == 1 ? one : many);
+  text += troupe::cat(more, " ", more == 1 ? one : many);
 }
 
 }  // namespace

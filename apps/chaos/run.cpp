@@ -6,6 +6,7 @@
 #include <optional>
 #include <thread>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/jit/jit.hpp>
 
 namespace chaos {
@@ -120,7 +121,7 @@ result<report> run(const settings& s, const private_folder& folder, const std::f
   {
     runtime rt;
     const device gpu = rt.open_device(options_for(s));
-    if (const auto pong = gpu.ping().get(); !pong) return pong.error();
+    TROUPE_TRY(gpu.ping().get());
     const result<void> still = storm_over(gpu, s, r, watch);
     r.restarts = gpu.statistics().generation - 1;
     if (!still) r.close = still.error().to_string();

@@ -4,6 +4,7 @@
 #include <apps/chaos/workload.hpp>
 #include <functional>
 #include <random>
+#include <troupe/base/cat.hpp>
 #include <troupe/blas/blas.hpp>
 #include <troupe/faults/requests.hpp>
 #include <troupe/jit/jit.hpp>
@@ -18,12 +19,10 @@ using numbers = std::vector<float>;
 
 // Where two lists of numbers differ; empty when they do not. All numbers are small and whole, so nothing is rounded.
 std::string difference(std::span<const float> is, std::span<const float> should, const char* what) {
-  if (is.size() != should.size())
-    return std::string(what) + ": " + std::to_string(is.size()) + " numbers, not " + std::to_string(should.size());
+  if (is.size() != should.size()) return cat(what, ": ", is.size(), " numbers, not ", should.size());
   const auto [a, b] = std::mismatch(is.begin(), is.end(), should.begin());
   if (a == is.end()) return {};
-  return std::string(what) + ": element " + std::to_string(a - is.begin()) + " of " + std::to_string(is.size()) +
-         " is " + std::to_string(*a) + ", not " + std::to_string(*b);
+  return cat(what, ": element ", a - is.begin(), " of ", is.size(), " is ", std::to_string(*a), ", not ", std::to_string(*b));
 }
 
 jit::recipe saxpy() {

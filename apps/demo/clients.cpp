@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <random>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 
 namespace demo {
@@ -16,9 +17,8 @@ clients::clients(actor_ref<batcher> service, const std::vector<sample>& samples,
       load_(l),
       started_ns_(now_ns()),
       until_ns_(started_ns_ + static_cast<std::int64_t>(l.seconds * 1e9)) {
-  entry(kind::blocking).name =
-      std::to_string(l.blocking) + (l.blocking == 1 ? " blocking thread" : " blocking threads");
-  entry(kind::coroutine).name = std::to_string(l.coroutines) + (l.coroutines == 1 ? " coroutine" : " coroutines");
+  entry(kind::blocking).name = cat(l.blocking, l.blocking == 1 ? " blocking thread" : " blocking threads");
+  entry(kind::coroutine).name = cat(l.coroutines, l.coroutines == 1 ? " coroutine" : " coroutines");
   char rate[32];
   std::snprintf(rate, sizeof rate, "%.6g", l.open_loop_per_s);
   entry(kind::open_loop).name = std::string("open loop, ") + rate + " per s";

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/blas/blas.hpp>
 
@@ -94,11 +95,9 @@ act show_a_worker_dying(const device& gpu) {
   std::snprintf(last, sizeof last,
                 "the last answer came %.1f ms after the kill: ", static_cast<double>(now_ns() - killed) / 1e6);
   const auto later = gpu.download(z).get();
-  a.lines = {"of " + std::to_string(count) + " requests, " + std::to_string(unanswered) +
-                 " were unanswered when process " + std::to_string(worker) + " was killed",
-             "in the end " + std::to_string(done) + " had been computed, " + std::to_string(lost) +
-                 " were answered context_lost, " + std::to_string(other) + " something else, " + std::to_string(none) +
-                 " nothing",
+  a.lines = {cat("of ", count, " requests, ", unanswered, " were unanswered when process ", worker, " was killed"),
+             cat("in the end ", done, " had been computed, ", lost, " were answered context_lost, ", other,
+                 " something else, ", none, " nothing"),
              last + why, "asked again, the device says: " + (later ? std::string("values") : later.error().text())};
   a.good = lost > 0 && other == 0 && none == 0 && !later;
   return a;

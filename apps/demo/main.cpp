@@ -14,6 +14,8 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 
 namespace {
 
@@ -62,16 +64,15 @@ struct settings {
 };
 
 result<settings> parse(std::span<const char* const> arguments) {
-  const auto c = apps::command_line::parse(arguments_of_demo, arguments);
-  if (!c) return c.error();
+  const auto c = TROUPE_TRY(apps::command_line::parse(arguments_of_demo, arguments));
   settings s;
-  s.json = c->has("--json");
-  s.help = c->has("--help");
+  s.json = c.has("--json");
+  s.help = c.has("--help");
   if (s.help) return s;
-  const auto seconds = c->number("--seconds"), rate = c->number("--rate");
+  const auto seconds = c.number("--seconds"), rate = c.number("--rate");
   for (const auto* given : {&seconds, &rate})
     if (!*given) return given->error();
-  const auto number = c->count("--clients"), faults = c->count("--faults");
+  const auto number = c.count("--clients"), faults = c.count("--faults");
   for (const auto* given : {&number, &faults})
     if (!*given) return given->error();
   const int all = *number;
@@ -80,10 +81,9 @@ result<settings> parse(std::span<const char* const> arguments) {
             .coroutines = all - (all + 3) / 4,
             .open_loop_per_s = *rate,
             .faults = *faults};
-  const auto device = c->device("--device");
-  if (!device) return device.error();
-  s.device = *device;
-  s.plot = c->value("--plot").value_or(s.json ? "" : "troupe-demo.svg");
+  const auto device = TROUPE_TRY(c.device("--device"));
+  s.device = device;
+  s.plot = c.value("--plot").value_or(s.json ? "" : "troupe-demo.svg");
   return s;
 }
 
@@ -108,9 +108,9 @@ void say_what_did_not_compile(const error& why, const apps::named_device& on) {
 
 std::string compiled_text(const kernel::build_summary& s, const apps::named_device& on, const terminal& t) {
   const bool cached = s.source == kernel::image_source::disk;
-  return std::to_string(s.kernels) + " kernels of CUDA C++ for this " + (on.engine == "host" ? "processor" : "GPU") +
-         ", " + (cached ? "from the cache on disk in " : "compiled in ") +
-         apps::time_text(t, static_cast<double>(s.duration_ns) / 1e9);
+  return cat(s.kernels, " kernels of CUDA C++ for this ", on.engine == "host" ? "processor" : "GPU", ", ",
+             cached ? "from the cache on disk in " : "compiled in ",
+             apps::time_text(t, static_cast<double>(s.duration_ns) / 1e9));
 }
 
 result<void> write_plot(const std::string& file, const demo::run_record& run) {
@@ -133,8 +133,7 @@ class speaker {
   const terminal& how() const noexcept { return t_; }
   bool silent() const noexcept { return silent_; }
   void headline(const std::string& text) {
-    if (!silent_)
-      std::printf("%s%s\n", number_ > 0 ? "\n" : "", t_.bold(std::to_string(number_ + 1) + ". " + text).c_str());
+    if (!silent_) std::printf("%s%s\n", number_ > 0 ? "\n" : "", t_.bold(cat(number_ + 1, ". ", text)).c_str());
     ++number_;
   }
   void line(const std::string& text) {
@@ -155,7 +154,7 @@ class speaker {
 void introduce(speaker& say, const device& gpu) {
   const device_statistics now = gpu.statistics();
   std::istringstream engines(now.engines);
-  say.line(now.name + " is ready; its worker is process " + std::to_string(now.worker_pid) + ", with");
+  say.line(cat(now.name, " is ready; its worker is process ", now.worker_pid, ", with"));
   for (std::string line; std::getline(engines, line);)
     if (!line.starts_with("memory ")) say.line(line);
 }

@@ -5,7 +5,9 @@
 #include <apps/demo/breaker.hpp>
 #include <apps/demo/serve.hpp>
 #include <chrono>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/try.hpp>
 
 namespace demo {
 
@@ -70,11 +72,11 @@ std::string machine_text(const device_statistics& of) {
 
 std::string service_text(const run_record& run) {
   std::string widths;
-  for (const std::int64_t width : shape::widths) widths += (widths.empty() ? "" : ", ") + std::to_string(width);
+  for (const std::int64_t width : shape::widths) widths += cat(widths.empty() ? "" : ", ", width);
   char batch[32];
   std::snprintf(batch, sizeof batch, "%.1f", run.questions_of_batch());
-  return "A network of " + std::to_string(shape::widths.size() - 1) + " layers (" + widths + "); batches of " + batch +
-         " questions on average; every answer checked";
+  return cat("A network of ", shape::widths.size() - 1, " layers (", widths, "); batches of ", batch,
+             " questions on average; every answer checked");
 }
 
 }  // namespace
@@ -86,8 +88,7 @@ result<run_record> serve(const device& gpu, std::shared_ptr<network> net, const 
   stage actors({.threads = 1});
   const auto service = actors.spawn<batcher>({.mailbox = 65536, .name = "batcher"}, std::move(net), counts);
   // Nobody's latency includes what happens once.
-  for (int i = 0; i < 20; ++i)
-    if (const auto first = ask(service, samples[0].features).get(); !first) return first.error();
+  for (int i = 0; i < 20; ++i) TROUPE_TRY(ask(service, samples[0].features).get());
 
   run_record run{.seconds = l.seconds, .machine = machine_text(gpu.statistics())};
   const std::uint64_t batches = counts.batches.load(), questions = counts.questions.load();

@@ -7,6 +7,7 @@
 #include <apps/troupe/doctor.hpp>
 #include <chrono>
 #include <cstdio>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/runtime/runtime.hpp>
 
@@ -65,7 +66,7 @@ service_report try_device(const doctor_settings& settings, const installation& h
     const std::int64_t asked = now_ns();
     auto answer = gpu.ping(i).get();
     if (!answer) return fail(answer.error());
-    if (*answer != i) return s.why = "the worker answered " + std::to_string(*answer) + " to " + std::to_string(i), s;
+    if (*answer != i) return s.why = cat("the worker answered ", *answer, " to ", i), s;
     round_trips.push_back(seconds_since(asked));
   }
   std::nth_element(round_trips.begin(), round_trips.begin() + 50, round_trips.end());

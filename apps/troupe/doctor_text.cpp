@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <apps/troupe/doctor.hpp>
 #include <cmath>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/version.hpp>
 
 namespace troupe::apps {
@@ -48,9 +49,7 @@ std::string number(double v) {
   return text;
 }
 
-std::string counted(std::size_t n, const std::string& what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-}
+std::string counted(std::size_t n, const std::string& what) { return cat(n, " ", what, n == 1 ? "" : "s"); }
 
 void installation_part(page& p, const doctor_report& r, const terminal& t) {
   p.heading("Installation");
@@ -86,13 +85,13 @@ void machine_part(page& p, const machine_report& m, const service_report& s) {
   p.fact("locked memory", m.locked_memory_bytes ? "at most " + bytes_text(static_cast<double>(*m.locked_memory_bytes)) +
                                                       " (ulimit -l); the host engine needs none"
                                                 : "no limit");
-  const std::string files = "at most " + std::to_string(m.open_files) + " (ulimit -n)";
+  const std::string files = cat("at most ", m.open_files, " (ulimit -n)");
   if (m.open_files < 256)
-    p.warning("open files", files + ": a device needs some ten, and more for much memory; ulimit -n " +
-                                std::to_string(std::min<std::uint64_t>(m.most_open_files, 1024)) + " raises it");
+    p.warning("open files", cat(files, ": a device needs some ten, and more for much memory; ulimit -n ",
+                                std::min<std::uint64_t>(m.most_open_files, 1024), " raises it"));
   else
     p.fact("open files", files);
-  const std::string oldest = std::to_string(oldest_kernel_major) + "." + std::to_string(oldest_kernel_minor);
+  const std::string oldest = cat(oldest_kernel_major, ".", oldest_kernel_minor);
   if (m.kernel_is_new_enough)
     p.good("kernel", "Linux " + m.kernel + " (" + oldest + " or later is needed)");
   else
@@ -102,7 +101,7 @@ void machine_part(page& p, const machine_report& m, const service_report& s) {
 std::string summary(const engine_report& e) {
   const std::size_t operations = grouped(e.requests).size();
   std::string text = counted(operations, "operation");
-  if (operations != e.requests.size()) text += ", " + std::to_string(e.requests.size()) + " with their types";
+  if (operations != e.requests.size()) text += cat(", ", e.requests.size(), " with their types");
   return text;
 }
 
@@ -183,7 +182,7 @@ void speed_part(page& p, const speed_report& s) {
   const std::string size = std::to_string(s.n);
   const std::string product = rate_text(s.flops) + " on one core (gemm<double>, " + size + " x " + size + ")";
   if (s.peak.flops > 0) {
-    const std::string share = ", " + std::to_string(std::lround(100 * s.share())) + " % of the processor's peak";
+    const std::string share = cat(", ", std::lround(100 * s.share()), " % of the processor's peak");
     if (s.is_slow())
       p.warning("product", product + share + ": less than half");
     else
@@ -223,9 +222,9 @@ std::string verdict(const doctor_report& r, const terminal& t) {
     lacking += e.is == condition::needs_library || e.is == condition::outdated_library;
   }
   std::string text = "the host engine serves here, " + counted(serving, "engine") + " can be used";
-  if (lacking > 0) text += ", " + std::to_string(lacking) + " more when its library is installed";
+  if (lacking > 0) text += cat(", ", lacking, " more when its library is installed");
   if (r.speed.is_slow())
-    text += ", products at " + std::to_string(std::lround(100 * r.speed.share())) + " % of the processor's peak";
+    text += cat(", products at ", std::lround(100 * r.speed.share()), " % of the processor's peak");
   const auto bad = std::find_if(r.gpu.findings.begin(), r.gpu.findings.end(),
                                 [](const finding& f) { return f.is == finding::grade::bad; });
   if (bad != r.gpu.findings.end() && !r.gpu.usable()) text += ". No GPU can be used: " + bad->what;

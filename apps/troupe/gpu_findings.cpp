@@ -5,6 +5,7 @@
 #include <apps/common/terminal.hpp>
 #include <apps/troupe/gpu_report.hpp>
 #include <cstdlib>
+#include <troupe/base/cat.hpp>
 
 namespace troupe::apps {
 namespace {
@@ -43,7 +44,7 @@ finding without_library(const gpu_report& g) {
             m.container ? in_the_container + ", and compute among NVIDIA_DRIVER_CAPABILITIES"
                         : "install the rest of the same driver (libcuda1 on Debian, libnvidia-compute on Ubuntu)"};
   if (m.on_bus != 0)
-    return {bad, std::to_string(m.on_bus) + (m.on_bus == 1 ? " GPU" : " GPUs") + " of NVIDIA's, but no driver for it",
+    return {bad, cat(m.on_bus, m.on_bus == 1 ? " GPU" : " GPUs", " of NVIDIA's, but no driver for it"),
             m.container ? newer_driver + " on the host, and " + in_the_container : newer_driver};
   return {fact, "no GPU of NVIDIA's, and no driver; the host engine computes", ""};
 }
@@ -89,8 +90,8 @@ finding refused(const gpu_report& g) {
 void add_gpus(const gpu_report& g, std::vector<finding>& out) {
   for (std::size_t i = 0; i < g.driver.gpus.size(); ++i) {
     const driver_answer::gpu& one = g.driver.gpus[i];
-    const std::string what = "cuda:" + std::to_string(i) + " is " + one.name + ", capability " + one.capability + ", " +
-                             bytes_text(static_cast<double>(one.bytes));
+    const std::string what = cat("cuda:", i, " is ", one.name, ", capability ", one.capability, ", ",
+                                 bytes_text(static_cast<double>(one.bytes)));
     if (one.mode == driver_answer::nobody)
       out.push_back({bad, what + "; its compute mode forbids any use", "nvidia-smi -c DEFAULT, as root"});
     else if (one.mode == driver_answer::one_process)
@@ -100,8 +101,8 @@ void add_gpus(const gpu_report& g, std::vector<finding>& out) {
       out.push_back({good, what, ""});
     if (std::atoi(one.capability.c_str()) < oldest_capability)
       out.push_back({warning,
-                     "the kernels of blas and graph are for capability " + std::to_string(oldest_capability) +
-                         ".0 and newer, which cuda:" + std::to_string(i) + " has not",
+                     cat("the kernels of blas and graph are for capability ", oldest_capability,
+                         ".0 and newer, which cuda:", i, " has not"),
                      "use them on another GPU, or on the host engine"});
   }
 }

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <troupe/base/cat.hpp>
 
 namespace troupe::apps {
 
@@ -128,8 +129,6 @@ std::string_view to_string(finding::grade g) noexcept {
   return "bad";
 }
 
-std::string cuda_version(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
+std::string cuda_version(int version) { return cat(version / 1000, ".", version % 1000 / 10); }
 
 }  // namespace troupe::apps

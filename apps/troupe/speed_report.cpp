@@ -6,6 +6,7 @@
 #include <charconv>
 #include <chrono>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/blas/gemm.hpp>
 #include <troupe/runtime/runtime.hpp>
 
@@ -40,7 +41,7 @@ class on_core {
 
 // Products and the peak in turns, so that both have their quiet moments.
 result<void> measure(speed_report& s, const device& on, int core) {
-  if (auto ready = on.started().get(); !ready) return ready.error();
+  TROUPE_TRY(on.started().get());
   const buffer<double> a = on.alloc<double>(n * n), b = on.alloc<double>(n * n), c = on.alloc<double>(n * n);
   on.fill(a, 1.0);
   on.fill(b, 2.0);
@@ -50,8 +51,7 @@ result<void> measure(speed_report& s, const device& on, int core) {
     const arithmetic_peak peak = measure_peak(1, 3ms);
     if (peak.flops >= s.peak.flops) s.peak = peak;
     const std::int64_t start = now_ns();
-    if (auto done = on.ask(blas::gemm<double>{.a = a, .b = b, .c = c, .m = n, .n = n, .k = n}).get(); !done)
-      return done.error();
+    TROUPE_TRY(on.ask(blas::gemm<double>{.a = a, .b = b, .c = c, .m = n, .n = n, .k = n}).get());
     s.flops = std::max(s.flops, 2. * n * n * n / (static_cast<double>(now_ns() - start) / 1e9));
   }
   s.n = n;

@@ -8,6 +8,7 @@
 #include <bench/measures.hpp>
 #include <bench/rounds.hpp>
 #include <cstdio>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/graph/graph.hpp>
 
@@ -99,7 +100,7 @@ figures run_stream(const settings& s) {
                 caller, without_waiting);
   f.note = text;
   if (caller > most_ns) f.missed = "a tell's cost for its caller <= 150 ns";
-  if (refused != 0) f.objection = std::to_string(refused) + " launches were refused";
+  if (refused != 0) f.objection = cat(refused, " launches were refused");
   if (gpu->statistics().failed != failed_before) f.objection = "launches failed";
   return f;
 }

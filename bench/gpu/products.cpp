@@ -9,6 +9,7 @@
 #include <bench/rounds.hpp>
 #include <cmath>
 #include <cstdio>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/blas/blas.hpp>
 
@@ -37,8 +38,7 @@ std::string difference(const std::vector<T>& ours, const std::vector<T>& raw, st
   for (std::size_t i = 0; i < ours.size(); ++i) {
     const double a = static_cast<float>(ours[i]), b = static_cast<float>(raw[i]);
     if (!(std::abs(a - b) <= 0x1p-21 * static_cast<double>(n) + rounding * std::abs(b)))
-      return "the products differ: element " + std::to_string(i) + " is " + std::to_string(a) + ", by cuBLAS " +
-             std::to_string(b);
+      return cat("the products differ: element ", i, " is ", std::to_string(a), ", by cuBLAS ", std::to_string(b));
   }
   return {};
 }
@@ -119,7 +119,7 @@ figures run_burst(const settings& s) {
     const auto begin = results.begin() + i * size;
     f.objection = difference(std::vector<float>(begin, begin + size), reference, n);
   }
-  if (refused != 0) f.objection = std::to_string(refused) + " products were refused";
+  if (refused != 0) f.objection = cat(refused, " products were refused");
   return f;
 }
 

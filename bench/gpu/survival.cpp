@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <thread>
+#include <troupe/base/cat.hpp>
 #include <troupe/faults/faults.hpp>
 
 namespace troupe::bench {
@@ -52,7 +53,7 @@ std::map<std::string, int> faults_of_all_kinds(const device& gpu, int count, con
 
 std::string text_of(const std::map<std::string, int>& by_kind) {
   std::string text;
-  for (const auto& [name, count] : by_kind) text += (text.empty() ? "" : ", ") + name + " " + std::to_string(count);
+  for (const auto& [name, count] : by_kind) text += cat(text.empty() ? "" : ", ", name, " ", count);
   return text;
 }
 
@@ -91,8 +92,8 @@ figures run_sealed(const settings& s) {
     ++wild;
     look();
   }
-  f.note = std::to_string(faults) + " faults: " + text_of(by_kind) + "; and " + std::to_string(wild) +
-           " kernels that write into it. All of it is compared after each, on the device";
+  f.note = cat(faults, " faults: ", text_of(by_kind), "; and ", wild,
+               " kernels that write into it. All of it is compared after each, on the device");
   if (refused != wild) f.objection = "a kernel could write into what is sealed";
   if (!sealed.valid() || !sealed.sealed()) f.objection = "what was sealed is stale";
   return f;
@@ -152,9 +153,9 @@ figures run_bystander(const settings& s) {
   char text[120];
   std::snprintf(text, sizeof text, "; %llu right answers beside them, the longest took %.0f ms",
                 static_cast<unsigned long long>(beside.right()), beside.longest_ms());
-  f.note = std::to_string(faults) + " faults: " + text_of(by_kind) + text;
+  f.note = cat(faults, " faults: ", text_of(by_kind), text);
   if (!beside.first_error().empty()) f.missed = beside.first_error();
-  if (beside.wrong() != 0) f.objection = std::to_string(beside.wrong()) + " answers were wrong";
+  if (beside.wrong() != 0) f.objection = cat(beside.wrong(), " answers were wrong");
   if (beside.right() == 0) f.objection = "the other device gave no answer";
   return f;
 }

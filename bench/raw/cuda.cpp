@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <bench/raw/raw.hpp>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/blas/cuda/handle.hpp>
 #include <troupe/cuda/errors.hpp>
@@ -55,8 +56,7 @@ code_module load(const void* image) {
 CUfunction only_kernel_of(const code_module& m) {
   unsigned count = 0;
   must(::cuModuleGetFunctionCount(&count, m.get()), "cuModuleGetFunctionCount");
-  if (count != 1)
-    throw bad_result(error(reaction::fatal, "bench", "an image with " + std::to_string(count) + " kernels, not one"));
+  if (count != 1) throw bad_result(error(reaction::fatal, "bench", cat("an image with ", count, " kernels, not one")));
   CUfunction f = nullptr;
   must(::cuModuleEnumerateFunctions(&f, 1, m.get()), "cuModuleEnumerateFunctions");
   must(::cuFuncLoad(f), "cuFuncLoad");

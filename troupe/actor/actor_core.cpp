@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/actor/actor_core.hpp>
+#include <troupe/base/cat.hpp>
 
 namespace troupe {
 
@@ -207,12 +208,12 @@ void actor_core::push_system(std::unique_ptr<detail::system_message> news) noexc
 }
 
 error actor_core::explain(refusal why) const {
-  const std::string self = name_ + " #" + std::to_string(id_);
+  const std::string self = cat(name_, " #", id_);
   switch (why) {
     case refusal::full:
       return error(reaction::retry_later, "actor",
-                   "the mailbox of " + self + " is full (capacity " + std::to_string(mailbox_.capacity()) +
-                       "): send again later, send slower, or give it a larger actor_options::mailbox");
+                   cat("the mailbox of ", self, " is full (capacity ", mailbox_.capacity(),
+                       "): send again later, send slower, or give it a larger actor_options::mailbox"));
     case refusal::stopped: {
       const std::lock_guard lock(guard_);
       return error(reaction::stopped, "actor",

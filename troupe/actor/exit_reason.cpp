@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/actor/exit_reason.hpp>
+#include <troupe/base/cat.hpp>
 
 namespace troupe {
 
@@ -19,7 +20,7 @@ std::string_view to_string(exit_kind k) noexcept {
 }
 
 std::string exit_reason::to_string() const {
-  std::string out = actor + " #" + std::to_string(id);
+  std::string out = cat(actor, " #", id);
   switch (kind) {
     case exit_kind::normal:
       out += " stopped";

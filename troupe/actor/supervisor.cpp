@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <troupe/actor/alarm_clock.hpp>
 #include <troupe/actor/supervisor.hpp>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 
 namespace troupe {
 
@@ -165,8 +167,8 @@ struct supervisor::state {
   }
   void give_up(const child& last, const std::optional<error>& why) {
     error::details d{.reaction = reaction::fatal, .domain = "supervisor"};
-    d.text = "gave up on child '" + last.spec.id + "': more than " + std::to_string(options.intensity) +
-             " restarts within " + std::to_string(options.period.nanoseconds / 1'000'000) + " ms";
+    d.text = cat("gave up on child '", last.spec.id, "': more than ", options.intensity, " restarts within ",
+                 options.period.nanoseconds / 1'000'000, " ms");
     if (why) d.text += "; the last failure was: " + why->to_string();
     self.leave(exit_kind::shutdown, error(std::move(d)));
   }
@@ -248,10 +250,9 @@ task<result<void>> supervisor::handle(restart_child m) {
 }
 
 result<void> supervisor::handle(delete_child m) {
-  auto c = state_->need(m.id);
-  if (!c) return c.error();
-  if ((*c)->handle) return misuse("child '" + m.id + "' is running: terminate_child first");
-  state_->forget(*c);
+  auto c = TROUPE_TRY(state_->need(m.id));
+  if (c->handle) return misuse("child '" + m.id + "' is running: terminate_child first");
+  state_->forget(c);
   return {};
 }
 
@@ -279,9 +280,8 @@ child_counts supervisor::handle(count_children) const {
 }
 
 result<ref<child_slot>> supervisor::handle(look_up_child m) const {
-  auto c = state_->need(m.id);
-  if (!c) return c.error();
-  if (child_slot* const slot = (*c)->spec.start->slot()) return ref<child_slot>::share(slot);
+  auto c = TROUPE_TRY(state_->need(m.id));
+  if (child_slot* const slot = c->spec.start->slot()) return ref<child_slot>::share(slot);
   return misuse("child '" + m.id + "' was not made by supervise<A>(): it has no reference that survives restarts");
 }
 

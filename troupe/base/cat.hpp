@@ -23,7 +23,7 @@ class text_part {
   text_part(bool) = delete;  // "true" or "1"? Say which
   template <std::integral I>
   text_part(I n) noexcept
-      : view_(room_.data(), std::to_chars(room_.data(), room_.data() + room_.size(), n).ptr - room_.data()) {}
+      : room_{}, view_(room_.data(), std::to_chars(room_.data(), room_.data() + room_.size(), n).ptr - room_.data()) {}
   text_part(const text_part&) = delete;
 
   std::string_view view() const noexcept { return view_; }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/convert.hpp>
 
 #if defined(__x86_64__)
@@ -11,8 +12,7 @@ namespace troupe::detail {
 
 error unequal_spans(std::size_t from, std::size_t to) {
   return error(reaction::caller_bug, "base",
-               "convert: `from` has " + std::to_string(from) + " elements and `to` has " + std::to_string(to) +
-                   ": give spans of equal length");
+               cat("convert: `from` has ", from, " elements and `to` has ", to, ": give spans of equal length"));
 }
 
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
 #include <troupe/base/error.hpp>
 
 #include <algorithm>
@@ -40,9 +41,7 @@ error error::from_errno(enum reaction r, std::string domain, std::string call, i
                        .source = at});
 }
 
-static std::string named(const request_id& r) {
-  return r.ticket == 0 ? r.name : r.name + " #" + std::to_string(r.ticket);
-}
+static std::string named(const request_id& r) { return r.ticket == 0 ? r.name : cat(r.name, " #", r.ticket); }
 
 static std::string chain_text(const std::vector<request_id>& chain) {
   std::string out;
@@ -52,8 +51,8 @@ static std::string chain_text(const std::vector<request_id>& chain) {
     out += named(*first);
     if (const auto count = end - first; count > 1) {
       if (const std::uint64_t last = (end - 1)->ticket; first->ticket != 0 && last > first->ticket)
-        out += " to #" + std::to_string(last);
-      out += " (" + std::to_string(count) + " times)";
+        out += cat(" to #", last);
+      out += cat(" (", count, " times)");
     }
     first = end;
   }
@@ -73,7 +72,7 @@ error error::passed_on_to(request_id next) const {
 std::string error::to_string() const {
   std::string out(troupe::to_string(reaction()));
   out += " [" + domain();
-  if (code() != 0) out += ", code " + std::to_string(code());
+  if (code() != 0) out += cat(", code ", code());
   out += "]";
   std::string_view rest = text();
   if (const std::string& name = request().name; !name.empty()) {

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
 #include <troupe/blas/gemm.hpp>
 #include <troupe/blas/internal/checks.hpp>
 
@@ -14,7 +15,7 @@ void check_shape(const R& r, checker& check) {
   positive(check, r.m, r.n, r.k);
   if constexpr (std::is_same_v<C, std::int32_t>)
     if (r.k > longest_int8_sum)
-      check.refuse(&r.k, "is " + std::to_string(r.k.value()),
+      check.refuse(&r.k, cat("is ", r.k.value()),
                    "at most 131071, so that no sum of products overflows: split k, and add with beta = 1");
   known(check, r.trans_a);
   known(check, r.trans_b);
@@ -28,14 +29,14 @@ template <class C, class S>
 std::string why_wrong(const gemm_group<S>& g) {
   const auto less = [](const char* field, extent value, extent least) {
     const std::string is = value.overflowed() ? "too large for 64 bits" : std::to_string(value.value());
-    return std::string("whose ") + field + " is " + is + ", which is less than " + std::to_string(least.value());
+    return cat("whose ", field, " is ", is, ", which is less than ", least.value());
   };
   if (g.m < 1) return less("m", g.m, 1);
   if (g.n < 1) return less("n", g.n, 1);
   if (g.k < 1) return less("k", g.k, 1);
   if (g.count < 1) return less("count", g.count, 1);
   if (std::is_same_v<C, std::int32_t> && g.k > longest_int8_sum)
-    return "whose k is " + std::to_string(g.k.value()) + ", which is more than 131071: a sum could overflow";
+    return cat("whose k is ", g.k.value(), ", which is more than 131071: a sum could overflow");
   if (!is_known(g.trans_a)) return "whose trans_a is not an op";
   if (!is_known(g.trans_b)) return "whose trans_b is not an op";
   const extent rows_a = stored(g.trans_a, g.m, g.k).rows, rows_b = stored(g.trans_b, g.k, g.n).rows;
@@ -86,8 +87,7 @@ void gemm_grouped<T, C>::check(checker& check) const {
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const auto& g = groups[i];
     if (const std::string wrong = why_wrong<C>(g); !wrong.empty())
-      return check.refuse(&groups, "has a group [" + std::to_string(i) + "] " + wrong,
-                          "a shape that can be multiplied");
+      return check.refuse(&groups, cat("has a group [", i, "] ", wrong), "a shape that can be multiplied");
     if (static_cast<std::uint64_t>(g.count.value()) > a.size() - next) break;
     for (const std::size_t end = next + static_cast<std::size_t>(g.count.value()); next < end; ++next) {
       matrix(check, a[next], stored(g.trans_a, g.m, g.k), g.lda);
@@ -100,7 +100,7 @@ void gemm_grouped<T, C>::check(checker& check) const {
   for (const auto& g : groups) total = total + g.count;
   if (total != extent(a.size()))
     check.refuse(&groups, "counts " + (total.overflowed() ? "too many" : std::to_string(total.value())) + " products",
-                 "as many as in the lists, " + std::to_string(a.size()));
+                 cat("as many as in the lists, ", a.size()));
 }
 
 #define TROUPE_BLAS_PRODUCTS(R)                 \

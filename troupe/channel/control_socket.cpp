@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/channel/control_socket.hpp>
 #include <troupe/channel/internal/poll_until.hpp>
 #include <troupe/channel/internal/system_error.hpp>
@@ -49,17 +51,15 @@ result<control_pair> control_socket::make_pair() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return channel_error("socketpair", errno);
   file_descriptor first(ends[0]), second(ends[1]);
-  auto ours = above_standard(std::move(first));
-  if (!ours) return ours.error();
-  auto theirs = above_standard(std::move(second));
-  if (!theirs) return theirs.error();
-  return control_pair{control_socket(*std::move(ours)), control_socket(*std::move(theirs))};
+  auto ours = TROUPE_TRY(above_standard(std::move(first)));
+  auto theirs = TROUPE_TRY(above_standard(std::move(second)));
+  return control_pair{control_socket(std::move(ours)), control_socket(std::move(theirs))};
 }
 
 result<control_socket> control_socket::adopt(file_descriptor fd) {
   int type = 0;
   socklen_t size = sizeof type;
-  const std::string what = "descriptor " + std::to_string(fd.get());
+  const std::string what = cat("descriptor ", fd.get());
   if (::getsockopt(fd.get(), SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET)
     return error(reaction::caller_bug, "channel",
                  what + " is no control socket: this program is meant to be started by Troupe, not by hand");
@@ -73,8 +73,7 @@ result<void> control_socket::send(std::span<const std::byte> data, std::span<con
                  "control message has 0 bytes: expected at least 1, or it would look like the end");
   if (fds.size() > most_fds)
     return error(reaction::caller_bug, "channel",
-                 "control message carries " + std::to_string(fds.size()) + " descriptors: expected at most " +
-                     std::to_string(most_fds));
+                 cat("control message carries ", fds.size(), " descriptors: expected at most ", most_fds));
   iovec io{.iov_base = const_cast<std::byte*>(data.data()), .iov_len = data.size()};
   msghdr header{};
   header.msg_iov = &io;
@@ -100,9 +99,8 @@ result<void> control_socket::send(std::span<const std::byte> data, std::span<con
           "sendmsg on the control socket, with so many descriptors on their way that nobody has received (ulimit -n)",
           errno);
     if (errno != EAGAIN) return channel_error("sendmsg on the control socket", errno);
-    const auto room = poll_until(fd_.get(), POLLOUT, deadline_ns);
-    if (!room) return room.error();
-    if (!*room)
+    const auto room = TROUPE_TRY(poll_until(fd_.get(), POLLOUT, deadline_ns));
+    if (!room)
       return error(reaction::retry_later, "channel",
                    "control message not sent in time: the other end does not receive");
   }
@@ -121,9 +119,8 @@ result<control_socket::received> control_socket::receive(std::span<std::byte> in
     const ssize_t got = ::recvmsg(fd_.get(), &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) {
-      const auto ready = poll_until(fd_.get(), POLLIN, deadline_ns);
-      if (!ready) return ready.error();
-      if (!*ready) return received{.outcome = outcome::timed_out};
+      const auto ready = TROUPE_TRY(poll_until(fd_.get(), POLLIN, deadline_ns));
+      if (!ready) return received{.outcome = outcome::timed_out};
       continue;
     }
     // The other side went away without reading all; what it had said before comes after this.
@@ -134,14 +131,13 @@ result<control_socket::received> control_socket::receive(std::span<std::byte> in
     if (got == 0) return received{.outcome = outcome::closed};
     if (header.msg_flags & MSG_TRUNC)
       return error(reaction::fatal, "channel",
-                   "control message is larger than the " + std::to_string(into.size()) + " bytes expected");
+                   cat("control message is larger than the ", into.size(), " bytes expected"));
     if (header.msg_flags & MSG_CTRUNC)
       return error(reaction::retry_later, "channel",
                    "descriptors of a control message were lost: is the limit of open files (ulimit -n) reached?");
     if (fds.size() > max_fds)
       return error(reaction::fatal, "channel",
-                   "control message carries " + std::to_string(fds.size()) + " descriptors: expected at most " +
-                       std::to_string(max_fds));
+                   cat("control message carries ", fds.size(), " descriptors: expected at most ", max_fds));
     return received{.outcome = outcome::message, .bytes = static_cast<std::size_t>(got), .fds = std::move(fds)};
   }
 }

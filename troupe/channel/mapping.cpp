@@ -3,7 +3,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/internal/sanitizers.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
@@ -25,7 +27,7 @@ constexpr int free_range_flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 std::string describe(std::size_t bytes, std::uintptr_t address) {
   char at[32] = "";
   if (address != 0) std::snprintf(at, sizeof at, " at 0x%zx", static_cast<std::size_t>(address));
-  return std::to_string(bytes) + " bytes" + at;
+  return cat(bytes, " bytes", at);
 }
 
 int protection(map_access access) { return access == map_access::read_only ? PROT_READ : PROT_READ | PROT_WRITE; }
@@ -57,17 +59,15 @@ void mapped_range_traits::close(const mapped_range& range) noexcept {
 }
 
 result<mapping> mapping::map(const memory_file& file, map_access access, std::uintptr_t address) {
-  const auto data = map_memory(file.size(), address, protection(access), MAP_SHARED, file.fd());
-  if (!data) return data.error();
-  advise(*data, file.size());
-  return mapping({.data = *data, .size = file.size()});
+  const auto data = TROUPE_TRY(map_memory(file.size(), address, protection(access), MAP_SHARED, file.fd()));
+  advise(data, file.size());
+  return mapping({.data = data, .size = file.size()});
 }
 
 result<void> mapping::show(const memory_file& file) {
   if (file.size() != size())
     return error(reaction::caller_bug, "channel",
-                 "showing a file of " + std::to_string(file.size()) + " bytes where " + std::to_string(size()) +
-                     " are mapped; expected as many");
+                 cat("showing a file of ", file.size(), " bytes where ", size(), " are mapped; expected as many"));
 #if TROUPE_THREAD_SANITIZER
   // It would take this for a write to all of it, and whoever reads there meanwhile for somebody who races with that.
   const auto got = reinterpret_cast<void*>(
@@ -80,9 +80,8 @@ result<void> mapping::show(const memory_file& file) {
 }
 
 result<address_reservation> address_reservation::reserve(std::size_t bytes, std::uintptr_t base) {
-  const auto data = map_memory(bytes, base, PROT_NONE, free_range_flags, -1);
-  if (!data) return data.error();
-  return address_reservation({.data = *data, .size = bytes});
+  const auto data = TROUPE_TRY(map_memory(bytes, base, PROT_NONE, free_range_flags, -1));
+  return address_reservation({.data = data, .size = bytes});
 }
 
 bool address_reservation::contains(std::uintptr_t address, std::size_t bytes) const noexcept {

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <troupe/base/cat.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 #include <troupe/channel/memory_file.hpp>
 
@@ -32,7 +33,7 @@ result<void> memory_file::end_writing() const {
 
 result<memory_file> memory_file::create(const char* name, std::size_t bytes, int seals) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const std::string what = std::string("memory file '") + name + "' of " + std::to_string(bytes) + " bytes";
+  const std::string what = cat("memory file '", name, "' of ", bytes, " bytes");
   if (bytes == 0 || bytes > PTRDIFF_MAX - page)
     return error(reaction::caller_bug, "channel",
                  what + ": expected at least 1 byte and less than half the address space");
@@ -52,9 +53,8 @@ result<memory_file> memory_file::open(file_descriptor fd, std::size_t at_least) 
     return error(reaction::fatal, "channel", "received descriptor is not a memory file of sealed size");
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0 || size < at_least)
-    return error(
-        reaction::fatal, "channel",
-        "received memory file has " + std::to_string(size) + " bytes: expected at least " + std::to_string(at_least));
+    return error(reaction::fatal, "channel",
+                 cat("received memory file has ", size, " bytes: expected at least ", at_least));
   return memory_file(std::move(fd), size);
 }
 

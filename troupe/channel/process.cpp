@@ -8,7 +8,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/channel/internal/poll_until.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 #include <troupe/channel/process.hpp>
@@ -120,10 +122,10 @@ std::string exit_status::text() const {
     case ending::running:
       return "still running";
     case ending::exited:
-      return "exited with code " + std::to_string(value);
+      return cat("exited with code ", value);
     case ending::signalled: {
       const char* name = ::sigabbrev_np(value);
-      return "killed by signal " + std::to_string(value) + (name ? std::string(" (SIG") + name + ")" : std::string());
+      return cat("killed by signal ", value, name ? std::string(" (SIG") + name + ")" : std::string());
     }
     case ending::unknown:
       break;
@@ -142,8 +144,8 @@ void child_traits::close(int pidfd) noexcept {
 result<process> process::launch(const launch_options& options) {
   if (options.control_fd >= 0 && options.control_fd <= STDERR_FILENO)
     return error(reaction::caller_bug, "channel",
-                 "control_fd is " + std::to_string(options.control_fd) +
-                     ": expected a descriptor above 2, as control_socket::make_pair gives");
+                 cat("control_fd is ", options.control_fd,
+                     ": expected a descriptor above 2, as control_socket::make_pair gives"));
   std::vector<char*> argv{const_cast<char*>(options.path.c_str())};
   for (const std::string& arg : options.args) argv.push_back(const_cast<char*>(arg.c_str()));
   argv.push_back(nullptr);
@@ -178,9 +180,8 @@ result<void> process::kill(int signal) {
 
 result<exit_status> process::wait(std::int64_t deadline_ns) {
   if (status_.ended()) return status_;
-  const auto over = poll_until(child_.get(), POLLIN, deadline_ns);
-  if (!over) return over.error();
-  if (!*over) return status_;
+  const auto over = TROUPE_TRY(poll_until(child_.get(), POLLIN, deadline_ns));
+  if (!over) return status_;
   siginfo_t info{};
   if (::waitid(by_pidfd, static_cast<id_t>(child_.get()), &info, WEXITED) != 0) {
     if (errno != ECHILD) return channel_error("waitid", errno);
@@ -196,8 +197,7 @@ result<void> die_with_parent(int expected_parent_pid) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return channel_error("prctl(PR_SET_PDEATHSIG)", errno);
   // The parent may have died before the line above; then this process has another parent by now.
   if (::getppid() != expected_parent_pid)
-    return error(reaction::context_lost, "channel",
-                 "the parent, process " + std::to_string(expected_parent_pid) + ", is gone");
+    return error(reaction::context_lost, "channel", cat("the parent, process ", expected_parent_pid, ", is gone"));
   return {};
 }
 

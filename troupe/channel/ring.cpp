@@ -11,6 +11,8 @@
 // bytes of the user, which may well equal some later p + 1. So before the reader gives granules back, it clears the
 // first word of every one of them; the writer acquires the tail released after that, hence finds them cleared and
 // leaves the word 0 until the next record that starts there is complete.
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/channel/ring.hpp>
 
 #include <bit>
@@ -67,12 +69,12 @@ namespace {
 result<void> check_region(std::span<std::byte> memory, std::size_t capacity) {
   if (!std::has_single_bit(capacity) || capacity < ring_region::least_capacity || capacity > ring_region::most_capacity)
     return error(reaction::caller_bug, "channel",
-                 "ring capacity is " + std::to_string(capacity) + ": expected a power of two from " +
-                     std::to_string(ring_region::least_capacity) + " to " + std::to_string(ring_region::most_capacity));
+                 cat("ring capacity is ", capacity, ": expected a power of two from ", ring_region::least_capacity,
+                     " to ", ring_region::most_capacity));
   if (memory.size() < ring_region::bytes_for(capacity))
     return error(reaction::caller_bug, "channel",
-                 "ring memory is " + std::to_string(memory.size()) + " bytes: a capacity of " +
-                     std::to_string(capacity) + " needs " + std::to_string(ring_region::bytes_for(capacity)));
+                 cat("ring memory is ", memory.size(), " bytes: a capacity of ", capacity, " needs ",
+                     ring_region::bytes_for(capacity)));
   if (reinterpret_cast<std::uintptr_t>(memory.data()) % alignof(ring_header) != 0)
     return error(reaction::caller_bug, "channel", "ring memory is not aligned to 128 bytes");
   return {};
@@ -81,7 +83,7 @@ result<void> check_region(std::span<std::byte> memory, std::size_t capacity) {
 }  // namespace
 
 result<ring_region> ring_region::format(std::span<std::byte> memory, std::size_t capacity, std::uint64_t first_ticket) {
-  if (auto good = check_region(memory, capacity); !good) return good.error();
+  TROUPE_TRY(check_region(memory, capacity));
   if (first_ticket == 0)
     return error(reaction::caller_bug, "channel", "first ticket of a ring is 0: tickets start at 1");
   std::memset(memory.data(), 0, bytes_for(capacity));
@@ -95,14 +97,14 @@ result<ring_region> ring_region::format(std::span<std::byte> memory, std::size_t
 result<ring_region> ring_region::open(std::span<std::byte> memory) {
   if (memory.size() < sizeof(ring_header))
     return error(reaction::caller_bug, "channel",
-                 "ring memory is " + std::to_string(memory.size()) + " bytes: too small for a ring");
+                 cat("ring memory is ", memory.size(), " bytes: too small for a ring"));
   if (reinterpret_cast<std::uintptr_t>(memory.data()) % alignof(ring_header) != 0)
     return error(reaction::caller_bug, "channel", "ring memory is not aligned to 128 bytes");
   auto* header = reinterpret_cast<ring_header*>(memory.data());
   if (std::atomic_ref(header->magic).load(std::memory_order_relaxed) != ring_magic)
     return error(reaction::fatal, "channel", "this memory holds no ring of this version");
   const std::uint64_t capacity = std::atomic_ref(header->capacity).load(std::memory_order_relaxed);
-  if (auto good = check_region(memory, capacity); !good) return good.error();
+  TROUPE_TRY(check_region(memory, capacity));
   return ring_region(header, capacity / granule);
 }
 

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/cuda/access.hpp>
 #include <troupe/cuda/descriptors.hpp>
 #include <troupe/worker/internal/platform.hpp>
@@ -116,8 +118,8 @@ result<void> leave_core(const std::string& file) {
   };
   const bool yes = true;
   const unsigned flags = CU_COREDUMP_LIGHTWEIGHT_FLAGS;
-  if (auto ok = set(CU_COREDUMP_FILE, file.c_str(), file.size() + 1); !ok) return ok;
-  if (auto ok = set(CU_COREDUMP_GENERATION_FLAGS, &flags, sizeof flags); !ok) return ok;
+  TROUPE_TRY(set(CU_COREDUMP_FILE, file.c_str(), file.size() + 1));
+  TROUPE_TRY(set(CU_COREDUMP_GENERATION_FLAGS, &flags, sizeof flags));
   return set(CU_COREDUMP_ENABLE_ON_EXCEPTION, &yes, sizeof yes);
 }
 
@@ -133,15 +135,14 @@ result<std::unique_ptr<platform>> gpu::make(const platform_options& o) {
   int count = 0;
   if (const CUresult r = ::cuDeviceGetCount(&count); r != CUDA_SUCCESS) return failed("cuDeviceGetCount", r);
   if (ordinal >= count)
-    return unsupported("there is no GPU " + std::to_string(ordinal) + ": " + std::to_string(count) +
-                       " can be seen (CUDA_VISIBLE_DEVICES decides which)");
+    return unsupported(
+        cat("there is no GPU ", ordinal, ": ", count, " can be seen (CUDA_VISIBLE_DEVICES decides which)"));
   CUdevice device = 0;
   if (const CUresult r = ::cuDeviceGet(&device, ordinal); r != CUDA_SUCCESS) return failed("cuDeviceGet", r);
-  if (!o.core_file.empty())
-    if (auto ok = leave_core(o.core_file); !ok) return ok.error();
+  if (!o.core_file.empty()) TROUPE_TRY(leave_core(o.core_file));
   std::unique_ptr<gpu> out(new gpu(device));
-  if (auto ok = out->look_at_device(); !ok) return ok.error();
-  if (auto ok = out->make_context(o.shared); !ok) return ok.error();
+  TROUPE_TRY(out->look_at_device());
+  TROUPE_TRY(out->make_context(o.shared));
   return std::unique_ptr<platform>(std::move(out));
 }
 
@@ -150,7 +151,7 @@ result<std::unique_ptr<platform>> gpu::make(const platform_options& o) {
 result<void> gpu::make_context(bool shared) {
   shared_ = shared;
   if (shared) {
-    if (auto ok = done(::cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain"); !ok) return ok;
+    TROUPE_TRY(done(::cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain"));
     return done(::cuCtxSetCurrent(context_), "cuCtxSetCurrent");
   }
 #if CUDA_VERSION >= 13000
@@ -181,7 +182,7 @@ result<void> gpu::look_at_device() {
       r != CUDA_SUCCESS)
     return failed("cuMemGetAllocationGranularity", r);
   if (least == 0 || granule % least != 0)
-    return unsupported("device memory comes in pieces of " + std::to_string(least) + " bytes; expected 2 MiB");
+    return unsupported(cat("device memory comes in pieces of ", least, " bytes; expected 2 MiB"));
   char name[128] = "", bus[32] = "";
   std::size_t total = 0;
   int driver = 0;
@@ -189,12 +190,10 @@ result<void> gpu::look_at_device() {
   (void)::cuDeviceGetPCIBusId(bus, sizeof bus, device_);
   (void)::cuDeviceTotalMem(&total, device_);
   (void)::cuDriverGetVersion(&driver);
-  description_ = std::string("name ") + name + "\ncapability " +
-                 std::to_string(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)) + "." +
-                 std::to_string(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)) + "\npci " + bus +
-                 "\nmemory " + std::to_string(total) + "\nmultiprocessors " +
-                 std::to_string(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)) + "\ndriver " +
-                 version_text(driver) + "\n" + peers();
+  description_ = cat("name ", name, "\ncapability ", attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR), ".",
+                     attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR), "\npci ", bus, "\nmemory ", total,
+                     "\nmultiprocessors ", attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT), "\ndriver ",
+                     version_text(driver), "\n", peers());
   return {};
 }
 
@@ -216,9 +215,8 @@ std::string gpu::peers() const {
       return value;
     };
     const bool allowed = access != 0 && figure(CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED) != 0;
-    out += std::string("peer ") + bus + (allowed ? " 1 " : " 0 ") +
-           std::to_string(figure(CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK)) +
-           (allowed && figure(CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED) != 0 ? " 1\n" : " 0\n");
+    out += cat("peer ", bus, allowed ? " 1 " : " 0 ", figure(CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK),
+               allowed && figure(CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED) != 0 ? " 1\n" : " 0\n");
   }
   return out;
 }
@@ -226,23 +224,23 @@ std::string gpu::peers() const {
 result<void> gpu::reserve(std::uint64_t address, std::uint64_t bytes) {
   CUdeviceptr got = 0;
   const CUresult r = ::cuMemAddressReserve(&got, bytes, granule, pointer(address), 0);
-  if (r != CUDA_SUCCESS) return failed("cuMemAddressReserve of " + std::to_string(bytes) + " bytes", r);
+  if (r != CUDA_SUCCESS) return failed(cat("cuMemAddressReserve of ", bytes, " bytes"), r);
   if (got == pointer(address)) {
     reserved_ = {got, bytes};
     return {};
   }
   (void)::cuMemAddressFree(got, bytes);
   return error(reaction::fatal, "cuda",
-               "the " + std::to_string(bytes) + " bytes of addresses from " + std::to_string(address) +
+               cat("the ", bytes, " bytes of addresses from ", address,
                    " on, where all workers of the device have its memory, are taken in this process. With "
-                   "isolation::thread that is this program: open the device earlier, or with isolation::process");
+                   "isolation::thread that is this program: open the device earlier, or with isolation::process"));
 }
 
 result<file_descriptor> gpu::make_memory(std::uint64_t bytes) {
   const CUmemAllocationProp p = properties();
   CUmemGenericAllocationHandle handle = 0;
   if (const CUresult r = ::cuMemCreate(&handle, bytes, &p, 0); r != CUDA_SUCCESS)
-    return failed("cuMemCreate of " + std::to_string(bytes) + " bytes", r);
+    return failed(cat("cuMemCreate of ", bytes, " bytes"), r);
   int fd = -1;
   const CUresult r = ::cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
   (void)::cuMemRelease(handle);
@@ -265,7 +263,7 @@ result<std::uint64_t> gpu::make_managed(std::uint64_t bytes) {
     (void)::cuMemFree(at);
     r = ::cuMemAllocManaged(&at, bytes + page, CU_MEM_ATTACH_GLOBAL);
   }
-  if (r != CUDA_SUCCESS) return failed("cuMemAllocManaged of " + std::to_string(bytes) + " bytes", r);
+  if (r != CUDA_SUCCESS) return failed(cat("cuMemAllocManaged of ", bytes, " bytes"), r);
   const std::uint64_t begin = (at + page - 1) / page * page;
   const std::scoped_lock guard(lock_);
   managed_.insert_or_assign(begin, at);
@@ -294,7 +292,7 @@ result<void> gpu::try_to_map(std::uint64_t bytes, const file_descriptor& memory)
     return error(reaction::caller_bug, "cuda", "the descriptor is of " + std::string(what) + expected);
   CUdeviceptr at = 0;
   const CUresult r = ::cuMemAddressReserve(&at, bytes, granule, 0, 0);
-  if (r != CUDA_SUCCESS) return failed("cuMemAddressReserve of " + std::to_string(bytes) + " bytes", r);
+  if (r != CUDA_SUCCESS) return failed(cat("cuMemAddressReserve of ", bytes, " bytes"), r);
   auto mapped = map_at(at, bytes, memory, map_access::read_write);
   if (mapped) (void)::cuMemUnmap(at, bytes);
   (void)::cuMemAddressFree(at, bytes);
@@ -303,7 +301,7 @@ result<void> gpu::try_to_map(std::uint64_t bytes, const file_descriptor& memory)
 }
 
 result<void> gpu::map(std::uint64_t address, std::uint64_t bytes, const file_descriptor& memory, map_access access) {
-  if (auto ok = map_at(pointer(address), bytes, memory, access); !ok) return ok;
+  TROUPE_TRY(map_at(pointer(address), bytes, memory, access));
   const std::scoped_lock guard(lock_);
   mapped_.insert_or_assign(address, bytes);
   return {};
@@ -318,7 +316,7 @@ result<void> gpu::map_at(CUdeviceptr address, std::uint64_t bytes, const file_de
     return failed("cuMemImportFromShareableHandle", r);
   const CUresult r = ::cuMemMap(address, bytes, 0, handle, 0);
   (void)::cuMemRelease(handle);  // what is mapped stays
-  if (r != CUDA_SUCCESS) return failed("cuMemMap of " + std::to_string(bytes) + " bytes", r);
+  if (r != CUDA_SUCCESS) return failed(cat("cuMemMap of ", bytes, " bytes"), r);
   if (auto ok = set_access(static_cast<std::uint64_t>(address), bytes, access); !ok) {
     (void)::cuMemUnmap(address, bytes);
     return ok;
@@ -347,8 +345,8 @@ result<void> gpu::pin(std::byte* at, std::uint64_t bytes, map_access access) {
   const CUresult r = ::cuMemHostRegister(at, bytes, flags);
   if (r == CUDA_ERROR_OUT_OF_MEMORY)
     return failed(
-        "cuMemHostRegister of " + std::to_string(bytes) +
-            " bytes, which the system cannot pin; free host buffers, or lower device_options::host_memory_limit",
+        cat("cuMemHostRegister of ", bytes,
+            " bytes, which the system cannot pin; free host buffers, or lower device_options::host_memory_limit"),
         r);
   return done(r, "cuMemHostRegister");
 }
@@ -356,8 +354,7 @@ result<void> gpu::pin(std::byte* at, std::uint64_t bytes, map_access access) {
 // Smaller numbers go first. What is neither high nor low lies between, or nothing could be lower.
 result<void*> gpu::make_stream(priority urgency, std::int32_t& counts) {
   int least = 0, greatest = 0;
-  if (auto ok = done(::cuCtxGetStreamPriorityRange(&least, &greatest), "cuCtxGetStreamPriorityRange"); !ok)
-    return ok.error();
+  TROUPE_TRY(done(::cuCtxGetStreamPriorityRange(&least, &greatest), "cuCtxGetStreamPriorityRange"));
   counts = urgency == priority::high ? greatest : urgency == priority::low ? least : (least + greatest) / 2;
   CUstream s = nullptr;
   const CUresult r = ::cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, counts);

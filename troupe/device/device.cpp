@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 #include <troupe/async/kept_continuations.hpp>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/internal/core.hpp>
 #include <troupe/device/internal/on_answer.hpp>
@@ -21,7 +22,7 @@ pending<void> answered(error why) { return make_ready<void>(std::move(why)); }
 
 error no_room(std::uint64_t bytes) {
   return error(reaction::retry_later, "memory",
-               "download: the application has no memory for a vector of " + std::to_string(bytes) + " bytes");
+               cat("download: the application has no memory for a vector of ", bytes, " bytes"));
 }
 
 }  // namespace
@@ -90,8 +91,8 @@ namespace {
 
 std::string too_few(extent count, std::size_t element_bytes) {
   const std::int64_t n = count.value();
-  return "count is " + std::to_string(n) + " elements of " + std::to_string(element_bytes) +
-         (element_bytes == 1 ? " byte" : " bytes") + "; expected at least 1";
+  return cat("count is ", n, " elements of ", element_bytes, element_bytes == 1 ? " byte" : " bytes",
+             "; expected at least 1");
 }
 
 memory_range allocate(device_core& core, memory_kind kind, extent count, std::size_t element_bytes,
@@ -146,7 +147,7 @@ memory_range device::alloc_managed_bytes(extent count, std::size_t element_bytes
   if (bytes < 1) return refused(too_few(count, element_bytes));
   if (o.sealable) return refused("sealable is true, but a fault takes managed memory along; use alloc");
   if (o.alignment == 0 || (o.alignment & (o.alignment - 1)) != 0 || o.alignment > 4096)
-    return refused("alignment is " + std::to_string(o.alignment) + "; expected a power of two up to 4096");
+    return refused(cat("alignment is ", o.alignment, "; expected a power of two up to 4096"));
   const auto n = static_cast<std::uint64_t>(bytes.value());
   auto made = core_->make_managed(n, o.quota);
   if (!made) {
@@ -342,8 +343,8 @@ pending<void> device::download_into(const memory_range& from, std::span<std::byt
   };
   if (to.size() < from.bytes) {
     return answered(error(reaction::caller_bug, "memory",
-                          "download: the span holds " + std::to_string(to.size()) + " bytes; expected at least " +
-                              std::to_string(from.bytes) + ", the size of the buffer (or download a slice of it)"));
+                          cat("download: the span holds ", to.size(), " bytes; expected at least ", from.bytes,
+                              ", the size of the buffer (or download a slice of it)")));
   }
   auto state = ref<into_span>::adopt(new into_span(core_));
   state->to = to.data();

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <ctime>
+#include <troupe/base/cat.hpp>
 #include <troupe/device/fault.hpp>
 #include <troupe/device/internal/lasting.hpp>
 
 namespace troupe {
 namespace {
 
-std::string name(const request_id& r) { return r.name + " #" + std::to_string(r.ticket); }
+std::string name(const request_id& r) { return cat(r.name, " #", r.ticket); }
 
 std::string date(std::chrono::system_clock::time_point t) {
   const std::time_t seconds = std::chrono::system_clock::to_time_t(t);
@@ -55,20 +56,18 @@ std::string_view to_string(request_fate f) noexcept {
 }
 
 std::string fault_record::text() const {
-  std::string out = device + ", generation " + std::to_string(generation) + ", worker " + std::to_string(worker_pid) +
-                    ", " + date(when) + "\n";
+  std::string out = cat(device, ", generation ", generation, ", worker ", worker_pid, ", ", date(when), "\n");
   out += "fault: " + std::string(to_string(kind)) + ": " + cause.text() + "\n";
   if (blamed) {
     out += "blamed: " + name(*blamed);
-    if (deaths_alike > 1) out += "; workers that have died of such requests: " + std::to_string(deaths_alike);
+    if (deaths_alike > 1) out += cat("; workers that have died of such requests: ", deaths_alike);
     if (quarantined) out += "; with the same data it is refused until reset()";
     if (quarantined && !quarantine.unlimited()) out += ", or for " + lasting(quarantine.nanoseconds);
     out += "\n";
   }
   if (!gpu_core.empty()) out += "GPU core: " + gpu_core + " (cuda-gdb -ex 'target cudacore " + gpu_core + "')\n";
-  out += "requests: " + std::to_string(lost) + " lost, " + std::to_string(kept) + " kept, " + std::to_string(retried) +
-         " to be run again, " + std::to_string(stale) + " stale; decided after " +
-         std::to_string(sorted_out_after.nanoseconds / 1000) + " us\n";
+  out += cat("requests: ", lost, " lost, ", kept, " kept, ", retried, " to be run again, ", stale,
+             " stale; decided after ", sorted_out_after.nanoseconds / 1000, " us\n");
   if (!last.empty()) out += "the last ones, oldest first:\n";
   for (const request& r : last) out += "  " + name(r.id) + ": " + std::string(to_string(r.fate)) + "\n";
   return out;

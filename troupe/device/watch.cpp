@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
 #include <troupe/device/internal/event_stream.hpp>
 #include <troupe/device/watch.hpp>
 
@@ -30,12 +31,11 @@ std::string_view to_string(event_kind k) noexcept {
 }
 
 std::string device_event::text() const {
-  std::string out = "generation " + std::to_string(generation) + ": " + std::string(to_string(kind));
-  if (took.nanoseconds != 0) out += " after " + std::to_string(took.nanoseconds / 1000) + " us";
+  std::string out = cat("generation ", generation, ": ", to_string(kind));
+  if (took.nanoseconds != 0) out += cat(" after ", took.nanoseconds / 1000, " us");
   if (kind == event_kind::fault && fault) {
-    out += " (" + std::string(to_string(fault->kind)) + "), " + std::to_string(fault->lost) + " requests lost, " +
-           std::to_string(fault->kept + fault->retried) + " kept, " + std::to_string(fault->stale) +
-           " stale: " + fault->cause.text();
+    out += cat(" (", to_string(fault->kind), "), ", fault->lost, " requests lost, ", fault->kept + fault->retried,
+               " kept, ", fault->stale, " stale: ", fault->cause.text());
   }
   if (cause) out += ": " + cause->text();
   return out;

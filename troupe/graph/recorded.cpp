@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstring>
 #include <random>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/graph/internal/accesses.hpp>
 #include <troupe/graph/internal/core.hpp>
 #include <troupe/graph/internal/recipe_writer.hpp>
@@ -39,8 +41,8 @@ result<void> rebind_all(tree_body& all, const std::string& prefix, const device&
       }
       if (*moved) out.emplace_back(&n, std::move(*moved));
     }
-    if (auto done = rebind_all(n.body, prefix_inside(n, prefix), gpu, r, out); !done) return done;
-    if (auto done = rebind_all(n.otherwise, prefix_inside(n, prefix), gpu, r, out); !done) return done;
+    TROUPE_TRY(rebind_all(n.body, prefix_inside(n, prefix), gpu, r, out));
+    TROUPE_TRY(rebind_all(n.otherwise, prefix_inside(n, prefix), gpu, r, out));
   }
   return {};
 }
@@ -55,7 +57,7 @@ error detail::refusal(std::string_view request, const std::string& text, reactio
 }
 
 std::string name_of(const tree_node& n, const std::string& prefix) {
-  std::string out = "node " + prefix + std::to_string(n.number);
+  std::string out = cat("node ", prefix, n.number);
   if (n.kind == node_kind::child) return out + " (graph \"" + n.label + "\")";
   if (!n.label.empty()) out += " \"" + n.label + "\"";
   if (n.kind == node_kind::request) return out + " (" + std::string(n.what->info().label) + ")";
@@ -144,7 +146,7 @@ result<std::shared_ptr<const version>> core::write() const {
 
 result<void> core::change(const std::function<result<void>(tree_body&)>& change) {
   const std::scoped_lock guard(lock_);
-  if (auto done = change(all_); !done) return done;
+  TROUPE_TRY(change(all_));
   ++changes_;
   now_.reset();
   return {};
@@ -195,11 +197,11 @@ result<void> graph::rebind(const rebinding& r) const {
   if (!*this) return empty();
   if (!r.from.owner || !r.to.owner) return wrong_use("rebind: a buffer is empty (never allocated, or moved from)");
   if (r.from.bytes != r.to.bytes)
-    return wrong_use("rebind: the new buffer has " + std::to_string(r.to.bytes) +
-                     " bytes; expected as many as the old, " + std::to_string(r.from.bytes));
+    return wrong_use(
+        cat("rebind: the new buffer has ", r.to.bytes, " bytes; expected as many as the old, ", r.from.bytes));
   return core_->change([&](tree_body& all) -> result<void> {
     replacements moved;
-    if (auto done = rebind_all(all, {}, gpu(), r, moved); !done) return done;
+    TROUPE_TRY(rebind_all(all, {}, gpu(), r, moved));
     if (moved.empty()) return wrong_use("rebind: no node uses the old buffer");
     for (auto& [node, with] : moved) node->what = std::move(with);
     return {};

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
 #include <string>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/interop/dlpack.hpp>
 #include <troupe/interop/internal/abi.hpp>
 #include <troupe/memory/requests.hpp>
@@ -55,13 +57,12 @@ std::optional<abi::data_type> type_of(dtype t) noexcept {
 }
 
 std::string text_of(const abi::data_type& t) {
-  return "code " + std::to_string(t.code) + " with " + std::to_string(t.bits) + " bits and " + std::to_string(t.lanes) +
-         (t.lanes == 1 ? " lane" : " lanes");
+  return cat("code ", t.code, " with ", t.bits, " bits and ", t.lanes, t.lanes == 1 ? " lane" : " lanes");
 }
 
 std::string text_of(const std::vector<std::int64_t>& numbers) {
   std::string out = "{";
-  for (const std::int64_t n : numbers) out += (out.size() == 1 ? "" : ", ") + std::to_string(n);
+  for (const std::int64_t n : numbers) out += cat(out.size() == 1 ? "" : ", ", n);
   return out + "}";
 }
 
@@ -76,8 +77,8 @@ result<extent> span_of(layout& how) {
     }
   }
   if (how.strides.size() != how.shape.size())
-    return refused("there are " + std::to_string(how.shape.size()) + " dimensions and " +
-                   std::to_string(how.strides.size()) + " strides; expected as many, or none");
+    return refused(cat("there are ", how.shape.size(), " dimensions and ", how.strides.size(),
+                       " strides; expected as many, or none"));
   extent last = 0;
   for (std::size_t i = 0; i < how.shape.size(); ++i) {
     if (how.shape[i] < 1)
@@ -99,11 +100,10 @@ result<std::shared_ptr<const detail::exported>> describe(const memory_range& r, 
                       " in a byte: use float4_e2m1x2, or a wider type");
   const auto have = static_cast<std::int64_t>(r.bytes / bytes_of(type));
   if (how.shape.empty() && how.strides.empty()) how.shape = {have};
-  const auto needed = span_of(how);
-  if (!needed) return needed.error();
-  if (*needed > have)
-    return refused("shape " + text_of(how.shape) + " with strides " + text_of(how.strides) + " needs " +
-                   std::to_string(needed->value()) + " elements; the buffer has " + std::to_string(have));
+  const auto needed = TROUPE_TRY(span_of(how));
+  if (needed > have)
+    return refused(cat("shape ", text_of(how.shape), " with strides ", text_of(how.strides), " needs ", needed.value(),
+                       " elements; the buffer has ", have));
   return std::make_shared<const detail::exported>(detail::exported{r.owner, std::move(at), *as, std::move(how)});
 }
 
@@ -152,14 +152,13 @@ result<detail::range_with_layout> borrow_from(const device& gpu, Managed* from, 
                    std::string(to_string(type)));
   constexpr std::int32_t most_dimensions = 64;
   if (t.dimensions < 0 || t.dimensions > most_dimensions || (t.dimensions > 0 && t.shape == nullptr))
-    return refused("the tensor has " + std::to_string(t.dimensions) + " dimensions; expected 0 to 64, with a shape");
+    return refused(cat("the tensor has ", t.dimensions, " dimensions; expected 0 to 64, with a shape"));
   layout how;
   if (t.dimensions > 0) {
     how.shape.assign(t.shape, t.shape + t.dimensions);
     if (t.strides != nullptr) how.strides.assign(t.strides, t.strides + t.dimensions);
   }
-  const auto count = span_of(how);
-  if (!count) return count.error();
+  const auto count = TROUPE_TRY(span_of(how));
 
   const device_statistics about = gpu.statistics();
   const bool on_gpu = about.engine == "cuda";
@@ -169,18 +168,18 @@ result<detail::range_with_layout> borrow_from(const device& gpu, Managed* from, 
       (on_gpu ? (t.device.type == abi::cuda && t.device.id == ordinal) || t.device.type == abi::cuda_managed
               : t.device.type == abi::cpu);
   if (!reachable)
-    return impossible("the tensor is on DLPack's device " + std::to_string(t.device.type) + ":" +
-                      std::to_string(t.device.id) + "; " + gpu.name() + " reaches " +
-                      (on_gpu ? "2:" + std::to_string(ordinal) + " (kDLCUDA), 3 (kDLCUDAHost) and 13 (kDLCUDAManaged)"
-                              : std::string("1 (kDLCPU) and 3 (kDLCUDAHost)")) +
-                      ": copy it with upload");
+    return impossible(cat("the tensor is on DLPack's device ", t.device.type, ":", t.device.id, "; ", gpu.name(),
+                          " reaches ",
+                          on_gpu ? cat("2:", ordinal, " (kDLCUDA), 3 (kDLCUDAHost) and 13 (kDLCUDAManaged)")
+                                 : std::string("1 (kDLCPU) and 3 (kDLCUDAHost)"),
+                          ": copy it with upload"));
   auto* const data = static_cast<std::byte*>(t.data) + t.byte_offset;
   const std::size_t alignment = info(type).kind == dtype_kind::complex ? bytes_of(type) / 2 : bytes_of(type);
   if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0)
-    return refused("the tensor does not begin at a multiple of " + std::to_string(alignment) +
-                   " bytes, as its elements need: copy it with upload");
+    return refused(cat("the tensor does not begin at a multiple of ", alignment,
+                       " bytes, as its elements need: copy it with upload"));
   const auto share = std::make_shared<taken<Managed>>(from);
-  const buffer<std::byte> made = gpu.adopt_memory(data, *count * bytes_of(type), share);
+  const buffer<std::byte> made = gpu.adopt_memory(data, count * bytes_of(type), share);
   if (auto why = made.cause()) return *why;
   share->ours = true;
   return detail::range_with_layout{made.memory(), std::move(how)};
@@ -232,17 +231,15 @@ result<tensor> detail::give(const memory_range& r, std::byte* data, dtype type, 
   }
   addressed_memory at;
   at.data = data;
-  auto described = describe(r, std::move(at), type, std::move(how));
-  if (!described) return described.error();
-  return tensor(std::move(*described));
+  auto described = TROUPE_TRY(describe(r, std::move(at), type, std::move(how)));
+  return tensor(std::move(described));
 }
 
 result<detail::range_with_layout> detail::borrow(const device& gpu, ::DLManagedTensorVersioned* from, dtype type) {
   auto* const t = reinterpret_cast<abi::managed_tensor_versioned*>(from);
   if (t == nullptr) return refused("there is no tensor");
   if (t->version.major != abi::major)
-    return impossible("the tensor is of DLPack " + std::to_string(t->version.major) + "." +
-                      std::to_string(t->version.minor) + "; expected 1");
+    return impossible(cat("the tensor is of DLPack ", t->version.major, ".", t->version.minor, "; expected 1"));
   if ((t->flags & abi::read_only) != 0)
     return impossible(
         "the tensor is read-only, and nothing would keep requests from writing a buffer that lies in it: copy it with "

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <span>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/jit/internal/compiler_options.hpp>
 #include <troupe/jit/internal/recipe_codec.hpp>
 #include <troupe/kernel/internal/bytes.hpp>
@@ -49,7 +51,7 @@ result<void> check_names(const recipe& r) {
     const std::string field = list == &r.kernels ? "kernels" : "globals";
     for (std::size_t i = 0; i < list->size(); ++i)
       if (const std::string& name = (*list)[i]; name.empty() || has_control_characters(name))
-        return refusal(field + "[" + std::to_string(i) + "] is " + detail::text(name),
+        return refusal(cat(field, "[", i, "] is ", detail::text(name)),
                        "a name as C++ writes it, such as scale or ns::reduce<float, 256>");
   }
   for (const auto& [name, value] : r.definitions)
@@ -69,10 +71,10 @@ result<void> check_files(const recipe& r) {
                      "a relative file name without .., as #include names it, other than the source's");
   for (std::size_t i = 0; i < r.include_paths.size(); ++i)
     if (r.include_paths[i].empty() || has_control_characters(r.include_paths[i]))
-      return refusal("include_paths[" + std::to_string(i) + "] is " + detail::text(r.include_paths[i]), "a folder");
+      return refusal(cat("include_paths[", i, "] is ", detail::text(r.include_paths[i])), "a folder");
   for (std::size_t i = 0; i < r.options.size(); ++i)
     if (is_for_us_to_give(r.options[i]) || has_control_characters(r.options[i]))
-      return refusal("options[" + std::to_string(i) + "] is " + detail::text(r.options[i]),
+      return refusal(cat("options[", i, "] is ", detail::text(r.options[i])),
                      "an option that changes neither what is compiled, nor to where; include folders, macros and the "
                      "like have fields of their own");
   if (!r.compiler.empty() && r.compiler.front() != '/')
@@ -82,7 +84,7 @@ result<void> check_files(const recipe& r) {
 
 result<void> check_unit(const recipe& r, std::size_t i) {
   const unit& u = r.units[i];
-  const std::string field = "units[" + std::to_string(i) + "]";
+  const std::string field = cat("units[", i, "]");
   if (!is_file_name(u.name))
     return refusal(field + ".name is " + detail::text(u.name), "a relative file name without ..");
   for (std::size_t other = 0; other <= i; ++other)
@@ -91,8 +93,7 @@ result<void> check_unit(const recipe& r, std::size_t i) {
   if (u.source.empty() == u.image.empty())
     return refusal(field + (u.source.empty() ? " is empty" : " has both source and image"), "a source, or an image");
   if (u.source.size() > most_source_bytes || u.image.size() > most_source_bytes)
-    return refusal(field + " is " + std::to_string(u.source.size() + u.image.size()) + " bytes",
-                   "at most " + std::to_string(most_source_bytes));
+    return refusal(cat(field, " is ", u.source.size() + u.image.size(), " bytes"), cat("at most ", most_source_bytes));
   if (u.source.find('\0') != std::string::npos) return refusal(field + ".source holds a zero byte", "text");
   return {};
 }
@@ -100,10 +101,8 @@ result<void> check_unit(const recipe& r, std::size_t i) {
 result<void> check_units(const recipe& r) {
   if (r.relocatable && !r.units.empty())
     return refusal("relocatable is true and there are units", "units where all of them are linked, and none before");
-  if (r.units.size() > most_units)
-    return refusal("units are " + std::to_string(r.units.size()), "at most " + std::to_string(most_units));
-  for (std::size_t i = 0; i < r.units.size(); ++i)
-    if (auto fine = check_unit(r, i); !fine) return fine;
+  if (r.units.size() > most_units) return refusal(cat("units are ", r.units.size()), cat("at most ", most_units));
+  for (std::size_t i = 0; i < r.units.size(); ++i) TROUPE_TRY(check_unit(r, i));
   return {};
 }
 
@@ -118,18 +117,14 @@ result<void> check_twice(const named_texts& texts, const std::string& field) {
 
 result<void> check_numbers(const recipe& r) {
   if (r.standard != 17 && r.standard != 20 && r.standard != 23)
-    return refusal("standard is " + std::to_string(r.standard), "17, 20 or 23");
-  if (r.optimisation < 0 || r.optimisation > 3)
-    return refusal("optimisation is " + std::to_string(r.optimisation), "0 to 3");
+    return refusal(cat("standard is ", r.standard), "17, 20 or 23");
+  if (r.optimisation < 0 || r.optimisation > 3) return refusal(cat("optimisation is ", r.optimisation), "0 to 3");
   if (r.max_registers < 0 || r.max_registers > 255)
-    return refusal("max_registers is " + std::to_string(r.max_registers), "1 to 255, or 0 to let the compiler decide");
-  if (r.timeout.nanoseconds <= 0)
-    return refusal("timeout is " + std::to_string(r.timeout.nanoseconds) + " ns", "more than 0");
+    return refusal(cat("max_registers is ", r.max_registers), "1 to 255, or 0 to let the compiler decide");
+  if (r.timeout.nanoseconds <= 0) return refusal(cat("timeout is ", r.timeout.nanoseconds, " ns"), "more than 0");
   if (r.log_bytes < least_log_bytes || r.log_bytes > most_log_bytes)
-    return refusal("log_bytes is " + std::to_string(r.log_bytes),
-                   std::to_string(least_log_bytes) + " to " + std::to_string(most_log_bytes));
-  if (r.cache > cache_use::none)
-    return refusal("cache is " + std::to_string(static_cast<int>(r.cache)), "disk, memory or none");
+    return refusal(cat("log_bytes is ", r.log_bytes), cat(least_log_bytes, " to ", most_log_bytes));
+  if (r.cache > cache_use::none) return refusal(cat("cache is ", static_cast<int>(r.cache)), "disk, memory or none");
   return {};
 }
 
@@ -157,14 +152,13 @@ named_texts read_texts(byte_reader& from) {
 result<void> check(const recipe& r) {
   if (r.source.empty()) return refusal("source is empty", "CUDA C++");
   if (r.source.size() > most_source_bytes)
-    return refusal("source is " + std::to_string(r.source.size()) + " bytes",
-                   "at most " + std::to_string(most_source_bytes));
+    return refusal(cat("source is ", r.source.size(), " bytes"), cat("at most ", most_source_bytes));
   if (r.source.find('\0') != std::string::npos) return refusal("source holds a zero byte", "text");
-  if (auto fine = check_files(r); !fine) return fine;
-  if (auto fine = check_names(r); !fine) return fine;
-  if (auto fine = check_units(r); !fine) return fine;
-  if (auto fine = check_twice(r.headers, "headers"); !fine) return fine;
-  if (auto fine = check_twice(r.definitions, "definitions"); !fine) return fine;
+  TROUPE_TRY(check_files(r));
+  TROUPE_TRY(check_names(r));
+  TROUPE_TRY(check_units(r));
+  TROUPE_TRY(check_twice(r.headers, "headers"));
+  TROUPE_TRY(check_twice(r.definitions, "definitions"));
   return check_numbers(r);
 }
 

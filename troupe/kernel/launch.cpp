@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/launch.hpp>
 #include <troupe/request/describe.hpp>
 
@@ -33,12 +34,12 @@ void check_values(checker& c, const arguments& values) {
       if (const auto wrong = complaint_about(a.layout(), a.type(), a.range().address, a.range().bytes))
         return c.refuse(&a, "is a tensor map whose " + wrong->value, wrong->expected);
     if (a.alignment() > most_alignment) [[unlikely]]
-      return c.refuse(&values, "hold a value aligned to " + std::to_string(a.alignment()) + " bytes",
-                      "at most " + std::to_string(most_alignment));
+      return c.refuse(&values, cat("hold a value aligned to ", a.alignment(), " bytes"),
+                      cat("at most ", most_alignment));
   }
   if (bytes > most_argument_bytes) [[unlikely]]
-    c.refuse(&values, "are " + std::to_string(bytes) + " bytes",
-             "at most " + std::to_string(most_argument_bytes) + "; pass the rest in a buffer");
+    c.refuse(&values, cat("are ", bytes, " bytes"),
+             cat("at most ", most_argument_bytes, "; pass the rest in a buffer"));
 }
 
 template <class Symbol>
@@ -63,7 +64,7 @@ void check_block(checker& c, const dimensions& block, const extent& shared_bytes
   const extent threads = block.x * block.y * block.z;
   if (threads > threads_of_a_block) [[unlikely]]
     c.refuse(&block, "is " + text_of(block) + ", " + detail::text(threads) + " threads",
-             "at most " + std::to_string(threads_of_a_block) + " threads");
+             cat("at most ", threads_of_a_block, " threads"));
   c.at_least(shared_bytes, 0);
   if (cluster == dimensions(1)) [[likely]]
     return;
@@ -71,8 +72,8 @@ void check_block(checker& c, const dimensions& block, const extent& shared_bytes
   check_extents(c, cluster, {most, most, most});
   if (const extent all = cluster.x * cluster.y * cluster.z; all > most)
     c.refuse(&cluster, "is " + text_of(cluster) + ", " + detail::text(all) + " blocks",
-             "at most " + std::to_string(most) + " blocks" +
-                 (non_portable_cluster ? "" : ", or up to 16 with non_portable_cluster, where the GPU can"));
+             cat("at most ", most, " blocks",
+                 non_portable_cluster ? "" : ", or up to 16 with non_portable_cluster, where the GPU can"));
 }
 
 void check_launch(checker& c, const launch_fields& l) {
@@ -86,8 +87,7 @@ void check_launch(checker& c, const launch_fields& l) {
     c.refuse(&l.cluster, "is " + text_of(l.cluster) + ", which does not divide grid, " + text_of(l.grid),
              "a whole number of clusters in each direction");
   if (l.shared_carveout < -1 || l.shared_carveout > 100) [[unlikely]]
-    c.refuse(&l.shared_carveout, "is " + std::to_string(l.shared_carveout),
-             "0 to 100 per cent, or -1 for what the driver likes");
+    c.refuse(&l.shared_carveout, cat("is ", l.shared_carveout), "0 to 100 per cent, or -1 for what the driver likes");
   check_values(c, l.values);
   if (l.writes_globals && l.kernel.of()) check_writes(c, l.kernel);
   c.may_overlap_freely();

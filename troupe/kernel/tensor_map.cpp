@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/tensor_map.hpp>
 #include <troupe/request/describe.hpp>
 
@@ -67,10 +68,10 @@ std::optional<tensor_type> type_for(dtype element) noexcept {
 }
 
 std::string numbered(const char* list, std::size_t i, extent value) {
-  return std::string(list) + "[" + std::to_string(i) + "] is " + detail::text(value);
+  return cat(list, "[", i, "] is ", detail::text(value));
 }
-std::string multiple_of(std::int64_t n) { return "a multiple of " + std::to_string(n); }
-std::string span(std::int64_t low, std::int64_t high) { return std::to_string(low) + " to " + std::to_string(high); }
+std::string multiple_of(std::int64_t n) { return cat("a multiple of ", n); }
+std::string span(std::int64_t low, std::int64_t high) { return cat(low, " to ", high); }
 
 using complaint = std::optional<tensor_complaint>;
 
@@ -100,7 +101,7 @@ class examination {
   complaint choices() {
     const auto beyond = [](auto value, auto last, const char* name) -> complaint {
       if (value <= last) return std::nullopt;
-      return tensor_complaint{std::string(name) + " is " + std::to_string(static_cast<int>(value)), "one of its names"};
+      return tensor_complaint{cat(name, " is ", static_cast<int>(value)), "one of its names"};
     };
     if (auto c = beyond(t_.type, tensor_type::of_the_elements, "type")) return c;
     if (auto c = beyond(t_.interleave, tensor_interleave::bytes_32, "interleave")) return c;
@@ -112,13 +113,12 @@ class examination {
   complaint rank() {
     const std::size_t rank = t_.sizes.size(), least = t_.interleave == tensor_interleave::none ? 1 : 3;
     if (rank < least || rank > tensor_layout::most_rank)
-      return tensor_complaint{"sizes has " + std::to_string(rank) + " dimensions",
-                              std::to_string(least) + " to 5" + (least == 3 ? ", because it is interleaved" : "")};
+      return tensor_complaint{cat("sizes has ", rank, " dimensions"),
+                              cat(least, " to 5", least == 3 ? ", because it is interleaved" : "")};
     const auto other = [&](const char* list, std::size_t has, std::size_t wants, bool optional) -> complaint {
       if (has == wants || (optional && has == 0)) return std::nullopt;
-      return tensor_complaint{
-          std::string(list) + " has " + std::to_string(has) + " numbers",
-          std::to_string(wants) + (optional ? ", or none" : "") + ", because sizes has " + std::to_string(rank)};
+      return tensor_complaint{cat(list, " has ", has, " numbers"),
+                              cat(wants, optional ? ", or none" : "", ", because sizes has ", rank)};
     };
     if (auto c = other("box", t_.box.size(), rank, false)) return c;
     if (auto c = other("strides", t_.strides.size(), rank - 1, true)) return c;
@@ -141,7 +141,7 @@ class examination {
     if (has != wants)
       return tensor_complaint{"type is " + std::string(to_string(type_)) + ", but the buffer's elements are " +
                                   std::string(to_string(element_)),
-                              "elements of " + std::to_string(wants) + (wants == 1 ? " byte" : " bytes")};
+                              cat("elements of ", wants, wants == 1 ? " byte" : " bytes")};
     if (type_ == tensor_type::u6x16_align16 && t_.interleave != tensor_interleave::none)
       return tensor_complaint{"type is u6x16_align16, but it is interleaved", "interleave none"};
     return std::nullopt;
@@ -150,8 +150,7 @@ class examination {
   complaint address() {
     const std::uint64_t alignment = wide() ? 32 : 16;
     if (address_ % alignment == 0) return std::nullopt;
-    return tensor_complaint{"buffer begins " + std::to_string(address_ % alignment) + " bytes after a multiple of " +
-                                std::to_string(alignment),
+    return tensor_complaint{cat("buffer begins ", address_ % alignment, " bytes after a multiple of ", alignment),
                             "a buffer, or a slice, that begins at one" + (wide() ? why_wide() : std::string())};
   }
 
@@ -173,8 +172,8 @@ class examination {
       const bool given = !t_.strides.empty();
       const extent stride = given ? t_.strides[i] : tight;
       const std::string text = given ? numbered("strides", i, stride)
-                                     : "strides are none, and " + detail::text(stride) +
-                                           " bytes lie between one and the next of dimension " + std::to_string(i + 1);
+                                     : cat("strides are none, and ", detail::text(stride),
+                                           " bytes lie between one and the next of dimension ", i + 1);
       if (stride < 1 || stride >= stride_limit) return tensor_complaint{text, span(of, stride_limit - of)};
       if (stride.value() % of != 0)
         return tensor_complaint{text, multiple_of(of) + (wide() ? why_wide() : std::string())};
@@ -195,7 +194,7 @@ class examination {
       return tensor_complaint{numbered("box", 0, inner), "128, because type is " + std::string(to_string(type_))};
     if (t_.interleave == tensor_interleave::none && inner * info_of(type_).bits % 128 != 0)
       return tensor_complaint{numbered("box", 0, inner) + " of " + std::string(to_string(type_)),
-                              "a multiple of 16 bytes, " + std::to_string(128 / info_of(type_).bits) + " elements"};
+                              cat("a multiple of 16 bytes, ", 128 / info_of(type_).bits, " elements")};
     return std::nullopt;
   }
 
@@ -225,8 +224,8 @@ class examination {
     if (s == none || t_.interleave != tensor_interleave::none) return std::nullopt;
     const std::int64_t most = s == bytes_32 ? 32 : s == bytes_64 ? 64 : 128, has = row_bytes(t_.box[0].value());
     if (has <= most) return std::nullopt;
-    return tensor_complaint{numbered("box", 0, t_.box[0]) + ", " + std::to_string(has) + " bytes",
-                            "at most " + std::to_string(most) + " bytes, as swizzle says"};
+    return tensor_complaint{cat(numbered("box", 0, t_.box[0]), ", ", has, " bytes"),
+                            cat("at most ", most, " bytes, as swizzle says")};
   }
 
   complaint fill() {
@@ -244,7 +243,7 @@ class examination {
       tight = stride * t_.sizes[i];
     }
     if (!last.overflowed() && static_cast<std::uint64_t>(last.value()) <= bytes_) return std::nullopt;
-    return tensor_complaint{"buffer holds " + std::to_string(bytes_) + " bytes",
+    return tensor_complaint{cat("buffer holds ", bytes_, " bytes"),
                             "the " + detail::text(last) + " that sizes and strides span"};
   }
 

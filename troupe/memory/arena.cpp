@@ -8,6 +8,7 @@
 #include <limits>
 #include <new>
 #include <string>
+#include <troupe/base/cat.hpp>
 #include <troupe/memory/arena.hpp>
 #include <utility>
 
@@ -32,7 +33,7 @@ std::uint64_t place(std::uint64_t begin, std::uint64_t size, std::uint64_t bytes
 }
 
 error refused(arena::segment_id id, const char* why) {
-  return error(reaction::caller_bug, "memory", "arena: segment " + std::to_string(id) + why);
+  return error(reaction::caller_bug, "memory", cat("arena: segment ", id, why));
 }
 
 }  // namespace

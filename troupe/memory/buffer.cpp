@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <troupe/base/cat.hpp>
 #include <troupe/memory/buffer.hpp>
 #include <troupe/request/describe.hpp>
 
@@ -51,10 +52,10 @@ memory_range reinterpreted(const memory_range& range, std::size_t element_bytes,
   if (!range.owner || range.owner->address == 0) return range;
   const std::uint64_t offset = range.address - range.owner->address;
   if (range.bytes % element_bytes != 0 || offset % element_bytes != 0 || range.address % alignment != 0) {
-    return refused(range, range.bytes,
-                   "as: " + std::to_string(range.bytes) + " bytes at offset " + std::to_string(offset) +
-                       "; expected size and offset in whole elements of " + std::to_string(element_bytes) +
-                       " bytes, at a multiple of " + std::to_string(alignment));
+    return refused(
+        range, range.bytes,
+        cat("as: ", range.bytes, " bytes at offset ", offset, "; expected size and offset in whole elements of ",
+            element_bytes, " bytes, at a multiple of ", alignment));
   }
   return range;
 }

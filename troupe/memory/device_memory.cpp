@@ -5,6 +5,8 @@
 #include <span>
 #include <string>
 #include <troupe/async/kept_continuations.hpp>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/memory/device_memory.hpp>
 #include <vector>
 
@@ -28,8 +30,8 @@ static constexpr std::uint64_t charged_for(std::uint64_t bytes) noexcept {
 
 static error over_quota(std::uint64_t bytes, const memory_quota& quota) {
   return error(reaction::retry_later, "memory",
-               "alloc: " + std::to_string(bytes) + " bytes exceed the quota (" + std::to_string(quota.used()) + " of " +
-                   std::to_string(quota.limit()) + " bytes used); free buffers of that quota or raise it");
+               cat("alloc: ", bytes, " bytes exceed the quota (", quota.used(), " of ", quota.limit(),
+                   " bytes used); free buffers of that quota or raise it"));
 }
 
 struct device_memory::mark {
@@ -213,14 +215,12 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
                                           const memory_quota& quota, bool sealable) {
   if (bytes == 0) return error(reaction::caller_bug, "memory", "alloc: size is 0; expected at least 1 element");
   if (alignment == 0 || (alignment & (alignment - 1)) != 0)
-    return error(reaction::caller_bug, "memory",
-                 "alloc: alignment is " + std::to_string(alignment) + "; expected a power of two");
+    return error(reaction::caller_bug, "memory", cat("alloc: alignment is ", alignment, "; expected a power of two"));
   // A segment that is sealed as a whole has nothing but the block, and begins where segments do.
   if (sealable && seals_segments_ && alignment > segment_alignment)
     return error(reaction::caller_bug, "memory",
-                 "alloc: alignment is " + std::to_string(alignment) + "; expected at most " +
-                     std::to_string(segment_alignment) +
-                     " with alloc_options::sealable on this device: ask for less, or for a buffer that is not sealed");
+                 cat("alloc: alignment is ", alignment, "; expected at most ", segment_alignment,
+                     " with alloc_options::sealable on this device: ask for less, or for a buffer that is not sealed"));
   if (sealable) alignment = std::max(alignment, seal_granule_);
   const std::uint64_t size = sealable ? (bytes + seal_granule_ - 1) / seal_granule_ * seal_granule_ : bytes;
   const std::uint64_t charged = charged_for(size);
@@ -232,9 +232,9 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
     const std::string_view of = kind != memory_kind::device ? "host memory (device_options::host_memory_limit"
                                                             : "memory (device_options::memory_limit";
     return error(reaction::caller_bug, "memory",
-                 "alloc: " + std::to_string(bytes) + " bytes can never fit; expected at most " +
-                     std::to_string(limit / arena::options{}.granule * arena::options{}.granule) +
-                     ", all of the device's " + std::string(of) + "): ask for less, or raise that limit");
+                 cat("alloc: ", bytes, " bytes can never fit; expected at most ",
+                     limit / arena::options{}.granule * arena::options{}.granule, ", all of the device's ", of,
+                     "): ask for less, or raise that limit"));
   }
   if (*quota.state_ && !(*quota.state_)->take(charged)) return over_quota(bytes, quota);
   const bool within_limit = charged <= limit - std::min(limit, used_bytes(kind));
@@ -257,9 +257,8 @@ result<block_ref> device_memory::allocate(memory_kind kind, std::uint64_t bytes,
       if (*quota.state_) (*quota.state_)->give(charged);
       if (why) return *why;
       return error(reaction::retry_later, "memory",
-                   "alloc: no room for " + std::to_string(bytes) + " bytes: " + std::to_string(used) + " of " +
-                       std::to_string(limit) + " in use, largest free range " + std::to_string(s.largest_free_bytes) +
-                       "; free buffers, ask for less, or raise the device's memory_limit");
+                   cat("alloc: no room for ", bytes, " bytes: ", used, " of ", limit, " in use, largest free range ",
+                       s.largest_free_bytes, "; free buffers, ask for less, or raise the device's memory_limit"));
     }
   }
   auto* b = static_cast<owned_block*>(p.ranges.payload(n));
@@ -308,10 +307,9 @@ result<memory_range> device_memory::import(std::uint64_t allocation, file_descri
                                            std::uint64_t bytes) {
   const std::scoped_lock guard(lock_);
   if (source_ == nullptr) return error(reaction::stopped, "memory", "import: the device is closed; open another");
-  auto made = source_->grow(memory_kind::device, allocation, std::move(memory));
-  if (!made) return made.error();
-  const std::uint64_t address = made->address + offset;
-  return counted(wrap(memory_kind::device, std::move(*made), address, bytes));
+  auto made = TROUPE_TRY(source_->grow(memory_kind::device, allocation, std::move(memory)));
+  const std::uint64_t address = made.address + offset;
+  return counted(wrap(memory_kind::device, std::move(made), address, bytes));
 }
 
 memory_range device_memory::adopt(std::uint64_t address, std::uint64_t bytes, std::shared_ptr<const void> keep) {
@@ -336,10 +334,9 @@ result<memory_range> device_memory::manage(std::uint64_t address, std::uint64_t 
 result<block_ref> device_memory::attach(memory_kind kind, std::uint64_t bytes, file_descriptor memory, bool read_only) {
   const std::scoped_lock guard(lock_);
   if (source_ == nullptr) return error(reaction::stopped, "memory", "attach: the device is closed; open another");
-  auto made = source_->attach(kind, bytes, std::move(memory), read_only);
-  if (!made) return made.error();
-  const std::uint64_t address = made->address;
-  return block_ref(wrap(kind, std::move(*made), address, bytes));
+  auto made = TROUPE_TRY(source_->attach(kind, bytes, std::move(memory), read_only));
+  const std::uint64_t address = made.address;
+  return block_ref(wrap(kind, std::move(made), address, bytes));
 }
 
 void device_memory::count_failure(memory_kind kind) noexcept {
@@ -606,16 +603,14 @@ result<device_memory::owned_block*> device_memory::whole(const memory_range& all
   auto& b = static_cast<owned_block&>(*all.owner.get());
   if (b.address == 0) return *stale_cause(b, 0, 0);
   if (all.address != b.address || all.bytes != b.bytes)
-    return refused("this is a slice of " + std::to_string(all.bytes) +
-                   " bytes; expected the buffer as it was allocated (" + std::to_string(b.bytes) +
-                   " bytes): pages are sealed, not elements");
+    return refused(cat("this is a slice of ", all.bytes, " bytes; expected the buffer as it was allocated (", b.bytes,
+                       " bytes): pages are sealed, not elements"));
   return &b;
 }
 
 result<device_memory::seal_request> device_memory::begin_seal(const memory_range& all) {
-  const auto found = whole(all, "seal");
-  if (!found) return found.error();
-  owned_block& b = **found;
+  const auto found = TROUPE_TRY(whole(all, "seal"));
+  owned_block& b = *found;
   if (b.sealable == 0)
     return error(reaction::caller_bug, "memory",
                  "seal: the buffer shares its pages with others; allocate it with alloc_options::sealable");
@@ -683,9 +678,8 @@ void device_memory::end_seal(block& base, std::uint32_t number, bool done, std::
 }
 
 result<device_memory::seal_request> device_memory::begin_unseal(const memory_range& all) {
-  const auto found = whole(all, "unseal");
-  if (!found) return found.error();
-  owned_block& b = **found;
+  const auto found = TROUPE_TRY(whole(all, "unseal"));
+  owned_block& b = *found;
   const std::scoped_lock guard(lock_);
   const seal_state now = b.seal.load(std::memory_order_relaxed);
   if (now == seal_state::open) return seal_request{0, b.seals};

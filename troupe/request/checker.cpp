@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <troupe/base/cat.hpp>
 #include <troupe/request/checker.hpp>
 #include <troupe/request/describe.hpp>
 #include <tuple>
@@ -46,7 +47,7 @@ extent elements_of(extent rows, extent columns, extent ld) {
 }
 
 std::string amount(std::uint64_t count, std::uint64_t element_bytes) {
-  return std::to_string(count) + (element_bytes == 1 ? " byte" : " element") + (count == 1 ? "" : "s");
+  return cat(count, element_bytes == 1 ? " byte" : " element", count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -135,7 +136,7 @@ void checker::touch(const void* field, extent count, std::string_view shape) {
     if (!count.overflowed()) return refuse(field, holds, "at least " + detail::text(count).append(shape));
     const std::string_view product = shape.empty() ? "it" : shape.substr(2, shape.size() - 3);  // without " (" and ")"
     refuse(field, holds + ", and the size asked for is too large: " + std::string(product) + " does not fit 64 bits",
-           "at most " + std::to_string(have));
+           cat("at most ", have));
     return;
   }
   u.touched.end = u.touched.begin + static_cast<std::uint64_t>(count.value()) * u.element_bytes;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
+#include <troupe/base/cat.hpp>
 #include <troupe/request/describe.hpp>
 
 namespace troupe::detail {
@@ -18,13 +19,13 @@ std::string text(double v) {
 
 std::string text(const std::string& s) {
   constexpr std::size_t most = 40;
-  return s.size() <= most ? '"' + s + '"' : '"' + s.substr(0, most) + "…\" (" + std::to_string(s.size()) + " bytes)";
+  return s.size() <= most ? '"' + s + '"' : cat('"', s.substr(0, most), "…\" (", s.size(), " bytes)");
 }
 
 std::string text(std::string_view type, const memory_range& r, std::uint64_t elements) {
   char where[24];
   std::snprintf(where, sizeof where, "]@%llx", static_cast<unsigned long long>(r.address));
-  return std::string(type) + "[" + std::to_string(elements) + where;
+  return cat(type, "[", elements, where);
 }
 
 }  // namespace troupe::detail

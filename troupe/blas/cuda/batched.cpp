@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/try.hpp>
 #include <troupe/blas/batched.hpp>
 
 #include "engine.hpp"
@@ -14,9 +15,7 @@ static std::int64_t length_of_y(const R& r) noexcept {
 // What cuBLAS's batches do with negative increments is not written anywhere: those go one by one.
 template <class T, class R>
 static result<void> one_by_one(const R& r, job& j, const T* a, const T* x, T* y) {
-  const auto f = j.factors(r.alpha, r.beta);
-  if (!f) return f.error();
-  const auto [alpha, beta] = *f;
+  const auto [alpha, beta] = TROUPE_TRY(j.factors(r.alpha, r.beta));
   auto ok = unless_zero(j, r.alpha, r.beta, vector_region(y, length_of_y(r), r.incy), [&, alpha = alpha, beta = beta] {
     return j(routines<T>::gemv, code<T>(r.trans), r.m.value(), r.n.value(), alpha, a, or_tight(r.lda, r.m).value(), x,
              step(r.incx), beta, y, step(r.incy));
@@ -32,26 +31,20 @@ template <class T>
 static result<void> enqueue(const gemv_batched<T>& r, job& j) {
   if (walks_back(r) && !r.alpha.is(T(0))) {
     for (std::size_t i = 0; i < r.a.size(); ++i)
-      if (auto ok = one_by_one<T>(r, j, r.a[i].data(), r.x[i].data(), r.y[i].data()); !ok) return ok;
+      TROUPE_TRY(one_by_one<T>(r, j, r.a[i].data(), r.x[i].data(), r.y[i].data()));
     return {};
   }
   return in_parts(j, r.a.size(), [&](std::size_t first, std::size_t count) -> result<void> {
-    const auto y = j.addresses(r.y, first, count);
-    if (!y) return y.error();
+    const auto y = TROUPE_TRY(j.addresses(r.y, first, count));
     auto results = vector_region<T>(nullptr, length_of_y(r), r.incy);
-    results.batch = static_cast<std::int64_t>(count), results.list = *y;
+    results.batch = static_cast<std::int64_t>(count), results.list = y;
     if (r.alpha.is(T(0))) return scale(j, results, r.beta);
-    const auto a = j.addresses(r.a, first, count);
-    if (!a) return a.error();
-    const auto x = j.addresses(r.x, first, count);
-    if (!x) return x.error();
-    const auto f = j.factors(r.alpha, r.beta);
-    if (!f) return f.error();
-    const auto [alpha, beta] = *f;
+    const auto a = TROUPE_TRY(j.addresses(r.a, first, count));
+    const auto x = TROUPE_TRY(j.addresses(r.x, first, count));
+    const auto [alpha, beta] = TROUPE_TRY(j.factors(r.alpha, r.beta));
     return unless_zero(j, r.alpha, r.beta, results, [&, alpha = alpha, beta = beta] {
-      return j(routines<T>::gemv_batched, code<T>(r.trans), r.m.value(), r.n.value(), alpha, *a,
-               or_tight(r.lda, r.m).value(), *x, step(r.incx), beta, *y, step(r.incy),
-               static_cast<std::int64_t>(count));
+      return j(routines<T>::gemv_batched, code<T>(r.trans), r.m.value(), r.n.value(), alpha, a,
+               or_tight(r.lda, r.m).value(), x, step(r.incx), beta, y, step(r.incy), static_cast<std::int64_t>(count));
     });
   });
 }
@@ -68,12 +61,10 @@ static result<void> enqueue(const gemv_strided_batched<T>& r, job& j) {
   if (r.alpha.is(T(0))) return scale(j, results, r.beta);
   if (walks_back(r)) {
     for (std::int64_t i = 0; i < batch; ++i)
-      if (auto ok = one_by_one<T>(r, j, r.a.data() + i * a, r.x.data() + i * x, r.y.data() + i * y); !ok) return ok;
+      TROUPE_TRY(one_by_one<T>(r, j, r.a.data() + i * a, r.x.data() + i * x, r.y.data() + i * y));
     return {};
   }
-  const auto f = j.factors(r.alpha, r.beta);
-  if (!f) return f.error();
-  const auto [alpha, beta] = *f;
+  const auto [alpha, beta] = TROUPE_TRY(j.factors(r.alpha, r.beta));
   return unless_zero(j, r.alpha, r.beta, results, [&, alpha = alpha, beta = beta] {
     return j(routines<T>::gemv_strided_batched, code<T>(r.trans), r.m.value(), r.n.value(), alpha, r.a.data(), lda, a,
              r.x.data(), incx, x, beta, r.y.data(), incy, y, batch);
@@ -84,19 +75,16 @@ template <class T>
 static result<void> enqueue(const trsm_batched<T>& r, job& j) {
   const std::int64_t m = r.m.value(), n = r.n.value(), ldb = or_tight(r.ldb, r.m).value();
   return in_parts(j, r.a.size(), [&](std::size_t first, std::size_t count) -> result<void> {
-    const auto b = j.addresses(r.b, first, count);
-    if (!b) return b.error();
+    const auto b = TROUPE_TRY(j.addresses(r.b, first, count));
     const region<T> results{
-        .c = nullptr, .rows = m, .columns = n, .ld = ldb, .batch = static_cast<std::int64_t>(count), .list = *b};
+        .c = nullptr, .rows = m, .columns = n, .ld = ldb, .batch = static_cast<std::int64_t>(count), .list = b};
     const scalar<T> nothing(T(0));
     if (r.alpha.is(T(0))) return scale(j, results, nothing);
-    const auto a = j.addresses(r.a, first, count);
-    if (!a) return a.error();
-    const auto f = j.factors(r.alpha);
-    if (!f) return f.error();
+    const auto a = TROUPE_TRY(j.addresses(r.a, first, count));
+    const auto f = TROUPE_TRY(j.factors(r.alpha));
     return unless_zero(j, r.alpha, nothing, results, [&] {
       return j(routines<T>::trsm_batched, code(r.side), code(r.uplo), code<T>(r.trans), code(r.diag), m, n,
-               std::get<0>(*f), *a, or_tight(r.lda, r.side == side::left ? r.m : r.n).value(), *b, ldb,
+               std::get<0>(f), a, or_tight(r.lda, r.side == side::left ? r.m : r.n).value(), b, ldb,
                static_cast<std::int64_t>(count));
     });
   });

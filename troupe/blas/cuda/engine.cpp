@@ -1,28 +1,27 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include "engine.hpp"
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 
 namespace troupe::blas {
 
 result<std::unique_ptr<cublas>> cublas::make(const engine_context& context) {
-  auto kernels = kernel_set::make();
-  if (!kernels) return kernels.error();
+  auto kernels = TROUPE_TRY(kernel_set::make());
   // Here and not at the first request: cuBLAS's first handle takes a tenth of a second.
-  auto first = lane::make();
-  if (!first) return first.error();
+  auto first = TROUPE_TRY(lane::make());
   int version = 0;
   bool broken = false;
-  if (const cublasStatus_t s = ::cublasGetVersion((*first)->handle(), &version); s != CUBLAS_STATUS_SUCCESS)
+  if (const cublasStatus_t s = ::cublasGetVersion(first->handle(), &version); s != CUBLAS_STATUS_SUCCESS)
     return failed("cublasGetVersion", s, nullptr, broken);
-  std::unique_ptr<cublas> out(new cublas(std::move(*kernels), context.lanes, std::move(*first)));
+  std::unique_ptr<cublas> out(new cublas(std::move(kernels), context.lanes, std::move(first)));
   const int major = version / 10000, minor = version / 100 % 100, patch = version % 100;
-  out->version_ = "cuBLAS " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+  out->version_ = cat("cuBLAS ", major, ".", minor, ".", patch);
   return out;
 }
 
 std::string cublas::notes() const {
-  return "workspace: " + std::to_string(lane::workspace_bytes >> 20) +
-         " MiB for each lane\nkernels of our own: " + std::to_string(kernels_.size());
+  return cat("workspace: ", lane::workspace_bytes >> 20, " MiB for each lane\nkernels of our own: ", kernels_.size());
 }
 
 result<std::unique_ptr<lane>> cublas::new_lane() {
@@ -34,15 +33,12 @@ result<std::unique_ptr<lane>> cublas::new_lane() {
 }
 
 result<lane*> cublas::lane_of(const call& c) {
-  if (c.lane >= lanes_.size())
-    return error(reaction::fatal, "blas", "lane " + std::to_string(c.lane) + " is none of the worker's");
+  if (c.lane >= lanes_.size()) return error(reaction::fatal, "blas", cat("lane ", c.lane, " is none of the worker's"));
   std::unique_ptr<lane>& place = lanes_[c.lane];
   if (place == nullptr) [[unlikely]] {
-    auto made = new_lane();
-    if (!made) return made.error();
-    place = std::move(*made);
+    place = TROUPE_TRY(new_lane());
   }
-  if (auto ok = place->use(c); !ok) return ok.error();
+  TROUPE_TRY(place->use(c));
   return place.get();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <mutex>
+#include <troupe/base/try.hpp>
 #include <troupe/request/describe.hpp>
 
 #include "job.hpp"
@@ -23,9 +24,8 @@ class cublas {
 
   template <class R>
   result<void> run(const R& r, call& c) {
-    auto on = lane_of(c);
-    if (!on) return on.error();
-    job j(**on, kernels_, c);
+    auto on = TROUPE_TRY(lane_of(c));
+    job j(*on, kernels_, c);
     auto done = enqueue(r, j);
     if (!done && done.error().reaction() == reaction::fatal) return explained(done.error(), describe(r));
     return done;
@@ -37,9 +37,8 @@ class cublas {
   }
   template <class R>
   result<void> run_group(const group<R>& all, call& c) {
-    auto on = lane_of(c);
-    if (!on) return on.error();
-    job j(**on, kernels_, c);
+    auto on = TROUPE_TRY(lane_of(c));
+    job j(*on, kernels_, c);
     return enqueue_group(all, j);
   }
 

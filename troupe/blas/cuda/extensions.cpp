@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/try.hpp>
 #include <troupe/blas/extensions.hpp>
 
 #include "engine.hpp"
@@ -29,9 +30,7 @@ static result<void> enqueue(const geam<T>& r, job& j) {
                                                       .op_a = static_cast<std::int32_t>(r.trans_a),
                                                       .op_b = static_cast<std::int32_t>(r.trans_b)});
   }
-  const auto f = j.factors(r.alpha, r.beta);
-  if (!f) return f.error();
-  const auto [alpha, beta] = *f;
+  const auto [alpha, beta] = TROUPE_TRY(j.factors(r.alpha, r.beta));
   return j(routines<T>::geam, code<T>(r.trans_a), code<T>(r.trans_b), m, n, alpha, r.a.data(), lda, beta, r.b.data(),
            ldb, r.c.data(), ldc);
 }

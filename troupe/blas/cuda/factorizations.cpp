@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/blas/factorizations.hpp>
 
 #include "engine.hpp"
@@ -14,9 +16,9 @@ static result<void> fits(const R& r, const F&... fields) {
   result<void> out;
   const auto look = [&](const extent& e) {
     if (!out || e == tight || e <= INT32_MAX) return;
-    out = error(reaction::unsupported, "blas",
-                std::string(name_of<R>()) + ": " + field_name<R>(&r, &e) + " is " + std::to_string(e.value()) +
-                    "; cuBLAS counts in 32 bits here, so at most 2147483647");
+    out = error(
+        reaction::unsupported, "blas",
+        cat(name_of<R>(), ": ", field_name<R>(&r, &e), " is ", e.value(), "; cuBLAS counts in 32 bits here, so at most 2147483647"));
   };
   (look(fields), ...);
   return out;
@@ -27,17 +29,16 @@ static int narrow(std::size_t count) noexcept { return static_cast<int>(count); 
 // Which argument cuBLAS did not like it also says by `info`, on the host; requests come checked.
 static result<void> accepted(const char* name, int info) {
   if (info == 0) return {};
-  return error(reaction::fatal, "blas", std::string(name) + " refused argument " + std::to_string(-info));
+  return error(reaction::fatal, "blas", cat(name, " refused argument ", -info));
 }
 
 template <class T>
 static result<void> enqueue(const getrf_batched<T>& r, job& j) {
-  if (auto ok = fits(r, r.n, r.lda); !ok) return ok;
+  TROUPE_TRY(fits(r, r.n, r.lda));
   return in_parts(j, r.a.size(), [&](std::size_t first, std::size_t count) -> result<void> {
-    const auto a = j.addresses(r.a, first, count);
-    if (!a) return a.error();
+    const auto a = TROUPE_TRY(j.addresses(r.a, first, count));
     int* const pivots = r.pivots ? r.pivots->data() + first * static_cast<std::size_t>(r.n.value()) : nullptr;
-    return j(routines<T>::getrf_batched, narrow(r.n), *a, narrow(or_tight(r.lda, r.n)), pivots, r.info.data() + first,
+    return j(routines<T>::getrf_batched, narrow(r.n), a, narrow(or_tight(r.lda, r.n)), pivots, r.info.data() + first,
              narrow(count));
   });
 }
@@ -48,18 +49,14 @@ template <class T, class Solve>
 static result<void> with_safe_pivots(job& j, const int* pivots, extent n, std::size_t count, T* const* c,
                                      extent columns, extent ldc, int* info, Solve&& solve) {
   const std::size_t all = static_cast<std::size_t>(n.value()) * count;
-  const auto memory = j.memory((all + count) * sizeof(int));
-  if (!memory) return memory.error();
-  int *const wrong = memory->as<int>(), *const safe = wrong + count;
-  if (auto ok = done("cuMemsetD32Async", ::cuMemsetD32Async(memory->address(), 0, count, j.stream()), j.stream()); !ok)
-    return ok;
+  const auto memory = TROUPE_TRY(j.memory((all + count) * sizeof(int)));
+  int *const wrong = memory.as<int>(), *const safe = wrong + count;
+  TROUPE_TRY(done("cuMemsetD32Async", ::cuMemsetD32Async(memory.address(), 0, count, j.stream()), j.stream()));
   const auto batch = static_cast<std::int64_t>(count);
-  if (auto ok = j.launch("check_pivots", {at_most((static_cast<std::int64_t>(all) + 255) / 256, 4096)}, {256},
-                         kernel_arguments::pivot_check{
-                             .pivots = pivots, .safe = safe, .wrong = wrong, .n = n.value(), .batch = batch});
-      !ok)
-    return ok;
-  if (auto ok = solve(static_cast<const int*>(safe)); !ok) return ok;
+  TROUPE_TRY(j.launch(
+      "check_pivots", {at_most((static_cast<std::int64_t>(all) + 255) / 256, 4096)}, {256},
+      kernel_arguments::pivot_check{.pivots = pivots, .safe = safe, .wrong = wrong, .n = n.value(), .batch = batch}));
+  TROUPE_TRY(solve(static_cast<const int*>(safe)));
   static const std::string name = kernel_name<T>("poison");
   const auto [blocks, threads] = for_elements(n.value(), columns.value(), batch);
   return j.launch(name, blocks, threads,
@@ -74,41 +71,37 @@ static result<void> with_safe_pivots(job& j, const int* pivots, extent n, std::s
 
 template <class T>
 static result<void> enqueue(const getrs_batched<T>& r, job& j) {
-  if (auto ok = fits(r, r.n, r.nrhs, r.lda, r.ldb); !ok) return ok;
+  TROUPE_TRY(fits(r, r.n, r.nrhs, r.lda, r.ldb));
   const extent ldb = or_tight(r.ldb, r.n);
   return in_parts(j, r.a.size(), [&](std::size_t first, std::size_t count) -> result<void> {
-    const auto a = j.addresses(r.a, first, count);
-    if (!a) return a.error();
-    const auto b = j.addresses(r.b, first, count);
-    if (!b) return b.error();
+    const auto a = TROUPE_TRY(j.addresses(r.a, first, count));
+    const auto b = TROUPE_TRY(j.addresses(r.b, first, count));
     const auto solve = [&](const int* pivots) -> result<void> {
       int info = 0;
-      auto ok = j(routines<T>::getrs_batched, code<T>(r.trans), narrow(r.n), narrow(r.nrhs), *a,
-                  narrow(or_tight(r.lda, r.n)), pivots, *b, narrow(ldb), &info, narrow(count));
+      auto ok = j(routines<T>::getrs_batched, code<T>(r.trans), narrow(r.n), narrow(r.nrhs), a,
+                  narrow(or_tight(r.lda, r.n)), pivots, b, narrow(ldb), &info, narrow(count));
       return ok ? accepted(routines<T>::getrs_batched.name, info) : ok;
     };
     if (!r.pivots) return solve(nullptr);
-    return with_safe_pivots(j, r.pivots->data() + first * static_cast<std::size_t>(r.n.value()), r.n, count, *b, r.nrhs,
+    return with_safe_pivots(j, r.pivots->data() + first * static_cast<std::size_t>(r.n.value()), r.n, count, b, r.nrhs,
                             ldb, nullptr, solve);
   });
 }
 
 template <class T>
 static result<void> enqueue(const getri_batched<T>& r, job& j) {
-  if (auto ok = fits(r, r.n, r.lda, r.ldc); !ok) return ok;
+  TROUPE_TRY(fits(r, r.n, r.lda, r.ldc));
   const extent ldc = or_tight(r.ldc, r.n);
   return in_parts(j, r.a.size(), [&](std::size_t first, std::size_t count) -> result<void> {
-    const auto a = j.addresses(r.a, first, count);
-    if (!a) return a.error();
-    const auto c = j.addresses(r.c, first, count);
-    if (!c) return c.error();
+    const auto a = TROUPE_TRY(j.addresses(r.a, first, count));
+    const auto c = TROUPE_TRY(j.addresses(r.c, first, count));
     int* const info = r.info.data() + first;
     const auto invert = [&](const int* pivots) {
-      return j(routines<T>::getri_batched, narrow(r.n), *a, narrow(or_tight(r.lda, r.n)), pivots, *c, narrow(ldc), info,
+      return j(routines<T>::getri_batched, narrow(r.n), a, narrow(or_tight(r.lda, r.n)), pivots, c, narrow(ldc), info,
                narrow(count));
     };
     if (!r.pivots) return invert(nullptr);
-    return with_safe_pivots(j, r.pivots->data() + first * static_cast<std::size_t>(r.n.value()), r.n, count, *c, r.n,
+    return with_safe_pivots(j, r.pivots->data() + first * static_cast<std::size_t>(r.n.value()), r.n, count, c, r.n,
                             ldc, info, invert);
   });
 }
@@ -117,42 +110,34 @@ static result<void> enqueue(const getri_batched<T>& r, job& j) {
 template <class T>
 static result<void> invert_beside(const matinv_batched<T>& r, job& j, std::size_t first, std::size_t count) {
   const auto n = static_cast<std::size_t>(r.n.value());
-  const auto memory = j.memory((n * n * sizeof(T) + n * sizeof(int)) * count);
-  if (!memory) return memory.error();
-  T* const factors = memory->as<T>();
+  const auto memory = TROUPE_TRY(j.memory((n * n * sizeof(T) + n * sizeof(int)) * count));
+  T* const factors = memory.as<T>();
   int* const pivots = reinterpret_cast<int*>(factors + n * n * count);
-  const auto beside = j.room<T*>(count);
-  if (!beside) return beside.error();
-  for (std::size_t i = 0; i < count; ++i) (*beside)[i] = factors + n * n * i;
-  const auto a = j.addresses(r.a, first, count);
-  if (!a) return a.error();
-  const auto c = j.addresses(r.c, first, count);
-  if (!c) return c.error();
+  const auto beside = TROUPE_TRY(j.room<T*>(count));
+  for (std::size_t i = 0; i < count; ++i) beside[i] = factors + n * n * i;
+  const auto a = TROUPE_TRY(j.addresses(r.a, first, count));
+  const auto c = TROUPE_TRY(j.addresses(r.c, first, count));
   static const std::string name = kernel_name<T>("copy");
   const auto batch = static_cast<std::int64_t>(count);
   const auto [blocks, threads] = for_elements(r.n.value(), r.n.value(), batch);
-  if (auto ok = j.launch(name, blocks, threads,
-                         kernel_arguments::copying{.from = reinterpret_cast<const void* const*>(*a),
-                                                   .to = reinterpret_cast<void* const*>(*beside),
-                                                   .batch = batch,
-                                                   .rows = r.n.value(),
-                                                   .columns = r.n.value(),
-                                                   .from_ld = or_tight(r.lda, r.n).value(),
-                                                   .to_ld = r.n.value()});
-      !ok)
-    return ok;
+  TROUPE_TRY(j.launch(name, blocks, threads,
+                      kernel_arguments::copying{.from = reinterpret_cast<const void* const*>(a),
+                                                .to = reinterpret_cast<void* const*>(beside),
+                                                .batch = batch,
+                                                .rows = r.n.value(),
+                                                .columns = r.n.value(),
+                                                .from_ld = or_tight(r.lda, r.n).value(),
+                                                .to_ld = r.n.value()}));
   int* const info = r.info.data() + first;
-  if (auto ok = j(routines<T>::getrf_batched, narrow(r.n), static_cast<T* const*>(*beside), narrow(r.n), pivots, info,
-                  narrow(count));
-      !ok)
-    return ok;
-  return j(routines<T>::getri_batched, narrow(r.n), const_cast<const T* const*>(*beside), narrow(r.n),
-           static_cast<const int*>(pivots), *c, narrow(or_tight(r.ldc, r.n)), info, narrow(count));
+  TROUPE_TRY(j(routines<T>::getrf_batched, narrow(r.n), static_cast<T* const*>(beside), narrow(r.n), pivots, info,
+               narrow(count)));
+  return j(routines<T>::getri_batched, narrow(r.n), const_cast<const T* const*>(beside), narrow(r.n),
+           static_cast<const int*>(pivots), c, narrow(or_tight(r.ldc, r.n)), info, narrow(count));
 }
 
 template <class T>
 static result<void> enqueue(const matinv_batched<T>& r, job& j) {
-  if (auto ok = fits(r, r.n, r.lda, r.ldc); !ok) return ok;
+  TROUPE_TRY(fits(r, r.n, r.lda, r.ldc));
   constexpr std::int64_t largest = 32;
   if (r.n > largest) {
     // Not more memory at a time than the largest of them needs, or this much.
@@ -160,31 +145,27 @@ static result<void> enqueue(const matinv_batched<T>& r, job& j) {
     const auto n = static_cast<std::size_t>(r.n.value());
     const std::size_t at_once = std::clamp<std::size_t>(enough / (n * n * sizeof(T)), 1, most_in_a_call);
     for (std::size_t first = 0; first < r.a.size(); first += at_once) {
-      if (auto ok = j.next_part(); !ok) return ok;
-      if (auto ok = invert_beside(r, j, first, std::min(at_once, r.a.size() - first)); !ok) return ok;
+      TROUPE_TRY(j.next_part());
+      TROUPE_TRY(invert_beside(r, j, first, std::min(at_once, r.a.size() - first)));
     }
     return {};
   }
   return in_parts(j, r.a.size(), [&](std::size_t first, std::size_t count) -> result<void> {
-    const auto a = j.addresses(r.a, first, count);
-    if (!a) return a.error();
-    const auto c = j.addresses(r.c, first, count);
-    if (!c) return c.error();
-    return j(routines<T>::matinv_batched, narrow(r.n), *a, narrow(or_tight(r.lda, r.n)), *c,
-             narrow(or_tight(r.ldc, r.n)), r.info.data() + first, narrow(count));
+    const auto a = TROUPE_TRY(j.addresses(r.a, first, count));
+    const auto c = TROUPE_TRY(j.addresses(r.c, first, count));
+    return j(routines<T>::matinv_batched, narrow(r.n), a, narrow(or_tight(r.lda, r.n)), c, narrow(or_tight(r.ldc, r.n)),
+             r.info.data() + first, narrow(count));
   });
 }
 
 template <class T>
 static result<void> enqueue(const geqrf_batched<T>& r, job& j) {
-  if (auto ok = fits(r, r.m, r.n, r.lda); !ok) return ok;
+  TROUPE_TRY(fits(r, r.m, r.n, r.lda));
   return in_parts(j, r.a.size(), [&](std::size_t first, std::size_t count) -> result<void> {
-    const auto a = j.addresses(r.a, first, count);
-    if (!a) return a.error();
-    const auto tau = j.addresses(r.tau, first, count);
-    if (!tau) return tau.error();
+    const auto a = TROUPE_TRY(j.addresses(r.a, first, count));
+    const auto tau = TROUPE_TRY(j.addresses(r.tau, first, count));
     int info = 0;
-    auto ok = j(routines<T>::geqrf_batched, narrow(r.m), narrow(r.n), *a, narrow(or_tight(r.lda, r.m)), *tau, &info,
+    auto ok = j(routines<T>::geqrf_batched, narrow(r.m), narrow(r.n), a, narrow(or_tight(r.lda, r.m)), tau, &info,
                 narrow(count));
     return ok ? accepted(routines<T>::geqrf_batched.name, info) : ok;
   });
@@ -192,16 +173,14 @@ static result<void> enqueue(const geqrf_batched<T>& r, job& j) {
 
 template <class T>
 static result<void> enqueue(const gels_batched<T>& r, job& j) {
-  if (auto ok = fits(r, r.m, r.n, r.nrhs, r.lda, r.ldc); !ok) return ok;
+  TROUPE_TRY(fits(r, r.m, r.n, r.nrhs, r.lda, r.ldc));
   return in_parts(j, r.a.size(), [&](std::size_t first, std::size_t count) -> result<void> {
-    const auto a = j.addresses(r.a, first, count);
-    if (!a) return a.error();
-    const auto c = j.addresses(r.c, first, count);
-    if (!c) return c.error();
+    const auto a = TROUPE_TRY(j.addresses(r.a, first, count));
+    const auto c = TROUPE_TRY(j.addresses(r.c, first, count));
     int info = 0;
     auto ok =
-        j(routines<T>::gels_batched, CUBLAS_OP_N, narrow(r.m), narrow(r.n), narrow(r.nrhs), *a,
-          narrow(or_tight(r.lda, r.m)), *c, narrow(or_tight(r.ldc, r.m)), &info, r.info.data() + first, narrow(count));
+        j(routines<T>::gels_batched, CUBLAS_OP_N, narrow(r.m), narrow(r.n), narrow(r.nrhs), a,
+          narrow(or_tight(r.lda, r.m)), c, narrow(or_tight(r.ldc, r.m)), &info, r.info.data() + first, narrow(count));
     return ok ? accepted(routines<T>::gels_batched.name, info) : ok;
   });
 }

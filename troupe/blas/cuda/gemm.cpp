@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/try.hpp>
 #include <troupe/blas/gemm.hpp>
 
 #include "engine.hpp"
@@ -23,11 +24,10 @@ static result<void> enqueue(const gemm<T, C>& r, job& j) {
   if (r.alpha.is(0)) return scale(j, c, r.beta);
   if (!suits_cublas<T>(s, r.alpha, r.beta) || !suits_cublas<T>(r.a.data()) || !suits_cublas<T>(r.b.data()))
     return ours();
-  const auto f = j.factors(r.alpha, r.beta);
-  if (!f) return f.error();
+  const auto f = TROUPE_TRY(j.factors(r.alpha, r.beta));
   const auto attempt = [&](cublasComputeType_t compute) {
-    return j.attempt(gemm_ex, code<T>(s.trans_a), code<T>(s.trans_b), s.m, s.n, s.k, std::get<0>(*f), r.a.data(),
-                     data_type<T>, s.lda, r.b.data(), data_type<T>, s.ldb, std::get<1>(*f), r.c.data(), data_type<C>,
+    return j.attempt(gemm_ex, code<T>(s.trans_a), code<T>(s.trans_b), s.m, s.n, s.k, std::get<0>(f), r.a.data(),
+                     data_type<T>, s.lda, r.b.data(), data_type<T>, s.ldb, std::get<1>(f), r.c.data(), data_type<C>,
                      s.ldc, compute, CUBLAS_GEMM_DEFAULT);
   };
   return unless_zero(j, r.alpha, r.beta, c, [&] { return multiply<T, C>(j, gemm_ex.name, r.math, attempt, ours); });
@@ -52,12 +52,11 @@ static result<void> enqueue(const gemm_strided_batched<T, C>& r, job& j) {
   if (!suits_cublas<T>(s, r.alpha, r.beta) || !suits_cublas<T>(r.a.data()) || !suits_cublas<T>(r.b.data()) ||
       (std::is_same_v<T, std::int8_t> && (a % 4 != 0 || b % 4 != 0)))
     return ours();
-  const auto f = j.factors(r.alpha, r.beta);
-  if (!f) return f.error();
+  const auto f = TROUPE_TRY(j.factors(r.alpha, r.beta));
   const auto attempt = [&](cublasComputeType_t compute) {
-    return j.attempt(gemm_strided_batched_ex, code<T>(s.trans_a), code<T>(s.trans_b), s.m, s.n, s.k, std::get<0>(*f),
-                     r.a.data(), data_type<T>, s.lda, a, r.b.data(), data_type<T>, s.ldb, b, std::get<1>(*f),
-                     r.c.data(), data_type<C>, s.ldc, c, batch, compute, CUBLAS_GEMM_DEFAULT);
+    return j.attempt(gemm_strided_batched_ex, code<T>(s.trans_a), code<T>(s.trans_b), s.m, s.n, s.k, std::get<0>(f),
+                     r.a.data(), data_type<T>, s.lda, a, r.b.data(), data_type<T>, s.ldb, b, std::get<1>(f), r.c.data(),
+                     data_type<C>, s.ldc, c, batch, compute, CUBLAS_GEMM_DEFAULT);
   };
   return unless_zero(j, r.alpha, r.beta, results,
                      [&] { return multiply<T, C>(j, gemm_strided_batched_ex.name, r.math, attempt, ours); });
@@ -77,23 +76,19 @@ static result<void> multiply_list(job& j, const R& r, const product_shape& s, co
     suits = suits_cublas<T>(r.a[i].data()) && suits_cublas<T>(r.b[i].data());
   if (!suits && !alpha.is(0)) return ours(first, count);
   return in_parts(j, count, [&](std::size_t begin, std::size_t here) -> result<void> {
-    const auto c = j.addresses(r.c, first + begin, here);
-    if (!c) return c.error();
+    const auto c = TROUPE_TRY(j.addresses(r.c, first + begin, here));
     const region<C> results{
-        .c = nullptr, .rows = s.m, .columns = s.n, .ld = s.ldc, .batch = static_cast<std::int64_t>(here), .list = *c};
+        .c = nullptr, .rows = s.m, .columns = s.n, .ld = s.ldc, .batch = static_cast<std::int64_t>(here), .list = c};
     if (alpha.is(0)) return scale(j, results, beta);
-    const auto a = j.addresses(r.a, first + begin, here);
-    if (!a) return a.error();
-    const auto b = j.addresses(r.b, first + begin, here);
-    if (!b) return b.error();
-    const auto f = j.factors(alpha, beta);
-    if (!f) return f.error();
+    const auto a = TROUPE_TRY(j.addresses(r.a, first + begin, here));
+    const auto b = TROUPE_TRY(j.addresses(r.b, first + begin, here));
+    const auto f = TROUPE_TRY(j.factors(alpha, beta));
     const auto attempt = [&](cublasComputeType_t compute) {
-      return j.attempt(gemm_batched_ex, code<T>(s.trans_a), code<T>(s.trans_b), s.m, s.n, s.k, std::get<0>(*f),
-                       reinterpret_cast<const void* const*>(*a), data_type<T>, s.lda,
-                       reinterpret_cast<const void* const*>(*b), data_type<T>, s.ldb, std::get<1>(*f),
-                       reinterpret_cast<void* const*>(*c), data_type<C>, s.ldc, static_cast<std::int64_t>(here),
-                       compute, CUBLAS_GEMM_DEFAULT);
+      return j.attempt(gemm_batched_ex, code<T>(s.trans_a), code<T>(s.trans_b), s.m, s.n, s.k, std::get<0>(f),
+                       reinterpret_cast<const void* const*>(a), data_type<T>, s.lda,
+                       reinterpret_cast<const void* const*>(b), data_type<T>, s.ldb, std::get<1>(f),
+                       reinterpret_cast<void* const*>(c), data_type<C>, s.ldc, static_cast<std::int64_t>(here), compute,
+                       CUBLAS_GEMM_DEFAULT);
     };
     return unless_zero(j, alpha, beta, results, [&] {
       return multiply<T, C>(j, gemm_batched_ex.name, r.math, attempt, [&] { return ours(first + begin, here); });
@@ -124,9 +119,8 @@ class groups_of {
       (is_small(one.shape) ? small_ : g.alpha == number(0) ? cleared_ : large_).push_back(one);
       first += count;
     }
-    for (const part& p : cleared_)
-      if (auto ok = one_by_one(p); !ok) return ok;
-    if (auto ok = multiply_small(); !ok) return ok;
+    for (const part& p : cleared_) TROUPE_TRY(one_by_one(p));
+    TROUPE_TRY(multiply_small());
     if (has_grouped<T, C> && large_.size() > 1 && count_of(large_) <= most_in_a_call) return multiply_large();
     return each_large();
   }
@@ -145,13 +139,12 @@ class groups_of {
   }
 
   result<void> one_by_one(const part& p) {
-    if (auto ok = j_.next_part(); !ok) return ok;
+    TROUPE_TRY(j_.next_part());
     return multiply_list<T, C>(j_, r_, p.shape, scalar<number>(p.group->alpha), scalar<number>(p.group->beta), p.first,
                                p.count);
   }
   result<void> each_large() {
-    for (const part& p : large_)
-      if (auto ok = one_by_one(p); !ok) return ok;
+    for (const part& p : large_) TROUPE_TRY(one_by_one(p));
     return {};
   }
   result<void> multiply_small() {
@@ -173,22 +166,18 @@ class groups_of {
   }
   template <class O>
   result<typename O::pointer const*> addresses(const list<O>& all) {
-    const auto at = j_.template room<typename O::pointer>(count_of(large_));
-    if (!at) return at.error();
+    const auto at = TROUPE_TRY(j_.template room<typename O::pointer>(count_of(large_)));
     std::size_t next = 0;
     for (const part& p : large_)
-      for (std::size_t i = 0; i < p.count; ++i) (*at)[next++] = all[p.first + i].data();
-    return static_cast<typename O::pointer const*>(*at);
+      for (std::size_t i = 0; i < p.count; ++i) at[next++] = all[p.first + i].data();
+    return static_cast<typename O::pointer const*>(at);
   }
   result<void> multiply_large() {
-    if (auto ok = j_.next_part(); !ok) return ok;
-    if (auto ok = j_.scalars_in(CUBLAS_POINTER_MODE_HOST); !ok) return ok;
-    const auto a = addresses(r_.a);
-    if (!a) return a.error();
-    const auto b = addresses(r_.b);
-    if (!b) return b.error();
-    const auto c = addresses(r_.c);
-    if (!c) return c.error();
+    TROUPE_TRY(j_.next_part());
+    TROUPE_TRY(j_.scalars_in(CUBLAS_POINTER_MODE_HOST));
+    const auto a = TROUPE_TRY(addresses(r_.a));
+    const auto b = TROUPE_TRY(addresses(r_.b));
+    const auto c = TROUPE_TRY(addresses(r_.c));
     const auto ops_a = of_each([](const part& p) { return code<T>(p.shape.trans_a); }),
                ops_b = of_each([](const part& p) { return code<T>(p.shape.trans_b); });
     const auto m = of_each([](const part& p) { return p.shape.m; }),
@@ -204,9 +193,9 @@ class groups_of {
         j_, gemm_grouped_batched_ex.name, r_.math,
         [&](cublasComputeType_t compute) {
           return j_.attempt(gemm_grouped_batched_ex, ops_a.data(), ops_b.data(), m.data(), n.data(), k.data(),
-                            alpha.data(), reinterpret_cast<const void* const*>(*a), data_type<T>, lda.data(),
-                            reinterpret_cast<const void* const*>(*b), data_type<T>, ldb.data(), beta.data(),
-                            reinterpret_cast<void* const*>(*c), data_type<C>, ldc.data(),
+                            alpha.data(), reinterpret_cast<const void* const*>(a), data_type<T>, lda.data(),
+                            reinterpret_cast<const void* const*>(b), data_type<T>, ldb.data(), beta.data(),
+                            reinterpret_cast<void* const*>(c), data_type<C>, ldc.data(),
                             static_cast<std::int64_t>(large_.size()), counts.data(), compute);
         },
         [&] { return each_large(); });

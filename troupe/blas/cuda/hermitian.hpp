@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/base/try.hpp>
 #include "job.hpp"
 
 namespace troupe::blas {
@@ -22,8 +23,8 @@ result<void> keeping_real(job& j, const hermitian_diagonal<T>& d, Update&& updat
     return j.launch(name, {at_most((d.n + 255) / 256, 1024)}, {256},
                     kernel_arguments::diagonal{.a = d.a, .n = d.n, .ld = d.ld, .which = d.which});
   };
-  if (auto ok = make_real(); !ok) return ok;
-  if (auto ok = update(); !ok) return ok;
+  TROUPE_TRY(make_real());
+  TROUPE_TRY(update());
   return make_real();
 }
 

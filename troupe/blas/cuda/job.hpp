@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <troupe/base/try.hpp>
 #include <troupe/request/checker.hpp>
 #include <troupe/request/scalar.hpp>
 #include <troupe/worker/engine.hpp>
@@ -44,9 +45,8 @@ class job {
   result<temporary> memory(std::size_t bytes) const {
     if (call_.recording == nullptr) [[likely]]
       return temporary::make(on_.stream(), bytes);
-    auto kept = call_.scratch(bytes);
-    if (!kept) return kept.error();
-    return temporary(*kept);
+    auto kept = TROUPE_TRY(call_.scratch(bytes));
+    return temporary(kept);
   }
 
   /// Calls a routine of cuBLAS.
@@ -82,7 +82,7 @@ class job {
   template <class... S>
   result<std::tuple<const S*...>> factors(const scalar<S>&... all) {
     if ((all.by_value() && ...)) {
-      if (auto ok = scalars_in(CUBLAS_POINTER_MODE_HOST); !ok) return ok.error();
+      TROUPE_TRY(scalars_in(CUBLAS_POINTER_MODE_HOST));
       static_assert(sizeof...(S) <= std::tuple_size_v<decltype(complex_)>);
       std::size_t next = 0;
       const auto place = [&]<class T>(const scalar<T>& s) -> const T* {
@@ -93,7 +93,7 @@ class job {
       };
       return std::tuple<const S*...>{place(all)...};
     }
-    if (auto ok = scalars_in(CUBLAS_POINTER_MODE_DEVICE); !ok) return ok.error();
+    TROUPE_TRY(scalars_in(CUBLAS_POINTER_MODE_DEVICE));
     result<void> fine;
     const auto place = [&]<class T>(const scalar<T>& s) -> const T* {
       if (!s.by_value()) return reinterpret_cast<const T*>(static_cast<std::uintptr_t>(s.range().address));
@@ -116,9 +116,8 @@ class job {
   /// Memory that the GPU reads, until the next `next_part`.
   template <class T>
   result<T*> room(std::size_t count) {
-    auto at = on_.claim(count * sizeof(T));
-    if (!at) return at.error();
-    return reinterpret_cast<T*>(*at);
+    auto at = TROUPE_TRY(on_.claim(count * sizeof(T)));
+    return reinterpret_cast<T*>(at);
   }
   /// After some of a long list has been enqueued.
   result<void> next_part() { return on_.next_part(); }
@@ -128,10 +127,9 @@ class job {
   result<typename operand<T, M>::pointer const*> addresses(const list<operand<T, M>>& all, std::size_t first,
                                                            std::size_t count) {
     using pointer = typename operand<T, M>::pointer;
-    auto at = room<pointer>(count);
-    if (!at) return at.error();
-    for (std::size_t i = 0; i < count; ++i) (*at)[i] = all[first + i].data();
-    return static_cast<pointer const*>(*at);
+    auto at = TROUPE_TRY(room<pointer>(count));
+    for (std::size_t i = 0; i < count; ++i) at[i] = all[first + i].data();
+    return static_cast<pointer const*>(at);
   }
 
  private:
@@ -154,9 +152,8 @@ static_assert(most_in_a_call * sizeof(void*) <= argument_ring::part_bytes);
 template <class F>
 result<void> in_parts(job& j, std::size_t count, F&& f) {
   for (std::size_t first = 0; first < count; first += most_in_a_call) {
-    if (first > 0)
-      if (auto ok = j.next_part(); !ok) return ok;
-    if (auto ok = f(first, std::min(most_in_a_call, count - first)); !ok) return ok;
+    if (first > 0) TROUPE_TRY(j.next_part());
+    TROUPE_TRY(f(first, std::min(most_in_a_call, count - first)));
   }
   return {};
 }
@@ -243,18 +240,16 @@ result<void> unless_zero(job& j, const scalar<S>& alpha, const scalar<F>& beta, 
   const bool nothing_stays = beta.is(F(0));
   std::optional<temporary> memory;
   if (!nothing_stays) {
-    auto made = j.memory(static_cast<std::size_t>(c.rows * c.columns * c.batch) * sizeof(T));
-    if (!made) return made.error();
-    memory.emplace(std::move(*made));
+    auto made = TROUPE_TRY(j.memory(static_cast<std::size_t>(c.rows * c.columns * c.batch) * sizeof(T)));
+    memory.emplace(std::move(made));
   }
   kernel_arguments::keeping all{.what = scaling_of(c, beta),
                                 .alpha = number_of(alpha),
                                 .kept = memory ? memory->as<void>() : nullptr,
                                 .kind = kind_of<S>(),
                                 .restore = 0};
-  if (memory)
-    if (auto ok = j.launch(name, blocks, threads, all); !ok) return ok;
-  if (auto ok = compute(); !ok) return ok;
+  if (memory) TROUPE_TRY(j.launch(name, blocks, threads, all));
+  TROUPE_TRY(compute());
   all.restore = 1;
   return j.launch(name, blocks, threads, all);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels.hpp"
 
+#include <troupe/base/try.hpp>
 #include <troupe/cuda/embedded.hpp>
 #include <vector>
 
@@ -25,15 +26,12 @@ result<kernel_set> kernel_set::make() {
     return failed("cuLibraryLoadData of the kernels of blas", r, nullptr);
   out.library_.reset(library);
   unsigned count = 0;
-  if (auto ok = done("cuLibraryGetKernelCount", ::cuLibraryGetKernelCount(&count, library), nullptr); !ok)
-    return ok.error();
+  TROUPE_TRY(done("cuLibraryGetKernelCount", ::cuLibraryGetKernelCount(&count, library), nullptr));
   std::vector<CUkernel> all(count);
-  if (auto ok = done("cuLibraryEnumerateKernels", ::cuLibraryEnumerateKernels(all.data(), count, library), nullptr);
-      !ok)
-    return ok.error();
+  TROUPE_TRY(done("cuLibraryEnumerateKernels", ::cuLibraryEnumerateKernels(all.data(), count, library), nullptr));
   for (const CUkernel kernel : all) {
     const char* name = nullptr;
-    if (auto ok = done("cuKernelGetName", ::cuKernelGetName(&name, kernel), nullptr); !ok) return ok.error();
+    TROUPE_TRY(done("cuKernelGetName", ::cuKernelGetName(&name, kernel), nullptr));
     out.by_name_.emplace(std::string_view(name).substr(prefix.size()), kernel);
   }
   return out;

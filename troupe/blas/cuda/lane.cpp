@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lane.hpp"
+#include <troupe/base/try.hpp>
 
 #include <algorithm>
 
@@ -11,11 +12,9 @@ namespace troupe::blas {
 result<argument_ring> argument_ring::make() {
   argument_ring out;
   void* memory = nullptr;
-  if (auto ok = done(
-          "cuMemHostAlloc",
-          ::cuMemHostAlloc(&memory, parts * part_bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP), nullptr);
-      !ok)
-    return ok.error();
+  TROUPE_TRY(done("cuMemHostAlloc",
+                  ::cuMemHostAlloc(&memory, parts * part_bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
+                  nullptr));
   out.memory_.reset(static_cast<std::byte*>(memory));
   for (auto& event : out.passed_) {
     CUevent made = nullptr;
@@ -32,7 +31,7 @@ result<argument_ring> argument_ring::make() {
 result<void> argument_ring::begin(CUstream stream) {
   for (; left_ > 0; --left_) {
     const CUevent event = passed_[(part_ + parts - left_) % parts].get();
-    if (auto ok = done("cuEventRecord", ::cuEventRecord(event, stream), stream); !ok) return ok;
+    TROUPE_TRY(done("cuEventRecord", ::cuEventRecord(event, stream), stream));
   }
   return {};
 }
@@ -47,8 +46,7 @@ result<std::byte*> argument_ring::claim(std::size_t bytes) {
     part_ = (part_ + 1) % parts;
     used_ = 0;
     // Of an event that was never recorded it says that it has passed.
-    if (auto ok = done("cuEventSynchronize", ::cuEventSynchronize(passed_[part_].get()), nullptr); !ok)
-      return ok.error();
+    TROUPE_TRY(done("cuEventSynchronize", ::cuEventSynchronize(passed_[part_].get()), nullptr));
   }
   std::byte* const at = memory_.get() + part_ * part_bytes + used_;
   used_ += bytes;
@@ -56,12 +54,10 @@ result<std::byte*> argument_ring::claim(std::size_t bytes) {
 }
 
 result<std::unique_ptr<lane>> lane::make() {
-  auto arguments = argument_ring::make();
-  if (!arguments) return arguments.error();
-  std::unique_ptr<lane> out(new lane(std::move(*arguments)));
+  auto arguments = TROUPE_TRY(argument_ring::make());
+  std::unique_ptr<lane> out(new lane(std::move(arguments)));
   CUdeviceptr memory = 0;
-  if (auto ok = done("cuMemAlloc of a workspace", ::cuMemAlloc(&memory, workspace_bytes + between_bytes), nullptr); !ok)
-    return ok.error();
+  TROUPE_TRY(done("cuMemAlloc of a workspace", ::cuMemAlloc(&memory, workspace_bytes + between_bytes), nullptr));
   out->memory_.reset(memory);
   bool broken = false;
   cublasHandle_t handle = nullptr;
@@ -94,22 +90,20 @@ result<void> lane::use(const call& c) {
   const auto stream = static_cast<CUstream>(c.stream);
   if (c.recording != nullptr) [[unlikely]] {
     records_ = &c;
-    const auto kept = c.scratch(workspace_bytes + between_bytes);
-    if (!kept) return kept.error();
-    return work(stream, reinterpret_cast<CUdeviceptr>(*kept));
+    const auto kept = TROUPE_TRY(c.scratch(workspace_bytes + between_bytes));
+    return work(stream, reinterpret_cast<CUdeviceptr>(kept));
   }
   records_ = nullptr;
   if (!has_stream_ || stream != stream_ || works_in_ != memory_.get()) [[unlikely]]
-    if (auto ok = work(stream, memory_.get()); !ok) return ok;
+    TROUPE_TRY(work(stream, memory_.get()));
   return arguments_.begin(stream);
 }
 
 result<std::byte*> lane::claim(std::size_t bytes) {
   if (records_ == nullptr) [[likely]]
     return arguments_.claim(bytes);
-  const auto kept = records_->constants(bytes);
-  if (!kept) return kept.error();
-  return static_cast<std::byte*>(*kept);
+  const auto kept = TROUPE_TRY(records_->constants(bytes));
+  return static_cast<std::byte*>(kept);
 }
 
 cublasStatus_t lane::set_scalars_in(cublasPointerMode_t where) noexcept {

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/try.hpp>
 #include <troupe/blas/level1.hpp>
 
 #include "engine.hpp"
@@ -22,9 +23,8 @@ static result<void> enqueue(const axpy<T>& r, job& j) {
                                  .incx = step(r.incx),
                                  .incy = step(r.incy)});
   }
-  const auto f = j.factors(r.alpha);
-  if (!f) return f.error();
-  return j(routines<T>::axpy, r.n.value(), std::get<0>(*f), r.x.data(), step(r.incx), r.y.data(), step(r.incy));
+  const auto f = TROUPE_TRY(j.factors(r.alpha));
+  return j(routines<T>::axpy, r.n.value(), std::get<0>(f), r.x.data(), step(r.incx), r.y.data(), step(r.incy));
 }
 
 template <class T, class F>
@@ -32,13 +32,12 @@ static result<void> enqueue(const scal<T, F>& r, job& j) {
   // Nothing may take a factor of 0 for an order to clear.
   if (!r.alpha.by_value() || r.alpha.is(F(0)))
     return scale(j, vector_region(r.x.data(), r.n.value(), r.incx), r.alpha, true);
-  const auto f = j.factors(r.alpha);
-  if (!f) return f.error();
+  const auto f = TROUPE_TRY(j.factors(r.alpha));
   const std::int64_t inc = std::abs(step(r.incx));
   if constexpr (std::is_same_v<T, F>)
-    return j(routines<T>::scal, r.n.value(), std::get<0>(*f), r.x.data(), inc);
+    return j(routines<T>::scal, r.n.value(), std::get<0>(f), r.x.data(), inc);
   else
-    return j(routines<T>::real_scal, r.n.value(), std::get<0>(*f), r.x.data(), inc);
+    return j(routines<T>::real_scal, r.n.value(), std::get<0>(f), r.x.data(), inc);
 }
 
 template <class T>
@@ -55,7 +54,7 @@ static result<void> enqueue(const swap<T>& r, job& j) {
 template <class R, class Compute>
 static result<void> answer(const R& r, job& j, Compute&& compute) {
   using reply = typename R::reply;
-  if (auto ok = j.scalars_in(CUBLAS_POINTER_MODE_DEVICE); !ok) return ok;
+  TROUPE_TRY(j.scalars_in(CUBLAS_POINTER_MODE_DEVICE));
   auto* const place = r.result ? r.result->data() : static_cast<reply*>(j.reply());
   if (auto ok = compute(place); !ok || !r.result) return ok;
   return j.launch("deliver", {}, {32}, ka::delivery{.from = place, .to = j.reply(), .bytes = sizeof(reply)});

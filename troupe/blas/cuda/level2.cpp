@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/try.hpp>
 #include <troupe/blas/level2.hpp>
 
 #include "engine.hpp"
@@ -12,9 +13,8 @@ template <class R, class Multiply>
 static result<void> product_of(const R& r, job& j, extent ny, Multiply&& multiply) {
   const auto y = vector_region(r.y.data(), ny.value(), r.incy);
   if (r.alpha.is(0)) return scale(j, y, r.beta);
-  const auto f = j.factors(r.alpha, r.beta);
-  if (!f) return f.error();
-  return unless_zero(j, r.alpha, r.beta, y, [&] { return std::apply(multiply, *f); });
+  const auto f = TROUPE_TRY(j.factors(r.alpha, r.beta));
+  return unless_zero(j, r.alpha, r.beta, y, [&] { return std::apply(multiply, f); });
 }
 
 // Small ones are products of our kernel, which gives the same bits alone and together with others: the row y' = x' *

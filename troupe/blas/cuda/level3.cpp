@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/try.hpp>
 #include <troupe/blas/level3.hpp>
 
 #include "engine.hpp"
@@ -12,12 +13,11 @@ static result<void> symmetric_product(const R& r, job& j, const routine<F>& rout
   const std::int64_t m = r.m.value(), n = r.n.value(), ldc = or_tight(r.ldc, r.m).value();
   const region<T> c{.c = r.c.data(), .rows = m, .columns = n, .ld = ldc};
   if (r.alpha.is(T(0))) return scale(j, c, r.beta);
-  const auto f = j.factors(r.alpha, r.beta);
-  if (!f) return f.error();
+  const auto f = TROUPE_TRY(j.factors(r.alpha, r.beta));
   return unless_zero(j, r.alpha, r.beta, c, [&] {
-    return j(routine, code(r.side), code(r.uplo), m, n, std::get<0>(*f), r.a.data(),
+    return j(routine, code(r.side), code(r.uplo), m, n, std::get<0>(f), r.a.data(),
              or_tight(r.lda, r.side == side::left ? r.m : r.n).value(), r.b.data(), or_tight(r.ldb, r.m).value(),
-             std::get<1>(*f), r.c.data(), ldc);
+             std::get<1>(f), r.c.data(), ldc);
   });
 }
 template <class T>
@@ -41,10 +41,9 @@ static result<void> update(const R& r, job& j, const routine<F>& routine) {
                     .which = r.uplo == triangle::lower ? kernel_arguments::part::lower : kernel_arguments::part::upper};
   const auto add = [&]() -> result<void> {
     if (r.alpha.is(0)) return scale(j, c, r.beta);
-    const auto f = j.factors(r.alpha, r.beta);
-    if (!f) return f.error();
+    const auto f = TROUPE_TRY(j.factors(r.alpha, r.beta));
     return unless_zero(j, r.alpha, r.beta, c, [&] {
-      const auto [alpha, beta] = *f;
+      const auto [alpha, beta] = f;
       if constexpr (requires { r.b; })
         return j(routine, code(r.uplo), code<T>(r.trans), n, r.k.value(), alpha, r.a.data(), ld(r.lda), r.b.data(),
                  ld(r.ldb), beta, r.c.data(), ldc);
@@ -89,9 +88,8 @@ static result<void> triangular(const R& r, job& j, T* c, std::int64_t ldc, Compu
   const region<T> all{.c = c, .rows = r.m.value(), .columns = r.n.value(), .ld = ldc};
   const scalar<T> nothing(T(0));
   if (r.alpha.is(T(0))) return scale(j, all, nothing);
-  const auto f = j.factors(r.alpha);
-  if (!f) return f.error();
-  return unless_zero(j, r.alpha, nothing, all, [&] { return compute(std::get<0>(*f)); });
+  const auto f = TROUPE_TRY(j.factors(r.alpha));
+  return unless_zero(j, r.alpha, nothing, all, [&] { return compute(std::get<0>(f)); });
 }
 template <class R>
 static std::int64_t ld_of_a(const R& r) noexcept {

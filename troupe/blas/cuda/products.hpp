@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/base/try.hpp>
 #include <troupe/blas/gemm.hpp>
 
 #include "job.hpp"
@@ -109,20 +110,17 @@ result<void> multiply_ours(job& j, std::size_t count, Fill&& fill) {
   constexpr std::size_t at_once = 1024;
   static_assert(at_once * sizeof(kernel_arguments::product) <= argument_ring::part_bytes);
   for (std::size_t first = 0; first < count; first += at_once) {
-    if (auto ok = j.next_part(); !ok) return ok;
+    TROUPE_TRY(j.next_part());
     const std::size_t here = std::min(at_once, count - first);
-    const auto all = j.room<kernel_arguments::product>(here);
-    if (!all) return all.error();
+    const auto all = TROUPE_TRY(j.room<kernel_arguments::product>(here));
     std::int64_t tiles = 1;
     for (std::size_t i = 0; i < here; ++i) {
       const kernel_arguments::product p = fill(first + i);
       tiles = std::max(tiles, tiles_of(p.m, p.n));
-      (*all)[i] = p;
+      all[i] = p;
     }
-    if (auto ok = j.launch(name, {static_cast<unsigned>(here), at_most(tiles, 65535)}, {256},
-                           kernel_arguments::products{.one = {}, .all = *all});
-        !ok)
-      return ok;
+    TROUPE_TRY(j.launch(name, {static_cast<unsigned>(here), at_most(tiles, 65535)}, {256},
+                        kernel_arguments::products{.one = {}, .all = all}));
   }
   return {};
 }

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/try.hpp>
 #include <troupe/blas/rotations.hpp>
 
 #include "engine.hpp"
@@ -43,9 +44,7 @@ static result<void> enqueue(const rotmg<T>& r, job& j) {
 
 template <class T, class S>
 static result<void> enqueue(const rot<T, S>& r, job& j) {
-  const auto f = j.factors(r.c, r.s);
-  if (!f) return f.error();
-  const auto [c, s] = *f;
+  const auto [c, s] = TROUPE_TRY(j.factors(r.c, r.s));
   const auto turn = [&](const auto& routine) {
     return j(routine, r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy), c, s);
   };
@@ -57,12 +56,11 @@ static result<void> enqueue(const rot<T, S>& r, job& j) {
 
 template <class T>
 static result<void> enqueue(const rotm<T>& r, job& j) {
-  const auto f = j.factors(r.param);
-  if (!f) return f.error();
-  const T* param = &std::get<0>(*f)->flag;
+  const auto f = TROUPE_TRY(j.factors(r.param));
+  const T* param = &std::get<0>(f)->flag;
   if (!r.param.by_value()) {
     static const std::string name = kernel_name<T>("check_flag");
-    if (auto ok = j.launch(name, {}, {}, ka::flag{.from = param, .to = j.between()}); !ok) return ok;
+    TROUPE_TRY(j.launch(name, {}, {}, ka::flag{.from = param, .to = j.between()}));
     param = static_cast<const T*>(j.between());
   }
   return j(routines<T>::rotm, r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy), param);

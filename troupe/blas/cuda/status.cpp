@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "status.hpp"
 
+#include <troupe/base/cat.hpp>
 #include <troupe/cuda/errors.hpp>
 
 namespace troupe::blas {
@@ -11,7 +12,7 @@ std::string text_of(CUresult status) {
   const char *name = nullptr, *text = nullptr;
   (void)::cuGetErrorName(status, &name);
   (void)::cuGetErrorString(status, &text);
-  std::string out = name != nullptr ? name : "CUresult " + std::to_string(static_cast<int>(status));
+  std::string out = name != nullptr ? name : cat("CUresult ", static_cast<int>(status));
   if (text != nullptr) out.append(" (").append(text).append(")");
   return out;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cuda.h>
+#include <troupe/base/try.hpp>
 
 #include <utility>
 
@@ -17,7 +18,7 @@ class temporary {
   explicit temporary(void* kept) noexcept : memory_(reinterpret_cast<CUdeviceptr>(kept)), kept_(true) {}
   static result<temporary> make(CUstream stream, std::size_t bytes) {
     CUdeviceptr memory = 0;
-    if (auto ok = done("cuMemAllocAsync", ::cuMemAllocAsync(&memory, bytes, stream), stream); !ok) return ok.error();
+    TROUPE_TRY(done("cuMemAllocAsync", ::cuMemAllocAsync(&memory, bytes, stream), stream));
     return temporary(memory, stream);
   }
   temporary(temporary&& o) noexcept : memory_(std::exchange(o.memory_, 0)), stream_(o.stream_), kept_(o.kept_) {}

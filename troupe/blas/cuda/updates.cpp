@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/try.hpp>
 #include <troupe/blas/updates.hpp>
 
 #include "engine.hpp"
@@ -10,12 +11,11 @@ namespace troupe::blas {
 template <class T, class R, class F>
 static result<void> general(const R& r, job& j, const routine<F>& routine) {
   if (r.alpha.is(T(0))) return {};
-  const auto f = j.factors(r.alpha);
-  if (!f) return f.error();
+  const auto f = TROUPE_TRY(j.factors(r.alpha));
   const std::int64_t lda = or_tight(r.lda, r.m).value();
   const region<T> a{.c = r.a.data(), .rows = r.m.value(), .columns = r.n.value(), .ld = lda};
   return unless_zero(j, r.alpha, scalar<T>(T(1)), a, [&] {
-    return j(routine, r.m.value(), r.n.value(), std::get<0>(*f), r.x.data(), step(r.incx), r.y.data(), step(r.incy),
+    return j(routine, r.m.value(), r.n.value(), std::get<0>(f), r.x.data(), step(r.incx), r.y.data(), step(r.incy),
              r.a.data(), lda);
   });
 }
@@ -60,10 +60,9 @@ template <class T, bool Hermitian, class R, class F>
 static result<void> symmetric(const R& r, job& j, const routine<F>& routine) {
   const auto add = [&]() -> result<void> {
     if (r.alpha.is(0)) return {};
-    const auto f = j.factors(r.alpha);
-    if (!f) return f.error();
+    const auto f = TROUPE_TRY(j.factors(r.alpha));
     const auto with = [&](auto... rest) {
-      return j(routine, code(r.uplo), r.n.value(), std::get<0>(*f), r.x.data(), step(r.incx), rest...);
+      return j(routine, code(r.uplo), r.n.value(), std::get<0>(f), r.x.data(), step(r.incx), rest...);
     };
     const auto with_vectors = [&](auto... rest) {
       if constexpr (requires { r.y; })

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/try.hpp>
 #include <troupe/blas/batched.hpp>
 
 #include "batch.hpp"
@@ -25,7 +26,7 @@ static vector_product<T> shape_of(const R& r) {
 template <class R>
 static result<void> fits_vectors(const R& r) {
   // Strides, and how many there are, are counted here.
-  if (auto ok = fits_in(r, r.m, r.n, r.lda, r.incx, r.incy); !ok) return ok;
+  TROUPE_TRY(fits_in(r, r.m, r.n, r.lda, r.incx, r.incy));
   const bool turned = r.trans != op::none;
   return reach_back(r, turned ? r.m : r.n, turned ? r.n : r.m);
 }
@@ -36,7 +37,7 @@ static double work_of(const R& r) noexcept {
 
 template <class T>
 static result<void> compute(const gemv_batched<T>& r, workers& all) {
-  if (auto ok = fits_vectors(r); !ok) return ok;
+  TROUPE_TRY(fits_vectors(r));
   const auto shape = shape_of<T>(r);
   each_of_batch(all, static_cast<std::int64_t>(r.a.size()), work_of(r), [&](std::int64_t index) {
     const auto i = static_cast<std::size_t>(index);
@@ -49,7 +50,7 @@ static result<void> compute(const gemv_batched<T>& r, workers& all) {
 
 template <class T>
 static result<void> compute(const gemv_strided_batched<T>& r, workers& all) {
-  if (auto ok = fits_vectors(r); !ok) return ok;
+  TROUPE_TRY(fits_vectors(r));
   const auto shape = shape_of<T>(r);
   const bool turned = r.trans != op::none;
   const std::int64_t a = or_tight(r.stride_a, extent(shape.lda) * r.n).value(),
@@ -65,7 +66,7 @@ static result<void> compute(const gemv_strided_batched<T>& r, workers& all) {
 
 template <class T>
 static result<void> compute(const trsm_batched<T>& r, workers& all) {
-  if (auto ok = fits(r); !ok) return ok;
+  TROUPE_TRY(fits(r));
   const T alpha = r.alpha.load();
   const extent order = r.side == side::left ? r.m : r.n, ldb = or_tight(r.ldb, r.m);
   each_of_batch(all, static_cast<std::int64_t>(r.a.size()), work_of(r) * static_cast<double>(order.value()),

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <troupe/base/result.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/request/checker.hpp>
 #include <type_traits>
 
@@ -84,7 +85,7 @@ result<void> reaches_back(const R& r, std::int64_t n, const extent& inc) {
 }
 template <class R>
 result<void> reach_back(const R& r, extent nx, extent ny) {
-  if (auto ok = reaches_back(r, nx.value(), r.incx); !ok) return ok;
+  TROUPE_TRY(reaches_back(r, nx.value(), r.incx));
   if constexpr (requires { r.incy; }) return reaches_back(r, ny.value(), r.incy);
   return {};
 }
@@ -92,7 +93,7 @@ result<void> reach_back(const R& r, extent nx, extent ny) {
 /// Everything together, for a request with the vectors x of nx elements and, where it has one, y of ny.
 template <class R>
 result<void> fits(const R& r, extent nx, extent ny) {
-  if (auto ok = fits(r); !ok) return ok;
+  TROUPE_TRY(fits(r));
   return reach_back(r, nx, ny);
 }
 

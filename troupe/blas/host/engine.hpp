@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <troupe/base/cat.hpp>
 #include <troupe/worker/engine.hpp>
 #include <troupe/worker/internal/openblas_kernels.hpp>
 
@@ -40,8 +41,8 @@ class openblas {
   static result<std::unique_ptr<openblas>> make(const engine_context&) { return std::make_unique<openblas>(); }
   const char* version() const noexcept { return version_.c_str(); }
   std::string notes() const {
-    return "threads: " + std::to_string(openblas_get_num_threads()) +
-           "\nkernels: " + kernel_choice::here().text(openblas_get_corename());
+    return cat("threads: ", openblas_get_num_threads(),
+               "\nkernels: ", kernel_choice::here().text(openblas_get_corename()));
   }
 
   template <class R>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // LAPACK, once for each matrix of a batch. Its `info` below 0 would be our mistake: requests come checked.
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/blas/factorizations.hpp>
 
 #include "batch.hpp"
@@ -99,11 +101,10 @@ static result<void> pivots_lie_within(const R& r) {
   for (std::size_t i = 0; i < r.a.size(); ++i)
     for (std::int64_t j = 0; j < n; ++j)
       if (const std::int32_t p = pivots_of(r.pivots, i, r.n)[j]; p <= j || p > n)
-        return error(reaction::caller_bug, "blas",
-                     std::string(name_of<R>()) + ": pivots[" + std::to_string(static_cast<std::int64_t>(i) * n + j) +
-                         "], which is number " + std::to_string(j + 1) + " of matrix a[" + std::to_string(i) +
-                         "], is " + std::to_string(p) + "; expected " + std::to_string(j + 1) + " to " +
-                         std::to_string(n) + ", as getrf_batched writes it");
+        return error(
+            reaction::caller_bug, "blas",
+            cat(name_of<R>(), ": pivots[", static_cast<std::int64_t>(i) * n + j, "], which is number ", j + 1,
+                " of matrix a[", i, "], is ", p, "; expected ", j + 1, " to ", n, ", as getrf_batched writes it"));
   return {};
 }
 
@@ -118,7 +119,7 @@ static result<void> each(const R& r, workers& all, F&& f) {
 
 template <class T>
 static result<void> compute(const getrf_batched<T>& r, workers& all) {
-  if (auto ok = fits(r); !ok) return ok;
+  TROUPE_TRY(fits(r));
   const blasint n = narrow(r.n), lda = narrow(or_tight(r.lda, r.n));
   return each(r, all, [&](std::size_t i) {
     if (r.pivots)
@@ -130,8 +131,8 @@ static result<void> compute(const getrf_batched<T>& r, workers& all) {
 
 template <class T>
 static result<void> compute(const getrs_batched<T>& r, workers& all) {
-  if (auto ok = fits(r); !ok) return ok;
-  if (auto ok = pivots_lie_within(r); !ok) return ok;
+  TROUPE_TRY(fits(r));
+  TROUPE_TRY(pivots_lie_within(r));
   const blasint n = narrow(r.n), nrhs = narrow(r.nrhs), lda = narrow(or_tight(r.lda, r.n)),
                 ldb = narrow(or_tight(r.ldb, r.n));
   const char trans = letter(r.trans);
@@ -167,8 +168,8 @@ static blasint invert(T* a, blasint n, blasint lda, const blasint* pivots) {
 
 template <class T>
 static result<void> compute(const getri_batched<T>& r, workers& all) {
-  if (auto ok = fits(r); !ok) return ok;
-  if (auto ok = pivots_lie_within(r); !ok) return ok;
+  TROUPE_TRY(fits(r));
+  TROUPE_TRY(pivots_lie_within(r));
   const std::int64_t n = r.n.value(), lda = or_tight(r.lda, r.n).value(), ldc = or_tight(r.ldc, r.n).value();
   std::vector<blasint> in_place;  // each row stays where it is
   if (!r.pivots)
@@ -182,7 +183,7 @@ static result<void> compute(const getri_batched<T>& r, workers& all) {
 
 template <class T>
 static result<void> compute(const matinv_batched<T>& r, workers& all) {
-  if (auto ok = fits(r); !ok) return ok;
+  TROUPE_TRY(fits(r));
   const blasint n = narrow(r.n), ldc = narrow(or_tight(r.ldc, r.n));
   return each(r, all, [&](std::size_t i) {
     T* const c = r.c[i].data();
@@ -201,7 +202,7 @@ static void factor_into_q_and_r(blasint m, blasint n, T* a, blasint lda, T* tau)
 }
 template <class T>
 static result<void> compute(const geqrf_batched<T>& r, workers& all) {
-  if (auto ok = fits(r); !ok) return ok;
+  TROUPE_TRY(fits(r));
   const blasint m = narrow(r.m), n = narrow(r.n), lda = narrow(or_tight(r.lda, r.m));
   return each(r, all, [&](std::size_t i) { factor_into_q_and_r(m, n, r.a[i].data(), lda, r.tau[i].data()); });
 }
@@ -218,7 +219,7 @@ static void take_q_away(blasint m, blasint n, blasint nrhs, const T* a, blasint 
 // LAPACK's gels would scale matrices of very small or large numbers, and leave the factors of what it made of them.
 template <class T>
 static result<void> compute(const gels_batched<T>& r, workers& all) {
-  if (auto ok = fits(r); !ok) return ok;
+  TROUPE_TRY(fits(r));
   const blasint m = narrow(r.m), n = narrow(r.n), nrhs = narrow(r.nrhs), lda = narrow(or_tight(r.lda, r.m)),
                 ldc = narrow(or_tight(r.ldc, r.m));
   return each(r, all, [&](std::size_t i) {

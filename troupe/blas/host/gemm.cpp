@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/blas/gemm.hpp>
 
 #include "batch.hpp"
@@ -37,14 +39,14 @@ static double work_of(const matrix_product<T, C>& p) noexcept {
 
 template <class T, class C>
 static result<void> compute(const gemm<T, C>& r) {
-  if (auto ok = fits(r); !ok) return ok;
+  TROUPE_TRY(fits(r));
   multiply(at(shape_of<T, C>(r, r.alpha.load(), r.beta.load()), r.a.data(), r.b.data(), r.c.data()));
   return {};
 }
 
 template <class T, class C>
 static result<void> compute(const gemm_strided_batched<T, C>& r, workers& all) {
-  if (auto ok = fits_in(r, r.m, r.n, r.k, r.lda, r.ldb, r.ldc); !ok) return ok;  // strides are ours
+  TROUPE_TRY(fits_in(r, r.m, r.n, r.k, r.lda, r.ldb, r.ldc));  // strides are ours
   const auto shape = shape_of<T, C>(r, r.alpha.load(), r.beta.load());
   const auto stride = [](extent given, std::int64_t ld, std::int64_t columns) {
     return or_tight(given, extent(ld) * columns).value();
@@ -60,7 +62,7 @@ static result<void> compute(const gemm_strided_batched<T, C>& r, workers& all) {
 
 template <class T, class C>
 static result<void> compute(const gemm_batched<T, C>& r, workers& all) {
-  if (auto ok = fits(r); !ok) return ok;
+  TROUPE_TRY(fits(r));
   const auto shape = shape_of<T, C>(r, r.alpha.load(), r.beta.load());
   each_of_batch(all, static_cast<std::int64_t>(r.a.size()), work_of(shape), [&](std::int64_t at_index) {
     const auto i = static_cast<std::size_t>(at_index);
@@ -76,16 +78,15 @@ static result<void> fits_group(std::string_view request, const gemm_group<S>& g,
   for (const auto& [name, value] : fields)
     if (!countable(value))
       return error(reaction::unsupported, "blas",
-                   std::string(request) + ": " + name + " of groups[" + std::to_string(index) + "] is " +
-                       std::to_string(value.value()) +
-                       "; OpenBLAS counts in 32 bits, so the host engine takes at most 2147483647: split the request");
+                   cat(request, ": ", name, " of groups[", index, "] is ", value.value(),
+                       "; OpenBLAS counts in 32 bits, so the host engine takes at most 2147483647: split the request"));
   return {};
 }
 
 template <class T, class C>
 static result<void> compute(const gemm_grouped<T, C>& r, workers& all) {
   for (std::size_t i = 0; i < r.groups.size(); ++i)
-    if (auto ok = fits_group(name_of<gemm_grouped<T, C>>(), r.groups[i], i); !ok) return ok;
+    TROUPE_TRY(fits_group(name_of<gemm_grouped<T, C>>(), r.groups[i], i));
   std::size_t first = 0;
   for (const auto& g : r.groups) {
     const auto shape = shape_of<T, C>(g, g.alpha, g.beta);

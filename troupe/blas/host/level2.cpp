@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/try.hpp>
 #include <troupe/blas/level2.hpp>
 
 #include "engine.hpp"
@@ -35,7 +36,7 @@ static lengths lengths_of(const R& r) noexcept {
 template <class T>
 static result<void> compute(const gemv<T>& r) {
   const auto [nx, ny] = lengths_of(r);
-  if (auto ok = fits(r, nx, ny); !ok) return ok;
+  TROUPE_TRY(fits(r, nx, ny));
   multiply_vector(vector_product<T>{.trans = r.trans,
                                     .m = r.m.value(),
                                     .n = r.n.value(),
@@ -53,9 +54,9 @@ static result<void> compute(const gemv<T>& r) {
 template <class T>
 static result<void> compute(const gbmv<T>& r) {
   const extent ny = lengths_of(r).y;
-  if (auto ok = fits(r, lengths_of(r).x, ny); !ok) return ok;
+  TROUPE_TRY(fits(r, lengths_of(r).x, ny));
   const extent lda = or_tight(r.lda, r.kl + r.ku + 1);
-  if (auto ok = leading_fits(r, r.lda, lda); !ok) return ok;
+  TROUPE_TRY(leading_fits(r, r.lda, lda));
   // Diagonals that lie outside the matrix are left out: OpenBLAS need not know of them.
   const extent kl = std::min(r.kl, r.m - 1), ku = std::min(r.ku, r.n - 1);
   const T* const a = r.a.data() + (r.ku - ku).value();
@@ -67,7 +68,7 @@ static result<void> compute(const gbmv<T>& r) {
 
 template <class T>
 static result<void> compute(const symv<T>& r) {
-  if (auto ok = fits(r, r.n, r.n); !ok) return ok;
+  TROUPE_TRY(fits(r, r.n, r.n));
   return product_of<T>(r, r.n.value(), [&](T alpha, T beta) {
     const blasint n = narrow(r.n), lda = narrow(or_tight(r.lda, r.n)), incx = narrow(step(r.incx)),
                   incy = narrow(step(r.incy));
@@ -83,7 +84,7 @@ static result<void> compute(const symv<T>& r) {
 
 template <class T>
 static result<void> compute(const hemv<T>& r) {
-  if (auto ok = fits(r, r.n, r.n); !ok) return ok;
+  TROUPE_TRY(fits(r, r.n, r.n));
   return product_of<T>(r, r.n.value(), [&](T alpha, T beta) {
     routines<T>::hemv(CblasColMajor, code(r.uplo), narrow(r.n), by(alpha), r.a.data(), narrow(or_tight(r.lda, r.n)),
                       r.x.data(), narrow(step(r.incx)), by(beta), r.y.data(), narrow(step(r.incy)));
@@ -93,9 +94,9 @@ static result<void> compute(const hemv<T>& r) {
 // A band of k diagonals, without those that lie outside the matrix.
 template <class T, class R, class Routine>
 static result<void> band_product(const R& r, Routine routine) {
-  if (auto ok = fits(r, r.n, r.n); !ok) return ok;
+  TROUPE_TRY(fits(r, r.n, r.n));
   const extent k = std::min(r.k, r.n - 1), lda = or_tight(r.lda, r.k + 1);
-  if (auto ok = leading_fits(r, r.lda, lda); !ok) return ok;
+  TROUPE_TRY(leading_fits(r, r.lda, lda));
   const T* const a = r.a.data() + (r.uplo == triangle::upper ? (r.k - k).value() : 0);
   return product_of<T>(r, r.n.value(), [&](T alpha, T beta) {
     routine(CblasColMajor, code(r.uplo), narrow(r.n), narrow(k), by(alpha), a, narrow(lda), r.x.data(),
@@ -113,7 +114,7 @@ static result<void> compute(const hbmv<T>& r) {
 
 template <class T, class R, class Routine>
 static result<void> packed_product(const R& r, Routine routine) {
-  if (auto ok = fits(r, r.n, r.n); !ok) return ok;
+  TROUPE_TRY(fits(r, r.n, r.n));
   return product_of<T>(r, r.n.value(), [&](T alpha, T beta) {
     routine(CblasColMajor, code(r.uplo), narrow(r.n), by(alpha), r.a.data(), r.x.data(), narrow(step(r.incx)), by(beta),
             r.y.data(), narrow(step(r.incy)));

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <troupe/base/try.hpp>
 #include <troupe/blas/level3.hpp>
 
 #include "engine.hpp"
@@ -10,7 +11,7 @@ namespace troupe::blas {
 
 template <class T, class R, class Routine>
 static result<void> symmetric_product(const R& r, Routine routine) {
-  if (auto ok = fits(r); !ok) return ok;
+  TROUPE_TRY(fits(r));
   const T alpha = r.alpha.load();
   T beta = r.beta.load();
   const extent ldc = or_tight(r.ldc, r.m);
@@ -54,7 +55,7 @@ struct update {
   // add(*this) is the routine.
   template <class Add>
   result<void> run(Add&& add) {
-    if (auto ok = fits(r); !ok) return ok;
+    TROUPE_TRY(fits(r));
     make_diagonal_real();
     const auto scaling = [this] { scale(r.uplo, c, n, ldc, beta); };
     if (alpha == alpha_type(0)) {
@@ -165,7 +166,7 @@ static result<void> triangular(const R& r, T* x, std::int64_t ldx, Routine routi
 }
 template <class T>
 static result<void> compute(const trmm<T>& r) {
-  if (auto ok = fits(r); !ok) return ok;
+  TROUPE_TRY(fits(r));
   const std::int64_t ldb = or_tight(r.ldb, r.m).value(), ldc = or_tight(r.ldc, r.m).value();
   if (r.b.data() != r.c.data())
     for (std::int64_t j = 0; j < r.n.value(); ++j) std::copy_n(r.b.data() + j * ldb, r.m.value(), r.c.data() + j * ldc);
@@ -173,7 +174,7 @@ static result<void> compute(const trmm<T>& r) {
 }
 template <class T>
 static result<void> compute(const trsm<T>& r) {
-  if (auto ok = fits(r); !ok) return ok;
+  TROUPE_TRY(fits(r));
   return triangular(r, r.b.data(), or_tight(r.ldb, r.m).value(), routines<T>::trsm);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/try.hpp>
 #include <troupe/blas/triangular.hpp>
 
 #include "engine.hpp"
@@ -8,7 +9,7 @@ namespace troupe::blas {
 
 template <class R, class Routine>
 static result<void> full(const R& r, Routine routine) {
-  if (auto ok = fits(r, r.n, 0); !ok) return ok;
+  TROUPE_TRY(fits(r, r.n, 0));
   routine(CblasColMajor, code(r.uplo), code(r.trans), code(r.diag), narrow(r.n), r.a.data(),
           narrow(or_tight(r.lda, r.n)), r.x.data(), narrow(step(r.incx)));
   return {};
@@ -25,9 +26,9 @@ static result<void> compute(const trsv<T>& r) {
 // Diagonals that lie outside the matrix are left out: OpenBLAS need not know of them.
 template <class R, class Routine>
 static result<void> band(const R& r, Routine routine) {
-  if (auto ok = fits(r, r.n, 0); !ok) return ok;
+  TROUPE_TRY(fits(r, r.n, 0));
   const extent k = std::min(r.k, r.n - 1), lda = or_tight(r.lda, r.k + 1);
-  if (auto ok = leading_fits(r, r.lda, lda); !ok) return ok;
+  TROUPE_TRY(leading_fits(r, r.lda, lda));
   const auto* const a = r.a.data() + (r.uplo == triangle::upper ? (r.k - k).value() : 0);
   routine(CblasColMajor, code(r.uplo), code(r.trans), code(r.diag), narrow(r.n), narrow(k), a, narrow(lda), r.x.data(),
           narrow(step(r.incx)));
@@ -44,7 +45,7 @@ static result<void> compute(const tbsv<T>& r) {
 
 template <class R, class Routine>
 static result<void> packed(const R& r, Routine routine) {
-  if (auto ok = fits(r, r.n, 0); !ok) return ok;
+  TROUPE_TRY(fits(r, r.n, 0));
   routine(CblasColMajor, code(r.uplo), code(r.trans), code(r.diag), narrow(r.n), r.a.data(), r.x.data(),
           narrow(step(r.incx)));
   return {};

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/try.hpp>
 #include <troupe/blas/updates.hpp>
 
 #include "engine.hpp"
@@ -8,7 +9,7 @@ namespace troupe::blas {
 
 template <class T, class R, class Routine>
 static result<void> general(const R& r, Routine routine) {
-  if (auto ok = fits(r, r.m, r.n); !ok) return ok;
+  TROUPE_TRY(fits(r, r.m, r.n));
   const T alpha = r.alpha.load();
   if (alpha == T(0)) return {};
   routine(CblasColMajor, narrow(r.m), narrow(r.n), by(alpha), r.x.data(), narrow(step(r.incx)), r.y.data(),
@@ -45,7 +46,7 @@ static void make_diagonal_real(const R& r) noexcept {
 // add(alpha, incx) is the routine.
 template <bool Hermitian, class R, class Add>
 static result<void> symmetric(const R& r, Add&& add) {
-  if (auto ok = fits(r, r.n, r.n); !ok) return ok;
+  TROUPE_TRY(fits(r, r.n, r.n));
   const auto alpha = r.alpha.load();
   if (Hermitian) make_diagonal_real(r);
   if (alpha == decltype(alpha)(0)) return {};

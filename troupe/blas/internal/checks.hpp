@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <troupe/base/cat.hpp>
 #include <troupe/blas/elements.hpp>
 #include <troupe/blas/options.hpp>
 #include <troupe/request/checker.hpp>
@@ -104,8 +105,7 @@ bool equally_long(checker& check, const First& first, const Others&... others) {
   [[maybe_unused]] const auto compare = [&](const auto& other) {
     equal &= other.size() == first.size();
     if (other.size() != first.size())
-      check.refuse(&other, "is a list of " + std::to_string(other.size()),
-                   "as many as in the first list, " + std::to_string(first.size()));
+      check.refuse(&other, cat("is a list of ", other.size()), cat("as many as in the first list, ", first.size()));
   };
   (compare(others), ...);
   return equal;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
+#include <troupe/base/cat.hpp>
 #include <troupe/device/internal/check_options.hpp>
 
 namespace troupe {
@@ -30,7 +31,7 @@ std::optional<error> check(const device_options& o) {
                                     {"run_timeout", o.run_timeout},
                                     {"heartbeat_timeout", o.heartbeat_timeout},
                                     {"restart_window", o.restart_window}})
-    if (span.nanoseconds <= 0) return bad_option(field, std::to_string(span.nanoseconds) + " ns", "more than 0");
+    if (span.nanoseconds <= 0) return bad_option(field, cat(span.nanoseconds, " ns"), "more than 0");
   if (!o.black_box_folder.empty() && ::access(o.black_box_folder.c_str(), W_OK | X_OK) != 0)
     return bad_option("black_box_folder", '"' + o.black_box_folder + '"', "a folder that this process may write to");
   if (const std::string& f = o.gpu_core_folder; !f.empty()) {

@@ -5,6 +5,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/device/internal/control_thread.hpp>
 
 #include <algorithm>
@@ -40,8 +41,7 @@ result<std::shared_ptr<control_thread>> control_thread::make() {
   if (!loop->event_) return failed("eventfd");
   loop->clock_ = file_descriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!loop->clock_) return failed("timerfd_create");
-  for (const int fd : {loop->event_.get(), loop->clock_.get()})
-    if (auto ok = add(loop->epoll_.get(), fd); !ok) return ok.error();
+  for (const int fd : {loop->event_.get(), loop->clock_.get()}) TROUPE_TRY(add(loop->epoll_.get(), fd));
   try {
     loop->thread_ = std::thread([l = loop.get()] { l->run(); });
   } catch (const std::system_error& e) {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Which request it is that a worker has died of, and whether one that is to be sent is the same: see quarantine.
+#include <troupe/base/cat.hpp>
 #include <troupe/device/internal/core.hpp>
 #include <troupe/device/internal/lasting.hpp>
 #include <troupe/memory/requests.hpp>
@@ -19,7 +20,7 @@ bool brings_data(std::uint64_t opcode) noexcept {
          opcode == opcode_of<memory::take_back>;
 }
 
-std::string times(std::uint32_t n) { return n == 1 ? "once" : n == 2 ? "twice" : std::to_string(n) + " times"; }
+std::string times(std::uint32_t n) { return n == 1 ? "once" : n == 2 ? "twice" : cat(n, " times"); }
 
 }  // namespace
 
@@ -102,16 +103,15 @@ std::optional<error> device_core::claim_watched(std::uint32_t slot, std::uint64_
 
 error device_core::refused_by_quarantine(const quarantine::sentence& s, std::int64_t now_ns) const {
   const quarantine::limits& limits = quarantine_.limit();
-  std::string text = "refused: with the same data it has brought the worker of " + options_.name + " down " +
-                     times(s.own) + ", the last time " + lasting(now_ns - s.last_ns) + " ago (" + s.cause + "), and " +
-                     std::to_string(s.deaths) + " workers have died of such requests";
+  std::string text = cat("refused: with the same data it has brought the worker of ", options_.name, " down ",
+                         times(s.own), ", the last time ", lasting(now_ns - s.last_ns), " ago (", s.cause, "), and ",
+                         s.deaths, " workers have died of such requests");
   if (limits.window.unlimited())
     text += "; nothing but device::reset() ends this";
   else
     text += " within " + lasting(limits.window.nanoseconds) + ", device_options::restart_window; this ends in " +
             lasting(s.ends_ns - now_ns) + ", or with device::reset()";
-  text += ". Other data are served. device_options::quarantine_after is " + std::to_string(limits.after) +
-          "; 0 refuses nothing";
+  text += cat(". Other data are served. device_options::quarantine_after is ", limits.after, "; 0 refuses nothing");
   return error(reaction::caller_bug, "device", std::move(text));
 }
 
@@ -179,8 +179,8 @@ void device_core::look_at_quarantine() {
     const auto guard = quarantine_.lock();
     ended = quarantine_.expire(loop_->now());
   }
-  tell_of_ended(ended, "is taken again with all data: fewer than " + std::to_string(options_.quarantine_after) +
-                           " workers have died of it within device_options::restart_window");
+  tell_of_ended(ended, cat("is taken again with all data: fewer than ", options_.quarantine_after,
+                           " workers have died of it within device_options::restart_window"));
   watch_quarantine();
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <troupe/base/cat.hpp>
 #include <troupe/device/internal/core.hpp>
 #include <troupe/device/internal/lasting.hpp>
 
@@ -24,7 +25,7 @@ error with_culprit(const error& why, const fault_record& record, bool beyond_mem
   error::details d = why.all();
   if (!record.gpu_core.empty()) d.text += "; the GPU had a fault: " + record.gpu_core + " has its state";
   if (record.blamed && record.kind != fault_kind::overran)
-    d.text += "; it was working on " + record.blamed->name + " #" + std::to_string(record.blamed->ticket);
+    d.text += cat("; it was working on ", record.blamed->name, " #", record.blamed->ticket);
   if (record.address) d.text += "; invalid access to address " + hexadecimal(*record.address);
   if (beyond_memory)
     d.text +=
@@ -35,7 +36,7 @@ error with_culprit(const error& why, const fault_record& record, bool beyond_mem
 
 error quarantined_because(const fault_record& record) {
   std::string text = record.blamed->name + " has brought the worker down (the " +
-                     (record.deaths_alike == 1 ? "first" : "last of " + std::to_string(record.deaths_alike)) +
+                     (record.deaths_alike == 1 ? "first" : cat("last of ", record.deaths_alike)) +
                      " that died of such requests)";
   text += "; with the same data it is refused until reset()";
   if (!record.quarantine.unlimited()) text += ", or for " + lasting(record.quarantine.nanoseconds);
@@ -147,8 +148,8 @@ void device_core::publish(const std::shared_ptr<fault_record>& record) {
   if (record->quarantined) emit(event_kind::quarantined, quarantined_because(*record));
   watch_quarantine();
   if (options_.black_box_folder.empty()) return;
-  const std::string path = options_.black_box_folder + "/" + name_for_files(record->device) + "-generation-" +
-                           std::to_string(record->generation) + ".txt";
+  const std::string path =
+      cat(options_.black_box_folder, "/", name_for_files(record->device), "-generation-", record->generation, ".txt");
   std::ofstream file(path);
   file << record->text() << std::flush;
   if (!file) std::fprintf(stderr, "troupe: the record of a fault could not be written to %s\n", path.c_str());

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <troupe/base/cat.hpp>
 
 namespace troupe {
 
@@ -12,7 +13,7 @@ inline std::string lasting(std::int64_t ns) {
   constexpr std::int64_t tenth = 100'000'000;
   const std::int64_t tenths = ns / tenth + (ns % tenth != 0 ? 1 : 0);
   std::string out = std::to_string(tenths / 10);
-  if (tenths < 100 && tenths % 10 != 0) out += "." + std::to_string(tenths % 10);
+  if (tenths < 100 && tenths % 10 != 0) out += cat(".", tenths % 10);
   return out + " s";
 }
 

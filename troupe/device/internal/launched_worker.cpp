@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <cstring>
 #include <system_error>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/device/internal/launched_worker.hpp>
 #include <troupe/device/internal/report.hpp>
@@ -30,20 +32,17 @@ std::vector<std::byte> packet_of(const protocol::control_message& m, const std::
 result<std::unique_ptr<worker_link>> launched_worker::make(std::uint32_t id, enum isolation isolation,
                                                            std::shared_ptr<const region> addresses,
                                                            std::uint64_t channel_bytes) {
-  auto pair = control_socket::make_pair();
-  if (!pair) return pair.error();
-  auto asking = control_socket::make_pair();
-  if (!asking) return asking.error();
-  auto channel = memory_file::create("troupe-channel", channel_bytes);
-  if (!channel) return channel.error();
-  std::unique_ptr<launched_worker> link(new launched_worker(std::move(*channel)));
+  auto pair = TROUPE_TRY(control_socket::make_pair());
+  auto asking = TROUPE_TRY(control_socket::make_pair());
+  auto channel = TROUPE_TRY(memory_file::create("troupe-channel", channel_bytes));
+  std::unique_ptr<launched_worker> link(new launched_worker(std::move(channel)));
   link->id_ = id;
   link->isolation_ = isolation;
   link->addresses_ = std::move(addresses);
-  link->socket_ = std::move(pair->ours);
-  link->theirs_ = std::move(pair->theirs);
-  link->maker_ = std::make_shared<memory_maker>(std::move(asking->ours));
-  link->makers_ = std::move(asking->theirs);
+  link->socket_ = std::move(pair.ours);
+  link->theirs_ = std::move(pair.theirs);
+  link->maker_ = std::make_shared<memory_maker>(std::move(asking.ours));
+  link->makers_ = std::move(asking.theirs);
   return std::unique_ptr<worker_link>(std::move(link));
 }
 
@@ -101,13 +100,11 @@ result<void> launched_worker::send_protect(const protocol::protected_place& plac
 
 // There may be more of them than fit any message.
 result<void> launched_worker::send_protected(std::span<const protocol::protected_place> all, std::uint32_t number) {
-  auto list = memory_file::create("troupe-protected", all.size_bytes());
-  if (!list) return list.error();
-  auto written = mapping::map(*list, map_access::read_write);
-  if (!written) return written.error();
-  std::memcpy(written->data(), all.data(), all.size_bytes());
+  auto list = TROUPE_TRY(memory_file::create("troupe-protected", all.size_bytes()));
+  auto written = TROUPE_TRY(mapping::map(list, map_access::read_write));
+  std::memcpy(written.data(), all.data(), all.size_bytes());
   return send_memory(protocol::message::protect, {0, all.size_bytes(), number, 1},
-                     std::make_shared<const memory_file>(std::move(*list)));
+                     std::make_shared<const memory_file>(std::move(list)));
 }
 
 result<void> launched_worker::send_unmap(std::uint64_t address, std::uint32_t number) {
@@ -191,7 +188,7 @@ bool launched_worker::ends_by(std::int64_t deadline_ns) noexcept {
 // drivers hold for it.
 bool launched_worker::is_harmless() const noexcept {
   if (!process_) return false;
-  const std::string path = "/proc/" + std::to_string(process_->pid()) + "/statm";
+  const std::string path = cat("/proc/", process_->pid(), "/statm");
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), &std::fclose);
   unsigned long long pages = 1;
   return file && std::fscanf(file.get(), "%llu", &pages) == 1 && pages == 0;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening a device: everything that is there before its first worker.
 #include <unistd.h>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/device/internal/check_options.hpp>
 #include <troupe/device/internal/core.hpp>
 #include <troupe/device/internal/hardware.hpp>
@@ -66,7 +68,7 @@ device_core::device_core(const device_options& o, std::uint32_t index, device_su
       spin_for_room_(o.wait, cores_),
       supervisor_(limits_of(o)),
       quarantine_({.after = o.quarantine_after, .window = o.restart_window}) {
-  if (o.name.empty()) options_.name = o.engine + ":" + std::to_string(apart_ ? o.ordinal : index);
+  if (o.name.empty()) options_.name = cat(o.engine, ":", apart_ ? o.ordinal : index);
   const std::uint64_t all = machine_bytes();
   const auto limit = [](std::uint64_t asked, std::uint64_t otherwise) {
     return (asked != 0 ? asked : otherwise) / 256 * 256;
@@ -100,25 +102,19 @@ result<void> device_core::set_up() {
   if (auto bad = check(options_)) return *bad;
   const auto at = protocol::layout::for_capacity(ledger_.capacity());
   // What the first worker will share with us; until then, nobody.
-  auto channel = memory_file::create("troupe-channel", at.total);
-  if (!channel) return channel.error();
-  auto seen = mapping::map(*channel, map_access::read_write);
-  if (!seen) return seen.error();
-  channel_memory_ = std::move(*seen);
-  shown_channel_ = std::make_shared<const memory_file>(std::move(*channel));
+  auto channel = TROUPE_TRY(memory_file::create("troupe-channel", at.total));
+  channel_memory_ = TROUPE_TRY(mapping::map(channel, map_access::read_write));
+  shown_channel_ = std::make_shared<const memory_file>(std::move(channel));
   // Only this process writes the mailbox: whatever a worker does, what was sent stays as it was.
-  auto mailbox = memory_file::create_for_readers("troupe-mailbox", at.mailbox_total);
-  if (!mailbox) return mailbox.error();
-  auto written = mapping::map(*mailbox, map_access::read_write);
-  if (!written) return written.error();
-  if (auto ended = mailbox->end_writing(); !ended) return ended;
-  mailbox_memory_ = std::move(*written);
-  mailbox_file_ = std::move(*mailbox);
+  auto mailbox = TROUPE_TRY(memory_file::create_for_readers("troupe-mailbox", at.mailbox_total));
+  auto written = TROUPE_TRY(mapping::map(mailbox, map_access::read_write));
+  TROUPE_TRY(mailbox.end_writing());
+  mailbox_memory_ = std::move(written);
+  mailbox_file_ = std::move(mailbox);
   channel_ = {at, channel_memory_.data(), mailbox_memory_.data()};
   commands_.emplace(channel_.queue(), channel_.pump());
-  auto reports = ring_region::format(channel_.reports(), at.report_bytes);
-  if (!reports) return reports.error();
-  reports_.emplace(*reports);
+  auto reports = TROUPE_TRY(ring_region::format(channel_.reports(), at.report_bytes));
+  reports_.emplace(reports);
 
   const auto up = [](std::uint64_t v) { return (v + page_bytes - 1) / page_bytes * page_bytes; };
   const memory_statistics device = memory_->statistics(memory_kind::device),
@@ -149,8 +145,7 @@ result<void> device_core::set_up() {
     gpu_core_stem_ = std::filesystem::absolute(options_.gpu_core_folder.str()).string() + "/" +
                      name_for_files(options_.name) + "-worker-";
   }
-  greeting_ =
-      options_.engine + "\n" + gpu_core_stem_ + "\n" + std::to_string(options_.engine_folders.size() + 1) + "\n";
+  greeting_ = cat(options_.engine, "\n", gpu_core_stem_, "\n", options_.engine_folders.size() + 1, "\n");
   for (const std::string& f : options_.engine_folders) greeting_ += f + "\n";
   greeting_ += options_.runtime_folder + "/engines\n";
   for (const std::string& l : options_.libraries) greeting_ += l + "\n";

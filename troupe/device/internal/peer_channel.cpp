@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/device/internal/duplicate.hpp>
 #include <troupe/device/internal/peer_channel.hpp>
 
@@ -12,7 +14,7 @@ result<meeting> peer_channel::take(device_memory& source, device_memory& target,
   const std::scoped_lock guard(lock_);
   arena::node* place = places_.allocate(bytes);
   if (place == nullptr) {
-    if (auto ok = add_room(source, target, bytes); !ok) return ok.error();
+    TROUPE_TRY(add_room(source, target, bytes));
     place = places_.allocate(bytes);
   }
   if (place == nullptr)
@@ -29,25 +31,22 @@ result<void> peer_channel::add_room(device_memory& source, device_memory& target
                       want = (std::max(bytes, reserved) + least_room - 1) / least_room * least_room;
   if (reserved + bytes > most_rooms)
     return error(reaction::retry_later, "memory",
-                 "copy between devices: those under way from " + name_ + " use all of the " +
-                     std::to_string(most_rooms >> 20) + " MiB that they may; await some of them first");
+                 cat("copy between devices: those under way from ", name_, " use all of the ", most_rooms >> 20,
+                     " MiB that they may; await some of them first"));
   auto file = memory_file::create("troupe-peers", std::min(want, most_rooms - reserved));
   if (!file) return file.error();
-  auto here = mapping::map(*file, map_access::read_write);
-  if (!here) return here.error();
+  auto here = TROUPE_TRY(mapping::map(*file, map_access::read_write));
   const auto attached = [&file](device_memory& to) -> result<block_ref> {
-    auto fd = duplicate(file->fd(), "copy between devices: dup");
-    if (!fd) return fd.error();
-    return to.attach(memory_kind::host, file->size(), std::move(*fd), false);
+    auto fd = TROUPE_TRY(duplicate(file->fd(), "copy between devices: dup"));
+    return to.attach(memory_kind::host, file->size(), std::move(fd), false);
   };
-  auto at_source = attached(source), at_target = attached(target);
-  if (!at_source) return at_source.error();
-  if (!at_target) return at_target.error();
+  auto at_source = TROUPE_TRY(attached(source));
+  auto at_target = TROUPE_TRY(attached(target));
   auto entry = std::find_if(rooms_.begin(), rooms_.end(), [](const room& r) { return !r.here; });
   if (entry == rooms_.end()) entry = rooms_.insert(entry, room());
   const auto id = static_cast<arena::segment_id>(entry - rooms_.begin());
-  if (auto added = places_.add_segment(id, here->address(), here->size()); !added) return added;
-  *entry = {std::move(*here), std::move(*at_source), std::move(*at_target)};
+  TROUPE_TRY(places_.add_segment(id, here.address(), here.size()));
+  *entry = {std::move(here), std::move(at_source), std::move(at_target)};
   return {};
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies between two devices: a request of each, which meet in memory that both their workers see.
 #include <algorithm>
+#include <troupe/base/try.hpp>
 #include <troupe/device/internal/core.hpp>
 #include <troupe/device/internal/duplicate.hpp>
 #include <troupe/device/internal/hardware.hpp>
@@ -52,14 +53,11 @@ std::shared_ptr<peer_channel> device_core::channel_from(const std::shared_ptr<de
 // Where the workers see it. What they cannot open would end them, so it is tried before.
 result<block_ref> device_core::see(peer_channel& through, const std::shared_ptr<const memory_file>& file) {
   if (auto there = through.seen(file)) return there;
-  auto fd = duplicate(file->fd(), "copy between devices: dup");
-  if (!fd) return fd.error();
+  auto fd = TROUPE_TRY(duplicate(file->fd(), "copy between devices: dup"));
   if (apart_)
-    if (auto opened = ask_a_worker(
-            [&](memory_maker& m, std::int64_t deadline) { return m.try_to_open(*fd, file->size(), deadline); });
-        !opened)
-      return opened.error();
-  auto made = memory_->attach(memory_kind::device, file->size(), std::move(*fd), true);
+    TROUPE_TRY(ask_a_worker(
+        [&](memory_maker& m, std::int64_t deadline) { return m.try_to_open(fd, file->size(), deadline); }));
+  auto made = memory_->attach(memory_kind::device, file->size(), std::move(fd), true);
   if (made) through.now_seen(file, *made);
   return made;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <troupe/base/futex.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/device/internal/core.hpp>
 #include <troupe/device/internal/transfer.hpp>
 
@@ -173,7 +174,7 @@ result<void> device_core::serve(worker_link& link) {
   {
     const drive_guard driving(*this);
     const std::scoped_lock guard(cancel_lock_);
-    if (auto ok = show_channel(link.channel()); !ok) return ok;
+    TROUPE_TRY(show_channel(link.channel()));
     // What has been cancelled, and may have been answered, must not run.
     const auto cancelled = [this](std::uint32_t slot, std::uint64_t ticket) {
       channel_.slot(slot).store(protocol::slot_word(ticket, protocol::phase::cancelled));
@@ -182,9 +183,8 @@ result<void> device_core::serve(worker_link& link) {
     for (std::uint32_t slot = 0; slot < ledger_.capacity(); ++slot)
       if (const ledger_entry& e = ledger_[slot]; e.in_flight.load(std::memory_order_seq_cst) && e.answered)
         cancelled(slot, e.ticket.load(std::memory_order_relaxed));
-    auto reports = ring_region::open(channel_.reports());
-    if (!reports) return reports.error();
-    reports_.emplace(*reports);
+    auto reports = TROUPE_TRY(ring_region::open(channel_.reports()));
+    reports_.emplace(reports);
     retired_.fill(0);
     retired_total_.store(0, std::memory_order_relaxed);
     channel_.application().retired.store(0, std::memory_order_relaxed);
@@ -210,18 +210,17 @@ result<void> device_core::serve(worker_link& link) {
 
 // The channel of another worker appears where the last one's was.
 result<void> device_core::show_channel(std::shared_ptr<const memory_file> file) {
-  auto old = mapping::map(*shown_channel_, map_access::read_write);
-  if (!old) return old.error();
+  auto old = TROUPE_TRY(mapping::map(*shown_channel_, map_access::read_write));
   protocol::progress_page& page = channel_.page();
   // Far from what anybody has read on the old page, and is about to sleep on.
   constexpr std::uint32_t leap = 1 << 16;
   const std::uint32_t epoch = page.epoch.load() + leap, idle_epoch = page.idle_epoch.load() + leap;
-  if (auto ok = channel_memory_.show(*file); !ok) return ok;
+  TROUPE_TRY(channel_memory_.show(*file));
   page.epoch.store(epoch);
   page.idle_epoch.store(idle_epoch);
   shown_channel_ = std::move(file);
   // Who sleeps on the old page would never be woken.
-  const protocol::view left{channel_.at, old->data(), nullptr};
+  const protocol::view left{channel_.at, old.data(), nullptr};
   for (std::atomic<std::uint32_t>* word : {&left.page().epoch, &left.page().idle_epoch}) {
     word->fetch_add(1);
     futex_wake(*word, futex_scope::shared);

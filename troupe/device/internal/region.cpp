@@ -4,6 +4,7 @@
 
 #include <mutex>
 #include <string>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/internal/sanitizers.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/device/internal/address_space.hpp>
@@ -58,8 +59,7 @@ result<region> region::claim(enum isolation isolation, std::uint64_t bytes) {
   for (const std::uint64_t o : occupied) unclaimed.give_back(o, bytes);
   if (!begin)
     return error(reaction::retry_later, "device",
-                 "no range of " + std::to_string(bytes >> 30) +
-                     " GiB of addresses is free; close devices, or lower memory_limit");
+                 cat("no range of ", bytes >> 30, " GiB of addresses is free; close devices, or lower memory_limit"));
   out.begin_ = *begin;
   out.claimed_ = unique_handle<region_traits>({*begin, bytes});
   return out;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Room in the mailbox, for those who must not block until there is some.
 #include <algorithm>
+#include <troupe/base/cat.hpp>
 #include <troupe/device/internal/core.hpp>
 #include <troupe/device/internal/request_scope.hpp>
 
@@ -11,9 +12,9 @@ void room_answer::cancel() noexcept { link.core->cancel_room(*this); }
 
 pending<void> device_core::room(std::uint32_t requests, const std::shared_ptr<request_scope>& scope) {
   if (requests < 1 || requests > ledger_.capacity())
-    return make_ready<void>(error(reaction::caller_bug, "device",
-                                  "room: requests is " + std::to_string(requests) + "; expected 1 to " +
-                                      std::to_string(ledger_.capacity()) + ", the mailbox's capacity"));
+    return make_ready<void>(
+        error(reaction::caller_bug, "device",
+              cat("room: requests is ", requests, "; expected 1 to ", ledger_.capacity(), ", the mailbox's capacity")));
   if (refusing_.load(std::memory_order_acquire)) return make_ready<void>(refusal());
   if (scope != nullptr)
     if (auto why = scope->refusal(loop_->now())) return make_ready<void>(std::move(*why));

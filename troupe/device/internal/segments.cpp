@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of a device as its workers see it: each is told of every segment, and of what it may not write.
 #include <algorithm>
+#include <troupe/base/try.hpp>
 #include <troupe/device/internal/core.hpp>
 
 namespace troupe {
@@ -113,44 +114,38 @@ result<std::uint64_t> device_core::place(held_segment s, std::uint64_t bytes) {
 result<segment> device_core::attach(memory_kind kind, std::uint64_t bytes, file_descriptor theirs, bool read_only) {
   const std::scoped_lock guard(link_lock_);
   if (refusing_.load()) return refusal();
-  auto opened = apart_ && kind == memory_kind::device ? result(memory_file::foreign(std::move(theirs), bytes))
-                                                      : memory_file::open(std::move(theirs), bytes);
-  if (!opened) return opened.error();
-  const std::uint64_t whole = whole_pages(opened->size());
-  const auto address = place({.file = std::make_shared<const memory_file>(std::move(*opened)),
-                              .kind = kind,
-                              .read_only = read_only,
-                              .theirs = true},
-                             whole);
-  if (!address) return address.error();
-  return segment{*address, whole, nullptr, nullptr};
+  auto opened =
+      TROUPE_TRY(apart_ && kind == memory_kind::device ? result(memory_file::foreign(std::move(theirs), bytes))
+                                                       : memory_file::open(std::move(theirs), bytes));
+  const std::uint64_t whole = whole_pages(opened.size());
+  const auto address = TROUPE_TRY(place({.file = std::make_shared<const memory_file>(std::move(opened)),
+                                         .kind = kind,
+                                         .read_only = read_only,
+                                         .theirs = true},
+                                        whole));
+  return segment{address, whole, nullptr, nullptr};
 }
 
 result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes, file_descriptor prepared) {
   bytes = whole_pages(bytes);
   const std::scoped_lock guard(link_lock_);
   if (refusing_.load()) return refusal();
-  auto made = create(kind, apart_, bytes, std::move(prepared));
-  if (!made) return made.error();
-  bytes = whole_pages(made->size());  // somebody else's is as large as it is
-  const auto file = std::make_shared<const memory_file>(std::move(*made));
+  auto made = TROUPE_TRY(create(kind, apart_, bytes, std::move(prepared)));
+  bytes = whole_pages(made.size());  // somebody else's is as large as it is
+  const auto file = std::make_shared<const memory_file>(std::move(made));
   mapping here;
   if (kind != memory_kind::device) {
-    auto seen = mapping::map(*file, map_access::read_write);
-    if (!seen) return seen.error();
-    here = std::move(*seen);
+    here = TROUPE_TRY(mapping::map(*file, map_access::read_write));
   }
   const bool read_only = kind == memory_kind::sent;
-  if (read_only)
-    if (auto ended = file->end_writing(); !ended) return ended.error();
-  const auto address = place({.file = file, .kind = kind, .read_only = read_only}, bytes);
-  if (!address) return address.error();
+  if (read_only) TROUPE_TRY(file->end_writing());
+  const auto address = TROUPE_TRY(place({.file = file, .kind = kind, .read_only = read_only}, bytes));
   struct backing {
     std::shared_ptr<const memory_file> file;
     mapping here;
   };
   std::byte* host = here.data();
-  return segment{*address, bytes, host, std::make_shared<backing>(backing{file, std::move(here)})};
+  return segment{address, bytes, host, std::make_shared<backing>(backing{file, std::move(here)})};
 }
 
 void device_core::shrink(memory_kind kind, const segment& s) noexcept {

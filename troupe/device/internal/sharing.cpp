@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <thread>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/device/internal/core.hpp>
 #include <troupe/device/internal/duplicate.hpp>
 
@@ -54,14 +56,12 @@ result<std::pair<std::shared_ptr<const memory_file>, std::uint64_t>> device_core
 }
 
 result<shared_memory> device_core::export_memory(const memory_range& r) const {
-  const auto found = file_of(r, "export");
-  if (!found) return found.error();
-  const auto& [file, offset] = *found;
-  auto fd = duplicate(file->fd(), "export: dup");
-  if (!fd) return fd.error();
-  if (auto ok = memory_->begin_export(*r.owner.get()); !ok) return ok.error();
+  const auto found = TROUPE_TRY(file_of(r, "export"));
+  const auto& [file, offset] = found;
+  auto fd = TROUPE_TRY(duplicate(file->fd(), "export: dup"));
+  TROUPE_TRY(memory_->begin_export(*r.owner.get()));
   const bool on_gpu = apart_ && r.owner->host == nullptr;
-  return shared_memory{.descriptor = std::move(*fd),
+  return shared_memory{.descriptor = std::move(fd),
                        .form = on_gpu ? memory_form::cuda : memory_form::file,
                        .offset_bytes = offset,
                        .bytes = r.bytes,
@@ -91,14 +91,13 @@ result<void> device_core::check_import(const shared_memory& from) const {
 }
 
 result<void> device_core::try_to_open(const shared_memory& from) {
-  auto fd = duplicate(from.descriptor.get(), "import: dup");
-  if (!fd) return fd.error();
+  auto fd = TROUPE_TRY(duplicate(from.descriptor.get(), "import: dup"));
   if (apart_) {
     const auto opened = ask_a_worker(
-        [&](memory_maker& m, std::int64_t deadline) { return m.try_to_open(*fd, from.allocation_bytes, deadline); });
+        [&](memory_maker& m, std::int64_t deadline) { return m.try_to_open(fd, from.allocation_bytes, deadline); });
     return opened ? result<void>() : opened.error();
   }
-  auto file = memory_file::open(std::move(*fd), from.allocation_bytes);
+  auto file = memory_file::open(std::move(fd), from.allocation_bytes);
   if (!file)
     return refused("import: " + file.error().text() +
                    ": make it with memfd_create, and seal its size (F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), so that "
@@ -113,12 +112,11 @@ result<void> device_core::try_to_open(const shared_memory& from) {
 
 result<memory_range> device_core::import_memory(shared_memory from, std::size_t element_bytes, std::size_t alignment) {
   if (refusing_.load()) return refusal();
-  if (auto ok = check_import(from); !ok) return ok.error();
+  TROUPE_TRY(check_import(from));
   if (from.bytes % element_bytes != 0 || from.offset_bytes % alignment != 0)
-    return refused("import: " + std::to_string(from.bytes) + " bytes at offset " + std::to_string(from.offset_bytes) +
-                   "; expected whole elements of " + std::to_string(element_bytes) + " bytes, at a multiple of " +
-                   std::to_string(alignment));
-  if (auto ok = try_to_open(from); !ok) return ok.error();
+    return refused(cat("import: ", from.bytes, " bytes at offset ", from.offset_bytes, "; expected whole elements of ",
+                       element_bytes, " bytes, at a multiple of ", alignment));
+  TROUPE_TRY(try_to_open(from));
   return memory_->import(from.allocation_bytes, std::move(from.descriptor).take(), from.offset_bytes, from.bytes);
 }
 
@@ -132,8 +130,8 @@ result<memory_range> device_core::adopt_memory(std::byte* data, extent bytes, st
                       "a descriptor (memfd_create, cuMemCreate) and use import_memory");
   if (data == nullptr || bytes < 1 || bytes.overflowed()) return refused("adopt: there is no memory, or no elements");
   if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0)
-    return refused("adopt: the memory does not begin at a multiple of " + std::to_string(alignment) +
-                   " bytes, as its elements need");
+    return refused(
+        cat("adopt: the memory does not begin at a multiple of ", alignment, " bytes, as its elements need"));
   return memory_->adopt(reinterpret_cast<std::uintptr_t>(data), static_cast<std::uint64_t>(bytes.value()),
                         std::move(keep));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <troupe/async/kept_continuations.hpp>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/prefetch.hpp>
 #include <troupe/device/internal/request_scope.hpp>
 #include <troupe/device/internal/sleep_for_news.hpp>
@@ -38,9 +39,8 @@ std::vector<block_access> joined(std::span<const operand_use> uses) {
 
 error too_many_ranges(std::size_t count) {
   return error(reaction::caller_bug, "device",
-               "it touches " + std::to_string(count) + " separate ranges of memory; expected at most " +
-                   std::to_string(protocol::most_listed_accesses) +
-                   ": split the request, or lay its operands side by side");
+               cat("it touches ", count, " separate ranges of memory; expected at most ",
+                   protocol::most_listed_accesses, ": split the request, or lay its operands side by side"));
 }
 
 const char* const sealed_meanwhile =
@@ -57,9 +57,9 @@ error named(const error& why, const request_info& info) {
 
 error device_core::mailbox_full() const {
   return error(reaction::retry_later, "device",
-               "the mailbox of " + options_.name + " is full (" + std::to_string(ledger_.capacity()) +
+               cat("the mailbox of ", options_.name, " is full (", ledger_.capacity(),
                    " requests without an answer); await earlier ones or device::room(), raise "
-                   "device_options::mailbox_capacity, or leave when_full at wait");
+                   "device_options::mailbox_capacity, or leave when_full at wait"));
 }
 
 error device_core::why_no_slot(const request_scope* scope) const {

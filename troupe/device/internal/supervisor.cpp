@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <troupe/base/cat.hpp>
 #include <troupe/device/internal/lasting.hpp>
 #include <troupe/device/internal/supervisor.hpp>
 
@@ -111,8 +112,7 @@ void device_supervisor::recover(actions& out, fault f, std::int64_t now) {
   if (closing_now_ || limits_.restarts == 0) return give_up(out, std::move(f), now);
   if (faults_.size() > limits_.restarts) {
     error::details d = f.why.all();
-    d.text = "it had to be restarted more than " +
-             (limits_.restarts == 1 ? "once" : std::to_string(limits_.restarts) + " times") +
+    d.text = "it had to be restarted more than " + (limits_.restarts == 1 ? "once" : cat(limits_.restarts, " times")) +
              (limits_.window.unlimited() ? "" : " within " + lasting(limits_.window.nanoseconds)) +
              ", at last because: " + f.why.text();
     f.why = error(std::move(d));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>
+#include <troupe/base/cat.hpp>
 #include <troupe/device/internal/transfer.hpp>
 #include <troupe/memory/stream_copy.hpp>
 
@@ -34,9 +35,9 @@ transfer::progress transfer::advance(copy_crew& copies) noexcept {
       if (answered) {
         // A request that went well has filled every chunk before it was answered: this worker lies.
         if (*answer_ && i < plan_.count())
-          answer_ = error(reaction::context_lost, "memory",
-                          "download: the worker has filled " + std::to_string(i) + " of " +
-                              std::to_string(plan_.count()) + " parts and says that it is done");
+          answer_ = error(
+              reaction::context_lost, "memory",
+              cat("download: the worker has filled ", i, " of ", plan_.count(), " parts and says that it is done"));
         over_ = true;
         return progress::over;
       }

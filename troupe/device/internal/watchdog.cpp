@@ -3,6 +3,7 @@
 // Requests that wait or run for too long, and workers that give no sign of life. An idle device has no timer: each is
 // set by the first request that needs it, and goes when it finds nothing to look at.
 #include <algorithm>
+#include <troupe/base/cat.hpp>
 #include <troupe/device/internal/core.hpp>
 #include <troupe/device/internal/running_requests.hpp>
 
@@ -13,7 +14,7 @@ namespace {
 constexpr std::int64_t looks_in_a_limit = 20, shortest_look_ns = 1'000'000, longest_look_ns = 1'000'000'000;
 constexpr std::int64_t looks_in_a_heartbeat = 4;
 
-std::string milliseconds(std::int64_t ns) { return std::to_string(ns / 1'000'000) + " ms"; }
+std::string milliseconds(std::int64_t ns) { return cat(ns / 1'000'000, " ms"); }
 
 // The earliest of all that asked. Called after the request was published: the loop looks at the ledger only after it
 // has set `next` back, so either it sees the request, or this sees that nobody will look in time.

@@ -3,6 +3,7 @@
 // The workers of a device as processes: making them, hearing from them, letting go of them.
 #include <algorithm>
 #include <system_error>
+#include <troupe/base/try.hpp>
 #include <troupe/device/internal/core.hpp>
 
 namespace troupe {
@@ -26,30 +27,26 @@ static error with_origin(const error& why, const std::string& origin) {
 }
 
 result<void> device_core::launch(worker_id id) {
-  auto made = make_worker_(id, options_.isolation, region_, channel_.at.total);
-  if (!made) return made.error();
-  worker_link& link = **made;
+  auto made = TROUPE_TRY(make_worker_(id, options_.isolation, region_, channel_.at.total));
+  worker_link& link = *made;
   {
-    auto seen = mapping::map(*link.channel(), map_access::read_write);
-    if (!seen) return seen.error();
-    const protocol::view fresh{channel_.at, seen->data(), nullptr};
-    if (auto reports = ring_region::format(fresh.reports(), channel_.at.report_bytes); !reports) return reports.error();
+    auto seen = TROUPE_TRY(mapping::map(*link.channel(), map_access::read_write));
+    const protocol::view fresh{channel_.at, seen.data(), nullptr};
+    TROUPE_TRY(ring_region::format(fresh.reports(), channel_.at.report_bytes));
   }
-  if (auto ok = link.greet(settings_, greeting_, mailbox_file_); !ok) return ok;
+  TROUPE_TRY(link.greet(settings_, greeting_, mailbox_file_));
   for (const std::string& library : warm_) (void)link.send_load(library);
   {
     const std::scoped_lock guard(link_lock_);
     const std::uint32_t number = segments_sent_.load(std::memory_order_relaxed);
-    for (const held_segment& s : segments_)
-      if (auto ok = link.send_map(s.address, s.file, number, s.read_only); !ok) return ok;
+    for (const held_segment& s : segments_) TROUPE_TRY(link.send_map(s.address, s.file, number, s.read_only));
     std::vector<protocol::protected_place> sealed;
     for (const auto& [address, bytes] : protected_) sealed.push_back({address, bytes});
-    if (!sealed.empty())
-      if (auto ok = link.send_protected(sealed, number); !ok) return ok;
-    links_.push_back(std::move(*made));
+    if (!sealed.empty()) TROUPE_TRY(link.send_protected(sealed, number));
+    links_.push_back(std::move(made));
   }
   // From here on `forget` sees to everything, also when the rest fails.
-  if (auto ok = loop_->watch(link.socket_fd(), *this); !ok) return ok;
+  TROUPE_TRY(loop_->watch(link.socket_fd(), *this));
   if (auto ok = link.launch(options_.runtime_folder + "/troupe-worker", environment_); !ok)
     return with_origin(ok.error(), runtime_origin_);
   if (worker_pid_.load() == 0) worker_pid_.store(link.pid());

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/events/requests.hpp>
@@ -23,7 +24,7 @@ class cuda_events {
   static result<std::unique_ptr<cuda_events>> make(const engine_context&) {
     auto out = std::make_unique<cuda_events>();
     CUstream s = nullptr;
-    if (auto ok = done(::cuStreamCreate(&s, CU_STREAM_NON_BLOCKING), "cuStreamCreate"); !ok) return ok.error();
+    TROUPE_TRY(done(::cuStreamCreate(&s, CU_STREAM_NON_BLOCKING), "cuStreamCreate"));
     out->own_.reset(s);
     return out;
   }
@@ -35,7 +36,7 @@ class cuda_events {
   // On a helper's thread, which has waited for everything: what is enqueued now is reached at once.
   result<void> run(const record_all& r, call&) {
     const std::string_view request = name_of<record_all>();
-    if (auto ok = record_on(own_.get(), r.event.data(), r.number, r.inter_process, request); !ok) return ok;
+    TROUPE_TRY(record_on(own_.get(), r.event.data(), r.number, r.inter_process, request));
     return done(::cuStreamSynchronize(own_.get()), request, "cuStreamSynchronize");
   }
   result<void> run(const hold_back& r, call& c) {
@@ -47,15 +48,13 @@ class cuda_events {
   // On a helper's thread, after both.
   result<std::int64_t> run(const elapsed_time& r, call&) {
     const std::string_view request = name_of<elapsed_time>();
-    const auto from = find(r.from.data(), request, "from"), to = find(r.to.data(), request, "to");
-    if (!from) return from.error();
-    if (!to) return to.error();
-    if (from->inter_process || to->inter_process)
+    const auto from = TROUPE_TRY(find(r.from.data(), request, "from"));
+    const auto to = TROUPE_TRY(find(r.to.data(), request, "to"));
+    if (from.inter_process || to.inter_process)
       return error(reaction::caller_bug, "events",
                    begin_of(request) + "events for other processes do not tell the time; use others beside them");
     float ms = 0;
-    if (auto ok = done(::cuEventElapsedTime(&ms, from->event, to->event), request, "cuEventElapsedTime"); !ok)
-      return ok.error();
+    TROUPE_TRY(done(::cuEventElapsedTime(&ms, from.event, to.event), request, "cuEventElapsedTime"));
     return static_cast<std::int64_t>(static_cast<double>(ms) * 1e6);
   }
   result<event_handle> run(const share& r, call&) {
@@ -63,11 +62,9 @@ class cuda_events {
     if (!r.inter_process)
       return error(reaction::caller_bug, "events",
                    begin_of(request) + "the event was not made for other processes; make it with inter_process");
-    const auto e = find_or_make(r.event.data(), r.inter_process, request);
-    if (!e) return e.error();
+    const auto e = TROUPE_TRY(find_or_make(r.event.data(), r.inter_process, request));
     CUipcEventHandle handle;
-    if (auto ok = done(::cuIpcGetEventHandle(&handle, (*e)->event.get()), request, "cuIpcGetEventHandle"); !ok)
-      return ok.error();
+    TROUPE_TRY(done(::cuIpcGetEventHandle(&handle, e->event.get()), request, "cuIpcGetEventHandle"));
     event_handle out;
     std::memcpy(out.data(), &handle, sizeof handle);
     return out;
@@ -76,7 +73,7 @@ class cuda_events {
     CUipcEventHandle handle;
     std::memcpy(&handle, r.handle.data(), sizeof handle);
     CUevent e = nullptr;
-    if (auto ok = done(::cuIpcOpenEventHandle(&e, handle), name_of<open>(), "cuIpcOpenEventHandle"); !ok) return ok;
+    TROUPE_TRY(done(::cuIpcOpenEventHandle(&e, handle), name_of<open>(), "cuIpcOpenEventHandle"));
     const std::scoped_lock guard(lock_);
     put(r.event.data(), {.event = cuda::event(e), .inter_process = true, .recorded = true});  // by others, maybe
     return {};
@@ -119,15 +116,14 @@ class cuda_events {
     if (entry* const e = known(memory); e != nullptr && e->inter_process == inter_process) return e;
     CUevent e = nullptr;
     const unsigned flags = inter_process ? CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT;
-    if (auto ok = done(::cuEventCreate(&e, flags), request, "cuEventCreate"); !ok) return ok.error();
+    TROUPE_TRY(done(::cuEventCreate(&e, flags), request, "cuEventCreate"));
     return put(memory, {.event = cuda::event(e), .inter_process = inter_process, .recorded = false});
   }
   result<void> record_on(CUstream s, std::byte* memory, std::uint64_t number, bool inter_process,
                          std::string_view request) {
-    const auto e = find_or_make(memory, inter_process, request);
-    if (!e) return e.error();
-    if (auto ok = done(::cuEventRecord((*e)->event.get(), s), request, "cuEventRecord"); !ok) return ok;
-    (*e)->recorded = true;
+    const auto e = TROUPE_TRY(find_or_make(memory, inter_process, request));
+    TROUPE_TRY(done(::cuEventRecord(e->event.get(), s), request, "cuEventRecord"));
+    e->recorded = true;
     event_memory& m = event_memory::at(memory);
     m.enqueued.store(number, std::memory_order_release);
     return done(
@@ -135,9 +131,8 @@ class cuda_events {
         request, "cuStreamWriteValue64");
   }
   result<void> wait_on(CUstream s, const std::byte* memory, std::string_view request) {
-    const auto e = find(memory, request, "event");
-    if (!e) return e.error();
-    return done(::cuStreamWaitEvent(s, e->event, CU_EVENT_WAIT_DEFAULT), request, "cuStreamWaitEvent");
+    const auto e = TROUPE_TRY(find(memory, request, "event"));
+    return done(::cuStreamWaitEvent(s, e.event, CU_EVENT_WAIT_DEFAULT), request, "cuStreamWaitEvent");
   }
 
   std::mutex lock_;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host engine of events: the worker's clock.
 #include <troupe/base/clock.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/events/requests.hpp>
 #include <troupe/worker/engine.hpp>
 
@@ -41,8 +42,8 @@ struct host_events {
   result<void> run(const hold_back& r, call&) { return recorded(r.event.data(), name_of<hold_back>().data(), "event"); }
   result<void> run(const reach& r, call&) { return recorded(r.event.data(), name_of<reach>().data(), "event"); }
   result<std::int64_t> run(const elapsed_time& r, call&) {
-    if (auto ok = recorded(r.from.data(), name_of<elapsed_time>().data(), "from"); !ok) return ok.error();
-    if (auto ok = recorded(r.to.data(), name_of<elapsed_time>().data(), "to"); !ok) return ok.error();
+    TROUPE_TRY(recorded(r.from.data(), name_of<elapsed_time>().data(), "from"));
+    TROUPE_TRY(recorded(r.to.data(), name_of<elapsed_time>().data(), "to"));
     return static_cast<std::int64_t>(event_memory::at(r.to.data()).at_ns - event_memory::at(r.from.data()).at_ns);
   }
   result<event_handle> run(const share&, call&) { return between_processes(name_of<share>().data()); }

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/faults/internal/process.hpp>
@@ -99,7 +100,7 @@ using cuda::done;
 struct cuda_engine {
   static result<std::unique_ptr<cuda_engine>> make(const engine_context&) {
     auto out = std::make_unique<cuda_engine>();
-    if (auto ok = load(kernels, out->module_); !ok) return ok.error();
+    TROUPE_TRY(load(kernels, out->module_));
     return out;
   }
 
@@ -117,8 +118,7 @@ struct cuda_engine {
   result<void> run(const faults::exit& r, call&) { ::_exit(static_cast<int>(r.code.value())); }
   result<void> run(const stack_overflow&, call& c) { return launch("deep", c); }
   result<void> run(const failed_assertion&, call& c) {
-    if (!assertion_)
-      if (auto ok = load(faults::assertion, assertion_); !ok) return ok;
+    if (!assertion_) TROUPE_TRY(load(faults::assertion, assertion_));
     return launch(assertion_, "failed_assertion", c);
   }
   result<void> run(const shared_memory_overflow&, call& c) { return launch("beyond_shared", c); }
@@ -139,7 +139,7 @@ struct cuda_engine {
  private:
   static result<void> load(const char* text, cuda::code_module& into) {
     CUmodule made = nullptr;
-    if (auto ok = done(::cuModuleLoadData(&made, text), "cuModuleLoadData"); !ok) return ok;
+    TROUPE_TRY(done(::cuModuleLoadData(&made, text), "cuModuleLoadData"));
     into.reset(made);
     return {};
   }
@@ -148,7 +148,7 @@ struct cuda_engine {
   }
   static result<void> launch(const cuda::code_module& of, const char* name, call& c, void** arguments = nullptr) {
     CUfunction f = nullptr;
-    if (auto ok = done(::cuModuleGetFunction(&f, of.get(), name), "cuModuleGetFunction"); !ok) return ok;
+    TROUPE_TRY(done(::cuModuleGetFunction(&f, of.get(), name), "cuModuleGetFunction"));
     return done(::cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, static_cast<CUstream>(c.stream), arguments, nullptr),
                 "cuLaunchKernel");
   }

@@ -3,6 +3,7 @@
 #include "capture.hpp"
 
 #include <algorithm>
+#include <troupe/base/try.hpp>
 #include <troupe/cuda/embedded.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/graph/internal/tree.hpp>
@@ -27,13 +28,10 @@ result<CUkernel> decider::kernel() {
   const std::scoped_lock guard(lock_);
   if (kernel_ != nullptr) return kernel_;
   CUlibrary library = nullptr;
-  if (auto ok = done(::cuLibraryLoadData(&library, troupe_graph_kernels, nullptr, nullptr, 0, nullptr, nullptr, 0),
-                     "cuLibraryLoadData of the kernel that decides");
-      !ok)
-    return ok.error();
+  TROUPE_TRY(done(::cuLibraryLoadData(&library, troupe_graph_kernels, nullptr, nullptr, 0, nullptr, nullptr, 0),
+                  "cuLibraryLoadData of the kernel that decides"));
   library_.reset(library);
-  if (auto ok = done(::cuLibraryGetKernel(&kernel_, library, "troupe_graph_decide"), "cuLibraryGetKernel"); !ok)
-    return ok.error();
+  TROUPE_TRY(done(::cuLibraryGetKernel(&kernel_, library, "troupe_graph_decide"), "cuLibraryGetKernel"));
   return kernel_;
 }
 
@@ -72,11 +70,9 @@ struct capture::taking {
 
 result<void> capture::run() {
   CUgraph made = nullptr;
-  if (auto ok = done(::cuGraphCreate(&made, 0), "cuGraphCreate"); !ok) return ok;
+  TROUPE_TRY(done(::cuGraphCreate(&made, 0), "cuGraphCreate"));
   into_.graph.reset(made);
-  auto reply = into_.constants.take(max_reply_bytes);
-  if (!reply) return reply.error();
-  reply_ = *reply;
+  reply_ = TROUPE_TRY(into_.constants.take(max_reply_bytes));
   level top{made, scratch_.next(), {}};
   const auto all = body(top, 0, recipe_.head().node_count, recipe_.head().branches, {});
   return all ? result<void>() : all.error();
@@ -111,9 +107,8 @@ result<capture::ends> capture::body(level& in, std::uint32_t i, std::uint32_t en
       on = &*std::min_element(all.begin(), all.end(), [](auto& a, auto& b) { return a.used < b.used; });
       if (on->last != UINT32_MAX) wait_for(on->last);
     }
-    auto made = node(in, i, branches, before.empty() ? after : before);
-    if (!made) return made;
-    known.emplace(i, std::move(*made));
+    auto made = TROUPE_TRY(node(in, i, branches, before.empty() ? after : before));
+    known.emplace(i, std::move(made));
     on->last = i;
     on->used = ++turn;
     i = n.end;
@@ -177,22 +172,19 @@ result<capture::ends> capture::request(level& in, std::uint32_t i, const ends& a
 
 result<CUgraphNode> capture::decide(level& in, const recipe_node& n, CUgraphConditionalHandle handle,
                                     const ends& after) {
-  const auto kernel = decides_.kernel();
-  if (!kernel) return kernel.error();
+  const auto kernel = TROUPE_TRY(decides_.kernel());
   std::uint64_t flag = n.flag;
   void* values[] = {&handle, &flag};
   CUgraphNodeParams how{};
   how.type = CU_GRAPH_NODE_TYPE_KERNEL;
-  how.kernel.kern = *kernel;
+  how.kernel.kern = kernel;
   how.kernel.ctx = decides_.context();
   how.kernel.gridDimX = how.kernel.gridDimY = how.kernel.gridDimZ = 1;
   how.kernel.blockDimX = how.kernel.blockDimY = how.kernel.blockDimZ = 1;
   how.kernel.kernelParams = values;
   CUgraphNode out = nullptr;
-  if (auto ok = done(::cuGraphAddNode_v2(&out, in.graph, after.data(), nullptr, after.size(), &how),
-                     "cuGraphAddNode of the kernel that decides");
-      !ok)
-    return ok.error();
+  TROUPE_TRY(done(::cuGraphAddNode_v2(&out, in.graph, after.data(), nullptr, after.size(), &how),
+                  "cuGraphAddNode of the kernel that decides"));
   return out;
 }
 
@@ -227,10 +219,10 @@ result<capture::ends> capture::conditional(level& in, std::uint32_t i, std::uint
   into_.last_of.emplace(out, i);
   for (unsigned part = 0; part < how.conditional.size; ++part) {
     level inside{how.conditional.phGraph_out[part], scratch_.next(), {}};
-    const auto last = body(inside, part == 0 ? i + 1 : n.otherwise, part == 0 ? n.otherwise : n.end, branches, {});
-    if (!last) return last.error();
+    const auto last =
+        TROUPE_TRY(body(inside, part == 0 ? i + 1 : n.otherwise, part == 0 ? n.otherwise : n.end, branches, {}));
     if (!repeats) continue;
-    if (const auto again = decide(inside, n, handle, *last); !again) return refused(again.error());
+    if (const auto again = decide(inside, n, handle, last); !again) return refused(again.error());
   }
   return ends{out};
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 
 namespace troupe::graph {
@@ -29,34 +30,30 @@ result<cuda::executable_graph> instantiate(const recipe_view& recipe, const capt
 result<void> executable::change(const recipe_view& recipe, const operation_list& what, decider& decides,
                                 CUstream recorder, call& c, bool may_update, std::vector<left_over>& gone) {
   collect(gone);
-  auto after = end_of_launches();
-  if (!after) return after.error();
+  auto after = TROUPE_TRY(end_of_launches());
   if (may_update && graph_) {
     scratch_.begin();
-    auto made = record(recipe, what, decides, recorder, c, scratch_);
-    if (!made) return made.error();
+    auto made = TROUPE_TRY(record(recipe, what, decides, recorder, c, scratch_));
     CUgraphExecUpdateResultInfo said{};
-    if (::cuGraphExecUpdate(graph_.get(), made->graph.get(), &said) == CUDA_SUCCESS) {
+    if (::cuGraphExecUpdate(graph_.get(), made.graph.get(), &said) == CUDA_SUCCESS) {
       leave({.graph = {},
-             .constants = std::exchange(constants_, std::move(made->constants)),
+             .constants = std::exchange(constants_, std::move(made.constants)),
              .scratch = {},
              .pieces = scratch_.take_unwanted(),
-             .after = std::move(*after)});
+             .after = std::move(after)});
       return {};
     }
-    made->constants.begin();
-    spare_.push_back(std::move(made->constants));
+    made.constants.begin();
+    spare_.push_back(std::move(made.constants));
   }
   all_scratch own;
-  auto made = record(recipe, what, decides, recorder, c, own);
-  if (!made) return made.error();
-  auto fresh = instantiate(recipe, *made);
-  if (!fresh) return fresh.error();
-  left_over old{.graph = std::exchange(graph_, std::move(*fresh)),
-                .constants = std::exchange(constants_, std::move(made->constants)),
+  auto made = TROUPE_TRY(record(recipe, what, decides, recorder, c, own));
+  auto fresh = TROUPE_TRY(instantiate(recipe, made));
+  left_over old{.graph = std::exchange(graph_, std::move(fresh)),
+                .constants = std::exchange(constants_, std::move(made.constants)),
                 .scratch = std::exchange(scratch_, std::move(own)),
                 .pieces = {},
-                .after = std::move(*after)};
+                .after = std::move(after)};
   if (old.graph) leave(std::move(old));
   return {};
 }
@@ -85,9 +82,9 @@ result<std::vector<cuda::event>> executable::end_of_launches() const {
   std::vector<cuda::event> out;
   for (const CUstream s : launched_on_) {
     CUevent e = nullptr;
-    if (auto ok = done(::cuEventCreate(&e, CU_EVENT_DISABLE_TIMING), "cuEventCreate"); !ok) return ok.error();
+    TROUPE_TRY(done(::cuEventCreate(&e, CU_EVENT_DISABLE_TIMING), "cuEventCreate"));
     out.emplace_back(e);
-    if (auto ok = done(::cuEventRecord(e, s), "cuEventRecord"); !ok) return ok.error();
+    TROUPE_TRY(done(::cuEventRecord(e, s), "cuEventRecord"));
   }
   return out;
 }

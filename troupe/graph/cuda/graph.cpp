@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA engine of graph: the driver's graphs, made of what the engines of the requests enqueue.
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/graph/engine/known_graphs.hpp>
 
@@ -29,7 +31,7 @@ class cuda_graphs {
     if (!known->is(recipe, openings)) [[unlikely]] {
       const bool may_update = known->version != 0 && known->openings == openings;
       known->version = 0;  // while nobody knows what it is
-      if (auto ok = change(known->made, recipe, may_update, c, gone); !ok) return ok;
+      TROUPE_TRY(change(known->made, recipe, may_update, c, gone));
       known->version = recipe.head().version;
       known->openings = openings;
     }
@@ -54,12 +56,11 @@ class cuda_graphs {
   // others ask it how far it is.
   result<CUstream> recorder_of(const call& c) {
     if (c.lane >= recorders_.size())
-      return error(reaction::fatal, "graph", "lane " + std::to_string(c.lane) + " is none of the worker's");
+      return error(reaction::fatal, "graph", cat("lane ", c.lane, " is none of the worker's"));
     auto& place = recorders_[c.lane];
     if (!place) {
       CUstream made = nullptr;
-      if (auto ok = cuda::done(::cuStreamCreate(&made, CU_STREAM_NON_BLOCKING), "cuStreamCreate"); !ok)
-        return ok.error();
+      TROUPE_TRY(cuda::done(::cuStreamCreate(&made, CU_STREAM_NON_BLOCKING), "cuStreamCreate"));
       place.reset(made);
     }
     return place.get();
@@ -67,11 +68,9 @@ class cuda_graphs {
 
   result<void> change(executable& g, const recipe_view& recipe, bool may_update, call& c,
                       std::vector<left_over>& gone) {
-    const auto what = find_operations(recipe, among_, true);
-    if (!what) return what.error();
-    const auto stream = recorder_of(c);
-    if (!stream) return stream.error();
-    return g.change(recipe, *what, decides_, *stream, c, may_update, gone);
+    const auto what = TROUPE_TRY(find_operations(recipe, among_, true));
+    const auto stream = TROUPE_TRY(recorder_of(c));
+    return g.change(recipe, what, decides_, stream, c, may_update, gone);
   }
 
   const troupe_engine_neighbours among_;

@@ -2,22 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory.hpp"
 
+#include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 
 namespace troupe::graph {
 
 result<cuda::device_memory> device_pieces::make(std::uint64_t bytes) {
   CUdeviceptr made = 0;
-  if (auto ok = cuda::done(::cuMemAlloc(&made, bytes), "cuMemAlloc of memory for a graph"); !ok) return ok.error();
+  TROUPE_TRY(cuda::done(::cuMemAlloc(&made, bytes), "cuMemAlloc of memory for a graph"));
   return cuda::device_memory(made);
 }
 
 result<cuda::pinned_memory> pinned_pieces::make(std::uint64_t bytes) {
   void* made = nullptr;
-  if (auto ok = cuda::done(::cuMemHostAlloc(&made, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
-                           "cuMemHostAlloc");
-      !ok)
-    return ok.error();
+  TROUPE_TRY(cuda::done(::cuMemHostAlloc(&made, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
+                        "cuMemHostAlloc"));
   return cuda::pinned_memory(static_cast<std::byte*>(made));
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <troupe/base/result.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/cuda/handles.hpp>
 #include <vector>
 
@@ -29,9 +30,8 @@ class reused_memory {
     while (taken_ < pieces_.size() && pieces_[taken_].bytes < bytes) ++taken_;
     if (taken_ == pieces_.size()) {
       const std::uint64_t all = std::max(bytes, Kind::least_bytes);
-      auto made = Kind::make(all);
-      if (!made) return made.error();
-      pieces_.push_back({std::move(*made), all, false});
+      auto made = TROUPE_TRY(Kind::make(all));
+      pieces_.push_back({std::move(made), all, false});
     }
     used_ = bytes;
     pieces_[taken_].wanted = true;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host engine of graph: runs the requests one after the other, by the engines of their libraries.
 #include <algorithm>
+#include <troupe/base/try.hpp>
 #include <troupe/graph/engine/known_graphs.hpp>
 #include <troupe/graph/engine/operations.hpp>
 #include <troupe/graph/internal/tree.hpp>
@@ -20,9 +21,8 @@ class host_graphs {
 
   result<void> run(const launch& r, call& c) {
     const recipe_view recipe(r.graph.recipe());
-    const auto what = operations_of(r, recipe);
-    if (!what) return what.error();
-    return run(recipe, **what, 0, recipe.head().node_count, c);
+    const auto what = TROUPE_TRY(operations_of(r, recipe));
+    return run(recipe, *what, 0, recipe.head().node_count, c);
   }
   result<void> run(const unload& r, call&) {
     known_.forget(reinterpret_cast<std::uintptr_t>(r.root.data()));
@@ -48,9 +48,8 @@ class host_graphs {
     const std::uint64_t openings = among_.openings(among_.set);
     if (known->is(recipe, openings)) [[likely]]
       return known->made;
-    auto found = find_operations(recipe, among_, false);
-    if (!found) return found.error();
-    known->made = std::make_shared<const operation_list>(std::move(*found));
+    auto found = TROUPE_TRY(find_operations(recipe, among_, false));
+    known->made = std::make_shared<const operation_list>(std::move(found));
     known->version = recipe.head().version;
     known->openings = openings;
     return known->made;

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
 #include <troupe/graph/internal/accesses.hpp>
 #include <troupe/graph/internal/core.hpp>
 
@@ -18,7 +19,7 @@ std::string quoted(const std::string& text) {
 // A body is a box; what is in it has names that begin with its own. Edges go between boxes by a point in each.
 void write(const tree_body& all, const std::string& prefix, const std::string& ids, const std::string& indent,
            std::string& out) {
-  const auto id_of = [&](const tree_node& n) { return ids + std::to_string(n.number); };
+  const auto id_of = [&](const tree_node& n) { return cat(ids, n.number); };
   const auto box = [&](const tree_body& inside, const tree_node& n, const std::string& id, const char* title) {
     out += indent + "  subgraph \"cluster_" + id + "\" {\n" + indent + "    label=" + quoted(title) + ";\n";
     write(inside, prefix_inside(n, prefix), id + ".", indent + "    ", out);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/base/cat.hpp>
 #include <troupe/graph/step.hpp>
 
 namespace troupe::graph {
@@ -34,7 +35,7 @@ struct condition {
 std::string name_of(const tree_node& n, const std::string& prefix);
 /// What the nodes inside are called after.
 inline std::string prefix_inside(const tree_node& n, const std::string& prefix) {
-  return n.kind == node_kind::child ? prefix + std::to_string(n.number) + "." : prefix;
+  return n.kind == node_kind::child ? cat(prefix, n.number, ".") : prefix;
 }
 std::size_t count_of(const tree_body& all);
 

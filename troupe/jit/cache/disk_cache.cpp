@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <troupe/base/cat.hpp>
 #include <troupe/jit/cache/disk_cache.hpp>
 #include <troupe/jit/cache/files.hpp>
 
@@ -88,7 +89,7 @@ std::vector<stored_file> files_in(int folder) {
 
 // Another user could write there: nothing in it can be trusted.
 std::string why_untrusted(const struct stat& s) {
-  if (s.st_uid != ::geteuid()) return "it belongs to user " + std::to_string(s.st_uid);
+  if (s.st_uid != ::geteuid()) return cat("it belongs to user ", s.st_uid);
   if ((s.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "others may write it (chmod go-w)";
   return {};
 }
@@ -171,12 +172,11 @@ std::string disk_cache::store(std::string_view key, const manifest& made_from, s
   const folder_ref opened = open_folder(why_not);
   if (!opened) return why_not;
   const int folder = opened->get();
-  const std::string unfinished = std::string(unfinished_prefix) + std::to_string(::getpid()) + "." +
-                                 std::to_string(reinterpret_cast<std::uintptr_t>(this)) + "." +
-                                 std::to_string(stored_.fetch_add(1));
+  const std::string unfinished =
+      cat(unfinished_prefix, ::getpid(), ".", reinterpret_cast<std::uintptr_t>(this), ".", stored_.fetch_add(1));
   const std::string bytes = pack(key, made_from, value);
   if (bytes.size() > most_bytes_ || bytes.size() > most_entry_bytes)
-    return "too large for the cache: " + std::to_string(bytes.size()) + " bytes";
+    return cat("too large for the cache: ", bytes.size(), " bytes");
   const std::string name = kernel::to_hex(kernel::digest_of(key)) + std::string(entry_suffix);
   (void)::unlinkat(folder, unfinished.c_str(), 0);  // of a process that had our number and died
   file_descriptor fd(::openat(folder, unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));

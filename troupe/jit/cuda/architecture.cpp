@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <charconv>
+#include <troupe/base/cat.hpp>
 #include <troupe/jit/cuda/architecture.hpp>
 
 namespace troupe::jit {
@@ -14,7 +15,7 @@ error refusal(reaction r, const std::string& text) { return error(r, "jit", "jit
 
 std::string list(const std::vector<capability>& known) {
   std::string out;
-  for (const capability k : known) out += (out.empty() ? "" : ", ") + std::to_string(k);
+  for (const capability k : known) out += cat(out.empty() ? "" : ", ", k);
   return out;
 }
 
@@ -36,15 +37,15 @@ result<target> target_for(const std::string& asked, capability gpu, const std::v
                      "architecture is \"" + asked + "\"; the installed NVRTC compiles for " + list(known));
     return target{asked};
   }
-  if (knows(gpu)) return target{"sm_" + std::to_string(gpu) + (gpu >= first_with_own_code ? "a" : "")};
+  if (knows(gpu)) return target{cat("sm_", gpu, gpu >= first_with_own_code ? "a" : "")};
   const auto above = std::upper_bound(known.begin(), known.end(), gpu);
   if (above == known.begin())
-    return refusal(reaction::unsupported, "the GPU's capability is " + std::to_string(gpu) +
-                                              "; the installed NVRTC compiles for " + list(known));
+    return refusal(reaction::unsupported,
+                   cat("the GPU's capability is ", gpu, "; the installed NVRTC compiles for ", list(known)));
   const std::string nearest = std::to_string(*std::prev(above));
-  return target{"compute_" + nearest, "note: the GPU's capability is " + std::to_string(gpu) +
-                                          ", which the installed NVRTC does not know: compiled to PTX for " + nearest +
-                                          "\n"};
+  return target{"compute_" + nearest,
+                cat("note: the GPU's capability is ", gpu,
+                    ", which the installed NVRTC does not know: compiled to PTX for ", nearest, "\n")};
 }
 
 // PTX goes on to newer GPUs, machine code to those with a higher minor number, "f" to the same, "a" to none.

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/jit/cuda/compile.hpp>
 #include <troupe/jit/cuda/translate.hpp>
 #include <troupe/jit/internal/compiler_options.hpp>
@@ -15,9 +17,9 @@ bool is_linked(const recipe& r) noexcept { return !r.relocatable && (!r.units.em
 // What the linker makes code with, as it spells it. The compiler's options that decide that are given to both.
 std::vector<std::string> linker_options(const recipe& r, const target& to) {
   std::vector<std::string> all{"-arch=" + to.architecture};
-  if (r.max_registers != 0) all.push_back("-maxrregcount=" + std::to_string(r.max_registers));
+  if (r.max_registers != 0) all.push_back(cat("-maxrregcount=", r.max_registers));
   if (r.optimisation == 0) all.emplace_back("-O0");
-  if (r.optimisation == 1 || r.optimisation == 2) all.push_back("-Xptxas=-O" + std::to_string(r.optimisation));
+  if (r.optimisation == 1 || r.optimisation == 2) all.push_back(cat("-Xptxas=-O", r.optimisation));
   if (r.debug_information) all.emplace_back("-lineinfo");
   bool precise_division = !r.fast_math, precise_root = !r.fast_math;
   for (const std::string& option : r.options) {
@@ -52,7 +54,7 @@ bool is_lost_between_compiler_and_linker(std::string_view option) {
 result<void> check_options(const recipe& r, const target& to) {
   for (std::size_t i = 0; i < r.options.size(); ++i) {
     const std::string& o = r.options[i];
-    const std::string which = "options[" + std::to_string(i) + "] is " + detail::text(o);
+    const std::string which = cat("options[", i, "] is ", detail::text(o));
     if (!is_nvrtcs(o)) return refusal(reaction::unsupported, which + ", which NVRTC is not given; " + instead_of(o));
     if (to.is_ptx() && o.starts_with("--ptxas-options="))
       return refusal(reaction::unsupported, which + ", which is for machine code; this is compiled for \"" +
@@ -108,17 +110,16 @@ class job {
     };
     const auto compile = [&](const std::string& name, const std::string& text, const std::vector<std::string>& kernels,
                              const std::vector<std::string>& globals) -> result<void> {
-      auto one = translate(with_, recipe_, {name, text, kernels, globals}, target_, what, how_long_, out_);
-      if (!one) return one.error();
-      made.push_back(std::move(*one));
+      auto one = TROUPE_TRY(translate(with_, recipe_, {name, text, kernels, globals}, target_, what, how_long_, out_));
+      made.push_back(std::move(one));
       add_names(made.back().names);
       order.parts.push_back({name, made.back().bytes});
       return {};
     };
-    if (auto ok = compile(recipe_.name, recipe_.source, recipe_.kernels, recipe_.globals); !ok) return ok.error();
+    TROUPE_TRY(compile(recipe_.name, recipe_.source, recipe_.kernels, recipe_.globals));
     for (const unit& u : recipe_.units) {
       if (!u.source.empty()) {
-        if (auto ok = compile(u.name, u.source, none, none); !ok) return ok.error();
+        TROUPE_TRY(compile(u.name, u.source, none, none));
         continue;
       }
       const std::string_view image(reinterpret_cast<const char*>(u.image.data()), u.image.size());
@@ -129,9 +130,8 @@ class job {
       out_.gave_up = true;
       return how_long_.cancelled() ? was_cancelled(recipe_) : out_of_time(recipe_, "it was not linked after ");
     }
-    auto image = with_.links->link(order, recipe_.name, out_.log);
-    if (!image) return image.error();
-    return translated{std::move(*image), std::move(names)};
+    auto image = TROUPE_TRY(with_.links->link(order, recipe_.name, out_.log));
+    return translated{std::move(image), std::move(names)};
   }
 
   // All of it was written before the compiler began: else nobody knows which of two contents it has seen.
@@ -161,24 +161,22 @@ result<compiler> compiler_for(const nvrtc& with, const recipe& r, capability gpu
   if (!r.compiler.empty())
     return refusal(reaction::unsupported,
                    "compiler is \"" + r.compiler + "\"; on a GPU NVRTC compiles, which is no program: leave it empty");
-  auto to = target_for(r.architecture, gpu, with.known);
-  if (!to) return to.error();
-  if (auto fine = check_options(r, *to); !fine) return fine.error();
-  std::string identity = with.identity + to->architecture;
+  auto to = TROUPE_TRY(target_for(r.architecture, gpu, with.known));
+  TROUPE_TRY(check_options(r, to));
+  std::string identity = with.identity + to.architecture;
   if (is_linked(r)) {
-    if (to->is_ptx() && !r.link_time_optimisation)
-      return refusal(reaction::unsupported, "units are linked for \"" + to->architecture +
+    if (to.is_ptx() && !r.link_time_optimisation)
+      return refusal(reaction::unsupported, "units are linked for \"" + to.architecture +
                                                 "\", PTX; several sources become one PTX with link_time_optimisation "
                                                 "alone: set it true");
-    const auto links = with.links->identity();
-    if (!links) return links.error();
-    identity += *links;
+    const auto links = TROUPE_TRY(with.links->identity());
+    identity += links;
   }
   return compiler{.path = {},
                   .identity = std::move(identity),
                   .version = "NVRTC " + with.version,
-                  .architecture = to->architecture,
-                  .note = to->note};
+                  .architecture = to.architecture,
+                  .note = to.note};
 }
 
 compiled compile(const nvrtc& with, const compiler& c, const recipe& r, const patience& how_long) {

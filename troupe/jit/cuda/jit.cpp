@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <filesystem>
+#include <troupe/base/try.hpp>
 #include <troupe/jit/cuda/compile.hpp>
 #include <troupe/jit/cuda/load.hpp>
 #include <troupe/jit/internal/engine.hpp>
@@ -30,11 +31,9 @@ class gpu_jit : public engine_with<gpu_programs> {
  public:
   static constexpr bool recordable = true;
   static result<std::unique_ptr<gpu_jit>> make(const engine_context& context) {
-    const auto limits = kernel::gpu_limits::of(context.device);
-    if (!limits) return limits.error();
-    auto with = nvrtc::find();
-    if (!with) return with.error();
-    return std::unique_ptr<gpu_jit>(new gpu_jit(*limits, std::move(*with)));
+    const auto limits = TROUPE_TRY(kernel::gpu_limits::of(context.device));
+    auto with = TROUPE_TRY(nvrtc::find());
+    return std::unique_ptr<gpu_jit>(new gpu_jit(limits, std::move(with)));
   }
   const char* version() const { return version_.c_str(); }
   std::string notes() const {

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <map>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/base/unique_handle.hpp>
 #include <troupe/jit/cache/compiled.hpp>
 #include <troupe/jit/cuda/linker.hpp>
@@ -134,17 +136,16 @@ result<std::shared_ptr<const linker::calls>> linker::load() {
   if (!missing.empty()) return no_library(file + " has no " + missing);
   unsigned major = 0, minor = 0;
   (void)all.version(&major, &minor);
-  version_ = "nvJitLink " + std::to_string(major) + "." + std::to_string(minor);
+  version_ = cat("nvJitLink ", major, ".", minor);
   identity_ = version_;
   if (Dl_info at{}; ::dladdr(reinterpret_cast<const void*>(all.version), &at) != 0 && at.dli_fname != nullptr)
-    if (const auto s = glance_at(at.dli_fname))
-      identity_ += " " + s->path + " " + std::to_string(s->bytes) + " " + std::to_string(s->changed_ns);
+    if (const auto s = glance_at(at.dli_fname)) identity_ += cat(" ", s->path, " ", s->bytes, " ", s->changed_ns);
   loaded_ = made;
   return loaded_;
 }
 
 result<std::string> linker::identity() {
-  if (auto fine = load(); !fine) return fine.error();
+  TROUPE_TRY(load());
   return identity_;
 }
 
@@ -154,16 +155,14 @@ std::string linker::description() {
 }
 
 result<std::string> linker::link(const order& o, const std::string& name, std::string& log) {
-  const auto loaded = load();
-  if (!loaded) return loaded.error();
-  const calls& call = **loaded;
+  const auto loaded = TROUPE_TRY(load());
+  const calls& call = *loaded;
   std::vector<nvJitLinkInputType> types;
   for (const part& p : o.parts) {
-    const auto type = type_of(p, o.lto);
-    if (!type) return type.error();
-    types.push_back(*type);
+    const auto type = TROUPE_TRY(type_of(p, o.lto));
+    types.push_back(type);
   }
-  if (auto once = check_names(o.parts); !once) return once.error();
+  TROUPE_TRY(check_names(o.parts));
 
   std::vector<const char*> options;
   for (const std::string& option : o.options) options.push_back(option.c_str());
@@ -209,7 +208,7 @@ result<std::string> linker::link(const order& o, const std::string& name, std::s
         guilty != nullptr && types[static_cast<std::size_t>(guilty - o.parts.data())] == NVJITLINK_INPUT_CUBIN;
     return failure(ours ? reaction::unsupported : reaction::caller_bug,
                    name + " does not link: " + (guilty != nullptr ? guilty->name + ": " : "") +
-                       (complaint.empty() ? "nvJitLink ended with code " + std::to_string(r) : complaint) +
+                       (complaint.empty() ? cat("nvJitLink ended with code ", static_cast<int>(r)) : complaint) +
                        (code ? "; expected relocatable machine code for the architecture of the whole" : ""),
                    r);
   }

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/jit/cuda/architecture.hpp>
 #include <troupe/jit/cuda/load.hpp>
 
@@ -29,16 +31,15 @@ result<std::shared_ptr<const gpu_program>> load(const recipe& r, std::shared_ptr
   if (r.relocatable) return image_alone("is relocatable and has to be linked");
   const capability gpu = limits.major * 10 + limits.minor;
   if (!r.architecture.empty() && !runs_on(r.architecture, gpu))
-    return image_alone("is compiled for " + r.architecture + " (this GPU is sm_" + std::to_string(gpu) +
-                       "; leave architecture empty)");
-  auto image = kernel::gpu_image::load(*bytes, r.name, limits, left_to_the_driver(r));
-  if (!image) return image.error();
+    return image_alone(
+        cat("is compiled for ", r.architecture, " (this GPU is sm_", gpu, "; leave architecture empty)"));
+  auto image = TROUPE_TRY(kernel::gpu_image::load(*bytes, r.name, limits, left_to_the_driver(r)));
   for (const std::string& name : r.kernels)
-    if (image->find_kernel(name) == nullptr) return refusal(r, name + " is no kernel; expected a __global__ function");
+    if (image.find_kernel(name) == nullptr) return refusal(r, name + " is no kernel; expected a __global__ function");
   for (const std::string& name : r.globals)
-    if (image->find_global(name) == nullptr)
+    if (image.find_global(name) == nullptr)
       return refusal(r, name + " is no variable of the GPU; expected one that is __device__ or __constant__");
-  return std::make_shared<const gpu_program>(r.name, std::move(*image), std::move(bytes));
+  return std::make_shared<const gpu_program>(r.name, std::move(image), std::move(bytes));
 }
 
 }  // namespace troupe::jit

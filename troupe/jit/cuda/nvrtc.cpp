@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/jit/cache/manifest.hpp>
 #include <troupe/jit/cuda/nvrtc.hpp>
 
@@ -67,7 +69,7 @@ result<nvrtc> nvrtc::find() {
   nvrtc out;
   int major = 0, minor = 0, count = 0;
   if (const nvrtcResult r = ::nvrtcVersion(&major, &minor); r != NVRTC_SUCCESS) return call_failed("nvrtcVersion", r);
-  out.version = std::to_string(major) + "." + std::to_string(minor);
+  out.version = cat(major, ".", minor);
   out.cuda_version = std::to_string(1000 * major + 10 * minor);
   if (const nvrtcResult r = ::nvrtcGetNumSupportedArchs(&count); r != NVRTC_SUCCESS)
     return call_failed("nvrtcGetNumSupportedArchs", r);
@@ -75,9 +77,8 @@ result<nvrtc> nvrtc::find() {
   if (const nvrtcResult r = ::nvrtcGetSupportedArchs(out.known.data()); r != NVRTC_SUCCESS)
     return call_failed("nvrtcGetSupportedArchs", r);
   std::sort(out.known.begin(), out.known.end());
-  auto headers = find_headers();
-  if (!headers) return headers.error();
-  out.own_headers = std::move(*headers);
+  auto headers = TROUPE_TRY(find_headers());
+  out.own_headers = std::move(headers);
   const char* const named = std::getenv("TROUPE_CUDA_INCLUDE");
   out.include_folder = named != nullptr && *named != '\0' ? named : TROUPE_CUDA_INCLUDE_FOLDER;
   kernel::byte_writer identity;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/jit/cuda/precompiled.hpp>
 
 namespace troupe::jit {
@@ -29,15 +31,13 @@ result<std::optional<precompiled::turn>> precompiled::begin(std::string key, con
   while (!held.try_lock_for(std::chrono::milliseconds(20)))
     if (how_long.over()) return std::optional<turn>();
   if (!room_) {
-    auto made = private_folder::make();
-    if (!made) return made.error();
-    room_ = std::move(*made);
+    room_ = TROUPE_TRY(private_folder::make());
   }
   const auto known = std::find_if(kept_.begin(), kept_.end(), [&](const kept& k) { return k.key == key; });
   if (known != kept_.end()) {
     kept_.splice(kept_.begin(), kept_, known);
   } else {
-    const std::string folder = room_->path() + "/" + std::to_string(++made_);
+    const std::string folder = cat(room_->path(), "/", ++made_);
     std::error_code failed;
     if (!std::filesystem::create_directory(folder, failed))
       return error(reaction::retry_later, "jit", "jit.compile: making " + folder + ": " + failed.message());
@@ -57,8 +57,8 @@ void precompiled::forget(std::size_t all_but) {
 
 // What was there before is gone with the old heap.
 std::string precompiled::grow(std::size_t bytes) {
-  const std::string needed = "they need " + std::to_string(bytes) + " bytes";
-  if (bytes > most_heap_bytes) return needed + ", more than " + std::to_string(most_heap_bytes);
+  const std::string needed = cat("they need ", bytes, " bytes");
+  if (bytes > most_heap_bytes) return cat(needed, ", more than ", most_heap_bytes);
   if (const nvrtcResult r = ::nvrtcSetPCHHeapSize(bytes + bytes / 4); r != NVRTC_SUCCESS)
     return needed + ": nvrtcSetPCHHeapSize: " + ::nvrtcGetErrorString(r);
   forget(0);

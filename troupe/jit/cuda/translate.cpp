@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <tuple>
 
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/base/unique_handle.hpp>
 #include <troupe/jit/cuda/host_code.hpp>
 #include <troupe/jit/cuda/messages.hpp>
@@ -87,14 +89,13 @@ class translation {
   }
 
   std::vector<std::string> options(bool with_what_nvcc_includes) const {
-    std::vector<std::string> all{"--gpu-architecture=" + target_.architecture,
-                                 "--std=c++" + std::to_string(recipe_.standard),
+    std::vector<std::string> all{"--gpu-architecture=" + target_.architecture, cat("--std=c++", recipe_.standard),
                                  std::string("--fmad=") + (recipe_.fuse_multiply_add ? "true" : "false")};
     if (recipe_.fast_math) all.emplace_back("--use_fast_math");
     if (recipe_.fast_math && !recipe_.fuse_multiply_add) all.emplace_back("--fmad=false");
     if (recipe_.flush_to_zero) all.emplace_back("--ftz=true");
-    if (recipe_.max_registers != 0) all.push_back("--maxrregcount=" + std::to_string(recipe_.max_registers));
-    if (recipe_.optimisation != 3) all.push_back("--ptxas-options=-O" + std::to_string(recipe_.optimisation));
+    if (recipe_.max_registers != 0) all.push_back(cat("--maxrregcount=", recipe_.max_registers));
+    if (recipe_.optimisation != 3) all.push_back(cat("--ptxas-options=-O", recipe_.optimisation));
     if (recipe_.debug_information) all.emplace_back("--generate-line-info");
     // Functions for the host stand beside kernels, and what both use has no word in front: NVRTC would refuse it.
     all.emplace_back("--device-as-default-execution-space");
@@ -144,10 +145,9 @@ class translation {
     if (!recipe_.precompiled_headers) return std::optional<precompiled::turn>();
     std::string key = key_of_headers(given, remarks);
     if (key.empty()) return std::optional<precompiled::turn>();
-    auto mine = with_.headers->begin(std::move(key), how_long_);
-    if (!mine) return mine;
-    if (!*mine) return gave_up();
-    given.insert(given.end(), {"--pch", "--pch-dir=" + (*mine)->folder(), "--pch-verbose=false"});
+    auto mine = TROUPE_TRY(with_.headers->begin(std::move(key), how_long_));
+    if (!mine) return gave_up();
+    given.insert(given.end(), {"--pch", "--pch-dir=" + mine->folder(), "--pch-verbose=false"});
     return mine;
   }
 
@@ -178,11 +178,10 @@ class translation {
   }
 
   result<outcome> attempt(const std::string& source, bool with_what_nvcc_includes) {
-    if (auto fine = make(source); !fine) return fine.error();
+    TROUPE_TRY(make(source));
     std::vector<std::string> given = options(with_what_nvcc_includes);
     outcome out{};
-    const auto headers = turn_for_headers(given, out.remarks);
-    if (!headers) return headers.error();
+    const auto headers = TROUPE_TRY(turn_for_headers(given, out.remarks));
     std::vector<const char*> pointers;
     for (const std::string& o : given) pointers.push_back(o.c_str());
     question until{how_long_};
@@ -194,7 +193,7 @@ class translation {
     if (nvrtcSetFlowCallback != nullptr) (void)::nvrtcSetFlowCallback(program_.get(), ask, &until);
     out.code = ::nvrtcCompileProgram(program_.get(), static_cast<int>(pointers.size()), pointers.data());
     std::string log = read_log();
-    if (*headers && out.code == NVRTC_SUCCESS) out.remarks += (*headers)->ended(program_.get(), log);
+    if (headers && out.code == NVRTC_SUCCESS) out.remarks += headers->ended(program_.get(), log);
     out.said = in_the_words_of(source_, log, nowhere, with_.own_headers);
     if (!until.over) return out;
     said_.log += out.said.log;

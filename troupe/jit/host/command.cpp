@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/channel/process.hpp>
 #include <troupe/jit/host/command.hpp>
 
@@ -71,8 +72,7 @@ result<command_outcome> run_command(const std::string& keeper, const command& c)
       .environment = environment_for(c.folder),
       .stderr_fd = theirs.get()};
   options.args.insert(options.args.end(), c.line.begin(), c.line.end());
-  auto kept = process::launch(options);
-  if (!kept) return kept.error();
+  auto kept = TROUPE_TRY(process::launch(options));
   theirs.reset();
 
   command_outcome out;
@@ -82,14 +82,14 @@ result<command_outcome> run_command(const std::string& keeper, const command& c)
       if (!take_messages(ours.get(), c.message_bytes, out)) break;
     } else if (!out.gave_up) {
       out.gave_up = true;
-      (void)kept->kill(SIGTERM);  // it kills the whole family
+      (void)kept.kill(SIGTERM);  // it kills the whole family
       how_long = patience(now_ns() + grace_ns);
     } else {
       break;
     }
   }
   const auto end =
-      kept->wait(out.gave_up ? how_long.deadline_ns() : std::max(now_ns() + grace_ns, c.how_long.deadline_ns()));
+      kept.wait(out.gave_up ? how_long.deadline_ns() : std::max(now_ns() + grace_ns, c.how_long.deadline_ns()));
   if (!end) return end.error();
   out.exit_code = end->how == exit_status::ending::exited ? end->value : 128 + end->value;
   make_printable(out.messages);

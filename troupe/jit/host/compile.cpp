@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <time.h>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/jit/cache/files.hpp>
 #include <troupe/jit/cache/includes.hpp>
 #include <troupe/jit/host/command.hpp>
@@ -91,9 +93,7 @@ class job {
   }
 
   result<void> prepare() {
-    auto folder = private_folder::make();
-    if (!folder) return folder.error();
-    folder_ = std::move(*folder);
+    folder_ = TROUPE_TRY(private_folder::make());
     const std::string in = folder_->path() + "/" + place;
     bool written = write_file(in, recipe_.name, recipe_.source);
     for (const auto& [name, text] : recipe_.headers) written = written && write_file(in, name, text);
@@ -123,7 +123,7 @@ class job {
       replace_all(said->messages, ours, std::string_view(ours).substr(3));
     name_headers(said->messages);
     out_.log += said->messages;
-    if (said->cut_bytes != 0) out_.log += "\n… (" + std::to_string(said->cut_bytes) + " bytes more)\n";
+    if (said->cut_bytes != 0) out_.log += cat("\n… (", said->cut_bytes, " bytes more)\n");
     if (said->gave_up) {
       out_.gave_up = true;
       return stop(how_long_.cancelled() ? was_cancelled(recipe_)
@@ -149,8 +149,8 @@ class job {
     if (out_.gave_up || unknown || bytes <= most_preprocessed_bytes) return fine;
     out_.log.clear();  // the preprocessor's complaint that it could not write more
     return stop(failure(reaction::caller_bug,
-                        recipe_.name + " is more than " + std::to_string(most_preprocessed_bytes) +
-                            " bytes once it is preprocessed; include less, or look for macros that grow"));
+                        cat(recipe_.name, " is more than ", most_preprocessed_bytes,
+                            " bytes once it is preprocessed; include less, or look for macros that grow")));
   }
 
   // Ours are the steps that nobody kills.
@@ -174,8 +174,7 @@ class job {
          .read_source = [&](const std::string& file) { return read_file(file.starts_with('/') ? file : in + file); }});
     for (const kernel::finding& f : t.findings) out_.log += to_string(f) + "\n";
     for (const kernel::finding& f : t.left_out)
-      out_.log +=
-          f.file + ":" + std::to_string(f.line) + ": note: the kernel around this needs a GPU: " + f.text + "\n";
+      out_.log += cat(f.file, ":", f.line, ": note: the kernel around this needs a GPU: ", f.text, "\n");
     if (!t.findings.empty())
       return stop(failure(reaction::caller_bug, recipe_.name + " does not compile: " + to_string(t.findings.front())));
     if (!in_time()) return false;

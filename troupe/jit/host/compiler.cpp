@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/jit/host/command.hpp>
 #include <troupe/jit/host/compiler.hpp>
 
@@ -39,8 +41,8 @@ constexpr const char* remedy = "; install one (Debian: apt install g++), or name
 
 result<void> check_for_host(const recipe& r) {
   if (r.max_registers != 0)
-    return unsupported("max_registers is " + std::to_string(r.max_registers) +
-                       "; the host engine compiles for a processor, whose registers nobody shares: leave it 0");
+    return unsupported(cat("max_registers is ", r.max_registers,
+                           "; the host engine compiles for a processor, whose registers nobody shares: leave it 0"));
   if (!r.units.empty())
     return unsupported("units has \"" + r.units.front().name +
                        "\"; the host engine makes a program of one source: #include the others, as recipe::headers, or "
@@ -78,28 +80,25 @@ result<std::string> find_compiler(const recipe& r) {
 result<known_compilers::known> known_compilers::ask(const std::string& keeper, const std::string& path,
                                                     time_span patience) {
   const std::int64_t deadline = patience.after(now_ns());
-  auto folder = private_folder::make();
-  if (!folder) return folder.error();
+  auto folder = TROUPE_TRY(private_folder::make());
   const auto run = [&](const std::string& option) {
     return run_command(keeper,
-                       {.line = {path, option}, .folder = folder->path(), .how_long = deadline, .message_bytes = 4096});
+                       {.line = {path, option}, .folder = folder.path(), .how_long = deadline, .message_bytes = 4096});
   };
   const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
-  const auto said = run("--version");
-  if (!said) return said.error();
-  if (said->exit_code != 0 || said->gave_up)
+  const auto said = TROUPE_TRY(run("--version"));
+  if (said.exit_code != 0 || said.gave_up)
     return unsupported("the compiler " + path +
-                       " does not say its version: " + (said->gave_up ? "it does not end" : said->messages) + remedy);
-  known out{.version = first_line(said->messages), .programs = {}};
+                       " does not say its version: " + (said.gave_up ? "it does not end" : said.messages) + remedy);
+  known out{.version = first_line(said.messages), .programs = {}};
   for (const char* name : {"cc1plus", "clang", "as", "ld"}) {
-    const auto where = run(std::string("-print-prog-name=") + name);
-    if (!where) return where.error();
-    if (where->gave_up)
+    const auto where = TROUPE_TRY(run(std::string("-print-prog-name=") + name));
+    if (where.gave_up)
       return unsupported("the compiler " + path + " does not say what it runs: it does not end" + remedy);
-    std::string program = first_line(where->messages);
+    std::string program = first_line(where.messages);
     if (!program.starts_with('/')) program = in_path(program);  // as the compiler will look for it
     // A glance: when it is touched, asking again costs less than comparing its content.
-    if (auto file = glance_at(program); where->exit_code == 0 && file && file->is == stamp::kind::file)
+    if (auto file = glance_at(program); where.exit_code == 0 && file && file->is == stamp::kind::file)
       out.programs.push_back(std::move(*file));
   }
   return out;
@@ -129,9 +128,7 @@ result<compiler> known_compilers::identify(const std::string& keeper, const std:
     if (auto kept = cache->find(key.bytes(), ignored))
       found = known{.version = std::move(kept->value), .programs = std::move(kept->made_from)};
   if (!found) {
-    auto asked = ask(keeper, path, patience);
-    if (!asked) return asked.error();
-    found = std::move(*asked);
+    found = TROUPE_TRY(ask(keeper, path, patience));
     if (cache != nullptr) (void)cache->store(key.bytes(), found->programs, found->version);
   }
   {

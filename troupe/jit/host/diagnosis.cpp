@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
 #include <troupe/jit/cache/compiled.hpp>
 #include <troupe/jit/host/diagnosis.hpp>
 
@@ -35,7 +36,7 @@ bool is_broken(const std::string& messages) {
 
 std::string diagnosis(const std::string& messages, int exit_code, std::string_view compiler) {
   std::string what = first_error(messages);
-  if (what.empty()) what = "the compiler ended with code " + std::to_string(exit_code) + " and said nothing";
+  if (what.empty()) what = cat("the compiler ended with code ", exit_code, " and said nothing");
   if (is_broken(messages))
     return what + "; that is a defect of the compiler (" + std::string(compiler) +
            "), not of the source: name another one, such as clang++, in TROUPE_CXX or recipe::compiler";

@@ -3,6 +3,7 @@
 // The host engine of jit: the system's compiler, and the kernels it makes, on the worker's threads.
 #include <dlfcn.h>
 #include <filesystem>
+#include <troupe/base/try.hpp>
 #include <troupe/jit/host/notes.hpp>
 #include <troupe/jit/internal/engine.hpp>
 #include <troupe/kernel/engine/host/programs.hpp>
@@ -51,10 +52,9 @@ class host_jit : public engine_with<host_programs> {
         installation_(find_installation()),
         disk_(disk_cache::default_folder()),
         builder_({.find = [this](const recipe& r, disk_cache* cache) -> result<compiler> {
-                    if (auto fine = check_for_host(r); !fine) return fine.error();
-                    auto path = find_compiler(r);
-                    if (!path) return path.error();
-                    return compilers_.identify(installation_.keeper, *path, cache);
+                    TROUPE_TRY(check_for_host(r));
+                    auto path = TROUPE_TRY(find_compiler(r));
+                    return compilers_.identify(installation_.keeper, path, cache);
                   },
                   .compile = [this](const recipe& r, const compiler& with,
                                     const patience& how_long) { return compile(installation_, with, r, how_long); },
@@ -62,10 +62,9 @@ class host_jit : public engine_with<host_programs> {
                   .disk = disk_.folder().empty() ? nullptr : &disk_}) {}
 
   static result<host_programs::program_ref> load(const recipe& r, const build& b) {
-    auto image = kernel::loaded_image::load(std::as_bytes(std::span(*b.image)), r.name);
-    if (!image) return image.error();
+    auto image = TROUPE_TRY(kernel::loaded_image::load(std::as_bytes(std::span(*b.image)), r.name));
     return std::make_shared<const kernel::loaded_program<kernel::host_image>>(
-        r.name, kernel::host_image(std::move(*image), r.flush_to_zero || r.fast_math), b.image);
+        r.name, kernel::host_image(std::move(image), r.flush_to_zero || r.fast_math), b.image);
   }
 
   installation installation_;

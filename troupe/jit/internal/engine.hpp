@@ -4,6 +4,7 @@
 
 #include <string_view>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/jit/cache/builder.hpp>
 #include <troupe/jit/requests.hpp>
 #include <troupe/kernel/engine/program_engine.hpp>
@@ -29,11 +30,9 @@ class engine_with : public kernel::program_engine<actor, Programs> {
  public:
   using base::ready, base::run;
   result<std::uint64_t> run(const read_image& r, call& c) {
-    const auto program = this->programs_.find(kernel::root_at(r.root.data()), name_of<read_image>());
-    if (!program) return program.error();
-    const std::string_view bytes = (*program)->bytes();
-    if (auto ok = Programs::put(r.target.data(), bytes.substr(0, r.target.size()), name_of<read_image>(), c); !ok)
-      return ok.error();
+    const auto program = TROUPE_TRY(this->programs_.find(kernel::root_at(r.root.data()), name_of<read_image>()));
+    const std::string_view bytes = program->bytes();
+    TROUPE_TRY(Programs::put(r.target.data(), bytes.substr(0, r.target.size()), name_of<read_image>(), c));
     return std::uint64_t{bytes.size()};
   }
   bool ready(const read_image& r) { return this->programs_.is_known(kernel::root_at(r.root.data())); }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/engine/match.hpp>
 
 namespace troupe::kernel {
@@ -20,8 +21,7 @@ std::uint64_t alignment_of(const parameter& p) noexcept { return is_pointer(p) ?
 
 std::string type_text(dtype type, std::uint64_t bytes, std::uint64_t alignment) {
   if (is_known(type)) return std::string(to_string(type));
-  return "a struct of " + std::to_string(bytes) + " bytes" +
-         (alignment == 0 ? "" : ", aligned to " + std::to_string(alignment));
+  return cat("a struct of ", bytes, " bytes", alignment == 0 ? "" : cat(", aligned to ", alignment));
 }
 
 // "inout(f32[100])", "i32"
@@ -29,14 +29,13 @@ std::string text_of(const arguments::seen& a) {
   if (a.is == kind::value) return type_text(a.type, a.bytes, a.alignment);
   if (a.is == kind::map) return "a tensor map";
   const char* const modes[] = {"in(", "out(", "inout("};
-  const std::string type = is_known(a.type) ? std::string(to_string(a.type)) : std::to_string(a.bytes) + "-byte struct";
-  return modes[static_cast<int>(a.is)] + type + "[" + std::to_string(a.elements) + "])";
+  const std::string type = is_known(a.type) ? std::string(to_string(a.type)) : cat(a.bytes, "-byte struct");
+  return cat(modes[static_cast<int>(a.is)], type, "[", a.elements, "])");
 }
 
 // "float *" of the compiler as people write it.
 std::string spelling(const parameter& p) {
-  if (p.kind == parameter_kind::unknown)
-    return std::to_string(p.bytes) + " bytes of a type that its image does not tell";
+  if (p.kind == parameter_kind::unknown) return cat(p.bytes, " bytes of a type that its image does not tell");
   std::string s = p.spelling;
   if (const std::size_t star = s.find(" *"); star != std::string::npos) s.erase(star, 1);
   return "`" + s + "`";
@@ -61,7 +60,7 @@ std::string mismatch(const arguments::seen& a, const parameter& p) {
   }
   if (p.kind == parameter_kind::unknown) {
     const std::uint64_t bytes = a.is == kind::value ? a.bytes : sizeof(void*);
-    return bytes == p.bytes ? "" : "; " + std::to_string(bytes) + " bytes do not fit";
+    return bytes == p.bytes ? "" : cat("; ", bytes, " bytes do not fit");
   }
   const bool pointer = is_pointer(p);
   if (a.is == kind::value && pointer) return ", a pointer; pass a buffer";
@@ -81,8 +80,7 @@ std::string parameter_list(const std::vector<parameter>& parameters) {
   std::string list;
   for (const parameter& p : parameters) list.append(list.empty() ? "" : ", ").append(spelling(p));
   return list.empty() ? "no parameters"
-                      : std::to_string(parameters.size()) +
-                            (parameters.size() == 1 ? " parameter (" : " parameters (") + list + ")";
+                      : cat(parameters.size(), parameters.size() == 1 ? " parameter (" : " parameters (", list, ")");
 }
 
 }  // namespace
@@ -118,8 +116,8 @@ result<void> argument_frame::fill(const arguments& given, const std::string& ker
                                   const std::vector<parameter>& parameters, std::string_view request,
                                   map_maker make_map) {
   if (given.size() != parameters.size()) [[unlikely]]
-    return refusal(request, std::to_string(given.size()) + (given.size() == 1 ? " argument was" : " arguments were") +
-                                " given, but " + kernel + " has " + parameter_list(parameters));
+    return refusal(request, cat(given.size(), given.size() == 1 ? " argument was" : " arguments were", " given, but ",
+                                kernel, " has ", parameter_list(parameters)));
   make_room(parameters);
   std::size_t i = 0, at = 0;
   std::string wrong;
@@ -128,8 +126,8 @@ result<void> argument_frame::fill(const arguments& given, const std::string& ker
     if (wrong.empty()) {
       wrong = mismatch(a, p);
       if (!wrong.empty()) [[unlikely]]
-        wrong = "argument " + std::to_string(i) + " is " + text_of(a) + ", but parameter " + std::to_string(i) +
-                " of " + kernel + " is " + spelling(p) + wrong;
+        wrong =
+            cat("argument ", i, " is ", text_of(a), ", but parameter ", i, " of ", kernel, " is ", spelling(p), wrong);
     }
     if (!wrong.empty()) [[unlikely]]
       return;
@@ -139,7 +137,7 @@ result<void> argument_frame::fill(const arguments& given, const std::string& ker
       std::uint64_t address;
       std::memcpy(&address, a.content, sizeof address);
       wrong = make_map(*a.map, address, values_ + at);
-      if (!wrong.empty()) wrong.insert(0, "argument " + std::to_string(i) + " ");
+      if (!wrong.empty()) wrong.insert(0, cat("argument ", i, " "));
     } else {
       std::memcpy(values_ + at, a.content, size_of(p));  // of a buffer this is its address
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/base/try.hpp>
 #include <troupe/kernel/engine/program_store.hpp>
 #include <troupe/worker/engine.hpp>
 
@@ -46,12 +47,10 @@ class program_engine {
     return programs_.summary(root_at(r.root), name_of<read_summary>());
   }
   result<attributes_head> run(const read_attributes& r, call& c) {
-    auto known = programs_.attributes(root_at(r.root.data()), r.kernel, name_of<read_attributes>());
-    if (!known) return known.error();
-    if (known->listing.size() <= r.listing.size())
-      if (auto ok = Programs::put(r.listing.data(), known->listing, name_of<read_attributes>(), c); !ok)
-        return ok.error();
-    return known->head;
+    auto known = TROUPE_TRY(programs_.attributes(root_at(r.root.data()), r.kernel, name_of<read_attributes>()));
+    if (known.listing.size() <= r.listing.size())
+      TROUPE_TRY(Programs::put(r.listing.data(), known.listing, name_of<read_attributes>(), c));
+    return known.head;
   }
   result<occupancy> run(const read_occupancy& r, call&) {
     return programs_.occupancy_of(root_at(r.root.data()), {.request = name_of<read_occupancy>().data(),

@@ -11,6 +11,7 @@
 #include <optional>
 #include <shared_mutex>
 #include <string>
+#include <troupe/base/try.hpp>
 #include <troupe/kernel/arguments.hpp>
 #include <troupe/kernel/attributes.hpp>
 #include <troupe/kernel/dimensions.hpp>
@@ -128,11 +129,9 @@ class program_store {
     if (last.is_of(root, stamp_) && last.name() == name) [[likely]]
       return last.found;
     const std::uint64_t stamp = stamp_.load(std::memory_order_acquire);
-    auto program = find(root, request);
-    if (!program) return program.error();
-    auto kernel = (*program)->kernel(name, request);
-    if (!kernel) return kernel.error();
-    const found_kernel found{&(*program)->image(), *kernel};
+    auto program = TROUPE_TRY(find(root, request));
+    auto kernel = TROUPE_TRY(program->kernel(name, request));
+    const found_kernel found{&program->image(), kernel};
     last.note(root, name, found, stamp);
     return found;
   }
@@ -152,7 +151,7 @@ class program_store {
   }
   /// How making it went. Said anew where this worker has not said it before.
   result<build_summary> summary(const program_root& root, std::string_view request) {
-    if (const auto program = find(root, request); !program) return program.error();
+    TROUPE_TRY(find(root, request));
     const std::scoped_lock guard(lock_);
     const auto known = known_.find(root.id);
     if (known == known_.end()) return unloaded_before(request);
@@ -177,23 +176,18 @@ class program_store {
   /// Where `bytes` of a global variable are. Holds the program in `keep`.
   result<std::byte*> place(const program_root& root, std::string_view name, extent offset, std::uint64_t bytes,
                            std::string_view request, program_ref& keep) {
-    auto program = find(root, request);
-    if (!program) return program.error();
-    keep = std::move(*program);
-    const auto global = keep->global(name, request);
-    if (!global) return global.error();
+    keep = TROUPE_TRY(find(root, request));
+    const auto global = TROUPE_TRY(keep->global(name, request));
     const auto first = static_cast<std::uint64_t>(offset.value());
-    if (const std::uint64_t all = (*global)->bytes; first > all || bytes > all - first)
-      return not_in_global(request, (*global)->name, all, first, bytes);
-    return static_cast<std::byte*>((*global)->address) + first;
+    if (const std::uint64_t all = global->bytes; first > all || bytes > all - first)
+      return not_in_global(request, global->name, all, first, bytes);
+    return static_cast<std::byte*>(global->address) + first;
   }
   /// `attributes_of(kernel)` says what there is to know.
   result<described> attributes(const program_root& root, std::string_view name, std::string_view request) {
-    const auto program = find(root, request);
-    if (!program) return program.error();
-    const auto found = (*program)->kernel(name, request);
-    if (!found) return found.error();
-    return describe(attributes_of(**found));
+    const auto program = TROUPE_TRY(find(root, request));
+    const auto found = TROUPE_TRY(program->kernel(name, request));
+    return describe(attributes_of(*found));
   }
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/engine/texts.hpp>
 #include <troupe/kernel/internal/listing.hpp>
 
@@ -27,9 +28,8 @@ error no_global(std::string_view request, const std::string& program, std::strin
 
 error not_in_global(std::string_view request, const std::string& global, std::uint64_t has, std::uint64_t offset,
                     std::uint64_t bytes) {
-  return caller_bug(request, std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
-                                 " do not lie in global " + global + ", which has " + std::to_string(has) +
-                                 " bytes; use a slice of the buffer, or another offset");
+  return caller_bug(request, cat(bytes, " bytes at offset ", offset, " do not lie in global ", global, ", which has ",
+                                 has, " bytes; use a slice of the buffer, or another offset"));
 }
 
 error unloaded_before(std::string_view request) {
@@ -40,15 +40,14 @@ result<void> check_room(const std::string& kernel, const block_room& room, std::
                         std::uint64_t shared_bytes, std::string_view request) {
   const std::string which = " (kernel " + kernel + ")";
   if (threads > room.max_threads) [[unlikely]]
-    return caller_bug(request, "block has " + std::to_string(threads) + " threads; expected at most " +
-                                   std::to_string(room.max_threads) +
-                                   ", because of the kernel's __launch_bounds__ or registers" + which);
+    return caller_bug(request, cat("block has ", threads, " threads; expected at most ", room.max_threads,
+                                   ", because of the kernel's __launch_bounds__ or registers", which));
   const std::uint64_t left = room.shared_bytes - std::min<std::uint64_t>(room.shared_bytes, room.static_shared_bytes);
   if (shared_bytes > left) [[unlikely]]
-    return caller_bug(request, "shared_bytes is " + std::to_string(shared_bytes) + "; expected at most " +
-                                   std::to_string(left) + ", because a block has " + std::to_string(room.shared_bytes) +
-                                   " bytes of shared memory and this kernel uses " +
-                                   std::to_string(room.static_shared_bytes) + " of them for its own variables" + which);
+    return caller_bug(request,
+                      cat("shared_bytes is ", shared_bytes, "; expected at most ", left, ", because a block has ",
+                          room.shared_bytes, " bytes of shared memory and this kernel uses ", room.static_shared_bytes,
+                          " of them for its own variables", which));
   return {};
 }
 
@@ -62,7 +61,7 @@ described describe(const attributes& a) {
 void write_state(const program_root& root, build_summary summary, std::string_view log) {
   std::string cut;
   if (log.size() > root.log_bytes) {
-    const std::string notice = "\n… (" + std::to_string(log.size()) + " bytes in all; raise log_bytes to see more)\n";
+    const std::string notice = cat("\n… (", log.size(), " bytes in all; raise log_bytes to see more)\n");
     cut = std::string(log.substr(0, root.log_bytes - std::min<std::uint64_t>(root.log_bytes, notice.size()))) + notice;
     log = std::string_view(cut).substr(0, root.log_bytes);
   }

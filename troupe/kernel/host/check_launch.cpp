@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/host/launcher.hpp>
 
 #include <string>
@@ -14,7 +15,7 @@ error refusal(const launch_options& options, const loaded_kernel& kernel, const 
 }
 
 std::string extent(const char* field, std::uint64_t value, std::uint64_t limit, const char* unit = "") {
-  return std::string(field) + " is " + std::to_string(value) + "; expected 1 to " + std::to_string(limit) + unit;
+  return cat(field, " is ", value, "; expected 1 to ", limit, unit);
 }
 
 bool within(std::uint32_t value, std::uint32_t limit) noexcept { return value >= 1 && value <= limit; }
@@ -38,15 +39,14 @@ result<void> check_launch(const loaded_kernel& kernel, dim grid, dim block, std:
       kernel.attributes.max_threads < launch_limits::threads ? kernel.attributes.max_threads : launch_limits::threads;
   if (const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z; threads > limit)
     return refusal(options, kernel,
-                   "block has " + std::to_string(threads) + " threads; expected at most " + std::to_string(limit) +
-                       (limit < launch_limits::threads ? ", which the kernel's __launch_bounds__ says" : ""));
+                   cat("block has ", threads, " threads; expected at most ", limit,
+                       limit < launch_limits::threads ? ", which the kernel's __launch_bounds__ says" : ""));
   if (shared_bytes > launch_limits::shared_bytes - kernel.attributes.static_shared_bytes)
     return refusal(options, kernel,
-                   "shared_bytes is " + std::to_string(shared_bytes) + "; expected at most " +
-                       std::to_string(launch_limits::shared_bytes - kernel.attributes.static_shared_bytes) +
-                       ", because a block has " + std::to_string(launch_limits::shared_bytes) +
-                       " bytes of shared memory and this kernel uses " +
-                       std::to_string(kernel.attributes.static_shared_bytes) + " of them for its own variables");
+                   cat("shared_bytes is ", shared_bytes, "; expected at most ",
+                       launch_limits::shared_bytes - kernel.attributes.static_shared_bytes, ", because a block has ",
+                       launch_limits::shared_bytes, " bytes of shared memory and this kernel uses ",
+                       kernel.attributes.static_shared_bytes, " of them for its own variables"));
   return {};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/host/compiler_flags.hpp>
 #include <utility>
 
@@ -8,14 +9,12 @@ namespace troupe::kernel {
 
 namespace {
 
-std::string standard(const compiler_settings& s) {
-  return "-std=gnu++" + std::to_string(std::max(s.standard, 17) % 100);
-}
+std::string standard(const compiler_settings& s) { return cat("-std=gnu++", std::max(s.standard, 17) % 100); }
 
 // What the preprocessor must know as well, because it defines macros.
 void add_common(const compiler_settings& s, std::vector<std::string>& out) {
   out.push_back(standard(s));
-  out.push_back("-O" + std::to_string(s.optimisation));
+  out.push_back(cat("-O", s.optimisation));
   out.insert(out.end(), {"-march=native", "-fno-exceptions", "-fno-rtti"});
   if (s.fast_math)
     out.insert(out.end(), {"-fno-math-errno", "-fassociative-math", "-freciprocal-math", "-fno-signed-zeros"});

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/kernel/host/internal/block_pool.hpp>
 #include <troupe/kernel/host/launcher.hpp>
 
@@ -10,12 +12,10 @@ namespace troupe::kernel {
 
 namespace {
 
-std::string coordinates(const troupe_host_dim& d) {
-  return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + ")";
-}
+std::string coordinates(const troupe_host_dim& d) { return cat("(", d.x, ", ", d.y, ", ", d.z, ")"); }
 
 std::string where(const troupe_host_fault& f) {
-  return (f.file ? std::string(f.file) : std::string("line")) + (f.file ? ":" : " ") + std::to_string(f.line);
+  return cat(f.file ? std::string(f.file) : std::string("line"), f.file ? ":" : " ", f.line);
 }
 
 std::string what_happened(const grid_fault& g) {
@@ -23,11 +23,10 @@ std::string what_happened(const grid_fault& g) {
   switch (g.status) {
     case TROUPE_HOST_DIVERGED:
       return "divergent barrier: not all threads of a block come to the one at " + where(f) +
-             (f.other_line ? "; others wait at line " + std::to_string(f.other_line) : "") +
-             (f.text
-                  ? std::string("; ") +
-                        (f.thread != UINT32_MAX ? "thread " + std::to_string(f.thread) + " " : std::string()) + f.text
-                  : "");
+             (f.other_line ? cat("; others wait at line ", f.other_line) : "") +
+             (f.text ? std::string("; ") + (f.thread != UINT32_MAX ? cat("thread ", f.thread, " ") : std::string()) +
+                           f.text
+                     : "");
     case TROUPE_HOST_TRAPPED:
       return "__trap() at " + where(f);
     case TROUPE_HOST_ASSERTION:
@@ -43,7 +42,7 @@ std::string what_happened(const grid_fault& g) {
       return "no memory for the stacks or variables of a block's threads; use smaller blocks, or raise "
              "vm.max_map_count";
     default:
-      return "its function returned " + std::to_string(g.status) + ", which means nothing";
+      return cat("its function returned ", g.status, ", which means nothing");
   }
 }
 
@@ -69,7 +68,7 @@ int launcher::threads() const noexcept { return pool_->threads(); }
 
 result<void> launcher::launch(const loaded_kernel& kernel, dim grid, dim block, std::uint64_t shared_bytes,
                               void* const* arguments, const launch_options& options) {
-  if (auto ok = check_launch(kernel, grid, block, shared_bytes, options); !ok) return ok;
+  TROUPE_TRY(check_launch(kernel, grid, block, shared_bytes, options));
   const grid_run run{.run = kernel.run,
                      .grid = grid,
                      .block = block,

@@ -6,7 +6,9 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/file_descriptor.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/kernel/host/internal/elf.hpp>
 #include <troupe/kernel/host/internal/fiber_stacks.hpp>
 #include <troupe/kernel/host/internal/processor.hpp>
@@ -52,9 +54,8 @@ result<void> check_table(const elf_facts& facts, const std::string& name) {
                   "has a troupe_host_image_table that does not begin with its magic number");
   if (table.version != TROUPE_HOST_IMAGE_VERSION || table.bytes != sizeof table)
     return refuse(reaction::unsupported, name,
-                  "is of version " + std::to_string(table.version) + " (" + std::to_string(table.bytes) +
-                      " bytes); expected version " + std::to_string(TROUPE_HOST_IMAGE_VERSION) + " (" +
-                      std::to_string(sizeof table) + " bytes): compile it again");
+                  cat("is of version ", table.version, " (", table.bytes, " bytes); expected version ",
+                      TROUPE_HOST_IMAGE_VERSION, " (", sizeof table, " bytes): compile it again"));
   return {};
 }
 
@@ -73,7 +74,7 @@ std::string path_of(int fd) {
   }
   std::string path = "/proc/self/fd";
   for (int bit = 0; bit < 64; ++bit) path += (number >> bit & 1) != 0 ? "//" : "/.";
-  return path + "/" + std::to_string(fd);
+  return cat(path, "/", fd);
 }
 
 // What the dynamic linker said, in the words of a source: it speaks of the file's path, which means nothing to anybody,
@@ -139,8 +140,8 @@ result<loaded_kernel> read_kernel(const troupe_host_kernel& k, std::uint64_t sha
   for (const troupe_host_parameter& p : std::span(k.parameters, k.parameter_count)) {
     if (p.kind > TROUPE_HOST_POINTER)
       return refuse(reaction::caller_bug, image,
-                    "has a kernel " + out.name + " whose parameter " + std::to_string(out.parameters.size()) +
-                        " is of kind " + std::to_string(p.kind) + "; expected a value (0) or a pointer (1, 2)");
+                    cat("has a kernel ", out.name, " whose parameter ", out.parameters.size(), " is of kind ", p.kind,
+                        "; expected a value (0) or a pointer (1, 2)"));
     out.parameters.push_back({.kind = static_cast<parameter_kind>(p.kind),
                               .type = known(p.dtype),
                               .bytes = p.bytes,
@@ -154,9 +155,8 @@ result<loaded_kernel> read_kernel(const troupe_host_kernel& k, std::uint64_t sha
   if (k.reason) out.attributes.reason = k.reason;
   if (k.shared_bytes + shared_bytes > launch_limits::shared_bytes)
     return refuse(reaction::caller_bug, image,
-                  "has a kernel " + out.name + " with " + std::to_string(k.shared_bytes + shared_bytes) +
-                      " bytes of static shared memory; expected at most " +
-                      std::to_string(launch_limits::shared_bytes));
+                  cat("has a kernel ", out.name, " with ", k.shared_bytes + shared_bytes,
+                      " bytes of static shared memory; expected at most ", launch_limits::shared_bytes));
   return out;
 }
 
@@ -189,22 +189,19 @@ const T* find(const std::vector<T>& all, std::string_view name) {
 }  // namespace
 
 result<loaded_image> loaded_image::load(std::span<const std::byte> bytes, const std::string& name) {
-  const auto seal = read_seal(bytes, name);
-  if (!seal) return seal.error();
-  if (*seal) bytes = (*seal)->object;
-  auto facts = read_elf(bytes, name);
-  if (!facts) return facts.error();
-  if (!*seal && begins_a_seal(bytes.subspan(facts->end)))
+  const auto seal = TROUPE_TRY(read_seal(bytes, name));
+  if (seal) bytes = seal->object;
+  auto facts = TROUPE_TRY(read_elf(bytes, name));
+  if (!seal && begins_a_seal(bytes.subspan(facts.end)))
     return refuse(reaction::caller_bug, name, "is damaged: the end of its seal is missing; make it again");
-  if (auto ok = check_table(*facts, name); !ok) return ok.error();
-  if (*seal)
-    if (auto ok = check_processor((*seal)->processor, name); !ok) return ok.error();
-  if (auto ok = check_processor(facts->processor.value_or(""), name); !ok) return ok.error();
+  TROUPE_TRY(check_table(facts, name));
+  if (seal) TROUPE_TRY(check_processor(seal->processor, name));
+  TROUPE_TRY(check_processor(facts.processor.value_or(""), name));
   auto handle = open_library(bytes, name);
   if (!handle) return handle.error();
   const auto* table = static_cast<const troupe_host_image*>(::dlsym(handle->get(), "troupe_host_image_table"));
   if (!table) return refuse(reaction::caller_bug, name, "hides its troupe_host_image_table");
-  if (auto ok = check_processor(table->processor ? table->processor : "", name); !ok) return ok.error();
+  TROUPE_TRY(check_processor(table->processor ? table->processor : "", name));
   if ((table->kernel_count != 0 && !table->kernels) || (table->global_count != 0 && !table->globals))
     return refuse(reaction::caller_bug, name, "counts kernels or globals that its table does not point to");
 
@@ -215,18 +212,16 @@ result<loaded_image> loaded_image::load(std::span<const std::byte> bytes, const 
   std::vector<std::uint64_t> bodies;
   for (const troupe_host_kernel& k : kernels)
     bodies.push_back(k.body ? reinterpret_cast<std::uint64_t>(k.body) - map->l_addr : 0);
-  const std::vector<std::uint64_t> shared = shared_bytes_of(*facts, bodies);
+  const std::vector<std::uint64_t> shared = shared_bytes_of(facts, bodies);
 
   auto c = std::make_shared<content>();
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    auto k = read_kernel(kernels[i], kernels[i].body ? shared[i] : 0, name);
-    if (!k) return k.error();
-    c->kernels.push_back(std::move(*k));
+    auto k = TROUPE_TRY(read_kernel(kernels[i], kernels[i].body ? shared[i] : 0, name));
+    c->kernels.push_back(std::move(k));
   }
   for (const troupe_host_global& g : std::span(table->globals, table->global_count)) {
-    auto one = read_global(g, name);
-    if (!one) return one.error();
-    c->globals.push_back(std::move(*one));
+    auto one = TROUPE_TRY(read_global(g, name));
+    c->globals.push_back(std::move(one));
   }
   c->handle = std::move(*handle);
   return loaded_image(std::move(c));

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/cuda/access.hpp>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/memory/managed.hpp>
@@ -74,10 +75,10 @@ class chunks_under_way {
     cuda::event& e = events_[sent_ % most];
     if (!e) {
       CUevent made = nullptr;
-      if (auto ok = done(::cuEventCreate(&made, CU_EVENT_DISABLE_TIMING), "cuEventCreate"); !ok) return ok;
+      TROUPE_TRY(done(::cuEventCreate(&made, CU_EVENT_DISABLE_TIMING), "cuEventCreate"));
       e.reset(made);
     }
-    if (auto ok = done(::cuEventRecord(e.get(), s), "cuEventRecord"); !ok) return ok;
+    TROUPE_TRY(done(::cuEventRecord(e.get(), s), "cuEventRecord"));
     ++sent_;
     return {};
   }
@@ -94,9 +95,8 @@ class chunks_under_way {
     constexpr long nap_ns = 10'000;
     constexpr int spins = 10'000;
     for (int tries = 0; count() != 0;) {
-      const auto one = take_arrived();
-      if (!one) return one.error();
-      if (*one) continue;
+      const auto one = TROUPE_TRY(take_arrived());
+      if (one) continue;
       spin_hint();
       if (++tries < spins) continue;
       const timespec nap{.tv_sec = 0, .tv_nsec = nap_ns};
@@ -165,7 +165,7 @@ struct cuda_memory {
       if (told != CUDA_SUCCESS) return cuda::failed("cuMemsetD2D", told);
     }
     for (std::size_t have = rows * step; have < n; have *= 2)
-      if (auto ok = done(::cuMemcpyAsync(to + have, to, std::min(have, n - have), s), "cuMemcpyAsync"); !ok) return ok;
+      TROUPE_TRY(done(::cuMemcpyAsync(to + have, to, std::min(have, n - have), s), "cuMemcpyAsync"));
     return {};
   }
 
@@ -203,8 +203,8 @@ struct cuda_memory {
   result<void> run(const peer_show& r, call& c) {
     staging_header& h = meeting_of(r);
     chunks_under_way going;
-    if (auto ok = going.mark(stream_of(c)); !ok) return ok;
-    if (auto ok = going.await_all(); !ok) return ok;
+    TROUPE_TRY(going.mark(stream_of(c)));
+    TROUPE_TRY(going.await_all());
     h.step(h.filled, 1);
     h.await([&h] { return h.emptied.load(std::memory_order_acquire) != 0 || h.is_broken(); });
     return {};
@@ -216,8 +216,8 @@ struct cuda_memory {
     if (h.is_broken()) return peer_failed();
     chunks_under_way going;
     const auto* const from = reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(r.from));
-    if (auto ok = going.send(r.target.data(), from, size(r.bytes), stream_of(c)); !ok) return ok;
-    if (auto ok = going.await_all(); !ok) return ok;
+    TROUPE_TRY(going.send(r.target.data(), from, size(r.bytes), stream_of(c)));
+    TROUPE_TRY(going.await_all());
     if (h.is_broken()) return peer_failed();
     h.step(h.emptied, 1);
     return {};
@@ -242,18 +242,16 @@ struct cuda_memory {
   }
 
   result<void> run(const prefetch& r, call& c) {
-    const auto to = location_of(r.to);
-    if (!to) return to.error();
-    return done(prefetch_async(pointer(r.range.data()), size(r.bytes), *to, 0, stream_of(c)), "cuMemPrefetchAsync");
+    const auto to = TROUPE_TRY(location_of(r.to));
+    return done(prefetch_async(pointer(r.range.data()), size(r.bytes), to, 0, stream_of(c)), "cuMemPrefetchAsync");
   }
   result<void> run(const advise& r, call&) {
-    const auto where = location_of(r.where);
-    if (!where) return where.error();
-    return done(advise_range(pointer(r.range.data()), size(r.bytes), advice_of(r.what), *where), "cuMemAdvise");
+    const auto where = TROUPE_TRY(location_of(r.where));
+    return done(advise_range(pointer(r.range.data()), size(r.bytes), advice_of(r.what), where), "cuMemAdvise");
   }
   result<managed_range> run(const look_at_managed& r, call&) {
     CUdevice device = 0;
-    if (auto ok = done(::cuCtxGetDevice(&device), "cuCtxGetDevice"); !ok) return ok.error();
+    TROUPE_TRY(done(::cuCtxGetDevice(&device), "cuCtxGetDevice"));
     constexpr std::size_t most_devices = 64;
     std::int32_t read_mostly = 0, preferred = CU_DEVICE_INVALID, prefetched = CU_DEVICE_INVALID;
     std::array<std::int32_t, most_devices> accessed_by;
@@ -262,10 +260,8 @@ struct cuda_memory {
     std::size_t sizes[] = {sizeof read_mostly, sizeof preferred, sizeof prefetched, sizeof accessed_by};
     CUmem_range_attribute which[] = {CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION,
                                      CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY};
-    if (auto ok = done(::cuMemRangeGetAttributes(data, sizes, which, 4, pointer(r.range.data()), size(r.bytes)),
-                       "cuMemRangeGetAttributes");
-        !ok)
-      return ok.error();
+    TROUPE_TRY(done(::cuMemRangeGetAttributes(data, sizes, which, 4, pointer(r.range.data()), size(r.bytes)),
+                    "cuMemRangeGetAttributes"));
     const auto place = [device](std::int32_t id) {
       return id == CU_DEVICE_INVALID ? managed_range::place::none
              : id == CU_DEVICE_CPU   ? managed_range::place::host
@@ -308,7 +304,7 @@ struct cuda_memory {
   static result<CUmemLocation> location_of(managed_place where) {
     if (where == managed_place::host) return CUmemLocation{.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0};
     CUdevice device = 0;
-    if (auto ok = done(::cuCtxGetDevice(&device), "cuCtxGetDevice"); !ok) return ok.error();
+    TROUPE_TRY(done(::cuCtxGetDevice(&device), "cuCtxGetDevice"));
     return CUmemLocation{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
   }
   // Out of the source, into what lies behind the header. `told()`: one more is there.
@@ -339,13 +335,12 @@ struct cuda_memory {
       if (h.is_broken()) return going.await_all();
       if (may_send()) {
         const auto [to, from] = between(i);
-        if (auto ok = going.send(to, from, plan.size(i), s); !ok) return ok;
+        TROUPE_TRY(going.send(to, from, plan.size(i), s));
         continue;
       }
-      const auto one = going.take_arrived();
-      if (!one) return one.error();
-      if (*one) {
-        if (auto ok = arrived(going.over()); !ok) return ok;
+      const auto one = TROUPE_TRY(going.take_arrived());
+      if (one) {
+        TROUPE_TRY(arrived(going.over()));
       } else if (going.count() == 0) {
         h.sleep([&] { return may_send() || h.is_broken(); });
       } else {
@@ -357,7 +352,7 @@ struct cuda_memory {
   template <class F>
   static result<void> in_device(F&& change) {
     CUdevice device = 0;
-    if (auto ok = done(::cuCtxGetDevice(&device), "cuCtxGetDevice"); !ok) return ok;
+    TROUPE_TRY(done(::cuCtxGetDevice(&device), "cuCtxGetDevice"));
     return change(device);
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 
 namespace troupe::memory {
@@ -21,8 +22,7 @@ result<void> copy_rows(const copy_2d& r, CUstream stream) {
   if (rows == 1 || (from_pitch == width && to_pitch == width)) return copy(0, 0, width * rows);
   if (std::max(from_pitch, to_pitch) > most_pitch) {
     // No memory has room for many of them.
-    for (std::size_t i = 0; i < rows; ++i)
-      if (auto ok = copy(i * from_pitch, i * to_pitch, width); !ok) return ok;
+    for (std::size_t i = 0; i < rows; ++i) TROUPE_TRY(copy(i * from_pitch, i * to_pitch, width));
     return {};
   }
   CUDA_MEMCPY2D how{};

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/memory/managed.hpp>
 #include <troupe/memory/requests.hpp>
@@ -158,8 +159,7 @@ struct host_memory {
     if (::madvise(at, end - begin, MADV_POPULATE_WRITE) == 0) return {};
     // Linux before 5.14 has only a weaker wish.
     if (errno == EINVAL && ::madvise(at, end - begin, MADV_WILLNEED) == 0) return {};
-    return error::from_errno(reaction::retry_later, "memory",
-                             "madvise of " + std::to_string(r.bytes.value()) + " bytes", errno);
+    return error::from_errno(reaction::retry_later, "memory", cat("madvise of ", r.bytes.value(), " bytes"), errno);
   }
   result<void> run(const advise&, call&) { return nothing_to_manage(); }
   result<managed_range> run(const look_at_managed&, call&) { return nothing_to_manage(); }
@@ -181,8 +181,7 @@ struct host_memory {
   }
   static result<void> protect(const std::byte* at, extent bytes, int how) {
     if (::mprotect(const_cast<std::byte*>(at), static_cast<std::size_t>(bytes.value()), how) == 0) return {};
-    return error::from_errno(reaction::retry_later, "memory", "mprotect of " + std::to_string(bytes.value()) + " bytes",
-                             errno);
+    return error::from_errno(reaction::retry_later, "memory", cat("mprotect of ", bytes.value(), " bytes"), errno);
   }
 
   result<void> run(const lend&, call&) { return {}; }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA engine of module: images loaded onto the GPU, and their kernels on the streams of the lanes.
 #include <troupe/base/clock.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/kernel/engine/cuda/programs.hpp>
 #include <troupe/module/internal/engine.hpp>
 #include <troupe/module/internal/recipe.hpp>
@@ -22,21 +23,19 @@ result<gpu_programs::program_ref> load(const kernel::program_root& root, const k
                      "' was compiled: leave it false");
   // A copy, which ends with a zero as the driver wants text to.
   const std::string bytes(reinterpret_cast<const char*>(recipe->bytes.data()), recipe->bytes.size());
-  auto image = kernel::gpu_image::load(bytes, o.name, limits);
-  if (!image) return image.error();
+  auto image = TROUPE_TRY(kernel::gpu_image::load(bytes, o.name, limits));
   s.image_bytes = bytes.size();
-  s.kernels = static_cast<std::uint32_t>(image->kernels().size());
-  s.globals = static_cast<std::uint32_t>(image->globals().size());
-  return std::make_shared<const kernel::loaded_program<kernel::gpu_image>>(o.name, std::move(*image), nullptr);
+  s.kernels = static_cast<std::uint32_t>(image.kernels().size());
+  s.globals = static_cast<std::uint32_t>(image.globals().size());
+  return std::make_shared<const kernel::loaded_program<kernel::gpu_image>>(o.name, std::move(image), nullptr);
 }
 
 class gpu_module : public engine_with<gpu_programs> {
  public:
   static constexpr bool recordable = true;
   static result<std::unique_ptr<gpu_module>> make(const engine_context& context) {
-    const auto limits = kernel::gpu_limits::of(context.device);
-    if (!limits) return limits.error();
-    return std::unique_ptr<gpu_module>(new gpu_module(*limits));
+    const auto limits = TROUPE_TRY(kernel::gpu_limits::of(context.device));
+    return std::unique_ptr<gpu_module>(new gpu_module(limits));
   }
   const char* version() const { return "cubin, fatbin, PTX"; }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 #include <troupe/base/result.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/worker/internal/describe_driver.hpp>
 
 namespace troupe {
@@ -66,9 +67,8 @@ void refuse(const driver_calls& d, int code, std::FILE* out) {
 result<bool> show(std::FILE* out) {
   void* const file = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);  // it stays: what it begins ends with the process
   if (file == nullptr) return unloadable(::dlerror());
-  const auto calls = calls_of(file);
-  if (!calls) return calls.error();
-  const driver_calls& d = *calls;
+  const auto calls = TROUPE_TRY(calls_of(file));
+  const driver_calls& d = calls;
   std::fprintf(out, "library %s\n", path_of(file).c_str());
   if (int version = 0; d.version(&version) == 0) std::fprintf(out, "version %d\n", version);
   std::fflush(out);  // whatever comes next

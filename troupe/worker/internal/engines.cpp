@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/base/unique_handle.hpp>
 #include <troupe/worker/internal/engines.hpp>
 #include <troupe/worker/internal/load_library.hpp>
@@ -167,8 +169,8 @@ result<void> engine_set::open(const std::string& library, const std::string& pat
       text += "; install " + package;
     return missing(std::move(text));
   }
-  if (auto ok = open_engine(*e); !ok) return ok;
-  if (auto ok = take_in(*e, static_cast<std::uint32_t>(engines_.size())); !ok) return ok;
+  TROUPE_TRY(open_engine(*e));
+  TROUPE_TRY(take_in(*e, static_cast<std::uint32_t>(engines_.size())));
   engines_.push_back(std::move(e));
   return {};
 }
@@ -194,8 +196,8 @@ result<void> engine_set::open_engine(loaded& e) {
     // stays.
     const std::uint32_t theirs = std::exchange(e.engine, nullptr)->abi;
     (void)e.file.release();
-    return missing("library " + library + ": " + e.path + " was built for engine interface " + std::to_string(theirs) +
-                   ", this worker has " + std::to_string(troupe_engine_abi) + "; build it again");
+    return missing(cat("library ", library, ": ", e.path, " was built for engine interface ", theirs,
+                       ", this worker has ", troupe_engine_abi, "; build it again"));
   }
   return {};
 }
@@ -206,7 +208,7 @@ result<void> engine_set::add(const std::string& library, const troupe_engine& en
   e->library = library;
   e->path = "the program";
   e->engine = &engine;
-  if (auto ok = take_in(*e, static_cast<std::uint32_t>(engines_.size())); !ok) return ok;
+  TROUPE_TRY(take_in(*e, static_cast<std::uint32_t>(engines_.size())));
   engines_.push_back(std::move(e));
   return {};
 }
@@ -277,7 +279,7 @@ result<engine_set::found> engine_set::find(std::uint32_t code, std::uint64_t opc
         .emplace_back(code, no_engine(other == all.end() ? std::string() : other->library, backend_, folders_))
         .second;
   }
-  if (auto ok = load_locked(*named); !ok) return ok.error();
+  TROUPE_TRY(load_locked(*named));
   if (const known* k = lookup(opcode)) return k->what;
   return unknown_request(*named);
 }

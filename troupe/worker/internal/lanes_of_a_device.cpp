@@ -8,6 +8,7 @@
 #include <system_error>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/worker/internal/lanes.hpp>
 
 namespace troupe {
@@ -28,9 +29,8 @@ result<void> lane_set::make_streams(const lane_chooser& chooser) {
     const priority urgency = i == chooser.high()  ? priority::high
                              : i == chooser.low() ? priority::low
                                                   : priority::normal;
-    auto stream = gpu_->make_stream(urgency, counts);
-    if (!stream) return stream.error();
-    lanes_[i].stream = *stream;
+    auto stream = TROUPE_TRY(gpu_->make_stream(urgency, counts));
+    lanes_[i].stream = stream;
     channel_.page().lanes[i].priority.store(counts);
   }
   try {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 #include <algorithm>
+#include <troupe/base/try.hpp>
 #include <troupe/worker/internal/placed_memory.hpp>
 
 namespace troupe {
@@ -18,12 +19,11 @@ std::byte* placed_memory::find(std::uintptr_t address) const noexcept {
 }
 
 result<std::byte*> placed_memory::place(const memory_file& file, map_access access, std::uintptr_t address) {
-  auto placed = addresses_.place(file, access, address);
-  if (!placed) return placed.error();
+  auto placed = TROUPE_TRY(addresses_.place(file, access, address));
   // A wish: at the end of the addresses there is no room for it.
-  if (const std::uintptr_t end = end_of(*placed); !any_begins(end)) (void)addresses_.show_zeros(end);
-  std::byte* const data = placed->data();
-  all_.push_back(std::move(*placed));
+  if (const std::uintptr_t end = end_of(placed); !any_begins(end)) (void)addresses_.show_zeros(end);
+  std::byte* const data = placed.data();
+  all_.push_back(std::move(placed));
   return data;
 }
 

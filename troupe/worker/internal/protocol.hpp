@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <troupe/base/cat.hpp>
 #include <troupe/channel/ring.hpp>
 #include <troupe/channel/slot_queue.hpp>
 #include <troupe/request/block.hpp>
@@ -279,7 +280,7 @@ struct worker_settings {
 /// Where the worker with this process id leaves what the GPU was doing: both sides must agree. `stem` is in the
 /// greeting; empty: nowhere.
 inline std::string gpu_core_file(const std::string& stem, int worker) {
-  return stem.empty() ? stem : stem + std::to_string(worker) + ".gpucore";
+  return stem.empty() ? stem : cat(stem, worker, ".gpucore");
 }
 
 /// Memory messages are counted, over all workers of a device: `number` is how many there have been with this one.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/futex.hpp>
 #include <troupe/base/prefetch.hpp>
 #include <troupe/worker/internal/pump.hpp>
@@ -171,10 +172,10 @@ void pump::take_failures(lane_progress done) {
 failure_ptr pump::known_failure(std::uint64_t number) const {
   for (auto at = known_.rbegin(); at != known_.rend(); ++at)
     if (at->first == number) return at->second;
-  return std::make_shared<failure>(failure{
-      .reaction = reaction::retry_later,
-      .domain = "device",
-      .text = "an earlier request that should have written an input failed (failure " + std::to_string(number) + ")"});
+  return std::make_shared<failure>(
+      failure{.reaction = reaction::retry_later,
+              .domain = "device",
+              .text = cat("an earlier request that should have written an input failed (failure ", number, ")")});
 }
 
 // That takes little time; what goes through the application's memory may wait for the application.

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/worker/internal/session.hpp>
 
 #include <sys/mman.h>
@@ -134,36 +136,29 @@ void worker_session::tell(const error& why) { tell(protocol::message::failed, wh
 
 result<void> worker_session::begin() {
   std::vector<std::byte> packet(most_message_bytes);
-  auto got = application_.receive(packet, 3);
-  if (!got) return got.error();
+  auto got = TROUPE_TRY(application_.receive(packet, 3));
   protocol::control_message m;
-  if (got->outcome != control_socket::outcome::message || got->bytes < sizeof m || got->fds.size() != 3)
+  if (got.outcome != control_socket::outcome::message || got.bytes < sizeof m || got.fds.size() != 3)
     return bad_greeting("no greeting came");
   std::memcpy(&m, packet.data(), sizeof m);
   if (m.kind != protocol::message::hello) return bad_greeting("the first message was not a greeting");
   if (m.settings.version != protocol::version) {
-    return bad_greeting("the application speaks protocol " + std::to_string(m.settings.version) + ", this worker " +
-                        std::to_string(protocol::version) +
-                        "; install application and worker from the same version of Troupe");
+    return bad_greeting(cat("the application speaks protocol ", m.settings.version, ", this worker ", protocol::version,
+                            "; install application and worker from the same version of Troupe"));
   }
   const greeting g =
-      parse(m.settings, std::string(reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m));
+      parse(m.settings, std::string(reinterpret_cast<const char*>(packet.data()) + sizeof m, got.bytes - sizeof m));
   order_limit_ns_ = g.settings.order_limit_ns;
   if (home_ == home::process) {
-    if (auto tied = die_with_parent(static_cast<int>(g.settings.parent)); !tied) return tied;
-    if (auto confined = confine(g.settings); !confined) return confined;
+    TROUPE_TRY(die_with_parent(static_cast<int>(g.settings.parent)));
+    TROUPE_TRY(confine(g.settings));
   }
   const auto at = protocol::layout::for_capacity(g.settings.capacity);
-  auto file = memory_file::open(std::move(got->fds[0]), at.total);
-  if (!file) return file.error();
-  auto seen = mapping::map(*file, map_access::read_write);
-  if (!seen) return seen.error();
-  auto mailbox_file = memory_file::open(std::move(got->fds[1]), at.mailbox_total);
-  if (!mailbox_file) return mailbox_file.error();
-  auto mailbox = mapping::map(*mailbox_file, map_access::read_only);
-  if (!mailbox) return mailbox.error();
-  auto asks_for_memory = control_socket::adopt(std::move(got->fds[2]));
-  if (!asks_for_memory) return asks_for_memory.error();
+  auto file = TROUPE_TRY(memory_file::open(std::move(got.fds[0]), at.total));
+  auto seen = TROUPE_TRY(mapping::map(file, map_access::read_write));
+  auto mailbox_file = TROUPE_TRY(memory_file::open(std::move(got.fds[1]), at.mailbox_total));
+  auto mailbox = TROUPE_TRY(mapping::map(mailbox_file, map_access::read_only));
+  auto asks_for_memory = TROUPE_TRY(control_socket::adopt(std::move(got.fds[2])));
   auto gpu = load_platform(g.backend, g.folders,
                            {.device = g.settings.device,
                             .shared = home_ == home::thread,
@@ -171,23 +166,23 @@ result<void> worker_session::begin() {
   if (!gpu) return gpu.error();
   const std::uint64_t apart = *gpu ? g.settings.device_bytes : 0;
   if (*gpu) {
-    if (auto ok = (*gpu)->enter(); !ok) return ok;
-    if (auto ok = (*gpu)->reserve(g.settings.reserve_begin, apart); !ok) return ok;
-    if (auto ok = (*gpu)->pin(seen->data(), seen->size(), map_access::read_write); !ok) return ok;
+    TROUPE_TRY((*gpu)->enter());
+    TROUPE_TRY((*gpu)->reserve(g.settings.reserve_begin, apart));
+    TROUPE_TRY((*gpu)->pin(seen.data(), seen.size(), map_access::read_write));
   }
-  auto addresses = address_reservation::reserve(g.settings.reserve_bytes - apart, g.settings.reserve_begin + apart);
-  if (!addresses) return addresses.error();
+  auto addresses =
+      TROUPE_TRY(address_reservation::reserve(g.settings.reserve_bytes - apart, g.settings.reserve_begin + apart));
   state_.reset(new state{.gpu = std::move(*gpu),
-                         .file = std::move(*file),
-                         .channel_memory = std::move(*seen),
-                         .mailbox_memory = std::move(*mailbox),
-                         .memory = placed_memory(std::move(*addresses)),
+                         .file = std::move(file),
+                         .channel_memory = std::move(seen),
+                         .mailbox_memory = std::move(mailbox),
+                         .memory = placed_memory(std::move(addresses)),
                          .commands = {},
                          .report_ring = {},
                          .reports = {},
                          .engines = {},
                          .work = {},
-                         .asks_for_memory = std::move(*asks_for_memory),
+                         .asks_for_memory = std::move(asks_for_memory),
                          .listener = {},
                          .maker = {},
                          .managed = {},
@@ -206,9 +201,8 @@ result<void> worker_session::begin() {
                                          .device = g.settings.device,
                                          .native_context = state_->gpu ? state_->gpu->context() : nullptr,
                                          .lanes = max_lanes});
-  if (auto ok = state_->engines->load("memory"); !ok) return ok;
-  for (const std::string& library : g.libraries)
-    if (auto ok = state_->engines->load(library); !ok) return ok;
+  TROUPE_TRY(state_->engines->load("memory"));
+  for (const std::string& library : g.libraries) TROUPE_TRY(state_->engines->load(library));
   state_->work.emplace(
       pump::parts{.channel = channel,
                   .commands = *state_->commands,
@@ -232,7 +226,7 @@ result<std::uint64_t> worker_session::make_managed(std::uint64_t bytes) {
   const std::uint64_t whole = managed_bytes(bytes);
   void* const at = ::mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED)
-    return error::from_errno(reaction::retry_later, "memory", "mmap of " + std::to_string(bytes) + " bytes", errno);
+    return error::from_errno(reaction::retry_later, "memory", cat("mmap of ", bytes, " bytes"), errno);
   // The page behind it: see placed_memory.
   (void)::mprotect(static_cast<std::byte*>(at) + whole - page_bytes(), page_bytes(), PROT_READ);
   return reinterpret_cast<std::uintptr_t>(at);
@@ -268,16 +262,14 @@ void worker_session::make_memory() {
     const result<file_descriptor> made = [&]() -> result<file_descriptor> {
       if (!got) return got.error();
       if (wanted.what == protocol::wanted::managed) {
-        const auto at = make_managed(wanted.bytes);
-        if (!at) return at.error();
-        address = *at;
+        address = TROUPE_TRY(make_managed(wanted.bytes));
         state_->managed.emplace(address, wanted.bytes);
         return file_descriptor();
       }
       if (!state_->gpu)
         return error(reaction::fatal, "worker", "device memory of the host is the application's to make");
       if (!opens) return state_->gpu->make_memory(wanted.bytes);
-      if (auto ok = state_->gpu->try_to_map(wanted.bytes, got->fds[0]); !ok) return ok.error();
+      TROUPE_TRY(state_->gpu->try_to_map(wanted.bytes, got->fds[0]));
       return file_descriptor();
     }();
     const std::string text = made ? std::string() : made.error().text();
@@ -377,12 +369,10 @@ bool worker_session::is_apart(std::uint64_t address) const noexcept {
 result<void> worker_session::map(const protocol::memory_place& place, std::vector<file_descriptor> fds) {
   if (fds.size() != 1) return bad_message("memory to map came without its file");
   if (is_apart(place.address)) return state_->gpu->map(place.address, place.bytes, fds[0], access_of(place));
-  auto file = memory_file::open(std::move(fds[0]), place.bytes);
-  if (!file) return file.error();
-  const auto placed = state_->memory.place(*file, access_of(place), place.address);
-  if (!placed) return placed.error();
+  auto file = TROUPE_TRY(memory_file::open(std::move(fds[0]), place.bytes));
+  const auto placed = TROUPE_TRY(state_->memory.place(file, access_of(place), place.address));
   if (!state_->gpu) return {};
-  auto pinned = state_->gpu->pin(*placed, file->size(), access_of(place));
+  auto pinned = state_->gpu->pin(placed, file.size(), access_of(place));
   if (!pinned) state_->memory.remove(place.address);
   return pinned;
 }
@@ -403,14 +393,12 @@ result<void> worker_session::protect(std::uint64_t address, std::uint64_t bytes,
 result<void> worker_session::protect(const protocol::memory_place& place, std::vector<file_descriptor> fds) {
   if (place.bytes == 0) return {};  // a lane sees to it
   if (fds.empty()) return protect(place.address, place.bytes, access_of(place));
-  auto file = memory_file::open(std::move(fds[0]), place.bytes);
-  if (!file) return file.error();
-  auto list = mapping::map(*file, map_access::read_only);
-  if (!list) return list.error();
+  auto file = TROUPE_TRY(memory_file::open(std::move(fds[0]), place.bytes));
+  auto list = TROUPE_TRY(mapping::map(file, map_access::read_only));
   for (std::uint64_t at = 0; at < place.bytes; at += sizeof(protocol::protected_place)) {
     protocol::protected_place one;
-    std::memcpy(&one, list->data() + at, sizeof one);
-    if (auto done = protect(one.address, one.bytes, access_of(place)); !done) return done;
+    std::memcpy(&one, list.data() + at, sizeof one);
+    TROUPE_TRY(protect(one.address, one.bytes, access_of(place)));
   }
   return {};
 }

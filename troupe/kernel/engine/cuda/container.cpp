@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/engine/cuda/container.hpp>
 
 namespace troupe::kernel {
@@ -48,7 +49,7 @@ looked_at look_at_image(std::string_view bytes) {
     if (!read(bytes, 0, h)) return {container::machine_code, cut};
     if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_machine != EM_CUDA)
       return {container::machine_code,
-              "is an ELF file for another machine (" + std::to_string(h.e_machine) + "); expected a cubin for a GPU"};
+              cat("is an ELF file for another machine (", h.e_machine, "); expected a cubin for a GPU")};
     return {container::machine_code, is_whole(bytes, h) ? "" : cut};
   }
   if (fat_header h{}; read(bytes, 0, h.magic) && h.magic == fat_magic)

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string_view>
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/engine/cuda/demangle.hpp>
 
 namespace troupe::kernel {
@@ -125,7 +126,7 @@ std::string mangle_variable(std::string_view name) {
   std::string out = "_ZN";
   while (!name.empty()) {
     const std::size_t end = std::min(name.find("::"), name.size());
-    if (end != 0) out += std::to_string(end) + std::string(name.substr(0, end));  // none before a leading ::
+    if (end != 0) out += cat(end, name.substr(0, end));  // none before a leading ::
     name.remove_prefix(std::min(end + 2, name.size()));
   }
   return out + "E";

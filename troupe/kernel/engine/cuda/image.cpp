@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/kernel/engine/cuda/container.hpp>
 #include <troupe/kernel/engine/cuda/demangle.hpp>
@@ -119,7 +120,7 @@ result<gpu_image> gpu_image::load(const std::string& bytes, const std::string& n
   }
   gpu_image out;
   out.module_.reset(loaded);
-  if (auto ok = out.read_kernels(bytes, name, limits); !ok) return ok.error();
+  TROUPE_TRY(out.read_kernels(bytes, name, limits));
   for (const auto& [source, own] : names_in(bytes).globals)
     if (out.find_global(source) == nullptr) {
       CUdeviceptr at = 0;

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
 #include <troupe/kernel/engine/cuda/programs.hpp>
 #include <troupe/kernel/engine/match.hpp>
@@ -57,9 +59,8 @@ error launch_failed(CUresult r, const launch_order& l, const gpu_kernel& k) {
   return error(error::details{.reaction = asked_too_much ? reaction::caller_bug : cuda::reaction_to(r),
                               .domain = asked_too_much ? "kernel" : "cuda",
                               .code = static_cast<std::int64_t>(r),
-                              .text = std::string(l.request) + ": cuLaunchKernelEx: " + cuda::text_of(r) + " (kernel " +
-                                      k.name + ", which takes " + std::to_string(k.registers) +
-                                      " registers of each thread)"});
+                              .text = cat(l.request, ": cuLaunchKernelEx: ", cuda::text_of(r), " (kernel ", k.name,
+                                          ", which takes ", k.registers, " registers of each thread)")});
 }
 
 // The values of our enumerations are CUDA's.
@@ -89,9 +90,8 @@ result<void> gpu_programs::check_cluster(const dimensions& cluster, std::string_
   if (cluster == dimensions(1) || limits_.major >= 9) [[likely]]
     return {};
   return error(reaction::unsupported, "kernel",
-               std::string(request) + ": cluster has " + std::to_string(blocks_of(cluster).value()) +
-                   " blocks, but this GPU has capability " + std::to_string(limits_.major) + "." +
-                   std::to_string(limits_.minor) + "; clusters need 9.0 or newer");
+               cat(request, ": cluster has ", blocks_of(cluster).value(), " blocks, but this GPU has capability ",
+                   limits_.major, ".", limits_.minor, "; clusters need 9.0 or newer"));
 }
 
 result<void> gpu_programs::check_maps(const launch_order& l) const {
@@ -99,9 +99,8 @@ result<void> gpu_programs::check_maps(const launch_order& l) const {
     return {};
   if (const auto map = first_map_in(l.values))
     return error(reaction::unsupported, "kernel",
-                 std::string(l.request) + ": argument " + std::to_string(*map) +
-                     " is a tensor map, but this GPU has capability " + std::to_string(limits_.major) + "." +
-                     std::to_string(limits_.minor) + "; the tensor memory accelerator needs 9.0 or newer");
+                 cat(l.request, ": argument ", *map, " is a tensor map, but this GPU has capability ", limits_.major,
+                     ".", limits_.minor, "; the tensor memory accelerator needs 9.0 or newer"));
   return {};
 }
 
@@ -129,35 +128,29 @@ result<void> gpu_programs::check_cooperative(const gpu_kernel& k, const launch_o
   if (!blocks.overflowed() && static_cast<std::uint64_t>(blocks.value()) <= most) return {};
   return error(
       reaction::caller_bug, "kernel",
-      std::string(l.request) + ": grid has " +
-          (blocks.overflowed() ? std::string("too many") : std::to_string(blocks.value())) +
-          " blocks; expected at most " + std::to_string(most) +
-          ", because cooperative is true and no more of such blocks run on this GPU at the same time (kernel " +
-          k.name + ")");
+      cat(l.request, ": grid has ", blocks.overflowed() ? std::string("too many") : std::to_string(blocks.value()),
+          " blocks; expected at most ", most,
+          ", because cooperative is true and no more of such blocks run on this GPU at the same time (kernel ", k.name,
+          ")"));
 }
 
 result<void> gpu_programs::run(const program_root& root, const launch_order& l, call& c) {
-  const auto found = find_kernel(root, l.kernel, l.request);
-  if (!found) [[unlikely]]
-    return found.error();
-  const gpu_kernel& k = *found->kernel;
-  if (auto ok = check_maps(l); !ok) [[unlikely]]
-    return ok;
+  const auto found = TROUPE_TRY(find_kernel(root, l.kernel, l.request));
+  const gpu_kernel& k = *found.kernel;
+  TROUPE_TRY(check_maps(l));
   argument_frame frame;
-  if (auto matching = frame.fill(l.values, k.name, k.parameters, l.request, &make_map); !matching) [[unlikely]]
-    return matching;
+  TROUPE_TRY(frame.fill(l.values, k.name, k.parameters, l.request, &make_map));
   const auto threads = static_cast<std::uint64_t>(blocks_of(l.block).value());
   const auto shared = static_cast<std::uint64_t>(l.shared_bytes.value());
   if (auto fits =
           check_room(k.name, {k.max_threads, k.static_shared_bytes, limits_.shared_bytes}, threads, shared, l.request);
       !fits) [[unlikely]]
     return fits;
-  if (auto ok = check_cluster(l.cluster, l.request); !ok) [[unlikely]]
-    return ok;
+  TROUPE_TRY(check_cluster(l.cluster, l.request));
   launch_config how(l.grid, l.block, shared, stream_of(c));
   if (l.cluster != dimensions(1)) how.cluster(l.cluster);
   if (l.cooperative) {
-    if (auto fits = check_cooperative(k, l, how.get()); !fits) return fits;
+    TROUPE_TRY(check_cooperative(k, l, how.get()));
     how.cooperative();
   }
   if (l.dependent && limits_.major >= 9) how.dependent();
@@ -169,12 +162,10 @@ result<void> gpu_programs::run(const program_root& root, const launch_order& l, 
 }
 
 result<occupancy> gpu_programs::occupancy_of(const program_root& root, const occupancy_question& q) {
-  auto program = find(root, q.request);
-  if (!program) return program.error();
-  const auto found = (*program)->kernel(q.kernel, q.request);
-  if (!found) return found.error();
-  if (auto ok = check_cluster(q.cluster, q.request); !ok) return ok.error();
-  const gpu_kernel& k = **found;
+  auto program = TROUPE_TRY(find(root, q.request));
+  const auto found = TROUPE_TRY(program->kernel(q.kernel, q.request));
+  TROUPE_TRY(check_cluster(q.cluster, q.request));
+  const gpu_kernel& k = *found;
   const auto threads = static_cast<int>(blocks_of(q.block).value());
   const auto shared = static_cast<std::size_t>(q.shared_bytes.value());
   const auto failed = [&](const char* what, CUresult r) {
@@ -209,24 +200,22 @@ result<occupancy> gpu_programs::occupancy_of(const program_root& root, const occ
 result<void> gpu_programs::write(const program_root& root, std::string_view name, extent offset, const std::byte* from,
                                  std::uint64_t bytes, std::string_view request, call& c) {
   program_ref keep;
-  const auto to = place(root, name, offset, bytes, request, keep);
-  if (!to) return to.error();
-  return cuda::done(::cuMemcpyAsync(pointer(*to), pointer(from), bytes, stream_of(c)), request, "cuMemcpyAsync");
+  const auto to = TROUPE_TRY(place(root, name, offset, bytes, request, keep));
+  return cuda::done(::cuMemcpyAsync(pointer(to), pointer(from), bytes, stream_of(c)), request, "cuMemcpyAsync");
 }
 
 result<void> gpu_programs::read(const program_root& root, std::string_view name, extent offset, std::byte* to,
                                 std::uint64_t bytes, std::string_view request, call& c) {
   program_ref keep;
-  const auto from = place(root, name, offset, bytes, request, keep);
-  if (!from) return from.error();
-  return cuda::done(::cuMemcpyAsync(pointer(to), pointer(*from), bytes, stream_of(c)), request, "cuMemcpyAsync");
+  const auto from = TROUPE_TRY(place(root, name, offset, bytes, request, keep));
+  return cuda::done(::cuMemcpyAsync(pointer(to), pointer(from), bytes, stream_of(c)), request, "cuMemcpyAsync");
 }
 
 // A copy from memory that is not pinned may still be on its way to the GPU when the call returns.
 result<void> gpu_programs::put(std::byte* to, std::string_view what, std::string_view request, call& c) {
   const CUresult r =
       ::cuMemcpyAsync(pointer(to), reinterpret_cast<CUdeviceptr>(what.data()), what.size(), stream_of(c));
-  if (auto ok = cuda::done(r, request, "cuMemcpyAsync"); !ok) return ok;
+  TROUPE_TRY(cuda::done(r, request, "cuMemcpyAsync"));
   return cuda::done(::cuStreamSynchronize(stream_of(c)), "cuStreamSynchronize");
 }
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/kernel/engine/host/programs.hpp>
 #include <troupe/kernel/engine/match.hpp>
 
@@ -32,8 +34,7 @@ static error gpus_only(std::string_view request, const std::string& text) {
 }
 
 static std::string text_of(const dimensions& d) {
-  return "{" + std::to_string(d.x.value()) + ", " + std::to_string(d.y.value()) + ", " + std::to_string(d.z.value()) +
-         "}";
+  return cat("{", d.x.value(), ", ", d.y.value(), ", ", d.z.value(), "}");
 }
 
 static result<void> check_cluster(const dimensions& cluster, std::string_view request) {
@@ -45,12 +46,11 @@ static result<void> check_cluster(const dimensions& cluster, std::string_view re
 }
 
 result<void> host_programs::run(const program_root& root, const launch_order& l, call&) {
-  if (auto ok = check_cluster(l.cluster, l.request); !ok) [[unlikely]]
-    return ok;
+  TROUPE_TRY(check_cluster(l.cluster, l.request));
   if (l.shared_carveout >= 0) [[unlikely]]
-    return gpus_only(l.request, "shared_carveout is " + std::to_string(l.shared_carveout) +
+    return gpus_only(l.request, cat("shared_carveout is ", l.shared_carveout,
                                     ", but the host engine has no memory to divide between cache and shared memory; "
-                                    "leave it at -1");
+                                    "leave it at -1"));
   if (l.cooperative) [[unlikely]]
     return error(reaction::unsupported, "kernel",
                  std::string(l.request) +
@@ -58,48 +58,41 @@ result<void> host_programs::run(const program_root& root, const launch_order& l,
                      "cannot wait for each other; split the kernel where its grid meets, into launches");
   if (const auto map = first_map_in(l.values)) [[unlikely]]
     return gpus_only(l.request,
-                     "argument " + std::to_string(*map) +
+                     cat("argument ", *map,
                          " is a tensor map, but the host engine has no tensor memory accelerator; copy "
-                         "through shared memory in the kernel, or launch on a GPU of capability 9.0 or newer");
-  const auto found = find_kernel(root, l.kernel, l.request);
-  if (!found) [[unlikely]]
-    return found.error();
-  const loaded_kernel& k = *found->kernel;
+                         "through shared memory in the kernel, or launch on a GPU of capability 9.0 or newer"));
+  const auto found = TROUPE_TRY(find_kernel(root, l.kernel, l.request));
+  const loaded_kernel& k = *found.kernel;
   argument_frame frame;
-  if (auto matching = frame.fill(l.values, k.name, k.parameters, l.request); !matching) [[unlikely]]
-    return matching;
+  TROUPE_TRY(frame.fill(l.values, k.name, k.parameters, l.request));
   return launcher_.launch(k, host_dim(l.grid), host_dim(l.block), static_cast<std::uint64_t>(l.shared_bytes.value()),
-                          frame.addresses(), {.flush_to_zero = found->image->flush_to_zero, .request = l.request});
+                          frame.addresses(), {.flush_to_zero = found.image->flush_to_zero, .request = l.request});
 }
 
 // A thread runs one block at a time, whatever its size; best is what the kernel allows.
 result<occupancy> host_programs::occupancy_of(const program_root& root, const occupancy_question& q) {
-  if (auto ok = check_cluster(q.cluster, q.request); !ok) return ok.error();
-  auto program = find(root, q.request);
-  if (!program) return program.error();
-  const auto kernel = (*program)->kernel(q.kernel, q.request);
-  if (!kernel) return kernel.error();
+  TROUPE_TRY(check_cluster(q.cluster, q.request));
+  auto program = TROUPE_TRY(find(root, q.request));
+  const auto kernel = TROUPE_TRY(program->kernel(q.kernel, q.request));
   const dim block = host_dim(q.block);
   const bool fits = static_cast<bool>(
-      check_launch(**kernel, dim{}, block, static_cast<std::uint64_t>(q.shared_bytes.value()), {.request = q.request}));
+      check_launch(*kernel, dim{}, block, static_cast<std::uint64_t>(q.shared_bytes.value()), {.request = q.request}));
   return occupancy{.blocks = fits ? 1u : 0u, .processors = static_cast<std::uint32_t>(launcher_.threads())};
 }
 
 result<void> host_programs::write(const program_root& root, std::string_view name, extent offset, const std::byte* from,
                                   std::uint64_t bytes, std::string_view request, call&) {
   program_ref keep;
-  const auto to = place(root, name, offset, bytes, request, keep);
-  if (!to) return to.error();
-  std::memcpy(*to, from, bytes);
+  const auto to = TROUPE_TRY(place(root, name, offset, bytes, request, keep));
+  std::memcpy(to, from, bytes);
   return {};
 }
 
 result<void> host_programs::read(const program_root& root, std::string_view name, extent offset, std::byte* to,
                                  std::uint64_t bytes, std::string_view request, call&) {
   program_ref keep;
-  const auto from = place(root, name, offset, bytes, request, keep);
-  if (!from) return from.error();
-  std::memcpy(to, *from, bytes);
+  const auto from = TROUPE_TRY(place(root, name, offset, bytes, request, keep));
+  std::memcpy(to, from, bytes);
   return {};
 }
 

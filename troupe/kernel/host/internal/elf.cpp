@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <elf.h>
 #include <troupe/kernel/host/image.h>
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/host/internal/elf.hpp>
 
 #include <algorithm>
@@ -37,11 +38,11 @@ class reader {
       return refuse(reaction::unsupported, "is an ELF object of another kind; expected 64 bits and little endian");
     if (!at(0, header)) return truncated(sizeof header);
     if (header.e_machine != this_machine)
-      return refuse(reaction::unsupported, "is for machine " + std::to_string(header.e_machine) + "; expected " +
-                                               std::to_string(this_machine) + ", this one: compile it here");
+      return refuse(reaction::unsupported, cat("is for machine ", header.e_machine, "; expected ", this_machine,
+                                               ", this one: compile it here"));
     if (header.e_type != ET_DYN)
-      return refuse(reaction::caller_bug, "is an ELF object of type " + std::to_string(header.e_type) +
-                                              "; expected a shared object (" + std::to_string(ET_DYN) + ")");
+      return refuse(reaction::caller_bug,
+                    cat("is an ELF object of type ", header.e_type, "; expected a shared object (", ET_DYN, ")"));
     if (header.e_phentsize != sizeof(Elf64_Phdr) || (header.e_shnum != 0 && header.e_shentsize != sizeof(Elf64_Shdr)))
       return refuse(reaction::caller_bug, "has headers of unexpected size; expected those of ELF-64");
     for (std::size_t i = 0; i < header.e_phnum; ++i) {
@@ -79,8 +80,8 @@ class reader {
     return error(r, "kernel", "image '" + name_ + "' " + what);
   }
   error truncated(std::uint64_t need) const {
-    return refuse(reaction::caller_bug, "is cut off: it has " + std::to_string(bytes_.size()) +
-                                            " bytes and its headers speak of " + std::to_string(need));
+    return refuse(reaction::caller_bug,
+                  cat("is cut off: it has ", bytes_.size(), " bytes and its headers speak of ", need));
   }
 
   void read_symbols(const Elf64_Shdr& symbols, const Elf64_Shdr& strings) {
@@ -153,9 +154,8 @@ bool lies_in(std::string_view variable, std::string_view function) {
   if (!variable.starts_with("_ZZ")) return false;
   variable.remove_prefix(2);
   while (variable.starts_with('Z')) variable.remove_prefix(1);
-  const std::string encoding = (function.starts_with("_Z") ? std::string(function.substr(2))
-                                                           : std::to_string(function.size()) + std::string(function)) +
-                               "E";
+  const std::string encoding =
+      (function.starts_with("_Z") ? std::string(function.substr(2)) : cat(function.size(), function)) + "E";
   return variable.starts_with(encoding);
 }
 

@@ -77,6 +77,7 @@
 // wrong. So the questions are asked the other way round: a use of a variable is taken for the worst unless the tokens
 // around it say that it is a read or an assignment (usage.cpp). What only types can tell is left to the compiler: such
 // a kernel has both bodies, and chooses by `if constexpr`.
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/host/translate/internal/blocks.hpp>
 #include <troupe/kernel/host/translate/internal/columns.hpp>
 #include <troupe/kernel/host/translate/internal/guard.hpp>
@@ -223,11 +224,11 @@ class translator {
       if (std::find(options_.kernels.begin(), options_.kernels.end(), name) != options_.kernels.end()) {
         const token& second = tokens_[all[1]->name_at];
         out_.findings.push_back({tokens_.files[second.file], second.line,
-                                 "kernels names " + name + ", and there are " + std::to_string(all.size()) +
-                                     " kernels of that name: give each a name of its own, or make it a template"});
+                                 cat("kernels names ", name, ", and there are ", all.size(),
+                                     " kernels of that name: give each a name of its own, or make it a template")});
       }
       for (const definition* d : all) {
-        const std::string alias = "troupe_k_" + std::to_string(aliases_.size());
+        const std::string alias = cat("troupe_k_", aliases_.size());
         source_.add_behind(d->end - 1, "static constexpr auto " + alias + " = static_cast<void (*)(" + types_of(*d) +
                                            ")>(" + std::string(d->name) + ");");
         aliases_.emplace(d, alias);
@@ -262,9 +263,9 @@ class translator {
   // The kernel stays, with all that is known of it but how it runs.
   void rewrite_refused(const definition& d, const finding& why) {
     source_.erase(d.body + 1, d.end - 1);
-    source_.add_behind(d.body, "if (::troupe_cuda::asked(troupe_b, " + launch_bounds(d) + ", " +
-                                   std::to_string(static_cast<int>(execution::never)) + ", " +
-                                   quoted(why.file + ":" + std::to_string(why.line) + ": " + why.text) + ")) return;");
+    source_.add_behind(
+        d.body, cat("if (::troupe_cuda::asked(troupe_b, ", launch_bounds(d), ", ", static_cast<int>(execution::never),
+                    ", ", quoted(cat(why.file, ":", why.line, ": ", why.text)), ")) return;"));
     out_.kernels.push_back({.name = d.qualified(), .line = d.line, .how = execution::never, .reason = why.text});
   }
 
@@ -375,8 +376,8 @@ class translator {
     };
     if (options_.only_fibers) return fibers("fibers were asked for");
     if (const auto steps = stepping_.find(&d); steps != stepping_.end())
-      return fibers("line " + std::to_string(tokens_[steps->second.stores.front().begin].line) +
-                    ": threads of a warp write to volatile memory that others read before the next barrier");
+      return fibers(cat("line ", tokens_[steps->second.stores.front().begin].line,
+                        ": threads of a warp write to volatile memory that others read before the next barrier"));
     if (waiting_.everything) return fibers(waiting_.why);
     bool barriers = false;
     for (std::size_t i = d.body; i < d.end; ++i) {
@@ -384,8 +385,7 @@ class translator {
       if (tokens_[i].is("__syncthreads"))
         barriers = true;
       else if (waiting_.contains(tokens_[i].text))
-        return fibers("line " + std::to_string(tokens_[i].line) + ": " + std::string(tokens_[i].text) +
-                      " waits for other threads");
+        return fibers(cat("line ", tokens_[i].line, ": ", tokens_[i].text, " waits for other threads"));
     }
     if (!barriers) return;
     const std::unordered_set<std::size_t> steps = shared_steps(d);
@@ -433,7 +433,7 @@ static finding unmatched(const token_list& s) {
   return {s.files[bracket.file], bracket.line, s.alone->text};
 }
 
-std::string to_string(const finding& f) { return f.file + ":" + std::to_string(f.line) + ": error: " + f.text; }
+std::string to_string(const finding& f) { return cat(f.file, ":", f.line, ": error: ", f.text); }
 
 translation translate(std::string_view preprocessed, const translate_options& options) {
   const std::string folder = options.own_folder.empty() ? "" : options.own_folder + "/";

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/host/translate/internal/edits.hpp>
 
 #include <algorithm>
@@ -104,8 +105,8 @@ std::string edited_source::all() const {
 
 std::string edited_source::marker(std::size_t token) const {
   const troupe::kernel::token& t = source_[token];
-  return "\n# " + std::to_string(t.line) + " \"" + source_.files[t.file] + "\"\n" +
-         std::string(std::max<std::size_t>(t.column, 1) - 1, ' ');
+  return cat("\n# ", t.line, " \"", source_.files[t.file], "\"\n",
+             std::string(std::max<std::size_t>(t.column, 1) - 1, ' '));
 }
 
 }  // namespace troupe::kernel

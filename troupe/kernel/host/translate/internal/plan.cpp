@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <iterator>
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/host/translate/internal/pattern.hpp>
 #include <troupe/kernel/host/translate/internal/plan.hpp>
 
@@ -27,7 +28,7 @@ class planner {
 
  private:
   void give_up(std::size_t at, const std::string& what) {
-    if (out_.obstacle.empty()) out_.obstacle = "line " + std::to_string(s_[at].line) + ": " + what;
+    if (out_.obstacle.empty()) out_.obstacle = cat("line ", s_[at].line, ": ", what);
   }
 
   // The region that takes the next statement.

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/host/translate/internal/reach.hpp>
 
 #include <algorithm>
@@ -93,8 +94,7 @@ waiting_names find_waiting(const token_list& source, const unit& u, const transl
     if (d.is_kernel) continue;
     if (d.name.empty()) {
       out.everything = true;
-      out.why = "line " + std::to_string(source[d.begin].line) +
-                ": an operator, constructor or destructor waits for other threads";
+      out.why = cat("line ", source[d.begin].line, ": an operator, constructor or destructor waits for other threads");
       continue;
     }
     if (!out.functions.insert(d.name).second) continue;

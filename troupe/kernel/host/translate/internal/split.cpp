@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/host/translate/internal/guard.hpp>
 #include <troupe/kernel/host/translate/internal/pattern.hpp>
 #include <troupe/kernel/host/translate/internal/plan.hpp>
@@ -93,7 +94,7 @@ class writer {
   }
 
   void give_up(std::size_t at, const std::string& what) {
-    if (obstacle_.empty()) obstacle_ = "line " + std::to_string(s_[at].line) + ": " + what;
+    if (obstacle_.empty()) obstacle_ = cat("line ", s_[at].line, ": ", what);
   }
 
   // A parameter that threads write to is a variable of each.

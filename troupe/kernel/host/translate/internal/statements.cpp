@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/host/translate/internal/statements.hpp>
 
 #include <algorithm>
@@ -72,7 +73,7 @@ class parser {
   }
 
   statement give_up(std::size_t at, const std::string& what) {
-    if (obstacle_.empty()) obstacle_ = "line " + std::to_string(s_[at].line) + ": " + what;
+    if (obstacle_.empty()) obstacle_ = cat("line ", s_[at].line, ": ", what);
     statement rest{.begin = at, .end = close_};
     return rest;
   }

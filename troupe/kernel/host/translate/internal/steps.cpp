@@ -3,6 +3,7 @@
 //
 // Two accesses are told apart by the text of their subscripts: s[t] and s[t + 1] are different elements, s[t] and s[t]
 // are the same. What this gets wrong costs a step too many, or leaves a race as it is.
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/host/translate/internal/declaration.hpp>
 #include <troupe/kernel/host/translate/internal/parameters.hpp>
 #include <troupe/kernel/host/translate/internal/pattern.hpp>
@@ -338,9 +339,7 @@ class store_finder {
   volatile_steps out_;
 };
 
-std::string step(std::size_t rank, std::size_t token) {
-  return "::troupe_cuda::in_step(" + std::to_string(rank + token) + "u);";
-}
+std::string step(std::size_t rank, std::size_t token) { return cat("::troupe_cuda::in_step(", rank + token, "u);"); }
 
 }  // namespace
 

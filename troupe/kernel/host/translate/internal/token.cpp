@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/host/translate/internal/token.hpp>
 
 #include <algorithm>
@@ -199,8 +200,8 @@ class tokenizer {
         continue;
       }
       if (out_.tokens[open.back()].text[0] != wanted) {
-        lone(open.back(), "this '" + std::string(out_.tokens[open.back()].text) + "' is not closed before the '" +
-                              std::string(t.text) + "' in line " + std::to_string(t.line));
+        lone(open.back(), cat("this '", out_.tokens[open.back()].text, "' is not closed before the '", t.text,
+                              "' in line ", t.line));
         continue;
       }
       out_.partner[open.back()] = i;
@@ -223,9 +224,8 @@ class tokenizer {
       const token& before = i == 0 ? out_.tokens.back() : out_.tokens[i - 1];
       if (!out_.tokens[i].is("{") || !(before.is(")") || before.is("const") || before.is("noexcept"))) continue;
       const std::uint32_t last = open.back();
-      return lone(last, "this '" + std::string(out_.tokens[last].text) +
-                            "' is not closed before the __global__ in line " +
-                            std::to_string(out_.tokens[kernel].line));
+      return lone(last, cat("this '", out_.tokens[last].text, "' is not closed before the __global__ in line ",
+                            out_.tokens[kernel].line));
     }
   }
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/host/translate/internal/token.hpp>
 #include <troupe/kernel/host/translate/internal/trailer.hpp>
 
@@ -59,8 +60,7 @@ std::string trailer(const unit& u, const translate_options& options, const kerne
   }
   out += "__attribute__((constructor)) static void fill() {\n";
   for (std::size_t i = 0; i < names.size(); ++i)
-    out += "  kernels[" + std::to_string(i) + "] = entry_" + std::to_string(i) + "::describe_as(" + literal(names[i]) +
-           ");\n";
+    out += cat("  kernels[", i, "] = entry_", i, "::describe_as(", literal(names[i]), ");\n");
   out += "}\n";
   out += "static const ::troupe_host_global globals[" + g + " + 1] = {\n";
   for (const std::string& name : options.globals)

@@ -5,6 +5,7 @@
 // belongs to them only if its declaration is one of a number or pointer, whose value is made of names that are known to
 // mean numbers and pointers that do not change, and if every other place where it stands reads it for sure.
 #include <algorithm>
+#include <troupe/base/cat.hpp>
 #include <troupe/kernel/host/translate/internal/variables.hpp>
 
 namespace troupe::kernel {
@@ -72,7 +73,7 @@ void level_variables::add_parameter(const kernel_parameter& p, const definition&
 }
 
 void level_variables::give_up(std::size_t at, const std::string& what) {
-  if (obstacle_.empty()) obstacle_ = "line " + std::to_string(s_[at].line) + ": " + what;
+  if (obstacle_.empty()) obstacle_ = cat("line ", s_[at].line, ": ", what);
 }
 
 // A name within the scope of the same name: what it means depends on where it stands, and is not followed.
