@@ -15,8 +15,7 @@ task<result<int>> there_and_back(device first, device second) {
   co_await second.started();
   const peer_info seen = co_await first.peer(second);
   wrong += !seen.access || seen.link != peer_link::memory;
-  const std::vector<device> both{first, second};
-  const auto groups = co_await islands(both);
+  const auto groups = co_await islands({first, second});
   wrong += groups.size() != 1 || groups.front().size() != 2;
   co_await second.enable_peer(first);
 

@@ -41,12 +41,11 @@ pending<void> device::copy_from_device(const device& other, const memory_range& 
 result<peer_info> device::peer(const device& other) const { return core_->peer(*other.core_); }
 result<void> device::enable_peer(const device& other) const { return core_->enable_peer(other.core_); }
 
-result<std::vector<std::vector<device>>> islands(std::span<const device> devices) {
+result<std::vector<std::vector<device>>> islands(const list<device>& devices) {
   std::vector<std::vector<device>> out;
   const auto access = [](const device& from, const device& to) -> result<bool> {
     if (from == to) return true;
-    const auto seen = from.peer(to);
-    return seen ? result<bool>(seen->access) : seen.error();
+    return from.peer(to).transform([](const peer_info& seen) { return seen.access; });
   };
   for (const device& d : devices) {
     std::vector<device>* home = nullptr;

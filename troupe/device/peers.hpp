@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
+#include <troupe/base/list.hpp>
 #include <troupe/base/result.hpp>
 #include <vector>
 
@@ -53,6 +53,6 @@ struct peer_statistics {
 
 /// The devices in groups in each of which every one has access to all others. Each is in one group, in the order given.
 /// Awaits nothing: on a GPU a worker must have been ready (`started()`).
-result<std::vector<std::vector<device>>> islands(std::span<const device> devices);
+result<std::vector<std::vector<device>>> islands(const list<device>& devices);
 
 }  // namespace troupe
