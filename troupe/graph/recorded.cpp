@@ -221,11 +221,6 @@ snapshot::snapshot(const graph& g) : of_(g.shared()) {
     *why_ = now.error();
 }
 
-const std::vector<snapshot::use>& snapshot::uses() const noexcept {
-  static const std::vector<use> none;
-  return *version_ ? (*version_)->uses : none;
-}
-
 std::optional<error> snapshot::wrong() const {
   if (*why_) return *why_;
   if (!*version_) return std::nullopt;
@@ -235,8 +230,5 @@ std::optional<error> snapshot::wrong() const {
                                                  ", which was unloaded; give it another program with graph::set");
   return std::nullopt;
 }
-
-std::uint64_t snapshot::root() const noexcept { return *version_ ? (*version_)->root : root_; }
-std::uint64_t snapshot::recipe() const noexcept { return *version_ ? (*version_)->recipe : recipe_; }
 
 }  // namespace troupe::graph

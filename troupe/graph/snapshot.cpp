@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Of a snapshot what engines need as well, apart from what asks devices.
+#include <troupe/graph/internal/core.hpp>
+
+namespace troupe::graph {
+
+const std::vector<snapshot::use>& snapshot::uses() const noexcept {
+  static const std::vector<use> none;
+  return *version_ ? (*version_)->uses : none;
+}
+
+std::uint64_t snapshot::root() const noexcept { return *version_ ? (*version_)->root : root_; }
+std::uint64_t snapshot::recipe() const noexcept { return *version_ ? (*version_)->recipe : recipe_; }
+
+}  // namespace troupe::graph
