@@ -22,7 +22,8 @@ std::string difference(std::span<const float> is, std::span<const float> should,
   if (is.size() != should.size()) return cat(what, ": ", is.size(), " numbers, not ", should.size());
   const auto [a, b] = std::mismatch(is.begin(), is.end(), should.begin());
   if (a == is.end()) return {};
-  return cat(what, ": element ", a - is.begin(), " of ", is.size(), " is ", std::to_string(*a), ", not ", std::to_string(*b));
+  return cat(what, ": element ", a - is.begin(), " of ", is.size(), " is ", std::to_string(*a), ", not ",
+             std::to_string(*b));
 }
 
 jit::recipe saxpy() {

@@ -42,7 +42,7 @@ std::string padded(std::string text, std::size_t columns) {
 // What was injected, and how long it was felt.
 std::string faults_text(const run_record& run, const terminal& t) {
   std::string out = troupe::cat("\n  ", run.events.size(), run.events.size() == 1 ? " fault" : " faults",
-                        " meanwhile, and when the device answered again:\n");
+                                " meanwhile, and when the device answered again:\n");
   constexpr std::size_t most_lines = 12;
   std::vector<double> unseen;
   for (std::size_t i = 0; i < run.events.size(); ++i) {
@@ -58,7 +58,7 @@ std::string faults_text(const run_record& run, const terminal& t) {
   std::sort(unseen.begin(), unseen.end());
   if (!unseen.empty())
     out += troupe::cat("    and ", unseen.size(), " more: half within ", time_text(t, unseen[unseen.size() / 2]),
-               ", the longest ", time_text(t, unseen.back()), "\n");
+                       ", the longest ", time_text(t, unseen.back()), "\n");
   return out + "  " + grouped(run.repeated) + (run.repeated == 1 ? " batch was" : " batches were") +
          " lost with them and asked again.\n";
 }

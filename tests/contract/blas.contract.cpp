@@ -134,6 +134,7 @@ using gemm_requests =
                    gemm<bfloat16>, gemm<bfloat16, float>, gemm<i8, i32>, gemm<i8, float>,
                    gemm_with_factors_in_memory<float>, gemm_strided_batched<float>, gemm_strided_batched<i8, i32>,
                    gemm_batched<float>, gemm_batched<half>, gemm_grouped<double>, gemm_grouped<bfloat16, float>>;
+static_assert(covers<gemm_requests, blas::all_products>);
 INSTANTIATE_TYPED_TEST_SUITE_P(gemm, library_actor, gemm_requests);
 
 }  // namespace troupe::whole

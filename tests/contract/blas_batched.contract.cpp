@@ -243,6 +243,7 @@ using batched_requests =
     testing::Types<gemv_batched<float>, gemv_strided_batched<float>, trsm_batched<float>, getrf_batched<float>,
                    getrs_batched<float>, getri_batched<double>, getrf_with_pivots<double>, getrs_with_pivots<complex64>,
                    getri_with_pivots<float>, matinv_batched<complex64>, geqrf_batched<float>, gels_batched<double>>;
+static_assert(covers<batched_requests, joined_requests<blas::all_batches, blas::all_factorizations>>);
 INSTANTIATE_TYPED_TEST_SUITE_P(blas_batched, library_actor, batched_requests);
 
 }  // namespace troupe::whole

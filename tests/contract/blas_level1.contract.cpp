@@ -185,6 +185,7 @@ using blas_level1_requests =
     testing::Types<axpy<float>, axpy<complex128>, scal<float>, copy<float>, exchange<float>, rot<float>, rotg<float>,
                    rotmg<double>, rotm<float>, dot<float>, dot<double>, dotu<complex64>, dotc<complex64>, nrm2<float>,
                    asum<float>, iamax<float>, iamin<float>>;
+static_assert(covers<blas_level1_requests, joined_requests<blas::all_level1, blas::all_rotations>>);
 INSTANTIATE_TYPED_TEST_SUITE_P(blas_level1, library_actor, blas_level1_requests);
 
 }  // namespace troupe::whole

@@ -73,6 +73,7 @@ using hpmv = completed<blas::hpmv<T>, T, packed, hermitian<T>>;
 
 using blas_level2_requests = testing::Types<gemv<float>, gbmv<float>, symv<float>, symv<complex64>, hemv<complex64>,
                                             sbmv<float>, hbmv<complex64>, spmv<float>, hpmv<complex64>>;
+static_assert(covers<blas_level2_requests, blas::all_level2>);
 INSTANTIATE_TYPED_TEST_SUITE_P(blas_level2, library_actor, blas_level2_requests);
 
 }  // namespace troupe::whole

@@ -202,6 +202,7 @@ struct dgmm : sized<dgmm<T>, blas::dgmm<T>> {
 using blas_level3_requests = testing::Types<symm<float>, symm<complex64>, hemm<complex64>, syrk<float>, syrk<complex64>,
                                             herk<complex64>, syr2k<float>, her2k<complex64>, syrkx<float>,
                                             herkx<complex64>, trmm<float>, trsm<float>, geam<float>, dgmm<float>>;
+static_assert(covers<blas_level3_requests, joined_requests<blas::all_level3, blas::all_extensions>>);
 INSTANTIATE_TYPED_TEST_SUITE_P(blas_level3, library_actor, blas_level3_requests);
 
 }  // namespace troupe::whole

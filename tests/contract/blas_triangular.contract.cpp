@@ -81,6 +81,7 @@ struct tpsv : sized<tpsv<T>, blas::tpsv<T>> {
 
 using blas_triangular_requests =
     testing::Types<trmv<float>, trsv<float>, tbmv<float>, tbsv<float>, tpmv<float>, tpsv<float>>;
+static_assert(covers<blas_triangular_requests, blas::all_triangular_vectors>);
 INSTANTIATE_TYPED_TEST_SUITE_P(blas_triangular, library_actor, blas_triangular_requests);
 
 }  // namespace troupe::whole

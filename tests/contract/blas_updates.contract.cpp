@@ -100,6 +100,7 @@ using hpr2 = with_another<blas::hpr2<T>, T, packed, adjoint, hermitian<T>>;
 using blas_updates_requests =
     testing::Types<ger<float>, geru<complex64>, gerc<complex64>, syr<float>, syr<complex64>, her<complex64>, spr<float>,
                    hpr<complex64>, syr2<float>, syr2<complex64>, her2<complex64>, spr2<float>, hpr2<complex64>>;
+static_assert(covers<blas_updates_requests, blas::all_updates>);
 INSTANTIATE_TYPED_TEST_SUITE_P(blas_updates, library_actor, blas_updates_requests);
 
 }  // namespace troupe::whole

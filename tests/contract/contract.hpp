@@ -3,6 +3,7 @@
 #pragma once
 
 #include <troupe/memory/requests.hpp>
+#include <troupe/request/request_list.hpp>
 
 #include "harness.hpp"
 
@@ -10,13 +11,27 @@
 ///
 ///   struct axpy {
 ///     using request = blas::axpy<float>;
-///     static request good(const device& gpu);                        // runs well; on buffers of its own with known
-///     content static request bad(const device& gpu);                         // must be refused static constexpr const
-///     char* bad_field = "x";                  // because of this field static void expect_right(const device& gpu,
-///     const request& r, const result<reply>& a);  // after one run of good()
+///     // Runs well, on buffers of its own with known content.
+///     static request good(const device& gpu);
+///     // Must be refused, because of this field.
+///     static request bad(const device& gpu);
+///     static constexpr const char* bad_field = "x";
+///     // After one run of good().
+///     static void expect_right(const device& gpu, const request& r, const result<reply>& a);
 ///   };
-///   INSTANTIATE_TYPED_TEST_SUITE_P(blas, library_actor, testing::Types<axpy>);
+///   using cases = testing::Types<axpy>;
+///   static_assert(covers<cases, blas::all_level1>);
+///   INSTANTIATE_TYPED_TEST_SUITE_P(blas, library_actor, cases);
 namespace troupe::whole {
+
+/// Is there a case for each request of a library's list, in one of its types?
+///   static_assert(covers<blas_level3_requests, blas::all_level3>);
+template <class Cases, class List>
+inline constexpr bool covers = false;
+template <class R, class... Cases>
+inline constexpr bool has_case = ((Cases::request::request_name == R::request_name) || ...);
+template <class... Cases, class... R>
+inline constexpr bool covers<testing::Types<Cases...>, request_list<R...>> = (has_case<R, Cases...> && ...);
 
 /// Everything a worker can be like. On a GPU each costs a third of a second, so there are fewer of them.
 inline std::vector<device_options> every_kind_of_device() {

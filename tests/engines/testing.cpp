@@ -13,7 +13,6 @@
 
 #include "requests.hpp"
 
-
 #include <troupe/worker/engine.hpp>
 
 namespace testing_actor {
@@ -163,4 +162,4 @@ struct engine {
 using namespace testing_actor;
 TROUPE_ENGINE(engine, "testing", "host", hold, troupe::slow<hold_slowly>, linger, nap, break_handle, break_once, fail,
               spoil, throws, crash, die_with, fragile, spin, increment, testing_actor::copy, checksum, widest,
-              testing_actor::count, troupe::grouped<together>, sum_of, number_all)
+              testing_actor::count, together, sum_of, number_all)

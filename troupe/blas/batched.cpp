@@ -64,8 +64,6 @@ void trsm_batched<T>::check(checker& check) const {
   check.number(alpha);
 }
 
-TROUPE_BLAS_FULL(gemv_batched)
-TROUPE_BLAS_FULL(gemv_strided_batched)
-TROUPE_BLAS_FULL(trsm_batched)
-
 }  // namespace troupe::blas
+
+TROUPE_CHECKS(troupe::blas::all_batches)

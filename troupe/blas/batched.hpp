@@ -67,4 +67,6 @@ struct trsm_batched {
   void check(checker&) const;
 };
 
+using all_batches = requests_for<full_types, gemv_batched, gemv_strided_batched, trsm_batched>;
+
 }  // namespace troupe::blas

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <troupe/base/complex.hpp>
 #include <troupe/base/dtype.hpp>
+#include <troupe/request/request_list.hpp>
 #include <type_traits>
 
 /// The element types of `blas`.
@@ -17,6 +19,9 @@ inline constexpr bool is_complex = std::is_same_v<T, complex64> || std::is_same_
 /// float, double, complex64, complex128: what most operations compute with.
 template <class T>
 inline constexpr bool is_full = is_real<T> || is_complex<T>;
+using real_types = types<float, double>;
+using complex_types = types<complex64, complex128>;
+using full_types = types<float, double, complex64, complex128>;
 
 namespace detail {
 /// Products of T in a result of C: what they are summed in; void where there is no such product.
@@ -60,5 +65,9 @@ template <class T, class C = T>
 using compute_of = typename detail::compute<T, C>::type;
 template <class T, class C = T>
 inline constexpr bool has_product = !std::is_void_v<compute_of<T, C>>;
+
+/// A request whose matrix is Hermitian: by their names, `hemv`, `her2k`.
+template <class R>
+inline constexpr bool is_hermitian = R::request_name.starts_with("blas.h");
 
 }  // namespace troupe::blas

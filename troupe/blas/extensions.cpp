@@ -30,7 +30,6 @@ void dgmm<T>::check(checker& check) const {
   in_place(check, a, or_tight(lda, m), c, or_tight(ldc, m));
 }
 
-TROUPE_BLAS_FULL(geam)
-TROUPE_BLAS_FULL(dgmm)
-
 }  // namespace troupe::blas
+
+TROUPE_CHECKS(troupe::blas::all_extensions)

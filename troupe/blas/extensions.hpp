@@ -43,4 +43,6 @@ struct dgmm {
   void check(checker&) const;
 };
 
+using all_extensions = requests_for<full_types, geam, dgmm>;
+
 }  // namespace troupe::blas

@@ -62,11 +62,6 @@ void gels_batched<T>::check(checker& check) const {
   check.elements(info, a.size());
 }
 
-TROUPE_BLAS_FULL(getrf_batched)
-TROUPE_BLAS_FULL(getrs_batched)
-TROUPE_BLAS_FULL(getri_batched)
-TROUPE_BLAS_FULL(matinv_batched)
-TROUPE_BLAS_FULL(geqrf_batched)
-TROUPE_BLAS_FULL(gels_batched)
-
 }  // namespace troupe::blas
+
+TROUPE_CHECKS(troupe::blas::all_factorizations)

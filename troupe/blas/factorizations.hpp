@@ -107,4 +107,7 @@ struct gels_batched {
   void check(checker&) const;
 };
 
+using all_factorizations =
+    requests_for<full_types, getrf_batched, getrs_batched, getri_batched, matinv_batched, geqrf_batched, gels_batched>;
+
 }  // namespace troupe::blas

@@ -103,17 +103,6 @@ void gemm_grouped<T, C>::check(checker& check) const {
                  cat("as many as in the lists, ", a.size()));
 }
 
-#define TROUPE_BLAS_PRODUCTS(R)                 \
-  TROUPE_BLAS_FULL(R)                           \
-  template struct R<half>;                      \
-  template struct R<half, float>;               \
-  template struct R<bfloat16>;                  \
-  template struct R<bfloat16, float>;           \
-  template struct R<std::int8_t, std::int32_t>; \
-  template struct R<std::int8_t, float>;
-TROUPE_BLAS_PRODUCTS(gemm)
-TROUPE_BLAS_PRODUCTS(gemm_strided_batched)
-TROUPE_BLAS_PRODUCTS(gemm_batched)
-TROUPE_BLAS_PRODUCTS(gemm_grouped)
-
 }  // namespace troupe::blas
+
+TROUPE_CHECKS(troupe::blas::all_products)

@@ -94,4 +94,10 @@ struct gemm_grouped {
   void check(checker&) const;
 };
 
+/// What A and B, and C, may consist of.
+using product_types = types<float, double, complex64, complex128, half, types<half, float>, bfloat16,
+                            types<bfloat16, float>, types<std::int8_t, std::int32_t>, types<std::int8_t, float>>;
+
+using all_products = requests_for<product_types, gemm, gemm_strided_batched, gemm_batched, gemm_grouped>;
+
 }  // namespace troupe::blas

@@ -53,47 +53,9 @@ void check_reduction(const R& r, checker& check) {
 
 }  // namespace
 
-template <class T>
-void dot<T>::check(checker& check) const {
-  check_inner_product(*this, check);
-}
-template <class T>
-void dotu<T>::check(checker& check) const {
-  check_inner_product(*this, check);
-}
-template <class T>
-void dotc<T>::check(checker& check) const {
-  check_inner_product(*this, check);
-}
-template <class T>
-void nrm2<T>::check(checker& check) const {
-  check_reduction(*this, check);
-}
-template <class T>
-void asum<T>::check(checker& check) const {
-  check_reduction(*this, check);
-}
-template <class T>
-void iamax<T>::check(checker& check) const {
-  check_reduction(*this, check);
-}
-template <class T>
-void iamin<T>::check(checker& check) const {
-  check_reduction(*this, check);
-}
-
-TROUPE_BLAS_FULL(axpy)
-TROUPE_BLAS_FULL(scal)
-template struct scal<complex64, float>;
-template struct scal<complex128, double>;
-TROUPE_BLAS_FULL(copy)
-TROUPE_BLAS_FULL(swap)
-TROUPE_BLAS_REAL(dot)
-TROUPE_BLAS_COMPLEX(dotu)
-TROUPE_BLAS_COMPLEX(dotc)
-TROUPE_BLAS_FULL(nrm2)
-TROUPE_BLAS_FULL(asum)
-TROUPE_BLAS_FULL(iamax)
-TROUPE_BLAS_FULL(iamin)
+TROUPE_CHECKED_BY(check_inner_product, dot, dotu, dotc)
+TROUPE_CHECKED_BY(check_reduction, nrm2, asum, iamax, iamin)
 
 }  // namespace troupe::blas
+
+TROUPE_CHECKS(troupe::blas::all_level1)

@@ -163,4 +163,8 @@ struct iamin {
   void check(checker&) const;
 };
 
+using all_level1 = joined_requests<requests_for<full_types, axpy, scal, copy, swap, nrm2, asum, iamax, iamin>,
+                                   request_list<scal<complex64, float>, scal<complex128, double>>,
+                                   requests_for<real_types, dot>, requests_for<complex_types, dotu, dotc>>;
+
 }  // namespace troupe::blas

@@ -63,38 +63,10 @@ void gbmv<T>::check(checker& check) const {
   check_vectors(*this, check, turned ? m : n, turned ? n : m);
 }
 
-template <class T>
-void symv<T>::check(checker& check) const {
-  check_symmetric(*this, check);
-}
-template <class T>
-void hemv<T>::check(checker& check) const {
-  check_symmetric(*this, check);
-}
-template <class T>
-void sbmv<T>::check(checker& check) const {
-  check_band(*this, check);
-}
-template <class T>
-void hbmv<T>::check(checker& check) const {
-  check_band(*this, check);
-}
-template <class T>
-void spmv<T>::check(checker& check) const {
-  check_packed(*this, check);
-}
-template <class T>
-void hpmv<T>::check(checker& check) const {
-  check_packed(*this, check);
-}
-
-TROUPE_BLAS_FULL(gemv)
-TROUPE_BLAS_FULL(gbmv)
-TROUPE_BLAS_FULL(symv)
-TROUPE_BLAS_COMPLEX(hemv)
-TROUPE_BLAS_REAL(sbmv)
-TROUPE_BLAS_COMPLEX(hbmv)
-TROUPE_BLAS_REAL(spmv)
-TROUPE_BLAS_COMPLEX(hpmv)
+TROUPE_CHECKED_BY(check_symmetric, symv, hemv)
+TROUPE_CHECKED_BY(check_band, sbmv, hbmv)
+TROUPE_CHECKED_BY(check_packed, spmv, hpmv)
 
 }  // namespace troupe::blas
+
+TROUPE_CHECKS(troupe::blas::all_level2)

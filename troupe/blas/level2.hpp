@@ -145,4 +145,7 @@ struct hpmv {
   void check(checker&) const;
 };
 
+using all_level2 = joined_requests<requests_for<full_types, gemv, gbmv, symv>, requests_for<real_types, sbmv, spmv>,
+                                   requests_for<complex_types, hemv, hbmv, hpmv>>;
+
 }  // namespace troupe::blas

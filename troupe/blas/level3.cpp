@@ -37,9 +37,9 @@ void check_update(const R& r, checker& check) {
   check.number(r.beta);
 }
 
-template <class T, class R>
+template <class R>
 void check_symmetric_update(const R& r, checker& check) {
-  if (is_complex<T>)
+  if (is_complex<std::remove_pointer_t<decltype(r.c.data())>>)
     check.require(r.trans != op::conjugate_transpose, r.trans, "is conjugate_transpose",
                   "none or transpose: the result is symmetric");
   check_update(r, check);
@@ -67,38 +67,9 @@ void check_triangular(const R& r, checker& check) {
 
 }  // namespace
 
-template <class T>
-void symm<T>::check(checker& check) const {
-  check_product(*this, check);
-}
-template <class T>
-void hemm<T>::check(checker& check) const {
-  check_product(*this, check);
-}
-template <class T>
-void syrk<T>::check(checker& check) const {
-  check_symmetric_update<T>(*this, check);
-}
-template <class T>
-void syr2k<T>::check(checker& check) const {
-  check_symmetric_update<T>(*this, check);
-}
-template <class T>
-void syrkx<T>::check(checker& check) const {
-  check_symmetric_update<T>(*this, check);
-}
-template <class T>
-void herk<T>::check(checker& check) const {
-  check_hermitian_update(*this, check);
-}
-template <class T>
-void her2k<T>::check(checker& check) const {
-  check_hermitian_update(*this, check);
-}
-template <class T>
-void herkx<T>::check(checker& check) const {
-  check_hermitian_update(*this, check);
-}
+TROUPE_CHECKED_BY(check_product, symm, hemm)
+TROUPE_CHECKED_BY(check_symmetric_update, syrk, syr2k, syrkx)
+TROUPE_CHECKED_BY(check_hermitian_update, herk, her2k, herkx)
 
 template <class T>
 void trmm<T>::check(checker& check) const {
@@ -107,20 +78,8 @@ void trmm<T>::check(checker& check) const {
   in_place(check, b, or_tight(ldb, m), c, or_tight(ldc, m));
 }
 
-template <class T>
-void trsm<T>::check(checker& check) const {
-  check_triangular(*this, check);
-}
-
-TROUPE_BLAS_FULL(symm)
-TROUPE_BLAS_COMPLEX(hemm)
-TROUPE_BLAS_FULL(syrk)
-TROUPE_BLAS_COMPLEX(herk)
-TROUPE_BLAS_FULL(syr2k)
-TROUPE_BLAS_COMPLEX(her2k)
-TROUPE_BLAS_FULL(syrkx)
-TROUPE_BLAS_COMPLEX(herkx)
-TROUPE_BLAS_FULL(trmm)
-TROUPE_BLAS_FULL(trsm)
+TROUPE_CHECKED_BY(check_triangular, trsm)
 
 }  // namespace troupe::blas
+
+TROUPE_CHECKS(troupe::blas::all_level3)

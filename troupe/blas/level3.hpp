@@ -187,4 +187,7 @@ struct trsm {
   void check(checker&) const;
 };
 
+using all_level3 = joined_requests<requests_for<full_types, symm, syrk, syr2k, syrkx, trmm, trsm>,
+                                   requests_for<complex_types, hemm, herk, her2k, herkx>>;
+
 }  // namespace troupe::blas

@@ -58,11 +58,6 @@ void rotm<T>::check(checker& check) const {
                 "-2, -1, 0 or 1");
 }
 
-TROUPE_BLAS_FULL(rotg)
-TROUPE_BLAS_FULL(rot)
-template struct rot<complex64, float>;
-template struct rot<complex128, double>;
-TROUPE_BLAS_REAL(rotmg)
-TROUPE_BLAS_REAL(rotm)
-
 }  // namespace troupe::blas
+
+TROUPE_CHECKS(troupe::blas::all_rotations)

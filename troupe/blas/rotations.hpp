@@ -92,4 +92,8 @@ struct rotm {
   void check(checker&) const;
 };
 
+using all_rotations =
+    joined_requests<requests_for<full_types, rotg, rot>, request_list<rot<complex64, float>, rot<complex128, double>>,
+                    requests_for<real_types, rotmg, rotm>>;
+
 }  // namespace troupe::blas

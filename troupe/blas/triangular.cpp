@@ -38,36 +38,10 @@ void check_packed(const R& r, checker& check) {
 
 }  // namespace
 
-template <class T>
-void trmv<T>::check(checker& check) const {
-  check_full(*this, check);
-}
-template <class T>
-void trsv<T>::check(checker& check) const {
-  check_full(*this, check);
-}
-template <class T>
-void tbmv<T>::check(checker& check) const {
-  check_band(*this, check);
-}
-template <class T>
-void tbsv<T>::check(checker& check) const {
-  check_band(*this, check);
-}
-template <class T>
-void tpmv<T>::check(checker& check) const {
-  check_packed(*this, check);
-}
-template <class T>
-void tpsv<T>::check(checker& check) const {
-  check_packed(*this, check);
-}
-
-TROUPE_BLAS_FULL(trmv)
-TROUPE_BLAS_FULL(trsv)
-TROUPE_BLAS_FULL(tbmv)
-TROUPE_BLAS_FULL(tbsv)
-TROUPE_BLAS_FULL(tpmv)
-TROUPE_BLAS_FULL(tpsv)
+TROUPE_CHECKED_BY(check_full, trmv, trsv)
+TROUPE_CHECKED_BY(check_band, tbmv, tbsv)
+TROUPE_CHECKED_BY(check_packed, tpmv, tpsv)
 
 }  // namespace troupe::blas
+
+TROUPE_CHECKS(troupe::blas::all_triangular_vectors)

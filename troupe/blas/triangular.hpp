@@ -112,4 +112,6 @@ struct tpsv {
   void check(checker&) const;
 };
 
+using all_triangular_vectors = requests_for<full_types, trmv, trsv, tbmv, tbsv, tpmv, tpsv>;
+
 }  // namespace troupe::blas

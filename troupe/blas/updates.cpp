@@ -31,61 +31,9 @@ void check_symmetric(const R& r, checker& check) {
 
 }  // namespace
 
-template <class T>
-void ger<T>::check(checker& check) const {
-  check_general(*this, check);
-}
-template <class T>
-void geru<T>::check(checker& check) const {
-  check_general(*this, check);
-}
-template <class T>
-void gerc<T>::check(checker& check) const {
-  check_general(*this, check);
-}
-template <class T>
-void syr<T>::check(checker& check) const {
-  check_symmetric(*this, check);
-}
-template <class T>
-void her<T>::check(checker& check) const {
-  check_symmetric(*this, check);
-}
-template <class T>
-void spr<T>::check(checker& check) const {
-  check_symmetric(*this, check);
-}
-template <class T>
-void hpr<T>::check(checker& check) const {
-  check_symmetric(*this, check);
-}
-template <class T>
-void syr2<T>::check(checker& check) const {
-  check_symmetric(*this, check);
-}
-template <class T>
-void her2<T>::check(checker& check) const {
-  check_symmetric(*this, check);
-}
-template <class T>
-void spr2<T>::check(checker& check) const {
-  check_symmetric(*this, check);
-}
-template <class T>
-void hpr2<T>::check(checker& check) const {
-  check_symmetric(*this, check);
-}
-
-TROUPE_BLAS_REAL(ger)
-TROUPE_BLAS_COMPLEX(geru)
-TROUPE_BLAS_COMPLEX(gerc)
-TROUPE_BLAS_FULL(syr)
-TROUPE_BLAS_COMPLEX(her)
-TROUPE_BLAS_REAL(spr)
-TROUPE_BLAS_COMPLEX(hpr)
-TROUPE_BLAS_FULL(syr2)
-TROUPE_BLAS_COMPLEX(her2)
-TROUPE_BLAS_REAL(spr2)
-TROUPE_BLAS_COMPLEX(hpr2)
+TROUPE_CHECKED_BY(check_general, ger, geru, gerc)
+TROUPE_CHECKED_BY(check_symmetric, syr, her, spr, hpr, syr2, her2, spr2, hpr2)
 
 }  // namespace troupe::blas
+
+TROUPE_CHECKS(troupe::blas::all_updates)

@@ -182,4 +182,7 @@ struct hpr2 {
   void check(checker&) const;
 };
 
+using all_updates = joined_requests<requests_for<full_types, syr, syr2>, requests_for<real_types, ger, spr, spr2>,
+                                    requests_for<complex_types, geru, gerc, her, hpr, her2, hpr2>>;
+
 }  // namespace troupe::blas

@@ -11,6 +11,7 @@
 #include <string>
 #include <troupe/base/result.hpp>
 #include <troupe/request/request.hpp>
+#include <troupe/request/request_list.hpp>
 #include <vector>
 
 /// The interface between a worker and its engines. An engine is one shared object per library actor and backend
@@ -199,13 +200,10 @@ struct fences {};
 /// In the list of TROUPE_ENGINE: takes no time itself, and is to come right behind what it waits for.
 template <class R>
 struct follows {};
-/// In the list of TROUPE_ENGINE: may be coalesced. The engine also has
-///   static std::uint64_t group_of(const R&);          // the same number for those that may share a call; 0: this one
-///   never result<void> run_group(const group<R>&, call&);   // fails before it has written anything, or not at all
-template <class R>
-struct grouped {};
 
-/// Requests that run as one call.
+/// Requests that run as one call. An engine that has these two for a request R coalesces it:
+///   static std::uint64_t group_of(const R&);       // the same number for those that may share a call; 0: this never
+///   result<void> run_group(const group<R>&, call&);  // fails before it has written anything, or not at all
 template <class R>
 class group {
  public:
@@ -297,15 +295,11 @@ bool is_ready(void* engine, const void* payload) {
   }
 }
 
-template <class R, std::uint32_t Lane = troupe_lane_library, bool Grouped = false>
+template <class R, std::uint32_t Lane = troupe_lane_library>
 struct operation_traits {
   using type = R;
   static constexpr std::uint32_t lane = Lane;
-  static constexpr bool grouped = Grouped;
 };
-template <class Inner>
-struct operation_traits<grouped<Inner>>
-    : operation_traits<typename operation_traits<Inner>::type, operation_traits<Inner>::lane, true> {};
 template <class R>
 struct operation_traits<slow<R>> : operation_traits<R, troupe_lane_helper> {};
 template <class R>
@@ -316,6 +310,11 @@ template <class R>
 struct operation_traits<follows<R>> : operation_traits<R, troupe_lane_behind> {};
 template <class R>
 struct operation_traits<fences<R>> : operation_traits<R, troupe_lane_fence> {};
+
+template <class Engine, class R>
+concept groups = requires(const R& r) {
+  { Engine::group_of(r) } -> std::convertible_to<std::uint64_t>;
+};
 
 template <class Engine, class Entry>
 constexpr troupe_engine_operation operation_of() noexcept {
@@ -331,7 +330,7 @@ constexpr troupe_engine_operation operation_of() noexcept {
                               nullptr,
                               nullptr,
                               0};
-  if constexpr (operation_traits<Entry>::grouped) {
+  if constexpr (groups<Engine, R>) {
     out.group = &group_of_operation<Engine, R>;
     out.run_group = &run_group<Engine, R>;
   }
@@ -377,16 +376,26 @@ const troupe_engine* open_engine(const char* library, const char* backend, const
 
 }  // namespace detail
 
-/// A part of an engine's list, for TROUPE_ENGINE_OF_PARTS.
+namespace detail {
+
+template <class Engine, class... R>
+struct operation_table {
+  static constexpr troupe_engine_operation all[] = {operation_of<Engine, R>()...};
+};
+template <class Engine, class... R>
+struct operation_table<Engine, request_list<R...>> : operation_table<Engine, R...> {};
+
+}  // namespace detail
+
+/// A part of an engine's list, for TROUPE_ENGINE_OF_PARTS: requests, or one `request_list`.
 template <class Engine, class... R>
 std::span<const troupe_engine_operation> operations_of() noexcept {
-  static constexpr troupe_engine_operation all[] = {detail::operation_of<Engine, R>()...};
-  return all;
+  return detail::operation_table<Engine, R...>::all;
 }
 
 }  // namespace troupe
 
-/// Makes `Engine` the plug-in for (LIBRARY, BACKEND), serving the listed requests.
+/// Makes `Engine` the plug-in for (LIBRARY, BACKEND), serving the listed requests, or those of a `request_list`.
 #define TROUPE_ENGINE(ENGINE, LIBRARY, BACKEND, ...) \
   TROUPE_ENGINE_OF_PARTS(ENGINE, LIBRARY, BACKEND, (::troupe::operations_of<ENGINE, __VA_ARGS__>()))
 /// The same, with the requests listed elsewhere.

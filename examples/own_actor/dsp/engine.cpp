@@ -59,6 +59,5 @@ class host_engine {
 }  // namespace dsp
 
 using namespace dsp;
-using troupe::grouped;
-TROUPE_ENGINE(host_engine, "dsp", "host", grouped<smooth<float>>, grouped<smooth<double>>, peak<float>, peak<double>,
-              amplify<float>, amplify<double>)
+TROUPE_ENGINE(host_engine, "dsp", "host", smooth<float>, smooth<double>, peak<float>, peak<double>, amplify<float>,
+              amplify<double>)

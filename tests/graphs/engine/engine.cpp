@@ -120,8 +120,8 @@ struct engine {
 }  // namespace flow
 
 using namespace flow;
-using troupe::downloads, troupe::grouped, troupe::slow, troupe::uploads;
-TROUPE_ENGINE(engine, "flow", "host", grouped<affine<std::uint8_t>>, grouped<slow<affine<std::uint16_t>>>,
-              grouped<affine<std::uint32_t>>, grouped<downloads<affine<std::uint64_t>>>, slow<add>,
-              grouped<uploads<mix>>, downloads<scan>, slide, slow<hash>, gather, grouped<tile>, fail<std::uint8_t>,
-              slow<fail<std::uint16_t>>, uploads<fail<std::uint32_t>>, downloads<fail<std::uint64_t>>)
+using troupe::downloads, troupe::slow, troupe::uploads;
+TROUPE_ENGINE(engine, "flow", "host", affine<std::uint8_t>, slow<affine<std::uint16_t>>, affine<std::uint32_t>,
+              downloads<affine<std::uint64_t>>, slow<add>, uploads<mix>, downloads<scan>, slide, slow<hash>, gather,
+              tile, fail<std::uint8_t>, slow<fail<std::uint16_t>>, uploads<fail<std::uint32_t>>,
+              downloads<fail<std::uint64_t>>)

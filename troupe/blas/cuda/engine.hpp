@@ -3,6 +3,7 @@
 #pragma once
 
 #include <mutex>
+#include <troupe/base/for_each.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/request/describe.hpp>
 
@@ -32,6 +33,7 @@ class cublas {
   }
 
   template <class R>
+    requires requires(const R& r) { group_key(r); }
   static std::uint64_t group_of(const R& r) noexcept {
     return group_key(r);
   }
@@ -56,6 +58,14 @@ class cublas {
   std::mutex mutex_;             ///< guards what follows
   std::unique_ptr<lane> spare_;  ///< made with the engine, for the lane that comes first
 };
+
+/// The requests R<T> of the list are enqueued by FUNCTION<T>(request, job, cuBLAS's routine of that name).
+#define TROUPE_ENQUEUED_BY(FUNCTION, ...) TROUPE_FOR_EACH(TROUPE_ENQUEUED_BY_ONE, FUNCTION, __VA_ARGS__)
+#define TROUPE_ENQUEUED_BY_ONE(FUNCTION, R)            \
+  template <class T>                                   \
+  static result<void> enqueue(const R<T>& r, job& j) { \
+    return FUNCTION<T>(r, j, routines<T>::R);          \
+  }
 
 using operations = std::span<const troupe_engine_operation>;
 operations level1_operations() noexcept;

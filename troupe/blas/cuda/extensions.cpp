@@ -55,9 +55,6 @@ static result<void> enqueue(const dgmm<T>& r, job& j) {
                                          .left = left});
 }
 
-operations extension_operations() noexcept {
-  return operations_of<cublas, geam<float>, geam<double>, geam<complex64>, geam<complex128>, dgmm<float>, dgmm<double>,
-                       dgmm<complex64>, dgmm<complex128>>();
-}
+operations extension_operations() noexcept { return operations_of<cublas, all_extensions>(); }
 
 }  // namespace troupe::blas

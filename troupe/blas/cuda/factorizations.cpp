@@ -16,9 +16,9 @@ static result<void> fits(const R& r, const F&... fields) {
   result<void> out;
   const auto look = [&](const extent& e) {
     if (!out || e == tight || e <= INT32_MAX) return;
-    out = error(
-        reaction::unsupported, "blas",
-        cat(name_of<R>(), ": ", field_name<R>(&r, &e), " is ", e.value(), "; cuBLAS counts in 32 bits here, so at most 2147483647"));
+    out = error(reaction::unsupported, "blas",
+                cat(name_of<R>(), ": ", field_name<R>(&r, &e), " is ", e.value(),
+                    "; cuBLAS counts in 32 bits here, so at most 2147483647"));
   };
   (look(fields), ...);
   return out;
@@ -185,14 +185,6 @@ static result<void> enqueue(const gels_batched<T>& r, job& j) {
   });
 }
 
-operations factorization_operations() noexcept {
-  return operations_of<cublas, getrf_batched<float>, getrf_batched<double>, getrf_batched<complex64>,
-                       getrf_batched<complex128>, getrs_batched<float>, getrs_batched<double>, getrs_batched<complex64>,
-                       getrs_batched<complex128>, getri_batched<float>, getri_batched<double>, getri_batched<complex64>,
-                       getri_batched<complex128>, matinv_batched<float>, matinv_batched<double>,
-                       matinv_batched<complex64>, matinv_batched<complex128>, geqrf_batched<float>,
-                       geqrf_batched<double>, geqrf_batched<complex64>, geqrf_batched<complex128>, gels_batched<float>,
-                       gels_batched<double>, gels_batched<complex64>, gels_batched<complex128>>();
-}
+operations factorization_operations() noexcept { return operations_of<cublas, all_factorizations>(); }
 
 }  // namespace troupe::blas

@@ -60,24 +60,14 @@ static result<void> answer(const R& r, job& j, Compute&& compute) {
   return j.launch("deliver", {}, {32}, ka::delivery{.from = place, .to = j.reply(), .bytes = sizeof(reply)});
 }
 
-template <class R, class F>
+template <class T, class R, class F>
 static result<void> inner_product(const R& r, job& j, const routine<F>& routine) {
   return answer(r, j, [&](auto* place) {
     return j(routine, r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy), place);
   });
 }
-template <class T>
-static result<void> enqueue(const dot<T>& r, job& j) {
-  return inner_product(r, j, routines<T>::dot);
-}
-template <class T>
-static result<void> enqueue(const dotu<T>& r, job& j) {
-  return inner_product(r, j, routines<T>::dotu);
-}
-template <class T>
-static result<void> enqueue(const dotc<T>& r, job& j) {
-  return inner_product(r, j, routines<T>::dotc);
-}
+TROUPE_ENQUEUED_BY(inner_product, dot, dotu, dotc)
+
 template <class T>
 static result<void> enqueue(const asum<T>& r, job& j) {
   return answer(
@@ -123,14 +113,6 @@ static result<void> enqueue(const iamin<T>& r, job& j) {
   return find<T>(r, j, false);
 }
 
-operations level1_operations() noexcept {
-  return operations_of<cublas, axpy<float>, axpy<double>, axpy<complex64>, axpy<complex128>, scal<float>, scal<double>,
-                       scal<complex64>, scal<complex128>, scal<complex64, float>, scal<complex128, double>, copy<float>,
-                       copy<double>, copy<complex64>, copy<complex128>, swap<float>, swap<double>, swap<complex64>,
-                       swap<complex128>, dot<float>, dot<double>, dotu<complex64>, dotu<complex128>, dotc<complex64>,
-                       dotc<complex128>, nrm2<float>, nrm2<double>, nrm2<complex64>, nrm2<complex128>, asum<float>,
-                       asum<double>, asum<complex64>, asum<complex128>, iamax<float>, iamax<double>, iamax<complex64>,
-                       iamax<complex128>, iamin<float>, iamin<double>, iamin<complex64>, iamin<complex128>>();
-}
+operations level1_operations() noexcept { return operations_of<cublas, all_level1>(); }
 
 }  // namespace troupe::blas

@@ -77,14 +77,7 @@ static result<void> full(const R& r, job& j, const routine<F>& routine) {
              step(r.incx), beta, r.y.data(), step(r.incy));
   });
 }
-template <class T>
-static result<void> enqueue(const symv<T>& r, job& j) {
-  return full<T>(r, j, routines<T>::symv);
-}
-template <class T>
-static result<void> enqueue(const hemv<T>& r, job& j) {
-  return full<T>(r, j, routines<T>::hemv);
-}
+TROUPE_ENQUEUED_BY(full, symv, hemv)
 
 template <class T, class R, class F>
 static result<void> band(const R& r, job& j, const routine<F>& routine) {
@@ -95,14 +88,7 @@ static result<void> band(const R& r, job& j, const routine<F>& routine) {
              r.y.data(), step(r.incy));
   });
 }
-template <class T>
-static result<void> enqueue(const sbmv<T>& r, job& j) {
-  return band<T>(r, j, routines<T>::sbmv);
-}
-template <class T>
-static result<void> enqueue(const hbmv<T>& r, job& j) {
-  return band<T>(r, j, routines<T>::hbmv);
-}
+TROUPE_ENQUEUED_BY(band, sbmv, hbmv)
 
 template <class T, class R, class F>
 static result<void> packed(const R& r, job& j, const routine<F>& routine) {
@@ -111,21 +97,8 @@ static result<void> packed(const R& r, job& j, const routine<F>& routine) {
              step(r.incy));
   });
 }
-template <class T>
-static result<void> enqueue(const spmv<T>& r, job& j) {
-  return packed<T>(r, j, routines<T>::spmv);
-}
-template <class T>
-static result<void> enqueue(const hpmv<T>& r, job& j) {
-  return packed<T>(r, j, routines<T>::hpmv);
-}
+TROUPE_ENQUEUED_BY(packed, spmv, hpmv)
 
-operations level2_operations() noexcept {
-  return operations_of<cublas, grouped<gemv<float>>, grouped<gemv<double>>, grouped<gemv<complex64>>,
-                       grouped<gemv<complex128>>, gbmv<float>, gbmv<double>, gbmv<complex64>, gbmv<complex128>,
-                       symv<float>, symv<double>, symv<complex64>, symv<complex128>, hemv<complex64>, hemv<complex128>,
-                       sbmv<float>, sbmv<double>, hbmv<complex64>, hbmv<complex128>, spmv<float>, spmv<double>,
-                       hpmv<complex64>, hpmv<complex128>>();
-}
+operations level2_operations() noexcept { return operations_of<cublas, all_level2>(); }
 
 }  // namespace troupe::blas

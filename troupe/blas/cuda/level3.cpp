@@ -20,17 +20,10 @@ static result<void> symmetric_product(const R& r, job& j, const routine<F>& rout
              std::get<1>(f), r.c.data(), ldc);
   });
 }
-template <class T>
-static result<void> enqueue(const symm<T>& r, job& j) {
-  return symmetric_product<T>(r, j, routines<T>::symm);
-}
-template <class T>
-static result<void> enqueue(const hemm<T>& r, job& j) {
-  return symmetric_product<T>(r, j, routines<T>::hemm);
-}
+TROUPE_ENQUEUED_BY(symmetric_product, symm, hemm)
 
 // C = alpha * op(A) * op(A)' + beta * C, or with B: one triangle of it.
-template <class T, bool Hermitian, class R, class F>
+template <class T, class R, class F>
 static result<void> update(const R& r, job& j, const routine<F>& routine) {
   const std::int64_t n = r.n.value(), ldc = or_tight(r.ldc, r.n).value();
   const auto ld = [&](const extent& given) { return or_tight(given, r.trans == op::none ? r.n : r.k).value(); };
@@ -52,35 +45,12 @@ static result<void> update(const R& r, job& j, const routine<F>& routine) {
                  r.c.data(), ldc);
     });
   };
-  if constexpr (Hermitian)
+  if constexpr (is_hermitian<R>)
     return keeping_real(j, hermitian_diagonal<T>{r.c.data(), n, ldc}, add);
   else
     return add();
 }
-template <class T>
-static result<void> enqueue(const syrk<T>& r, job& j) {
-  return update<T, false>(r, j, routines<T>::syrk);
-}
-template <class T>
-static result<void> enqueue(const herk<T>& r, job& j) {
-  return update<T, true>(r, j, routines<T>::herk);
-}
-template <class T>
-static result<void> enqueue(const syr2k<T>& r, job& j) {
-  return update<T, false>(r, j, routines<T>::syr2k);
-}
-template <class T>
-static result<void> enqueue(const her2k<T>& r, job& j) {
-  return update<T, true>(r, j, routines<T>::her2k);
-}
-template <class T>
-static result<void> enqueue(const syrkx<T>& r, job& j) {
-  return update<T, false>(r, j, routines<T>::syrkx);
-}
-template <class T>
-static result<void> enqueue(const herkx<T>& r, job& j) {
-  return update<T, true>(r, j, routines<T>::herkx);
-}
+TROUPE_ENQUEUED_BY(update, syrk, herk, syr2k, her2k, syrkx, herkx)
 
 // C = alpha * something, which is 0 when alpha is. compute(alpha) is the routine.
 template <class T, class R, class Compute>
@@ -112,13 +82,6 @@ static result<void> enqueue(const trsm<T>& r, job& j) {
   });
 }
 
-operations level3_operations() noexcept {
-  return operations_of<
-      cublas, symm<float>, symm<double>, symm<complex64>, symm<complex128>, hemm<complex64>, hemm<complex128>,
-      syrk<float>, syrk<double>, syrk<complex64>, syrk<complex128>, herk<complex64>, herk<complex128>, syr2k<float>,
-      syr2k<double>, syr2k<complex64>, syr2k<complex128>, her2k<complex64>, her2k<complex128>, syrkx<float>,
-      syrkx<double>, syrkx<complex64>, syrkx<complex128>, herkx<complex64>, herkx<complex128>, trmm<float>,
-      trmm<double>, trmm<complex64>, trmm<complex128>, trsm<float>, trsm<double>, trsm<complex64>, trsm<complex128>>();
-}
+operations level3_operations() noexcept { return operations_of<cublas, all_level3>(); }
 
 }  // namespace troupe::blas

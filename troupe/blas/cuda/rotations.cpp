@@ -66,10 +66,6 @@ static result<void> enqueue(const rotm<T>& r, job& j) {
   return j(routines<T>::rotm, r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy), param);
 }
 
-operations rotation_operations() noexcept {
-  return operations_of<cublas, rotg<float>, rotg<double>, rotg<complex64>, rotg<complex128>, rot<float>, rot<double>,
-                       rot<complex64>, rot<complex128>, rot<complex64, float>, rot<complex128, double>, rotmg<float>,
-                       rotmg<double>, rotm<float>, rotm<double>>();
-}
+operations rotation_operations() noexcept { return operations_of<cublas, all_rotations>(); }
 
 }  // namespace troupe::blas

@@ -19,18 +19,7 @@ static result<void> general(const R& r, job& j, const routine<F>& routine) {
              r.a.data(), lda);
   });
 }
-template <class T>
-static result<void> enqueue(const ger<T>& r, job& j) {
-  return general<T>(r, j, routines<T>::ger);
-}
-template <class T>
-static result<void> enqueue(const geru<T>& r, job& j) {
-  return general<T>(r, j, routines<T>::geru);
-}
-template <class T>
-static result<void> enqueue(const gerc<T>& r, job& j) {
-  return general<T>(r, j, routines<T>::gerc);
-}
+TROUPE_ENQUEUED_BY(general, ger, geru, gerc)
 
 template <class T, class R>
 static hermitian_diagonal<T> diagonal_of(const R& r) noexcept {
@@ -56,7 +45,7 @@ static region<T> region_of(const R& r) noexcept {
 }
 
 // Of rank 1 or 2, full or packed.
-template <class T, bool Hermitian, class R, class F>
+template <class T, class R, class F>
 static result<void> symmetric(const R& r, job& j, const routine<F>& routine) {
   const auto add = [&]() -> result<void> {
     if (r.alpha.is(0)) return {};
@@ -77,51 +66,14 @@ static result<void> symmetric(const R& r, job& j, const routine<F>& routine) {
         return with_vectors(r.a.data());
     });
   };
-  if constexpr (Hermitian)
+  if constexpr (is_hermitian<R>)
     return keeping_real(j, diagonal_of<T>(r), add);
   else
     return add();
 }
 
-template <class T>
-static result<void> enqueue(const syr<T>& r, job& j) {
-  return symmetric<T, false>(r, j, routines<T>::syr);
-}
-template <class T>
-static result<void> enqueue(const her<T>& r, job& j) {
-  return symmetric<T, true>(r, j, routines<T>::her);
-}
-template <class T>
-static result<void> enqueue(const spr<T>& r, job& j) {
-  return symmetric<T, false>(r, j, routines<T>::spr);
-}
-template <class T>
-static result<void> enqueue(const hpr<T>& r, job& j) {
-  return symmetric<T, true>(r, j, routines<T>::hpr);
-}
-template <class T>
-static result<void> enqueue(const syr2<T>& r, job& j) {
-  return symmetric<T, false>(r, j, routines<T>::syr2);
-}
-template <class T>
-static result<void> enqueue(const her2<T>& r, job& j) {
-  return symmetric<T, true>(r, j, routines<T>::her2);
-}
-template <class T>
-static result<void> enqueue(const spr2<T>& r, job& j) {
-  return symmetric<T, false>(r, j, routines<T>::spr2);
-}
-template <class T>
-static result<void> enqueue(const hpr2<T>& r, job& j) {
-  return symmetric<T, true>(r, j, routines<T>::hpr2);
-}
+TROUPE_ENQUEUED_BY(symmetric, syr, her, spr, hpr, syr2, her2, spr2, hpr2)
 
-operations update_operations() noexcept {
-  return operations_of<cublas, ger<float>, ger<double>, geru<complex64>, geru<complex128>, gerc<complex64>,
-                       gerc<complex128>, syr<float>, syr<double>, syr<complex64>, syr<complex128>, her<complex64>,
-                       her<complex128>, spr<float>, spr<double>, hpr<complex64>, hpr<complex128>, syr2<float>,
-                       syr2<double>, syr2<complex64>, syr2<complex128>, her2<complex64>, her2<complex128>, spr2<float>,
-                       spr2<double>, hpr2<complex64>, hpr2<complex128>>();
-}
+operations update_operations() noexcept { return operations_of<cublas, all_updates>(); }
 
 }  // namespace troupe::blas

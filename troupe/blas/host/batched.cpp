@@ -80,11 +80,6 @@ static result<void> compute(const trsm_batched<T>& r, workers& all) {
   return {};
 }
 
-operations batched_operations() noexcept {
-  return operations_of<openblas, gemv_batched<float>, gemv_batched<double>, gemv_batched<complex64>,
-                       gemv_batched<complex128>, gemv_strided_batched<float>, gemv_strided_batched<double>,
-                       gemv_strided_batched<complex64>, gemv_strided_batched<complex128>, trsm_batched<float>,
-                       trsm_batched<double>, trsm_batched<complex64>, trsm_batched<complex128>>();
-}
+operations batched_operations() noexcept { return operations_of<openblas, all_batches>(); }
 
 }  // namespace troupe::blas

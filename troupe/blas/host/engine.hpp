@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/for_each.hpp>
 #include <troupe/worker/engine.hpp>
 #include <troupe/worker/internal/openblas_kernels.hpp>
 
@@ -55,6 +56,7 @@ class openblas {
 
   /// On a processor, requests of one kind need not be alike to be run one after the other.
   template <class R>
+    requires requires(const R& r) { group_key(r); }
   static std::uint64_t group_of(const R& r) {
     return group_key(r);
   }
@@ -80,6 +82,14 @@ class openblas {
   std::string version_ = openblas_get_config();
   workers workers_{static_cast<unsigned>(openblas_get_num_threads())};
 };
+
+/// The requests R<T> of the list are computed by FUNCTION<T>(request, OpenBLAS's routine of that name).
+#define TROUPE_COMPUTED_BY(FUNCTION, ...) TROUPE_FOR_EACH(TROUPE_COMPUTED_BY_ONE, FUNCTION, __VA_ARGS__)
+#define TROUPE_COMPUTED_BY_ONE(FUNCTION, R) \
+  template <class T>                        \
+  static auto compute(const R<T>& r) {      \
+    return FUNCTION<T>(r, routines<T>::R);  \
+  }
 
 using operations = std::span<const troupe_engine_operation>;
 operations level1_operations() noexcept;

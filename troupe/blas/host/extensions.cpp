@@ -81,9 +81,6 @@ static result<void> compute(const dgmm<T>& r, workers& all) {
   return {};
 }
 
-operations extension_operations() noexcept {
-  return operations_of<openblas, geam<float>, geam<double>, geam<complex64>, geam<complex128>, dgmm<float>,
-                       dgmm<double>, dgmm<complex64>, dgmm<complex128>>();
-}
+operations extension_operations() noexcept { return operations_of<openblas, all_extensions>(); }
 
 }  // namespace troupe::blas

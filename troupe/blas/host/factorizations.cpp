@@ -231,14 +231,6 @@ static result<void> compute(const gels_batched<T>& r, workers& all) {
   });
 }
 
-operations factorization_operations() noexcept {
-  return operations_of<openblas, getrf_batched<float>, getrf_batched<double>, getrf_batched<complex64>,
-                       getrf_batched<complex128>, getrs_batched<float>, getrs_batched<double>, getrs_batched<complex64>,
-                       getrs_batched<complex128>, getri_batched<float>, getri_batched<double>, getri_batched<complex64>,
-                       getri_batched<complex128>, matinv_batched<float>, matinv_batched<double>,
-                       matinv_batched<complex64>, matinv_batched<complex128>, geqrf_batched<float>,
-                       geqrf_batched<double>, geqrf_batched<complex64>, geqrf_batched<complex128>, gels_batched<float>,
-                       gels_batched<double>, gels_batched<complex64>, gels_batched<complex128>>();
-}
+operations factorization_operations() noexcept { return operations_of<openblas, all_factorizations>(); }
 
 }  // namespace troupe::blas

@@ -104,15 +104,6 @@ static std::uint64_t group_key(const gemm<T, C>& r) noexcept {
   return key_of_work(r, 64 * 64 * 64, r.m, r.n, r.k);
 }
 
-// clang-format off
-#define TROUPE_PRODUCTS(WITH)                                                                                       \
-  WITH(float, float), WITH(double, double), WITH(complex64, complex64), WITH(complex128, complex128),               \
-  WITH(half, half), WITH(half, float), WITH(bfloat16, bfloat16), WITH(bfloat16, float),                             \
-  WITH(std::int8_t, std::int32_t), WITH(std::int8_t, float)
-#define TROUPE_ALL_FORMS(T, C)                                                                                      \
-  grouped<gemm<T, C>>, gemm_strided_batched<T, C>, gemm_batched<T, C>, gemm_grouped<T, C>
-// clang-format on
-
-operations gemm_operations() noexcept { return operations_of<openblas, TROUPE_PRODUCTS(TROUPE_ALL_FORMS)>(); }
+operations gemm_operations() noexcept { return operations_of<openblas, all_products>(); }
 
 }  // namespace troupe::blas

@@ -62,9 +62,8 @@ static result<T> compute(const dot<T>& r) {
   return answer(r, static_cast<T>(sum));
 }
 
-template <class R, class Routine>
-static auto complex_dot(const R& r, Routine routine) {
-  using T = typename R::reply;
+template <class T, class R, class Routine>
+static result<T> complex_dot(const R& r, Routine routine) {
   complex128 sum{};
   pieces(r.n.value(), step(r.incx), step(r.incy),
          [&](blasint n, std::int64_t x, blasint incx, std::int64_t y, blasint incy) {
@@ -74,14 +73,7 @@ static auto complex_dot(const R& r, Routine routine) {
          });
   return answer(r, T(sum));
 }
-template <class T>
-static result<T> compute(const dotu<T>& r) {
-  return complex_dot(r, routines<T>::dotu);
-}
-template <class T>
-static result<T> compute(const dotc<T>& r) {
-  return complex_dot(r, routines<T>::dotc);
-}
+TROUPE_COMPUTED_BY(complex_dot, dotu, dotc)
 
 template <class T>
 static result<real_of<T>> compute(const nrm2<T>& r) {
@@ -149,18 +141,6 @@ static std::uint64_t group_key(const R& r) noexcept {
   return key_of_work(r, 4096, r.n);
 }
 
-operations level1_operations() noexcept {
-  return operations_of<
-      openblas, grouped<axpy<float>>, grouped<axpy<double>>, grouped<axpy<complex64>>, grouped<axpy<complex128>>,
-      grouped<scal<float>>, grouped<scal<double>>, grouped<scal<complex64>>, grouped<scal<complex128>>,
-      grouped<scal<complex64, float>>, grouped<scal<complex128, double>>, grouped<copy<float>>, grouped<copy<double>>,
-      grouped<copy<complex64>>, grouped<copy<complex128>>, grouped<swap<float>>, grouped<swap<double>>,
-      grouped<swap<complex64>>, grouped<swap<complex128>>, grouped<dot<float>>, grouped<dot<double>>,
-      grouped<dotu<complex64>>, grouped<dotu<complex128>>, grouped<dotc<complex64>>, grouped<dotc<complex128>>,
-      grouped<nrm2<float>>, grouped<nrm2<double>>, grouped<nrm2<complex64>>, grouped<nrm2<complex128>>,
-      grouped<asum<float>>, grouped<asum<double>>, grouped<asum<complex64>>, grouped<asum<complex128>>,
-      grouped<iamax<float>>, grouped<iamax<double>>, grouped<iamax<complex64>>, grouped<iamax<complex128>>,
-      grouped<iamin<float>>, grouped<iamin<double>>, grouped<iamin<complex64>>, grouped<iamin<complex128>>>();
-}
+operations level1_operations() noexcept { return operations_of<openblas, all_level1>(); }
 
 }  // namespace troupe::blas

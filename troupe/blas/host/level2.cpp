@@ -103,14 +103,7 @@ static result<void> band_product(const R& r, Routine routine) {
             narrow(step(r.incx)), by(beta), r.y.data(), narrow(step(r.incy)));
   });
 }
-template <class T>
-static result<void> compute(const sbmv<T>& r) {
-  return band_product<T>(r, routines<T>::sbmv);
-}
-template <class T>
-static result<void> compute(const hbmv<T>& r) {
-  return band_product<T>(r, routines<T>::hbmv);
-}
+TROUPE_COMPUTED_BY(band_product, sbmv, hbmv)
 
 template <class T, class R, class Routine>
 static result<void> packed_product(const R& r, Routine routine) {
@@ -120,14 +113,7 @@ static result<void> packed_product(const R& r, Routine routine) {
             r.y.data(), narrow(step(r.incy)));
   });
 }
-template <class T>
-static result<void> compute(const spmv<T>& r) {
-  return packed_product<T>(r, routines<T>::spmv);
-}
-template <class T>
-static result<void> compute(const hpmv<T>& r) {
-  return packed_product<T>(r, routines<T>::hpmv);
-}
+TROUPE_COMPUTED_BY(packed_product, spmv, hpmv)
 
 template <class T>
 static std::uint64_t group_key(const gemv<T>& r) {
@@ -135,12 +121,6 @@ static std::uint64_t group_key(const gemv<T>& r) {
   return fits(r, nx, ny) ? key_of_work(r, 9216, r.m, r.n) : never;
 }
 
-operations level2_operations() noexcept {
-  return operations_of<openblas, grouped<gemv<float>>, grouped<gemv<double>>, grouped<gemv<complex64>>,
-                       grouped<gemv<complex128>>, gbmv<float>, gbmv<double>, gbmv<complex64>, gbmv<complex128>,
-                       symv<float>, symv<double>, symv<complex64>, symv<complex128>, hemv<complex64>, hemv<complex128>,
-                       sbmv<float>, sbmv<double>, hbmv<complex64>, hbmv<complex128>, spmv<float>, spmv<double>,
-                       hpmv<complex64>, hpmv<complex128>>();
-}
+operations level2_operations() noexcept { return operations_of<openblas, all_level2>(); }
 
 }  // namespace troupe::blas

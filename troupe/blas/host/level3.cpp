@@ -26,17 +26,10 @@ static result<void> symmetric_product(const R& r, Routine routine) {
           r.c.data(), narrow(ldc));
   return {};
 }
-template <class T>
-static result<void> compute(const symm<T>& r) {
-  return symmetric_product<T>(r, routines<T>::symm);
-}
-template <class T>
-static result<void> compute(const hemm<T>& r) {
-  return symmetric_product<T>(r, routines<T>::hemm);
-}
+TROUPE_COMPUTED_BY(symmetric_product, symm, hemm)
 
 /// What updates of a symmetric or Hermitian C have in common: C, its triangle, and the factors.
-template <bool Hermitian, class T, class R>
+template <class T, class R>
 struct update {
   using alpha_type = decltype(std::declval<R>().alpha.load());
   using beta_type = decltype(std::declval<R>().beta.load());
@@ -49,7 +42,7 @@ struct update {
 
   // A Hermitian diagonal is real, before and after.
   void make_diagonal_real() const noexcept {
-    if (Hermitian)
+    if (is_hermitian<R>)
       for (std::int64_t j = 0; j < n; ++j) make_real(c[j * (ldc + 1)]);
   }
   // add(*this) is the routine.
@@ -70,45 +63,32 @@ struct update {
 };
 
 // Of rank k, and of rank 2k.
-template <bool Hermitian, class T, class R, class Routine>
+template <class T, class R, class Routine>
 static result<void> update_by_one(const R& r, Routine routine) {
-  return update<Hermitian, T, R>{r}.run([&](const auto& u) {
+  return update<T, R>{r}.run([&](const auto& u) {
     routine(CblasColMajor, code(r.uplo), code(r.trans), narrow(r.n), narrow(r.k), by(u.alpha), r.a.data(), u.ld(r.lda),
             by(u.beta), u.c, narrow(u.ldc));
   });
 }
-template <bool Hermitian, class T, class R, class Routine>
+template <class T, class R, class Routine>
 static result<void> update_by_two(const R& r, Routine routine) {
-  return update<Hermitian, T, R>{r}.run([&](const auto& u) {
+  return update<T, R>{r}.run([&](const auto& u) {
     routine(CblasColMajor, code(r.uplo), code(r.trans), narrow(r.n), narrow(r.k), by(u.alpha), r.a.data(), u.ld(r.lda),
             r.b.data(), u.ld(r.ldb), by(u.beta), u.c, narrow(u.ldc));
   });
 }
-template <class T>
-static result<void> compute(const syrk<T>& r) {
-  return update_by_one<false, T>(r, routines<T>::syrk);
-}
-template <class T>
-static result<void> compute(const herk<T>& r) {
-  return update_by_one<true, T>(r, routines<T>::herk);
-}
-template <class T>
-static result<void> compute(const syr2k<T>& r) {
-  return update_by_two<false, T>(r, routines<T>::syr2k);
-}
-template <class T>
-static result<void> compute(const her2k<T>& r) {
-  return update_by_two<true, T>(r, routines<T>::her2k);
-}
+TROUPE_COMPUTED_BY(update_by_one, syrk, herk)
+
+TROUPE_COMPUTED_BY(update_by_two, syr2k, her2k)
 
 // One triangle of a product. Blocks of columns: what lies beside the diagonal block is a product of its own; the
 // diagonal block is made whole, beside C, and its triangle is added.
-template <bool Hermitian, class T, class R>
+template <class T, class R>
 static result<void> triangle_of_product(const R& r) {
   constexpr std::int64_t block = 128;
-  const op turn = Hermitian ? op::conjugate_transpose : op::transpose;
+  const op turn = is_hermitian<R> ? op::conjugate_transpose : op::transpose;
   const bool turned = r.trans != op::none;
-  return update<Hermitian, T, R>{r}.run([&](const auto& u) {
+  return update<T, R>{r}.run([&](const auto& u) {
     // By beta as it is, which is real where C is Hermitian: a complex one of no imaginary part makes NaN of infinities.
     scale(r.uplo, u.c, u.n, u.ldc, u.beta);
     const std::int64_t lda = u.ld(r.lda), ldb = u.ld(r.ldb), most = std::min(block, u.n);
@@ -146,11 +126,11 @@ static result<void> triangle_of_product(const R& r) {
 }
 template <class T>
 static result<void> compute(const syrkx<T>& r) {
-  return triangle_of_product<false, T>(r);
+  return triangle_of_product<T>(r);
 }
 template <class T>
 static result<void> compute(const herkx<T>& r) {
-  return triangle_of_product<true, T>(r);
+  return triangle_of_product<T>(r);
 }
 
 // In place, in `x`.
@@ -178,13 +158,6 @@ static result<void> compute(const trsm<T>& r) {
   return triangular(r, r.b.data(), or_tight(r.ldb, r.m).value(), routines<T>::trsm);
 }
 
-operations level3_operations() noexcept {
-  return operations_of<
-      openblas, symm<float>, symm<double>, symm<complex64>, symm<complex128>, hemm<complex64>, hemm<complex128>,
-      syrk<float>, syrk<double>, syrk<complex64>, syrk<complex128>, herk<complex64>, herk<complex128>, syr2k<float>,
-      syr2k<double>, syr2k<complex64>, syr2k<complex128>, her2k<complex64>, her2k<complex128>, syrkx<float>,
-      syrkx<double>, syrkx<complex64>, syrkx<complex128>, herkx<complex64>, herkx<complex128>, trmm<float>,
-      trmm<double>, trmm<complex64>, trmm<complex128>, trsm<float>, trsm<double>, trsm<complex64>, trsm<complex128>>();
-}
+operations level3_operations() noexcept { return operations_of<openblas, all_level3>(); }
 
 }  // namespace troupe::blas

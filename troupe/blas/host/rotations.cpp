@@ -117,10 +117,6 @@ static result<void> compute(const rotm<T>& r) {
   return {};
 }
 
-operations rotation_operations() noexcept {
-  return operations_of<openblas, rotg<float>, rotg<double>, rotg<complex64>, rotg<complex128>, rot<float>, rot<double>,
-                       rot<complex64>, rot<complex128>, rot<complex64, float>, rot<complex128, double>, rotmg<float>,
-                       rotmg<double>, rotm<float>, rotm<double>>();
-}
+operations rotation_operations() noexcept { return operations_of<openblas, all_rotations>(); }
 
 }  // namespace troupe::blas

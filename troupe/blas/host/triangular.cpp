@@ -7,24 +7,17 @@
 
 namespace troupe::blas {
 
-template <class R, class Routine>
+template <class T, class R, class Routine>
 static result<void> full(const R& r, Routine routine) {
   TROUPE_TRY(fits(r, r.n, 0));
   routine(CblasColMajor, code(r.uplo), code(r.trans), code(r.diag), narrow(r.n), r.a.data(),
           narrow(or_tight(r.lda, r.n)), r.x.data(), narrow(step(r.incx)));
   return {};
 }
-template <class T>
-static result<void> compute(const trmv<T>& r) {
-  return full(r, routines<T>::trmv);
-}
-template <class T>
-static result<void> compute(const trsv<T>& r) {
-  return full(r, routines<T>::trsv);
-}
+TROUPE_COMPUTED_BY(full, trmv, trsv)
 
 // Diagonals that lie outside the matrix are left out: OpenBLAS need not know of them.
-template <class R, class Routine>
+template <class T, class R, class Routine>
 static result<void> band(const R& r, Routine routine) {
   TROUPE_TRY(fits(r, r.n, 0));
   const extent k = std::min(r.k, r.n - 1), lda = or_tight(r.lda, r.k + 1);
@@ -34,37 +27,17 @@ static result<void> band(const R& r, Routine routine) {
           narrow(step(r.incx)));
   return {};
 }
-template <class T>
-static result<void> compute(const tbmv<T>& r) {
-  return band(r, routines<T>::tbmv);
-}
-template <class T>
-static result<void> compute(const tbsv<T>& r) {
-  return band(r, routines<T>::tbsv);
-}
+TROUPE_COMPUTED_BY(band, tbmv, tbsv)
 
-template <class R, class Routine>
+template <class T, class R, class Routine>
 static result<void> packed(const R& r, Routine routine) {
   TROUPE_TRY(fits(r, r.n, 0));
   routine(CblasColMajor, code(r.uplo), code(r.trans), code(r.diag), narrow(r.n), r.a.data(), r.x.data(),
           narrow(step(r.incx)));
   return {};
 }
-template <class T>
-static result<void> compute(const tpmv<T>& r) {
-  return packed(r, routines<T>::tpmv);
-}
-template <class T>
-static result<void> compute(const tpsv<T>& r) {
-  return packed(r, routines<T>::tpsv);
-}
+TROUPE_COMPUTED_BY(packed, tpmv, tpsv)
 
-operations triangular_operations() noexcept {
-  return operations_of<openblas, trmv<float>, trmv<double>, trmv<complex64>, trmv<complex128>, trsv<float>,
-                       trsv<double>, trsv<complex64>, trsv<complex128>, tbmv<float>, tbmv<double>, tbmv<complex64>,
-                       tbmv<complex128>, tbsv<float>, tbsv<double>, tbsv<complex64>, tbsv<complex128>, tpmv<float>,
-                       tpmv<double>, tpmv<complex64>, tpmv<complex128>, tpsv<float>, tpsv<double>, tpsv<complex64>,
-                       tpsv<complex128>>();
-}
+operations triangular_operations() noexcept { return operations_of<openblas, all_triangular_vectors>(); }
 
 }  // namespace troupe::blas

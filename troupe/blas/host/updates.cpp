@@ -16,18 +16,7 @@ static result<void> general(const R& r, Routine routine) {
           narrow(step(r.incy)), r.a.data(), narrow(or_tight(r.lda, r.m)));
   return {};
 }
-template <class T>
-static result<void> compute(const ger<T>& r) {
-  return general<T>(r, routines<T>::ger);
-}
-template <class T>
-static result<void> compute(const geru<T>& r) {
-  return general<T>(r, routines<T>::geru);
-}
-template <class T>
-static result<void> compute(const gerc<T>& r) {
-  return general<T>(r, routines<T>::gerc);
-}
+TROUPE_COMPUTED_BY(general, ger, geru, gerc)
 
 // Where diagonal element j of the matrix in `a` lies.
 template <class R>
@@ -141,12 +130,6 @@ static result<void> compute(const hpr2<T>& r) {
   });
 }
 
-operations update_operations() noexcept {
-  return operations_of<openblas, ger<float>, ger<double>, geru<complex64>, geru<complex128>, gerc<complex64>,
-                       gerc<complex128>, syr<float>, syr<double>, syr<complex64>, syr<complex128>, her<complex64>,
-                       her<complex128>, spr<float>, spr<double>, hpr<complex64>, hpr<complex128>, syr2<float>,
-                       syr2<double>, syr2<complex64>, syr2<complex128>, her2<complex64>, her2<complex128>, spr2<float>,
-                       spr2<double>, hpr2<complex64>, hpr2<complex128>>();
-}
+operations update_operations() noexcept { return operations_of<openblas, all_updates>(); }
 
 }  // namespace troupe::blas

@@ -7,22 +7,13 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/blas/elements.hpp>
 #include <troupe/blas/options.hpp>
-#include <troupe/request/checker.hpp>
+#include <troupe/request/checks_of.hpp>
 #include <utility>
 #include <vector>
 
 /// What the checks of several requests share. Fields are passed by reference, because the checker finds a field's name
 /// by where the field is.
 namespace troupe::blas {
-
-/// Makes the checks of request R for its types.
-#define TROUPE_BLAS_REAL(R) \
-  template struct R<float>; \
-  template struct R<double>;
-#define TROUPE_BLAS_COMPLEX(R)  \
-  template struct R<complex64>; \
-  template struct R<complex128>;
-#define TROUPE_BLAS_FULL(R) TROUPE_BLAS_REAL(R) TROUPE_BLAS_COMPLEX(R)
 
 inline constexpr extent one = 1;
 

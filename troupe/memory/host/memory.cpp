@@ -43,6 +43,7 @@ struct host_memory {
 
   // Small ones that wait side by side: nothing is gained by more than moving them in one go.
   template <class R>
+    requires is_plain_copy<R>
   static std::uint64_t group_of(const R& r) {
     return r.bytes <= small_bytes ? 1 : 0;
   }
@@ -195,8 +196,8 @@ struct host_memory {
 }  // namespace troupe::memory
 
 using namespace troupe::memory;
-using troupe::downloads, troupe::fences, troupe::follows, troupe::grouped, troupe::slow, troupe::uploads;
-TROUPE_ENGINE(host_memory, "memory", "host", grouped<copy>, grouped<uploads<upload>>, grouped<downloads<download>>,
-              copy_2d, fill, uploads<stream_in>, downloads<stream_out>, downloads<peer_show>, uploads<peer_take>,
-              downloads<peer_send>, uploads<peer_receive>, slow<prefetch>, advise, look_at_managed, seal, unseal,
-              fences<fence>, ping, follows<lend>, follows<show>, follows<take_back>)
+using troupe::downloads, troupe::fences, troupe::follows, troupe::slow, troupe::uploads;
+TROUPE_ENGINE(host_memory, "memory", "host", copy, uploads<upload>, downloads<download>, copy_2d, fill,
+              uploads<stream_in>, downloads<stream_out>, downloads<peer_show>, uploads<peer_take>, downloads<peer_send>,
+              uploads<peer_receive>, slow<prefetch>, advise, look_at_managed, seal, unseal, fences<fence>, ping,
+              follows<lend>, follows<show>, follows<take_back>)

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// For our own sources: not installed, and included by no header that is.
+#pragma once
+
+/// MACRO(FIRST, x) for each x of the list, of at most 64.
+#define TROUPE_FOR_EACH(MACRO, FIRST, ...) __VA_OPT__(TROUPE_AGAIN(TROUPE_FOR_ONE(MACRO, FIRST, __VA_ARGS__)))
+#define TROUPE_FOR_ONE(MACRO, FIRST, ONE, ...) \
+  MACRO(FIRST, ONE) __VA_OPT__(TROUPE_FOR_REST TROUPE_LATER(MACRO, FIRST, __VA_ARGS__))
+#define TROUPE_FOR_REST() TROUPE_FOR_ONE
+#define TROUPE_LATER ()
+#define TROUPE_AGAIN(...) TROUPE_AGAIN_4(TROUPE_AGAIN_4(TROUPE_AGAIN_4(TROUPE_AGAIN_4(__VA_ARGS__))))
+#define TROUPE_AGAIN_4(...) TROUPE_AGAIN_16(TROUPE_AGAIN_16(TROUPE_AGAIN_16(TROUPE_AGAIN_16(__VA_ARGS__))))
+#define TROUPE_AGAIN_16(...) TROUPE_AGAIN_64(TROUPE_AGAIN_64(TROUPE_AGAIN_64(TROUPE_AGAIN_64(__VA_ARGS__))))
+#define TROUPE_AGAIN_64(...) __VA_ARGS__

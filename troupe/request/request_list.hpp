@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+namespace troupe {
+
+/// The requests of a library, each with its types: written once, for its engines, its checks and its tests.
+///   using all = joined_requests<requests_for<types<float, double>, dot, nrm2>, request_list<reset>>;
+template <class... R>
+struct request_list {
+  static constexpr std::size_t size = sizeof...(R);
+};
+
+/// Element types that requests have. A request with several template parameters has `types<...>` as an element:
+///   types<types<half, float>, types<float, float>>
+template <class... T>
+struct types {};
+
+namespace detail {
+
+template <class... Lists>
+struct join {
+  using type = request_list<>;
+};
+template <class... R>
+struct join<request_list<R...>> {
+  using type = request_list<R...>;
+};
+template <class... A, class... B, class... Lists>
+struct join<request_list<A...>, request_list<B...>, Lists...> : join<request_list<A..., B...>, Lists...> {};
+
+template <template <class...> class R, class T>
+struct with {
+  using type = R<T>;
+};
+template <template <class...> class R, class... T>
+struct with<R, types<T...>> {
+  using type = R<T...>;
+};
+
+template <class Types, template <class...> class... R>
+struct for_types;
+template <class... T, template <class...> class... R>
+struct for_types<types<T...>, R...> {
+  template <template <class...> class One>
+  using each = request_list<typename with<One, T>::type...>;
+  using type = typename join<each<R>...>::type;
+};
+
+}  // namespace detail
+
+/// The requests of several lists.
+template <class... Lists>
+using joined_requests = typename detail::join<Lists...>::type;
+
+/// Each of the requests for each of the types.
+template <class Types, template <class...> class... R>
+using requests_for = typename detail::for_types<Types, R...>::type;
+
+}  // namespace troupe
