@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <mutex>
 #include <troupe/base/for_each.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/cuda/per_lane.hpp>
 #include <troupe/request/describe.hpp>
 
 #include "job.hpp"
@@ -25,7 +25,7 @@ class cublas {
 
   template <class R>
   result<void> run(const R& r, call& c) {
-    auto on = TROUPE_TRY(lane_of(c));
+    lane* const on = TROUPE_TRY(lanes_.of(c));
     job j(*on, kernels_, c);
     auto done = enqueue(r, j);
     if (!done && done.error().reaction() == reaction::fatal) return explained(done.error(), describe(r));
@@ -39,24 +39,19 @@ class cublas {
   }
   template <class R>
   result<void> run_group(const group<R>& all, call& c) {
-    auto on = TROUPE_TRY(lane_of(c));
+    lane* const on = TROUPE_TRY(lanes_.of(c));
     job j(*on, kernels_, c);
     return enqueue_group(all, j);
   }
 
  private:
-  cublas(kernel_set kernels, std::uint32_t lanes, std::unique_ptr<lane> spare)
-      : kernels_(std::move(kernels)), lanes_(lanes), spare_(std::move(spare)) {}
-  // A lane is used by one thread at a time, so its own place in the list needs no lock.
-  result<lane*> lane_of(const call& c);
-  result<std::unique_ptr<lane>> new_lane();
+  cublas(cuda::kernel_set kernels, cuda::per_lane<lane> lanes)
+      : kernels_(std::move(kernels)), lanes_(std::move(lanes)) {}
   static error explained(const error& e, const std::string& request);
 
   std::string version_;
-  kernel_set kernels_;
-  std::vector<std::unique_ptr<lane>> lanes_;
-  std::mutex mutex_;             ///< guards what follows
-  std::unique_ptr<lane> spare_;  ///< made with the engine, for the lane that comes first
+  cuda::kernel_set kernels_;
+  cuda::per_lane<lane> lanes_;
 };
 
 /// The requests R<T> of the list are enqueued by FUNCTION<T>(request, job, cuBLAS's routine of that name).

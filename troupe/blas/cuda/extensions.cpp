@@ -14,9 +14,8 @@ static result<void> enqueue(const geam<T>& r, job& j) {
                      ldb = or_tight(r.ldb, r.trans_b == op::none ? r.m : r.n).value();
   // Ours looks at factors in memory, too: one of 0 leaves its matrix out.
   if (!r.alpha.by_value() || !r.beta.by_value()) {
-    static const std::string name = kernel_name<T>("add_matrices");
     const auto [blocks, threads] = for_elements(m, n);
-    return j.launch(name, blocks, threads,
+    return j.launch(kernel<"add_matrices", T>, blocks, threads,
                     kernel_arguments::sum_of_matrices{.alpha = number_of(r.alpha),
                                                       .beta = number_of(r.beta),
                                                       .a = r.a.data(),
@@ -38,12 +37,11 @@ static result<void> enqueue(const geam<T>& r, job& j) {
 // Ours: what cuBLAS's does with negative increments is not written anywhere.
 template <class T>
 static result<void> enqueue(const dgmm<T>& r, job& j) {
-  static const std::string name = kernel_name<T>("multiply_by_diagonal");
   const bool left = r.side == side::left;
   const std::int64_t m = r.m.value(), n = r.n.value(), inc = step(r.incx);
   const auto [blocks, threads] = for_elements(m, n);
   return j.launch(
-      name, blocks, threads,
+      kernel<"multiply_by_diagonal", T>, blocks, threads,
       kernel_arguments::diagonal_product{.a = r.a.data(),
                                          .x = inc > 0 ? r.x.data() : r.x.data() - ((left ? m : n) - 1) * inc,
                                          .c = r.c.data(),

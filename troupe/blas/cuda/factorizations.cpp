@@ -51,15 +51,15 @@ static result<void> with_safe_pivots(job& j, const int* pivots, extent n, std::s
   const std::size_t all = static_cast<std::size_t>(n.value()) * count;
   const auto memory = TROUPE_TRY(j.memory((all + count) * sizeof(int)));
   int *const wrong = memory.as<int>(), *const safe = wrong + count;
-  TROUPE_TRY(done("cuMemsetD32Async", ::cuMemsetD32Async(memory.address(), 0, count, j.stream()), j.stream()));
+  TROUPE_TRY(cuda::done_on(j.stream(), "blas", "cuMemsetD32Async",
+                           ::cuMemsetD32Async(memory.address(), 0, count, j.stream())));
   const auto batch = static_cast<std::int64_t>(count);
   TROUPE_TRY(j.launch(
-      "check_pivots", {at_most((static_cast<std::int64_t>(all) + 255) / 256, 4096)}, {256},
+      kernel<"check_pivots">, {at_most((static_cast<std::int64_t>(all) + 255) / 256, 4096)}, {256},
       kernel_arguments::pivot_check{.pivots = pivots, .safe = safe, .wrong = wrong, .n = n.value(), .batch = batch}));
   TROUPE_TRY(solve(static_cast<const int*>(safe)));
-  static const std::string name = kernel_name<T>("poison");
   const auto [blocks, threads] = for_elements(n.value(), columns.value(), batch);
-  return j.launch(name, blocks, threads,
+  return j.launch(kernel<"poison", T>, blocks, threads,
                   kernel_arguments::poisoning{.list = reinterpret_cast<void* const*>(c),
                                               .wrong = wrong,
                                               .info = info,
@@ -117,10 +117,9 @@ static result<void> invert_beside(const matinv_batched<T>& r, job& j, std::size_
   for (std::size_t i = 0; i < count; ++i) beside[i] = factors + n * n * i;
   const auto a = TROUPE_TRY(j.addresses(r.a, first, count));
   const auto c = TROUPE_TRY(j.addresses(r.c, first, count));
-  static const std::string name = kernel_name<T>("copy");
   const auto batch = static_cast<std::int64_t>(count);
   const auto [blocks, threads] = for_elements(r.n.value(), r.n.value(), batch);
-  TROUPE_TRY(j.launch(name, blocks, threads,
+  TROUPE_TRY(j.launch(kernel<"copy", T>, blocks, threads,
                       kernel_arguments::copying{.from = reinterpret_cast<const void* const*>(a),
                                                 .to = reinterpret_cast<void* const*>(beside),
                                                 .batch = batch,

@@ -18,9 +18,8 @@ struct hermitian_diagonal {
 /// It is real, before and after: imaginary parts that memory holds do not count.
 template <class T, class Update>
 result<void> keeping_real(job& j, const hermitian_diagonal<T>& d, Update&& update) {
-  static const std::string name = kernel_name<real_of<T>>("make_real");
   const auto make_real = [&] {
-    return j.launch(name, {at_most((d.n + 255) / 256, 1024)}, {256},
+    return j.launch(kernel<"make_real", real_of<T>>, {at_most((d.n + 255) / 256, 1024)}, {256},
                     kernel_arguments::diagonal{.a = d.a, .n = d.n, .ld = d.ld, .which = d.which});
   };
   TROUPE_TRY(make_real());

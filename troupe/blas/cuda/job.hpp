@@ -7,6 +7,8 @@
 #include <cstring>
 #include <optional>
 #include <troupe/base/try.hpp>
+#include <troupe/cuda/launch.hpp>
+#include <troupe/cuda/scratch.hpp>
 #include <troupe/request/checker.hpp>
 #include <troupe/request/scalar.hpp>
 #include <troupe/worker/engine.hpp>
@@ -19,35 +21,24 @@
 #include "lane.hpp"
 #include "routines.hpp"
 #include "status.hpp"
-#include "temporary.hpp"
 
 namespace troupe::blas {
 
 /// The increment to use.
 inline std::int64_t step(const extent& inc) noexcept { return or_tight(inc, 1).value(); }
 
-struct grid {
-  unsigned x = 1, y = 1, z = 1;
-};
-inline unsigned at_most(std::int64_t wanted, std::int64_t limit) noexcept {
-  return static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, limit));
-}
+using cuda::at_most, cuda::grid, cuda::kernel;
 
 /// One request on its way to the GPU. What it calls is enqueued on its lane's stream; nothing waits.
 class job {
  public:
-  job(lane& on, const kernel_set& kernels, call& c) noexcept : on_(on), kernels_(kernels), call_(c) {}
+  job(lane& on, const cuda::kernel_set& kernels, call& c) noexcept : on_(on), kernels_(kernels), call_(c) {}
 
   void* reply() const noexcept { return call_.reply; }
-  CUstream stream() const noexcept { return on_.stream(); }
+  CUstream stream() const noexcept { return on_.memory().stream(); }
   void* between() const noexcept { return on_.between(); }
   /// Device memory while this request runs.
-  result<temporary> memory(std::size_t bytes) const {
-    if (call_.recording == nullptr) [[likely]]
-      return temporary::make(on_.stream(), bytes);
-    auto kept = TROUPE_TRY(call_.scratch(bytes));
-    return temporary(kept);
-  }
+  result<cuda::scratch> memory(std::size_t bytes) const { return cuda::scratch::make(call_, "blas", bytes); }
 
   /// Calls a routine of cuBLAS.
   template <class F, class... A>
@@ -62,20 +53,16 @@ class job {
   result<void> looked_at(const char* name, cublasStatus_t s) {
     if (s == CUBLAS_STATUS_SUCCESS) [[likely]]
       return {};
-    return failed(name, s, on_.stream(), call_.library_is_broken);
+    return failed(name, s, stream(), call_.library_is_broken);
   }
 
   /// Launches one of our kernels.
   template <class A>
-  result<void> launch(std::string_view name, grid blocks, grid threads, const A& arguments) {
-    const CUkernel kernel = kernels_.find(name);
-    if (kernel == nullptr) [[unlikely]]
-      return error(reaction::fatal, "blas", "there is no kernel " + std::string(name));
-    void* parameters[] = {const_cast<void*>(static_cast<const void*>(&arguments))};
-    return done("cuLaunchKernel",
-                ::cuLaunchKernel(reinterpret_cast<CUfunction>(kernel), blocks.x, blocks.y, blocks.z, threads.x,
-                                 threads.y, threads.z, 0, on_.stream(), parameters, nullptr),
-                on_.stream());
+  result<void> launch(cuda::kernel_id which, grid blocks, grid threads, const A& arguments) {
+    const CUkernel found = kernels_.find(which);
+    if (found == nullptr) [[unlikely]]
+      return error(reaction::fatal, "blas", "there is no kernel " + std::string(which.name));
+    return cuda::done_on(stream(), "blas", "cuLaunchKernel", cuda::launch(found, blocks, threads, stream(), arguments));
   }
 
   /// Where cuBLAS finds some factors: as they are when all were given by value, else all in memory that the GPU reads.
@@ -97,7 +84,7 @@ class job {
     result<void> fine;
     const auto place = [&]<class T>(const scalar<T>& s) -> const T* {
       if (!s.by_value()) return reinterpret_cast<const T*>(static_cast<std::uintptr_t>(s.range().address));
-      auto room = on_.claim(sizeof(T));
+      auto room = on_.memory().claim(sizeof(T));
       if (!room) {
         fine = room.error();
         return nullptr;
@@ -116,11 +103,10 @@ class job {
   /// Memory that the GPU reads, until the next `next_part`.
   template <class T>
   result<T*> room(std::size_t count) {
-    auto at = TROUPE_TRY(on_.claim(count * sizeof(T)));
-    return reinterpret_cast<T*>(at);
+    return reinterpret_cast<T*>(TROUPE_TRY(on_.memory().claim(count * sizeof(T))));
   }
   /// After some of a long list has been enqueued.
-  result<void> next_part() { return on_.next_part(); }
+  result<void> next_part() { return on_.memory().next_part(); }
 
   /// The addresses of operands [first, first + count), where the GPU reads them.
   template <class T, access_mode M>
@@ -139,14 +125,14 @@ class job {
   };
 
   lane& on_;
-  const kernel_set& kernels_;
+  const cuda::kernel_set& kernels_;
   call& call_;
   std::array<aligned_complex, 2> complex_;  ///< factors on their way to cuBLAS, which copies them
 };
 
 /// As many problems of a batch as one call gets.
 inline constexpr std::size_t most_in_a_call = 16 * 1024;
-static_assert(most_in_a_call * sizeof(void*) <= argument_ring::part_bytes);
+static_assert(most_in_a_call * sizeof(void*) <= cuda::argument_ring::part_bytes);
 
 /// Does `count` problems in parts: f(first, count of this part).
 template <class F>
@@ -215,9 +201,8 @@ inline std::pair<grid, grid> for_elements(std::int64_t rows, std::int64_t column
 template <class T, class F>
 result<void> scale(job& j, const region<T>& c, const scalar<F>& beta, bool always = false) {
   if (!always && beta.is(F(1))) return {};
-  static const std::string name = kernel_name<T, F>("scale");
   const auto [blocks, threads] = for_elements(c.rows, c.columns, c.batch);
-  return j.launch(name, blocks, threads, scaling_of(c, beta, always));
+  return j.launch(kernel<"scale", T, F>, blocks, threads, scaling_of(c, beta, always));
 }
 
 template <class S>
@@ -235,10 +220,9 @@ constexpr kernel_arguments::factor kind_of() noexcept {
 template <class T, class S, class F, class Compute>
 result<void> unless_zero(job& j, const scalar<S>& alpha, const scalar<F>& beta, const region<T>& c, Compute&& compute) {
   if (alpha.by_value()) return compute();
-  static const std::string name = kernel_name<T, F>("keep");
   const auto [blocks, threads] = for_elements(c.rows, c.columns, c.batch, 1024);  // mostly there is nothing to do
   const bool nothing_stays = beta.is(F(0));
-  std::optional<temporary> memory;
+  std::optional<cuda::scratch> memory;
   if (!nothing_stays) {
     auto made = TROUPE_TRY(j.memory(static_cast<std::size_t>(c.rows * c.columns * c.batch) * sizeof(T)));
     memory.emplace(std::move(made));
@@ -248,10 +232,10 @@ result<void> unless_zero(job& j, const scalar<S>& alpha, const scalar<F>& beta, 
                                 .kept = memory ? memory->as<void>() : nullptr,
                                 .kind = kind_of<S>(),
                                 .restore = 0};
-  if (memory) TROUPE_TRY(j.launch(name, blocks, threads, all));
+  if (memory) TROUPE_TRY(j.launch(kernel<"keep", T, F>, blocks, threads, all));
   TROUPE_TRY(compute());
   all.restore = 1;
-  return j.launch(name, blocks, threads, all);
+  return j.launch(kernel<"keep", T, F>, blocks, threads, all);
 }
 
 }  // namespace troupe::blas

@@ -14,8 +14,7 @@ static result<void> enqueue(const axpy<T>& r, job& j) {
   if (r.alpha.is(T(0))) return {};
   // With a factor in memory that turns out to be 0, what x holds must not count.
   if (!r.alpha.by_value()) {
-    static const std::string name = kernel_name<T>("add");
-    return j.launch(name, {at_most((r.n.value() + 255) / 256, 4096)}, {256},
+    return j.launch(kernel<"add", T>, {at_most((r.n.value() + 255) / 256, 4096)}, {256},
                     ka::addition{.alpha = number_of(r.alpha),
                                  .x = r.x.data(),
                                  .y = r.y.data(),
@@ -57,7 +56,7 @@ static result<void> answer(const R& r, job& j, Compute&& compute) {
   TROUPE_TRY(j.scalars_in(CUBLAS_POINTER_MODE_DEVICE));
   auto* const place = r.result ? r.result->data() : static_cast<reply*>(j.reply());
   if (auto ok = compute(place); !ok || !r.result) return ok;
-  return j.launch("deliver", {}, {32}, ka::delivery{.from = place, .to = j.reply(), .bytes = sizeof(reply)});
+  return j.launch(kernel<"deliver">, {}, {32}, ka::delivery{.from = place, .to = j.reply(), .bytes = sizeof(reply)});
 }
 
 template <class T, class R, class F>
@@ -79,7 +78,7 @@ static_assert(ka::most_parts * ka::part_bytes <= lane::between_bytes);
 // Ours, for what the requests say of NaN, infinities, ranges and ties; and one kernel does for vectors that are not
 // long.
 template <class T, class R>
-static result<void> reduce(const R& r, job& j, std::string_view whole, std::string_view of_parts, bool largest) {
+static result<void> reduce(const R& r, job& j, cuda::kernel_id whole, cuda::kernel_id of_parts, bool largest) {
   constexpr std::int64_t threads = 256, alone = 16 * threads;
   const std::int64_t n = r.n.value();
   void* const wanted = r.result ? static_cast<void*>(r.result->data()) : nullptr;
@@ -96,13 +95,11 @@ static result<void> reduce(const R& r, job& j, std::string_view whole, std::stri
 }
 template <class T>
 static result<void> enqueue(const nrm2<T>& r, job& j) {
-  static const std::string whole = kernel_name<T>("norm"), of_parts = kernel_name<real_of<T>>("norm_of_parts");
-  return reduce<T>(r, j, whole, of_parts, false);
+  return reduce<T>(r, j, kernel<"norm", T>, kernel<"norm_of_parts", real_of<T>>, false);
 }
 template <class T, class R>
 static result<void> find(const R& r, job& j, bool largest) {
-  static const std::string whole = kernel_name<T>("find"), of_parts = kernel_name<real_of<T>>("find_among_parts");
-  return reduce<T>(r, j, whole, of_parts, largest);
+  return reduce<T>(r, j, kernel<"find", T>, kernel<"find_among_parts", real_of<T>>, largest);
 }
 template <class T>
 static result<void> enqueue(const iamax<T>& r, job& j) {

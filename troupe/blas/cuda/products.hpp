@@ -99,16 +99,14 @@ inline std::int64_t tiles_of(std::int64_t m, std::int64_t n) noexcept {
 /// By our own kernel: one product.
 template <class T, class C>
 result<void> multiply_ours(job& j, const kernel_arguments::product& one) {
-  static const std::string name = kernel_name<T, C>("multiply");
-  return j.launch(name, {1, at_most(tiles_of(one.m, one.n), 65535)}, {256},
+  return j.launch(kernel<"multiply", T, C>, {1, at_most(tiles_of(one.m, one.n), 65535)}, {256},
                   kernel_arguments::products{.one = one, .all = nullptr});
 }
 /// `count` of them: fill(i) is the i-th.
 template <class T, class C, class Fill>
 result<void> multiply_ours(job& j, std::size_t count, Fill&& fill) {
-  static const std::string name = kernel_name<T, C>("multiply");
   constexpr std::size_t at_once = 1024;
-  static_assert(at_once * sizeof(kernel_arguments::product) <= argument_ring::part_bytes);
+  static_assert(at_once * sizeof(kernel_arguments::product) <= cuda::argument_ring::part_bytes);
   for (std::size_t first = 0; first < count; first += at_once) {
     TROUPE_TRY(j.next_part());
     const std::size_t here = std::min(at_once, count - first);
@@ -119,7 +117,7 @@ result<void> multiply_ours(job& j, std::size_t count, Fill&& fill) {
       tiles = std::max(tiles, tiles_of(p.m, p.n));
       all[i] = p;
     }
-    TROUPE_TRY(j.launch(name, {static_cast<unsigned>(here), at_most(tiles, 65535)}, {256},
+    TROUPE_TRY(j.launch(kernel<"multiply", T, C>, {static_cast<unsigned>(here), at_most(tiles, 65535)}, {256},
                         kernel_arguments::products{.one = {}, .all = all}));
   }
   return {};

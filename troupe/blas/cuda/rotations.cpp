@@ -17,8 +17,7 @@ static void* place_of(const std::optional<out<T>>& place) noexcept {
 // One thread of our own: cuBLAS wants all four numbers in memory of one kind, and to write over two of them.
 template <class T>
 static result<void> enqueue(const rotg<T>& r, job& j) {
-  static const std::string name = kernel_name<T>("rotg");
-  return j.launch(name, {}, {},
+  return j.launch(kernel<"rotg", T>, {}, {},
                   ka::rotation{.a = number_of(r.a),
                                .b = number_of(r.b),
                                .r = place_of(r.r),
@@ -29,8 +28,7 @@ static result<void> enqueue(const rotg<T>& r, job& j) {
 }
 template <class T>
 static result<void> enqueue(const rotmg<T>& r, job& j) {
-  static const std::string name = kernel_name<T>("rotmg");
-  return j.launch(name, {}, {},
+  return j.launch(kernel<"rotmg", T>, {}, {},
                   ka::modified_rotation{.d1 = number_of(r.d1),
                                         .d2 = number_of(r.d2),
                                         .x1 = number_of(r.x1),
@@ -59,8 +57,7 @@ static result<void> enqueue(const rotm<T>& r, job& j) {
   const auto f = TROUPE_TRY(j.factors(r.param));
   const T* param = &std::get<0>(f)->flag;
   if (!r.param.by_value()) {
-    static const std::string name = kernel_name<T>("check_flag");
-    TROUPE_TRY(j.launch(name, {}, {}, ka::flag{.from = param, .to = j.between()}));
+    TROUPE_TRY(j.launch(kernel<"check_flag", T>, {}, {}, ka::flag{.from = param, .to = j.between()}));
     param = static_cast<const T*>(j.between());
   }
   return j(routines<T>::rotm, r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy), param);

@@ -3,22 +3,21 @@
 #pragma once
 
 #include <cublas_v2.h>
-#include <cuda.h>
 
-#include <string>
-#include <troupe/base/result.hpp>
+#include <troupe/cuda/stream_status.hpp>
 
-/// What cuBLAS and the driver answer, as errors.
+/// What cuBLAS answers, as errors.
 namespace troupe::blas {
 
-/// `call` failed. Answers what the caller should do; `handle_is_broken` when the library is to be opened anew.
+/// `call` failed. Says what the caller should do; `handle_is_broken` when the library is to be opened anew.
 error failed(const char* call, cublasStatus_t status, CUstream stream, bool& handle_is_broken);
-error failed(const char* call, CUresult status, CUstream stream);
 
-inline result<void> done(const char* call, CUresult status, CUstream stream) {
-  if (status == CUDA_SUCCESS) [[likely]]
+/// The same where there is no request that could have the library opened anew.
+inline result<void> done(const char* call, cublasStatus_t status, CUstream stream = nullptr) {
+  if (status == CUBLAS_STATUS_SUCCESS) [[likely]]
     return {};
-  return failed(call, status, stream);
+  bool broken = false;
+  return failed(call, status, stream, broken);
 }
 
 }  // namespace troupe::blas

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/worker/engine.hpp>
+#include <vector>
+
+namespace troupe::cuda {
+
+/// One `Lane` for each lane of the worker that uses a library, made by `Lane::make()` when it is first needed. A lane
+/// is used by one thread at a time, so its place needs no lock.
+template <class Lane>
+class per_lane {
+ public:
+  /// The first is made with the engine and not at the first request, because a vendor's first handle may take long.
+  static result<per_lane> make(std::uint32_t lanes) {
+    auto first = TROUPE_TRY(Lane::make());
+    return per_lane(lanes, std::move(first));
+  }
+  /// That of the call, ready for it: `Lane::use(call)` has been called.
+  result<Lane*> of(const call& c) {
+    if (c.lane >= all_.size()) return error(reaction::fatal, "cuda", cat("lane ", c.lane, " is none of the worker's"));
+    std::unique_ptr<Lane>& place = all_[c.lane];
+    if (place == nullptr) [[unlikely]]
+      place = TROUPE_TRY(next());
+    TROUPE_TRY(place->use(c));
+    return place.get();
+  }
+  /// Before `of` was called.
+  Lane& first() noexcept { return *spare_; }
+
+ private:
+  per_lane(std::uint32_t lanes, std::unique_ptr<Lane> first) : all_(lanes), spare_(std::move(first)) {}
+  result<std::unique_ptr<Lane>> next() {
+    {
+      const std::scoped_lock guard(*lock_);
+      if (spare_ != nullptr) return std::move(spare_);
+    }
+    return Lane::make();
+  }
+
+  std::vector<std::unique_ptr<Lane>> all_;
+  std::unique_ptr<std::mutex> lock_ = std::make_unique<std::mutex>();  ///< guards what follows
+  std::unique_ptr<Lane> spare_;
+};
+
+}  // namespace troupe::cuda

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
+#include <troupe/cuda/errors.hpp>
+#include <troupe/cuda/stream_status.hpp>
+
+namespace troupe::cuda {
+namespace {
+
+struct stream_state {
+  CUresult lost = CUDA_SUCCESS;  // else what every call answers from now on: nothing works any more in this process
+  CUstreamCaptureStatus records = CU_STREAM_CAPTURE_STATUS_NONE;
+};
+
+// A stream that records must not be queried: the query fails, and spoils what is recorded.
+stream_state state_of(CUstream stream) noexcept {
+  stream_state now;
+  if (const CUresult asked = ::cuStreamIsCapturing(stream, &now.records); asked != CUDA_SUCCESS)
+    return {is_sticky(asked) ? asked : CUDA_SUCCESS};
+  if (now.records != CU_STREAM_CAPTURE_STATUS_NONE) return now;
+  if (const CUresult asked = ::cuStreamQuery(stream); asked != CUDA_ERROR_NOT_READY) now.lost = asked;
+  return now;
+}
+
+error error_with(reaction what_to_do, std::string_view domain, std::int64_t code, std::string text) {
+  return error(
+      error::details{.reaction = what_to_do, .domain = std::string(domain), .code = code, .text = std::move(text)});
+}
+
+}  // namespace
+
+error failed_on(CUstream stream, std::string_view domain, const char* call, CUresult status) {
+  reaction what_to_do = reaction_to(status);
+  if (what_to_do == reaction::fatal && state_of(stream).lost != CUDA_SUCCESS) what_to_do = reaction::context_lost;
+  return error_with(what_to_do, domain, static_cast<std::int64_t>(status), cat(call, ": ", text_of(status)));
+}
+
+error library_failed_on(CUstream stream, std::string_view domain, std::string text, std::int64_t code,
+                        bool& handle_is_broken) {
+  const auto [lost, records] = state_of(stream);
+  if (lost != CUDA_SUCCESS)
+    return error_with(reaction::context_lost, domain, static_cast<std::int64_t>(lost), cat(text, ": ", text_of(lost)));
+  if (records == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+    return error_with(reaction::unsupported, domain, code, text + ": it cannot be part of a graph");
+  handle_is_broken = true;
+  return error_with(reaction::fatal, domain, code, text + "; the library is opened anew");
+}
+
+}  // namespace troupe::cuda
