@@ -53,12 +53,11 @@ void device_core::answer_room() {
 
 template <class Which>
 void device_core::give_up_room(const Which& which, const error& why) {
-  std::vector<ref<room_answer>> gone;
+  std::vector<ref<room_answer>> gone, stay;
   {
     const std::scoped_lock guard(room_lock_);
-    const auto end = std::stable_partition(room_.begin(), room_.end(), [&](const auto& a) { return !which(*a); });
-    gone.assign(std::make_move_iterator(end), std::make_move_iterator(room_.end()));
-    room_.erase(end, room_.end());
+    for (ref<room_answer>& a : room_) (which(*a) ? gone : stay).push_back(std::move(a));
+    room_ = std::move(stay);
     room_wanted_.store(!room_.empty(), std::memory_order_seq_cst);
   }
   for (const auto& a : gone) a->complete(why);
