@@ -49,7 +49,7 @@ template <class T, class Solve>
 static result<void> with_safe_pivots(job& j, const int* pivots, extent n, std::size_t count, T* const* c,
                                      extent columns, extent ldc, int* info, Solve&& solve) {
   const std::size_t all = static_cast<std::size_t>(n.value()) * count;
-  const auto memory = TROUPE_TRY(j.memory((all + count) * sizeof(int)));
+  const cuda::scratch memory = TROUPE_TRY(j.memory((all + count) * sizeof(int)));
   int *const wrong = memory.as<int>(), *const safe = wrong + count;
   TROUPE_TRY(cuda::done_on(j.stream(), "blas", "cuMemsetD32Async",
                            ::cuMemsetD32Async(memory.address(), 0, count, j.stream())));
@@ -110,7 +110,7 @@ static result<void> enqueue(const getri_batched<T>& r, job& j) {
 template <class T>
 static result<void> invert_beside(const matinv_batched<T>& r, job& j, std::size_t first, std::size_t count) {
   const auto n = static_cast<std::size_t>(r.n.value());
-  const auto memory = TROUPE_TRY(j.memory((n * n * sizeof(T) + n * sizeof(int)) * count));
+  const cuda::scratch memory = TROUPE_TRY(j.memory((n * n * sizeof(T) + n * sizeof(int)) * count));
   T* const factors = memory.as<T>();
   int* const pivots = reinterpret_cast<int*>(factors + n * n * count);
   const auto beside = TROUPE_TRY(j.room<T*>(count));
