@@ -3,6 +3,13 @@
 #pragma once
 
 // Which sanitizers this is built with: g++ says it by macros, clang by a question. Both are 0 or 1.
+#if defined(__clang__)
+// For a function that calls one of another program, whose types have the same layout but are others to clang.
+#define TROUPE_CALLS_OTHER_PROGRAMS __attribute__((no_sanitize("function")))
+#else
+#define TROUPE_CALLS_OTHER_PROGRAMS
+#endif
+
 #if defined(__has_feature)
 #define TROUPE_ADDRESS_SANITIZER (__has_feature(address_sanitizer))
 #define TROUPE_THREAD_SANITIZER (__has_feature(thread_sanitizer))

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/internal/sanitizers.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/base/unique_handle.hpp>
 #include <troupe/worker/internal/engines.hpp>
@@ -176,7 +177,7 @@ result<void> engine_set::open(const std::string& library, const std::string& pat
 }
 
 // Opens the engine in a file that is loaded.
-result<void> engine_set::open_engine(loaded& e) {
+TROUPE_CALLS_OTHER_PROGRAMS result<void> engine_set::open_engine(loaded& e) {
   const std::string& library = e.library;
   const auto open = reinterpret_cast<troupe_engine_open_fn>(::dlsym(e.file.get(), "troupe_engine_open"));
   if (open == nullptr)
