@@ -18,12 +18,13 @@ result<bool> lane_memory::begin(const call& c) {
   const bool records = c.recording != nullptr;
   const CUdeviceptr in =
       records ? reinterpret_cast<CUdeviceptr>(TROUPE_TRY(c.scratch(workspace_bytes_))) : memory_.get();
+  // First: when this fails the caller does not learn that anything is new, so the next call must tell it.
+  if (!records) TROUPE_TRY(arguments_.begin(stream));
   records_ = records ? &c : nullptr;
   const bool others = !has_begun_ || records || stream != stream_ || in != works_in_;
   stream_ = stream;
   works_in_ = in;
   has_begun_ = true;
-  if (!records) TROUPE_TRY(arguments_.begin(stream));
   return others;
 }
 
