@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The naive loop: as many requests as one likes, with the default options, from anywhere; and room for whoever must not
+// The naive loop: any number of requests with the default options, from any thread; and room for threads that must not
 // block.
 #include <mutex>
 #include <troupe/async/start.hpp>
@@ -86,8 +86,8 @@ TEST_P(naive_loop, of_asks_loses_no_answer) {
   expect_value(many / 10);
 }
 
-// Whoever waits for room runs no callbacks of others. (They are attached without the lock: one whose answer is there
-// already runs at once, see `pending::then`.)
+// A thread that waits for room runs no callbacks of other requests. Callbacks are attached without the lock, because
+// `pending::then` calls at once when the answer is there.
 TEST_P(naive_loop, survives_a_lock_that_callbacks_want_too) {
   std::mutex lock;
   tally answers;

@@ -10,7 +10,7 @@ namespace {
 
 using troupe::access_mode;
 
-// What is added for whoever finds a buffer stale is not the failure's.
+// A stale buffer adds to the text of the failure; leave that out.
 failure_id id_of(const troupe::error& e) {
   const std::string& text = e.text();
   return {text.substr(0, text.find(" (nothing ran: device::keep_content")), e.request().name, e.request().ticket};

@@ -71,7 +71,7 @@ struct outcome {
   int right = 0, wrong = 0, again = 0;
 };
 
-/// Asks until there is an answer: what a crash takes along is asked again.
+/// Asks again when a crash has lost the request, until it is answered.
 task<outcome> client(supervised_ref<batcher> service, int id) {
   outcome out;
   for (int i = 0; i < 200; ++i) {

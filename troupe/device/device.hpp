@@ -79,8 +79,8 @@ class device {
     return pending<typename R::reply>(std::move(answer));
   }
 
-  /// Answered once the mailbox has room for so many requests, so that sending them does not wait, unless others are
-  /// quicker: for a thread that must not block. Or with the reason why the device accepts none.
+  /// Completes when the mailbox has room for `requests`, so that sending them does not block: for a thread that must
+  /// not. Another thread may take the room first. Fails with the reason when the device accepts no requests.
   ///   for (auto& work : all) { co_await gpu.room(); gpu.tell(work); }
   pending<void> room(std::uint32_t requests = 1) const;
 

@@ -92,7 +92,7 @@ class ledger {
     return next == none ? none : below_[next].load(std::memory_order_relaxed);
   }
 
-  /// Whether so many are free; others may be quicker.
+  /// Are `count` slots free? Another thread may take them first.
   bool has_free(std::uint32_t count) const noexcept {
     auto slot = static_cast<std::uint32_t>(top_.load(std::memory_order_seq_cst));
     while (count != 0 && slot != none) slot = below_[slot].load(std::memory_order_relaxed), --count;

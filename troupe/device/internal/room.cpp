@@ -25,7 +25,7 @@ pending<void> device_core::room(std::uint32_t requests, const std::shared_ptr<re
     room_.push_back(answer);
     room_wanted_.store(true, std::memory_order_seq_cst);
   }
-  // From here on whoever retires requests or stops the scope sees it. What has happened before is for us to see.
+  // A thread that retires requests or stops the scope from now on sees the answer; look for what happened before.
   if (scope != nullptr && scope->deadline_ns() != no_deadline) watch_deadline(scope->deadline_ns());
   if (scope != nullptr && scope->stopped()) stop_requests_of(scope);
   drive();
