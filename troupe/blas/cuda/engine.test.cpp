@@ -4,7 +4,6 @@
 // processor; the suites of the requests run on them, too.
 #include <cublas_v2.h>
 #include <cuda.h>
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,6 +12,7 @@
 #include <tests/numerics/compare.hpp>
 #include <tests/numerics/engine_under_test.hpp>
 #include <troupe/blas/blas.hpp>
+#include <troupe/cuda/testing/fake_driver.hpp>
 
 namespace troupe::blas {
 namespace {
@@ -32,6 +32,7 @@ class blas_cuda : public ::testing::Test {
   }
 
   engine_under_test engine{TROUPE_ENGINE_UNDER_TEST};
+  cuda::testing::fake_driver& driver = cuda::testing::driver_of(TROUPE_ENGINE_UNDER_TEST);
 };
 
 template <class T, access_mode M = access_mode::read_write>
@@ -117,17 +118,11 @@ TEST_F(blas_cuda, lists_longer_than_the_memory_for_arguments_go_in_parts) {
 }
 
 TEST_F(blas_cuda, memory_for_arguments_is_used_again_only_when_the_gpu_has_passed_it) {
-  void* const fakes = ::dlopen(TROUPE_ENGINE_UNDER_TEST, RTLD_NOW | RTLD_NOLOAD);
-  ASSERT_NE(fakes, nullptr);
-  const auto hold_back = reinterpret_cast<void (*)()>(::dlsym(fakes, "troupe_fake_gpu_hold_back")),
-             go_on = reinterpret_cast<void (*)()>(::dlsym(fakes, "troupe_fake_gpu_go_on"));
-  ::dlclose(fakes);
-  ASSERT_TRUE(hold_back != nullptr && go_on != nullptr);
   // Several times as much as there is of it, while the GPU does nothing that it need not. A factor of 0 leaves only our
   // kernel.
   constexpr std::size_t calls = 40, each = 16 * 1024;
   std::vector<float> c(calls * each, 3);
-  hold_back();
+  driver.hold_back();
   for (std::size_t call = 0; call < calls; ++call) {
     gemm_batched<float> r{.a = {}, .b = {}, .c = {}, .m = 1, .n = 1, .k = 1, .alpha = 0, .beta = 2};
     for (std::size_t i = call * each; i < (call + 1) * each; ++i) {
@@ -137,41 +132,39 @@ TEST_F(blas_cuda, memory_for_arguments_is_used_again_only_when_the_gpu_has_passe
     run(r);
   }
   EXPECT_EQ(c.back(), 3) << "nothing was held back";
-  go_on();
+  driver.go_on();
   for (std::size_t i = 0; i < c.size(); ++i) ASSERT_EQ(c[i], 6) << i;
 }
 
-void* (*pinned)(std::size_t);  // memory that is kept until the process ends
-void* give(std::uint64_t& counts, std::uint64_t bytes) {
-  counts += bytes;
-  return pinned(bytes);
+// What a recording has been asked for; its memory is kept until the process ends.
+struct asked {
+  cuda::testing::fake_driver* driver;
+  std::uint64_t scratch = 0, constants = 0;
+  void* pinned(std::uint64_t bytes) const {
+    void* out = nullptr;
+    EXPECT_EQ(driver->allocate(true, &out, bytes), CUDA_SUCCESS);
+    return out;
+  }
+};
+template <std::uint64_t asked::* Kind>
+void* give(void* state, std::uint64_t bytes, troupe_engine_failure*) {
+  auto& of = *static_cast<asked*>(state);
+  of.*Kind += bytes;
+  return of.pinned(bytes);
 }
 
 // What is recorded runs later, when the memory of its lane holds something else.
 TEST_F(blas_cuda, what_is_recorded_works_in_memory_of_the_recording_alone) {
-  void* const fakes = ::dlopen(TROUPE_ENGINE_UNDER_TEST, RTLD_NOW | RTLD_NOLOAD);
-  ASSERT_NE(fakes, nullptr);
-  pinned = reinterpret_cast<void* (*)(std::size_t)>(::dlsym(fakes, "troupe_fake_gpu_pinned"));
-  const auto hold_back = reinterpret_cast<void (*)()>(::dlsym(fakes, "troupe_fake_gpu_hold_back")),
-             go_on = reinterpret_cast<void (*)()>(::dlsym(fakes, "troupe_fake_gpu_go_on"));
-  ::dlclose(fakes);
-  ASSERT_TRUE(pinned != nullptr && hold_back != nullptr && go_on != nullptr);
-  struct asked {
-    std::uint64_t scratch = 0, constants = 0;
-  } of;
+  asked of{&driver};
   const troupe_engine_recording recording{
-      .state = &of,
-      .scratch = [](void* s, std::uint64_t bytes,
-                    troupe_engine_failure*) { return give(static_cast<asked*>(s)->scratch, bytes); },
-      .constants = [](void* s, std::uint64_t bytes,
-                      troupe_engine_failure*) { return give(static_cast<asked*>(s)->constants, bytes); }};
+      .state = &of, .scratch = &give<&asked::scratch>, .constants = &give<&asked::constants>};
   const auto record = [&]<class R>(const R& r) {
     const troupe_engine_operation* const operation = engine.find(opcode_of<R>);
     EXPECT_NE(operation->recordable, 0u);
     alignas(16) std::byte payload[payload_bytes<R>];
     std::vector<std::byte> blob(blob_bytes(r) + 16);
     encode(r, payload, {blob.data(), reinterpret_cast<std::uintptr_t>(blob.data())});
-    const troupe_engine_call call{nullptr, 0, 0, 1, pinned(64), [](void*) {}, nullptr, &recording};
+    const troupe_engine_call call{nullptr, 0, 0, 1, of.pinned(64), [](void*) {}, nullptr, &recording};
     troupe_engine_failure failure{};
     EXPECT_TRUE(operation->run(engine.interface().state, payload, &call, &failure)) << failure.text;
   };
@@ -186,11 +179,11 @@ TEST_F(blas_cuda, what_is_recorded_works_in_memory_of_the_recording_alone) {
     }
     return r;
   };
-  hold_back();
+  driver.hold_back();
   record(scaling(c));
   EXPECT_GE(of.scratch, std::uint64_t{32} << 20);
   EXPECT_GE(of.constants, count * sizeof(void*));
-  go_on();
+  driver.go_on();
   for (std::size_t i = 0; i < calls; ++i) run(scaling(others));  // goes through all of the lane's own memory
   EXPECT_EQ(c, std::vector<float>(count, 6));
   const asked before = of;
@@ -273,12 +266,11 @@ TEST_F(blas_cuda, each_lane_has_a_handle_of_its_own_and_there_are_no_others) {
 }
 
 TEST_F(blas_cuda, a_status_of_cublas_becomes_what_the_caller_should_do) {
-  void* const fakes = ::dlopen(TROUPE_ENGINE_UNDER_TEST, RTLD_NOW | RTLD_NOLOAD);
-  ASSERT_NE(fakes, nullptr);
-  const auto answer = reinterpret_cast<void (*)(int, int)>(::dlsym(fakes, "troupe_fake_gpu_answer"));
-  const auto captures = reinterpret_cast<int (*)(int)>(::dlsym(fakes, "troupe_fake_gpu_captures"));
-  ::dlclose(fakes);
-  ASSERT_TRUE(answer != nullptr && captures != nullptr);
+  const auto answer = [this](int cublas, int stream) {
+    driver.fail("cublasScopy_64", cublas, 1);
+    driver.fail("cuStreamQuery", stream);
+    if (stream != CUDA_ERROR_NOT_READY) driver.fail("cuStreamIsCapturing", stream);
+  };
   const std::vector<float> x(4, 1);
   std::vector<float> y(4, 2);
   const copy<float> r{.x = to_read(x), .y = all_of<float, access_mode::write>(y), .n = 4};
@@ -312,9 +304,10 @@ TEST_F(blas_cuda, a_status_of_cublas_becomes_what_the_caller_should_do) {
     EXPECT_NE(std::string(failure.text).find(c.text), std::string::npos) << failure.text;
   }
   // A stream that records must not be asked how it is, and a graph that came to nothing is no fault of the library.
-  constexpr int active = CU_STREAM_CAPTURE_STATUS_ACTIVE, invalidated = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+  constexpr auto active = CU_STREAM_CAPTURE_STATUS_ACTIVE, invalidated = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
   struct {
-    int cublas, stream, captures;
+    int cublas, stream;
+    CUstreamCaptureStatus captures;
     reaction wanted;
     bool restarts;
   } const recorded[] = {
@@ -323,15 +316,16 @@ TEST_F(blas_cuda, a_status_of_cublas_becomes_what_the_caller_should_do) {
       {CUBLAS_STATUS_EXECUTION_FAILED, CUDA_ERROR_ILLEGAL_ADDRESS, active, reaction::context_lost, false}};
   for (const auto& c : recorded) {
     answer(c.cublas, c.stream);
-    captures(c.captures);
+    driver.capture.status = c.captures;
     const troupe_engine_call call{nullptr, 0, 0, 1, reply, [](void*) {}, nullptr};
     troupe_engine_failure failure{};
     EXPECT_FALSE(operation->run(engine.interface().state, payload, &call, &failure)) << c.cublas;
-    EXPECT_EQ(captures(CU_STREAM_CAPTURE_STATUS_NONE), c.captures) << failure.text;
+    EXPECT_EQ(driver.capture.status, c.captures) << failure.text;
+    driver.capture.status = CU_STREAM_CAPTURE_STATUS_NONE;
     EXPECT_EQ(static_cast<reaction>(failure.reaction), c.wanted) << failure.text;
     EXPECT_EQ(failure.restart_library != 0, c.restarts) << failure.text;
   }
-  answer(0, 0);
+  answer(CUBLAS_STATUS_SUCCESS, CUDA_SUCCESS);
   run(r);
   EXPECT_EQ(y, x);
 }

@@ -9,10 +9,12 @@
 #include <cstring>
 #include <optional>
 
-#include "testing/fake_driver.hpp"
+#include "testing/recorded_steps.hpp"
 
 namespace troupe::graph {
 namespace {
+
+constexpr const char* decides = "troupe_graph_decide";
 
 class a_capture : public recorded_steps {
  protected:
@@ -24,7 +26,8 @@ class a_capture : public recorded_steps {
     decider decides(nullptr);
     call c{};
     const auto done = capture(recipe, what, decides, nullptr, c, works_in_, *made_).run();
-    EXPECT_EQ(driver.stream.into, nullptr) << "it records still";
+    EXPECT_EQ(driver.capture.into, nullptr) << "it records still";
+    EXPECT_EQ(driver.capture.mode, CU_STREAM_CAPTURE_MODE_RELAXED);
     library_is_broken_ = c.library_is_broken;
     return done;
   }
@@ -34,6 +37,9 @@ class a_capture : public recorded_steps {
     for (fake_node& n : g.nodes)
       if (n.what == what) return &n;
     return nullptr;
+  }
+  static fake_node* step(fake_graph& g, std::uint64_t number) {
+    return find(g, "step(" + std::to_string(number) + ")");
   }
   static bool is_before(const fake_node* a, const fake_node* b) {
     for (const fake_node* n : b->before)
@@ -67,7 +73,7 @@ TEST_F(a_capture, orders_what_conflicts_bounds_what_runs_at_the_same_time_and_no
     }
     ASSERT_TRUE(record(all, branches));
     std::vector<fake_node*> at;
-    for (std::uint32_t i = 0; i < 10; ++i) at.push_back(find(top(), std::to_string(first + i)));
+    for (std::uint32_t i = 0; i < 10; ++i) at.push_back(step(top(), first + i));
     std::vector<unsigned> unordered(10);  // a bit for each that neither comes before nor after
     for (std::size_t i = 0; i < 10; ++i)
       for (std::size_t k = 0; k < i; ++k) {
@@ -122,7 +128,7 @@ TEST_F(a_capture, has_as_many_branches_in_a_child_as_the_child_allows) {
 }
 
 TEST_F(a_capture, decides_before_a_condition_and_again_at_the_end_of_a_loop) {
-  driver.kernels_loaded = 0;
+  driver.reset();
   tree_body all, then, otherwise, loop;
   all.push_back(request({{900, 904, w}}));  // the flag
   then.push_back(request({{0, 10, w}}));
@@ -133,25 +139,25 @@ TEST_F(a_capture, decides_before_a_condition_and_again_at_the_end_of_a_loop) {
   all.push_back(with_body(node_kind::while_, std::move(loop)));
   all.push_back(request({{50, 60, r}}));
   ASSERT_TRUE(record(all));
-  EXPECT_EQ(driver.kernels_loaded, 1);
-  fake_node *const flag = find(top(), "0"), *const branch = find(top(), "if"), *const repeat = find(top(), "while");
+  EXPECT_EQ(driver.count("cuLibraryLoadData"), 1u);
+  fake_node *const flag = step(top(), 0), *const branch = find(top(), "if"), *const repeat = find(top(), "while");
   ASSERT_TRUE(flag && branch && repeat);
   for (fake_node* n : {branch, repeat}) {
     ASSERT_EQ(n->before.size(), 1u);
-    EXPECT_EQ(n->before[0]->what, "decide");
+    EXPECT_EQ(n->before[0]->what, decides);
     EXPECT_TRUE(is_before(flag, n->before[0]));
   }
   ASSERT_EQ(branch->bodies.size(), 2u);
   EXPECT_EQ(branch->bodies[0]->nodes.size(), 1u);
-  EXPECT_EQ(branch->bodies[0]->nodes[0].what, "1");
-  EXPECT_EQ(branch->bodies[1]->nodes[0].what, "2");
+  EXPECT_EQ(branch->bodies[0]->nodes[0].what, "step(1)");
+  EXPECT_EQ(branch->bodies[1]->nodes[0].what, "step(2)");
   ASSERT_EQ(repeat->bodies.size(), 1u);
   auto& inside = repeat->bodies[0]->nodes;
   ASSERT_EQ(inside.size(), 3u);
-  EXPECT_EQ(inside[2].what, "decide");
+  EXPECT_EQ(inside[2].what, decides);
   EXPECT_TRUE(is_before(&inside[0], &inside[2]));
   EXPECT_TRUE(is_before(&inside[1], &inside[2]));
-  EXPECT_TRUE(is_before(repeat, find(top(), "7")));
+  EXPECT_TRUE(is_before(repeat, step(top(), 7)));
 }
 
 TEST_F(a_capture, that_fails_names_the_node) {

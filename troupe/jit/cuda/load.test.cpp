@@ -4,61 +4,32 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <troupe/cuda/testing/fake_driver.hpp>
 #include <troupe/jit/cuda/compile.hpp>
 #include <troupe/jit/cuda/load.hpp>
 
-namespace {
-
-int loaded = 0;
-CUresult answer = CUDA_SUCCESS;               // of the driver that is asked to load
-std::map<CUjit_option, std::uintptr_t> told;  // of the last image, without where messages go
-
-}  // namespace
-
-extern "C" {
-CUresult cuGetErrorName(CUresult, const char** out) { return *out = "CUDA_ERROR", CUDA_SUCCESS; }
-CUresult cuGetErrorString(CUresult, const char** out) { return *out = "an error", CUDA_SUCCESS; }
-CUresult cuDeviceGet(CUdevice*, int) { return CUDA_ERROR_NOT_INITIALIZED; }
-CUresult cuDeviceGetAttribute(int*, CUdevice_attribute, CUdevice) { return CUDA_ERROR_NOT_INITIALIZED; }
-CUresult cuModuleLoadDataEx(CUmodule* out, const void*, unsigned count, CUjit_option* options, void** values) {
-  ++loaded;
-  if (answer != CUDA_SUCCESS) return answer;
-  told.clear();
-  for (unsigned i = 0; i < count; ++i)
-    if (options[i] != CU_JIT_ERROR_LOG_BUFFER && options[i] != CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
-      told[options[i]] = reinterpret_cast<std::uintptr_t>(values[i]);
-  return *out = reinterpret_cast<CUmodule>(1), CUDA_SUCCESS;
-}
-CUresult cuModuleUnload(CUmodule) { return CUDA_SUCCESS; }
-CUresult cuModuleGetGlobal(CUdeviceptr*, std::size_t*, CUmodule, const char*) { return CUDA_ERROR_NOT_FOUND; }
-CUresult cuModuleGetFunctionCount(unsigned* out, CUmodule) { return *out = 1, CUDA_SUCCESS; }
-CUresult cuModuleEnumerateFunctions(CUfunction* out, unsigned, CUmodule) {
-  return *out = reinterpret_cast<CUfunction>(1), CUDA_SUCCESS;
-}
-CUresult cuFuncLoad(CUfunction) { return CUDA_SUCCESS; }
-CUresult cuFuncGetName(const char** out, CUfunction) { return *out = "k", CUDA_SUCCESS; }
-CUresult cuFuncGetAttribute(int* out, CUfunction_attribute, CUfunction) { return *out = 0, CUDA_SUCCESS; }
-CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) { return CUDA_SUCCESS; }
-CUresult cuFuncGetParamInfo(CUfunction, std::size_t, std::size_t*, std::size_t*) { return CUDA_ERROR_INVALID_VALUE; }
-}
-
 namespace troupe::jit {
 namespace {
+
+cuda::testing::fake_driver& driver = cuda::testing::driver();
 
 const auto ptx = std::make_shared<const std::string>(".version 8.0\n.target sm_80\n.address_size 64\n");
 const kernel::gpu_limits h100{.shared_bytes = 227 * 1024, .multiprocessors = 132, .major = 9, .minor = 0};
 
 std::shared_ptr<const gpu_program> loaded_from(const recipe& r) {
+  driver.reset();
+  driver.kernels = {{"k"}};
   auto made = load(r, ptx, h100);
   EXPECT_TRUE(made) << made.error().text();
   return made ? *made : nullptr;
 }
 
+std::size_t loads() { return driver.count("cuModuleLoadDataEx"); }
+
 TEST(a_program, that_is_compiled_for_another_gpu_has_its_image_and_says_why_it_does_not_run) {
-  loaded = 0;
   const auto program = loaded_from({.source = "s", .name = "mine.cu", .kernels = {"k"}, .architecture = "sm_80"});
   ASSERT_NE(program, nullptr);
-  EXPECT_EQ(loaded, 0);
+  EXPECT_EQ(loads(), 0u);
   EXPECT_EQ(program->bytes(), *ptx);
   const auto refused = program->kernel("k", "jit.launch");
   ASSERT_FALSE(refused);
@@ -69,10 +40,9 @@ TEST(a_program, that_is_compiled_for_another_gpu_has_its_image_and_says_why_it_d
 
 TEST(a_program, that_is_compiled_for_this_gpu_by_name_runs_and_has_what_it_names) {
   for (const char* architecture : {"", "sm_90a", "compute_80"}) {
-    loaded = 0;
     const auto program = loaded_from({.source = "s", .kernels = {"k"}, .architecture = architecture});
     ASSERT_NE(program, nullptr);
-    EXPECT_EQ(loaded, 1) << architecture;
+    EXPECT_EQ(loads(), 1u) << architecture;
     EXPECT_TRUE(program->kernel("k", "jit.launch")) << architecture;
   }
   const auto missing = load({.source = "s", .name = "mine.cu", .kernels = {"other"}}, ptx, h100);
@@ -80,19 +50,26 @@ TEST(a_program, that_is_compiled_for_this_gpu_by_name_runs_and_has_what_it_names
   EXPECT_EQ(missing.error().text(), "jit.compile: mine.cu: other is no kernel; expected a __global__ function");
 }
 
+// The call that loads an image with these options.
+std::string loading(const std::map<CUjit_option, int>& options) {
+  std::string list;
+  for (const auto& [option, value] : options)
+    list += (list.empty() ? "" : ", ") + std::to_string(option) + " = " + std::to_string(value);
+  return "cuModuleLoadDataEx(" + list + ")";
+}
+
 TEST(a_program, that_is_ptx_is_compiled_by_the_driver_as_its_recipe_says) {
-  using options = std::map<CUjit_option, std::uintptr_t>;
   const auto told_of = [](const recipe& r) {
     (void)loaded_from(r);
-    return told;
+    return driver.calls().at(0);
   };
-  EXPECT_EQ(told_of({.source = "s"}), options());
-  EXPECT_EQ(told_of({.source = "s", .optimisation = 0}), (options{{CU_JIT_OPTIMIZATION_LEVEL, 0}}));
+  EXPECT_EQ(told_of({.source = "s"}), loading({}));
+  EXPECT_EQ(told_of({.source = "s", .optimisation = 0}), loading({{CU_JIT_OPTIMIZATION_LEVEL, 0}}));
   EXPECT_EQ(told_of({.source = "s", .optimisation = 2, .max_registers = 32}),
-            (options{{CU_JIT_OPTIMIZATION_LEVEL, 2}, {CU_JIT_MAX_REGISTERS, 32}}));
-  EXPECT_EQ(told_of({.source = "s", .debug_information = true}), (options{{CU_JIT_GENERATE_LINE_INFO, 1}}));
+            loading({{CU_JIT_OPTIMIZATION_LEVEL, 2}, {CU_JIT_MAX_REGISTERS, 32}}));
+  EXPECT_EQ(told_of({.source = "s", .debug_information = true}), loading({{CU_JIT_GENERATE_LINE_INFO, 1}}));
   EXPECT_EQ(told_of({.source = "s", .debug_information = true, .options = {"--device-debug"}}),
-            (options{{CU_JIT_GENERATE_DEBUG_INFO, 1}}));
+            loading({{CU_JIT_GENERATE_DEBUG_INFO, 1}}));
 }
 
 std::shared_ptr<const std::string> machine_code_of(const recipe& r) {
@@ -107,17 +84,18 @@ std::shared_ptr<const std::string> machine_code_of(const recipe& r) {
 
 TEST(a_program, that_is_machine_code_is_loaded_as_it_is) {
   const recipe r{.source = "__global__ void k() {}", .optimisation = 1, .debug_information = true, .max_registers = 32};
+  driver.reset();
   ASSERT_TRUE(load(r, machine_code_of(r), h100));
-  EXPECT_TRUE(told.empty());
+  EXPECT_EQ(driver.calls().at(0), loading({}));
 }
 
 TEST(a_program, that_has_templates_alone_is_one_without_kernels_though_the_driver_does_not_load_it) {
   const recipe r{.source = "template <class T> __global__ void k(T* x) { *x = 1; }", .name = "mine.cu"};
   const auto nothing_to_run = machine_code_of(r), something = machine_code_of({.source = "__global__ void k() {}"});
-  answer = CUDA_ERROR_INVALID_VALUE;
+  driver.fail("cuModuleLoadDataEx", CUDA_ERROR_INVALID_VALUE);
   const auto program = load(r, nothing_to_run, h100);
   const auto broken = load(r, something, h100);
-  answer = CUDA_SUCCESS;
+  driver.succeed("cuModuleLoadDataEx");
   ASSERT_TRUE(program) << program.error().text();
   const auto refused = (*program)->kernel("k", "jit.launch");
   ASSERT_FALSE(refused);

@@ -36,12 +36,12 @@ auto* as(const V* p) {
 }
 template <class V>
 auto* list(V* const* p) {
-  if (!is_pinned(p)) wrong("it reads a list of addresses that it cannot see");
+  must_be_pinned(p);
   return reinterpret_cast<typename element_type<V>::type* const*>(p);
 }
 template <class V>
 auto* list(const V* const* p) {
-  if (!is_pinned(p)) wrong("it reads a list of addresses that it cannot see");
+  must_be_pinned(p);
   return reinterpret_cast<const typename element_type<V>::type* const*>(p);
 }
 

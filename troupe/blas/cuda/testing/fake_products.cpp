@@ -105,9 +105,6 @@ V* moved(V* p, i64 elements, cudaDataType t) {
   using byte = std::conditional_t<std::is_const_v<V>, const char, char>;
   return static_cast<byte*>(p) + elements * static_cast<i64>(size_of(t));
 }
-void visible(const void* all) {
-  if (!is_pinned(all)) wrong("it reads a list of addresses that it cannot see");
-}
 
 }  // namespace
 
@@ -123,7 +120,7 @@ cublasStatus_t cublasGemmBatchedEx_64(cublasHandle_t h, cublasOperation_t op_a, 
                                       const void* const b[], cudaDataType type_b, i64 ldb, const void* beta,
                                       void* const c[], cudaDataType type_c, i64 ldc, i64 count,
                                       cublasComputeType_t compute, cublasGemmAlgo_t) {
-  visible(a), visible(b), visible(c);
+  must_be_pinned(a), must_be_pinned(b), must_be_pinned(c);
   cublasStatus_t s = CUBLAS_STATUS_SUCCESS;
   for (i64 i = 0; i < count && s == CUBLAS_STATUS_SUCCESS; ++i)
     s = run_kind(h, {type_a, type_b, type_c, compute},
@@ -154,7 +151,7 @@ cublasStatus_t cublasGemmGroupedBatchedEx_64(cublasHandle_t h, const cublasOpera
                                              cublasComputeType_t compute) {
   if (h->scalars_in != CUBLAS_POINTER_MODE_HOST) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (type_a != type_c || type_a == CUDA_C_32F || type_a == CUDA_C_64F) return CUBLAS_STATUS_NOT_SUPPORTED;
-  visible(a), visible(b), visible(c);
+  must_be_pinned(a), must_be_pinned(b), must_be_pinned(c);
   const std::size_t bytes = size_of_factor(compute, type_c);
   i64 next = 0;
   cublasStatus_t s = CUBLAS_STATUS_SUCCESS;

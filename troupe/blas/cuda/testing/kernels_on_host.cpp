@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_on_host.hpp"
-
+// kernels.cu, compiled for the processor: so that what the kernels compute is tested without a GPU.
 #include <ucontext.h>
 
 #include <bit>
@@ -13,8 +12,12 @@
 #include <mutex>
 #include <string_view>
 
+#include "fakes.hpp"
+
+using troupe::cuda::testing::extents, troupe::cuda::testing::fake_kernel;
+
 // What a kernel finds around it.
-static troupe::blas::testing::extents threadIdx, blockIdx, blockDim, gridDim;
+static extents threadIdx, blockIdx, blockDim, gridDim;
 static void __syncthreads();
 static float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
 static double __longlong_as_double(long long bits) { return std::bit_cast<double>(bits); }
@@ -45,11 +48,11 @@ struct fiber {
 };
 ucontext_t scheduler;
 fiber* running;
-const host_kernel* kernel_now;
+void (*kernel_now)(const void* arguments);  // one thread
 const void* arguments_now;
 
 void run_fiber() {
-  kernel_now->run(arguments_now);
+  kernel_now(arguments_now);
   running->done = true;
   ::swapcontext(&running->state, &scheduler);
 }
@@ -81,7 +84,7 @@ void run_block_without_barriers() {
     for (unsigned y = 0; y < blockDim.y; ++y)
       for (unsigned x = 0; x < blockDim.x; ++x) {
         threadIdx = {x, y, z};
-        kernel_now->run(arguments_now);
+        kernel_now(arguments_now);
       }
 }
 
@@ -107,22 +110,12 @@ void run_one(const void* arguments) {
   Function(copy);
 }
 
-}  // namespace
-
-const std::vector<host_kernel>& host_kernels() {
-#define KERNEL(NAME, ARGUMENTS, ...) {"troupe_blas_" #NAME, sizeof(ARGUMENTS), &run_one<ARGUMENTS, &__VA_ARGS__>},
-  static const std::vector<host_kernel> all{
-#include "../kernel_list.inc"
-  };
-  return all;
-}
-
-void run_on_host(const host_kernel& kernel, extents blocks, extents threads, const void* arguments) {
+// Runs all blocks, one after the other; the threads of a block take turns at its barriers.
+void run_on_host(void (*kernel)(const void*), bool barriers, extents blocks, extents threads, const void* arguments) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  kernel_now = &kernel, arguments_now = arguments;
+  kernel_now = kernel, arguments_now = arguments;
   gridDim = blocks, blockDim = threads;
-  const bool barriers = has_barriers(kernel.name);
   static std::vector<fiber> fibers;
   fibers.resize(std::size_t{threads.x} * threads.y * threads.z);
   for (unsigned z = 0; z < blocks.z; ++z)
@@ -136,6 +129,24 @@ void run_on_host(const host_kernel& kernel, extents blocks, extents threads, con
       }
 }
 
+template <class A, void (*Function)(const A&)>
+fake_kernel on_host(const char* name) {
+  return {name, sizeof(A), [barriers = has_barriers(name)](extents blocks, extents threads, const void* arguments) {
+            run_on_host(&run_one<A, Function>, barriers, blocks, threads, arguments);
+          }};
+}
+
+[[maybe_unused]] const bool kernels_are_known = [] {
+#define KERNEL(NAME, ARGUMENTS, ...) on_host<ARGUMENTS, &__VA_ARGS__>("troupe_blas_" #NAME),
+  driver().kernels = {
+#include "../kernel_list.inc"
+  };
+  driver().computes = true;
+  driver().notes_calls = false;  // the suites make millions
+  return true;
+}();
+
+}  // namespace
 }  // namespace troupe::blas::testing
 
 static void __syncthreads() {

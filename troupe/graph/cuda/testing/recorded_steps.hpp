@@ -5,46 +5,17 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <deque>
 #include <string>
+#include <troupe/cuda/testing/fake_driver.hpp>
 #include <troupe/graph/cuda/capture.hpp>
 #include <troupe/graph/internal/recipe_writer.hpp>
 #include <troupe/graph/internal/tree.hpp>
 #include <vector>
 
-/// A driver that only notes what it is told, and requests that tell it something.
 namespace troupe::graph {
 
-struct fake_graph;
-struct fake_node {
-  std::string what;
-  std::vector<fake_node*> before;
-  std::vector<fake_graph*> bodies;
-};
-struct fake_graph {
-  std::deque<fake_node> nodes;
-  fake_node* add(std::string what, std::vector<fake_node*> before) {
-    return &nodes.emplace_back(fake_node{std::move(what), std::move(before), {}});
-  }
-};
-/// The one stream that records.
-struct fake_stream {
-  fake_graph* into = nullptr;
-  std::vector<fake_node*> last;
-  bool invalid = false;
-  void enqueue(const std::string& what) {
-    fake_node* const made = into->add(what, last);
-    last = {made};
-  }
-};
-struct fake_driver {
-  fake_stream stream;
-  int kernels_loaded = 0, graphs_made_executable = 0, updates = 0;
-  int device_pieces = 0, pinned_pieces = 0;  ///< of memory, now
-  bool takes_updates = true, makes_events = true;
-  bool is_done = false;  ///< the GPU, with all that was launched
-};
-extern fake_driver driver;
+using cuda::testing::fake_graph, cuda::testing::fake_node;
+inline cuda::testing::fake_driver& driver = cuda::testing::driver();
 
 struct numbered {
   std::uint64_t number;
@@ -81,7 +52,7 @@ class touching final : public step {
   std::uint64_t number_;
 };
 
-/// Writes recipes of such steps.
+/// Writes recipes of such steps, which enqueue "step(NUMBER)".
 class recorded_steps : public testing::Test {
  protected:
   static constexpr access_mode r = access_mode::read, w = access_mode::write, rw = access_mode::read_write;
@@ -136,7 +107,7 @@ class recorded_steps : public testing::Test {
       troupe::detail::fill(failure, reaction::caller_bug, 7, "test", "it fails");
       return false;
     }
-    driver.stream.invalid = how >= kind::cannot_be_recorded;
+    if (how >= kind::cannot_be_recorded) driver.capture.status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
     if (how > kind::cannot_be_recorded) {
       const CUresult what =
           how == kind::loses_the_context ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
@@ -144,8 +115,8 @@ class recorded_steps : public testing::Test {
       failure->restart_library = 1;
       return false;
     }
-    if (how == kind::in_two_steps) driver.stream.enqueue("before " + std::to_string(number));
-    driver.stream.enqueue(std::to_string(number));
+    if (how == kind::in_two_steps) (void)driver.enqueue(nullptr, "before step", number);
+    (void)driver.enqueue(nullptr, "step", number);
     return true;
   }
   struct alignas(16) sixteen {

@@ -1,0 +1,303 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include "fake_driver.hpp"
+
+#include <cstring>
+#include <utility>
+
+namespace troupe::cuda::testing {
+
+fake_driver& driver() {
+  static fake_driver one;
+  return one;
+}
+
+}  // namespace troupe::cuda::testing
+
+using namespace troupe::cuda::testing;
+
+namespace {
+
+std::deque<fake_graph> graphs;
+std::deque<std::vector<CUgraph>> body_lists;
+
+std::vector<fake_node*> list_of(const CUgraphNode* first, std::size_t count) {
+  std::vector<fake_node*> out;
+  for (std::size_t i = 0; i < count; ++i) out.push_back(reinterpret_cast<fake_node*>(first[i]));
+  return out;
+}
+fake_kernel* named(std::string_view name) {
+  for (fake_kernel& k : driver().kernels)
+    if (k.name == name) return &k;
+  return &driver().kernels.emplace_back(fake_kernel{std::string(name)});
+}
+std::uint64_t& number_of(CUevent event) { return *reinterpret_cast<std::uint64_t*>(event); }
+template <class T>
+std::function<void()> filling(CUdeviceptr to, T value, std::size_t count) {
+  if (!driver().computes) return nullptr;
+  return [=] { std::fill_n(reinterpret_cast<T*>(to), count, value); };
+}
+// Where the driver says that an option goes, and not what it is.
+bool is_about_messages(CUjit_option o) {
+  return o == CU_JIT_ERROR_LOG_BUFFER || o == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES || o == CU_JIT_INFO_LOG_BUFFER ||
+         o == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES;
+}
+
+}  // namespace
+
+// A call that has nothing to do but to be noted, and to fail where the test says so.
+#define NOTED(CALL, PARAMETERS, ...) \
+  CUresult CALL PARAMETERS { return static_cast<CUresult>(driver().called(__VA_ARGS__)); }
+// The first statement of the others.
+#define NOTE(...) \
+  if (const int failure = driver().called(__VA_ARGS__); failure != 0) return static_cast<CUresult>(failure)
+
+extern "C" {
+__attribute__((visibility("default"))) fake_driver* troupe_fake_driver() { return &driver(); }
+
+// -- errors and the device
+
+CUresult cuGetErrorName(CUresult, const char** out) { return *out = "CUDA_ERROR", CUDA_SUCCESS; }
+CUresult cuGetErrorString(CUresult, const char** out) { return *out = "an error", CUDA_SUCCESS; }
+CUresult cuDriverGetVersion(int* out) { return *out = CUDA_VERSION, CUDA_SUCCESS; }
+CUresult cuDeviceGet(CUdevice* out, int number) {
+  NOTE("cuDeviceGet", number);
+  return *out = number, CUDA_SUCCESS;
+}
+CUresult cuDeviceGetAttribute(int* out, CUdevice_attribute which, CUdevice) {
+  NOTE("cuDeviceGetAttribute", which);
+  return *out = 0, CUDA_SUCCESS;
+}
+
+// -- memory
+
+CUresult cuMemHostAlloc(void** out, std::size_t bytes, unsigned) {
+  NOTE("cuMemHostAlloc", bytes);
+  return driver().allocate(true, out, bytes);
+}
+CUresult cuMemFreeHost(void* memory) {
+  NOTE("cuMemFreeHost");
+  return driver().free(true, memory);
+}
+CUresult cuMemAlloc(CUdeviceptr* out, std::size_t bytes) {
+  NOTE("cuMemAlloc", bytes);
+  return driver().allocate(false, reinterpret_cast<void**>(out), bytes);
+}
+CUresult cuMemFree(CUdeviceptr memory) {
+  NOTE("cuMemFree");
+  return driver().free(false, reinterpret_cast<void*>(memory));
+}
+CUresult cuMemAllocAsync(CUdeviceptr* out, std::size_t bytes, CUstream) {
+  NOTE("cuMemAllocAsync", bytes);
+  return driver().allocate(false, reinterpret_cast<void**>(out), bytes);
+}
+CUresult cuMemFreeAsync(CUdeviceptr memory, CUstream) {
+  return driver().enqueue([=] { (void)driver().free(false, reinterpret_cast<void*>(memory)); }, "cuMemFreeAsync");
+}
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream) {
+  std::function<void()> work;
+  if (driver().computes) work = [=] { std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes); };
+  return driver().enqueue(work, "cuMemcpyAsync", "to " + std::to_string(to), "from " + std::to_string(from), bytes);
+}
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* how, CUstream) {
+  if (how->srcPitch > INT32_MAX || how->dstPitch > INT32_MAX) return CUDA_ERROR_INVALID_VALUE;
+  std::function<void()> work;
+  if (driver().computes)
+    work = [h = *how] {
+      for (std::size_t i = 0; i < h.Height; ++i)
+        std::memcpy(reinterpret_cast<void*>(h.dstDevice + i * h.dstPitch),
+                    reinterpret_cast<void*>(h.srcDevice + i * h.srcPitch), h.WidthInBytes);
+    };
+  const auto side = [](const char* which, CUdeviceptr at, std::size_t pitch) {
+    return which + std::to_string(at) + " by " + std::to_string(pitch);
+  };
+  return driver().enqueue(work, "cuMemcpy2DAsync", side("to ", how->dstDevice, how->dstPitch),
+                          side("from ", how->srcDevice, how->srcPitch),
+                          std::to_string(how->Height) + " rows of " + std::to_string(how->WidthInBytes));
+}
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream) {
+  return driver().enqueue(filling(to, value, count), "cuMemsetD8Async", +value, count);
+}
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, CUstream) {
+  return driver().enqueue(filling(to, value, count), "cuMemsetD32Async", value, count);
+}
+
+// -- streams and events
+
+NOTED(cuStreamDestroy, (CUstream), "cuStreamDestroy")
+CUresult cuStreamSynchronize(CUstream) {
+  NOTE("cuStreamSynchronize");
+  return driver().pass(driver().enqueued()), CUDA_SUCCESS;
+}
+CUresult cuStreamQuery(CUstream) {
+  fake_capture& records = driver().capture;
+  if (records.status != CU_STREAM_CAPTURE_STATUS_NONE) {
+    records.status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  }
+  NOTE("cuStreamQuery");
+  return driver().has_passed(driver().enqueued()) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* out) {
+  NOTE("cuStreamIsCapturing");
+  return *out = driver().capture.status, CUDA_SUCCESS;
+}
+CUresult cuEventCreate(CUevent* out, unsigned) {
+  NOTE("cuEventCreate");
+  return *out = reinterpret_cast<CUevent>(new std::uint64_t(0)), CUDA_SUCCESS;
+}
+CUresult cuEventDestroy(CUevent event) {
+  NOTE("cuEventDestroy");
+  return delete &number_of(event), CUDA_SUCCESS;
+}
+CUresult cuEventRecord(CUevent event, CUstream) {
+  NOTE("cuEventRecord");
+  return number_of(event) = driver().enqueued(), CUDA_SUCCESS;
+}
+CUresult cuEventQuery(CUevent event) {
+  NOTE("cuEventQuery");
+  return driver().has_passed(number_of(event)) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+CUresult cuEventSynchronize(CUevent event) {
+  NOTE("cuEventSynchronize");
+  return driver().pass(number_of(event)), CUDA_SUCCESS;
+}
+
+// -- images and kernels: each image has all kernels of the driver
+
+CUresult cuLibraryLoadData(CUlibrary* out, const void*, CUjit_option*, void**, unsigned, CUlibraryOption*, void**,
+                           unsigned) {
+  NOTE("cuLibraryLoadData");
+  return *out = reinterpret_cast<CUlibrary>(1), CUDA_SUCCESS;
+}
+NOTED(cuLibraryUnload, (CUlibrary), "cuLibraryUnload")
+CUresult cuLibraryGetKernel(CUkernel* out, CUlibrary, const char* name) {
+  NOTE("cuLibraryGetKernel", name);
+  return *out = reinterpret_cast<CUkernel>(named(name)), CUDA_SUCCESS;
+}
+CUresult cuLibraryGetKernelCount(unsigned* out, CUlibrary) {
+  NOTE("cuLibraryGetKernelCount");
+  return *out = static_cast<unsigned>(driver().kernels.size()), CUDA_SUCCESS;
+}
+CUresult cuLibraryEnumerateKernels(CUkernel* out, unsigned count, CUlibrary) {
+  NOTE("cuLibraryEnumerateKernels", count);
+  for (unsigned i = 0; i < count; ++i) out[i] = reinterpret_cast<CUkernel>(&driver().kernels[i]);
+  return CUDA_SUCCESS;
+}
+CUresult cuKernelGetName(const char** out, CUkernel kernel) {
+  return *out = reinterpret_cast<const fake_kernel*>(kernel)->name.c_str(), CUDA_SUCCESS;
+}
+CUresult cuModuleLoadDataEx(CUmodule* out, const void*, unsigned count, CUjit_option* options, void** values) {
+  std::map<CUjit_option, std::uintptr_t> told;
+  for (unsigned i = 0; i < count; ++i)
+    if (!is_about_messages(options[i])) told[options[i]] = reinterpret_cast<std::uintptr_t>(values[i]);
+  std::string list;
+  for (const auto& [option, value] : told)
+    list += (list.empty() ? "" : ", ") + std::to_string(option) + " = " + std::to_string(value);
+  NOTE("cuModuleLoadDataEx", list);
+  return *out = reinterpret_cast<CUmodule>(1), CUDA_SUCCESS;
+}
+NOTED(cuModuleUnload, (CUmodule), "cuModuleUnload")
+CUresult cuModuleGetGlobal(CUdeviceptr*, std::size_t*, CUmodule, const char* name) {
+  NOTE("cuModuleGetGlobal", name);
+  return CUDA_ERROR_NOT_FOUND;
+}
+CUresult cuModuleGetFunctionCount(unsigned* out, CUmodule) {
+  NOTE("cuModuleGetFunctionCount");
+  return *out = static_cast<unsigned>(driver().kernels.size()), CUDA_SUCCESS;
+}
+CUresult cuModuleEnumerateFunctions(CUfunction* out, unsigned count, CUmodule) {
+  NOTE("cuModuleEnumerateFunctions", count);
+  for (unsigned i = 0; i < count; ++i) out[i] = reinterpret_cast<CUfunction>(&driver().kernels[i]);
+  return CUDA_SUCCESS;
+}
+NOTED(cuFuncLoad, (CUfunction), "cuFuncLoad")
+CUresult cuFuncGetName(const char** out, CUfunction f) { return cuKernelGetName(out, reinterpret_cast<CUkernel>(f)); }
+CUresult cuFuncGetAttribute(int* out, CUfunction_attribute which, CUfunction) {
+  NOTE("cuFuncGetAttribute", which);
+  return *out = 0, CUDA_SUCCESS;
+}
+NOTED(cuFuncSetAttribute, (CUfunction, CUfunction_attribute which, int value), "cuFuncSetAttribute", which, value)
+CUresult cuFuncGetParamInfo(CUfunction, std::size_t, std::size_t*, std::size_t*) { return CUDA_ERROR_INVALID_VALUE; }
+CUresult cuLaunchKernel(CUfunction f, unsigned bx, unsigned by, unsigned bz, unsigned tx, unsigned ty, unsigned tz,
+                        unsigned, CUstream, void** parameters, void**) {
+  const auto& kernel = *reinterpret_cast<const fake_kernel*>(f);
+  const extents blocks{bx, by, bz}, threads{tx, ty, tz};
+  if (by > 65535 || bz > 65535 || tx * ty * tz > 1024 || bx * by * bz * tx * ty * tz == 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  std::function<void()> work;
+  if (driver().computes && kernel.run) {
+    const auto* const first = static_cast<const std::byte*>(parameters[0]);
+    work = [=, &kernel, copy = std::vector(first, first + kernel.argument_bytes)] {
+      kernel.run(blocks, threads, copy.data());
+    };
+  }
+  return driver().enqueue(std::move(work), "cuLaunchKernel", kernel.name, blocks, threads);
+}
+
+// -- graphs
+
+CUresult cuGraphCreate(CUgraph* out, unsigned) {
+  NOTE("cuGraphCreate");
+  return *out = reinterpret_cast<CUgraph>(&graphs.emplace_back()), CUDA_SUCCESS;
+}
+NOTED(cuGraphDestroy, (CUgraph), "cuGraphDestroy")
+CUresult cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph, CUDA_GRAPH_INSTANTIATE_PARAMS*) {
+  NOTE("cuGraphInstantiateWithParams");
+  return *out = reinterpret_cast<CUgraphExec>(1), CUDA_SUCCESS;
+}
+NOTED(cuGraphExecUpdate, (CUgraphExec, CUgraph, CUgraphExecUpdateResultInfo*), "cuGraphExecUpdate")
+NOTED(cuGraphExecDestroy, (CUgraphExec), "cuGraphExecDestroy")
+CUresult cuGraphLaunch(CUgraphExec, CUstream) { return driver().enqueue(nullptr, "cuGraphLaunch"); }
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* out, CUgraph, CUcontext, unsigned, unsigned) {
+  NOTE("cuGraphConditionalHandleCreate");
+  static CUgraphConditionalHandle last = 0;
+  return *out = ++last, CUDA_SUCCESS;
+}
+CUresult cuGraphAddNode_v2(CUgraphNode* out, CUgraph g, const CUgraphNode* before, const CUgraphEdgeData*,
+                           std::size_t count, CUgraphNodeParams* how) {
+  const bool is_kernel = how->type == CU_GRAPH_NODE_TYPE_KERNEL;
+  std::string what = how->conditional.type == CU_GRAPH_COND_TYPE_WHILE ? "while" : "if";
+  if (is_kernel) what = reinterpret_cast<const fake_kernel*>(how->kernel.kern)->name;
+  NOTE("cuGraphAddNode", what);
+  fake_node* const made = reinterpret_cast<fake_graph*>(g)->add(what, list_of(before, count));
+  *out = reinterpret_cast<CUgraphNode>(made);
+  if (is_kernel) return CUDA_SUCCESS;
+  std::vector<CUgraph>& bodies = body_lists.emplace_back();
+  for (unsigned i = 0; i < how->conditional.size; ++i) {
+    made->bodies.push_back(&graphs.emplace_back());
+    bodies.push_back(reinterpret_cast<CUgraph>(made->bodies.back()));
+  }
+  how->conditional.phGraph_out = bodies.data();
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamBeginCaptureToGraph(CUstream, CUgraph g, const CUgraphNode* before, const CUgraphEdgeData*,
+                                     std::size_t count, CUstreamCaptureMode mode) {
+  NOTE("cuStreamBeginCaptureToGraph", mode);
+  if (driver().capture.into != nullptr) return CUDA_ERROR_ILLEGAL_STATE;
+  driver().capture = {reinterpret_cast<fake_graph*>(g), list_of(before, count), CU_STREAM_CAPTURE_STATUS_ACTIVE, mode};
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamGetCaptureInfo_v3(CUstream, CUstreamCaptureStatus* status, cuuint64_t*, CUgraph*,
+                                   const CUgraphNode** last, const CUgraphEdgeData**, std::size_t* count) {
+  NOTE("cuStreamGetCaptureInfo");
+  *status = driver().capture.status;
+  *last = reinterpret_cast<const CUgraphNode*>(driver().capture.last.data());
+  *count = driver().capture.last.size();
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamUpdateCaptureDependencies_v2(CUstream, CUgraphNode* more, const CUgraphEdgeData*, std::size_t count,
+                                              unsigned) {
+  NOTE("cuStreamUpdateCaptureDependencies");
+  for (fake_node* n : list_of(more, count)) driver().capture.last.push_back(n);
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamEndCapture(CUstream, CUgraph*) {
+  NOTE("cuStreamEndCapture");
+  fake_capture& c = driver().capture;
+  c.into = nullptr;
+  const bool spoiled = std::exchange(c.status, CU_STREAM_CAPTURE_STATUS_NONE) != CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  return spoiled ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
+}
+
+}  // extern "C"

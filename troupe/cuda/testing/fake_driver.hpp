@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// A driver without a GPU. A test links `troupe_cuda_fake_driver` in place of CUDA::cuda_driver: the fake driver notes
+/// each call, and fails those that the test names.
+///
+///     cuda::testing::fake_driver& driver = cuda::testing::driver();
+///     driver.fail("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY);     // until driver.succeed("cuMemAlloc")
+///     driver.fail("cuEventCreate", CUDA_ERROR_UNKNOWN, 1);     // the next one alone
+///     EXPECT_FALSE(lane::make());
+///     EXPECT_EQ(driver.calls(), (std::vector<std::string>{"cuMemHostAlloc(4096)", "cuMemAlloc(1048576)"}));
+///     EXPECT_EQ(driver.device_pieces(), 0u);                   // nothing was left behind
+///
+/// Where the engine under test is a plug-in, the fake driver is linked into the plug-in, and the test finds it by
+/// `driver_of(path)`. The fake of a vendor's library joins in with a line for each function:
+///
+///     cufftResult cufftExecC2C(cufftHandle plan, cufftComplex*, cufftComplex*, int direction) {
+///       return static_cast<cufftResult>(driver().called("cufftExecC2C", plan, direction));
+///     }
+///
+/// Then `driver.fail("cufftExecC2C", CUFFT_ALLOC_FAILED)` and `calls()` cover it, too. An engine that calls more of the
+/// driver than this fake has adds a line to fake_driver.cpp.
+namespace troupe::cuda::testing {
+
+struct fake_graph;
+struct fake_node {
+  std::string what;  ///< the call; of a node that holds others, "if" or "while"
+  std::vector<fake_node*> before;
+  std::vector<fake_graph*> bodies;
+};
+struct fake_graph {
+  std::deque<fake_node> nodes;
+  fake_node* add(std::string what, std::vector<fake_node*> before) {
+    return &nodes.emplace_back(fake_node{std::move(what), std::move(before), {}});
+  }
+};
+/// What the one stream that records has come to.
+struct fake_capture {
+  fake_graph* into = nullptr;
+  std::vector<fake_node*> last;
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+};
+
+struct extents {
+  unsigned x = 1, y = 1, z = 1;
+  friend std::ostream& operator<<(std::ostream& o, const extents& e) { return o << e.x << 'x' << e.y << 'x' << e.z; }
+};
+/// A kernel with one parameter, a struct.
+struct fake_kernel {
+  std::string name;
+  std::size_t argument_bytes = 0;
+  std::function<void(extents blocks, extents threads, const void* arguments)> run = nullptr;
+};
+
+class fake_driver {
+ public:
+  // -- what a test sets
+
+  /// The next calls of `call` fail: `times` of them, or all until `succeed(call)`. A call that fails does nothing else.
+  void fail(const std::string& call, int with, int times = INT32_MAX) {
+    const std::scoped_lock guard(mutex_);
+    failures_[call] = {with, times};
+  }
+  void succeed(const std::string& call) { fail(call, 0, 0); }
+  /// What is enqueued waits, and no event is reached, until `go_on` or until somebody waits for it.
+  void hold_back() { held_back_ = true; }
+  void go_on() {
+    held_back_ = false;
+    pass(enqueued_);
+  }
+  /// Forgets calls, failures and what is recorded. Memory stays with its owner.
+  void reset() {
+    go_on();
+    const std::scoped_lock guard(mutex_);
+    calls_.clear(), failures_.clear();
+    capture = {};
+    computes = false, notes_calls = true;
+  }
+  std::deque<fake_kernel> kernels;  ///< of every image; one that is asked for by name alone is added
+  fake_capture capture;
+  bool computes = false;    ///< copies, fills and kernels are carried out, on the processor, and not only noted
+  bool notes_calls = true;  ///< false for programs that make millions of them
+
+  // -- what a test reads
+
+  /// All calls so far, those that failed too: "cuMemcpyAsync(to 2000, from 1000, 24)". Addresses and handles of no
+  /// meaning are left out.
+  std::vector<std::string> calls() const {
+    const std::scoped_lock guard(mutex_);
+    return calls_;
+  }
+  std::size_t count(std::string_view call) const {
+    const std::scoped_lock guard(mutex_);
+    return static_cast<std::size_t>(std::count_if(calls_.begin(), calls_.end(), [&](const std::string& one) {
+      return one.size() > call.size() && one.starts_with(call) && one[call.size()] == '(';
+    }));
+  }
+  void forget_calls() {
+    const std::scoped_lock guard(mutex_);
+    calls_.clear();
+  }
+  /// How many pieces of memory there are now, and whether the GPU can read `address`, which is the host's.
+  std::size_t device_pieces() const { return pieces_of(device_); }
+  std::size_t pinned_pieces() const { return pieces_of(pinned_); }
+  bool is_pinned(const void* address) const {
+    const std::scoped_lock guard(mutex_);
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    const auto next = pinned_.upper_bound(at);
+    return next != pinned_.begin() && at < std::prev(next)->first + std::prev(next)->second;
+  }
+
+  // -- what fakes call
+
+  /// Notes a call and returns the status with which it must fail, or 0.
+  template <class... A>
+  int called(const char* call, const A&... arguments) {
+    const std::scoped_lock guard(mutex_);
+    if (notes_calls) calls_.push_back(text(call, arguments...));
+    const auto found = failures_.find(call);
+    return found == failures_.end() || found->second.times-- <= 0 ? 0 : found->second.with;
+  }
+  /// The same of a call that enqueues `work`: runs it now, makes it wait, or notes a node of the graph that is
+  /// recorded.
+  template <class... A>
+  CUresult enqueue(std::function<void()> work, const char* call, const A&... arguments) {
+    if (const int r = called(call, arguments...); r != 0) return static_cast<CUresult>(r);
+    if (capture.into != nullptr) {
+      capture.last = {capture.into->add(text(call, arguments...), capture.last)};
+    } else if (held_back_) {
+      waiting_.push_back(std::move(work)), ++enqueued_;
+    } else if (work) {
+      work();
+    }
+    return CUDA_SUCCESS;
+  }
+  /// Events are the number of what was enqueued before them.
+  std::uint64_t enqueued() const { return enqueued_; }
+  bool has_passed(std::uint64_t number) const { return passed_ >= number; }
+  void pass(std::uint64_t number) {
+    for (; passed_ < number; ++passed_) {
+      const std::function<void()> work = std::move(waiting_.front());
+      waiting_.pop_front();
+      if (work) work();
+    }
+  }
+  CUresult allocate(bool pinned, void** out, std::size_t bytes) {
+    *out = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    if (*out == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+    std::memset(*out, 0xff, bytes);  // nobody may count on zeros
+    const std::scoped_lock guard(mutex_);
+    (pinned ? pinned_ : device_)[reinterpret_cast<std::uintptr_t>(*out)] = bytes;
+    return CUDA_SUCCESS;
+  }
+  CUresult free(bool pinned, void* memory) {
+    const std::scoped_lock guard(mutex_);
+    if ((pinned ? pinned_ : device_).erase(reinterpret_cast<std::uintptr_t>(memory)) == 0)
+      return CUDA_ERROR_INVALID_VALUE;
+    std::free(memory);
+    return CUDA_SUCCESS;
+  }
+
+ private:
+  struct failure {
+    int with, times;
+  };
+  template <class... A>
+  static std::string text(const char* call, const A&... arguments) {
+    std::ostringstream o;
+    [[maybe_unused]] const char* between = "";
+    o << call << '(';
+    ((o << between << arguments, between = ", "), ...);
+    o << ')';
+    return std::move(o).str();
+  }
+  std::size_t pieces_of(const std::map<std::uintptr_t, std::size_t>& pieces) const {
+    const std::scoped_lock guard(mutex_);
+    return pieces.size();
+  }
+
+  mutable std::mutex mutex_;  // of the calls, the failures and the memory: the rest is for one thread
+  std::vector<std::string> calls_;
+  std::map<std::string, failure, std::less<>> failures_;
+  std::map<std::uintptr_t, std::size_t> device_, pinned_;  // bytes by address
+  bool held_back_ = false;
+  std::deque<std::function<void()>> waiting_;
+  std::uint64_t enqueued_ = 0, passed_ = 0;
+};
+
+/// The one of the program or plug-in that calls this.
+fake_driver& driver();
+
+/// The one of a plug-in that is loaded.
+inline fake_driver& driver_of(const char* path) {
+  void* const plug_in = ::dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+  if (plug_in == nullptr) throw std::runtime_error(std::string(path) + " is not loaded");
+  const auto get = reinterpret_cast<fake_driver* (*)()>(::dlsym(plug_in, "troupe_fake_driver"));
+  ::dlclose(plug_in);
+  if (get == nullptr) throw std::runtime_error(std::string(path) + " has no fake driver");
+  return *get();
+}
+
+}  // namespace troupe::cuda::testing
