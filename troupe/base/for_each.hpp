@@ -3,7 +3,7 @@
 // For our own sources: not installed, and included by no header that is.
 #pragma once
 
-/// MACRO(FIRST, x) for each x of the list, of at most 64.
+/// MACRO(FIRST, x) for each x of the list, of at most 64. FIRST may be a pair, (A, B), for TROUPE_FIRST_OF FIRST.
 #define TROUPE_FOR_EACH(MACRO, FIRST, ...) __VA_OPT__(TROUPE_AGAIN(TROUPE_FOR_ONE(MACRO, FIRST, __VA_ARGS__)))
 #define TROUPE_FOR_ONE(MACRO, FIRST, ONE, ...) \
   MACRO(FIRST, ONE) __VA_OPT__(TROUPE_FOR_REST TROUPE_LATER(MACRO, FIRST, __VA_ARGS__))
@@ -13,3 +13,5 @@
 #define TROUPE_AGAIN_4(...) TROUPE_AGAIN_16(TROUPE_AGAIN_16(TROUPE_AGAIN_16(TROUPE_AGAIN_16(__VA_ARGS__))))
 #define TROUPE_AGAIN_16(...) TROUPE_AGAIN_64(TROUPE_AGAIN_64(TROUPE_AGAIN_64(TROUPE_AGAIN_64(__VA_ARGS__))))
 #define TROUPE_AGAIN_64(...) __VA_ARGS__
+#define TROUPE_FIRST_OF(ONE, ...) ONE
+#define TROUPE_SECOND_OF(ONE, ...) __VA_ARGS__

@@ -45,9 +45,7 @@ void gemv_strided_batched<T>::check(checker& check) const {
   const bool turned = trans != op::none;
   vectors(check, x, turned ? m : n, incx, batch, stride_x);
   vectors(check, y, turned ? n : m, incy, batch, stride_y);
-  check.number(alpha);
-  check.number(beta);
-  if (beta.is(0)) check.overwrites(y);
+  factors(check, *this, y);
 }
 
 template <class T>

@@ -12,6 +12,12 @@
 /// where that is given.
 namespace troupe::blas {
 
+namespace detail {
+/// Checks a request of this header, by the fields that it has.
+template <class R>
+void check_vectors(const R& r, checker& check);
+}  // namespace detail
+
 /// y = alpha * x + y. With alpha == 0, y stays as it is, whatever x holds.   cublasSaxpy / cblas_saxpy
 template <class T>
 struct axpy {
@@ -23,7 +29,7 @@ struct axpy {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.axpy", x, y, n, alpha, incx, incy)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
 /// x = alpha * x, in place. A complex x may have a real factor: scal<complex64, float>.
@@ -41,7 +47,7 @@ struct scal {
   extent incx = 1;
   using reply = void;
   TROUPE_REQUEST("blas.scal", x, n, alpha, incx)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
 /// y = x.   cublasScopy / cblas_scopy
@@ -54,7 +60,7 @@ struct copy {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.copy", x, y, n, incx, incy)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
 /// x and y change places.   cublasSswap / cblas_sswap
@@ -66,7 +72,7 @@ struct swap {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.swap", x, y, n, incx, incy)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
 /// Answers the sum of x[i] * y[i]. x and y may be the same memory.   cublasSdot / cblas_sdot
@@ -79,7 +85,7 @@ struct dot {
   std::optional<out<T>> result = {};
   using reply = T;
   TROUPE_REQUEST("blas.dot", x, y, n, incx, incy, result)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
 /// Answers the sum of x[i] * y[i].   cublasCdotu / cblas_cdotu_sub
@@ -93,7 +99,7 @@ struct dotu {
   std::optional<out<T>> result = {};
   using reply = T;
   TROUPE_REQUEST("blas.dotu", x, y, n, incx, incy, result)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
 /// Answers the sum of conj(x[i]) * y[i].   cublasCdotc / cblas_cdotc_sub
@@ -107,7 +113,7 @@ struct dotc {
   std::optional<out<T>> result = {};
   using reply = T;
   TROUPE_REQUEST("blas.dotc", x, y, n, incx, incy, result)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
 /// Answers the root of the sum of |x[i]|^2, without overflow or underflow on the way.   cublasSnrm2 / cblas_snrm2
@@ -120,7 +126,7 @@ struct nrm2 {
   std::optional<out<real_of<T>>> result = {};
   using reply = real_of<T>;
   TROUPE_REQUEST("blas.nrm2", x, n, incx, result)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
 /// Answers the sum of |x[i]|, where |z| is |real| + |imag| of a complex number.   cublasSasum / cblas_sasum
@@ -133,7 +139,7 @@ struct asum {
   std::optional<out<real_of<T>>> result = {};
   using reply = real_of<T>;
   TROUPE_REQUEST("blas.asum", x, n, incx, result)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
 /// Answers the index, from 0, of the first largest |x[i]|, with asum's |z|. NaN is passed over; where all are NaN, the
@@ -147,7 +153,7 @@ struct iamax {
   std::optional<out<std::int64_t>> result = {};
   using reply = std::int64_t;
   TROUPE_REQUEST("blas.iamax", x, n, incx, result)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
 /// The same for the smallest.   cublasIsamin / cblas_isamin
@@ -160,7 +166,7 @@ struct iamin {
   std::optional<out<std::int64_t>> result = {};
   using reply = std::int64_t;
   TROUPE_REQUEST("blas.iamin", x, n, incx, result)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
 using all_level1 = joined_requests<requests_for<full_types, axpy, scal, copy, swap, nrm2, asum, iamax, iamin>,

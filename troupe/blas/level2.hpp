@@ -18,6 +18,12 @@
 /// columns one after the other, without gaps: n * (n + 1) / 2 elements.
 namespace troupe::blas {
 
+namespace detail {
+/// Checks a request of this header, by the fields that it has.
+template <class R>
+void check_vector_product(const R& r, checker& check);
+}  // namespace detail
+
 /// A is m by n, as it is stored. x has n elements and y has m, or the other way round when A is transposed.
 ///   cublasSgemv / cblas_sgemv
 template <class T>
@@ -32,7 +38,7 @@ struct gemv {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.gemv", a, x, y, m, n, trans, alpha, beta, lda, incx, incy)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
 /// gemv with a band matrix.   cublasSgbmv / cblas_sgbmv
@@ -48,7 +54,7 @@ struct gbmv {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.gbmv", a, x, y, m, n, kl, ku, trans, alpha, beta, lda, incx, incy)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
 /// With a symmetric matrix.   cublasSsymv / cblas_ssymv
@@ -64,7 +70,7 @@ struct symv {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.symv", a, x, y, n, uplo, alpha, beta, lda, incx, incy)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
 /// With a Hermitian matrix.   cublasChemv / cblas_chemv
@@ -80,7 +86,7 @@ struct hemv {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.hemv", a, x, y, n, uplo, alpha, beta, lda, incx, incy)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
 /// With a symmetric band matrix.   cublasSsbmv / cblas_ssbmv
@@ -96,7 +102,7 @@ struct sbmv {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.sbmv", a, x, y, n, k, uplo, alpha, beta, lda, incx, incy)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
 /// With a Hermitian band matrix.   cublasChbmv / cblas_chbmv
@@ -112,7 +118,7 @@ struct hbmv {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.hbmv", a, x, y, n, k, uplo, alpha, beta, lda, incx, incy)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
 /// With a packed symmetric matrix.   cublasSspmv / cblas_sspmv
@@ -127,7 +133,7 @@ struct spmv {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.spmv", a, x, y, n, uplo, alpha, beta, incx, incy)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
 /// With a packed Hermitian matrix.   cublasChpmv / cblas_chpmv
@@ -142,7 +148,7 @@ struct hpmv {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.hpmv", a, x, y, n, uplo, alpha, beta, incx, incy)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
 using all_level2 = joined_requests<requests_for<full_types, gemv, gbmv, symv>, requests_for<real_types, sbmv, spmv>,

@@ -12,6 +12,12 @@
 /// parts of a Hermitian diagonal count as 0, and become 0 where it is written.
 namespace troupe::blas {
 
+namespace detail {
+/// Checks a request of this header, by the fields that it has.
+template <class R>
+void check_product(const R& r, checker& check);
+}  // namespace detail
+
 /// C = alpha * A * B + beta * C, or alpha * B * A + beta * C on the right, where A is symmetric, and B and C are m by
 /// n.
 ///   cublasSsymm / cblas_ssymm
@@ -27,7 +33,7 @@ struct symm {
   extent lda = tight, ldb = tight, ldc = tight;
   using reply = void;
   TROUPE_REQUEST("blas.symm", a, b, c, m, n, side, uplo, alpha, beta, lda, ldb, ldc)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_product(*this, c); }
 };
 
 /// symm with a Hermitian A.   cublasChemm / cblas_chemm
@@ -43,7 +49,7 @@ struct hemm {
   extent lda = tight, ldb = tight, ldc = tight;
   using reply = void;
   TROUPE_REQUEST("blas.hemm", a, b, c, m, n, side, uplo, alpha, beta, lda, ldb, ldc)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_product(*this, c); }
 };
 
 /// C = alpha * op(A) * transpose(op(A)) + beta * C, where op(A) is n by k and C is symmetric.
@@ -60,7 +66,7 @@ struct syrk {
   extent lda = tight, ldc = tight;
   using reply = void;
   TROUPE_REQUEST("blas.syrk", a, c, n, k, uplo, trans, alpha, beta, lda, ldc)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_product(*this, c); }
 };
 
 /// C = alpha * op(A) * conj(transpose(op(A))) + beta * C, where op(A) is n by k and C is Hermitian; alpha and beta are
@@ -77,7 +83,7 @@ struct herk {
   extent lda = tight, ldc = tight;
   using reply = void;
   TROUPE_REQUEST("blas.herk", a, c, n, k, uplo, trans, alpha, beta, lda, ldc)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_product(*this, c); }
 };
 
 /// C = alpha * (op(A) * transpose(op(B)) + op(B) * transpose(op(A))) + beta * C, as syrk.   cublasSsyr2k / cblas_ssyr2k
@@ -93,7 +99,7 @@ struct syr2k {
   extent lda = tight, ldb = tight, ldc = tight;
   using reply = void;
   TROUPE_REQUEST("blas.syr2k", a, b, c, n, k, uplo, trans, alpha, beta, lda, ldb, ldc)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_product(*this, c); }
 };
 
 /// C = alpha * op(A) * conj(transpose(op(B))) + conj(alpha) * op(B) * conj(transpose(op(A))) + beta * C, as herk; beta
@@ -111,7 +117,7 @@ struct her2k {
   extent lda = tight, ldb = tight, ldc = tight;
   using reply = void;
   TROUPE_REQUEST("blas.her2k", a, b, c, n, k, uplo, trans, alpha, beta, lda, ldb, ldc)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_product(*this, c); }
 };
 
 /// C = alpha * op(A) * transpose(op(B)) + beta * C, of which the triangle `uplo` is computed, as syrk: for products
@@ -128,7 +134,7 @@ struct syrkx {
   extent lda = tight, ldb = tight, ldc = tight;
   using reply = void;
   TROUPE_REQUEST("blas.syrkx", a, b, c, n, k, uplo, trans, alpha, beta, lda, ldb, ldc)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_product(*this, c); }
 };
 
 /// C = alpha * op(A) * conj(transpose(op(B))) + beta * C, of which the triangle `uplo` is computed, as herk: for
@@ -146,7 +152,7 @@ struct herkx {
   extent lda = tight, ldb = tight, ldc = tight;
   using reply = void;
   TROUPE_REQUEST("blas.herkx", a, b, c, n, k, uplo, trans, alpha, beta, lda, ldb, ldc)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_product(*this, c); }
 };
 
 /// C = alpha * op(A) * B, or alpha * B * op(A) on the right, where A is triangular, and B and C are m by n. C may be B,
@@ -165,7 +171,7 @@ struct trmm {
   extent lda = tight, ldb = tight, ldc = tight;
   using reply = void;
   TROUPE_REQUEST("blas.trmm", a, b, c, m, n, side, uplo, trans, diag, alpha, lda, ldb, ldc)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_product(*this, c); }
 };
 
 /// B = X, the solution of op(A) * X = alpha * B, or X * op(A) = alpha * B on the right, where A is triangular and B is
@@ -184,7 +190,7 @@ struct trsm {
   extent lda = tight, ldb = tight;
   using reply = void;
   TROUPE_REQUEST("blas.trsm", a, b, m, n, side, uplo, trans, diag, alpha, lda, ldb)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_product(*this, c); }
 };
 
 using all_level3 = joined_requests<requests_for<full_types, symm, syrk, syr2k, syrkx, trmm, trsm>,

@@ -12,6 +12,12 @@
 /// singular: then the solution has infinities or NaN. Band and packed matrices lie as <troupe/blas/level2.hpp> says.
 namespace troupe::blas {
 
+namespace detail {
+/// Checks a request of this header, by the fields that it has.
+template <class R>
+void check_triangular(const R& r, checker& check);
+}  // namespace detail
+
 /// The product, with a matrix.   cublasStrmv / cblas_strmv
 template <class T>
 struct trmv {
@@ -26,7 +32,7 @@ struct trmv {
   extent incx = 1;
   using reply = void;
   TROUPE_REQUEST("blas.trmv", a, x, n, uplo, trans, diag, lda, incx)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_triangular(*this, c); }
 };
 
 /// The solution, with a matrix.   cublasStrsv / cblas_strsv
@@ -43,7 +49,7 @@ struct trsv {
   extent incx = 1;
   using reply = void;
   TROUPE_REQUEST("blas.trsv", a, x, n, uplo, trans, diag, lda, incx)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_triangular(*this, c); }
 };
 
 /// The product, with a band matrix.   cublasStbmv / cblas_stbmv
@@ -60,7 +66,7 @@ struct tbmv {
   extent incx = 1;
   using reply = void;
   TROUPE_REQUEST("blas.tbmv", a, x, n, k, uplo, trans, diag, lda, incx)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_triangular(*this, c); }
 };
 
 /// The solution, with a band matrix.   cublasStbsv / cblas_stbsv
@@ -77,7 +83,7 @@ struct tbsv {
   extent incx = 1;
   using reply = void;
   TROUPE_REQUEST("blas.tbsv", a, x, n, k, uplo, trans, diag, lda, incx)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_triangular(*this, c); }
 };
 
 /// The product, with a packed matrix.   cublasStpmv / cblas_stpmv
@@ -93,7 +99,7 @@ struct tpmv {
   extent incx = 1;
   using reply = void;
   TROUPE_REQUEST("blas.tpmv", a, x, n, uplo, trans, diag, incx)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_triangular(*this, c); }
 };
 
 /// The solution, with a packed matrix.   cublasStpsv / cblas_stpsv
@@ -109,7 +115,7 @@ struct tpsv {
   extent incx = 1;
   using reply = void;
   TROUPE_REQUEST("blas.tpsv", a, x, n, uplo, trans, diag, incx)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_triangular(*this, c); }
 };
 
 using all_triangular_vectors = requests_for<full_types, trmv, trsv, tbmv, tbsv, tpmv, tpsv>;

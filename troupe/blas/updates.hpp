@@ -12,6 +12,12 @@
 /// Hermitian diagonal count as 0 and become 0. Packed triangles lie as <troupe/blas/level2.hpp> says.
 namespace troupe::blas {
 
+namespace detail {
+/// Checks a request of this header, by the fields that it has.
+template <class R>
+void check_update(const R& r, checker& check);
+}  // namespace detail
+
 /// A = alpha * x * transpose(y) + A, where A is m by n.   cublasSger / cblas_sger
 template <class T>
 struct ger {
@@ -24,7 +30,7 @@ struct ger {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.ger", x, y, a, m, n, alpha, lda, incx, incy)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_update(*this, c); }
 };
 
 /// A = alpha * x * transpose(y) + A, where A is m by n.   cublasCgeru / cblas_cgeru
@@ -39,7 +45,7 @@ struct geru {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.geru", x, y, a, m, n, alpha, lda, incx, incy)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_update(*this, c); }
 };
 
 /// A = alpha * x * conj(transpose(y)) + A, where A is m by n.   cublasCgerc / cblas_cgerc
@@ -54,7 +60,7 @@ struct gerc {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.gerc", x, y, a, m, n, alpha, lda, incx, incy)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_update(*this, c); }
 };
 
 /// A = alpha * x * transpose(x) + A, symmetric.   cublasSsyr / cblas_ssyr
@@ -70,7 +76,7 @@ struct syr {
   extent incx = 1;
   using reply = void;
   TROUPE_REQUEST("blas.syr", x, a, n, uplo, alpha, lda, incx)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_update(*this, c); }
 };
 
 /// A = alpha * x * conj(transpose(x)) + A, Hermitian; alpha is real.   cublasCher / cblas_cher
@@ -86,7 +92,7 @@ struct her {
   extent incx = 1;
   using reply = void;
   TROUPE_REQUEST("blas.her", x, a, n, uplo, alpha, lda, incx)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_update(*this, c); }
 };
 
 /// syr with a packed matrix.   cublasSspr / cblas_sspr
@@ -101,7 +107,7 @@ struct spr {
   extent incx = 1;
   using reply = void;
   TROUPE_REQUEST("blas.spr", x, a, n, uplo, alpha, incx)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_update(*this, c); }
 };
 
 /// her with a packed matrix.   cublasChpr / cblas_chpr
@@ -116,7 +122,7 @@ struct hpr {
   extent incx = 1;
   using reply = void;
   TROUPE_REQUEST("blas.hpr", x, a, n, uplo, alpha, incx)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_update(*this, c); }
 };
 
 /// A = alpha * (x * transpose(y) + y * transpose(x)) + A, symmetric.   cublasSsyr2 / cblas_ssyr2
@@ -132,7 +138,7 @@ struct syr2 {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.syr2", x, y, a, n, uplo, alpha, lda, incx, incy)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_update(*this, c); }
 };
 
 /// A = alpha * x * conj(transpose(y)) + conj(alpha) * y * conj(transpose(x)) + A, Hermitian.
@@ -149,7 +155,7 @@ struct her2 {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.her2", x, y, a, n, uplo, alpha, lda, incx, incy)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_update(*this, c); }
 };
 
 /// syr2 with a packed matrix.   cublasSspr2 / cblas_sspr2
@@ -164,7 +170,7 @@ struct spr2 {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.spr2", x, y, a, n, uplo, alpha, incx, incy)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_update(*this, c); }
 };
 
 /// her2 with a packed matrix.   cublasChpr2 / cblas_chpr2
@@ -179,7 +185,7 @@ struct hpr2 {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.hpr2", x, y, a, n, uplo, alpha, incx, incy)
-  void check(checker&) const;
+  void check(checker& c) const { detail::check_update(*this, c); }
 };
 
 using all_updates = joined_requests<requests_for<full_types, syr, syr2>, requests_for<real_types, ger, spr, spr2>,

@@ -17,8 +17,8 @@ template <class T, class R>
 static result<void> one_by_one(const R& r, job& j, const T* a, const T* x, T* y) {
   const auto [alpha, beta] = TROUPE_TRY(j.factors(r.alpha, r.beta));
   auto ok = unless_zero(j, r.alpha, r.beta, vector_region(y, length_of_y(r), r.incy), [&, alpha = alpha, beta = beta] {
-    return j(routines<T>::gemv, code<T>(r.trans), r.m.value(), r.n.value(), alpha, a, or_tight(r.lda, r.m).value(), x,
-             step(r.incx), beta, y, step(r.incy));
+    return j(TROUPE_CUBLAS(gemv_64), code<T>(r.trans), r.m.value(), r.n.value(), alpha, a, or_tight(r.lda, r.m).value(),
+             x, step(r.incx), beta, y, step(r.incy));
   });
   return ok ? j.next_part() : ok;
 }
@@ -43,7 +43,7 @@ static result<void> enqueue(const gemv_batched<T>& r, job& j) {
     const auto x = TROUPE_TRY(j.addresses(r.x, first, count));
     const auto [alpha, beta] = TROUPE_TRY(j.factors(r.alpha, r.beta));
     return unless_zero(j, r.alpha, r.beta, results, [&, alpha = alpha, beta = beta] {
-      return j(routines<T>::gemv_batched, code<T>(r.trans), r.m.value(), r.n.value(), alpha, a,
+      return j(TROUPE_CUBLAS(gemvBatched_64), code<T>(r.trans), r.m.value(), r.n.value(), alpha, a,
                or_tight(r.lda, r.m).value(), x, step(r.incx), beta, y, step(r.incy), static_cast<std::int64_t>(count));
     });
   });
@@ -66,8 +66,8 @@ static result<void> enqueue(const gemv_strided_batched<T>& r, job& j) {
   }
   const auto [alpha, beta] = TROUPE_TRY(j.factors(r.alpha, r.beta));
   return unless_zero(j, r.alpha, r.beta, results, [&, alpha = alpha, beta = beta] {
-    return j(routines<T>::gemv_strided_batched, code<T>(r.trans), r.m.value(), r.n.value(), alpha, r.a.data(), lda, a,
-             r.x.data(), incx, x, beta, r.y.data(), incy, y, batch);
+    return j(TROUPE_CUBLAS(gemvStridedBatched_64), code<T>(r.trans), r.m.value(), r.n.value(), alpha, r.a.data(), lda,
+             a, r.x.data(), incx, x, beta, r.y.data(), incy, y, batch);
   });
 }
 
@@ -83,7 +83,7 @@ static result<void> enqueue(const trsm_batched<T>& r, job& j) {
     const auto a = TROUPE_TRY(j.addresses(r.a, first, count));
     const auto f = TROUPE_TRY(j.factors(r.alpha));
     return unless_zero(j, r.alpha, nothing, results, [&] {
-      return j(routines<T>::trsm_batched, code(r.side), code(r.uplo), code<T>(r.trans), code(r.diag), m, n,
+      return j(TROUPE_CUBLAS(trsmBatched_64), code(r.side), code(r.uplo), code<T>(r.trans), code(r.diag), m, n,
                std::get<0>(f), a, or_tight(r.lda, r.side == side::left ? r.m : r.n).value(), b, ldb,
                static_cast<std::int64_t>(count));
     });

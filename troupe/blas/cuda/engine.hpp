@@ -54,12 +54,14 @@ class cublas {
   cuda::per_lane<lane> lanes_;
 };
 
-/// The requests R<T> of the list are enqueued by FUNCTION<T>(request, job, cuBLAS's routine of that name).
-#define TROUPE_ENQUEUED_BY(FUNCTION, ...) TROUPE_FOR_EACH(TROUPE_ENQUEUED_BY_ONE, FUNCTION, __VA_ARGS__)
-#define TROUPE_ENQUEUED_BY_ONE(FUNCTION, R)            \
-  template <class T>                                   \
-  static result<void> enqueue(const R<T>& r, job& j) { \
-    return FUNCTION<T>(r, j, routines<T>::R);          \
+/// The requests R<T> of the list are enqueued by FUNCTION<T>(request, job, ROUTINE(R_64)): cuBLAS's routine of that
+/// name, of TROUPE_CUBLAS and the others in routines.hpp.
+#define TROUPE_ENQUEUED_BY(FUNCTION, ROUTINE, ...) \
+  TROUPE_FOR_EACH(TROUPE_ENQUEUED_BY_ONE, (FUNCTION, ROUTINE), __VA_ARGS__)
+#define TROUPE_ENQUEUED_BY_ONE(HOW, R)                                 \
+  template <class T>                                                   \
+  static result<void> enqueue(const R<T>& r, job& j) {                 \
+    return TROUPE_FIRST_OF HOW<T>(r, j, TROUPE_SECOND_OF HOW(R##_64)); \
   }
 
 using operations = std::span<const troupe_engine_operation>;

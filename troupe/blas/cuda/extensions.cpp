@@ -30,8 +30,8 @@ static result<void> enqueue(const geam<T>& r, job& j) {
                                                       .op_b = static_cast<std::int32_t>(r.trans_b)});
   }
   const auto [alpha, beta] = TROUPE_TRY(j.factors(r.alpha, r.beta));
-  return j(routines<T>::geam, code<T>(r.trans_a), code<T>(r.trans_b), m, n, alpha, r.a.data(), lda, beta, r.b.data(),
-           ldb, r.c.data(), ldc);
+  return j(TROUPE_CUBLAS(geam_64), code<T>(r.trans_a), code<T>(r.trans_b), m, n, alpha, r.a.data(), lda, beta,
+           r.b.data(), ldb, r.c.data(), ldc);
 }
 
 // Ours: what cuBLAS's does with negative increments is not written anywhere.

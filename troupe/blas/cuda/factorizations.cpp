@@ -38,7 +38,7 @@ static result<void> enqueue(const getrf_batched<T>& r, job& j) {
   return in_parts(j, r.a.size(), [&](std::size_t first, std::size_t count) -> result<void> {
     const auto a = TROUPE_TRY(j.addresses(r.a, first, count));
     int* const pivots = r.pivots ? r.pivots->data() + first * static_cast<std::size_t>(r.n.value()) : nullptr;
-    return j(routines<T>::getrf_batched, narrow(r.n), a, narrow(or_tight(r.lda, r.n)), pivots, r.info.data() + first,
+    return j(TROUPE_CUBLAS(getrfBatched), narrow(r.n), a, narrow(or_tight(r.lda, r.n)), pivots, r.info.data() + first,
              narrow(count));
   });
 }
@@ -78,9 +78,9 @@ static result<void> enqueue(const getrs_batched<T>& r, job& j) {
     const auto b = TROUPE_TRY(j.addresses(r.b, first, count));
     const auto solve = [&](const int* pivots) -> result<void> {
       int info = 0;
-      auto ok = j(routines<T>::getrs_batched, code<T>(r.trans), narrow(r.n), narrow(r.nrhs), a,
+      auto ok = j(TROUPE_CUBLAS(getrsBatched), code<T>(r.trans), narrow(r.n), narrow(r.nrhs), a,
                   narrow(or_tight(r.lda, r.n)), pivots, b, narrow(ldb), &info, narrow(count));
-      return ok ? accepted(routines<T>::getrs_batched.name, info) : ok;
+      return ok ? accepted(TROUPE_CUBLAS(getrsBatched).name, info) : ok;
     };
     if (!r.pivots) return solve(nullptr);
     return with_safe_pivots(j, r.pivots->data() + first * static_cast<std::size_t>(r.n.value()), r.n, count, b, r.nrhs,
@@ -97,7 +97,7 @@ static result<void> enqueue(const getri_batched<T>& r, job& j) {
     const auto c = TROUPE_TRY(j.addresses(r.c, first, count));
     int* const info = r.info.data() + first;
     const auto invert = [&](const int* pivots) {
-      return j(routines<T>::getri_batched, narrow(r.n), a, narrow(or_tight(r.lda, r.n)), pivots, c, narrow(ldc), info,
+      return j(TROUPE_CUBLAS(getriBatched), narrow(r.n), a, narrow(or_tight(r.lda, r.n)), pivots, c, narrow(ldc), info,
                narrow(count));
     };
     if (!r.pivots) return invert(nullptr);
@@ -128,9 +128,9 @@ static result<void> invert_beside(const matinv_batched<T>& r, job& j, std::size_
                                                 .from_ld = or_tight(r.lda, r.n).value(),
                                                 .to_ld = r.n.value()}));
   int* const info = r.info.data() + first;
-  TROUPE_TRY(j(routines<T>::getrf_batched, narrow(r.n), static_cast<T* const*>(beside), narrow(r.n), pivots, info,
+  TROUPE_TRY(j(TROUPE_CUBLAS(getrfBatched), narrow(r.n), static_cast<T* const*>(beside), narrow(r.n), pivots, info,
                narrow(count)));
-  return j(routines<T>::getri_batched, narrow(r.n), const_cast<const T* const*>(beside), narrow(r.n),
+  return j(TROUPE_CUBLAS(getriBatched), narrow(r.n), const_cast<const T* const*>(beside), narrow(r.n),
            static_cast<const int*>(pivots), c, narrow(or_tight(r.ldc, r.n)), info, narrow(count));
 }
 
@@ -152,8 +152,8 @@ static result<void> enqueue(const matinv_batched<T>& r, job& j) {
   return in_parts(j, r.a.size(), [&](std::size_t first, std::size_t count) -> result<void> {
     const auto a = TROUPE_TRY(j.addresses(r.a, first, count));
     const auto c = TROUPE_TRY(j.addresses(r.c, first, count));
-    return j(routines<T>::matinv_batched, narrow(r.n), a, narrow(or_tight(r.lda, r.n)), c, narrow(or_tight(r.ldc, r.n)),
-             r.info.data() + first, narrow(count));
+    return j(TROUPE_CUBLAS(matinvBatched), narrow(r.n), a, narrow(or_tight(r.lda, r.n)), c,
+             narrow(or_tight(r.ldc, r.n)), r.info.data() + first, narrow(count));
   });
 }
 
@@ -164,9 +164,9 @@ static result<void> enqueue(const geqrf_batched<T>& r, job& j) {
     const auto a = TROUPE_TRY(j.addresses(r.a, first, count));
     const auto tau = TROUPE_TRY(j.addresses(r.tau, first, count));
     int info = 0;
-    auto ok = j(routines<T>::geqrf_batched, narrow(r.m), narrow(r.n), a, narrow(or_tight(r.lda, r.m)), tau, &info,
+    auto ok = j(TROUPE_CUBLAS(geqrfBatched), narrow(r.m), narrow(r.n), a, narrow(or_tight(r.lda, r.m)), tau, &info,
                 narrow(count));
-    return ok ? accepted(routines<T>::geqrf_batched.name, info) : ok;
+    return ok ? accepted(TROUPE_CUBLAS(geqrfBatched).name, info) : ok;
   });
 }
 
@@ -178,9 +178,9 @@ static result<void> enqueue(const gels_batched<T>& r, job& j) {
     const auto c = TROUPE_TRY(j.addresses(r.c, first, count));
     int info = 0;
     auto ok =
-        j(routines<T>::gels_batched, CUBLAS_OP_N, narrow(r.m), narrow(r.n), narrow(r.nrhs), a,
+        j(TROUPE_CUBLAS(gelsBatched), CUBLAS_OP_N, narrow(r.m), narrow(r.n), narrow(r.nrhs), a,
           narrow(or_tight(r.lda, r.m)), c, narrow(or_tight(r.ldc, r.m)), &info, r.info.data() + first, narrow(count));
-    return ok ? accepted(routines<T>::gels_batched.name, info) : ok;
+    return ok ? accepted(TROUPE_CUBLAS(gelsBatched).name, info) : ok;
   });
 }
 

@@ -23,7 +23,7 @@ static result<void> enqueue(const axpy<T>& r, job& j) {
                                  .incy = step(r.incy)});
   }
   const auto f = TROUPE_TRY(j.factors(r.alpha));
-  return j(routines<T>::axpy, r.n.value(), std::get<0>(f), r.x.data(), step(r.incx), r.y.data(), step(r.incy));
+  return j(TROUPE_CUBLAS(axpy_64), r.n.value(), std::get<0>(f), r.x.data(), step(r.incx), r.y.data(), step(r.incy));
 }
 
 template <class T, class F>
@@ -34,20 +34,17 @@ static result<void> enqueue(const scal<T, F>& r, job& j) {
   const auto f = TROUPE_TRY(j.factors(r.alpha));
   const std::int64_t inc = std::abs(step(r.incx));
   if constexpr (std::is_same_v<T, F>)
-    return j(routines<T>::scal, r.n.value(), std::get<0>(f), r.x.data(), inc);
+    return j(TROUPE_CUBLAS(scal_64), r.n.value(), std::get<0>(f), r.x.data(), inc);
   else
-    return j(routines<T>::real_scal, r.n.value(), std::get<0>(f), r.x.data(), inc);
+    return j(of_type<T>(nullptr, nullptr, TROUPE_ROUTINE(cublasCsscal_64), TROUPE_ROUTINE(cublasZdscal_64)),
+             r.n.value(), std::get<0>(f), r.x.data(), inc);
 }
 
-template <class T>
-static result<void> enqueue(const copy<T>& r, job& j) {
-  return j(routines<T>::copy, r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy));
+template <class T, class R, class F>
+static result<void> move(const R& r, job& j, const routine<F>& routine) {
+  return j(routine, r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy));
 }
-
-template <class T>
-static result<void> enqueue(const swap<T>& r, job& j) {
-  return j(routines<T>::swap, r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy));
-}
+TROUPE_ENQUEUED_BY(move, TROUPE_CUBLAS, copy, swap)
 
 // compute(place) has cuBLAS write the answer there; where it is wanted in memory too, the reply is a copy.
 template <class R, class Compute>
@@ -65,12 +62,16 @@ static result<void> inner_product(const R& r, job& j, const routine<F>& routine)
     return j(routine, r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy), place);
   });
 }
-TROUPE_ENQUEUED_BY(inner_product, dot, dotu, dotc)
+TROUPE_ENQUEUED_BY(inner_product, TROUPE_CUBLAS_REAL, dot)
+TROUPE_ENQUEUED_BY(inner_product, TROUPE_CUBLAS_COMPLEX, dotu, dotc)
 
 template <class T>
 static result<void> enqueue(const asum<T>& r, job& j) {
-  return answer(
-      r, j, [&](auto* place) { return j(routines<T>::asum, r.n.value(), r.x.data(), std::abs(step(r.incx)), place); });
+  return answer(r, j, [&](auto* place) {
+    return j(of_type<T>(TROUPE_ROUTINE(cublasSasum_64), TROUPE_ROUTINE(cublasDasum_64), TROUPE_ROUTINE(cublasScasum_64),
+                        TROUPE_ROUTINE(cublasDzasum_64)),
+             r.n.value(), r.x.data(), std::abs(step(r.incx)), place);
+  });
 }
 
 static_assert(ka::most_parts * ka::part_bytes <= lane::between_bytes);

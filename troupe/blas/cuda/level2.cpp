@@ -46,7 +46,7 @@ template <class T>
 static result<void> enqueue(const gemv<T>& r, job& j) {
   if (is_small(r)) return multiply_ours<T, T>(j, row_product(r));
   return product_of(r, j, r.trans == op::none ? r.m : r.n, [&](const T* alpha, const T* beta) {
-    return j(routines<T>::gemv, code<T>(r.trans), r.m.value(), r.n.value(), alpha, r.a.data(),
+    return j(TROUPE_CUBLAS(gemv_64), code<T>(r.trans), r.m.value(), r.n.value(), alpha, r.a.data(),
              or_tight(r.lda, r.m).value(), r.x.data(), step(r.incx), beta, r.y.data(), step(r.incy));
   });
 }
@@ -65,7 +65,7 @@ static result<void> enqueue(const gbmv<T>& r, job& j) {
   const extent kl = std::min(r.kl, r.m - 1), ku = std::min(r.ku, r.n - 1), lda = or_tight(r.lda, r.kl + r.ku + 1);
   const T* const a = r.a.data() + (r.ku - ku).value();
   return product_of(r, j, r.trans == op::none ? r.m : r.n, [&](const T* alpha, const T* beta) {
-    return j(routines<T>::gbmv, code<T>(r.trans), r.m.value(), r.n.value(), kl.value(), ku.value(), alpha, a,
+    return j(TROUPE_CUBLAS(gbmv_64), code<T>(r.trans), r.m.value(), r.n.value(), kl.value(), ku.value(), alpha, a,
              lda.value(), r.x.data(), step(r.incx), beta, r.y.data(), step(r.incy));
   });
 }
@@ -77,7 +77,8 @@ static result<void> full(const R& r, job& j, const routine<F>& routine) {
              step(r.incx), beta, r.y.data(), step(r.incy));
   });
 }
-TROUPE_ENQUEUED_BY(full, symv, hemv)
+TROUPE_ENQUEUED_BY(full, TROUPE_CUBLAS, symv)
+TROUPE_ENQUEUED_BY(full, TROUPE_CUBLAS_COMPLEX, hemv)
 
 template <class T, class R, class F>
 static result<void> band(const R& r, job& j, const routine<F>& routine) {
@@ -88,7 +89,8 @@ static result<void> band(const R& r, job& j, const routine<F>& routine) {
              r.y.data(), step(r.incy));
   });
 }
-TROUPE_ENQUEUED_BY(band, sbmv, hbmv)
+TROUPE_ENQUEUED_BY(band, TROUPE_CUBLAS_REAL, sbmv)
+TROUPE_ENQUEUED_BY(band, TROUPE_CUBLAS_COMPLEX, hbmv)
 
 template <class T, class R, class F>
 static result<void> packed(const R& r, job& j, const routine<F>& routine) {
@@ -97,7 +99,8 @@ static result<void> packed(const R& r, job& j, const routine<F>& routine) {
              step(r.incy));
   });
 }
-TROUPE_ENQUEUED_BY(packed, spmv, hpmv)
+TROUPE_ENQUEUED_BY(packed, TROUPE_CUBLAS_REAL, spmv)
+TROUPE_ENQUEUED_BY(packed, TROUPE_CUBLAS_COMPLEX, hpmv)
 
 operations level2_operations() noexcept { return operations_of<cublas, all_level2>(); }
 

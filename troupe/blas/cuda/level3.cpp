@@ -20,7 +20,8 @@ static result<void> symmetric_product(const R& r, job& j, const routine<F>& rout
              std::get<1>(f), r.c.data(), ldc);
   });
 }
-TROUPE_ENQUEUED_BY(symmetric_product, symm, hemm)
+TROUPE_ENQUEUED_BY(symmetric_product, TROUPE_CUBLAS, symm)
+TROUPE_ENQUEUED_BY(symmetric_product, TROUPE_CUBLAS_COMPLEX, hemm)
 
 // C = alpha * op(A) * op(A)' + beta * C, or with B: one triangle of it.
 template <class T, class R, class F>
@@ -50,7 +51,8 @@ static result<void> update(const R& r, job& j, const routine<F>& routine) {
   else
     return add();
 }
-TROUPE_ENQUEUED_BY(update, syrk, herk, syr2k, her2k, syrkx, herkx)
+TROUPE_ENQUEUED_BY(update, TROUPE_CUBLAS, syrk, syr2k, syrkx)
+TROUPE_ENQUEUED_BY(update, TROUPE_CUBLAS_COMPLEX, herk, her2k, herkx)
 
 // C = alpha * something, which is 0 when alpha is. compute(alpha) is the routine.
 template <class T, class R, class Compute>
@@ -69,16 +71,16 @@ template <class T>
 static result<void> enqueue(const trmm<T>& r, job& j) {
   const std::int64_t ldc = or_tight(r.ldc, r.m).value();
   return triangular(r, j, r.c.data(), ldc, [&](const T* alpha) {
-    return j(routines<T>::trmm, code(r.side), code(r.uplo), code<T>(r.trans), code(r.diag), r.m.value(), r.n.value(),
-             alpha, r.a.data(), ld_of_a(r), r.b.data(), or_tight(r.ldb, r.m).value(), r.c.data(), ldc);
+    return j(TROUPE_CUBLAS(trmm_64), code(r.side), code(r.uplo), code<T>(r.trans), code(r.diag), r.m.value(),
+             r.n.value(), alpha, r.a.data(), ld_of_a(r), r.b.data(), or_tight(r.ldb, r.m).value(), r.c.data(), ldc);
   });
 }
 template <class T>
 static result<void> enqueue(const trsm<T>& r, job& j) {
   const std::int64_t ldb = or_tight(r.ldb, r.m).value();
   return triangular(r, j, r.b.data(), ldb, [&](const T* alpha) {
-    return j(routines<T>::trsm, code(r.side), code(r.uplo), code<T>(r.trans), code(r.diag), r.m.value(), r.n.value(),
-             alpha, r.a.data(), ld_of_a(r), r.b.data(), ldb);
+    return j(TROUPE_CUBLAS(trsm_64), code(r.side), code(r.uplo), code<T>(r.trans), code(r.diag), r.m.value(),
+             r.n.value(), alpha, r.a.data(), ld_of_a(r), r.b.data(), ldb);
   });
 }
 

@@ -47,9 +47,9 @@ static result<void> enqueue(const rot<T, S>& r, job& j) {
     return j(routine, r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy), c, s);
   };
   if constexpr (std::is_same_v<S, T>)
-    return turn(routines<T>::rot);
+    return turn(TROUPE_CUBLAS(rot_64));
   else
-    return turn(routines<T>::real_rot);
+    return turn(of_type<T>(nullptr, nullptr, TROUPE_ROUTINE(cublasCsrot_64), TROUPE_ROUTINE(cublasZdrot_64)));
 }
 
 template <class T>
@@ -60,7 +60,7 @@ static result<void> enqueue(const rotm<T>& r, job& j) {
     TROUPE_TRY(j.launch(kernel<"check_flag", T>, {}, {}, ka::flag{.from = param, .to = j.between()}));
     param = static_cast<const T*>(j.between());
   }
-  return j(routines<T>::rotm, r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy), param);
+  return j(TROUPE_CUBLAS_REAL(rotm_64), r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy), param);
 }
 
 operations rotation_operations() noexcept { return operations_of<cublas, all_rotations>(); }

@@ -4,7 +4,7 @@
 
 #include <cublas_v2.h>
 
-#include <troupe/blas/elements.hpp>
+#include <troupe/blas/internal/of_type.hpp>
 #include <troupe/blas/options.hpp>
 #include <type_traits>
 
@@ -18,92 +18,17 @@ struct routine {
   const char* name;
 };
 
-/// routines<float>::gemv is cublasSgemv_64, and so on.
-template <class T>
-struct routines;
-
-#define TROUPE_ROUTINE(NAME, SYMBOL) static constexpr routine NAME{&SYMBOL, #SYMBOL};
-#define TROUPE_ROUTINES_OF_ALL(P)                                        \
-  TROUPE_ROUTINE(axpy, cublas##P##axpy_64)                               \
-  TROUPE_ROUTINE(scal, cublas##P##scal_64)                               \
-  TROUPE_ROUTINE(copy, cublas##P##copy_64)                               \
-  TROUPE_ROUTINE(swap, cublas##P##swap_64)                               \
-  TROUPE_ROUTINE(rot, cublas##P##rot_64)                                 \
-  TROUPE_ROUTINE(gemv, cublas##P##gemv_64)                               \
-  TROUPE_ROUTINE(gbmv, cublas##P##gbmv_64)                               \
-  TROUPE_ROUTINE(symv, cublas##P##symv_64)                               \
-  TROUPE_ROUTINE(trmv, cublas##P##trmv_64)                               \
-  TROUPE_ROUTINE(trsv, cublas##P##trsv_64)                               \
-  TROUPE_ROUTINE(tbmv, cublas##P##tbmv_64)                               \
-  TROUPE_ROUTINE(tbsv, cublas##P##tbsv_64)                               \
-  TROUPE_ROUTINE(tpmv, cublas##P##tpmv_64)                               \
-  TROUPE_ROUTINE(tpsv, cublas##P##tpsv_64)                               \
-  TROUPE_ROUTINE(syr, cublas##P##syr_64)                                 \
-  TROUPE_ROUTINE(syr2, cublas##P##syr2_64)                               \
-  TROUPE_ROUTINE(symm, cublas##P##symm_64)                               \
-  TROUPE_ROUTINE(syrk, cublas##P##syrk_64)                               \
-  TROUPE_ROUTINE(syr2k, cublas##P##syr2k_64)                             \
-  TROUPE_ROUTINE(syrkx, cublas##P##syrkx_64)                             \
-  TROUPE_ROUTINE(trmm, cublas##P##trmm_64)                               \
-  TROUPE_ROUTINE(trsm, cublas##P##trsm_64)                               \
-  TROUPE_ROUTINE(geam, cublas##P##geam_64)                               \
-  TROUPE_ROUTINE(gemv_batched, cublas##P##gemvBatched_64)                \
-  TROUPE_ROUTINE(gemv_strided_batched, cublas##P##gemvStridedBatched_64) \
-  TROUPE_ROUTINE(trsm_batched, cublas##P##trsmBatched_64)                \
-  TROUPE_ROUTINE(getrf_batched, cublas##P##getrfBatched)                 \
-  TROUPE_ROUTINE(getrs_batched, cublas##P##getrsBatched)                 \
-  TROUPE_ROUTINE(getri_batched, cublas##P##getriBatched)                 \
-  TROUPE_ROUTINE(matinv_batched, cublas##P##matinvBatched)               \
-  TROUPE_ROUTINE(geqrf_batched, cublas##P##geqrfBatched)                 \
-  TROUPE_ROUTINE(gels_batched, cublas##P##gelsBatched)
-
-#define TROUPE_ROUTINES_OF_REAL(T, P)        \
-  template <>                                \
-  struct routines<T> {                       \
-    TROUPE_ROUTINES_OF_ALL(P)                \
-    TROUPE_ROUTINE(asum, cublas##P##asum_64) \
-    TROUPE_ROUTINE(dot, cublas##P##dot_64)   \
-    TROUPE_ROUTINE(rotm, cublas##P##rotm_64) \
-    TROUPE_ROUTINE(sbmv, cublas##P##sbmv_64) \
-    TROUPE_ROUTINE(spmv, cublas##P##spmv_64) \
-    TROUPE_ROUTINE(ger, cublas##P##ger_64)   \
-    TROUPE_ROUTINE(spr, cublas##P##spr_64)   \
-    TROUPE_ROUTINE(spr2, cublas##P##spr2_64) \
-  };
-
-// Three names say both the complex and the real type.
-#define TROUPE_ROUTINES_OF_COMPLEX(T, P, ASUM, SCAL, ROT) \
-  template <>                                             \
-  struct routines<T> {                                    \
-    TROUPE_ROUTINES_OF_ALL(P)                             \
-    TROUPE_ROUTINE(asum, cublas##ASUM##_64)               \
-    TROUPE_ROUTINE(real_scal, cublas##SCAL##_64)          \
-    TROUPE_ROUTINE(real_rot, cublas##ROT##_64)            \
-    TROUPE_ROUTINE(dotu, cublas##P##dotu_64)              \
-    TROUPE_ROUTINE(dotc, cublas##P##dotc_64)              \
-    TROUPE_ROUTINE(hemv, cublas##P##hemv_64)              \
-    TROUPE_ROUTINE(hbmv, cublas##P##hbmv_64)              \
-    TROUPE_ROUTINE(hpmv, cublas##P##hpmv_64)              \
-    TROUPE_ROUTINE(geru, cublas##P##geru_64)              \
-    TROUPE_ROUTINE(gerc, cublas##P##gerc_64)              \
-    TROUPE_ROUTINE(her, cublas##P##her_64)                \
-    TROUPE_ROUTINE(hpr, cublas##P##hpr_64)                \
-    TROUPE_ROUTINE(her2, cublas##P##her2_64)              \
-    TROUPE_ROUTINE(hpr2, cublas##P##hpr2_64)              \
-    TROUPE_ROUTINE(hemm, cublas##P##hemm_64)              \
-    TROUPE_ROUTINE(herk, cublas##P##herk_64)              \
-    TROUPE_ROUTINE(her2k, cublas##P##her2k_64)            \
-    TROUPE_ROUTINE(herkx, cublas##P##herkx_64)            \
-  };
-
-TROUPE_ROUTINES_OF_REAL(float, S)
-TROUPE_ROUTINES_OF_REAL(double, D)
-TROUPE_ROUTINES_OF_COMPLEX(complex64, C, Scasum, Csscal, Csrot)
-TROUPE_ROUTINES_OF_COMPLEX(complex128, Z, Dzasum, Zdscal, Zdrot)
-#undef TROUPE_ROUTINES_OF_COMPLEX
-#undef TROUPE_ROUTINES_OF_REAL
-#undef TROUPE_ROUTINES_OF_ALL
-#undef TROUPE_ROUTINE
+/// cuBLAS's routines for elements T, whatever T is where this is written: TROUPE_CUBLAS(gemv_64) is cublasSgemv_64 for
+/// float. The second is for real elements alone, the third for complex ones.
+#define TROUPE_CUBLAS(NAME)                                                                               \
+  of_type<T>(TROUPE_ROUTINE(cublasS##NAME), TROUPE_ROUTINE(cublasD##NAME), TROUPE_ROUTINE(cublasC##NAME), \
+             TROUPE_ROUTINE(cublasZ##NAME))
+#define TROUPE_CUBLAS_REAL(NAME) \
+  of_type<T>(TROUPE_ROUTINE(cublasS##NAME), TROUPE_ROUTINE(cublasD##NAME), nullptr, nullptr)
+#define TROUPE_CUBLAS_COMPLEX(NAME) \
+  of_type<T>(nullptr, nullptr, TROUPE_ROUTINE(cublasC##NAME), TROUPE_ROUTINE(cublasZ##NAME))
+#define TROUPE_ROUTINE(SYMBOL) \
+  routine { &SYMBOL, #SYMBOL }
 
 /// complex64* as cuComplex*, through any number of pointers.
 template <class T>

@@ -11,7 +11,7 @@ static result<void> full(const R& r, job& j, const routine<F>& routine) {
   return j(routine, code(r.uplo), code<T>(r.trans), code(r.diag), r.n.value(), r.a.data(), or_tight(r.lda, r.n).value(),
            r.x.data(), step(r.incx));
 }
-TROUPE_ENQUEUED_BY(full, trmv, trsv)
+TROUPE_ENQUEUED_BY(full, TROUPE_CUBLAS, trmv, trsv)
 
 // Diagonals that lie outside the matrix are left out.
 template <class T, class R, class F>
@@ -21,13 +21,13 @@ static result<void> band(const R& r, job& j, const routine<F>& routine) {
   return j(routine, code(r.uplo), code<T>(r.trans), code(r.diag), r.n.value(), k.value(), a, lda.value(), r.x.data(),
            step(r.incx));
 }
-TROUPE_ENQUEUED_BY(band, tbmv, tbsv)
+TROUPE_ENQUEUED_BY(band, TROUPE_CUBLAS, tbmv, tbsv)
 
 template <class T, class R, class F>
 static result<void> packed(const R& r, job& j, const routine<F>& routine) {
   return j(routine, code(r.uplo), code<T>(r.trans), code(r.diag), r.n.value(), r.a.data(), r.x.data(), step(r.incx));
 }
-TROUPE_ENQUEUED_BY(packed, tpmv, tpsv)
+TROUPE_ENQUEUED_BY(packed, TROUPE_CUBLAS, tpmv, tpsv)
 
 operations triangular_operations() noexcept { return operations_of<cublas, all_triangular_vectors>(); }
 

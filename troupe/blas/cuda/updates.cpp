@@ -19,7 +19,8 @@ static result<void> general(const R& r, job& j, const routine<F>& routine) {
              r.a.data(), lda);
   });
 }
-TROUPE_ENQUEUED_BY(general, ger, geru, gerc)
+TROUPE_ENQUEUED_BY(general, TROUPE_CUBLAS_REAL, ger)
+TROUPE_ENQUEUED_BY(general, TROUPE_CUBLAS_COMPLEX, geru, gerc)
 
 template <class T, class R>
 static hermitian_diagonal<T> diagonal_of(const R& r) noexcept {
@@ -72,7 +73,9 @@ static result<void> symmetric(const R& r, job& j, const routine<F>& routine) {
     return add();
 }
 
-TROUPE_ENQUEUED_BY(symmetric, syr, her, spr, hpr, syr2, her2, spr2, hpr2)
+TROUPE_ENQUEUED_BY(symmetric, TROUPE_CUBLAS, syr, syr2)
+TROUPE_ENQUEUED_BY(symmetric, TROUPE_CUBLAS_REAL, spr, spr2)
+TROUPE_ENQUEUED_BY(symmetric, TROUPE_CUBLAS_COMPLEX, her, hpr, her2, hpr2)
 
 operations update_operations() noexcept { return operations_of<cublas, all_updates>(); }
 

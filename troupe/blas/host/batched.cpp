@@ -73,9 +73,9 @@ static result<void> compute(const trsm_batched<T>& r, workers& all) {
                 [&](std::int64_t index) {
                   const auto i = static_cast<std::size_t>(index);
                   if (alpha == T(0)) return scale(r.b[i].data(), r.m.value(), r.n.value(), ldb.value(), T(0));
-                  routines<T>::trsm(CblasColMajor, code(r.side), code(r.uplo), code(r.trans), code(r.diag), narrow(r.m),
-                                    narrow(r.n), by(alpha), r.a[i].data(), narrow(or_tight(r.lda, order)),
-                                    r.b[i].data(), narrow(ldb));
+                  TROUPE_CBLAS(trsm)(CblasColMajor, code(r.side), code(r.uplo), code(r.trans), code(r.diag),
+                                     narrow(r.m), narrow(r.n), by(alpha), r.a[i].data(), narrow(or_tight(r.lda, order)),
+                                     r.b[i].data(), narrow(ldb));
                 });
   return {};
 }

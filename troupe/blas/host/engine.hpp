@@ -83,13 +83,17 @@ class openblas {
   workers workers_{static_cast<unsigned>(openblas_get_num_threads())};
 };
 
-/// The requests R<T> of the list are computed by FUNCTION<T>(request, OpenBLAS's routine of that name).
-#define TROUPE_COMPUTED_BY(FUNCTION, ...) TROUPE_FOR_EACH(TROUPE_COMPUTED_BY_ONE, FUNCTION, __VA_ARGS__)
-#define TROUPE_COMPUTED_BY_ONE(FUNCTION, R) \
-  template <class T>                        \
-  static auto compute(const R<T>& r) {      \
-    return FUNCTION<T>(r, routines<T>::R);  \
+/// The requests R<T> of the list are computed by FUNCTION<T>(request, ROUTINE(R)): OpenBLAS's routine of that name, of
+/// TROUPE_CBLAS and the others in routines.hpp.
+#define TROUPE_COMPUTED_BY(FUNCTION, ROUTINE, ...) \
+  TROUPE_FOR_EACH(TROUPE_COMPUTED_BY_ONE, (FUNCTION, ROUTINE), __VA_ARGS__)
+#define TROUPE_COMPUTED_BY_ONE(HOW, R)                         \
+  template <class T>                                           \
+  static auto compute(const R<T>& r) {                         \
+    return TROUPE_FIRST_OF HOW<T>(r, TROUPE_SECOND_OF HOW(R)); \
   }
+/// For those that OpenBLAS has no routine for: null.
+#define TROUPE_NO_ROUTINE(NAME) nullptr
 
 using operations = std::span<const troupe_engine_operation>;
 operations level1_operations() noexcept;

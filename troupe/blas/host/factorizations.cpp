@@ -8,6 +8,31 @@
 #include "batch.hpp"
 #include "engine.hpp"
 
+extern "C" {
+#define TROUPE_DECLARE(P, T)                                                                                          \
+  void P##getrf_(const blasint*, const blasint*, T*, const blasint*, blasint*, blasint*);                             \
+  void P##getrs_(const char*, const blasint*, const blasint*, const T*, const blasint*, const blasint*, T*,           \
+                 const blasint*, blasint*, std::size_t);                                                              \
+  void P##getri_(const blasint*, T*, const blasint*, const blasint*, T*, const blasint*, blasint*);                   \
+  void P##geqrf_(const blasint*, const blasint*, T*, const blasint*, T*, T*, const blasint*, blasint*);               \
+  void P##trtrs_(const char*, const char*, const char*, const blasint*, const blasint*, const T*, const blasint*, T*, \
+                 const blasint*, blasint*, std::size_t, std::size_t, std::size_t);
+TROUPE_DECLARE(s, float)
+TROUPE_DECLARE(d, double)
+TROUPE_DECLARE(c, troupe::complex64)
+TROUPE_DECLARE(z, troupe::complex128)
+#undef TROUPE_DECLARE
+
+#define TROUPE_DECLARE_APPLY_Q(NAME, T)                                                                         \
+  void NAME(const char*, const char*, const blasint*, const blasint*, const blasint*, const T*, const blasint*, \
+            const T*, T*, const blasint*, T*, const blasint*, blasint*, std::size_t, std::size_t);
+TROUPE_DECLARE_APPLY_Q(sormqr_, float)
+TROUPE_DECLARE_APPLY_Q(dormqr_, double)
+TROUPE_DECLARE_APPLY_Q(cunmqr_, troupe::complex64)
+TROUPE_DECLARE_APPLY_Q(zunmqr_, troupe::complex128)
+#undef TROUPE_DECLARE_APPLY_Q
+}
+
 namespace troupe::blas {
 
 static_assert(std::is_same_v<blasint, std::int32_t>, "pivots and info are passed on as they are");
@@ -61,10 +86,10 @@ static blasint factor_unpivoted(T* a, std::int64_t n, std::int64_t lda) {
     if (j1 == n) break;
     T *const right = a + j0 + j1 * lda, *const below = a + j1 + j0 * lda;
     const blasint rest = narrow(n - j1);
-    routines<T>::trsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, narrow(width), rest, by(one),
-                      a + j0 * (lda + 1), narrow(lda), right, narrow(lda));
-    routines<T>::gemm(CblasColMajor, CblasNoTrans, CblasNoTrans, rest, rest, narrow(width), by(minus_one), below,
-                      narrow(lda), right, narrow(lda), by(one), a + j1 * (lda + 1), narrow(lda));
+    TROUPE_CBLAS(trsm)(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, narrow(width), rest, by(one),
+                       a + j0 * (lda + 1), narrow(lda), right, narrow(lda));
+    TROUPE_CBLAS(gemm)(CblasColMajor, CblasNoTrans, CblasNoTrans, rest, rest, narrow(width), by(minus_one), below,
+                       narrow(lda), right, narrow(lda), by(one), a + j1 * (lda + 1), narrow(lda));
   }
   return info;
 }
@@ -123,7 +148,7 @@ static result<void> compute(const getrf_batched<T>& r, workers& all) {
   const blasint n = narrow(r.n), lda = narrow(or_tight(r.lda, r.n));
   return each(r, all, [&](std::size_t i) {
     if (r.pivots)
-      routines<T>::getrf(&n, &n, r.a[i].data(), &lda, pivots_of(r.pivots, i, r.n), r.info.data() + i);
+      TROUPE_FORTRAN(getrf)(&n, &n, r.a[i].data(), &lda, pivots_of(r.pivots, i, r.n), r.info.data() + i);
     else
       r.info.data()[i] = factor_unpivoted(r.a[i].data(), n, lda);
   });
@@ -140,13 +165,13 @@ static result<void> compute(const getrs_batched<T>& r, workers& all) {
   return each(r, all, [&](std::size_t i) {
     if (r.pivots) {
       blasint info;
-      routines<T>::getrs(&trans, &n, &nrhs, r.a[i].data(), &lda, pivots_of(r.pivots, i, r.n), r.b[i].data(), &ldb,
-                         &info, 1);
+      TROUPE_FORTRAN(getrs)(&trans, &n, &nrhs, r.a[i].data(), &lda, pivots_of(r.pivots, i, r.n), r.b[i].data(), &ldb,
+                            &info, 1);
       return;
     }
     const auto solve = [&](CBLAS_UPLO uplo, CBLAS_DIAG diag) {
-      routines<T>::trsm(CblasColMajor, CblasLeft, uplo, code(r.trans), diag, n, nrhs, by(one), r.a[i].data(), lda,
-                        r.b[i].data(), ldb);
+      TROUPE_CBLAS(trsm)(CblasColMajor, CblasLeft, uplo, code(r.trans), diag, n, nrhs, by(one), r.a[i].data(), lda,
+                         r.b[i].data(), ldb);
     };
     if (r.trans == op::none) {
       solve(CblasLower, CblasUnit);
@@ -162,7 +187,7 @@ static result<void> compute(const getrs_batched<T>& r, workers& all) {
 template <class T>
 static blasint invert(T* a, blasint n, blasint lda, const blasint* pivots) {
   blasint info;
-  with_room<T>(n, [&](T* work, const blasint* size) { routines<T>::getri(&n, a, &lda, pivots, work, size, &info); });
+  with_room<T>(n, [&](T* work, const blasint* size) { TROUPE_FORTRAN(getri)(&n, a, &lda, pivots, work, size, &info); });
   return info;
 }
 
@@ -190,7 +215,7 @@ static result<void> compute(const matinv_batched<T>& r, workers& all) {
     blasint& info = r.info.data()[i];
     std::vector<blasint> pivots(static_cast<std::size_t>(n));
     copy_square(r.a[i].data(), or_tight(r.lda, r.n).value(), c, ldc, n);
-    routines<T>::getrf(&n, &n, c, &ldc, pivots.data(), &info);
+    TROUPE_FORTRAN(getrf)(&n, &n, c, &ldc, pivots.data(), &info);
     if (info == 0) info = invert(c, n, ldc, pivots.data());
   });
 }
@@ -198,7 +223,8 @@ static result<void> compute(const matinv_batched<T>& r, workers& all) {
 template <class T>
 static void factor_into_q_and_r(blasint m, blasint n, T* a, blasint lda, T* tau) {
   blasint info;
-  with_room<T>(n, [&](T* work, const blasint* size) { routines<T>::geqrf(&m, &n, a, &lda, tau, work, size, &info); });
+  with_room<T>(n,
+               [&](T* work, const blasint* size) { TROUPE_FORTRAN(geqrf)(&m, &n, a, &lda, tau, work, size, &info); });
 }
 template <class T>
 static result<void> compute(const geqrf_batched<T>& r, workers& all) {
@@ -213,7 +239,8 @@ static void take_q_away(blasint m, blasint n, blasint nrhs, const T* a, blasint 
   const char turned = is_real<T> ? 'T' : 'C';
   blasint info;
   with_room<T>(nrhs, [&](T* work, const blasint* size) {
-    routines<T>::apply_q("L", &turned, &m, &nrhs, &n, a, &lda, tau, c, &ldc, work, size, &info, 1, 1);
+    of_type<T>(sormqr_, dormqr_, cunmqr_, zunmqr_)("L", &turned, &m, &nrhs, &n, a, &lda, tau, c, &ldc, work, size,
+                                                   &info, 1, 1);
   });
 }
 // LAPACK's gels would scale matrices of very small or large numbers, and leave the factors of what it made of them.
@@ -227,7 +254,7 @@ static result<void> compute(const gels_batched<T>& r, workers& all) {
     std::vector<T> tau(static_cast<std::size_t>(n));
     factor_into_q_and_r(m, n, a, lda, tau.data());
     take_q_away(m, n, nrhs, a, lda, tau.data(), c, ldc);
-    routines<T>::trtrs("U", "N", "N", &n, &nrhs, a, &lda, c, &ldc, r.info.data() + i, 1, 1, 1);
+    TROUPE_FORTRAN(trtrs)("U", "N", "N", &n, &nrhs, a, &lda, c, &ldc, r.info.data() + i, 1, 1, 1);
   });
 }
 

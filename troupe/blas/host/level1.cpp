@@ -12,7 +12,7 @@ static result<void> compute(const axpy<T>& r) {
   const T alpha = r.alpha.load();
   pieces(r.n.value(), step(r.incx), step(r.incy),
          [&](blasint n, std::int64_t x, blasint incx, std::int64_t y, blasint incy) {
-           routines<T>::axpy(n, by(alpha), r.x.data() + x, incx, r.y.data() + y, incy);
+           TROUPE_CBLAS(axpy)(n, by(alpha), r.x.data() + x, incx, r.y.data() + y, incy);
          });
   return {};
 }
@@ -27,37 +27,29 @@ static result<void> compute(const scal<T, F>& r) {
   }
   pieces(r.n.value(), step(r.incx), [&](blasint n, std::int64_t x, blasint inc) {
     if constexpr (std::is_same_v<T, F>)
-      routines<T>::scal(n, by(alpha), r.x.data() + x, inc);
+      TROUPE_CBLAS(scal)(n, by(alpha), r.x.data() + x, inc);
     else
-      routines<T>::real_scal(n, alpha, r.x.data() + x, inc);
+      of_type<T>(nullptr, nullptr, cblas_csscal, cblas_zdscal)(n, alpha, r.x.data() + x, inc);
   });
   return {};
 }
 
-template <class T>
-static result<void> compute(const copy<T>& r) {
+template <class T, class R, class Routine>
+static result<void> move(const R& r, Routine routine) {
   pieces(r.n.value(), step(r.incx), step(r.incy),
          [&](blasint n, std::int64_t x, blasint incx, std::int64_t y, blasint incy) {
-           routines<T>::copy(n, r.x.data() + x, incx, r.y.data() + y, incy);
+           routine(n, r.x.data() + x, incx, r.y.data() + y, incy);
          });
   return {};
 }
-
-template <class T>
-static result<void> compute(const swap<T>& r) {
-  pieces(r.n.value(), step(r.incx), step(r.incy),
-         [&](blasint n, std::int64_t x, blasint incx, std::int64_t y, blasint incy) {
-           routines<T>::swap(n, r.x.data() + x, incx, r.y.data() + y, incy);
-         });
-  return {};
-}
+TROUPE_COMPUTED_BY(move, TROUPE_CBLAS, copy, swap)
 
 template <class T>
 static result<T> compute(const dot<T>& r) {
   double sum = 0;
   pieces(r.n.value(), step(r.incx), step(r.incy),
          [&](blasint n, std::int64_t x, blasint incx, std::int64_t y, blasint incy) {
-           sum += static_cast<double>(routines<T>::dot(n, r.x.data() + x, incx, r.y.data() + y, incy));
+           sum += static_cast<double>(TROUPE_CBLAS_REAL(dot)(n, r.x.data() + x, incx, r.y.data() + y, incy));
          });
   return answer(r, static_cast<T>(sum));
 }
@@ -73,14 +65,16 @@ static result<T> complex_dot(const R& r, Routine routine) {
          });
   return answer(r, T(sum));
 }
-TROUPE_COMPUTED_BY(complex_dot, dotu, dotc)
+#define TROUPE_DOT_OF(NAME) TROUPE_CBLAS_COMPLEX(NAME##_sub)
+TROUPE_COMPUTED_BY(complex_dot, TROUPE_DOT_OF, dotu, dotc)
+#undef TROUPE_DOT_OF
 
 template <class T>
 static result<real_of<T>> compute(const nrm2<T>& r) {
   using real = real_of<T>;
   double norm = 0;
   pieces(r.n.value(), step(r.incx), [&](blasint n, std::int64_t x, blasint inc) {
-    const real part = routines<T>::nrm2(n, r.x.data() + x, inc);
+    const real part = of_type<T>(cblas_snrm2, cblas_dnrm2, cblas_scnrm2, cblas_dznrm2)(n, r.x.data() + x, inc);
     norm = n == r.n.value() ? static_cast<double>(part) : std::hypot(norm, static_cast<double>(part));
   });
   // Some of OpenBLAS's kernels square numbers as they are; where that may have gone out of range it is done again.
@@ -93,7 +87,7 @@ template <class T>
 static double sum_of_reals(const T* x, std::int64_t n, std::int64_t inc) {
   double sum = 0;
   pieces(n, inc, [&](blasint count, std::int64_t at, blasint step) {
-    sum += static_cast<double>(routines<T>::asum(count, x + at, step));
+    sum += static_cast<double>(TROUPE_CBLAS_REAL(asum)(count, x + at, step));
   });
   return sum;
 }

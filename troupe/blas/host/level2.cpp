@@ -61,35 +61,28 @@ static result<void> compute(const gbmv<T>& r) {
   const extent kl = std::min(r.kl, r.m - 1), ku = std::min(r.ku, r.n - 1);
   const T* const a = r.a.data() + (r.ku - ku).value();
   return product_of<T>(r, ny.value(), [&](T alpha, T beta) {
-    routines<T>::gbmv(CblasColMajor, code(r.trans), narrow(r.m), narrow(r.n), narrow(kl), narrow(ku), by(alpha), a,
-                      narrow(lda), r.x.data(), narrow(step(r.incx)), by(beta), r.y.data(), narrow(step(r.incy)));
+    TROUPE_CBLAS(gbmv)(CblasColMajor, code(r.trans), narrow(r.m), narrow(r.n), narrow(kl), narrow(ku), by(alpha), a,
+                       narrow(lda), r.x.data(), narrow(step(r.incx)), by(beta), r.y.data(), narrow(step(r.incy)));
   });
 }
 
-template <class T>
-static result<void> compute(const symv<T>& r) {
+template <class T, class R, class Routine>
+static result<void> full_product(const R& r, Routine routine) {
   TROUPE_TRY(fits(r, r.n, r.n));
   return product_of<T>(r, r.n.value(), [&](T alpha, T beta) {
-    const blasint n = narrow(r.n), lda = narrow(or_tight(r.lda, r.n)), incx = narrow(step(r.incx)),
-                  incy = narrow(step(r.incy));
-    if constexpr (is_real<T>) {
-      routines<T>::symv(CblasColMajor, code(r.uplo), n, alpha, r.a.data(), lda, r.x.data(), incx, beta, r.y.data(),
-                        incy);
-    } else {
-      const char uplo = letter(r.uplo);
-      routines<T>::symv(&uplo, &n, &alpha, r.a.data(), &lda, r.x.data(), &incx, &beta, r.y.data(), &incy);
-    }
+    routine(CblasColMajor, code(r.uplo), narrow(r.n), by(alpha), r.a.data(), narrow(or_tight(r.lda, r.n)), r.x.data(),
+            narrow(step(r.incx)), by(beta), r.y.data(), narrow(step(r.incy)));
   });
 }
-
 template <class T>
-static result<void> compute(const hemv<T>& r) {
-  TROUPE_TRY(fits(r, r.n, r.n));
-  return product_of<T>(r, r.n.value(), [&](T alpha, T beta) {
-    routines<T>::hemv(CblasColMajor, code(r.uplo), narrow(r.n), by(alpha), r.a.data(), narrow(or_tight(r.lda, r.n)),
-                      r.x.data(), narrow(step(r.incx)), by(beta), r.y.data(), narrow(step(r.incy)));
-  });
+static void complex_symv(CBLAS_ORDER, CBLAS_UPLO uplo, blasint n, const void* alpha, const T* a, blasint lda,
+                         const T* x, blasint incx, const void* beta, T* y, blasint incy) {
+  const char which = letter(uplo);
+  const auto routine = TROUPE_FORTRAN_COMPLEX(symv);
+  routine(&which, &n, static_cast<const T*>(alpha), a, &lda, x, &incx, static_cast<const T*>(beta), y, &incy);
 }
+TROUPE_COMPUTED_BY(full_product, TROUPE_CBLAS_SYMMETRIC, symv)
+TROUPE_COMPUTED_BY(full_product, TROUPE_CBLAS_COMPLEX, hemv)
 
 // A band of k diagonals, without those that lie outside the matrix.
 template <class T, class R, class Routine>
@@ -103,7 +96,8 @@ static result<void> band_product(const R& r, Routine routine) {
             narrow(step(r.incx)), by(beta), r.y.data(), narrow(step(r.incy)));
   });
 }
-TROUPE_COMPUTED_BY(band_product, sbmv, hbmv)
+TROUPE_COMPUTED_BY(band_product, TROUPE_CBLAS_REAL, sbmv)
+TROUPE_COMPUTED_BY(band_product, TROUPE_CBLAS_COMPLEX, hbmv)
 
 template <class T, class R, class Routine>
 static result<void> packed_product(const R& r, Routine routine) {
@@ -113,7 +107,8 @@ static result<void> packed_product(const R& r, Routine routine) {
             r.y.data(), narrow(step(r.incy)));
   });
 }
-TROUPE_COMPUTED_BY(packed_product, spmv, hpmv)
+TROUPE_COMPUTED_BY(packed_product, TROUPE_CBLAS_REAL, spmv)
+TROUPE_COMPUTED_BY(packed_product, TROUPE_CBLAS_COMPLEX, hpmv)
 
 template <class T>
 static std::uint64_t group_key(const gemv<T>& r) {

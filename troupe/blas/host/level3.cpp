@@ -26,7 +26,8 @@ static result<void> symmetric_product(const R& r, Routine routine) {
           r.c.data(), narrow(ldc));
   return {};
 }
-TROUPE_COMPUTED_BY(symmetric_product, symm, hemm)
+TROUPE_COMPUTED_BY(symmetric_product, TROUPE_CBLAS, symm)
+TROUPE_COMPUTED_BY(symmetric_product, TROUPE_CBLAS_COMPLEX, hemm)
 
 /// What updates of a symmetric or Hermitian C have in common: C, its triangle, and the factors.
 template <class T, class R>
@@ -64,27 +65,25 @@ struct update {
 
 // Of rank k, and of rank 2k.
 template <class T, class R, class Routine>
-static result<void> update_by_one(const R& r, Routine routine) {
+static result<void> update_by_routine(const R& r, Routine routine) {
   return update<T, R>{r}.run([&](const auto& u) {
-    routine(CblasColMajor, code(r.uplo), code(r.trans), narrow(r.n), narrow(r.k), by(u.alpha), r.a.data(), u.ld(r.lda),
-            by(u.beta), u.c, narrow(u.ldc));
+    const auto with = [&](auto... b) {
+      routine(CblasColMajor, code(r.uplo), code(r.trans), narrow(r.n), narrow(r.k), by(u.alpha), r.a.data(),
+              u.ld(r.lda), b..., by(u.beta), u.c, narrow(u.ldc));
+    };
+    if constexpr (requires { r.b; })
+      with(r.b.data(), u.ld(r.ldb));
+    else
+      with();
   });
 }
-template <class T, class R, class Routine>
-static result<void> update_by_two(const R& r, Routine routine) {
-  return update<T, R>{r}.run([&](const auto& u) {
-    routine(CblasColMajor, code(r.uplo), code(r.trans), narrow(r.n), narrow(r.k), by(u.alpha), r.a.data(), u.ld(r.lda),
-            r.b.data(), u.ld(r.ldb), by(u.beta), u.c, narrow(u.ldc));
-  });
-}
-TROUPE_COMPUTED_BY(update_by_one, syrk, herk)
-
-TROUPE_COMPUTED_BY(update_by_two, syr2k, her2k)
+TROUPE_COMPUTED_BY(update_by_routine, TROUPE_CBLAS, syrk, syr2k)
+TROUPE_COMPUTED_BY(update_by_routine, TROUPE_CBLAS_COMPLEX, herk, her2k)
 
 // One triangle of a product. Blocks of columns: what lies beside the diagonal block is a product of its own; the
 // diagonal block is made whole, beside C, and its triangle is added.
 template <class T, class R>
-static result<void> triangle_of_product(const R& r) {
+static result<void> triangle_of_product(const R& r, std::nullptr_t) {
   constexpr std::int64_t block = 128;
   const op turn = is_hermitian<R> ? op::conjugate_transpose : op::transpose;
   const bool turned = r.trans != op::none;
@@ -124,14 +123,7 @@ static result<void> triangle_of_product(const R& r) {
     }
   });
 }
-template <class T>
-static result<void> compute(const syrkx<T>& r) {
-  return triangle_of_product<T>(r);
-}
-template <class T>
-static result<void> compute(const herkx<T>& r) {
-  return triangle_of_product<T>(r);
-}
+TROUPE_COMPUTED_BY(triangle_of_product, TROUPE_NO_ROUTINE, syrkx, herkx)
 
 // In place, in `x`.
 template <class T, class R, class Routine>
@@ -150,12 +142,12 @@ static result<void> compute(const trmm<T>& r) {
   const std::int64_t ldb = or_tight(r.ldb, r.m).value(), ldc = or_tight(r.ldc, r.m).value();
   if (r.b.data() != r.c.data())
     for (std::int64_t j = 0; j < r.n.value(); ++j) std::copy_n(r.b.data() + j * ldb, r.m.value(), r.c.data() + j * ldc);
-  return triangular(r, r.c.data(), ldc, routines<T>::trmm);
+  return triangular(r, r.c.data(), ldc, TROUPE_CBLAS(trmm));
 }
 template <class T>
 static result<void> compute(const trsm<T>& r) {
   TROUPE_TRY(fits(r));
-  return triangular(r, r.b.data(), or_tight(r.ldb, r.m).value(), routines<T>::trsm);
+  return triangular(r, r.b.data(), or_tight(r.ldb, r.m).value(), TROUPE_CBLAS(trsm));
 }
 
 operations level3_operations() noexcept { return operations_of<openblas, all_level3>(); }

@@ -27,8 +27,8 @@ void multiply_vector(vector_product<T> p) {
   const auto scaling = [&p] { scale(p.y, p.trans == op::none ? p.m : p.n, p.incy, p.beta); };
   if (p.alpha == T(0)) return scaling();
   p.beta = scaled_here(p.beta, scaling);
-  routines<T>::gemv(CblasColMajor, code(p.trans), narrow(p.m), narrow(p.n), by(p.alpha), p.a, narrow(p.lda), p.x,
-                    narrow(p.incx), by(p.beta), p.y, narrow(p.incy));
+  TROUPE_CBLAS(gemv)(CblasColMajor, code(p.trans), narrow(p.m), narrow(p.n), by(p.alpha), p.a, narrow(p.lda), p.x,
+                     narrow(p.incx), by(p.beta), p.y, narrow(p.incy));
 }
 
 /// C = alpha * op(A) * op(B) + beta * C
@@ -71,8 +71,8 @@ void multiply(const matrix_product<T, T>& p) {
   // With alpha 0 the product is not formed, whatever a and b hold; OpenBLAS's kernels for AVX-512 read them all the
   // same.
   const blasint k = p.alpha == T(0) ? 0 : narrow(p.k);
-  routines<T>::gemm(CblasColMajor, code(p.trans_a), code(p.trans_b), narrow(p.m), narrow(p.n), k, by(p.alpha), p.a,
-                    narrow(p.lda), p.b, narrow(p.ldb), by(p.beta), p.c, narrow(p.ldc));
+  TROUPE_CBLAS(gemm)(CblasColMajor, code(p.trans_a), code(p.trans_b), narrow(p.m), narrow(p.n), k, by(p.alpha), p.a,
+                     narrow(p.lda), p.b, narrow(p.ldb), by(p.beta), p.c, narrow(p.ldc));
 }
 /// The elements that no BLAS has: converted block by block, multiplied and summed in float.
 void multiply(const matrix_product<half, half>& p);

@@ -87,11 +87,11 @@ static result<void> compute(const rot<T, S>& r) {
          [&](blasint n, std::int64_t x, blasint incx, std::int64_t y, blasint incy) {
            T *const first_x = r.x.data() + x, *const first_y = r.y.data() + y;
            if constexpr (is_real<T>)
-             routines<T>::rot(n, first_x, incx, first_y, incy, c, s);
+             TROUPE_CBLAS_REAL(rot)(n, first_x, incx, first_y, incy, c, s);
            else if constexpr (is_real<S>)
-             routines<T>::real_rot(n, first_x, incx, first_y, incy, c, s);
+             of_type<T>(nullptr, nullptr, cblas_csrot, cblas_zdrot)(n, first_x, incx, first_y, incy, c, s);
            else
-             routines<T>::rot(&n, first_x, &incx, first_y, &incy, &c, &s);
+             TROUPE_FORTRAN_COMPLEX(rot)(&n, first_x, &incx, first_y, &incy, &c, &s);
          });
   return {};
 }
@@ -99,7 +99,7 @@ static result<void> compute(const rot<T, S>& r) {
 template <class T>
 static result<rotmg_reply<T>> compute(const rotmg<T>& r) {
   rotmg_reply<T> out{r.d1.load(), r.d2.load(), r.x1.load(), {}};
-  routines<T>::rotmg(&out.d1, &out.d2, &out.x1, r.y1.load(), &out.param.flag);
+  TROUPE_CBLAS_REAL(rotmg)(&out.d1, &out.d2, &out.x1, r.y1.load(), &out.param.flag);
   write(r.new_d1, out.d1);
   write(r.new_d2, out.d2);
   write(r.new_x1, out.x1);
@@ -112,7 +112,7 @@ static result<void> compute(const rotm<T>& r) {
   const modified_rotation<T> h = r.param.load();
   pieces(r.n.value(), step(r.incx), step(r.incy),
          [&](blasint n, std::int64_t x, blasint incx, std::int64_t y, blasint incy) {
-           routines<T>::rotm(n, r.x.data() + x, incx, r.y.data() + y, incy, &h.flag);
+           TROUPE_CBLAS_REAL(rotm)(n, r.x.data() + x, incx, r.y.data() + y, incy, &h.flag);
          });
   return {};
 }

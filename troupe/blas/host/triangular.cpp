@@ -14,7 +14,7 @@ static result<void> full(const R& r, Routine routine) {
           narrow(or_tight(r.lda, r.n)), r.x.data(), narrow(step(r.incx)));
   return {};
 }
-TROUPE_COMPUTED_BY(full, trmv, trsv)
+TROUPE_COMPUTED_BY(full, TROUPE_CBLAS, trmv, trsv)
 
 // Diagonals that lie outside the matrix are left out: OpenBLAS need not know of them.
 template <class T, class R, class Routine>
@@ -27,7 +27,7 @@ static result<void> band(const R& r, Routine routine) {
           narrow(step(r.incx)));
   return {};
 }
-TROUPE_COMPUTED_BY(band, tbmv, tbsv)
+TROUPE_COMPUTED_BY(band, TROUPE_CBLAS, tbmv, tbsv)
 
 template <class T, class R, class Routine>
 static result<void> packed(const R& r, Routine routine) {
@@ -36,7 +36,7 @@ static result<void> packed(const R& r, Routine routine) {
           narrow(step(r.incx)));
   return {};
 }
-TROUPE_COMPUTED_BY(packed, tpmv, tpsv)
+TROUPE_COMPUTED_BY(packed, TROUPE_CBLAS, tpmv, tpsv)
 
 operations triangular_operations() noexcept { return operations_of<openblas, all_triangular_vectors>(); }
 

@@ -16,7 +16,8 @@ static result<void> general(const R& r, Routine routine) {
           narrow(step(r.incy)), r.a.data(), narrow(or_tight(r.lda, r.m)));
   return {};
 }
-TROUPE_COMPUTED_BY(general, ger, geru, gerc)
+TROUPE_COMPUTED_BY(general, TROUPE_CBLAS_REAL, ger)
+TROUPE_COMPUTED_BY(general, TROUPE_CBLAS_COMPLEX, geru, gerc)
 
 // Where diagonal element j of the matrix in `a` lies.
 template <class R>
@@ -32,57 +33,44 @@ static void make_diagonal_real(const R& r) noexcept {
   for (std::int64_t j = 0; j < r.n.value(); ++j) make_real(r.a.data()[diagonal_place(r, j)]);
 }
 
-// add(alpha, incx) is the routine.
-template <bool Hermitian, class R, class Add>
-static result<void> symmetric(const R& r, Add&& add) {
+// Of rank 1 or 2, full or packed.
+template <class T, class R, class Routine>
+static result<void> symmetric(const R& r, Routine routine) {
   TROUPE_TRY(fits(r, r.n, r.n));
   const auto alpha = r.alpha.load();
-  if (Hermitian) make_diagonal_real(r);
+  if (is_hermitian<R>) make_diagonal_real(r);
   if (alpha == decltype(alpha)(0)) return {};
-  add(alpha, narrow(step(r.incx)));
-  if (Hermitian) make_diagonal_real(r);
+  const auto with = [&](auto... rest) {
+    routine(CblasColMajor, code(r.uplo), narrow(r.n), by(alpha), r.x.data(), narrow(step(r.incx)), rest...);
+  };
+  const auto with_matrix = [&](auto... y) {
+    if constexpr (requires { r.lda; })
+      with(y..., r.a.data(), narrow(or_tight(r.lda, r.n)));
+    else
+      with(y..., r.a.data());
+  };
+  if constexpr (requires { r.y; })
+    with_matrix(r.y.data(), narrow(step(r.incy)));
+  else
+    with_matrix();
+  if (is_hermitian<R>) make_diagonal_real(r);
   return {};
 }
 
 template <class T>
-static result<void> compute(const syr<T>& r) {
-  return symmetric<false>(r, [&](T alpha, blasint incx) {
-    const blasint n = narrow(r.n), lda = narrow(or_tight(r.lda, r.n));
-    if constexpr (is_real<T>) {
-      routines<T>::syr(CblasColMajor, code(r.uplo), n, alpha, r.x.data(), incx, r.a.data(), lda);
-    } else {
-      const char uplo = letter(r.uplo);
-      routines<T>::syr(&uplo, &n, &alpha, r.x.data(), &incx, r.a.data(), &lda);
-    }
-  });
-}
-template <class T>
-static result<void> compute(const her<T>& r) {
-  return symmetric<true>(r, [&](real_of<T> alpha, blasint incx) {
-    routines<T>::her(CblasColMajor, code(r.uplo), narrow(r.n), alpha, r.x.data(), incx, r.a.data(),
-                     narrow(or_tight(r.lda, r.n)));
-  });
-}
-template <class T>
-static result<void> compute(const spr<T>& r) {
-  return symmetric<false>(r, [&](T alpha, blasint incx) {
-    routines<T>::spr(CblasColMajor, code(r.uplo), narrow(r.n), alpha, r.x.data(), incx, r.a.data());
-  });
-}
-template <class T>
-static result<void> compute(const hpr<T>& r) {
-  return symmetric<true>(r, [&](real_of<T> alpha, blasint incx) {
-    routines<T>::hpr(CblasColMajor, code(r.uplo), narrow(r.n), alpha, r.x.data(), incx, r.a.data());
-  });
+static void complex_syr(CBLAS_ORDER, CBLAS_UPLO uplo, blasint n, const void* alpha, const T* x, blasint incx, T* a,
+                        blasint lda) {
+  const char which = letter(uplo);
+  TROUPE_FORTRAN_COMPLEX(syr)(&which, &n, static_cast<const T*>(alpha), x, &incx, a, &lda);
 }
 // A vector as neighbours in memory, first element first: OpenBLAS's complex syr2 takes no negative increments (0.3.21).
 template <class T>
 class in_order {
  public:
-  in_order(const T* x, std::int64_t n, const extent& inc) : first_(x), step_(narrow(step(inc))) {
+  in_order(const T* x, blasint n, blasint inc) : first_(x), step_(inc) {
     if (step_ > 0) return;
     copy_.resize(static_cast<std::size_t>(n));
-    routines<T>::copy(narrow(n), x, step_, copy_.data(), 1);
+    TROUPE_CBLAS(copy)(n, x, step_, copy_.data(), 1);
     first_ = copy_.data(), step_ = 1;
   }
   const T* data() const noexcept { return first_; }
@@ -93,42 +81,18 @@ class in_order {
   blasint step_;
   std::vector<T> copy_;
 };
-
 template <class T>
-static result<void> compute(const syr2<T>& r) {
-  return symmetric<false>(r, [&](T alpha, blasint incx) {
-    const blasint n = narrow(r.n), lda = narrow(or_tight(r.lda, r.n));
-    if constexpr (is_real<T>) {
-      routines<T>::syr2(CblasColMajor, code(r.uplo), n, alpha, r.x.data(), incx, r.y.data(), narrow(step(r.incy)),
-                        r.a.data(), lda);
-    } else {
-      const char uplo = letter(r.uplo);
-      const in_order<T> x(r.x.data(), n, r.incx), y(r.y.data(), n, r.incy);
-      routines<T>::syr2(&uplo, &n, &alpha, x.data(), x.step_by(), y.data(), y.step_by(), r.a.data(), &lda);
-    }
-  });
+static void complex_syr2(CBLAS_ORDER, CBLAS_UPLO uplo, blasint n, const void* alpha, const T* x, blasint incx,
+                         const T* y, blasint incy, T* a, blasint lda) {
+  const char which = letter(uplo);
+  const in_order<T> first(x, n, incx), second(y, n, incy);
+  const auto routine = TROUPE_FORTRAN_COMPLEX(syr2);
+  routine(&which, &n, static_cast<const T*>(alpha), first.data(), first.step_by(), second.data(), second.step_by(), a,
+          &lda);
 }
-template <class T>
-static result<void> compute(const her2<T>& r) {
-  return symmetric<true>(r, [&](T alpha, blasint incx) {
-    routines<T>::her2(CblasColMajor, code(r.uplo), narrow(r.n), by(alpha), r.x.data(), incx, r.y.data(),
-                      narrow(step(r.incy)), r.a.data(), narrow(or_tight(r.lda, r.n)));
-  });
-}
-template <class T>
-static result<void> compute(const spr2<T>& r) {
-  return symmetric<false>(r, [&](T alpha, blasint incx) {
-    routines<T>::spr2(CblasColMajor, code(r.uplo), narrow(r.n), alpha, r.x.data(), incx, r.y.data(),
-                      narrow(step(r.incy)), r.a.data());
-  });
-}
-template <class T>
-static result<void> compute(const hpr2<T>& r) {
-  return symmetric<true>(r, [&](T alpha, blasint incx) {
-    routines<T>::hpr2(CblasColMajor, code(r.uplo), narrow(r.n), by(alpha), r.x.data(), incx, r.y.data(),
-                      narrow(step(r.incy)), r.a.data());
-  });
-}
+TROUPE_COMPUTED_BY(symmetric, TROUPE_CBLAS_SYMMETRIC, syr, syr2)
+TROUPE_COMPUTED_BY(symmetric, TROUPE_CBLAS_REAL, spr, spr2)
+TROUPE_COMPUTED_BY(symmetric, TROUPE_CBLAS_COMPLEX, her, hpr, her2, hpr2)
 
 operations update_operations() noexcept { return operations_of<openblas, all_updates>(); }
 

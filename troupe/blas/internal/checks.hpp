@@ -49,6 +49,15 @@ template <class X>
 void vector(checker& check, const X& x, extent n, const extent& inc) {
   check.vector(x, n, step(inc));
 }
+/// The factors of a request: alpha and, of what `c` held, beta.
+template <class R, class C>
+void factors(checker& check, const R& r, [[maybe_unused]] const C& c) {
+  if constexpr (requires { r.alpha; }) check.number(r.alpha);
+  if constexpr (requires { r.beta; }) {
+    check.number(r.beta);
+    if (r.beta.is(0)) check.overwrites(c);
+  }
+}
 /// A number that is answered, and written to `place` if that is given.
 template <class T>
 void result_to(checker& check, const std::optional<out<T>>& place, extent count = 1) {
