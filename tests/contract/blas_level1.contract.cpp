@@ -16,6 +16,16 @@ struct axpy : sized<axpy<T>, blas::axpy<T>> {
 };
 
 template <class T>
+struct axpby : sized<axpby<T>, blas::axpby<T>> {
+  static blas::axpby<T> make(const device& gpu, extent n) {
+    return {.x = filled<T>(gpu, column), .y = filled<T>(gpu, column, 2), .n = n, .alpha = 3, .beta = 4};
+  }
+  static void expect_right(const device& gpu, const blas::axpby<T>& r, const result<typename blas::axpby<T>::reply>&) {
+    expect_holds(gpu, r.y, column, numerics::reference::sum(3, known<T>(column), 4, known<T>(column, 2)));
+  }
+};
+
+template <class T>
 struct scal : sized<scal<T>, blas::scal<T>> {
   static blas::scal<T> make(const device& gpu, extent n) { return {.x = filled<T>(gpu, column), .n = n, .alpha = 5}; }
   static void expect_right(const device& gpu, const blas::scal<T>& r, const result<typename blas::scal<T>::reply>&) {
@@ -182,9 +192,9 @@ struct iamin : sized<iamin<T>, blas::iamin<T>> {
 }  // namespace
 
 using blas_level1_requests =
-    testing::Types<axpy<float>, axpy<complex128>, scal<float>, copy<float>, exchange<float>, rot<float>, rotg<float>,
-                   rotmg<double>, rotm<float>, dot<float>, dot<double>, dotu<complex64>, dotc<complex64>, nrm2<float>,
-                   asum<float>, iamax<float>, iamin<float>>;
+    testing::Types<axpy<float>, axpy<complex128>, axpby<float>, scal<float>, copy<float>, exchange<float>, rot<float>,
+                   rotg<float>, rotmg<double>, rotm<float>, dot<float>, dot<double>, dotu<complex64>, dotc<complex64>,
+                   nrm2<float>, asum<float>, iamax<float>, iamin<float>>;
 static_assert(covers<blas_level1_requests, joined_requests<blas::all_level1, blas::all_rotations>>);
 INSTANTIATE_TYPED_TEST_SUITE_P(blas_level1, library_actor, blas_level1_requests);
 

@@ -32,6 +32,21 @@ struct axpy {
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
+/// y = alpha * x + beta * y. With beta == 0, y is not read; with alpha == 0, x does not count.
+///   cublasSgeam of neighbours, else cublasSaxpy after a kernel of our own / cblas_saxpby
+template <class T>
+struct axpby {
+  static_assert(is_full<T>, "blas::axpby has float, double, troupe::complex64 and troupe::complex128");
+  in<T> x;
+  inout<T> y;
+  extent n;
+  scalar<T> alpha = 1, beta = 1;
+  extent incx = 1, incy = 1;
+  using reply = void;
+  TROUPE_REQUEST("blas.axpby", x, y, n, alpha, beta, incx, incy)
+  void check(checker& c) const { detail::check_vectors(*this, c); }
+};
+
 /// x = alpha * x, in place. A complex x may have a real factor: scal<complex64, float>.
 /// Always the product: alpha == 0 leaves NaN where x was NaN or infinite. To clear memory, fill it. A negative
 /// increment touches the same elements as a positive one (BLAS itself would do nothing).   cublasSscal, cublasCsscal /
@@ -169,7 +184,7 @@ struct iamin {
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
-using all_level1 = joined_requests<requests_for<full_types, axpy, scal, copy, swap, nrm2, asum, iamax, iamin>,
+using all_level1 = joined_requests<requests_for<full_types, axpy, axpby, scal, copy, swap, nrm2, asum, iamax, iamin>,
                                    request_list<scal<complex64, float>, scal<complex128, double>>,
                                    requests_for<real_types, dot>, requests_for<complex_types, dotu, dotc>>;
 

@@ -101,6 +101,11 @@ class blas_refusals : public ::testing::Test {
 
 TEST_F(blas_refusals, vectors) {
   expect_common(axpy<c64>{.x = at<c64>(0, 4), .y = at<c64>(4, 4), .n = 4});
+  axpby<float> b{.x = at(0, 4), .y = at(4, 4), .n = 4};
+  expect_common(b);
+  EXPECT_EQ(memory.touched(b, 1).mode, access_mode::read_write);
+  b.beta = 0;
+  EXPECT_EQ(memory.touched(b, 1).mode, access_mode::write);
   expect_common(scal<c64, float>{.x = at<c64>(0, 4), .n = 4});
   expect_common(copy<double>{.x = at<double>(0, 4), .y = at<double>(4, 4), .n = 4});
   expect_common(blas::swap<float>{.x = at(0, 4), .y = at(4, 4), .n = 4});

@@ -26,6 +26,18 @@ static result<void> enqueue(const axpy<T>& r, job& j) {
   return j(TROUPE_CUBLAS(axpy_64), r.n.value(), std::get<0>(f), r.x.data(), step(r.incx), r.y.data(), step(r.incy));
 }
 
+template <class T>
+static result<void> enqueue(const axpby<T>& r, job& j) {
+  const std::int64_t n = r.n.value();
+  if (step(r.incx) == 1 && step(r.incy) == 1 && r.alpha.by_value() && r.beta.by_value()) {
+    const auto [alpha, beta] = TROUPE_TRY(j.factors(r.alpha, r.beta));
+    return j(TROUPE_CUBLAS(geam_64), CUBLAS_OP_N, CUBLAS_OP_N, n, std::int64_t{1}, alpha, r.x.data(), n, beta,
+             static_cast<const T*>(r.y.data()), n, r.y.data(), n);
+  }
+  TROUPE_TRY(scale(j, vector_region(r.y.data(), n, r.incy), r.beta));
+  return enqueue(axpy<T>{.x = r.x, .y = r.y, .n = r.n, .alpha = r.alpha, .incx = r.incx, .incy = r.incy}, j);
+}
+
 template <class T, class F>
 static result<void> enqueue(const scal<T, F>& r, job& j) {
   // Nothing may take a factor of 0 for an order to clear.

@@ -17,6 +17,22 @@ static result<void> compute(const axpy<T>& r) {
   return {};
 }
 
+template <class T>
+static result<void> compute(const axpby<T>& r) {
+  const T alpha = r.alpha.load(), beta = r.beta.load();
+  const auto scaling = [&] { scale(r.y.data(), r.n.value(), step(r.incy), beta); };
+  if (alpha == T(0)) {
+    scaling();
+    return {};
+  }
+  const T left = scaled_here(beta, scaling);
+  pieces(r.n.value(), step(r.incx), step(r.incy),
+         [&](blasint n, std::int64_t x, blasint incx, std::int64_t y, blasint incy) {
+           TROUPE_CBLAS(axpby)(n, by(alpha), r.x.data() + x, incx, by(left), r.y.data() + y, incy);
+         });
+  return {};
+}
+
 template <class T, class F>
 static result<void> compute(const scal<T, F>& r) {
   const F alpha = r.alpha.load();

@@ -59,6 +59,40 @@ TYPED_TEST(level1, axpy_adds_a_multiple) {
   }
 }
 
+TYPED_TEST(level1, axpby_adds_a_multiple_to_a_multiple) {
+  using T = TypeParam;
+  for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
+    const std::int64_t n = this->length(), incx = this->increment(), incy = this->increment();
+    stored<T> x(vector_of(n, incx)), y(vector_of(n, incy));
+    const T alpha = this->template factor<T>(), beta = this->template factor<T>();
+    if (!(alpha == T(0))) x.fill(this->random);  // else it holds NaN
+    if (!(beta == T(0))) y.fill(this->random);
+    this->expect(axpby<T>{.x = x,
+                          .y = y,
+                          .n = n,
+                          .alpha = this->given(alpha),
+                          .beta = this->given(beta),
+                          .incx = this->written(incx, 1),
+                          .incy = this->written(incy, 1)},
+                 y, reference::sum(alpha, x.now(), beta, y.now()), x);
+  }
+}
+
+TYPED_TEST(level1_real, axpby_follows_the_formula_with_factors_that_are_nan_or_infinite) {
+  using T = TypeParam;
+  constexpr T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
+  for (const T alpha : {nan, inf, T(0), T(2)})
+    for (const T beta : {nan, inf, T(0), T(1), T(-1)})
+      for (const std::int64_t n : {3, 40, 1000})
+        for (const std::int64_t inc : {1, -3}) {
+          stored<T> x(vector_of(n, inc)), y(vector_of(n, 1));
+          x.fill(this->random);
+          y.fill(this->random);
+          this->expect(axpby<T>{.x = x, .y = y, .n = n, .alpha = alpha, .beta = beta, .incx = inc}, y,
+                       reference::sum(alpha, x.now(), beta, y.now()), x);
+        }
+}
+
 TYPED_TEST(level1, scal_multiplies_whatever_the_sign_of_the_increment) {
   using T = TypeParam;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
