@@ -27,43 +27,73 @@ class bad_result : public std::exception {
 
 namespace detail {
 
-// `and_then`, `transform` and `or_else` of all kinds of results.
-template <class R, class F>
-constexpr decltype(auto) call_with_value(F&& f, R&& r) {
-  if constexpr (std::is_void_v<typename std::remove_cvref_t<R>::value_type>)
-    return std::invoke(std::forward<F>(f));
-  else
-    return std::invoke(std::forward<F>(f), *std::forward<R>(r));
-}
-template <class R, class F>
-auto and_then(R&& r, F&& f) {
-  using next = std::remove_cvref_t<decltype(call_with_value(std::forward<F>(f), std::forward<R>(r)))>;
-  return r ? call_with_value(std::forward<F>(f), std::forward<R>(r)) : next(r.error());
-}
-template <class R, class F>
-auto transform(R&& r, F&& f) {
-  using value = std::remove_cvref_t<decltype(call_with_value(std::forward<F>(f), std::forward<R>(r)))>;
-  using next = result<value>;
-  if (!r) return next(r.error());
-  if constexpr (std::is_void_v<value>) {
-    call_with_value(std::forward<F>(f), std::forward<R>(r));
-    return next();
-  } else {
-    return next(call_with_value(std::forward<F>(f), std::forward<R>(r)));
+// What results with a value and without have alike. `f` is called with the value where there is one.
+template <class R>
+class chained {
+ public:
+  /// `f(value)`, which returns a result, or this error.
+  template <class F>
+  auto and_then(F&& f) const& {
+    return and_then(self(), std::forward<F>(f));
   }
-}
-template <class R, class F>
-std::remove_cvref_t<R> or_else(R&& r, F&& f) {
-  if (r) return std::forward<R>(r);
-  return std::invoke(std::forward<F>(f), r.error());
-}
+  template <class F>
+  auto and_then(F&& f) && {
+    return and_then(std::move(*this).self(), std::forward<F>(f));
+  }
+  /// A result with what `f(value)` returns, or this error.
+  template <class F>
+  auto transform(F&& f) const& {
+    return transform(self(), std::forward<F>(f));
+  }
+  template <class F>
+  auto transform(F&& f) && {
+    return transform(std::move(*this).self(), std::forward<F>(f));
+  }
+  /// This value, or the result that `f(error)` returns.
+  template <class F>
+  R or_else(F&& f) const& {
+    return self() ? self() : R(std::invoke(std::forward<F>(f), self().error()));
+  }
+  template <class F>
+  R or_else(F&& f) && {
+    return self() ? std::move(*this).self() : R(std::invoke(std::forward<F>(f), self().error()));
+  }
+
+ private:
+  const R& self() const& { return static_cast<const R&>(*this); }
+  R&& self() && { return static_cast<R&&>(*this); }
+
+  template <class Self, class F>
+  static constexpr decltype(auto) call(Self&& r, F&& f) {
+    if constexpr (std::is_void_v<typename R::value_type>)
+      return std::invoke(std::forward<F>(f));
+    else
+      return std::invoke(std::forward<F>(f), *std::forward<Self>(r));
+  }
+  template <class Self, class F>
+  static auto and_then(Self&& r, F&& f) {
+    using next = std::remove_cvref_t<decltype(call(std::forward<Self>(r), std::forward<F>(f)))>;
+    return r ? call(std::forward<Self>(r), std::forward<F>(f)) : next(r.error());
+  }
+  template <class Self, class F>
+  static auto transform(Self&& r, F&& f) {
+    using value = std::remove_cvref_t<decltype(call(std::forward<Self>(r), std::forward<F>(f)))>;
+    if (!r) return result<value>(r.error());
+    if constexpr (std::is_void_v<value>) {
+      call(std::forward<Self>(r), std::forward<F>(f));
+      return result<value>();
+    } else {
+      return result<value>(call(std::forward<Self>(r), std::forward<F>(f)));
+    }
+  }
+};
 
 }  // namespace detail
 
 /// A value or an `error`. Returned wherever a call can fail; must not be ignored.
 /// What it has in common with `std::expected` has the names and the meaning of C++23's.
 template <class T>
-class [[nodiscard]] result {
+class [[nodiscard]] result : public detail::chained<result<T>> {
  public:
   using value_type = T;
   using error_type = class error;
@@ -117,34 +147,6 @@ class [[nodiscard]] result {
   /// The error; only when there is no value.
   const class error& error() const noexcept { return error_; }
 
-  /// `f(value)`, which returns a result, or this error.
-  template <class F>
-  auto and_then(F&& f) const& {
-    return detail::and_then(*this, std::forward<F>(f));
-  }
-  template <class F>
-  auto and_then(F&& f) && {
-    return detail::and_then(std::move(*this), std::forward<F>(f));
-  }
-  /// A result with what `f(value)` returns, or this error.
-  template <class F>
-  auto transform(F&& f) const& {
-    return detail::transform(*this, std::forward<F>(f));
-  }
-  template <class F>
-  auto transform(F&& f) && {
-    return detail::transform(std::move(*this), std::forward<F>(f));
-  }
-  /// This value, or the result that `f(error)` returns.
-  template <class F>
-  result or_else(F&& f) const& {
-    return detail::or_else(*this, std::forward<F>(f));
-  }
-  template <class F>
-  result or_else(F&& f) && {
-    return detail::or_else(std::move(*this), std::forward<F>(f));
-  }
-
  private:
   void need() const {
     if (!ok_) throw bad_result(error_);
@@ -158,7 +160,7 @@ class [[nodiscard]] result {
 };
 
 template <>
-class [[nodiscard]] result<void> {
+class [[nodiscard]] result<void> : public detail::chained<result<void>> {
  public:
   using value_type = void;
   using error_type = class error;
@@ -173,34 +175,6 @@ class [[nodiscard]] result<void> {
     if (!ok_) throw bad_result(error_);
   }
   const class error& error() const noexcept { return error_; }
-
-  /// `f()`, which returns a result, or this error.
-  template <class F>
-  auto and_then(F&& f) const& {
-    return detail::and_then(*this, std::forward<F>(f));
-  }
-  template <class F>
-  auto and_then(F&& f) && {
-    return detail::and_then(std::move(*this), std::forward<F>(f));
-  }
-  /// A result with what `f()` returns, or this error.
-  template <class F>
-  auto transform(F&& f) const& {
-    return detail::transform(*this, std::forward<F>(f));
-  }
-  template <class F>
-  auto transform(F&& f) && {
-    return detail::transform(std::move(*this), std::forward<F>(f));
-  }
-  /// Success, or the result that `f(error)` returns.
-  template <class F>
-  result or_else(F&& f) const& {
-    return detail::or_else(*this, std::forward<F>(f));
-  }
-  template <class F>
-  result or_else(F&& f) && {
-    return detail::or_else(std::move(*this), std::forward<F>(f));
-  }
 
  private:
   class error error_;

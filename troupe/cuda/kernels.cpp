@@ -39,7 +39,7 @@ result<kernel_set> kernel_set::load(const unsigned char* image, std::string_view
     const char* c_name = nullptr;
     TROUPE_TRY(done(::cuKernelGetName(&c_name, kernel), "cuKernelGetName"));
     const std::string_view name(c_name);
-    if (!name.starts_with(prefix) || !out.add(kernel_number(name.substr(prefix.size())), kernel))
+    if (!name.starts_with(prefix) || !out.add(fnv1a(name.substr(prefix.size())), kernel))
       return error(reaction::fatal, "cuda",
                    cat(what, ": a kernel is called ", name, "; expected names that begin with ", prefix,
                        ", and no two with the same number"));

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <string_view>
+#include <troupe/base/fixed_string.hpp>
+#include <troupe/base/fnv.hpp>
 #include <troupe/base/result.hpp>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/request/request.hpp>
@@ -19,30 +21,19 @@ struct kernel_id {
   std::string_view name;
 };
 
-template <std::size_t N>
-struct kernel_base_name {
-  char text[N];
-  consteval kernel_base_name(const char (&s)[N]) {
-    for (std::size_t i = 0; i < N; ++i) text[i] = s[i];
-  }
-};
-constexpr std::uint64_t kernel_number(std::string_view name) noexcept {
-  return troupe::detail::fnv1a(0xcbf29ce484222325ull, name);
-}
-
 namespace detail {
-template <kernel_base_name Base, class... T>
+template <fixed_string Base, class... T>
 inline constexpr troupe::detail::fixed_name kernel_name = [] {
   troupe::detail::fixed_name n;
-  n.append(Base.text);
+  n.append(static_text<Base>);
   ((n.append("_"), n.append(element_name<T>())), ...);
   return n;
 }();
 }  // namespace detail
 
 /// kernel<"multiply", half, float> is the one that the image calls PREFIX_multiply_f16_f32.
-template <kernel_base_name Base, class... T>
-inline constexpr kernel_id kernel{kernel_number(detail::kernel_name<Base, T...>.view()),
+template <fixed_string Base, class... T>
+inline constexpr kernel_id kernel{fnv1a(detail::kernel_name<Base, T...>.view()),
                                   detail::kernel_name<Base, T...>.view()};
 
 /// The kernels of one image. Each is found by name when the image is loaded, and by its number afterwards.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <troupe/base/fnv.hpp>
 #include <troupe/request/codec.hpp>
 #include <troupe/request/fields.hpp>
 
@@ -59,24 +60,19 @@ inline constexpr fixed_name request_label = [] {
   return n;
 }();
 
-constexpr std::uint64_t fnv1a(std::uint64_t hash, std::string_view s) noexcept {
-  for (char c : s) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  return hash;
-}
-
 template <class F>
 constexpr std::uint64_t hash_field(std::uint64_t h, std::string_view name) noexcept {
   using codec = field_codec<F>;
   h = fnv1a(fnv1a(h, name), element_name<typename codec::element>());
   for (const std::uint64_t v : {static_cast<std::uint64_t>(codec::kind), std::uint64_t{codec::size},
                                 std::uint64_t{codec::align}, std::uint64_t{sizeof(typename codec::element)}})
-    h = (h ^ v) * 0x100000001b3ull;
+    h = fnv1a(h, v);
   return h;
 }
 
 template <class R, class... F>
 constexpr std::uint64_t hash_request(field_list<F...>) noexcept {
-  std::uint64_t h = fnv1a(0xcbf29ce484222325ull, request_label<R>.view());
+  std::uint64_t h = fnv1a(request_label<R>.view());
   std::size_t i = 0;
   ((h = hash_field<F>(h, nth_name(R::request_fields, i++))), ...);
   return h;
@@ -102,8 +98,6 @@ template <class R>
 inline constexpr std::uint64_t opcode_of = detail::hash_request<R>(fields_of<R>{});
 
 /// What stands for a library actor on the wire.
-constexpr std::uint32_t library_code(std::string_view name) noexcept {
-  return static_cast<std::uint32_t>(detail::fnv1a(0xcbf29ce484222325ull, name));
-}
+constexpr std::uint32_t library_code(std::string_view name) noexcept { return static_cast<std::uint32_t>(fnv1a(name)); }
 
 }  // namespace troupe
