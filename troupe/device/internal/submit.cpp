@@ -128,12 +128,14 @@ submission device_core::submit(const request_info& info, const void* request, ch
                                request_link* link, const call_options& options,
                                const std::shared_ptr<request_scope>& scope, block_ref extra, const peer_half* half) {
   // Goes back unless it is used.
-  const auto take_back = [this](const std::uint32_t* slot) noexcept {
-    if (*slot != ledger::none) [[unlikely]]
-      give_slot_back(*slot);
-  };
-  std::uint32_t in_hand = half != nullptr ? half->slot : ledger::none;
-  const std::unique_ptr<std::uint32_t, decltype(take_back)> given(&in_hand, take_back);
+  struct slot_in_hand {
+    device_core& core;
+    std::uint32_t slot;
+    ~slot_in_hand() {
+      if (slot != ledger::none) [[unlikely]]
+        core.give_slot_back(slot);
+    }
+  } given{*this, half != nullptr ? half->slot : ledger::none};
   // Before the check: what is marked stale up to here, the check sees; what fails later, the worker still holds against
   // this request.
   const std::uint64_t seen = reports_seen_.load(std::memory_order_acquire);
@@ -158,7 +160,7 @@ submission device_core::submit(const request_info& info, const void* request, ch
       std::min(deadline_after(options.timeout), scope != nullptr ? scope->deadline_ns() : no_deadline);
   const std::int64_t run_limit = std::min(options.run_timeout.nanoseconds, options_.run_timeout.nanoseconds);
   const std::uint32_t slot =
-      half != nullptr ? std::exchange(in_hand, ledger::none) : take_slot(options, deadline, scope.get());
+      half != nullptr ? std::exchange(given.slot, ledger::none) : take_slot(options, deadline, scope.get());
   if (slot == ledger::none) [[unlikely]]
     return refuse(why_no_slot(scope.get()), checked, answer, info);
   ledger_entry& e = ledger_[slot];
