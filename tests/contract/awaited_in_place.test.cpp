@@ -32,37 +32,31 @@ namespace {
 
 const char* const long_text = "a text that is too long to lie in the string itself";
 
-template <class... R>
-struct types {};
-
 // One instance of each request of the libraries that come with Troupe. `a_request_of_an_engine_is_in_the_list` finds
 // what is missing.
 using dense_algebra =
-    types<blas::axpy<float>, blas::scal<float>, blas::copy<float>, blas::swap<float>, blas::dot<float>,
-          blas::dotu<complex64>, blas::dotc<complex64>, blas::nrm2<float>, blas::asum<float>, blas::iamax<float>,
-          blas::iamin<float>, blas::gemv<float>, blas::gbmv<float>, blas::symv<float>, blas::hemv<complex64>,
-          blas::sbmv<float>, blas::hbmv<complex64>, blas::spmv<float>, blas::hpmv<complex64>, blas::symm<float>,
-          blas::hemm<complex64>, blas::syrk<float>, blas::herk<complex64>, blas::syr2k<float>, blas::her2k<complex64>,
-          blas::syrkx<float>, blas::herkx<complex64>, blas::trmm<float>, blas::trsm<float>, blas::trmv<float>,
-          blas::trsv<float>, blas::tbmv<float>, blas::tbsv<float>, blas::tpmv<float>, blas::tpsv<float>,
-          blas::ger<float>, blas::geru<complex64>, blas::gerc<complex64>, blas::syr<float>, blas::her<complex64>,
-          blas::spr<float>, blas::hpr<complex64>, blas::syr2<float>, blas::her2<complex64>, blas::spr2<float>,
-          blas::hpr2<complex64>, blas::rotg<float>, blas::rot<float>, blas::rotmg<float>, blas::rotm<float>,
-          blas::gemv_batched<float>, blas::gemv_strided_batched<float>, blas::trsm_batched<float>,
-          blas::getrf_batched<float>, blas::getrs_batched<float>, blas::getri_batched<float>,
-          blas::matinv_batched<float>, blas::geqrf_batched<float>, blas::gels_batched<float>, blas::geam<float>,
-          blas::dgmm<float>, blas::gemm<float>, blas::gemm_strided_batched<float>, blas::gemm_batched<float>,
-          blas::gemm_grouped<float>>;
-using programs = types<jit::launch, jit::write_global, jit::read_global, jit::compile_recipe, jit::read_summary,
-                       jit::read_image, jit::read_attributes, jit::read_occupancy, jit::unload, module::launch,
-                       module::write_global, module::read_global, module::load_image, module::read_summary,
-                       module::read_attributes, module::read_occupancy, module::unload>;
+    request_list<blas::axpy<float>, blas::scal<float>, blas::copy<float>, blas::swap<float>, blas::dot<float>,
+                 blas::dotu<complex64>, blas::dotc<complex64>, blas::nrm2<float>, blas::asum<float>, blas::iamax<float>,
+                 blas::iamin<float>, blas::gemv<float>, blas::gbmv<float>, blas::symv<float>, blas::hemv<complex64>,
+                 blas::sbmv<float>, blas::hbmv<complex64>, blas::spmv<float>, blas::hpmv<complex64>, blas::symm<float>,
+                 blas::hemm<complex64>, blas::syrk<float>, blas::herk<complex64>, blas::syr2k<float>,
+                 blas::her2k<complex64>, blas::syrkx<float>, blas::herkx<complex64>, blas::trmm<float>,
+                 blas::trsm<float>, blas::trmv<float>, blas::trsv<float>, blas::tbmv<float>, blas::tbsv<float>,
+                 blas::tpmv<float>, blas::tpsv<float>, blas::ger<float>, blas::geru<complex64>, blas::gerc<complex64>,
+                 blas::syr<float>, blas::her<complex64>, blas::spr<float>, blas::hpr<complex64>, blas::syr2<float>,
+                 blas::her2<complex64>, blas::spr2<float>, blas::hpr2<complex64>, blas::rotg<float>, blas::rot<float>,
+                 blas::rotmg<float>, blas::rotm<float>, blas::gemv_batched<float>, blas::gemv_strided_batched<float>,
+                 blas::trsm_batched<float>, blas::getrf_batched<float>, blas::getrs_batched<float>,
+                 blas::getri_batched<float>, blas::matinv_batched<float>, blas::geqrf_batched<float>,
+                 blas::gels_batched<float>, blas::geam<float>, blas::dgmm<float>, blas::gemm<float>,
+                 blas::gemm_strided_batched<float>, blas::gemm_batched<float>, blas::gemm_grouped<float>>;
+using programs = joined_requests<jit::requests, module::requests>;
 using parts_of_longer_work =
-    types<graph::unload, events::record, events::record_all, events::hold_back, events::reach, events::elapsed_time,
-          events::share, events::open, events::forget, faults::segmentation_fault, faults::abort,
-          faults::abort_in_helper, faults::illegal_instruction, faults::floating_point_trap, faults::exit,
-          faults::stack_overflow, faults::failed_assertion, faults::shared_memory_overflow, faults::hang,
-          faults::exhaust_memory, faults::wild_write, faults::garbage>;
+    request_list<graph::unload, events::record, events::record_all, events::hold_back, events::reach,
+                 events::elapsed_time, events::share, events::open, events::forget, faults::segmentation_fault,
+                 faults::abort, faults::abort_in_helper, faults::illegal_instruction, faults::floating_point_trap,
+                 faults::exit, faults::stack_overflow, faults::failed_assertion, faults::shared_memory_overflow,
+                 faults::hang, faults::exhaust_memory, faults::wild_write, faults::garbage>;
 
 template <class F>
 inline constexpr bool is_list_of_operands = false;
@@ -143,12 +137,12 @@ void ask_in_place(const device& gpu, const bench& with) {
 }
 
 template <class... R>
-void ask_all(const device& gpu, const bench& with, types<R...>) {
+void ask_all(const device& gpu, const bench& with, request_list<R...>) {
   (ask_in_place<R>(gpu, with), ...);
 }
 
 template <class... R>
-void note_names(std::set<std::string>& names, types<R...>) {
+void note_names(std::set<std::string>& names, request_list<R...>) {
   (names.emplace(R::request_name), ...);
 }
 

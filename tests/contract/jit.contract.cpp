@@ -163,6 +163,7 @@ struct unload {
 
 using jit_requests =
     testing::Types<compile, launch, write_global, read_global, summary, image, attributes, occupancy, unload>;
+static_assert(covers<jit_requests, jit::requests>);
 INSTANTIATE_TYPED_TEST_SUITE_P(jit, library_actor, jit_requests);
 
 }  // namespace troupe::whole

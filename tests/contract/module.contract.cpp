@@ -186,6 +186,7 @@ struct unload {
 }  // namespace
 
 using module_requests = testing::Types<load, launch, write_global, read_global, summary, attributes, occupancy, unload>;
+static_assert(covers<module_requests, module::requests>);
 INSTANTIATE_TYPED_TEST_SUITE_P(module, library_actor, module_requests);
 
 }  // namespace troupe::whole

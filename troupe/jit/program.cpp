@@ -6,14 +6,10 @@
 #include <troupe/jit/requests.hpp>
 #include <troupe/kernel/internal/program_requests.hpp>
 
+template class troupe::kernel::program_of<"jit">;
+
 namespace troupe::jit {
 namespace {
-
-void drop(const kernel::program_core& core) {
-  // Fire and forget: when the device has stopped or its mailbox is full, the worker keeps it until it ends.
-  (void)core.gpu().tell(unload{.root = out<std::byte>(core.root()), .state = out<std::byte>(core.state())},
-                        {.waits_for_room = false});
-}
 
 // A folder is found from where the application is, whatever the worker's is.
 void make_absolute(list<std::string>& folders) {
@@ -42,32 +38,22 @@ void fetch_image(const program& p, const result<kernel::build_summary>& summary,
 }  // namespace
 
 program compile(const device& gpu, recipe r) {
-  using kernel::program_core;
-  if (auto fine = check(r); !fine)
-    return program(kernel::program(std::make_shared<program_core>(gpu, r.name, fine.error())));
+  if (auto fine = check(r); !fine) return program(kernel::refused(gpu, r.name, fine.error()));
   make_absolute(r.include_paths);
-  const auto core = std::make_shared<program_core>(gpu, r.name, encode(r), r.log_bytes, &drop);
-  // A tell: should it be refused, the program is stale with the reason.
-  (void)gpu.tell(compile_recipe{.recipe = in<std::byte>(core->recipe()),
-                                .root = out<std::byte>(core->root()),
-                                .state = out<std::byte>(core->state_and_log())});
-  return program(kernel::program(core));
+  return program(kernel::made_by<"jit", "compile">(gpu, r.name, encode(r), r.log_bytes));
 }
 
-pending<kernel::build_summary> program::summary() const { return kernel::ask_summary<read_summary>(*this); }
-pending<void> program::ready() const { return kernel::ask_ready<read_summary>(*this); }
-pending<std::string> program::log() const { return kernel::ask_log<read_summary>(*this); }
-pending<kernel::attributes> program::attributes(const std::string& name) const {
-  return kernel::ask_attributes<read_attributes>(*this, name);
+// The messages, whether it went well or not; an error when the program could not even be tried.
+pending<std::string> program::log() const {
+  return summary().then([core = core()](const result<kernel::build_summary>& r) -> result<std::string> {
+    if (!r && (!core || core->summary().written == 0)) return r.error();
+    return core->log();
+  });
 }
-pending<kernel::occupancy> program::occupancy(const std::string& name, const kernel::dimensions& block,
-                                              extent shared_bytes, const kernel::dimensions& cluster) const {
-  return kernel::ask_occupancy<read_occupancy>(*this, name, block, shared_bytes, cluster);
-}
+
 void program::cancel() const {
   if (*this) core()->cancel_making();
 }
-pending<void> program::unload() const { return kernel::ask_unload<jit::unload>(*this); }
 
 pending<std::vector<std::byte>> program::image() const {
   if (auto why = kernel::why_unusable(*this, name_of<read_image>())) return make_ready<std::vector<std::byte>>(*why);

@@ -100,4 +100,9 @@ void check_global(checker& c, const global& variable, const extent& offset_bytes
   c.at_least(offset_bytes, 0);
 }
 
+void check_kernel(checker& c, const in<std::byte>& root, const text& kernel) {
+  c.elements(root, program_root::bytes);
+  c.require(!kernel.empty(), kernel, "is empty", "the name of a kernel");
+}
+
 }  // namespace troupe::kernel

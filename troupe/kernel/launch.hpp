@@ -31,20 +31,11 @@ struct launch_fields {
 };
 /// What can be judged before the kernel is known.
 void check_launch(checker& c, const launch_fields& l);
-template <class Launch>
-void check_launch(checker& c, const Launch& l) {
-  check_launch(c, launch_fields{.kernel = l.kernel,
-                                .grid = l.grid,
-                                .block = l.block,
-                                .cluster = l.cluster,
-                                .shared_bytes = l.shared_bytes,
-                                .values = l.arguments,
-                                .shared_carveout = l.shared_carveout,
-                                .writes_globals = l.writes_globals,
-                                .non_portable_cluster = l.non_portable_cluster});
-}
 
 /// A global variable, from `offset_bytes` on.
 void check_global(checker& c, const global& variable, const extent& offset_bytes, bool writes);
+
+/// A kernel that is asked about by its name.
+void check_kernel(checker& c, const in<std::byte>& root, const text& kernel);
 
 }  // namespace troupe::kernel

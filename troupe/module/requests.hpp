@@ -2,107 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/kernel/launch.hpp>
+#include <troupe/kernel/requests.hpp>
 #include <troupe/module/image.hpp>
 
 namespace troupe::module {
 
-/// Runs a kernel over a grid of blocks. Reads and writes what its arguments say; they may overlap each other, if the
-/// kernel is written for that.   cuLaunchKernelEx
-struct launch {
-  kernel::function kernel;        ///< of `image::kernel`
-  kernel::dimensions grid;        ///< blocks
-  kernel::dimensions block;       ///< threads of each
-  extent shared_bytes = 0;        ///< of dynamic shared memory, for each block
-  kernel::arguments arguments{};  ///< as many as the kernel has parameters: `{a, x, inout(y), n}`
-  bool cooperative = false;       ///< all blocks at the same time, so that the grid can meet
-  /// The kernel writes global variables of its image: in order with whoever uses them.
-  bool writes_globals = false;
-  /// Blocks that run together and may use each other's shared memory: a part of the grid in each direction, 8 blocks at
-  /// most. 1: as the kernel was compiled. From capability 9.0 on.
-  kernel::dimensions cluster = 1;
-  bool non_portable_cluster = false;  ///< up to 16 blocks, where this GPU can
-  /// May begin before what was launched before it on the same lane has ended, and itself waits for that in every block
-  /// (`griddepcontrol.wait`) before it touches what the other writes, and before it ends. From capability 9.0 on; else
-  /// it begins later.
-  bool dependent = false;
-  int shared_carveout =
-      -1;  ///< of the memory that level-1 cache and shared memory divide, per cent; -1: as the driver likes
-  using reply = void;
-  TROUPE_REQUEST("module.launch", kernel, grid, block, shared_bytes, arguments, cooperative, writes_globals, cluster,
-                 non_portable_cluster, dependent, shared_carveout)
-  void check(checker& c) const;
-};
+using launch = kernel::launch<"module">;
+using write_global = kernel::write_global<"module">;
+using read_global = kernel::read_global<"module">;
 
-/// Writes the bytes of `source` to a global variable.   cuModuleGetGlobal, cuMemcpyAsync
-struct write_global {
-  kernel::global global;  ///< of `image::global`
-  in<std::byte> source;   ///< `x.as<std::byte>()` of a buffer of anything
-  extent offset_bytes = 0;
-  using reply = void;
-  TROUPE_REQUEST("module.write_global", global, source, offset_bytes)
-  void check(checker& c) const;
-};
+// What `load` and the functions of an image send.
+using load_image = kernel::make_program<"module", "load">;
+using read_summary = kernel::read_summary<"module">;
+using read_attributes = kernel::read_attributes<"module">;
+using read_occupancy = kernel::read_occupancy<"module">;
+using unload = kernel::unload<"module">;
 
-/// Reads from a global variable as many bytes as `target` has.
-struct read_global {
-  kernel::global global;
-  out<std::byte> target;
-  extent offset_bytes = 0;
-  using reply = void;
-  TROUPE_REQUEST("module.read_global", global, target, offset_bytes)
-  void check(checker& c) const;
-};
-
-/// What `load` sends.   cuModuleLoadDataEx
-struct load_image {
-  in<std::byte> recipe;
-  out<std::byte> root, state;
-  static constexpr std::string_view not_recorded = kernel::done_once;
-  using reply = void;
-  TROUPE_REQUEST("module.load", recipe, root, state)
-  void check(checker& c) const;
-};
-
-/// What `image::ready` and `image::summary` send.
-struct read_summary {
-  in<std::byte> recipe;
-  inout<std::byte> state;  ///< written, with the log, by a worker that has not told of the program before
-  std::uint64_t root;      ///< address
-  using reply = kernel::build_summary;
-  TROUPE_REQUEST("module.summary", recipe, state, root)
-  void check(checker& c) const;
-};
-
-/// What `image::attributes` sends.   cuFuncGetAttribute
-struct read_attributes {
-  in<std::byte> root;  ///< of the program: no unloading while it runs
-  text kernel;
-  out<std::byte> listing;
-  using reply = kernel::attributes_head;
-  TROUPE_REQUEST("module.attributes", root, kernel, listing)
-  void check(checker& c) const;
-};
-
-/// What `image::occupancy` sends.   cuOccupancyMaxActiveBlocksPerMultiprocessor
-struct read_occupancy {
-  in<std::byte> root;  ///< of the program: no unloading while it runs
-  text kernel;
-  troupe::kernel::dimensions block;
-  extent shared_bytes = 0;
-  troupe::kernel::dimensions cluster = 1;
-  using reply = troupe::kernel::occupancy;
-  TROUPE_REQUEST("module.occupancy", root, kernel, block, shared_bytes, cluster)
-  void check(checker& c) const;
-};
-
-/// What `image::unload` sends. Waits for launches, by order, and runs whether they failed or not.   cuModuleUnload
-struct unload {
-  out<std::byte> root, state;
-  static constexpr std::string_view not_recorded = kernel::done_once;
-  using reply = void;
-  TROUPE_REQUEST("module.unload", root, state)
-  void check(checker& c) const;
-};
+using requests = kernel::requests<"module", "load">;
 
 }  // namespace troupe::module

@@ -189,6 +189,20 @@ struct call : troupe_engine_call {
 /// waiting.
 template <class R>
 struct slow {};
+namespace detail {
+template <class List, class... Slow>
+struct slow_among;
+template <class... R, class... Slow>
+struct slow_among<request_list<R...>, Slow...> {
+  template <class One>
+  static constexpr bool is_slow = (std::is_same_v<One, Slow> || ...);
+  static_assert((is_slow<R> + ... + 0) == sizeof...(Slow), "what is slow must be in the list, once");
+  using type = request_list<std::conditional_t<is_slow<R>, slow<R>, R>...>;
+};
+}  // namespace detail
+/// A library's list, in which these requests are slow.
+template <class List, class... Slow>
+using with_slow = typename detail::slow_among<List, Slow...>::type;
 /// In the list of TROUPE_ENGINE: runs on the lane for copies to, or from, the device.
 template <class R>
 struct uploads {};

@@ -72,5 +72,4 @@ class gpu_jit : public engine_with<gpu_programs> {
 
 // What waits for the GPU does so on a helper's thread: unloading, until what was launched before has run.
 using namespace troupe::jit;
-TROUPE_ENGINE(gpu_jit, "jit", "cuda", troupe::slow<compile_recipe>, launch, write_global, read_global, read_summary,
-              troupe::slow<read_image>, troupe::slow<read_attributes>, read_occupancy, troupe::slow<unload>)
+TROUPE_ENGINE(gpu_jit, "jit", "cuda", troupe::with_slow<requests, compile_recipe, read_image, read_attributes, unload>)

@@ -77,5 +77,4 @@ class host_jit : public engine_with<host_programs> {
 }  // namespace troupe::jit
 
 using namespace troupe::jit;
-TROUPE_ENGINE(host_jit, "jit", "host", troupe::slow<compile_recipe>, launch, write_global, read_global, read_summary,
-              read_image, read_attributes, read_occupancy, unload)
+TROUPE_ENGINE(host_jit, "jit", "host", troupe::with_slow<requests, compile_recipe>)

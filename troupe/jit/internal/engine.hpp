@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string_view>
-#include <troupe/base/clock.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/jit/cache/builder.hpp>
 #include <troupe/jit/requests.hpp>
@@ -11,21 +10,10 @@
 
 namespace troupe::jit {
 
-struct actor {
-  using make = compile_recipe;
-  using launch = jit::launch;
-  using write_global = jit::write_global;
-  using read_global = jit::read_global;
-  using read_summary = jit::read_summary;
-  using read_attributes = jit::read_attributes;
-  using read_occupancy = jit::read_occupancy;
-  using unload = jit::unload;
-};
-
 /// What the engines of jit do alike. `Programs` runs the kernels.
 template <class Programs>
-class engine_with : public kernel::program_engine<actor, Programs> {
-  using base = kernel::program_engine<actor, Programs>;
+class engine_with : public kernel::program_engine<"jit", Programs> {
+  using base = kernel::program_engine<"jit", Programs>;
 
  public:
   using base::ready, base::run;
@@ -42,20 +30,18 @@ class engine_with : public kernel::program_engine<actor, Programs> {
 
   /// A program from its recipe: `with` builds an image, or has it, and `load(recipe, build)` loads that.
   template <class Load>
-  static typename Programs::made make_program(builder& with, const kernel::program_root& root, Load&& load) {
-    const std::int64_t begin = now_ns();
-    const auto recipe = decode(kernel::recipe_of(root));
-    if (!recipe) return {error(reaction::fatal, "jit", "jit.compile: the recipe is damaged"), {}, {}};
-    build b = with.make(*recipe, [&root] { return kernel::is_cancelled(root); });
-    result<typename Programs::program_ref> made = b.failed ? *b.failed : load(recipe->full, b);
-    kernel::build_summary s{.source = b.source};
-    if (made) {
+  static typename base::made make_program(builder& with, const kernel::program_root& root, Load&& load) {
+    return base::built([&](kernel::build_summary& s, std::string& log) -> result<typename Programs::program_ref> {
+      const auto recipe = decode(kernel::recipe_of(root));
+      if (!recipe) return error(reaction::fatal, "jit", "jit.compile: the recipe is damaged");
+      build b = with.make(*recipe, [&root] { return kernel::is_cancelled(root); });
+      s.source = b.source;
+      log = std::move(b.log);
+      if (b.failed) return *b.failed;
+      auto program = TROUPE_TRY(load(recipe->full, b));
       s.image_bytes = b.image->size();
-      s.kernels = static_cast<std::uint32_t>((*made)->image().kernels().size());
-      s.globals = static_cast<std::uint32_t>((*made)->image().globals().size());
-    }
-    s.duration_ns = now_ns() - begin;
-    return {std::move(made), s, std::move(b.log)};
+      return program;
+    });
   }
 };
 

@@ -2,25 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/base/clock.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/kernel/engine/program_store.hpp>
+#include <troupe/kernel/requests.hpp>
 #include <troupe/worker/engine.hpp>
 
 namespace troupe::kernel {
 
-/// What the engines of all actors with kernels do alike. `Actor` names its requests: make, launch, write_global,
-/// read_global, read_summary, read_attributes, read_occupancy, unload. `Programs` runs the kernels.
-template <class Actor, class Programs>
+/// What the engines of all libraries with kernels do alike. `Programs` runs the kernels.
+template <fixed_string Library, class Programs>
 class program_engine {
  public:
-  using launch = typename Actor::launch;
-  using write_global = typename Actor::write_global;
-  using read_global = typename Actor::read_global;
-  using read_summary = typename Actor::read_summary;
-  using read_attributes = typename Actor::read_attributes;
-  using read_occupancy = typename Actor::read_occupancy;
+  using launch = kernel::launch<Library>;
+  using write_global = kernel::write_global<Library>;
+  using read_global = kernel::read_global<Library>;
+  using read_summary = kernel::read_summary<Library>;
+  using read_attributes = kernel::read_attributes<Library>;
+  using read_occupancy = kernel::read_occupancy<Library>;
 
-  result<void> run(const typename Actor::make& r, call&) { return programs_.make(root_at(r.root.data())); }
+  template <fixed_string Verb>
+  result<void> run(const make_program<Library, Verb>& r, call&) {
+    return programs_.make(root_at(r.root.data()));
+  }
   result<void> run(const launch& r, call& c) {
     return programs_.run(r.kernel.of().root(),
                          {.request = name_of<launch>().data(),
@@ -36,12 +40,12 @@ class program_engine {
                          c);
   }
   result<void> run(const write_global& r, call& c) {
-    return programs_.write(r.global.of().root(), r.global.name(), r.offset_bytes, r.source.data(), r.source.size(),
-                           name_of<write_global>(), c);
+    const auto target = TROUPE_TRY(programs_.place(r.global, r.offset_bytes, r.source.size(), name_of<write_global>()));
+    return Programs::copy(target.at, r.source.data(), r.source.size(), name_of<write_global>(), c);
   }
   result<void> run(const read_global& r, call& c) {
-    return programs_.read(r.global.of().root(), r.global.name(), r.offset_bytes, r.target.data(), r.target.size(),
-                          name_of<read_global>(), c);
+    const auto source = TROUPE_TRY(programs_.place(r.global, r.offset_bytes, r.target.size(), name_of<read_global>()));
+    return Programs::copy(r.target.data(), source.at, r.target.size(), name_of<read_global>(), c);
   }
   result<build_summary> run(const read_summary& r, call&) {
     return programs_.summary(root_at(r.root), name_of<read_summary>());
@@ -59,7 +63,7 @@ class program_engine {
                                                            .shared_bytes = r.shared_bytes,
                                                            .cluster = r.cluster});
   }
-  result<void> run(const typename Actor::unload& r, call&) {
+  result<void> run(const unload<Library>& r, call&) {
     programs_.unload(root_at(r.root.data()));
     return {};
   }
@@ -73,6 +77,23 @@ class program_engine {
   bool ready(const read_attributes& r) { return programs_.is_known(root_at(r.root.data())); }
 
  protected:
+  using made = typename Programs::made;
+
+  /// Makes a program by `build(summary, log)`, which notes where the image is from and how large it is.
+  template <class Build>
+  static made built(Build&& build) {
+    const std::int64_t begin = now_ns();
+    build_summary s;
+    std::string log;
+    result<typename Programs::program_ref> program = build(s, log);
+    if (program) {
+      s.kernels = static_cast<std::uint32_t>((*program)->image().kernels().size());
+      s.globals = static_cast<std::uint32_t>((*program)->image().globals().size());
+    }
+    s.duration_ns = now_ns() - begin;
+    return {std::move(program), s, std::move(log)};
+  }
+
   template <class... Parts>
   explicit program_engine(Parts&&... parts) : programs_(std::forward<Parts>(parts)...) {}
 

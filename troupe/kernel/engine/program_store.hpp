@@ -16,7 +16,7 @@
 #include <troupe/kernel/attributes.hpp>
 #include <troupe/kernel/dimensions.hpp>
 #include <troupe/kernel/engine/texts.hpp>
-#include <troupe/kernel/program_block.hpp>
+#include <troupe/kernel/program.hpp>
 #include <unordered_map>
 
 namespace troupe::kernel {
@@ -105,6 +105,10 @@ class program_store {
   };
   using maker = std::function<made(const program_root&)>;
 
+  struct placed_global {
+    program_ref of;  ///< stays while it is used
+    std::byte* at;
+  };
   struct found_kernel {
     const Image* image;
     typename loaded_program<Image>::kernel_type* kernel;
@@ -173,15 +177,14 @@ class program_store {
     last = known_.extract(root.id);
   }
 
-  /// Where `bytes` of a global variable are. Holds the program in `keep`.
-  result<std::byte*> place(const program_root& root, std::string_view name, extent offset, std::uint64_t bytes,
-                           std::string_view request, program_ref& keep) {
-    keep = TROUPE_TRY(find(root, request));
-    const auto global = TROUPE_TRY(keep->global(name, request));
+  /// Where `bytes` of a global variable are.
+  result<placed_global> place(const global& variable, extent offset, std::uint64_t bytes, std::string_view request) {
+    auto program = TROUPE_TRY(find(variable.of().root(), request));
+    const auto found = TROUPE_TRY(program->global(variable.name(), request));
     const auto first = static_cast<std::uint64_t>(offset.value());
-    if (const std::uint64_t all = global->bytes; first > all || bytes > all - first)
-      return not_in_global(request, global->name, all, first, bytes);
-    return static_cast<std::byte*>(global->address) + first;
+    if (const std::uint64_t all = found->bytes; first > all || bytes > all - first)
+      return not_in_global(request, found->name, all, first, bytes);
+    return placed_global{std::move(program), static_cast<std::byte*>(found->address) + first};
   }
   /// `attributes_of(kernel)` says what there is to know.
   result<described> attributes(const program_root& root, std::string_view name, std::string_view request) {

@@ -4,12 +4,12 @@
 
 #include <optional>
 #include <troupe/async/promise.hpp>
-#include <troupe/kernel/dimensions.hpp>
 #include <troupe/kernel/internal/listing.hpp>
-#include <troupe/kernel/program.hpp>
+#include <troupe/kernel/program_of.hpp>
+#include <troupe/kernel/requests.hpp>
 #include <troupe/request/describe.hpp>
 
-/// What the handles of all actors with kernels do, each with requests of its own.
+/// How the handles of all libraries with kernels do what they do.
 namespace troupe::kernel {
 
 inline std::optional<error> why_unusable(const program& p, std::string_view request) {
@@ -26,28 +26,39 @@ inline std::optional<error> why_unusable(const program& p, std::string_view requ
                               .request = {std::string(request), 0}});
 }
 
-template <class Request>
-pending<build_summary> ask_summary(const program& p) {
-  if (auto why = why_unusable(p, name_of<Request>())) return make_ready<build_summary>(*why);
-  return p.core()->gpu().ask(Request{.recipe = in<std::byte>(p.core()->recipe()),
-                                     .state = inout<std::byte>(p.core()->state()),
-                                     .root = p.core()->root().address});
+/// Has a worker make a program, by the request "LIBRARY.VERB".
+template <fixed_string Library, fixed_string Verb>
+program made_by(const device& gpu, const std::string& name, std::string_view recipe, std::uint64_t log_bytes) {
+  const auto core = std::make_shared<program_core>(gpu, name, recipe, log_bytes, [](const program_core& last) {
+    // Fire and forget: when the device has stopped or its mailbox is full, the worker keeps it until it ends.
+    (void)last.gpu().tell(unload<Library>{.root = out<std::byte>(last.root()), .state = out<std::byte>(last.state())},
+                          {.waits_for_room = false});
+  });
+  // A tell: should it be refused, the program is stale with the reason.
+  (void)gpu.tell(make_program<Library, Verb>{.recipe = in<std::byte>(core->recipe()),
+                                             .root = out<std::byte>(core->root()),
+                                             .state = out<std::byte>(core->state_and_log())});
+  return program(core);
+}
+/// A program whose every use is refused with that reason.
+inline program refused(const device& gpu, const std::string& name, const error& why) {
+  return program(std::make_shared<program_core>(gpu, name, why));
 }
 
-template <class Request>
-pending<void> ask_ready(const program& p) {
-  return ask_summary<Request>(p).then([core = p.core()](const result<build_summary>& r) -> result<void> {
+template <fixed_string Library>
+pending<build_summary> program_of<Library>::summary() const {
+  using request = read_summary<Library>;
+  if (auto why = why_unusable(*this, name_of<request>())) return make_ready<build_summary>(*why);
+  return core()->gpu().ask(request{.recipe = in<std::byte>(core()->recipe()),
+                                   .state = inout<std::byte>(core()->state()),
+                                   .root = core()->root().address});
+}
+
+template <fixed_string Library>
+pending<void> program_of<Library>::ready() const {
+  return summary().then([core = core()](const result<build_summary>& r) -> result<void> {
     if (r) return {};
     return core ? core->with_log(r.error()) : r.error();
-  });
-}
-
-/// The messages, whether it went well or not; an error when the program could not even be tried.
-template <class Request>
-pending<std::string> ask_log(const program& p) {
-  return ask_summary<Request>(p).then([core = p.core()](const result<build_summary>& r) -> result<std::string> {
-    if (!r && (!core || core->summary().written == 0)) return r.error();
-    return core->log();
   });
 }
 
@@ -70,34 +81,37 @@ void ask_attributes(const program& p, const std::string& kernel, extent room, pr
         answer->set(std::move(*read));
       });
 }
-template <class Request>
-pending<attributes> ask_attributes(const program& p, const std::string& kernel) {
-  if (auto why = why_unusable(p, name_of<Request>())) return make_ready<attributes>(*why);
-  promise<attributes> answer;
+template <fixed_string Library>
+pending<attributes> program_of<Library>::attributes(const std::string& kernel) const {
+  using request = read_attributes<Library>;
+  if (auto why = why_unusable(*this, name_of<request>())) return make_ready<troupe::kernel::attributes>(*why);
+  promise<troupe::kernel::attributes> answer;
   auto answered = answer.get_pending();
-  ask_attributes<Request>(p, kernel, 4096, std::move(answer));
+  ask_attributes<request>(*this, kernel, 4096, std::move(answer));
   return answered;
 }
 
-template <class Request>
-pending<occupancy> ask_occupancy(const program& p, const std::string& kernel, const dimensions& block,
-                                 extent shared_bytes, const dimensions& cluster) {
-  if (auto why = why_unusable(p, name_of<Request>())) return make_ready<occupancy>(*why);
-  return p.core()->gpu().ask(Request{.root = in<std::byte>(p.core()->root()),
-                                     .kernel = kernel,
-                                     .block = block,
-                                     .shared_bytes = shared_bytes,
-                                     .cluster = cluster});
+template <fixed_string Library>
+pending<occupancy> program_of<Library>::occupancy(const std::string& kernel, const dimensions& block,
+                                                  extent shared_bytes, const dimensions& cluster) const {
+  using request = read_occupancy<Library>;
+  if (auto why = why_unusable(*this, name_of<request>())) return make_ready<troupe::kernel::occupancy>(*why);
+  return core()->gpu().ask(request{.root = in<std::byte>(core()->root()),
+                                   .kernel = kernel,
+                                   .block = block,
+                                   .shared_bytes = shared_bytes,
+                                   .cluster = cluster});
 }
 
-template <class Request>
-pending<void> ask_unload(const program& p) {
-  if (auto why = why_unusable(p, name_of<Request>())) return make_ready<void>(*why);
-  if (!p.core()->claim_unload()) return make_ready<void>(*why_unusable(p, name_of<Request>()));
-  auto asked = p.core()->gpu().ask(
-      Request{.root = out<std::byte>(p.core()->root()), .state = out<std::byte>(p.core()->state())});
+template <fixed_string Library>
+pending<void> program_of<Library>::unload() const {
+  using request = troupe::kernel::unload<Library>;
+  if (auto why = why_unusable(*this, name_of<request>())) return make_ready<void>(*why);
+  if (!core()->claim_unload()) return make_ready<void>(*why_unusable(*this, name_of<request>()));
+  auto asked =
+      core()->gpu().ask(request{.root = out<std::byte>(core()->root()), .state = out<std::byte>(core()->state())});
   // Refused, because the mailbox is full say: then it is still loaded.
-  return std::move(asked).then([core = p.core()](const result<void>& r) {
+  return std::move(asked).then([core = core()](const result<void>& r) {
     if (!r && r.error().reaction() == reaction::retry_later)
       core->give_unload_back();
     else

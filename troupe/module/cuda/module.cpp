@@ -1,32 +1,24 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA engine of module: images loaded onto the GPU, and their kernels on the streams of the lanes.
-#include <troupe/base/clock.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/kernel/engine/cuda/programs.hpp>
 #include <troupe/module/internal/engine.hpp>
-#include <troupe/module/internal/recipe.hpp>
 
 namespace troupe::module {
 namespace {
 
 using kernel::gpu_programs;
 
-result<gpu_programs::program_ref> load(const kernel::program_root& root, const kernel::gpu_limits& limits,
-                                       kernel::build_summary& s) {
-  const auto recipe = decode(kernel::recipe_of(root));
-  if (!recipe) return error(reaction::fatal, "module", "module.load: the recipe is damaged");
-  const load_options& o = recipe->options;
+result<gpu_programs::program_ref> load(const recipe& r, const kernel::gpu_limits& limits) {
+  const load_options& o = r.options;
   if (o.flush_to_zero)
     return error(reaction::unsupported, "module",
                  "module.load: flush_to_zero is true, but on a GPU that was decided when image '" + o.name +
                      "' was compiled: leave it false");
   // A copy, which ends with a zero as the driver wants text to.
-  const std::string bytes(reinterpret_cast<const char*>(recipe->bytes.data()), recipe->bytes.size());
+  const std::string bytes(reinterpret_cast<const char*>(r.bytes.data()), r.bytes.size());
   auto image = TROUPE_TRY(kernel::gpu_image::load(bytes, o.name, limits));
-  s.image_bytes = bytes.size();
-  s.kernels = static_cast<std::uint32_t>(image.kernels().size());
-  s.globals = static_cast<std::uint32_t>(image.globals().size());
   return std::make_shared<const kernel::loaded_program<kernel::gpu_image>>(o.name, std::move(image), nullptr);
 }
 
@@ -41,12 +33,8 @@ class gpu_module : public engine_with<gpu_programs> {
 
  private:
   explicit gpu_module(const kernel::gpu_limits& limits)
-      : program_engine(limits, [limits](const kernel::program_root& root) -> gpu_programs::made {
-          const std::int64_t begin = now_ns();
-          kernel::build_summary s{.source = kernel::image_source::given};
-          auto program = load(root, limits, s);
-          s.duration_ns = now_ns() - begin;
-          return {std::move(program), s, {}};
+      : engine_with(limits, [limits](const kernel::program_root& root) {
+          return make_program(root, [&limits](const recipe& r) { return load(r, limits); });
         }) {}
 };
 
@@ -55,5 +43,4 @@ class gpu_module : public engine_with<gpu_programs> {
 
 // What waits for the GPU does so on a helper's thread: unloading, until what was launched before has run.
 using namespace troupe::module;
-TROUPE_ENGINE(gpu_module, "module", "cuda", troupe::slow<load_image>, launch, write_global, read_global, read_summary,
-              troupe::slow<read_attributes>, read_occupancy, troupe::slow<unload>)
+TROUPE_ENGINE(gpu_module, "module", "cuda", troupe::with_slow<requests, load_image, read_attributes, unload>)

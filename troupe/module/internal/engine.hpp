@@ -3,23 +3,31 @@
 #pragma once
 
 #include <troupe/kernel/engine/program_engine.hpp>
+#include <troupe/module/internal/recipe.hpp>
 #include <troupe/module/requests.hpp>
 
 namespace troupe::module {
 
-struct actor {
-  using make = load_image;
-  using launch = module::launch;
-  using write_global = module::write_global;
-  using read_global = module::read_global;
-  using read_summary = module::read_summary;
-  using read_attributes = module::read_attributes;
-  using read_occupancy = module::read_occupancy;
-  using unload = module::unload;
-};
-
 /// What the engines of module do alike. `Programs` runs the kernels.
 template <class Programs>
-using engine_with = kernel::program_engine<actor, Programs>;
+class engine_with : public kernel::program_engine<"module", Programs> {
+  using base = kernel::program_engine<"module", Programs>;
+
+ protected:
+  using base::base;
+
+  /// A program from its recipe: `load(recipe)` loads the image.
+  template <class Load>
+  static typename base::made make_program(const kernel::program_root& root, Load&& load) {
+    return base::built([&](kernel::build_summary& s, std::string&) -> result<typename Programs::program_ref> {
+      s.source = kernel::image_source::given;
+      const auto recipe = decode(kernel::recipe_of(root));
+      if (!recipe) return error(reaction::fatal, "module", "module.load: the recipe is damaged");
+      auto program = TROUPE_TRY(load(*recipe));
+      s.image_bytes = recipe->bytes.size();
+      return program;
+    });
+  }
+};
 
 }  // namespace troupe::module

@@ -119,8 +119,6 @@ std::optional<demangled_kernel> demangle_kernel(const std::string& mangled) {
   return out;
 }
 
-std::string demangle_variable(const std::string& mangled) { return demangled(mangled).value_or(mangled); }
-
 std::string mangle_variable(std::string_view name) {
   if (name.find("::") == name.npos) return std::string(name);
   std::string out = "_ZN";

@@ -19,9 +19,7 @@ struct demangled_kernel {
 /// Of parameters passed by value that are no numbers, and of what pointers to those point to, the size is 0.
 std::optional<demangled_kernel> demangle_kernel(const std::string& mangled);
 
-/// The name of a variable as C++ writes it: "ns::x" for "_ZN2ns1xE". As it is when it is not mangled.
-std::string demangle_variable(const std::string& mangled);
-/// And back, where it is a plain name in namespaces.
+/// "_ZN2ns1xE" for the variable "ns::x": of plain names in namespaces.
 std::string mangle_variable(std::string_view name);
 
 }  // namespace troupe::kernel

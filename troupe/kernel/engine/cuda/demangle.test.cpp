@@ -45,9 +45,7 @@ TEST(a_mangled_kernel, is_told_from_names_that_are_not_mangled) {
   EXPECT_EQ(seen("_ZN2ns1xE"), "none");
 }
 
-TEST(a_variable, is_named_as_in_c_plus_plus) {
-  EXPECT_EQ(demangle_variable("_ZN2ns1xE"), "ns::x");
-  EXPECT_EQ(demangle_variable("x"), "x");
+TEST(a_variable, is_found_by_its_name_in_c_plus_plus) {
   EXPECT_EQ(mangle_variable("ns::inner::x"), "_ZN2ns5inner1xE");
   EXPECT_EQ(mangle_variable("::ns::x"), "_ZN2ns1xE");
   EXPECT_EQ(mangle_variable("x"), "x");

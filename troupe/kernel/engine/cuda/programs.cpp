@@ -10,7 +10,7 @@ namespace troupe::kernel {
 namespace {
 
 unsigned count(const extent& e) noexcept { return static_cast<unsigned>(e.value()); }
-CUdeviceptr pointer(const std::byte* p) noexcept { return reinterpret_cast<CUdeviceptr>(p); }
+CUdeviceptr pointer(const void* p) noexcept { return reinterpret_cast<CUdeviceptr>(p); }
 CUstream stream_of(const call& c) noexcept { return static_cast<CUstream>(c.stream); }
 
 extent blocks_of(const dimensions& d) noexcept { return d.x * d.y * d.z; }
@@ -197,25 +197,13 @@ result<occupancy> gpu_programs::occupancy_of(const program_root& root, const occ
   return out;
 }
 
-result<void> gpu_programs::write(const program_root& root, std::string_view name, extent offset, const std::byte* from,
-                                 std::uint64_t bytes, std::string_view request, call& c) {
-  program_ref keep;
-  const auto to = TROUPE_TRY(place(root, name, offset, bytes, request, keep));
-  return cuda::done(::cuMemcpyAsync(pointer(to), pointer(from), bytes, stream_of(c)), request, "cuMemcpyAsync");
-}
-
-result<void> gpu_programs::read(const program_root& root, std::string_view name, extent offset, std::byte* to,
-                                std::uint64_t bytes, std::string_view request, call& c) {
-  program_ref keep;
-  const auto from = TROUPE_TRY(place(root, name, offset, bytes, request, keep));
+result<void> gpu_programs::copy(void* to, const void* from, std::uint64_t bytes, std::string_view request, call& c) {
   return cuda::done(::cuMemcpyAsync(pointer(to), pointer(from), bytes, stream_of(c)), request, "cuMemcpyAsync");
 }
 
 // A copy from memory that is not pinned may still be on its way to the GPU when the call returns.
 result<void> gpu_programs::put(std::byte* to, std::string_view what, std::string_view request, call& c) {
-  const CUresult r =
-      ::cuMemcpyAsync(pointer(to), reinterpret_cast<CUdeviceptr>(what.data()), what.size(), stream_of(c));
-  TROUPE_TRY(cuda::done(r, request, "cuMemcpyAsync"));
+  TROUPE_TRY(copy(to, what.data(), what.size(), request, c));
   return cuda::done(::cuStreamSynchronize(stream_of(c)), "cuStreamSynchronize");
 }
 

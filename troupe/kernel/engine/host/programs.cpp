@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/kernel/engine/host/programs.hpp>
@@ -78,22 +77,6 @@ result<occupancy> host_programs::occupancy_of(const program_root& root, const oc
   const bool fits = static_cast<bool>(
       check_launch(*kernel, dim{}, block, static_cast<std::uint64_t>(q.shared_bytes.value()), {.request = q.request}));
   return occupancy{.blocks = fits ? 1u : 0u, .processors = static_cast<std::uint32_t>(launcher_.threads())};
-}
-
-result<void> host_programs::write(const program_root& root, std::string_view name, extent offset, const std::byte* from,
-                                  std::uint64_t bytes, std::string_view request, call&) {
-  program_ref keep;
-  const auto to = TROUPE_TRY(place(root, name, offset, bytes, request, keep));
-  std::memcpy(to, from, bytes);
-  return {};
-}
-
-result<void> host_programs::read(const program_root& root, std::string_view name, extent offset, std::byte* to,
-                                 std::uint64_t bytes, std::string_view request, call&) {
-  program_ref keep;
-  const auto from = TROUPE_TRY(place(root, name, offset, bytes, request, keep));
-  std::memcpy(to, from, bytes);
-  return {};
 }
 
 }  // namespace troupe::kernel

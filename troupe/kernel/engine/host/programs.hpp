@@ -23,16 +23,14 @@ class host_programs : public program_store<host_image> {
 
   result<void> run(const program_root& root, const launch_order& l, call& c);
   result<occupancy> occupancy_of(const program_root& root, const occupancy_question& q);
-  /// Copies bytes to a global variable, or from it.
-  result<void> write(const program_root& root, std::string_view name, extent offset, const std::byte* from,
-                     std::uint64_t bytes, std::string_view request, call& c);
-  result<void> read(const program_root& root, std::string_view name, extent offset, std::byte* to, std::uint64_t bytes,
-                    std::string_view request, call& c);
 
-  /// Puts what the worker knows into memory of a request.
-  static result<void> put(std::byte* to, std::string_view what, std::string_view, call&) {
-    std::memcpy(to, what.data(), what.size());
+  static result<void> copy(void* to, const void* from, std::uint64_t bytes, std::string_view, call&) {
+    std::memcpy(to, from, bytes);
     return {};
+  }
+  /// Puts what the worker knows into memory of a request.
+  static result<void> put(std::byte* to, std::string_view what, std::string_view request, call& c) {
+    return copy(to, what.data(), what.size(), request, c);
   }
 
  private:
