@@ -183,8 +183,8 @@ __global__ void __launch_bounds__(N * 2) k(const T* in, T* __restrict__ out, con
   EXPECT_EQ(k->attributes.max_threads, 16u);
   ASSERT_EQ(k->parameters.size(), 8u);
   const auto text = [&](std::size_t i) {
-    const parameter& p = k->parameters[i];
-    return std::to_string(static_cast<int>(p.kind)) + " " + std::string(to_string(p.type)) + " " +
+    const parameter_attributes& p = k->parameters[i];
+    return std::to_string(static_cast<int>(p.passing)) + " " + std::string(to_string(p.element)) + " " +
            std::to_string(p.bytes) + " " + std::to_string(p.alignment);
   };
   EXPECT_EQ(text(0), "1 f32 4 4");
@@ -195,8 +195,8 @@ __global__ void __launch_bounds__(N * 2) k(const T* in, T* __restrict__ out, con
   EXPECT_EQ(text(5), "0 unknown 16 8");
   EXPECT_EQ(text(6), "2 unknown 0 1");
   EXPECT_EQ(text(7), "0 f32 4 4");
-  EXPECT_EQ(k->parameters[5].spelling, "pair");
-  EXPECT_EQ(image.find_kernel("k<double, 8>")->parameters[0].type, dtype::f64);
+  EXPECT_EQ(k->parameters[5].type, "pair");
+  EXPECT_EQ(image.find_kernel("k<double, 8>")->parameters[0].element, dtype::f64);
   EXPECT_EQ(image.find_kernel("k<int, 8>"), nullptr);
 }
 

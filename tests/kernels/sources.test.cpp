@@ -259,7 +259,7 @@ __global__ void twice(int* p, int by = 2) { *p *= by; }
   ASSERT_EQ(image.kernels().size(), 3u);
   const auto of = [&](const std::string& type) -> const loaded_kernel* {
     for (const loaded_kernel& k : image.kernels())
-      if (k.name == "ns::twice" && k.parameters.at(0).spelling.starts_with(type)) return &k;
+      if (k.name == "ns::twice" && k.parameters.at(0).type.starts_with(type)) return &k;
     return nullptr;
   };
   ASSERT_TRUE(of("int") && of("ns::pair"));

@@ -19,11 +19,11 @@ enum class passing : std::uint8_t {
 
 /// One parameter of a kernel.
 struct parameter_attributes {
-  std::string type;  ///< as C++ spells it
+  std::string type;  ///< as C++ spells it; empty when only its size is known
   enum passing passing = passing::value;
-  dtype element{};          ///< of the value or the buffer's elements; `dtype{}` for a struct or void
-  std::uint64_t bytes = 0;  ///< of the same; 0 for a pointer to void, or to what only the compiler knows
-  std::uint64_t alignment = 0;
+  dtype element{};              ///< of the value or the buffer's elements; `dtype{}` for a struct or void
+  std::uint64_t bytes = 0;      ///< of the same; 0 for a pointer to void, or to what only the compiler knows
+  std::uint64_t alignment = 0;  ///< of the same; 0 when nobody knows
 };
 
 /// What is known of a kernel of a loaded program.   cuFuncGetAttribute

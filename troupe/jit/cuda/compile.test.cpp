@@ -49,7 +49,7 @@ TEST(nvrtcs_image, has_the_names_of_the_source_behind_it) {
   const auto k = kernel::demangle_kernel(names.kernels[0].second);
   ASSERT_TRUE(k) << names.kernels[0].second;
   EXPECT_EQ(k->parameters.size(), 3u);
-  EXPECT_EQ(k->parameters[0].spelling, "const float*");
+  EXPECT_EQ(k->parameters[0].type, "const float*");
   ASSERT_EQ(names.globals.size(), 1u);
   EXPECT_EQ(names.globals[0].second, kernel::mangle_variable("ns::c"));
 }
@@ -345,9 +345,9 @@ TEST(a_kernel_with_tensor_maps, has_parameters_that_are_structs_by_value) {
   ASSERT_FALSE(c.failed) << why(c);
   const auto k = kernel::demangle_kernel(kernel::names_in(c.image).kernels.at(0).second);
   ASSERT_TRUE(k && k->parameters.size() == 3);
-  EXPECT_EQ(k->parameters[1].kind, kernel::parameter_kind::value);
-  EXPECT_EQ(k->parameters[1].type, dtype{});
-  EXPECT_EQ(k->parameters[1].spelling, "CUtensorMap");
+  EXPECT_EQ(k->parameters[1].passing, kernel::passing::value);
+  EXPECT_EQ(k->parameters[1].element, dtype{});
+  EXPECT_EQ(k->parameters[1].type, "CUtensorMap");
 }
 
 }  // namespace

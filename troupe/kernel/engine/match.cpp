@@ -13,11 +13,13 @@ std::size_t aligned(std::size_t at, std::size_t alignment) noexcept {
   return alignment == 0 ? at : (at + alignment - 1) / alignment * alignment;
 }
 
-bool is_pointer(const parameter& p) noexcept {
-  return p.kind == parameter_kind::pointer || p.kind == parameter_kind::const_pointer;
+bool is_pointer(const parameter_attributes& p) noexcept {
+  return p.passing == passing::pointer || p.passing == passing::const_pointer;
 }
-std::uint64_t size_of(const parameter& p) noexcept { return is_pointer(p) ? sizeof(void*) : p.bytes; }
-std::uint64_t alignment_of(const parameter& p) noexcept { return is_pointer(p) ? alignof(void*) : p.alignment; }
+std::uint64_t size_of(const parameter_attributes& p) noexcept { return is_pointer(p) ? sizeof(void*) : p.bytes; }
+std::uint64_t alignment_of(const parameter_attributes& p) noexcept {
+  return is_pointer(p) ? alignof(void*) : p.alignment;
+}
 
 std::string type_text(dtype type, std::uint64_t bytes, std::uint64_t alignment) {
   if (is_known(type)) return std::string(to_string(type));
@@ -34,51 +36,52 @@ std::string text_of(const arguments::seen& a) {
 }
 
 // "float *" of the compiler as people write it.
-std::string spelling(const parameter& p) {
-  if (p.kind == parameter_kind::unknown) return cat(p.bytes, " bytes of a type that its image does not tell");
-  std::string s = p.spelling;
+std::string spelling(const parameter_attributes& p) {
+  if (p.passing == passing::unknown) return cat(p.bytes, " bytes of a type that its image does not tell");
+  std::string s = p.type;
   if (const std::size_t star = s.find(" *"); star != std::string::npos) s.erase(star, 1);
   return "`" + s + "`";
 }
 
-bool same_type(const arguments::seen& a, const parameter& p) noexcept {
-  if (is_known(a.type) && is_known(p.type)) return a.type == p.type;
+bool same_type(const arguments::seen& a, const parameter_attributes& p) noexcept {
+  if (is_known(a.type) && is_known(p.element)) return a.type == p.element;
   if (a.bytes != p.bytes) return false;
-  return is_known(a.type) || is_known(p.type) || a.is != kind::value || p.alignment == 0 || a.alignment == p.alignment;
+  return is_known(a.type) || is_known(p.element) || a.is != kind::value || p.alignment == 0 ||
+         a.alignment == p.alignment;
 }
 
-bool takes_any_element(const parameter& p) noexcept {
-  return p.bytes == 0 || p.type == dtype::u8 || p.type == dtype::i8;
+bool takes_any_element(const parameter_attributes& p) noexcept {
+  return p.bytes == 0 || p.element == dtype::u8 || p.element == dtype::i8;
 }
 
 // What is wrong with passing `a` for `p`, after "but parameter 1 of saxpy is `float*`"; empty when nothing is.
-std::string mismatch(const arguments::seen& a, const parameter& p) {
+std::string mismatch(const arguments::seen& a, const parameter_attributes& p) {
   if (a.is == kind::map) {
-    const bool by_value = p.kind == parameter_kind::value || p.kind == parameter_kind::unknown;
-    if (by_value && p.bytes == tensor_descriptor_bytes && !is_known(p.type)) return "";
+    const bool by_value = p.passing == passing::value || p.passing == passing::unknown;
+    if (by_value && p.bytes == tensor_descriptor_bytes && !is_known(p.element)) return "";
     return "; expected `const __grid_constant__ CUtensorMap`";
   }
-  if (p.kind == parameter_kind::unknown) {
+  if (p.passing == passing::unknown) {
     const std::uint64_t bytes = a.is == kind::value ? a.bytes : sizeof(void*);
     return bytes == p.bytes ? "" : cat("; ", bytes, " bytes do not fit");
   }
   const bool pointer = is_pointer(p);
   if (a.is == kind::value && pointer) return ", a pointer; pass a buffer";
   if (a.is != kind::value && !pointer) return ", a value; pass it by value";
-  if (a.is == kind::value) return same_type(a, p) ? "" : "; expected " + type_text(p.type, p.bytes, p.alignment);
-  if (a.is == kind::read && p.kind == parameter_kind::pointer) return ", which it may write; pass inout(y) or out(y)";
-  if (a.is != kind::read && p.kind == parameter_kind::const_pointer) return ", which it only reads; pass in(x)";
+  if (a.is == kind::value) return same_type(a, p) ? "" : "; expected " + type_text(p.element, p.bytes, p.alignment);
+  if (a.is == kind::read && p.passing == passing::pointer) return ", which it may write; pass inout(y) or out(y)";
+  if (a.is != kind::read && p.passing == passing::const_pointer) return ", which it only reads; pass in(x)";
   if (takes_any_element(p) || same_type(a, p)) return "";
-  return "; expected elements of " + type_text(p.type, p.bytes, p.alignment);
+  return "; expected elements of " + type_text(p.element, p.bytes, p.alignment);
 }
 
 error refusal(std::string_view request, const std::string& text) {
   return error(reaction::caller_bug, "kernel", std::string(request) + ": " + text);
 }
 
-std::string parameter_list(const std::vector<parameter>& parameters) {
+std::string parameter_list(const std::vector<parameter_attributes>& parameters) {
   std::string list;
-  for (const parameter& p : parameters) list.append(list.empty() ? "" : ", ").append(spelling(p));
+  for (const parameter_attributes& p : parameters) list.append(list.empty() ? "" : ", ").append(spelling(p));
   return list.empty() ? "no parameters"
                       : cat(parameters.size(), parameters.size() == 1 ? " parameter (" : " parameters (", list, ")");
 }
@@ -95,13 +98,13 @@ std::optional<std::size_t> first_map_in(const arguments& given) {
   return found;
 }
 
-void argument_frame::make_room(const std::vector<parameter>& parameters) {
+void argument_frame::make_room(const std::vector<parameter_attributes>& parameters) {
   std::size_t bytes = 0;
   // What may be a map's lies like one.
-  const auto alignment = [](const parameter& p) {
+  const auto alignment = [](const parameter_attributes& p) {
     return size_of(p) == tensor_descriptor_bytes ? tensor_descriptor_alignment : alignment_of(p);
   };
-  for (const parameter& p : parameters) bytes = aligned(bytes, alignment(p)) + size_of(p);
+  for (const parameter_attributes& p : parameters) bytes = aligned(bytes, alignment(p)) + size_of(p);
   if (bytes > small_bytes) {
     large_.resize(bytes + most_alignment);
     values_ = large_.data() + (most_alignment - reinterpret_cast<std::uintptr_t>(large_.data()) % most_alignment);
@@ -113,7 +116,7 @@ void argument_frame::make_room(const std::vector<parameter>& parameters) {
 }
 
 result<void> argument_frame::fill(const arguments& given, const std::string& kernel,
-                                  const std::vector<parameter>& parameters, std::string_view request,
+                                  const std::vector<parameter_attributes>& parameters, std::string_view request,
                                   map_maker make_map) {
   if (given.size() != parameters.size()) [[unlikely]]
     return refusal(request, cat(given.size(), given.size() == 1 ? " argument was" : " arguments were", " given, but ",
@@ -122,7 +125,7 @@ result<void> argument_frame::fill(const arguments& given, const std::string& ker
   std::size_t i = 0, at = 0;
   std::string wrong;
   given.for_each([&](const arguments::seen& a) {
-    const parameter& p = parameters[i];
+    const parameter_attributes& p = parameters[i];
     if (wrong.empty()) {
       wrong = mismatch(a, p);
       if (!wrong.empty()) [[unlikely]]

@@ -6,7 +6,7 @@
 #include <optional>
 #include <troupe/base/result.hpp>
 #include <troupe/kernel/arguments.hpp>
-#include <troupe/kernel/parameter.hpp>
+#include <troupe/kernel/attributes.hpp>
 #include <vector>
 
 namespace troupe::kernel {
@@ -23,14 +23,15 @@ class argument_frame {
 
   /// Compares the arguments with the kernel's parameters, in number, kind, type and access, and lays them out. The
   /// error says which one does not match, and what to pass. `request` begins it.
-  result<void> fill(const arguments& given, const std::string& kernel, const std::vector<parameter>& parameters,
-                    std::string_view request, map_maker make_map = nullptr);
+  result<void> fill(const arguments& given, const std::string& kernel,
+                    const std::vector<parameter_attributes>& parameters, std::string_view request,
+                    map_maker make_map = nullptr);
   void** addresses() const noexcept { return addresses_; }
 
  private:
   static constexpr std::size_t few = 32, small_bytes = 1024, most_alignment = 128;
 
-  void make_room(const std::vector<parameter>& parameters);
+  void make_room(const std::vector<parameter_attributes>& parameters);
 
   void* few_[few];
   alignas(most_alignment) std::byte small_[small_bytes];

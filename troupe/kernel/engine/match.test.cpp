@@ -11,7 +11,7 @@ struct pair_of_floats {
 };
 
 // What a kernel k with these parameters says to an argument that is passed as a worker sees it.
-std::string answer(const std::vector<parameter>& parameters, const arguments& given,
+std::string answer(const std::vector<parameter_attributes>& parameters, const arguments& given,
                    argument_frame::map_maker make_map = nullptr, void* descriptor = nullptr) {
   std::vector<std::byte> bytes(given.encoded_bytes());
   given.encode(bytes.data());
@@ -22,7 +22,7 @@ std::string answer(const std::vector<parameter>& parameters, const arguments& gi
   return done ? "" : done.error().text();
 }
 
-parameter of_size(std::uint64_t bytes) { return {parameter_kind::unknown, dtype{}, bytes, 0, ""}; }
+parameter_attributes of_size(std::uint64_t bytes) { return {"", passing::unknown, dtype{}, bytes, 0}; }
 
 TEST(arguments_of_a_kernel, fit_a_parameter_of_which_only_the_size_is_known_when_they_have_that_size) {
   EXPECT_EQ(answer({of_size(4)}, {1.0f}), "");
@@ -37,7 +37,7 @@ TEST(arguments_of_a_kernel, fit_a_parameter_of_which_only_the_size_is_known_when
 }
 
 TEST(arguments_of_a_kernel, fit_a_struct_of_unknown_alignment_by_their_size) {
-  const parameter p{parameter_kind::value, dtype{}, 8, 0, "pair_of_floats"};
+  const parameter_attributes p{"pair_of_floats", passing::value, dtype{}, 8, 0};
   EXPECT_EQ(answer({p}, {pair_of_floats{1, 2}}), "");
   struct three {
     float a, b, c;
@@ -60,7 +60,7 @@ std::string write_descriptor(const tensor_layout& map, std::uint64_t address, vo
 }
 
 TEST(arguments_of_a_kernel, that_are_tensor_maps_become_descriptors_by_value) {
-  const parameter p{parameter_kind::value, dtype{}, 128, 0, "CUtensorMap_st"};
+  const parameter_attributes p{"CUtensorMap_st", passing::value, dtype{}, 128, 0};
   const tensor_map map(in<float>(0x1000, 4096), {.sizes = {64, 32}, .box = {32, 8}});
   descriptor d{};
   // Behind a byte and in a frame that is not the small one, too: the driver wants it aligned.
@@ -77,14 +77,14 @@ TEST(arguments_of_a_kernel, that_are_tensor_maps_become_descriptors_by_value) {
 TEST(arguments_of_a_kernel, that_are_tensor_maps_fit_a_parameter_that_is_one) {
   const tensor_map map(in<float>(0x1000, 4096), {.sizes = {64, 32}, .box = {32, 8}}),
       cube(in<float>(0x1000, 4096), {.sizes = {64, 32, 2}, .box = {32, 8, 1}});
-  EXPECT_EQ(answer({{parameter_kind::const_pointer, dtype::f32, 4, 4, "float const *"}}, {map}, &write_descriptor),
+  EXPECT_EQ(answer({{"float const *", passing::const_pointer, dtype::f32, 4, 4}}, {map}, &write_descriptor),
             "jit.launch: argument 0 is a tensor map, but parameter 0 of k is `float const*`; expected `const "
             "__grid_constant__ CUtensorMap`");
   EXPECT_NE(answer({of_size(64)}, {map}, &write_descriptor), "");
   EXPECT_EQ(answer({of_size(128)}, {cube}, &write_descriptor),
             "jit.launch: argument 0 is a tensor map that nobody likes");
   EXPECT_EQ(
-      answer({{parameter_kind::value, dtype{}, 128, 0, "CUtensorMap_st"}}, {in<float>(0x1000, 4)}),
+      answer({{"CUtensorMap_st", passing::value, dtype{}, 128, 0}}, {in<float>(0x1000, 4)}),
       "jit.launch: argument 0 is in(f32[4]), but parameter 0 of k is `CUtensorMap_st`, a value; pass it by value");
 }
 

@@ -30,22 +30,6 @@ std::string names_of(const List& list) {
   return out.empty() ? "none" : out;
 }
 
-/// The first whose name is this one, in which white space does not count; null when there is none.
-template <class List>
-const typename List::value_type* find_named(const List& list, std::string_view name) {
-  const auto without_spaces = [](std::string_view text) {
-    std::string out(text);
-    std::erase_if(out, [](char c) { return c == ' ' || c == '\t' || c == '\n'; });
-    return out;
-  };
-  for (const auto& one : list)
-    if (one.name == name) return &one;
-  const std::string wanted = without_spaces(name);
-  for (const auto& one : list)
-    if (without_spaces(one.name) == wanted) return &one;
-  return nullptr;
-}
-
 /// What a block of a kernel may have.
 struct block_room {
   std::uint32_t max_threads;          ///< as the kernel was compiled

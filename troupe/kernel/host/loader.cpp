@@ -15,6 +15,7 @@
 #include <troupe/kernel/host/internal/seal.hpp>
 #include <troupe/kernel/host/launcher.hpp>
 #include <troupe/kernel/host/loader.hpp>
+#include <troupe/kernel/internal/find_named.hpp>
 
 #include <cerrno>
 #include <cstdlib>
@@ -142,11 +143,11 @@ result<loaded_kernel> read_kernel(const troupe_host_kernel& k, std::uint64_t sha
       return refuse(reaction::caller_bug, image,
                     cat("has a kernel ", out.name, " whose parameter ", out.parameters.size(), " is of kind ", p.kind,
                         "; expected a value (0) or a pointer (1, 2)"));
-    out.parameters.push_back({.kind = static_cast<parameter_kind>(p.kind),
-                              .type = known(p.dtype),
+    out.parameters.push_back({.type = p.type ? p.type : "",
+                              .passing = static_cast<passing>(p.kind),
+                              .element = known(p.dtype),
                               .bytes = p.bytes,
-                              .alignment = p.alignment,
-                              .spelling = p.type ? p.type : ""});
+                              .alignment = p.alignment});
   }
   out.attributes.how = static_cast<execution>(k.how);
   out.attributes.max_threads = k.max_threads;
@@ -167,23 +168,6 @@ result<loaded_global> read_global(const troupe_host_global& g, const std::string
                       "' whose entry is not complete; expected a name and an address");
   return loaded_global{
       .name = g.name, .address = g.address, .bytes = g.bytes, .constant = g.constant != 0, .type = known(g.dtype)};
-}
-
-std::string without_spaces(std::string_view text) {
-  std::string out;
-  for (char c : text)
-    if (c != ' ' && c != '\t' && c != '\n') out += c;
-  return out;
-}
-
-template <class T>
-const T* find(const std::vector<T>& all, std::string_view name) {
-  for (const T& x : all)
-    if (x.name == name) return &x;
-  const std::string wanted = without_spaces(name);
-  for (const T& x : all)
-    if (without_spaces(x.name) == wanted) return &x;
-  return nullptr;
 }
 
 }  // namespace
@@ -227,7 +211,11 @@ result<loaded_image> loaded_image::load(std::span<const std::byte> bytes, const 
   return loaded_image(std::move(c));
 }
 
-const loaded_kernel* loaded_image::find_kernel(std::string_view name) const noexcept { return find(kernels(), name); }
-const loaded_global* loaded_image::find_global(std::string_view name) const noexcept { return find(globals(), name); }
+const loaded_kernel* loaded_image::find_kernel(std::string_view name) const noexcept {
+  return find_named(kernels(), name);
+}
+const loaded_global* loaded_image::find_global(std::string_view name) const noexcept {
+  return find_named(globals(), name);
+}
 
 }  // namespace troupe::kernel

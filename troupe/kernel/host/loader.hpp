@@ -11,8 +11,8 @@
 #include <string_view>
 #include <troupe/base/dtype.hpp>
 #include <troupe/base/result.hpp>
+#include <troupe/kernel/attributes.hpp>
 #include <troupe/kernel/host/execution.hpp>
-#include <troupe/kernel/parameter.hpp>
 #include <vector>
 
 namespace troupe::kernel {
@@ -29,7 +29,7 @@ struct kernel_attributes {
 /// A kernel of a loaded image. Belongs to it.
 struct loaded_kernel {
   std::string name;
-  std::vector<parameter> parameters;
+  std::vector<parameter_attributes> parameters;
   kernel_attributes attributes;
   std::uint32_t (*run)(troupe_host_block*);
 };

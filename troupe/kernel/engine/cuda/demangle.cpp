@@ -72,16 +72,16 @@ dtype type_of(std::string_view name) noexcept {
 }
 
 // "float const*" becomes "const float*", as people write it.
-parameter parameter_of(std::string_view text) {
+parameter_attributes parameter_of(std::string_view text) {
   constexpr std::string_view constant = " const", restricted = " __restrict__";
   if (text.ends_with(restricted)) text.remove_suffix(restricted.size());
-  parameter p{parameter_kind::value, type_of(text), bytes_of(type_of(text)), bytes_of(type_of(text)),
-              std::string(text)};
+  parameter_attributes p{std::string(text), passing::value, type_of(text), bytes_of(type_of(text)),
+                         bytes_of(type_of(text))};
   // "double const (*) [30]": of what a pointer to arrays points to, it is only known whether it may be written.
   for (const std::string_view to_arrays : {" (*) [", " (&) ["}) {
     const std::size_t at = text.find(to_arrays);
     if (at == std::string_view::npos || !text.ends_with(']')) continue;
-    p.kind = text.substr(0, at).ends_with(constant) ? parameter_kind::const_pointer : parameter_kind::pointer;
+    p.passing = text.substr(0, at).ends_with(constant) ? passing::const_pointer : passing::pointer;
     return p;
   }
   const bool reference = text.ends_with('&');
@@ -90,11 +90,11 @@ parameter parameter_of(std::string_view text) {
   const bool reads_only = text.ends_with(constant);
   if (reads_only) text.remove_suffix(constant.size());
   // Of a pointer to pointers, or to functions, nothing more is known.
-  p.kind = reads_only ? parameter_kind::const_pointer : parameter_kind::pointer;
-  p.type = type_of(text);
-  p.bytes = p.alignment = bytes_of(p.type);
+  p.passing = reads_only ? passing::const_pointer : passing::pointer;
+  p.element = type_of(text);
+  p.bytes = p.alignment = bytes_of(p.element);
   if (!text.ends_with('*') && !text.ends_with('&'))
-    p.spelling = (reads_only ? "const " : "") + std::string(text) + (reference ? "&" : "*");
+    p.type = (reads_only ? "const " : "") + std::string(text) + (reference ? "&" : "*");
   return p;
 }
 

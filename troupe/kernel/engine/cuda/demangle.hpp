@@ -4,7 +4,7 @@
 
 #include <optional>
 #include <string>
-#include <troupe/kernel/parameter.hpp>
+#include <troupe/kernel/attributes.hpp>
 #include <vector>
 
 namespace troupe::kernel {
@@ -12,7 +12,7 @@ namespace troupe::kernel {
 /// What a mangled name tells of its kernel.
 struct demangled_kernel {
   std::string name;  ///< "ns::reduce<float, 256>"
-  std::vector<parameter> parameters;
+  std::vector<parameter_attributes> parameters;
 };
 
 /// Nothing when it is no mangled name of a function: of one that is `extern "C"`, say.

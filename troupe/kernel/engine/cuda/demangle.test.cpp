@@ -12,8 +12,8 @@ std::string seen(const std::string& mangled) {
   if (!k) return "none";
   const char* const kinds[] = {" value ", " const_pointer ", " pointer ", " unknown "};
   std::string out;
-  for (const parameter& p : k->parameters)
-    out += (out.empty() ? "" : ", ") + p.spelling + kinds[static_cast<int>(p.kind)] + std::string(to_string(p.type));
+  for (const parameter_attributes& p : k->parameters)
+    out += (out.empty() ? "" : ", ") + p.type + kinds[static_cast<int>(p.passing)] + std::string(to_string(p.element));
   return k->name + "(" + out + ")";
 }
 

@@ -8,7 +8,7 @@
 #include <troupe/kernel/engine/cuda/demangle.hpp>
 #include <troupe/kernel/engine/cuda/image.hpp>
 #include <troupe/kernel/engine/cuda/names.hpp>
-#include <troupe/kernel/engine/texts.hpp>
+#include <troupe/kernel/internal/find_named.hpp>
 
 namespace troupe::kernel {
 namespace {
@@ -65,20 +65,19 @@ class jit_options {
 };
 
 // As far as the driver tells them, with the types of the mangled name where both agree.
-std::vector<parameter> parameters_of(CUfunction f, const std::string& mangled) {
+std::vector<parameter_attributes> parameters_of(CUfunction f, const std::string& mangled) {
   std::vector<std::uint64_t> sizes;
   for (std::size_t offset = 0, bytes = 0; ::cuFuncGetParamInfo(f, sizes.size(), &offset, &bytes) == CUDA_SUCCESS;)
     sizes.push_back(bytes);
-  std::vector<parameter> out;
+  std::vector<parameter_attributes> out;
   if (auto known = demangle_kernel(mangled); known && known->parameters.size() == sizes.size())
     out = std::move(known->parameters);
-  out.resize(sizes.size(), {parameter_kind::unknown, dtype{}, 0, 0, {}});
+  out.resize(sizes.size(), {.passing = passing::unknown});
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    parameter& p = out[i];
-    const bool pointer = p.kind == parameter_kind::pointer || p.kind == parameter_kind::const_pointer;
-    if (pointer ? sizes[i] != sizeof(void*) : p.bytes != 0 && p.bytes != sizes[i])
-      p = {parameter_kind::unknown, dtype{}, 0, 0, {}};
-    if (p.kind == parameter_kind::unknown || p.kind == parameter_kind::value) p.bytes = sizes[i];
+    parameter_attributes& p = out[i];
+    const bool pointer = p.passing == passing::pointer || p.passing == passing::const_pointer;
+    if (pointer ? sizes[i] != sizeof(void*) : p.bytes != 0 && p.bytes != sizes[i]) p = {.passing = passing::unknown};
+    if (p.passing == passing::unknown || p.passing == passing::value) p.bytes = sizes[i];
   }
   return out;
 }
@@ -149,14 +148,13 @@ result<void> gpu_image::read_kernels(const std::string& bytes, const std::string
       if (r == CUDA_SUCCESS) r = ::cuFuncGetAttribute(&value, a, f);
       return static_cast<std::uint32_t>(value);
     };
-    gpu_kernel k{.name = {},
-                 .parameters = {},
-                 .function = f,
-                 .max_threads = attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
-                 .static_shared_bytes = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
-                 .local_bytes = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
-                 .registers = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS),
-                 .constant_bytes = attribute(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES)};
+    gpu_kernel k{{.max_threads = attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+                  .static_shared_bytes = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+                  .local_bytes = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
+                  .registers = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS),
+                  .constant_bytes = attribute(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES),
+                  .execution = "on the GPU"},
+                 f};
     // For all launches: what each takes is its own affair.
     if (r == CUDA_SUCCESS && k.static_shared_bytes < limits.shared_bytes)
       r = ::cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -197,20 +195,6 @@ const gpu_global* gpu_image::find_global(std::string_view name) const {
   std::erase(plain, ' ');
   if (::cuModuleGetGlobal(&at, &bytes, module_.get(), mangle_variable(plain).c_str()) != CUDA_SUCCESS) return nullptr;
   return &globals_->all.emplace_back(gpu_global{plain, reinterpret_cast<void*>(at), bytes});
-}
-
-attributes attributes_of(const gpu_kernel& k) {
-  attributes a{.name = k.name,
-               .max_threads = k.max_threads,
-               .static_shared_bytes = k.static_shared_bytes,
-               .local_bytes = k.local_bytes,
-               .registers = k.registers,
-               .constant_bytes = k.constant_bytes,
-               .execution = "on the GPU",
-               .parameters = {}};
-  for (const parameter& p : k.parameters)
-    a.parameters.push_back({p.spelling, static_cast<passing>(p.kind), p.type, p.bytes, p.alignment});
-  return a;
 }
 
 }  // namespace troupe::kernel

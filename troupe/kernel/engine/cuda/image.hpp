@@ -12,7 +12,6 @@
 #include <troupe/base/result.hpp>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/kernel/attributes.hpp>
-#include <troupe/kernel/parameter.hpp>
 #include <vector>
 
 namespace troupe::kernel {
@@ -28,11 +27,8 @@ struct gpu_limits {
 };
 
 /// A kernel of an image on the GPU. Belongs to it.
-struct gpu_kernel {
-  std::string name;
-  std::vector<parameter> parameters;
-  CUfunction function;
-  std::uint32_t max_threads, static_shared_bytes, local_bytes, registers, constant_bytes;
+struct gpu_kernel : attributes {
+  CUfunction function = nullptr;
 };
 
 struct gpu_global {
@@ -79,6 +75,6 @@ class gpu_image {
   std::unique_ptr<variables> globals_;
 };
 
-attributes attributes_of(const gpu_kernel& k);
+inline const attributes& attributes_of(const gpu_kernel& k) noexcept { return k; }
 
 }  // namespace troupe::kernel

@@ -21,10 +21,8 @@ attributes attributes_of(const loaded_kernel& k) {
                .static_shared_bytes = k.attributes.static_shared_bytes,
                .local_bytes = k.attributes.stack_bytes,
                .execution = std::string(to_string(k.attributes.how)),
-               .parameters = {}};
+               .parameters = k.parameters};
   if (!k.attributes.reason.empty()) a.execution += ": " + k.attributes.reason;
-  for (const parameter& p : k.parameters)
-    a.parameters.push_back({p.spelling, static_cast<passing>(p.kind), p.type, p.bytes, p.alignment});
   return a;
 }
 

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace troupe::kernel {
+
+/// The first whose name is this one, in which white space does not count; null when there is none.
+template <class List>
+const typename List::value_type* find_named(const List& list, std::string_view name) {
+  const auto without_spaces = [](std::string_view text) {
+    std::string out(text);
+    std::erase_if(out, [](char c) { return c == ' ' || c == '\t' || c == '\n'; });
+    return out;
+  };
+  for (const auto& one : list)
+    if (one.name == name) return &one;
+  const std::string wanted = without_spaces(name);
+  for (const auto& one : list)
+    if (without_spaces(one.name) == wanted) return &one;
+  return nullptr;
+}
+
+}  // namespace troupe::kernel
