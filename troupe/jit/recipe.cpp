@@ -128,23 +128,61 @@ result<void> check_numbers(const recipe& r) {
   return {};
 }
 
+template <class T>
+void put(byte_writer& to, const T& number) {
+  to.value(number);
+}
+void put(byte_writer& to, const text& t) { to.text(t); }
+void put(byte_writer& to, const list<std::string>& all) { to.texts(all); }
 // In order: recipes that say the same are the same bytes.
-void write(byte_writer& to, named_texts texts) {
-  std::sort(texts.begin(), texts.end());
-  to.value(static_cast<std::uint64_t>(texts.size()));
-  for (const auto& [key, value] : texts) {
+void put(byte_writer& to, named_texts all) {
+  std::sort(all.begin(), all.end());
+  to.value(static_cast<std::uint64_t>(all.size()));
+  for (const auto& [key, value] : all) {
     to.text(key);
     to.text(value);
   }
 }
+void put(byte_writer& to, const list<unit>& all) {
+  to.value(static_cast<std::uint64_t>(all.size()));
+  for (const unit& u : all) {
+    to.text(u.name);
+    to.text(u.source);
+    to.text({reinterpret_cast<const char*>(u.image.data()), u.image.size()});
+  }
+}
 
-named_texts read_texts(byte_reader& from) {
-  named_texts texts;
+template <class T>
+void get(byte_reader& from, T& number) {
+  number = from.value<T>();
+}
+void get(byte_reader& from, text& t) { t = from.text(); }
+void get(byte_reader& from, list<std::string>& all) { all = from.texts(); }
+void get(byte_reader& from, named_texts& all) {
   for (auto n = from.value<std::uint64_t>(); n > 0 && from.sound(); --n) {
     std::string key(from.text());
-    texts.emplace_back(std::move(key), from.text());
+    all.emplace_back(std::move(key), from.text());
   }
-  return texts;
+}
+void get(byte_reader& from, list<unit>& all) {
+  for (auto n = from.value<std::uint64_t>(); n > 0 && from.sound(); --n) {
+    unit u{.name = std::string(from.text()), .source = std::string(from.text())};
+    const auto image = std::as_bytes(std::span(from.text()));
+    u.image.assign(image.begin(), image.end());
+    all.push_back(std::move(u));
+  }
+}
+
+// The fields in the order of their bytes: those that decide what is compiled, and the others.
+template <class Recipe, class F>
+void visit_what(Recipe& r, F&& all) {
+  all(r.source, r.name, r.kernels, r.globals, r.headers, r.include_paths, r.definitions, r.standard, r.fast_math,
+      r.flush_to_zero, r.fuse_multiply_add, r.optimisation, r.debug_information, r.max_registers, r.architecture,
+      r.options, r.relocatable, r.link_time_optimisation, r.units);
+}
+template <class Recipe, class F>
+void visit_rest(Recipe& r, F&& all) {
+  all(r.compiler, r.timeout.nanoseconds, r.cache, r.log_bytes, r.precompiled_headers);
 }
 
 }  // namespace
@@ -163,38 +201,10 @@ result<void> check(const recipe& r) {
 }
 
 std::string encode(const recipe& r) {
-  byte_writer what;
-  what.text(r.source);
-  what.text(r.name);
-  what.texts(r.kernels);
-  what.texts(r.globals);
-  write(what, r.headers);
-  what.texts(r.include_paths);
-  write(what, r.definitions);
-  what.value(r.standard);
-  what.value(r.fast_math);
-  what.value(r.flush_to_zero);
-  what.value(r.fuse_multiply_add);
-  what.value(r.optimisation);
-  what.value(r.debug_information);
-  what.value(r.max_registers);
-  what.text(r.architecture);
-  what.texts(r.options);
-  what.value(r.relocatable);
-  what.value(r.link_time_optimisation);
-  what.value(static_cast<std::uint64_t>(r.units.size()));
-  for (const unit& u : r.units) {
-    what.text(u.name);
-    what.text(u.source);
-    what.text({reinterpret_cast<const char*>(u.image.data()), u.image.size()});
-  }
-  byte_writer all;
+  byte_writer what, all;
+  visit_what(r, [&](const auto&... field) { (put(what, field), ...); });
   all.text(what.bytes());
-  all.text(r.compiler);
-  all.value(r.timeout.nanoseconds);
-  all.value(r.cache);
-  all.value(r.log_bytes);
-  all.value(r.precompiled_headers);
+  visit_rest(r, [&](const auto&... field) { (put(all, field), ...); });
   return std::move(all).bytes();
 }
 
@@ -202,37 +212,9 @@ std::optional<decoded_recipe> decode(std::string_view bytes) {
   byte_reader all(bytes);
   decoded_recipe d;
   d.what = all.text();
-  recipe& r = d.full;
-  r.compiler = all.text();
-  r.timeout.nanoseconds = all.value<std::int64_t>();
-  r.cache = all.value<cache_use>();
-  r.log_bytes = all.value<std::uint64_t>();
-  r.precompiled_headers = all.value<bool>();
   byte_reader what(d.what);
-  r.source = what.text();
-  r.name = what.text();
-  r.kernels = what.texts();
-  r.globals = what.texts();
-  r.headers = read_texts(what);
-  r.include_paths = what.texts();
-  r.definitions = read_texts(what);
-  r.standard = what.value<int>();
-  r.fast_math = what.value<bool>();
-  r.flush_to_zero = what.value<bool>();
-  r.fuse_multiply_add = what.value<bool>();
-  r.optimisation = what.value<int>();
-  r.debug_information = what.value<bool>();
-  r.max_registers = what.value<int>();
-  r.architecture = what.text();
-  r.options = what.texts();
-  r.relocatable = what.value<bool>();
-  r.link_time_optimisation = what.value<bool>();
-  for (auto n = what.value<std::uint64_t>(); n > 0 && what.sound(); --n) {
-    unit u{.name = std::string(what.text()), .source = std::string(what.text())};
-    const auto image = std::as_bytes(std::span(what.text()));
-    u.image.assign(image.begin(), image.end());
-    r.units.push_back(std::move(u));
-  }
+  visit_rest(d.full, [&](auto&... field) { (get(all, field), ...); });
+  visit_what(d.full, [&](auto&... field) { (get(what, field), ...); });
   if (!all.sound() || !what.sound()) return std::nullopt;
   return d;
 }
