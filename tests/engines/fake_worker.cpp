@@ -13,6 +13,7 @@
 #include <string>
 #include <troupe/channel/control_socket.hpp>
 #include <troupe/channel/process.hpp>
+#include <troupe/worker/internal/packet.hpp>
 #include <troupe/worker/internal/protocol.hpp>
 #include <vector>
 
@@ -24,10 +25,7 @@ void say(control_socket& to, protocol::message kind, std::uint32_t reaction, con
   protocol::control_message m{};
   m.kind = kind;
   m.reaction = reaction;
-  std::vector<std::byte> packet(sizeof m + text.size());
-  std::memcpy(packet.data(), &m, sizeof m);
-  std::memcpy(packet.data() + sizeof m, text.data(), text.size());
-  (void)to.send(packet);
+  (void)to.send(protocol::packet_of(m, text));
 }
 
 // Answers the first question for memory with an address that belongs to others.

@@ -10,6 +10,7 @@
 #include <troupe/channel/mapping.hpp>
 #include <troupe/device/internal/launched_worker.hpp>
 #include <troupe/device/internal/report.hpp>
+#include <troupe/worker/internal/packet.hpp>
 #include <troupe/worker/internal/session.hpp>
 
 namespace troupe {
@@ -20,11 +21,8 @@ constexpr std::size_t longest_library = 64;  // of a name that a worker tells, a
 // So long is waited for a worker that is behind with its messages: it may have been told of much memory at once.
 std::int64_t in_a_second() { return now_ns() + 1'000'000'000; }
 
-std::vector<std::byte> packet_of(const protocol::control_message& m, const std::string& text = {}) {
-  std::vector<std::byte> out(sizeof m + text.size());
-  std::memcpy(out.data(), &m, sizeof m);
-  std::memcpy(out.data() + sizeof m, text.data(), text.size());
-  return out;
+std::vector<std::byte> message_of(protocol::message kind, const std::string& text = {}) {
+  return protocol::packet_of(protocol::control_message{.kind = kind}, text);
 }
 
 }  // namespace
@@ -58,7 +56,7 @@ result<void> launched_worker::greet(const protocol::worker_settings& settings, c
   m.kind = protocol::message::hello;
   m.settings = settings;
   const int fds[] = {channel_->fd(), mailbox.fd(), makers_.fd()};
-  auto sent = socket_.send(packet_of(m, text), fds);
+  auto sent = socket_.send(protocol::packet_of(m, text), fds);
   makers_ = {};  // when the worker is gone, its end is closed
   return sent;
 }
@@ -85,7 +83,7 @@ result<void> launched_worker::send_memory(protocol::message kind, const protocol
   protocol::control_message m{};
   m.kind = kind;
   m.memory = place;
-  return outbox_.post(packet_of(m), std::move(file), in_a_second());
+  return outbox_.post(protocol::packet_of(m), std::move(file), in_a_second());
 }
 
 result<void> launched_worker::send_map(std::uint64_t address, const std::shared_ptr<const memory_file>& memory,
@@ -115,31 +113,20 @@ result<void> launched_worker::send_serve(const protocol::service& s) {
   protocol::control_message m{};
   m.kind = protocol::message::serve;
   m.serving = s;
-  return outbox_.post(packet_of(m), {}, in_a_second());
+  return outbox_.post(protocol::packet_of(m), {}, in_a_second());
 }
 
 void launched_worker::send_stop() noexcept {
-  protocol::control_message m{};
-  m.kind = protocol::message::stop;
-  (void)outbox_.post(packet_of(m), {}, in_a_second());  // one that cannot take it is killed when its time is over
+  // One that cannot take it is killed when its time is over.
+  (void)outbox_.post(message_of(protocol::message::stop), {}, in_a_second());
 }
 
-void launched_worker::send_ping() noexcept {
-  protocol::control_message m{};
-  m.kind = protocol::message::ping;
-  (void)outbox_.post_at_once(packet_of(m));
-}
+void launched_worker::send_ping() noexcept { (void)outbox_.post_at_once(message_of(protocol::message::ping)); }
 
-bool launched_worker::send_look() noexcept {
-  protocol::control_message m{};
-  m.kind = protocol::message::look;
-  return outbox_.post_at_once(packet_of(m));
-}
+bool launched_worker::send_look() noexcept { return outbox_.post_at_once(message_of(protocol::message::look)); }
 
 result<void> launched_worker::send_load(const std::string& library) {
-  protocol::control_message m{};
-  m.kind = protocol::message::load;
-  return outbox_.post(packet_of(m, library), {}, in_a_second());
+  return outbox_.post(message_of(protocol::message::load, library), {}, in_a_second());
 }
 
 void launched_worker::kill() noexcept {
@@ -155,11 +142,11 @@ worker_link::news launched_worker::receive() {
     gone_ = true;
     return {news::kind::gone, {}, reaction::context_lost};
   }
+  const std::span heard(packet.data(), got->bytes);
   protocol::control_message m;
-  if (got->bytes < sizeof m)
+  if (!protocol::read_head(heard, m))
     return {news::kind::failed, "the worker sent a message that is too short", reaction::fatal};
-  std::memcpy(&m, packet.data(), sizeof m);
-  std::string text(reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m);
+  std::string text = protocol::text_behind(heard, m);
   make_printable(text);
   if (m.kind == protocol::message::ready) {
     if (auto ok = outbox_.deliver(); !ok) return {news::kind::failed, ok.error().text(), ok.error().reaction()};

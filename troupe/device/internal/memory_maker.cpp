@@ -3,12 +3,12 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <thread>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
 #include <troupe/device/internal/memory_maker.hpp>
 #include <troupe/device/internal/report.hpp>
+#include <troupe/worker/internal/packet.hpp>
 #include <troupe/worker/internal/protocol.hpp>
 
 namespace troupe {
@@ -114,8 +114,7 @@ result<memory_maker::answer> memory_maker::ask(protocol::wanted_memory wanted, c
     if (!got) return leave(("wrote nonsense: " + got.error().text()).c_str());
     if (got->outcome == control_socket::outcome::timed_out) return too_late();
     if (got->outcome == control_socket::outcome::closed) return leave("has ended");
-    if (got->bytes < sizeof head) return leave("wrote nonsense");
-    std::memcpy(&head, packet.data(), sizeof head);
+    if (!protocol::read_head(std::span(packet.data(), got->bytes), head)) return leave("wrote nonsense");
     if (head.number > wanted.number || head.number <= heard_) return leave("wrote nonsense");
     heard_ = head.number;
     if (head.number == wanted.number) break;
@@ -127,7 +126,7 @@ result<memory_maker::answer> memory_maker::ask(protocol::wanted_memory wanted, c
   if (head.made == 1 && opens != nullptr && got->fds.empty()) return answer{};
   if (head.made == 1 && opens == nullptr && !managed && got->fds.size() == 1) return answer{std::move(got->fds[0]), 0};
   if (head.made != 0 || head.reaction > static_cast<std::uint32_t>(reaction::fatal)) return leave("wrote nonsense");
-  std::string text(reinterpret_cast<const char*>(packet.data()) + sizeof head, got->bytes - sizeof head);
+  std::string text = protocol::text_behind(std::span(packet.data(), got->bytes), head);
   make_printable(text);
   return error(static_cast<reaction>(head.reaction), "memory", call + text);
 }

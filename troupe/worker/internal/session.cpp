@@ -23,6 +23,7 @@
 #include <troupe/channel/process.hpp>
 #include <troupe/worker/internal/errands.hpp>
 #include <troupe/worker/internal/last_words.hpp>
+#include <troupe/worker/internal/packet.hpp>
 #include <troupe/worker/internal/placed_memory.hpp>
 #include <troupe/worker/internal/platform.hpp>
 #include <troupe/worker/internal/pump.hpp>
@@ -126,10 +127,8 @@ void worker_session::tell(protocol::message kind, const std::string& text, react
   protocol::control_message m{};
   m.kind = kind;
   m.reaction = static_cast<std::uint32_t>(how);
-  std::vector<std::byte> packet(sizeof m + std::min(text.size(), most_message_bytes - sizeof m));
-  std::memcpy(packet.data(), &m, sizeof m);
-  std::memcpy(packet.data() + sizeof m, text.data(), packet.size() - sizeof m);
-  (void)application_.send(packet);  // when the application is gone, so is the one who would want to know
+  // When the application is gone, so is the one who would want to know.
+  (void)application_.send(protocol::packet_of(m, std::string_view(text).substr(0, most_message_bytes - sizeof m)));
 }
 
 void worker_session::tell(const error& why) { tell(protocol::message::failed, why.text(), why.reaction()); }
@@ -137,17 +136,16 @@ void worker_session::tell(const error& why) { tell(protocol::message::failed, wh
 result<void> worker_session::begin() {
   std::vector<std::byte> packet(most_message_bytes);
   auto got = TROUPE_TRY(application_.receive(packet, 3));
+  const std::span greeted(packet.data(), got.bytes);
   protocol::control_message m;
-  if (got.outcome != control_socket::outcome::message || got.bytes < sizeof m || got.fds.size() != 3)
+  if (got.outcome != control_socket::outcome::message || !protocol::read_head(greeted, m) || got.fds.size() != 3)
     return bad_greeting("no greeting came");
-  std::memcpy(&m, packet.data(), sizeof m);
   if (m.kind != protocol::message::hello) return bad_greeting("the first message was not a greeting");
   if (m.settings.version != protocol::version) {
     return bad_greeting(cat("the application speaks protocol ", m.settings.version, ", this worker ", protocol::version,
                             "; install application and worker from the same version of Troupe"));
   }
-  const greeting g =
-      parse(m.settings, std::string(reinterpret_cast<const char*>(packet.data()) + sizeof m, got.bytes - sizeof m));
+  const greeting g = parse(m.settings, protocol::text_behind(greeted, m));
   order_limit_ns_ = g.settings.order_limit_ns;
   if (home_ == home::process) {
     TROUPE_TRY(die_with_parent(static_cast<int>(g.settings.parent)));
@@ -277,11 +275,8 @@ void worker_session::make_memory() {
                                      .reaction = made ? 0u : static_cast<std::uint32_t>(made.error().reaction()),
                                      .address = address,
                                      .number = wanted.number};
-    std::vector<std::byte> packet(sizeof head + text.size());
-    std::memcpy(packet.data(), &head, sizeof head);
-    std::memcpy(packet.data() + sizeof head, text.data(), text.size());
     const int fd = made ? made->get() : -1;
-    if (!state_->asks_for_memory.send(packet, std::span(&fd, fd >= 0 ? 1 : 0))) return;
+    if (!state_->asks_for_memory.send(protocol::packet_of(head, text), std::span(&fd, fd >= 0 ? 1 : 0))) return;
   }
 }
 
@@ -296,30 +291,29 @@ void worker_session::listen() {
       tell(got.error());
       return end();
     }
+    const std::span heard(packet.data(), got->bytes);
     protocol::control_message m;
-    if (got->outcome != control_socket::outcome::message || got->bytes < sizeof m) {
+    if (got->outcome != control_socket::outcome::message || !protocol::read_head(heard, m)) {
       // The application is gone. In a process of its own nothing is worth tidying, and a lane may be stuck in an
       // engine.
       if (home_ == home::process) ::_exit(0);
       return stop();
     }
-    std::memcpy(&m, packet.data(), sizeof m);
     if (m.kind == protocol::message::stop) return stop();
     if (m.kind == protocol::message::ping) {
       const std::int64_t since = state_->orders->busy_since_ns();
       if (since == 0 || now_ns() - since < order_limit_ns_) tell(protocol::message::pong, {});
       continue;
     }
-    state_->orders->add(
-        [this, m, text = std::string(reinterpret_cast<const char*>(packet.data()) + sizeof m, got->bytes - sizeof m),
-         fds = std::make_shared<std::vector<file_descriptor>>(std::move(got->fds))] {
-          if (state_->disobeyed) return;  // what needs its memory must not find that of later orders
-          if (auto ok = obey(m, text, std::move(*fds)); !ok) {
-            state_->disobeyed = true;
-            tell(ok.error());
-            end();
-          }
-        });
+    state_->orders->add([this, m, text = protocol::text_behind(heard, m),
+                         fds = std::make_shared<std::vector<file_descriptor>>(std::move(got->fds))] {
+      if (state_->disobeyed) return;  // what needs its memory must not find that of later orders
+      if (auto ok = obey(m, text, std::move(*fds)); !ok) {
+        state_->disobeyed = true;
+        tell(ok.error());
+        end();
+      }
+    });
   }
 }
 
