@@ -114,10 +114,6 @@ class fake_driver {
       return one.size() > call.size() && one.starts_with(call) && one[call.size()] == '(';
     }));
   }
-  void forget_calls() {
-    const std::scoped_lock guard(mutex_);
-    calls_.clear();
-  }
   /// How many pieces of memory there are now, and whether the GPU can read `address`, which is the host's.
   std::size_t device_pieces() const { return pieces_of(device_); }
   std::size_t pinned_pieces() const { return pieces_of(pinned_); }
