@@ -1,20 +1,47 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# troupe_add_component(name [DEPENDS component...] [LINK library...] [OWN header...])
+# troupe_add_component(name [DEPENDS component...] [LINK library...] [OWN header...] [APPLICATION source... [APPLICATION_DEPENDS component...]])
 #   Makes troupe::<name> from the current folder: *.cpp (not *.test.cpp) into a static library, or a header-only target where there
 #   are none; *.test.cpp into one test program; every public header compiled alone; headers installed.
 #   internal/ is compiled and tested like the rest, but never installed; nor are the headers that OWN names, which are for all
 #   components but not for users.
+#   APPLICATION names the sources that a program needs and no engine: they are troupe::<name>, the others troupe::<name>_requests, which it
+#   links. Without it troupe::<name> is all of them.
 function(troupe_add_component name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK;OWN")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK;OWN;APPLICATION;APPLICATION_DEPENDS")
   file(GLOB sources CONFIGURE_DEPENDS *.cpp internal/*.cpp)
   file(GLOB tests CONFIGURE_DEPENDS *.test.cpp internal/*.test.cpp)
   file(GLOB headers CONFIGURE_DEPENDS *.hpp)
   list(REMOVE_ITEM sources ${tests} "")
+  if(arg_APPLICATION)
+    list(TRANSFORM arg_APPLICATION PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    list(REMOVE_ITEM sources ${arg_APPLICATION})
+    troupe_add_component_library(${name}_requests SOURCES ${sources} DEPENDS ${arg_DEPENDS} LINK ${arg_LINK})
+    troupe_add_component_library(${name} SOURCES ${arg_APPLICATION} DEPENDS ${name}_requests ${arg_APPLICATION_DEPENDS})
+  else()
+    troupe_add_component_library(${name} SOURCES ${sources} DEPENDS ${arg_DEPENDS} LINK ${arg_LINK})
+  endif()
+  if(TROUPE_INSTALL)
+    set(installed ${headers})
+    list(TRANSFORM arg_OWN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    list(REMOVE_ITEM installed ${arg_OWN} "")
+    troupe_install_headers(${installed})
+  endif()
+  if(TROUPE_TESTS)
+    troupe_check_headers(${name} ${headers})
+    if(tests)
+      troupe_add_test(${name} SOURCES ${tests} LINK troupe::${name})
+    endif()
+  endif()
+endfunction()
+
+# troupe_add_component_library(name [SOURCES file...] [DEPENDS component...] [LINK library...]): troupe::<name>, and its installation.
+function(troupe_add_component_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LINK")
   set(scope PUBLIC)
-  if(sources)
-    add_library(troupe_${name} STATIC ${sources})
+  if(arg_SOURCES)
+    add_library(troupe_${name} STATIC ${arg_SOURCES})
   else()
     add_library(troupe_${name} INTERFACE)
     set(scope INTERFACE)
@@ -26,16 +53,6 @@ function(troupe_add_component name)
   target_link_libraries(troupe_${name} ${scope} ${arg_DEPENDS} ${arg_LINK} troupe_settings)
   if(TROUPE_INSTALL)
     troupe_install_target(troupe_${name} ${CMAKE_INSTALL_LIBDIR} COMPONENT troupe_development EXPORT troupe_targets)
-    set(installed ${headers})
-    list(TRANSFORM arg_OWN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-    list(REMOVE_ITEM installed ${arg_OWN} "")
-    troupe_install_headers(${installed})
-  endif()
-  if(TROUPE_TESTS)
-    troupe_check_headers(${name} ${headers})
-    if(tests)
-      troupe_add_test(${name} SOURCES ${tests} LINK troupe::${name})
-    endif()
   endif()
 endfunction()
 

@@ -15,9 +15,12 @@ function(troupe_add_engine library backend)
     set(directory ${CMAKE_CURRENT_BINARY_DIR}/engines$<1:>)
   endif()
   set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${library}.${backend} SUFFIX .so LIBRARY_OUTPUT_DIRECTORY ${directory})
-  target_link_libraries(${target} PRIVATE troupe::worker ${arg_COMPONENT} ${arg_LINK})
+  target_link_libraries(${target} PRIVATE troupe::engine_sdk ${arg_COMPONENT} ${arg_LINK})
   # The worker loads many engines: each keeps its own copy of our static libraries to itself.
   target_link_options(${target} PRIVATE LINKER:--exclude-libs,ALL LINKER:-Bsymbolic)
+  if(TROUPE_RUNTIME_SUBDIR AND NOT TROUPE_SANITIZE)  # whose functions the program brings
+    target_link_options(${target} PRIVATE LINKER:--no-undefined)
+  endif()
   set(needs ${directory}/${library}.${backend}.needs)
   file(GENERATE OUTPUT ${needs} CONTENT "${arg_PACKAGE}\n")
   if(TROUPE_RUNTIME_SUBDIR)

@@ -137,9 +137,10 @@ std::string optional_engine::text() const {
 }
 
 std::vector<optional_engine> left_out(const std::vector<engine_report>& engines) {
-  static constexpr optional_engine optional[] = {{"blas", "blas.host", "libopenblas-pthread-dev"},
-                                                 {"blas", "blas.cuda", "cuBLAS and nvcc of the CUDA toolkit"},
-                                                 {"graph", "graph.cuda", "nvcc of the CUDA toolkit"}};
+  // What the libraries say of themselves: troupe_add_library_actor.
+  static constexpr optional_engine optional[] = {
+#include "optional_engines.inc"
+  };
   const bool with_cuda =
       std::any_of(engines.begin(), engines.end(), [](const engine_report& e) { return e.file.backend == "cuda"; });
   std::vector<optional_engine> out;

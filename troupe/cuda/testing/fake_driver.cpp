@@ -124,6 +124,7 @@ CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, CUs
 
 // -- streams and events
 
+NOTED(cuStreamCreate, (CUstream*, unsigned), "cuStreamCreate")
 NOTED(cuStreamDestroy, (CUstream), "cuStreamDestroy")
 CUresult cuStreamSynchronize(CUstream) {
   NOTE("cuStreamSynchronize");
@@ -234,6 +235,19 @@ CUresult cuLaunchKernel(CUfunction f, unsigned bx, unsigned by, unsigned bz, uns
   }
   return driver().enqueue(std::move(work), "cuLaunchKernel", kernel.name, blocks, threads);
 }
+
+NOTED(cuLaunchKernelEx, (const CUlaunchConfig*, CUfunction, void**, void**), "cuLaunchKernelEx")
+NOTED(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int*, CUfunction, int, std::size_t),
+      "cuOccupancyMaxActiveBlocksPerMultiprocessor")
+NOTED(cuOccupancyMaxActiveClusters, (int*, CUfunction, const CUlaunchConfig*), "cuOccupancyMaxActiveClusters")
+NOTED(cuOccupancyMaxPotentialBlockSize, (int*, int*, CUfunction, CUoccupancyB2DSize, std::size_t, int),
+      "cuOccupancyMaxPotentialBlockSize")
+NOTED(cuOccupancyMaxPotentialClusterSize, (int*, CUfunction, const CUlaunchConfig*),
+      "cuOccupancyMaxPotentialClusterSize")
+NOTED(cuTensorMapEncodeTiled,
+      (CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const cuuint32_t*,
+       const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill),
+      "cuTensorMapEncodeTiled")
 
 // -- graphs
 

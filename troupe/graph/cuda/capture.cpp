@@ -8,7 +8,7 @@
 #include <troupe/cuda/errors.hpp>
 #include <troupe/graph/internal/tree.hpp>
 
-// The fatbin that was made of condition.cu.
+// The fatbin that was made of capture.cu.
 TROUPE_EMBEDDED(troupe_graph_kernels, TROUPE_KERNELS);
 
 namespace troupe::graph {

@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: The Troupe authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# troupe_add_library_actor(name [option...]): everything of a library actor, from the current folder. What a file is, its place and name say:
+#   *.cpp, internal/*.cpp, *.hpp   requests and their checks: troupe::<name>, or troupe::<name>_requests where there is APPLICATION
+#   *.test.cpp                     tests of those, of refusals for example: troupe_<name>_test
+#   host/*.cpp, cuda/*.cpp         the engines <name>.host and <name>.cuda: troupe_engine_<name>_host, made of troupe_<name>_host_objects
+#   cuda/X.cu                      kernels of our own, embedded in cuda/X.cpp as TROUPE_KERNELS; they may include cuda/*.cuh, *.inc, kernel_*.hpp
+#   host/*.test.cpp                tests of the host engine, with the suites of numerics/: troupe_<name>_host_test
+#   cuda/*.test.cpp                tests of the CUDA engine's sources without a GPU, on the fake driver and what fakes the vendor's library,
+#                                  cuda/testing/*.cpp: troupe_<name>_cuda_fakes_test
+#   numerics/*.test.cpp            what the requests compute, for both engines: in troupe_<name>_host_test, and in troupe_<name>_cuda_test, which
+#                                  needs a GPU: scripts/gpu finds it
+#   contract/*.contract.cpp        the library's part of tests/contract, where its host engine is
+#   host/CMakeLists.txt, cuda/CMakeLists.txt   what else an engine needs, if anything: run before the engine is made. A source that a target
+#                                  of theirs has is not the engine's.
+# Options:
+#   DEPENDS component...           what the requests are written with, beside troupe::request
+#   APPLICATION source...          sources that send requests or use a device otherwise; they are troupe::<name>, which engines do not link
+#   APPLICATION_DEPENDS component...  what those depend on, beside the requests
+#   OWN header...                  see troupe_add_component
+#   HOST_LINK, CUDA_LINK target... the vendor's library. An engine is left out where it is missing, and `troupe doctor` tells so.
+#   HOST_PACKAGE, CUDA_PACKAGE     what a user must install where the vendor's library is missing at run time
+#   HOST_BUILD_PACKAGE, CUDA_BUILD_PACKAGE   what to install to build the engine, where that may be left out
+#   HOST_PARTS, CUDA_PARTS target...  libraries of our own that an engine is made of; the tests of its sources link them, too
+#   GPU_PARTS number               in how many processes the suites run on a GPU at the same time (4)
+#   CUDA_FAKES_COMPUTE             of blas alone: the fakes of its vendor's library compute, and all suites run on them
+function(troupe_add_library_actor name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA_FAKES_COMPUTE" "HOST_PACKAGE;CUDA_PACKAGE;HOST_BUILD_PACKAGE;CUDA_BUILD_PACKAGE;GPU_PARTS"
+    "DEPENDS;APPLICATION;APPLICATION_DEPENDS;OWN;HOST_LINK;CUDA_LINK;HOST_PARTS;CUDA_PARTS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "troupe_add_library_actor(${name}): ${arg_UNPARSED_ARGUMENTS} is no option; cmake/troupe_add_library_actor.cmake lists them")
+  endif()
+  troupe_add_component(${name} DEPENDS request ${arg_DEPENDS} OWN ${arg_OWN} APPLICATION ${arg_APPLICATION} APPLICATION_DEPENDS ${arg_APPLICATION_DEPENDS})
+  set_property(GLOBAL APPEND PROPERTY TROUPE_LIBRARY_ACTORS ${name})
+  set(requests troupe::${name})
+  if(arg_APPLICATION)
+    set(requests troupe::${name}_requests)
+  endif()
+  file(GLOB suites CONFIGURE_DEPENDS numerics/*.test.cpp)
+  if(TROUPE_TESTS AND suites)
+    find_package(GTest REQUIRED)
+    add_library(troupe_${name}_numerics OBJECT ${suites})
+    target_link_libraries(troupe_${name}_numerics PRIVATE ${requests} troupe_engine_tests GTest::gtest)
+  endif()
+  troupe_add_host_engine_of(${name} ${requests})
+  troupe_add_cuda_engine_of(${name} ${requests})
+  if(TROUPE_TESTS AND TARGET troupe_engine_${name}_host)
+    file(GLOB cases CONFIGURE_DEPENDS contract/*.contract.cpp)
+    set_property(GLOBAL APPEND PROPERTY TROUPE_CONTRACT_SOURCES ${cases})
+  endif()
+endfunction()
+
+# The rest is for the function above, whose arguments it sees.
+
+# Sets `sources` to those of the engine in the folder `backend`, and `tests` to their tests.
+macro(troupe_sources_of_engine backend)
+  file(GLOB tests CONFIGURE_DEPENDS ${backend}/*.test.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${backend}/*.cpp)
+  list(REMOVE_ITEM sources ${tests} "")
+  set(folders ${CMAKE_CURRENT_SOURCE_DIR})
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${backend}/CMakeLists.txt)
+    add_subdirectory(${backend})
+    list(APPEND folders ${CMAKE_CURRENT_SOURCE_DIR}/${backend})
+  endif()
+  foreach(folder ${folders})
+    get_property(others DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+    foreach(other ${others})
+      get_target_property(taken ${other} SOURCES)
+      if(taken)
+        foreach(source ${taken})
+          cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder} NORMALIZE)
+          list(REMOVE_ITEM sources ${source})
+        endforeach()
+      endif()
+    endforeach()
+  endforeach()
+endmacro()
+
+# Sets `missing` to what an engine that links the targets cannot be built without, and to nothing where all is there.
+macro(troupe_find_missing)
+  set(missing)
+  foreach(library ${ARGN})
+    if(library MATCHES "::" AND NOT TARGET ${library})
+      list(APPEND missing ${library})
+    endif()
+  endforeach()
+  list(JOIN missing " and " missing)
+endmacro()
+
+# Makes the entry of `troupe doctor` for an engine that may be left out.
+function(troupe_add_optional_engine library backend package)
+  set_property(GLOBAL APPEND PROPERTY TROUPE_OPTIONAL_ENGINES "{\"${library}\", \"${library}.${backend}\", \"${package}\"},\n")
+endfunction()
+
+macro(troupe_add_host_engine_of name requests)
+  troupe_sources_of_engine(host)
+  if(arg_HOST_BUILD_PACKAGE)
+    troupe_add_optional_engine(${name} host "${arg_HOST_BUILD_PACKAGE}")
+  endif()
+  troupe_find_missing(${arg_HOST_LINK})
+  if(missing)
+    message(STATUS "troupe: ${name}.host is left out, because ${missing} was not found; to build it, install ${arg_HOST_BUILD_PACKAGE}")
+  elseif(sources)
+    add_library(troupe_${name}_host_objects OBJECT ${sources})
+    target_link_libraries(troupe_${name}_host_objects PRIVATE troupe::engine_sdk ${requests} ${arg_HOST_LINK} ${arg_HOST_PARTS})
+    troupe_add_engine(${name} host SOURCES $<TARGET_OBJECTS:troupe_${name}_host_objects> COMPONENT ${requests} LINK ${arg_HOST_LINK} ${arg_HOST_PARTS}
+      PACKAGE "${arg_HOST_PACKAGE}")
+    if(TROUPE_TESTS AND (tests OR TARGET troupe_${name}_numerics))
+      troupe_add_test(${name}_host SOURCES ${tests} LINK troupe::${name} ${arg_HOST_PARTS} troupe_engine_tests)
+      troupe_test_engine(troupe_${name}_host_test ${name} troupe_engine_${name}_host)
+    endif()
+  endif()
+endmacro()
+
+# The program gets the suites of the library, for the engine.
+function(troupe_test_engine program name engine)
+  target_compile_definitions(${program} PRIVATE TROUPE_ENGINE_UNDER_TEST="$<TARGET_FILE:${engine}>")
+  add_dependencies(${program} ${engine})
+  if(TARGET troupe_${name}_numerics)
+    target_sources(${program} PRIVATE $<TARGET_OBJECTS:troupe_${name}_numerics>)
+  endif()
+  target_sources(${program} PRIVATE ${PROJECT_SOURCE_DIR}/tests/numerics/engine_of_program.cpp)
+endfunction()
+
+macro(troupe_add_cuda_engine_of name requests)
+  file(GLOB kernels CONFIGURE_DEPENDS cuda/*.cu)
+  set(packages ${arg_CUDA_BUILD_PACKAGE})
+  if(kernels)
+    list(APPEND packages nvcc)
+  endif()
+  if(packages)
+    list(JOIN packages " and " packages)
+    troupe_add_optional_engine(${name} cuda "${packages} of the CUDA toolkit")
+  endif()
+  if(TROUPE_HAS_CUDA)
+    troupe_sources_of_engine(cuda)
+    troupe_find_missing(${arg_CUDA_LINK})
+    if(kernels AND NOT CUDAToolkit_NVCC_EXECUTABLE)
+      string(APPEND missing "${missing:+ and }nvcc")
+    endif()
+    if(missing)
+      message(STATUS "troupe: ${name}.cuda is left out, because the CUDA toolkit was found without ${missing}")
+    elseif(sources)
+      troupe_add_cuda_engine_from(${name} ${requests})
+    endif()
+  endif()
+endmacro()
+
+macro(troupe_add_cuda_engine_from name requests)
+  set(package "an NVIDIA driver for CUDA 12.8 or newer")
+  if(arg_CUDA_PACKAGE)
+    set(package "${arg_CUDA_PACKAGE}")
+  endif()
+  add_library(troupe_${name}_cuda_objects OBJECT ${sources})
+  target_link_libraries(troupe_${name}_cuda_objects PRIVATE troupe_cuda_kit ${requests} ${arg_CUDA_LINK} ${arg_CUDA_PARTS})
+  file(GLOB included CONFIGURE_DEPENDS cuda/*.cuh cuda/*.inc cuda/kernel_*.hpp)
+  foreach(kernel ${kernels})
+    get_filename_component(stem ${kernel} NAME_WE)
+    set(image ${name}_${stem})
+    if(stem STREQUAL "kernels")
+      set(image ${name})
+    endif()
+    troupe_add_kernels(${image} SOURCE ${kernel} EMBEDDED_IN ${CMAKE_CURRENT_SOURCE_DIR}/cuda/${stem}.cpp DEPENDS ${included})
+    add_dependencies(troupe_${name}_cuda_objects troupe_${image}_kernels)
+  endforeach()
+  troupe_add_engine(${name} cuda SOURCES $<TARGET_OBJECTS:troupe_${name}_cuda_objects> COMPONENT ${requests}
+    LINK ${arg_CUDA_PARTS} troupe_cuda_kit ${arg_CUDA_LINK} CUDA::cuda_driver PACKAGE "${package}")
+  if(TROUPE_TESTS)
+    if(TARGET troupe_${name}_numerics)
+      # Needs a GPU, and fails without one.
+      add_executable(troupe_${name}_cuda_test ${PROJECT_SOURCE_DIR}/tests/numerics/cuda/gpu.cpp)
+      target_link_libraries(troupe_${name}_cuda_test PRIVATE ${requests} troupe_engine_tests CUDA::cuda_driver GTest::gtest_main)
+      troupe_test_engine(troupe_${name}_cuda_test ${name} troupe_engine_${name}_cuda)
+      troupe_add_gpu_suites(${name} "${arg_GPU_PARTS}" "${kernels}")
+    endif()
+    file(GLOB fakes CONFIGURE_DEPENDS cuda/testing/*.cpp)
+    if(arg_CUDA_FAKES_COMPUTE)
+      troupe_test_on_computing_fakes(${name} ${requests})
+    elseif(tests)
+      troupe_add_test(${name}_cuda_fakes SOURCES ${tests} ${fakes} $<TARGET_OBJECTS:troupe_${name}_cuda_objects>
+        LINK troupe::${name} ${arg_CUDA_PARTS} troupe_cuda_fake_driver troupe_cuda_kit)
+      target_include_directories(troupe_${name}_cuda_fakes_test SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+    endif()
+  endif()
+endmacro()
+
+# The lines of tests/gpu/programs for the suites of a library: as they are, and below the tools of compute-sanitizer. racecheck and synccheck
+# look at our own kernels alone, troupe_<name>_*: those of vendors hand data over by means that racecheck does not know.
+function(troupe_add_gpu_suites name parts kernels)
+  if(NOT parts)
+    set(parts 4)
+  endif()
+  set(engine "TROUPE_ENGINE_UNDER_TEST=$here/libexec/troupe/engines/${name}.cuda.so")
+  set(program "$here/tests/troupe_${name}_cuda_test")
+  set(lines "test ${name} ${parts} 550 ${engine} ${program}\nsanitize ${name}.memcheck 16 580 ${engine} $sanitizer --tool memcheck ${program}\n")
+  if(kernels)
+    foreach(tool racecheck synccheck)
+      string(APPEND lines "sanitize ${name}.${tool} 16 580 ${engine} $sanitizer --tool ${tool} --kernel-name kns=troupe_${name}_ ${program}\n")
+    endforeach()
+  endif()
+  set_property(GLOBAL APPEND_STRING PROPERTY TROUPE_GPU_PROGRAMS "${lines}")
+  set_property(GLOBAL APPEND PROPERTY TROUPE_GPU_TARGETS troupe_${name}_cuda_test)
+endfunction()
+
+# The engine on a fake driver and fakes of its vendor's library that compute by the definitions on the processor. (The threads of its blocks are
+# contexts of one thread, which sanitizers do not follow.)
+macro(troupe_test_on_computing_fakes name requests)
+  if(NOT TROUPE_SANITIZE)
+    set(engine troupe_${name}_cuda_on_fakes)
+    add_library(${engine} MODULE $<TARGET_OBJECTS:troupe_${name}_cuda_objects> ${fakes})
+    target_link_libraries(${engine} PRIVATE troupe_cuda_fake_driver troupe_cuda_kit ${requests})
+    target_link_options(${engine} PRIVATE LINKER:--exclude-libs,ALL LINKER:-Bsymbolic LINKER:--no-undefined)
+    troupe_add_test(${name}_cuda_fakes SOURCES ${tests} LINK ${requests} troupe_engine_tests)
+    add_dependencies(troupe_${name}_cuda_fakes_test ${engine})
+    target_include_directories(troupe_${name}_cuda_fakes_test SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+    target_compile_definitions(troupe_${name}_cuda_fakes_test PRIVATE TROUPE_ENGINE_UNDER_TEST="$<TARGET_FILE:${engine}>")
+  endif()
+endmacro()
