@@ -44,6 +44,7 @@ struct unload {
 }  // namespace
 
 using graph_requests = testing::Types<launch, unload>;
+static_assert(covers<graph_requests, graph::all_requests>);
 INSTANTIATE_TYPED_TEST_SUITE_P(graph, library_actor, graph_requests);
 
 }  // namespace troupe::whole

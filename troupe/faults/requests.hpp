@@ -5,6 +5,7 @@
 #include <optional>
 #include <troupe/memory/buffer.hpp>
 #include <troupe/request/checker.hpp>
+#include <troupe/request/request_list.hpp>
 
 /// A library actor that breaks things, for tests: each request does in the worker what its name says, as a broken
 /// kernel or vendor library would. With isolation::thread that is the application.
@@ -146,5 +147,9 @@ struct garbage {
   TROUPE_REQUEST("faults.garbage", seed, through)
   void check(checker&) const {}
 };
+
+using all_requests =
+    request_list<segmentation_fault, abort, abort_in_helper, illegal_instruction, floating_point_trap, exit,
+                 stack_overflow, failed_assertion, shared_memory_overflow, hang, exhaust_memory, wild_write, garbage>;
 
 }  // namespace troupe::faults

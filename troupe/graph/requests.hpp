@@ -3,6 +3,7 @@
 #pragma once
 
 #include <troupe/graph/recorded.hpp>
+#include <troupe/request/request_list.hpp>
 
 namespace troupe::graph {
 
@@ -25,5 +26,7 @@ struct unload {
   TROUPE_REQUEST("graph.unload", root)
   void check(checker& c) const;
 };
+
+using all_requests = request_list<launch, unload>;
 
 }  // namespace troupe::graph

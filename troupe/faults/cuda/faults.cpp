@@ -159,6 +159,4 @@ struct cuda_engine {
 }  // namespace troupe::faults
 
 using namespace troupe::faults;
-TROUPE_ENGINE(cuda_engine, "faults", "cuda", segmentation_fault, troupe::faults::abort, troupe::slow<abort_in_helper>,
-              illegal_instruction, floating_point_trap, troupe::faults::exit, stack_overflow, failed_assertion,
-              shared_memory_overflow, hang, exhaust_memory, wild_write, garbage)
+TROUPE_ENGINE(cuda_engine, "faults", "cuda", troupe::with_slow<all_requests, abort_in_helper>)

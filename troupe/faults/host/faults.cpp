@@ -95,6 +95,4 @@ struct host_engine {
 }  // namespace troupe::faults
 
 using namespace troupe::faults;
-TROUPE_ENGINE(host_engine, "faults", "host", segmentation_fault, troupe::faults::abort, troupe::slow<abort_in_helper>,
-              illegal_instruction, floating_point_trap, troupe::faults::exit, stack_overflow, failed_assertion,
-              shared_memory_overflow, hang, exhaust_memory, wild_write, garbage)
+TROUPE_ENGINE(host_engine, "faults", "host", troupe::with_slow<all_requests, abort_in_helper>)

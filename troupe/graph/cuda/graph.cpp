@@ -84,4 +84,4 @@ class cuda_graphs {
 }  // namespace troupe::graph
 
 using namespace troupe::graph;
-TROUPE_ENGINE(cuda_graphs, "graph", "cuda", launch, troupe::slow<unload>)
+TROUPE_ENGINE(cuda_graphs, "graph", "cuda", troupe::with_slow<all_requests, unload>)

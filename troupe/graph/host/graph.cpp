@@ -97,4 +97,4 @@ class host_graphs {
 }  // namespace troupe::graph
 
 using namespace troupe::graph;
-TROUPE_ENGINE(host_graphs, "graph", "host", launch, unload)
+TROUPE_ENGINE(host_graphs, "graph", "host", all_requests)
