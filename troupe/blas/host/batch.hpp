@@ -3,15 +3,14 @@
 #pragma once
 
 #include <algorithm>
-
-#include "workers.hpp"
+#include <troupe/base/internal/thread_team.hpp>
 
 namespace troupe::blas {
 
 /// Does `count` problems of `work` multiplications each. Small ones, for which OpenBLAS uses one core, are spread over
 /// all; larger ones come one after the other, each on all cores.
 template <class F>
-void each_of_batch(workers& all, std::int64_t count, double work, F&& solve) {
+void each_of_batch(thread_team& all, std::int64_t count, double work, F&& solve) {
   constexpr double small = 64 * 64 * 64, worth_a_thread = 100'000;
   if (work > small || work * static_cast<double>(count) < 2 * worth_a_thread) {
     for (std::int64_t i = 0; i < count; ++i) solve(i);

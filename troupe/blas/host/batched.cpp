@@ -36,7 +36,7 @@ static double work_of(const R& r) noexcept {
 }
 
 template <class T>
-static result<void> compute(const gemv_batched<T>& r, workers& all) {
+static result<void> compute(const gemv_batched<T>& r, thread_team& all) {
   TROUPE_TRY(fits_vectors(r));
   const auto shape = shape_of<T>(r);
   each_of_batch(all, static_cast<std::int64_t>(r.a.size()), work_of(r), [&](std::int64_t index) {
@@ -49,7 +49,7 @@ static result<void> compute(const gemv_batched<T>& r, workers& all) {
 }
 
 template <class T>
-static result<void> compute(const gemv_strided_batched<T>& r, workers& all) {
+static result<void> compute(const gemv_strided_batched<T>& r, thread_team& all) {
   TROUPE_TRY(fits_vectors(r));
   const auto shape = shape_of<T>(r);
   const bool turned = r.trans != op::none;
@@ -65,7 +65,7 @@ static result<void> compute(const gemv_strided_batched<T>& r, workers& all) {
 }
 
 template <class T>
-static result<void> compute(const trsm_batched<T>& r, workers& all) {
+static result<void> compute(const trsm_batched<T>& r, thread_team& all) {
   TROUPE_TRY(fits(r));
   const T alpha = r.alpha.load();
   const extent order = r.side == side::left ? r.m : r.n, ldb = or_tight(r.ldb, r.m);

@@ -6,11 +6,11 @@
 #include <string>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/for_each.hpp>
+#include <troupe/base/internal/thread_team.hpp>
 #include <troupe/worker/engine.hpp>
 #include <troupe/worker/internal/openblas_kernels.hpp>
 
 #include "support.hpp"
-#include "workers.hpp"
 
 namespace troupe::blas {
 
@@ -35,7 +35,7 @@ std::uint64_t key_of_work(const R& r, std::int64_t limit, const E&... sizes) noe
 /// The host engine of blas: OpenBLAS. It locks for itself, so lanes may call it together, and it chooses its own
 /// threads.
 ///
-/// Each source beside this one has a `compute(request)` for some requests, or a `compute(request, workers&)` for
+/// Each source beside this one has a `compute(request)` for some requests, or a `compute(request, thread_team&)` for
 /// batches, and lists them at its end. Those that may share a call also have `group_key(request)`.
 class openblas {
  public:
@@ -48,8 +48,8 @@ class openblas {
 
   template <class R>
   result<typename R::reply> run(const R& r, call&) {
-    if constexpr (requires { compute(r, workers_); })
-      return compute(r, workers_);
+    if constexpr (requires { compute(r, team_); })
+      return compute(r, team_);
     else
       return compute(r);
   }
@@ -72,7 +72,7 @@ class openblas {
     };
     const auto count = static_cast<std::int64_t>(all.size());
     if (group_of(all[0]) == worth_spreading)
-      workers_.spread(count, 4, run_one);
+      team_.spread(count, 4, run_one);
     else
       for (std::int64_t i = 0; i < count; ++i) run_one(i);
     return {};
@@ -80,7 +80,7 @@ class openblas {
 
  private:
   std::string version_ = openblas_get_config();
-  workers workers_{static_cast<unsigned>(openblas_get_num_threads())};
+  thread_team team_{static_cast<std::size_t>(openblas_get_num_threads())};
 };
 
 /// The requests R<T> of the list are computed by FUNCTION<T>(request, ROUTINE(R)): OpenBLAS's routine of that name, of

@@ -10,7 +10,7 @@ namespace troupe::blas {
 // Calls f(first row, end, first column, end) for the blocks of an m by n matrix: so small that a transposed one stays
 // in the cache with it.
 template <class F>
-static void for_each_block(workers& all, std::int64_t m, std::int64_t n, F&& f) {
+static void for_each_block(thread_team& all, std::int64_t m, std::int64_t n, F&& f) {
   constexpr std::int64_t block = 64, at_once = 8;
   const std::int64_t down = (m + block - 1) / block, across = (n + block - 1) / block;
   all.spread(down * across, at_once, [&](std::int64_t i) {
@@ -42,7 +42,7 @@ static void see(op o, const T* x, std::int64_t ld, F&& f) {
 }
 
 template <class T>
-static result<void> compute(const geam<T>& r, workers& all) {
+static result<void> compute(const geam<T>& r, thread_team& all) {
   const T alpha = r.alpha.load(), beta = r.beta.load();
   const std::int64_t m = r.m.value(), n = r.n.value(), ldc = or_tight(r.ldc, r.m).value();
   T* const c = r.c.data();
@@ -68,7 +68,7 @@ static result<void> compute(const geam<T>& r, workers& all) {
 }
 
 template <class T>
-static result<void> compute(const dgmm<T>& r, workers& all) {
+static result<void> compute(const dgmm<T>& r, thread_team& all) {
   const bool left = r.side == side::left;
   const std::int64_t m = r.m.value(), n = r.n.value(), lda = or_tight(r.lda, r.m).value(),
                      ldc = or_tight(r.ldc, r.m).value(), inc = step(r.incx);

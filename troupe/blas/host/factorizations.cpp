@@ -135,7 +135,7 @@ static result<void> pivots_lie_within(const R& r) {
 
 // One call for each matrix; f(index). The request must fit: see `fits`.
 template <class R, class F>
-static result<void> each(const R& r, workers& all, F&& f) {
+static result<void> each(const R& r, thread_team& all, F&& f) {
   const double n = static_cast<double>(r.n.value());
   each_of_batch(all, static_cast<std::int64_t>(r.a.size()), n * n * n,
                 [&](std::int64_t i) { f(static_cast<std::size_t>(i)); });
@@ -143,7 +143,7 @@ static result<void> each(const R& r, workers& all, F&& f) {
 }
 
 template <class T>
-static result<void> compute(const getrf_batched<T>& r, workers& all) {
+static result<void> compute(const getrf_batched<T>& r, thread_team& all) {
   TROUPE_TRY(fits(r));
   const blasint n = narrow(r.n), lda = narrow(or_tight(r.lda, r.n));
   return each(r, all, [&](std::size_t i) {
@@ -155,7 +155,7 @@ static result<void> compute(const getrf_batched<T>& r, workers& all) {
 }
 
 template <class T>
-static result<void> compute(const getrs_batched<T>& r, workers& all) {
+static result<void> compute(const getrs_batched<T>& r, thread_team& all) {
   TROUPE_TRY(fits(r));
   TROUPE_TRY(pivots_lie_within(r));
   const blasint n = narrow(r.n), nrhs = narrow(r.nrhs), lda = narrow(or_tight(r.lda, r.n)),
@@ -192,7 +192,7 @@ static blasint invert(T* a, blasint n, blasint lda, const blasint* pivots) {
 }
 
 template <class T>
-static result<void> compute(const getri_batched<T>& r, workers& all) {
+static result<void> compute(const getri_batched<T>& r, thread_team& all) {
   TROUPE_TRY(fits(r));
   TROUPE_TRY(pivots_lie_within(r));
   const std::int64_t n = r.n.value(), lda = or_tight(r.lda, r.n).value(), ldc = or_tight(r.ldc, r.n).value();
@@ -207,7 +207,7 @@ static result<void> compute(const getri_batched<T>& r, workers& all) {
 }
 
 template <class T>
-static result<void> compute(const matinv_batched<T>& r, workers& all) {
+static result<void> compute(const matinv_batched<T>& r, thread_team& all) {
   TROUPE_TRY(fits(r));
   const blasint n = narrow(r.n), ldc = narrow(or_tight(r.ldc, r.n));
   return each(r, all, [&](std::size_t i) {
@@ -227,7 +227,7 @@ static void factor_into_q_and_r(blasint m, blasint n, T* a, blasint lda, T* tau)
                [&](T* work, const blasint* size) { TROUPE_FORTRAN(geqrf)(&m, &n, a, &lda, tau, work, size, &info); });
 }
 template <class T>
-static result<void> compute(const geqrf_batched<T>& r, workers& all) {
+static result<void> compute(const geqrf_batched<T>& r, thread_team& all) {
   TROUPE_TRY(fits(r));
   const blasint m = narrow(r.m), n = narrow(r.n), lda = narrow(or_tight(r.lda, r.m));
   return each(r, all, [&](std::size_t i) { factor_into_q_and_r(m, n, r.a[i].data(), lda, r.tau[i].data()); });
@@ -245,7 +245,7 @@ static void take_q_away(blasint m, blasint n, blasint nrhs, const T* a, blasint 
 }
 // LAPACK's gels would scale matrices of very small or large numbers, and leave the factors of what it made of them.
 template <class T>
-static result<void> compute(const gels_batched<T>& r, workers& all) {
+static result<void> compute(const gels_batched<T>& r, thread_team& all) {
   TROUPE_TRY(fits(r));
   const blasint m = narrow(r.m), n = narrow(r.n), nrhs = narrow(r.nrhs), lda = narrow(or_tight(r.lda, r.m)),
                 ldc = narrow(or_tight(r.ldc, r.m));

@@ -45,7 +45,7 @@ static result<void> compute(const gemm<T, C>& r) {
 }
 
 template <class T, class C>
-static result<void> compute(const gemm_strided_batched<T, C>& r, workers& all) {
+static result<void> compute(const gemm_strided_batched<T, C>& r, thread_team& all) {
   TROUPE_TRY(fits_in(r, r.m, r.n, r.k, r.lda, r.ldb, r.ldc));  // strides are ours
   const auto shape = shape_of<T, C>(r, r.alpha.load(), r.beta.load());
   const auto stride = [](extent given, std::int64_t ld, std::int64_t columns) {
@@ -61,7 +61,7 @@ static result<void> compute(const gemm_strided_batched<T, C>& r, workers& all) {
 }
 
 template <class T, class C>
-static result<void> compute(const gemm_batched<T, C>& r, workers& all) {
+static result<void> compute(const gemm_batched<T, C>& r, thread_team& all) {
   TROUPE_TRY(fits(r));
   const auto shape = shape_of<T, C>(r, r.alpha.load(), r.beta.load());
   each_of_batch(all, static_cast<std::int64_t>(r.a.size()), work_of(shape), [&](std::int64_t at_index) {
@@ -84,7 +84,7 @@ static result<void> fits_group(std::string_view request, const gemm_group<S>& g,
 }
 
 template <class T, class C>
-static result<void> compute(const gemm_grouped<T, C>& r, workers& all) {
+static result<void> compute(const gemm_grouped<T, C>& r, thread_team& all) {
   for (std::size_t i = 0; i < r.groups.size(); ++i)
     TROUPE_TRY(fits_group(name_of<gemm_grouped<T, C>>(), r.groups[i], i));
   std::size_t first = 0;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <new>
 #include <troupe/base/clock.hpp>
 #include <troupe/kernel/host/internal/block_pool.hpp>
 
@@ -41,21 +42,13 @@ block_pool::borrowed::~borrowed() {
   pool_.runners_.push_back(std::move(runner_));
 }
 
-block_pool::~block_pool() {
-  {
-    const std::lock_guard lock(mutex_);
-    closing_ = true;
-  }
-  work_.notify_all();
-  for (std::thread& t : helpers_) t.join();
-  delete at_hand_.load(std::memory_order_acquire);
-}
+block_pool::~block_pool() { delete at_hand_.load(std::memory_order_acquire); }
 
 grid_fault block_pool::run(const grid_run& g) {
   borrowed runner(*this);
   if (!runner->prepare(g)) return {.status = TROUPE_HOST_NO_MEMORY};
   const std::uint64_t blocks = g.blocks();
-  if (blocks == 1 || threads_ == 1) {
+  if (blocks == 1 || team_.threads() == 1) {
     runner->run(0, blocks, nullptr);
     return runner->fault();
   }
@@ -75,74 +68,48 @@ grid_fault block_pool::run(const grid_run& g) {
   }
 }
 
-grid_fault block_pool::run_together(const grid_run& g, block_runner& runner, std::uint64_t done,
-                                    std::int64_t block_ns) {
-  const std::uint64_t left = g.blocks() - done;
-  const auto in_time = static_cast<std::uint64_t>(chunk_ns / std::max<std::int64_t>(block_ns, 1));
-  const auto fair = left / (4 * static_cast<std::uint64_t>(threads_));
-  job j{.grid = g, .blocks = g.blocks(), .chunk = std::max<std::uint64_t>(1, std::min(in_time, fair)), .next = done};
-  {
-    const std::lock_guard lock(mutex_);
-    start_helpers();
-    jobs_.push_back(&j);
+// A grid whose blocks are handed out to several, in chunks.
+struct block_pool::shared_grid final : thread_team::work {
+  bool is_open() const noexcept override {
+    return next.load(std::memory_order_relaxed) < blocks && !stop.load(std::memory_order_relaxed);
   }
-  if (left > 1) work_.notify_all();
-  take_part(j, runner);
-  std::unique_lock lock(mutex_);
-  std::erase(jobs_, &j);
-  j.done.wait(lock, [&] { return j.helpers == 0; });
-  return j.fault;
-}
-
-// As many as there should be, or as the system has to give: without them the caller runs all blocks itself. Before the
-// job is known to anybody, because starting a thread may throw.
-void block_pool::start_helpers() noexcept {
-  try {
-    while (helpers_.size() + 1 < static_cast<std::size_t>(threads_)) helpers_.emplace_back([this] { help(); });
-  } catch (const std::exception&) {
-  }
-}
-
-// Runs chunks until there are none left.
-void block_pool::take_part(job& j, block_runner& runner) {
-  while (!j.stop.load(std::memory_order_relaxed)) {
-    const std::uint64_t first = j.next.fetch_add(j.chunk, std::memory_order_relaxed);
-    if (first >= j.blocks) return;
-    if (runner.run(first, std::min(j.chunk, j.blocks - first), &j.stop)) continue;
-    const grid_fault fault = runner.fault();
-    if (fault.status == TROUPE_HOST_OK) return;  // somebody else has stopped
-    j.stop.store(true, std::memory_order_relaxed);
-    const std::lock_guard lock(mutex_);
-    if (j.fault.status == TROUPE_HOST_OK) j.fault = fault;
-    return;
-  }
-}
-
-// A job with blocks to hand out; each helper begins its search at another one.
-block_pool::job* block_pool::unfinished() noexcept {
-  for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    job* j = jobs_[(turn_ + i) % jobs_.size()];
-    if (j->next.load(std::memory_order_relaxed) < j->blocks && !j->stop.load(std::memory_order_relaxed)) {
-      turn_ += i + 1;
-      return j;
+  void take_part(std::size_t member) noexcept override {
+    block_runner* with = &callers;
+    if (member > 0) {
+      std::unique_ptr<block_runner>& own = pool.of_helpers_[member];
+      if (own == nullptr) own.reset(new (std::nothrow) block_runner);
+      if (own == nullptr || !own->prepare(grid)) return;
+      with = own.get();
+    }
+    while (!stop.load(std::memory_order_relaxed)) {
+      const std::uint64_t first = next.fetch_add(chunk, std::memory_order_relaxed);
+      if (first >= blocks) return;
+      if (with->run(first, std::min(chunk, blocks - first), &stop)) continue;
+      const grid_fault found = with->fault();
+      if (found.status == TROUPE_HOST_OK) return;  // somebody else has stopped
+      if (!stop.exchange(true, std::memory_order_relaxed)) fault = found;
+      return;
     }
   }
-  return nullptr;
-}
 
-void block_pool::help() {
-  block_runner runner;
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    job* j = nullptr;
-    work_.wait(lock, [&] { return closing_ || (j = unfinished()) != nullptr; });
-    if (!j) return;
-    ++j->helpers;
-    lock.unlock();
-    if (runner.prepare(j->grid)) take_part(*j, runner);
-    lock.lock();
-    if (--j->helpers == 0) j->done.notify_one();
-  }
+  shared_grid(block_pool& p, const grid_run& g, block_runner& r, std::uint64_t done, std::uint64_t at_a_time) noexcept
+      : pool(p), grid(g), callers(r), blocks(g.blocks()), chunk(at_a_time), next(done) {}
+  block_pool& pool;
+  const grid_run& grid;
+  block_runner& callers;
+  const std::uint64_t blocks, chunk;
+  std::atomic<std::uint64_t> next;
+  std::atomic<bool> stop{false};
+  grid_fault fault;  // the first; read when all have left
+};
+
+grid_fault block_pool::run_together(const grid_run& g, block_runner& runner, std::uint64_t done,
+                                    std::int64_t block_ns) {
+  const auto in_time = static_cast<std::uint64_t>(chunk_ns / std::max<std::int64_t>(block_ns, 1));
+  const auto fair = (g.blocks() - done) / (4 * team_.threads());
+  shared_grid all(*this, g, runner, done, std::max<std::uint64_t>(1, std::min(in_time, fair)));
+  team_.share(all);
+  return all.fault;
 }
 
 }  // namespace troupe::kernel
