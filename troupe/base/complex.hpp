@@ -45,6 +45,11 @@ struct basic_complex {
 
 using complex64 = basic_complex<float>;
 using complex128 = basic_complex<double>;
+/// Of narrow parts: they need `troupe/base/half.hpp` and `troupe/base/bfloat16.hpp`.
+struct half;
+struct bfloat16;
+using complex_half = basic_complex<half>;
+using complex_bfloat16 = basic_complex<bfloat16>;
 
 namespace detail {
 template <class T>

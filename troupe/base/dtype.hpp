@@ -45,6 +45,8 @@ enum class dtype : std::uint8_t {
   i64,
   u64,
   boolean,  ///< named "bool"
+  c32,      ///< complex_half
+  cbf16,    ///< complex_bfloat16
 };
 
 enum class dtype_kind : std::uint8_t { floating, scale, complex, signed_integer, unsigned_integer, boolean };
@@ -66,7 +68,8 @@ inline constexpr dtype_info dtype_table[] = {
     {"i16", 2, dtype_kind::signed_integer}, {"u16", 2, dtype_kind::unsigned_integer},
     {"i32", 4, dtype_kind::signed_integer}, {"u32", 4, dtype_kind::unsigned_integer},
     {"i64", 8, dtype_kind::signed_integer}, {"u64", 8, dtype_kind::unsigned_integer},
-    {"bool", 1, dtype_kind::boolean},
+    {"bool", 1, dtype_kind::boolean},       {"c32", 4, dtype_kind::complex},
+    {"cbf16", 4, dtype_kind::complex},
 };
 
 /// Whether a byte from elsewhere names a type.
@@ -110,6 +113,10 @@ template <>
 struct dtype_traits<basic_complex<float>> : dtype_is<dtype::c64> {};
 template <>
 struct dtype_traits<basic_complex<double>> : dtype_is<dtype::c128> {};
+template <>
+struct dtype_traits<basic_complex<half>> : dtype_is<dtype::c32> {};
+template <>
+struct dtype_traits<basic_complex<bfloat16>> : dtype_is<dtype::cbf16> {};
 template <>
 struct dtype_traits<signed char> : dtype_is<dtype::i8> {};
 template <>

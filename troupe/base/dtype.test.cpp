@@ -48,6 +48,8 @@ TEST(dtype, every_element_type_has_its_name_size_and_kind) {
   expect_dtype<std::uint64_t>("u64", dtype_kind::unsigned_integer);
   expect_dtype<unsigned long long>("u64", dtype_kind::unsigned_integer);
   expect_dtype<bool>("bool", dtype_kind::boolean);
+  expect_dtype<complex_half>("c32", dtype_kind::complex);
+  expect_dtype<complex_bfloat16>("cbf16", dtype_kind::complex);
 }
 
 TEST(dtype, bytes_that_name_no_type_are_told_apart) {

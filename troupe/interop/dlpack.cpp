@@ -36,6 +36,7 @@ std::optional<abi::data_type> type_of(dtype t) noexcept {
     case dtype::f4e2m1x2:
       return abi::data_type{abi::float4_e2m1fn, 4, 2};
     case dtype::f4e2m1:
+    case dtype::cbf16:
       return std::nullopt;
     default:
       break;

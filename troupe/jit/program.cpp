@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
-#include <filesystem>
 #include <troupe/jit/internal/recipe_codec.hpp>
 #include <troupe/jit/requests.hpp>
 #include <troupe/kernel/internal/program_requests.hpp>
@@ -10,15 +9,6 @@ template class troupe::kernel::program_of<"jit">;
 
 namespace troupe::jit {
 namespace {
-
-// A folder is found from where the application is, whatever the worker's is.
-void make_absolute(list<std::string>& folders) {
-  for (std::string& f : folders) {
-    std::error_code failed;
-    if (const auto path = std::filesystem::absolute(f, failed); !failed) f = path.lexically_normal().string();
-    while (f.size() > 1 && f.ends_with('/')) f.pop_back();  // as compilers name the files in it
-  }
-}
 
 // The size is known only once it is compiled: so the summary comes first, and the image after it.
 void fetch_image(const program& p, const result<kernel::build_summary>& summary,

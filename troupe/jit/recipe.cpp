@@ -200,6 +200,14 @@ result<void> check(const recipe& r) {
   return check_numbers(r);
 }
 
+void make_absolute(list<std::string>& folders) {
+  for (std::string& f : folders) {
+    std::error_code failed;
+    if (const auto path = std::filesystem::absolute(f, failed); !failed) f = path.lexically_normal().string();
+    while (f.size() > 1 && f.ends_with('/')) f.pop_back();  // as compilers name the files in it
+  }
+}
+
 std::string encode(const recipe& r) {
   byte_writer what, all;
   visit_what(r, [&](const auto&... field) { (put(what, field), ...); });

@@ -77,10 +77,6 @@ void program_core::cancel_making() noexcept {
   if (summary().written == 1) cancelled.store(0, std::memory_order_release);
 }
 
-void program_core::globals_are_written() const noexcept {
-  if (root_.address != 0) root_.owner->at_fault.store(fate::lost, std::memory_order_relaxed);
-}
-
 build_summary program_core::summary() const noexcept {
   build_summary s;
   if (state_.address != 0) std::memcpy(&s, state_.owner->host, sizeof s);

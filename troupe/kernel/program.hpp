@@ -42,7 +42,9 @@ class program_core {
   /// Whoever makes it gives up. Not where a worker has made it before.
   void cancel_making() noexcept;
   /// Its global variables are about to be written: from then on a worker holds what no other one has.
-  void globals_are_written() const noexcept;
+  void globals_are_written() const noexcept {
+    if (root_.address != 0) root_.owner->at_fault.store(fate::lost, std::memory_order_relaxed);
+  }
 
   /// What the compiler said, as far as the worker has written it: whole only once the request for it was answered.
   std::string log() const;

@@ -65,6 +65,12 @@ class checker {
   void elements(const operand<T, M>& field, extent count) {
     touch(&field, count, {});
   }
+  /// The request touches elements among the first `count`, and leaves others among them as they are.
+  template <class T, access_mode M>
+  void elements_among(const operand<T, M>& field, extent count) {
+    touch(&field, count, {});
+    if (!error_) use(&field).gaps = true;
+  }
   /// The request touches `n` elements, one every `inc` (which may be negative, as in BLAS, but not 0).
   template <class T, access_mode M, std::convertible_to<extent> I>
   void vector(const operand<T, M>& field, extent n, const I& inc) {

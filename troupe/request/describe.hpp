@@ -43,6 +43,8 @@ std::string field_text(const F& f) {
     return std::to_string(f);
   else if constexpr (std::is_floating_point_v<F>)
     return text(static_cast<double>(f));
+  else if constexpr (requires { std::string(to_string(f)); })
+    return std::string(to_string(f));
   else if constexpr (requires { f.size(); })
     return "list of " + std::to_string(f.size());
   else

@@ -347,8 +347,14 @@ TEST_F(on_a_gpu, globals_are_read_and_written_on_the_stream) {
   const auto all = programs(compiled({.source = source, .globals = {"ns::factors"}}));
   numbers<int> sum(1), seven(1, 7), back(1);
   call c = on_stream();
-  EXPECT_TRUE(all->write(root_, "ns::total", 0, seven.bytes(), sizeof(int), "test.write", c));
-  EXPECT_TRUE(all->read(root_, "ns::total", 0, back.bytes(), sizeof(int), "test.read", c));
+  const auto place = [&](const char* name, extent offset, std::uint64_t bytes) {
+    return all->place(global(program::at(reinterpret_cast<std::uintptr_t>(&root_)), std::string_view(name)), offset,
+                      bytes, "test.global");
+  };
+  const auto total = place("ns::total", 0, sizeof(int));
+  ASSERT_TRUE(total) << total.error().text();
+  EXPECT_TRUE(gpu_programs::copy(total->at, seven.bytes(), sizeof(int), "test.write", c));
+  EXPECT_TRUE(gpu_programs::copy(back.bytes(), total->at, sizeof(int), "test.read", c));
   struct {
     int a, b;
   } nothing{0, 0};
@@ -356,13 +362,14 @@ TEST_F(on_a_gpu, globals_are_read_and_written_on_the_stream) {
   EXPECT_EQ(sum[0], 7);
   EXPECT_EQ(back[0], 7);
   numbers<float> factor(1);
-  EXPECT_TRUE(all->read(root_, "ns::factors", sizeof(float), factor.bytes(), sizeof(float), "test.read", c));
+  const auto second = place("ns::factors", sizeof(float), sizeof(float));
+  ASSERT_TRUE(second) << second.error().text();
+  EXPECT_TRUE(gpu_programs::copy(factor.bytes(), second->at, sizeof(float), "test.read", c));
   must(::cuStreamSynchronize(stream_));
   EXPECT_EQ(factor[0], 2);
-  const auto beyond = all->read(root_, "ns::factors", 8, factor.bytes(), 4, "test.read", c);
+  const auto beyond = place("ns::factors", 8, 4);
   EXPECT_NE(beyond.error().text().find("which has 8 bytes"), std::string::npos) << beyond.error().text();
-  EXPECT_NE(all->read(root_, "ns::none", 0, factor.bytes(), 4, "test.read", c).error().text().find("has no global"),
-            std::string::npos);
+  EXPECT_NE(place("ns::none", 0, 4).error().text().find("has no global"), std::string::npos);
 }
 
 TEST_F(on_a_gpu, a_kernels_attributes_are_known) {

@@ -94,6 +94,20 @@ CUresult cuMemAllocAsync(CUdeviceptr* out, std::size_t bytes, CUstream) {
 CUresult cuMemFreeAsync(CUdeviceptr memory, CUstream) {
   return driver().enqueue([=] { (void)driver().free(false, reinterpret_cast<void*>(memory)); }, "cuMemFreeAsync");
 }
+CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
+  *free = *total = std::size_t{1} << 30;
+  return static_cast<CUresult>(driver().called("cuMemGetInfo"));
+}
+CUresult cuCtxSynchronize() {
+  driver().go_on();
+  return static_cast<CUresult>(driver().called("cuCtxSynchronize"));
+}
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  return ::cuMemcpyAsync(to, from, bytes, stream);
+}
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
+  return ::cuMemcpyAsync(to, reinterpret_cast<CUdeviceptr>(from), bytes, stream);
+}
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream) {
   std::function<void()> work;
   if (driver().computes) work = [=] { std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes); };

@@ -1,40 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // The host engine of jit: the system's compiler, and the kernels it makes, on the worker's threads.
-#include <dlfcn.h>
-#include <filesystem>
-#include <troupe/base/try.hpp>
-#include <troupe/jit/host/notes.hpp>
+#include <troupe/jit/host/host_builder.hpp>
 #include <troupe/jit/internal/engine.hpp>
-#include <troupe/kernel/engine/host/programs.hpp>
-#include <troupe/kernel/host/compiler_flags.hpp>
 
 namespace troupe::jit {
 namespace {
-
-std::filesystem::path engine_file() {
-  Dl_info self{};
-  if (::dladdr(reinterpret_cast<const void*>(&engine_file), &self) == 0) return "/";
-  return std::filesystem::absolute(self.dli_fname);
-}
-
-// What belongs to the engine lies in the folder above its own.
-installation find_installation() {
-  const std::filesystem::path folder = engine_file().parent_path().parent_path();
-  return {.keeper = (folder / "troupe-keeper").string(), .cuda_folder = (folder / "cuda").string()};
-}
-
-// Another build of the engine may translate differently, and code is for this processor.
-std::string engine_identity() {
-  std::error_code failed;
-  const std::filesystem::path file = engine_file();
-  kernel::byte_writer identity;
-  identity.value(static_cast<std::uint64_t>(std::filesystem::file_size(file, failed)));
-  identity.value(static_cast<std::int64_t>(std::filesystem::last_write_time(file, failed).time_since_epoch().count()));
-  identity.value(kernel::compiler_interface_version);
-  identity.text(processor_identity());
-  return std::move(identity).bytes();
-}
 
 using kernel::host_programs;
 
@@ -44,33 +15,15 @@ class host_jit : public engine_with<host_programs> {
     return std::unique_ptr<host_jit>(new host_jit);
   }
   const char* version() const { return "system compiler"; }
-  std::string notes() const { return notes_of(installation_, disk_); }
+  std::string notes() const { return builder_.notes(); }
 
  private:
   host_jit()
-      : engine_with([this](const kernel::program_root& root) { return make_program(builder_, root, load); }),
-        installation_(find_installation()),
-        disk_(disk_cache::default_folder()),
-        builder_({.find = [this](const recipe& r, disk_cache* cache) -> result<compiler> {
-                    TROUPE_TRY(check_for_host(r));
-                    auto path = TROUPE_TRY(find_compiler(r));
-                    return compilers_.identify(installation_.keeper, path, cache);
-                  },
-                  .compile = [this](const recipe& r, const compiler& with,
-                                    const patience& how_long) { return compile(installation_, with, r, how_long); },
-                  .engine = engine_identity(),
-                  .disk = disk_.folder().empty() ? nullptr : &disk_}) {}
+      : engine_with([this](const kernel::program_root& root) {
+          return make_program<host_programs>(builder_.images(), root, kernel::recipe_of(root), host_builder::load);
+        }) {}
 
-  static result<host_programs::program_ref> load(const recipe& r, const build& b) {
-    auto image = TROUPE_TRY(kernel::loaded_image::load(std::as_bytes(std::span(*b.image)), r.name));
-    return std::make_shared<const kernel::loaded_program<kernel::host_image>>(
-        r.name, kernel::host_image(std::move(image), r.flush_to_zero || r.fast_math), b.image);
-  }
-
-  installation installation_;
-  disk_cache disk_;
-  known_compilers compilers_;
-  builder builder_;
+  host_builder builder_;
 };
 
 }  // namespace

@@ -10,6 +10,24 @@
 
 namespace troupe::jit {
 
+/// A program from a recipe's bytes: `with` builds an image, or has it, and `load(recipe, build)` loads that.
+template <class Programs, class Load>
+typename Programs::made make_program(builder& with, const kernel::program_root& root, std::string_view bytes,
+                                     Load&& load) {
+  return kernel::built<Programs>(
+      [&](kernel::build_summary& s, std::string& log) -> result<typename Programs::program_ref> {
+        const auto recipe = decode(bytes);
+        if (!recipe) return error(reaction::fatal, "jit", "jit.compile: the recipe is damaged");
+        build b = with.make(*recipe, [&root] { return kernel::is_cancelled(root); });
+        s.source = b.source;
+        log = std::move(b.log);
+        if (b.failed) return *b.failed;
+        auto program = TROUPE_TRY(load(recipe->full, b));
+        s.image_bytes = b.image->size();
+        return program;
+      });
+}
+
 /// What the engines of jit do alike. `Programs` runs the kernels.
 template <class Programs>
 class engine_with : public kernel::program_engine<"jit", Programs> {
@@ -27,22 +45,6 @@ class engine_with : public kernel::program_engine<"jit", Programs> {
 
  protected:
   using base::base;
-
-  /// A program from its recipe: `with` builds an image, or has it, and `load(recipe, build)` loads that.
-  template <class Load>
-  static typename base::made make_program(builder& with, const kernel::program_root& root, Load&& load) {
-    return base::built([&](kernel::build_summary& s, std::string& log) -> result<typename Programs::program_ref> {
-      const auto recipe = decode(kernel::recipe_of(root));
-      if (!recipe) return error(reaction::fatal, "jit", "jit.compile: the recipe is damaged");
-      build b = with.make(*recipe, [&root] { return kernel::is_cancelled(root); });
-      s.source = b.source;
-      log = std::move(b.log);
-      if (b.failed) return *b.failed;
-      auto program = TROUPE_TRY(load(recipe->full, b));
-      s.image_bytes = b.image->size();
-      return program;
-    });
-  }
 };
 
 }  // namespace troupe::jit

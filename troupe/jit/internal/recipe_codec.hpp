@@ -15,6 +15,9 @@ struct decoded_recipe {
   std::string_view what;  ///< the bytes of all that decides what is compiled: part of every key
 };
 
+/// A folder is found from where the application is, whatever the worker's is.
+void make_absolute(list<std::string>& folders);
+
 std::string encode(const recipe& r);
 /// Nothing when the bytes are no recipe. The view is into `bytes`.
 std::optional<decoded_recipe> decode(std::string_view bytes);

@@ -10,6 +10,21 @@
 
 namespace troupe::kernel {
 
+/// Makes a program by `build(summary, log)`, which notes where the image is from and how large it is.
+template <class Programs, class Build>
+typename Programs::made built(Build&& build) {
+  const std::int64_t begin = now_ns();
+  build_summary s;
+  std::string log;
+  result<typename Programs::program_ref> program = build(s, log);
+  if (program) {
+    s.kernels = static_cast<std::uint32_t>((*program)->image().kernels().size());
+    s.globals = static_cast<std::uint32_t>((*program)->image().globals().size());
+  }
+  s.duration_ns = now_ns() - begin;
+  return {std::move(program), s, std::move(log)};
+}
+
 /// What the engines of all libraries with kernels do alike. `Programs` runs the kernels.
 template <fixed_string Library, class Programs>
 class program_engine {
@@ -79,19 +94,9 @@ class program_engine {
  protected:
   using made = typename Programs::made;
 
-  /// Makes a program by `build(summary, log)`, which notes where the image is from and how large it is.
   template <class Build>
   static made built(Build&& build) {
-    const std::int64_t begin = now_ns();
-    build_summary s;
-    std::string log;
-    result<typename Programs::program_ref> program = build(s, log);
-    if (program) {
-      s.kernels = static_cast<std::uint32_t>((*program)->image().kernels().size());
-      s.globals = static_cast<std::uint32_t>((*program)->image().globals().size());
-    }
-    s.duration_ns = now_ns() - begin;
-    return {std::move(program), s, std::move(log)};
+    return kernel::built<Programs>(std::forward<Build>(build));
   }
 
   template <class... Parts>

@@ -45,7 +45,7 @@ class block_pool {
 
   std::atomic<block_runner*> at_hand_{nullptr};
   std::mutex mutex_;
-  std::vector<std::unique_ptr<block_runner>> runners_;  // not in use
+  std::vector<std::unique_ptr<block_runner>> runners_;     // not in use
   std::vector<std::unique_ptr<block_runner>> of_helpers_;  // by their number, each made when it first helps
   thread_team team_;
 };

@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: The Troupe authors
+# SPDX-License-Identifier: Apache-2.0
+# cmake -P scripts/fetch.cmake: fetches what comes from PyPI to .deps, where it is not there yet: sources, by name, version and hash.
+# Ends with an error where that cannot be had; what needs it is left out of the build then.
+set(deps ${CMAKE_CURRENT_LIST_DIR}/../.deps)
+
+# The FFT of ducc0, BSD-3-Clause in the files that are used: see docs/dependencies.md.
+set(name ducc0-0.42.0)
+set(hash 4e11c59b53a43355b053aebb2a62ee16eebeed026575f7d216cf09d437ce52ef)
+set(url https://files.pythonhosted.org/packages/d0/28/e2b293b1744a63dd61465fdefe1b15d1d9bdbf6ff72fca4cb2f629084a14/${name}.tar.gz)
+if(NOT EXISTS ${deps}/${name}/src/ducc0/fft/fft.h)
+  file(DOWNLOAD ${url} ${deps}/${name}.tar.gz STATUS status INACTIVITY_TIMEOUT 30 TLS_VERIFY ON)
+  list(GET status 0 code)
+  if(NOT code EQUAL 0)
+    file(REMOVE ${deps}/${name}.tar.gz)
+    message(FATAL_ERROR "${name} could not be fetched from PyPI: ${status}")
+  endif()
+  file(SHA256 ${deps}/${name}.tar.gz got)
+  if(NOT got STREQUAL hash)
+    file(REMOVE ${deps}/${name}.tar.gz)
+    message(FATAL_ERROR "${name} from PyPI is not what it was: its SHA-256 is ${got}, not ${hash}")
+  endif()
+  file(ARCHIVE_EXTRACT INPUT ${deps}/${name}.tar.gz DESTINATION ${deps})
+  file(REMOVE ${deps}/${name}.tar.gz)
+endif()

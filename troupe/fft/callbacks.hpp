@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/async/pending.hpp>
+#include <troupe/base/complex.hpp>
+#include <troupe/base/dtype.hpp>
+#include <troupe/jit/recipe.hpp>
+#include <troupe/kernel/requests.hpp>
+#include <type_traits>
+
+namespace troupe::fft {
+
+/// Which functions of a source a transform calls: one of them, or both.
+struct callback_names {
+  text load = {};   ///< returns what counts as the element at `input[at]`
+  text store = {};  ///< puts `value` where it belongs, mostly to `output[at]`
+};
+
+/// Functions of CUDA C++ that a transform reads its elements through, or writes them. A handle, cheap to copy, which
+/// may be used at once: transforms wait for the compiler in order, and fail with its error if it does. `In` and `Out`
+/// are the elements of the transform's input and output.
+template <class In, class Out>
+class callbacks : public kernel::program {
+ public:
+  callbacks() noexcept = default;
+  explicit callbacks(kernel::program p, bool stores = false) noexcept
+      : kernel::program(std::move(p)), stores_(stores) {}
+
+  /// Answered when they are compiled, or with the reason why they are not: the text ends with the compiler's messages.
+  pending<void> ready() const;
+  /// Gives back what they hold in the worker, after everything that was asked with them. Happens by itself when the
+  /// last handle goes.
+  pending<void> unload() const;
+
+  /// Is there a store function? In the application.
+  bool stores() const noexcept { return stores_; }
+
+ private:
+  bool stores_ = false;
+};
+
+namespace detail {
+template <class T>
+inline constexpr bool may_call_back = std::is_same_v<real_of<T>, float> || std::is_same_v<real_of<T>, double>;
+kernel::program compile_callbacks(const device& gpu, jit::recipe r, const callback_names& names, dtype in, dtype out);
+pending<void> ready(const kernel::program& p);
+pending<void> unload(const kernel::program& p);
+}  // namespace detail
+
+/// Compiles the functions for transforms from In to Out. Returns at once. With `float2` for complex64, and `double2`
+/// for complex128, they are
+///   __device__ In load(const In* input, unsigned long long at, const void* data);
+///   __device__ void store(Out* output, unsigned long long at, Out value, void* data);
+/// where `at` is the place of the element as the layout has it, and data are the request's `load_data` and
+/// `store_data`. Each element is loaded at least once, and stored once, in any order. The recipe's fields mean what
+/// they mean to `jit::compile`; it may not name kernels, globals, units or an architecture.
+///   auto hann = fft::compile_callbacks<float, complex64>(gpu, {.source = text}, {.load = "hann"});
+///   gpu.tell(fft::r2c<float>{.input = x, .output = y, .n = 1024, .callbacks = hann});
+template <class In, class Out>
+callbacks<In, Out> compile_callbacks(const device& gpu, jit::recipe r, callback_names names) {
+  static_assert(detail::may_call_back<In> && detail::may_call_back<Out>,
+                "fft::compile_callbacks has the elements of float, double, complex64 and complex128 transforms");
+  const bool stores = !names.store.empty();
+  return callbacks<In, Out>(detail::compile_callbacks(gpu, std::move(r), names, dtype_of<In>, dtype_of<Out>), stores);
+}
+
+template <class In, class Out>
+pending<void> callbacks<In, Out>::ready() const {
+  return detail::ready(*this);
+}
+template <class In, class Out>
+pending<void> callbacks<In, Out>::unload() const {
+  return detail::unload(*this);
+}
+
+// What `compile_callbacks` and the functions of callbacks send.   cufftXtSetJITCallback
+using compile_callbacks_recipe = kernel::make_program<"fft", "compile_callbacks">;
+using read_summary = kernel::read_summary<"fft">;
+using unload = kernel::unload<"fft">;
+
+}  // namespace troupe::fft

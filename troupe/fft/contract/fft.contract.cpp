@@ -1,0 +1,282 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <complex>
+#include <troupe/fft/fft.hpp>
+#include <troupe/graph/graph.hpp>
+
+#include <tests/contract/contract.hpp>
+#include <tests/contract/jit_source.hpp>
+
+namespace troupe::whole {
+namespace {
+
+constexpr std::int64_t n = 8;
+
+template <class T>
+buffer<T> impulse(const device& gpu, std::size_t count, std::size_t at, T value) {
+  std::vector<T> data(count, T{});
+  data[at] = value;
+  auto b = gpu.alloc<T>(count);
+  gpu.upload(b, data);
+  return b;
+}
+template <class Operand, class T>
+void expect_all_near(const device& gpu, const Operand& operand, const std::vector<T>& want) {
+  const auto got = content(gpu, operand);
+  ASSERT_GE(got.size(), want.size());
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    if constexpr (requires { want[i].real; }) {
+      EXPECT_NEAR(got[i].real, want[i].real, 1e-5) << i;
+      EXPECT_NEAR(got[i].imag, want[i].imag, 1e-5) << i;
+    } else {
+      EXPECT_NEAR(got[i], want[i], 1e-5) << i;
+    }
+  }
+}
+
+// An impulse in second place becomes one turn of the circle.
+template <class T>
+std::vector<basic_complex<T>> one_turn(std::size_t count) {
+  std::vector<basic_complex<T>> out;
+  for (std::size_t k = 0; k < count; ++k) {
+    const double angle = -2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
+    out.push_back({static_cast<T>(std::cos(angle)), static_cast<T>(std::sin(angle))});
+  }
+  return out;
+}
+
+template <class R>
+struct with_n {
+  using request = R;
+  static constexpr const char* bad_field = "n is {-8}";
+};
+
+template <class T>
+struct c2c : with_n<fft::c2c<basic_complex<T>>> {
+  using C = basic_complex<T>;
+  static fft::c2c<C> make(const device& gpu, extent size) {
+    return {.input = impulse<C>(gpu, n, 1, C(1)), .output = gpu.alloc<C>(n), .n = size};
+  }
+  static fft::c2c<C> good(const device& gpu) { return make(gpu, n); }
+  static fft::c2c<C> bad(const device& gpu) { return make(gpu, -n); }
+  static void expect_right(const device& gpu, const fft::c2c<C>& r, const result<void>&) {
+    expect_all_near(gpu, r.output, one_turn<T>(n));
+  }
+};
+
+template <class T>
+struct r2c : with_n<fft::r2c<T>> {
+  static fft::r2c<T> make(const device& gpu, extent size) {
+    return {.input = impulse<T>(gpu, n, 1, T(1)), .output = gpu.alloc<basic_complex<T>>(n / 2 + 1), .n = size};
+  }
+  static fft::r2c<T> good(const device& gpu) { return make(gpu, n); }
+  static fft::r2c<T> bad(const device& gpu) { return make(gpu, -n); }
+  static void expect_right(const device& gpu, const fft::r2c<T>& r, const result<void>&) {
+    expect_all_near(gpu, r.output, one_turn<T>(n / 2 + 1));
+  }
+};
+
+template <class T>
+struct c2r : with_n<fft::c2r<T>> {
+  using C = basic_complex<T>;
+  static fft::c2r<T> make(const device& gpu, extent size) {
+    auto spectrum = gpu.alloc<C>(n / 2 + 1);
+    gpu.upload(spectrum, one_turn<T>(n / 2 + 1));
+    return {.input = spectrum, .output = gpu.alloc<T>(n), .n = size, .normalization = fft::normalization::inverse};
+  }
+  static fft::c2r<T> good(const device& gpu) { return make(gpu, n); }
+  static fft::c2r<T> bad(const device& gpu) { return make(gpu, -n); }
+  static void expect_right(const device& gpu, const fft::c2r<T>& r, const result<void>&) {
+    std::vector<T> want(n);
+    want[1] = 1;
+    expect_all_near(gpu, r.output, want);
+  }
+};
+
+template <class T>
+struct prepare : with_n<fft::prepare<T>> {
+  static fft::prepare<T> good(const device&) { return {.n = n}; }
+  static fft::prepare<T> bad(const device&) { return {.n = -n}; }
+  static void expect_right(const device&, const fft::prepare<T>&, const result<fft::plan_info>& a) {
+    EXPECT_LT(a->work_bytes, std::uint64_t{1} << 30);
+  }
+};
+
+using fft_cases = testing::Types<c2c<float>, c2c<double>, r2c<float>, r2c<double>, c2r<float>, c2r<double>,
+                                 prepare<complex64>, prepare<double>>;
+static_assert(covers<fft_cases, fft::all_transforms>);
+INSTANTIATE_TYPED_TEST_SUITE_P(fft, library_actor, fft_cases);
+
+// A signal of 0, 1, 2 ... and the bins of its transform.
+class fft_callbacks : public testing::Test {
+ protected:
+  static constexpr std::size_t size = 16;
+  static device_options options() { return with_test_engines({.restarts = 100}); }
+  std::vector<complex64> definition(const std::vector<double>& x) {
+    std::vector<complex64> out;
+    for (std::size_t k = 0; k < size; ++k) {
+      std::complex<double> sum;
+      for (std::size_t j = 0; j < size; ++j)
+        sum += x[j] * std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(j * k) / static_cast<double>(size));
+      out.emplace_back(static_cast<float>(sum.real()), static_cast<float>(sum.imag()));
+    }
+    return out;
+  }
+  buffer<complex64> signal(const device& gpu) {
+    std::vector<complex64> x;
+    for (std::size_t i = 0; i < size; ++i) x.emplace_back(static_cast<float>(i), 0.0f);
+    auto b = gpu.alloc<complex64>(size);
+    gpu.upload(b, x);
+    return b;
+  }
+  const text source = R"(
+    __device__ float2 weighted(const float2* input, unsigned long long at, const void* data) {
+      const float w = static_cast<const float*>(data)[at];
+      return make_float2(input[at].x * w, input[at].y * w);
+    }
+    __device__ void scaled(float2* output, unsigned long long at, float2 value, void* data) {
+      const float f = *static_cast<const float*>(data);
+      output[at] = make_float2(value.x * f, value.y * f);
+    }
+    __device__ void too_few(float2* output, unsigned long long at, float2 value) { output[at] = value; }
+  )";
+};
+
+TEST_F(fft_callbacks, load_and_store_the_elements_of_a_transform) {
+  runtime rt;
+  const device gpu = rt.open_device(options());
+  const buffer<complex64> x = signal(gpu), y = gpu.alloc<complex64>(size);
+  buffer<float> weights = uploaded(gpu, counting(size, 1)), factor = uploaded(gpu, std::vector<float>{3.0f});
+  std::vector<double> plain, weighted;
+  for (std::size_t i = 0; i < size; ++i) {
+    plain.push_back(static_cast<double>(i));
+    weighted.push_back(static_cast<double>(i) * static_cast<double>(i + 1));
+  }
+  const auto expect = [&](std::vector<complex64> want, float by) {
+    for (auto& w : want) w = {w.real * by, w.imag * by};
+    const auto got = gpu.download(y).get();
+    ASSERT_OK(got);
+    for (std::size_t k = 0; k < size; ++k) {
+      EXPECT_NEAR((*got)[k].real, want[k].real, 2e-2) << k;
+      EXPECT_NEAR((*got)[k].imag, want[k].imag, 2e-2) << k;
+    }
+  };
+  const auto both =
+      fft::compile_callbacks<complex64, complex64>(gpu, {.source = source}, {.load = "weighted", .store = "scaled"});
+  const auto first = fft::compile_callbacks<complex64, complex64>(gpu, {.source = source}, {.load = "weighted"});
+  const auto last = fft::compile_callbacks<complex64, complex64>(gpu, {.source = source}, {.store = "scaled"});
+  ASSERT_OK(both.ready().get());
+  fft::c2c<complex64> r{.input = x, .output = y, .n = size};
+  EXPECT_OK(gpu.ask(r).get());
+  expect(definition(plain), 1);
+  r.callbacks = both;
+  r.load_data = weights.as<std::byte>();
+  r.store_data = factor.as<std::byte>();
+  EXPECT_OK(gpu.ask(r).get());
+  expect(definition(weighted), 3);
+  r.callbacks = first;
+  EXPECT_OK(gpu.ask(r).get());
+  expect(definition(weighted), 1);
+  r.callbacks = last;
+  EXPECT_OK(gpu.ask(r).get());
+  expect(definition(plain), 3);
+  // Other data with the same functions.
+  gpu.upload(factor, std::vector<float>{5.0f});
+  EXPECT_OK(gpu.ask(r).get());
+  expect(definition(plain), 5);
+  // A worker that has never seen them makes them again.
+  kill_and_wait(gpu);
+  gpu.upload(x, gpu.download(signal(gpu)).get().value());
+  gpu.upload(y, std::vector<complex64>(size));
+  gpu.upload(weights, counting(size, 1));
+  gpu.upload(factor, std::vector<float>{2.0f});
+  r.callbacks = both;
+  EXPECT_OK(gpu.ask(r).get());
+  expect(definition(weighted), 2);
+}
+
+TEST_F(fft_callbacks, see_places_in_strided_batches) {
+  runtime rt;
+  const device gpu = rt.open_device(options());
+  // Two interleaved channels; the callback writes each bin's place, so that the layout shows.
+  const text place =
+      "__device__ void place(float2* output, unsigned long long at, float2, void*) { output[at] = make_float2(at, 1); "
+      "}";
+  const auto store = fft::compile_callbacks<float, complex64>(gpu, {.source = place}, {.store = "place"});
+  const auto x = uploaded(gpu, counting(16));
+  const auto y = gpu.alloc<complex64>(10);
+  gpu.tell(fft::r2c<float>{.input = x,
+                           .output = y,
+                           .n = 8,
+                           .batch = 2,
+                           .input_layout = {.stride = 2, .distance = 1},
+                           .output_layout = {.stride = 2, .distance = 1},
+                           .callbacks = store});
+  const auto got = gpu.download(y).get();
+  ASSERT_OK(got);
+  for (std::size_t i = 0; i < 10; ++i) {
+    EXPECT_EQ((*got)[i].real, static_cast<float>(i));
+    EXPECT_EQ((*got)[i].imag, 1);
+  }
+}
+
+TEST_F(fft_callbacks, that_cannot_be_are_refused_with_the_reason) {
+  runtime rt;
+  const device gpu = rt.open_device(options());
+  const auto x = signal(gpu), y = gpu.alloc<complex64>(size);
+  const auto ask = [&](const fft::callbacks<complex64, complex64>& c) {
+    return error_of(
+        gpu.ask(fft::c2c<complex64>{.input = x, .output = gpu.alloc<complex64>(size), .n = size, .callbacks = c}));
+  };
+  const auto compiled = [&](jit::recipe r, fft::callback_names names) {
+    return fft::compile_callbacks<complex64, complex64>(gpu, std::move(r), std::move(names));
+  };
+  const auto few = compiled({.source = source}, {.store = "too_few"});
+  EXPECT_TRUE(is_error(error_of(few.ready()), reaction::caller_bug, {"the functions around the callbacks"}));
+  EXPECT_TRUE(is_error(ask(few), reaction::caller_bug, {"the functions around the callbacks"}));
+  EXPECT_TRUE(
+      is_error(ask(compiled({.source = "__device__ float2 f("}, {.load = "f"})), reaction::caller_bug, {"error"}));
+  EXPECT_TRUE(is_error(ask(compiled({.source = source}, {})), reaction::caller_bug,
+                       {"fft.compile_callbacks: load and store are empty; expected"}));
+  EXPECT_TRUE(is_error(ask(compiled({.source = source}, {.load = "a; b"})), reaction::caller_bug,
+                       {"load is \"a; b\"; expected the name of a function"}));
+  EXPECT_TRUE(is_error(ask(compiled({.source = source, .kernels = {"k"}}, {.load = "weighted"})), reaction::caller_bug,
+                       {"kernels is given; expected a recipe without it"}));
+  EXPECT_TRUE(is_error(error_of(gpu.ask(fft::c2c<complex64>{.input = x,
+                                                            .output = gpu.alloc<complex64>(size),
+                                                            .n = size,
+                                                            .normalization = fft::normalization::inverse,
+                                                            .callbacks = few})),
+                       reaction::caller_bug, {"normalization is inverse with a store callback; expected none"}));
+  const auto gone = compiled({.source = source}, {.load = "weighted"});
+  EXPECT_OK(gone.unload().get());
+  EXPECT_TRUE(is_error(ask(gone), reaction::caller_bug, {"callbacks is of", "which was unloaded"}));
+  EXPECT_OK(gpu.ask(fft::c2c<complex64>{.input = x, .output = y, .n = size}).get()) << "the device goes on";
+}
+
+// There and back within a graph gives what was there.
+TEST_F(fft_callbacks, are_not_needed_for_transforms_in_graphs) {
+  runtime rt;
+  const device gpu = rt.open_device(options());
+  const auto x = signal(gpu), y = gpu.alloc<complex64>(size), z = gpu.alloc<complex64>(size);
+  graph::recorder body(gpu);
+  body.add(fft::c2c<complex64>{.input = x, .output = y, .n = size});
+  body.add(fft::c2c<complex64>{.input = y,
+                               .output = z,
+                               .n = size,
+                               .direction = fft::direction::inverse,
+                               .normalization = fft::normalization::inverse});
+  const auto recorded = body.finish();
+  for (int round = 0; round < 3; ++round) {
+    std::vector<complex64> data;
+    for (std::size_t i = 0; i < size; ++i) data.emplace_back(static_cast<float>(i) + static_cast<float>(round), 1.0f);
+    gpu.upload(x, data);
+    ASSERT_OK(gpu.ask(graph::launch{.graph = recorded}).get());
+    const auto got = gpu.download(z).get();
+    ASSERT_OK(got);
+    for (std::size_t i = 0; i < size; ++i) EXPECT_NEAR((*got)[i].real, data[i].real, 1e-4) << i;
+  }
+}
+
+}  // namespace
+}  // namespace troupe::whole

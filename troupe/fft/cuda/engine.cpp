@@ -1,0 +1,242 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include "engine.hpp"
+
+#include <bit>
+#include <cmath>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/kernel/engine/cuda/programs.hpp>
+
+namespace troupe::fft {
+namespace {
+
+using cuda::kernel;
+
+template <class T>
+constexpr bool is_narrow = std::is_same_v<real_of<T>, half> || std::is_same_v<real_of<T>, bfloat16>;
+template <class T>
+constexpr bool is_complex_element = !std::is_same_v<T, real_of<T>>;
+// What elements are computed as.
+template <class T>
+using wide = std::conditional_t<!is_narrow<T>, T, std::conditional_t<is_complex_element<T>, complex64, float>>;
+
+template <class T>
+constexpr cudaDataType type_of() noexcept {
+  if constexpr (std::is_same_v<T, float>) return CUDA_R_32F;
+  if constexpr (std::is_same_v<T, double>) return CUDA_R_64F;
+  if constexpr (std::is_same_v<T, complex64>) return CUDA_C_32F;
+  return CUDA_C_64F;
+}
+
+double factor_of(normalization n, bool forward, const shape& size) {
+  const auto count = static_cast<double>(size.count().value());
+  switch (n) {
+    case normalization::inverse:
+      return forward ? 1 : 1 / count;
+    case normalization::orthonormal:
+      return 1 / std::sqrt(count);
+    case normalization::forward:
+      return forward ? 1 / count : 1;
+    default:
+      return 1;
+  }
+}
+
+kernel_arguments::places in_kernel(const placement& p) {
+  const auto number = [](extent e) { return static_cast<std::uint64_t>(e.value()); };
+  kernel_arguments::places out{
+      {number(p.batch), 1, 1, 1}, {number(p.distance), 0, 0, 0}, number(p.n.count() * p.batch), 0};
+  extent dense = 1;
+  bool in_order = true;
+  for (std::size_t i = p.n.rank(); i-- > 0;) {
+    out.n[i + 1] = number(p.n[i]);
+    out.step[i + 1] = number(p.stride[i]);
+    in_order &= p.n[i] == extent(1) || p.stride[i] == dense;
+    dense = dense * p.n[i];
+  }
+  out.dense = in_order && (p.batch == extent(1) || p.distance == dense) ? 1 : 0;
+  return out;
+}
+
+constexpr std::int64_t most_grouped = 8192;  ///< elements of a transform that shares a call
+
+}  // namespace
+
+result<std::unique_ptr<cufft>> cufft::make(const engine_context& context) {
+  const auto limits = TROUPE_TRY(kernel::gpu_limits::of(context.device));
+  auto kernels = TROUPE_TRY(load_kernels());
+  auto lanes = TROUPE_TRY(cuda::per_lane<lane>::make(context.lanes));
+  int version = 0;
+  TROUPE_TRY(done("cufftGetVersion", ::cufftGetVersion(&version)));
+  std::unique_ptr<cufft> out(new cufft(std::move(kernels), std::move(lanes), limits.major * 10 + limits.minor));
+  out->version_ = cat("cuFFT ", version / 1000, ".", version / 100 % 10, ".", version % 100);
+  return out;
+}
+
+std::string cufft::notes() const { return cat("plans: ", plans_.size(), "\nkernels of our own: ", kernels_.size()); }
+
+template <class A>
+result<void> cufft::launch(cuda::kernel_id which, std::uint64_t elements, unsigned rows, CUstream stream,
+                           const A& arguments) const {
+  constexpr std::int64_t threads = 256, most_blocks = 16 * 1024;
+  const CUkernel found = kernels_.find(which);
+  if (found == nullptr) [[unlikely]]
+    return error(reaction::fatal, "fft", "there is no kernel " + std::string(which.name));
+  const cuda::grid blocks{cuda::at_most((static_cast<std::int64_t>(elements) + threads - 1) / threads, most_blocks),
+                          rows, 1};
+  return cuda::done_on(stream, "fft", "cuLaunchKernel",
+                       cuda::launch(found, blocks, {threads, 1, 1}, stream, arguments));
+}
+
+template <class In, class Out, class R>
+result<void> cufft::carry_out(const R& r, const shape& in_n, const shape& out_n, bool forward, bool consumes_input,
+                              call& c) {
+  using in_wide = wide<In>;
+  using out_wide = wide<Out>;
+  lane* const on = TROUPE_TRY(lanes_.of(c));
+  const CUstream stream = on->stream();
+  const placement in = placement_of(r.input_layout, in_n, r.batch), to = placement_of(r.output_layout, out_n, r.batch);
+  const bool over = r.input.range().address == r.output.range().address;
+  const double factor = factor_of(r.normalization, forward, r.n);
+
+  gpu_callbacks::ref code;
+  if (r.callbacks.address() != 0) {
+    if (c.recording != nullptr)
+      return error(reaction::unsupported, "fft",
+                   cat(name_of<R>(),
+                       ": callbacks cannot be recorded: a plan holds the place of their data; ask for the transform "
+                       "by itself, or record kernels around one without callbacks"));
+    code = TROUPE_TRY(callbacks_.find(r.callbacks.root(), name_of<R>()));
+  }
+  const layout tight{};
+  plan_key key = key_of(r.n, is_narrow<In> ? tight : r.input_layout, in_n, type_of<in_wide>(),
+                        is_narrow<Out> ? tight : r.output_layout, out_n, type_of<out_wide>(), r.batch);
+  if (code != nullptr) {
+    key.callbacks = static_cast<std::int64_t>(r.callbacks.root().id);
+    key.lane = c.lane + 1;
+  }
+  const auto plan = TROUPE_TRY(plans_.find(key, code == nullptr ? nullptr : &code->image()));
+  void* const work = TROUPE_TRY(on->work(c, plan->work_bytes()));
+
+  std::optional<cuda::scratch> in_side, out_side;
+  const auto elements = [](const placement& p) { return static_cast<std::uint64_t>((p.n.count() * p.batch).value()); };
+  const auto room = [&](std::optional<cuda::scratch>& side, std::uint64_t bytes) -> result<void> {
+    auto made = TROUPE_TRY(cuda::scratch::make(c, "fft", bytes));
+    side.emplace(std::move(made));
+    return {};
+  };
+  const void* from = r.input.data();
+  void* into = r.output.data();
+  if constexpr (is_narrow<In>) {
+    TROUPE_TRY(room(in_side, elements(in) * sizeof(in_wide)));
+    from = in_side->as<void>();
+    TROUPE_TRY(launch(cuda::kernel<"gather", In>, elements(in), 1, stream,
+                      kernel_arguments::gathering{r.input.data(), in_side->as<void>(), in_kernel(in)}));
+  } else if (!over && !consumes_input) {
+    // cuFFT may use the input of a transform to real elements as a work area. Callbacks may look at all of it.
+    const std::uint64_t bytes =
+        (code != nullptr ? r.input.size() : static_cast<std::uint64_t>(in.reach.value())) * sizeof(In);
+    TROUPE_TRY(room(in_side, bytes));
+    TROUPE_TRY(
+        cuda::done_on(stream, "fft", "cuMemcpyDtoDAsync",
+                      ::cuMemcpyDtoDAsync(in_side->address(), reinterpret_cast<CUdeviceptr>(from), bytes, stream)));
+    from = in_side->as<void>();
+  }
+  if constexpr (is_narrow<Out>) {
+    TROUPE_TRY(room(out_side, elements(to) * sizeof(out_wide)));
+    into = out_side->as<void>();
+  }
+  if (code != nullptr) {
+    const auto data = reinterpret_cast<const void**>(TROUPE_TRY(on->memory().claim(2 * sizeof(void*))));
+    data[0] = r.load_data ? r.load_data->data() : nullptr;
+    data[1] = r.store_data ? r.store_data->data() : nullptr;
+    TROUPE_TRY(cuda::done_on(stream, "fft", "cuMemcpyHtoDAsync",
+                             ::cuMemcpyHtoDAsync(plan->data(), data, 2 * sizeof(void*), stream)));
+  }
+  TROUPE_TRY(plan->run(stream, work, const_cast<void*>(from), into, forward, c.library_is_broken));
+  if constexpr (is_narrow<Out>)
+    return launch(cuda::kernel<"scatter", Out>, elements(to), 1, stream,
+                  kernel_arguments::scattering{into, r.output.data(), in_kernel(to), factor});
+  else {
+    if (factor == 1) return {};
+    return launch(cuda::kernel<"scale", Out>, elements(to), 1, stream,
+                  kernel_arguments::scaling{into, in_kernel(to), factor});
+  }
+}
+
+template <class R>
+std::uint64_t cufft::group_key(const R& r, std::uint64_t direction) noexcept {
+  if constexpr (is_narrow<typename decltype(r.input)::element_type>) return 0;
+  if (r.callbacks.address() != 0 || r.batch != extent(1) || r.n.count() > most_grouped || r.input_layout != layout{} ||
+      r.output_layout != layout{})
+    return 0;
+  std::uint64_t h = direction * 4 + static_cast<std::uint64_t>(r.normalization) + 1;
+  for (std::size_t i = 0; i < r.n.rank(); ++i) h = h * 16384 + static_cast<std::uint64_t>(r.n[i].value());
+  return h == 0 ? 1 : h;
+}
+
+template <class In, class Out, class R>
+result<void> cufft::carry_out_group(const group<R>& all, const R& r, const shape& in_n, const shape& out_n,
+                                    bool forward, call& c) {
+  if constexpr (is_narrow<In>) {
+    return error(reaction::fatal, "fft", "narrow elements share no call");
+  } else {
+    lane* const on = TROUPE_TRY(lanes_.of(c));
+    const CUstream stream = on->stream();
+    const auto members = static_cast<unsigned>(all.size());
+    // A plan for each power of two: what is beyond the members is transformed for nothing.
+    const std::int64_t batch = std::bit_ceil(members);
+    const layout tight{};
+    const auto plan =
+        TROUPE_TRY(plans_.find(key_of(r.n, tight, in_n, type_of<In>(), tight, out_n, type_of<Out>(), batch), nullptr));
+    void* const work = TROUPE_TRY(on->work(c, plan->work_bytes()));
+    const auto in_each = static_cast<std::uint64_t>(in_n.count().value()),
+               out_each = static_cast<std::uint64_t>(out_n.count().value());
+    const auto in_side =
+        TROUPE_TRY(cuda::scratch::make(c, "fft", in_each * static_cast<std::uint64_t>(batch) * sizeof(In)));
+    const auto out_side =
+        TROUPE_TRY(cuda::scratch::make(c, "fft", out_each * static_cast<std::uint64_t>(batch) * sizeof(Out)));
+    const auto from = reinterpret_cast<const void**>(TROUPE_TRY(on->memory().claim(members * sizeof(void*))));
+    const auto to = reinterpret_cast<void**>(TROUPE_TRY(on->memory().claim(members * sizeof(void*))));
+    for (std::size_t i = 0; i < members; ++i) {
+      const R member = all[i];
+      from[i] = member.input.data();
+      to[i] = member.output.data();
+    }
+    TROUPE_TRY(launch(cuda::kernel<"collect", In>, in_each, members, stream,
+                      kernel_arguments::members_to_side{from, in_side.template as<void>(), in_each}));
+    TROUPE_TRY(plan->run(stream, work, in_side.template as<void>(), out_side.template as<void>(), forward,
+                         c.library_is_broken));
+    return launch(cuda::kernel<"distribute", Out>, out_each, members, stream,
+                  kernel_arguments::side_to_members{out_side.template as<void>(), to, out_each,
+                                                    factor_of(r.normalization, forward, r.n)});
+  }
+}
+
+template <class T>
+result<plan_info> cufft::run(const prepare<T>& r, call&) {
+  const bool forward = r.direction == direction::forward;
+  const layout tight{};
+  const layout &in = is_narrow<T> ? tight : r.input_layout, &out = is_narrow<T> ? tight : r.output_layout;
+  const auto find = [&]<class In, class Out>(const shape& in_n, const shape& out_n, In*, Out*) {
+    return plans_.find(key_of(r.n, in, in_n, type_of<wide<In>>(), out, out_n, type_of<wide<Out>>(), r.batch), nullptr);
+  };
+  const auto plan = [&] {
+    if constexpr (is_complex_element<T>)
+      return find(r.n, r.n, static_cast<T*>(nullptr), static_cast<T*>(nullptr));
+    else
+      return forward ? find(r.n, half_of(r.n), static_cast<T*>(nullptr), static_cast<basic_complex<T>*>(nullptr))
+                     : find(half_of(r.n), r.n, static_cast<basic_complex<T>*>(nullptr), static_cast<T*>(nullptr));
+  }();
+  if (!plan) return plan.error();
+  return plan_info{(*plan)->work_bytes()};
+}
+
+}  // namespace troupe::fft
+
+// Making a plan may take as long as a compiler does.
+using namespace troupe::fft;
+TROUPE_ENGINE_OF_PARTS(
+    cufft, "fft", "cuda", (troupe::operations_of<cufft, all_transforms>()),
+    (troupe::operations_of<cufft, troupe::slow<compile_callbacks_recipe>, read_summary, troupe::slow<unload>>()))

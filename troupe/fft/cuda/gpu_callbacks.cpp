@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/try.hpp>
+#include <troupe/fft/cuda/gpu_callbacks.hpp>
+#include <troupe/jit/internal/engine.hpp>
+#include <troupe/kernel/engine/cuda/names.hpp>
+
+namespace troupe::fft {
+
+link_time_code::link_time_code(callback_recipe what, std::shared_ptr<const std::string> image) noexcept
+    : loads_(what.loads), stores_(what.stores), image_(std::move(image)), code_(kernel::without_names(*image_)) {}
+
+gpu_callbacks::gpu_callbacks(jit::capability gpu)
+    : programs_([this](const kernel::program_root& root) { return make_program(root); }) {
+  if (auto with = jit::nvrtc::find())
+    builder_ = std::make_unique<jit::nvrtc_builder>(std::move(*with), gpu);
+  else
+    missing_ = with.error();
+}
+
+gpu_callbacks::store::made gpu_callbacks::make_program(const kernel::program_root& root) {
+  const auto what = decode_callbacks(kernel::recipe_of(root));
+  auto recipe = what ? jit::decode(what->encoded) : std::nullopt;
+  if (!recipe) return {error(reaction::fatal, "fft", "fft.compile_callbacks: the recipe is damaged"), {}, {}};
+  if (missing_) return {*missing_, {}, {}};
+  recipe->full.relocatable = recipe->full.link_time_optimisation = true;
+  const std::string linkable = jit::encode(recipe->full);
+  return jit::make_program<store>(builder_->images(), root, linkable,
+                                  [&](const jit::recipe& r, const jit::build& b) -> result<ref> {
+                                    return std::make_shared<const kernel::loaded_program<link_time_code>>(
+                                        r.name, link_time_code(*what, b.image), b.image);
+                                  });
+}
+
+}  // namespace troupe::fft

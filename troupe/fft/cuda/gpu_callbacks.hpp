@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <troupe/fft/callbacks.hpp>
+#include <troupe/fft/internal/callback_recipe.hpp>
+#include <troupe/jit/cuda/nvrtc_builder.hpp>
+#include <troupe/kernel/engine/program_store.hpp>
+#include <vector>
+
+namespace troupe::fft {
+
+/// Callbacks as cuFFT takes them: link-time code, which becomes a part of the plans that are made with it.
+class link_time_code {
+ public:
+  struct symbol {
+    std::string name;
+    void* address = nullptr;
+    std::uint64_t bytes = 0;
+  };
+  link_time_code() = default;
+  link_time_code(callback_recipe what, std::shared_ptr<const std::string> image) noexcept;
+
+  bool loads() const noexcept { return loads_; }
+  bool stores() const noexcept { return stores_; }
+  std::string_view code() const noexcept { return code_; }
+
+  // It has nothing that could be launched: the parts that a program has.
+  const std::vector<symbol>& kernels() const noexcept { return none_; }
+  const std::vector<symbol>& globals() const noexcept { return none_; }
+  const symbol* find_kernel(std::string_view) const noexcept { return nullptr; }
+  const symbol* find_global(std::string_view) const noexcept { return nullptr; }
+
+ private:
+  bool loads_ = false, stores_ = false;
+  std::shared_ptr<const std::string> image_;
+  std::string_view code_;  // of the image
+  std::vector<symbol> none_;
+};
+
+/// The callbacks of a worker. Compiled by NVRTC when they are first met. Thread safe.
+class gpu_callbacks {
+ public:
+  /// Where NVRTC cannot be used, making callbacks fails with the reason, and all else works.
+  explicit gpu_callbacks(jit::capability gpu);
+
+  result<void> make(const kernel::program_root& root) { return programs_.make(root); }
+  result<kernel::build_summary> summary(const kernel::program_root& root) {
+    return programs_.summary(root, name_of<read_summary>());
+  }
+  void unload(const kernel::program_root& root) { programs_.unload(root); }
+  bool is_known(const kernel::program_root& root) { return programs_.is_known(root); }
+  using ref = std::shared_ptr<const kernel::loaded_program<link_time_code>>;
+  result<ref> find(const kernel::program_root& root, std::string_view request) { return programs_.find(root, request); }
+
+ private:
+  using store = kernel::program_store<link_time_code>;
+  store::made make_program(const kernel::program_root& root);
+
+  std::optional<error> missing_;
+  std::unique_ptr<jit::nvrtc_builder> builder_;
+  store programs_;
+};
+
+}  // namespace troupe::fft

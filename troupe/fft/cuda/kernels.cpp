@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/cuda/embedded.hpp>
+
+#include "engine.hpp"
+
+// The fatbin that was made of kernels.cu.
+TROUPE_EMBEDDED(troupe_fft_kernels, TROUPE_KERNELS);
+
+namespace troupe::fft {
+
+result<cuda::kernel_set> load_kernels() {
+  return cuda::kernel_set::load(troupe_fft_kernels, "troupe_fft_", "the kernels of fft");
+}
+
+}  // namespace troupe::fft

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include "plans.hpp"
+
+#include <string_view>
+#include <troupe/base/fnv.hpp>
+#include <troupe/base/try.hpp>
+
+namespace troupe::fft {
+namespace {
+
+plan_key::side side_of(const layout& l, const shape& n, cudaDataType type, extent batch) {
+  const placement p = placement_of(l, n, batch);
+  const shape& embed = l.embed == shape::tight() ? n : l.embed;
+  plan_key::side out{type, l.stride.value(), p.distance.value(), {1, 1, 1}};
+  for (std::size_t i = 0; i < n.rank(); ++i) out.embed[i] = embed[i].value();
+  return out;
+}
+
+cudaDataType execution_type(const plan_key& k) {
+  const bool doubles = k.input.type == CUDA_C_64F || k.input.type == CUDA_R_64F;
+  return doubles ? CUDA_C_64F : CUDA_C_32F;
+}
+
+cufftXtCallbackType callback_type(std::int64_t element, bool loads) {
+  switch (element) {
+    case CUDA_C_32F:
+      return loads ? CUFFT_CB_LD_COMPLEX : CUFFT_CB_ST_COMPLEX;
+    case CUDA_C_64F:
+      return loads ? CUFFT_CB_LD_COMPLEX_DOUBLE : CUFFT_CB_ST_COMPLEX_DOUBLE;
+    case CUDA_R_64F:
+      return loads ? CUFFT_CB_LD_REAL_DOUBLE : CUFFT_CB_ST_REAL_DOUBLE;
+    default:
+      return loads ? CUFFT_CB_LD_REAL : CUFFT_CB_ST_REAL;
+  }
+}
+
+}  // namespace
+
+plan_key key_of(const shape& n, const layout& input, const shape& input_n, cudaDataType in, const layout& output,
+                const shape& output_n, cudaDataType out, extent batch) {
+  plan_key k{static_cast<std::int64_t>(n.rank()),
+             {1, 1, 1},
+             batch.value(),
+             side_of(input, input_n, in, batch),
+             side_of(output, output_n, out, batch)};
+  for (std::size_t i = 0; i < n.rank(); ++i) k.n[i] = n[i].value();
+  return k;
+}
+
+result<std::shared_ptr<plan>> plan::make(const plan_key& k, const link_time_code* code) {
+  std::shared_ptr<plan> out(new plan);
+  TROUPE_TRY(done("cufftCreate", ::cufftCreate(&out->handle_)));
+  out->made_ = true;
+  TROUPE_TRY(done("cufftSetAutoAllocation", ::cufftSetAutoAllocation(out->handle_, 0)));
+  if (code != nullptr) {
+    CUdeviceptr data = 0;
+    TROUPE_TRY(cuda::done_on(nullptr, "fft", "cuMemAlloc", ::cuMemAlloc(&data, 2 * sizeof(void*))));
+    out->data_.reset(data);
+    const auto set = [&](const char* name, cufftXtCallbackType type, std::size_t which) {
+      void* info = reinterpret_cast<void*>(data + which * sizeof(void*));
+      return done("cufftXtSetJITCallback",
+                  ::cufftXtSetJITCallback(out->handle_, name, code->code().data(), code->code().size(), type, &info));
+    };
+    if (code->loads()) TROUPE_TRY(set(load_function, callback_type(k.input.type, true), 0));
+    if (code->stores()) TROUPE_TRY(set(store_function, callback_type(k.output.type, false), 1));
+  }
+  long long n[shape::most], in[shape::most], to[shape::most];
+  std::copy(k.n, k.n + shape::most, n);
+  std::copy(k.input.embed, k.input.embed + shape::most, in);
+  std::copy(k.output.embed, k.output.embed + shape::most, to);
+  std::size_t bytes = 0;
+  TROUPE_TRY(done("cufftXtMakePlanMany",
+                  ::cufftXtMakePlanMany(out->handle_, static_cast<int>(k.rank), n, in, k.input.stride, k.input.distance,
+                                        static_cast<cudaDataType>(k.input.type), to, k.output.stride, k.output.distance,
+                                        static_cast<cudaDataType>(k.output.type), k.batch, &bytes, execution_type(k))));
+  out->work_bytes_ = bytes;
+  return out;
+}
+
+plan::~plan() {
+  if (made_) (void)::cufftDestroy(handle_);
+}
+
+result<void> plan::run(CUstream stream, void* work, void* input, void* output, bool forward, bool& broken) {
+  const auto looked_at = [&](const char* call, cufftResult s) -> result<void> {
+    if (s == CUFFT_SUCCESS) [[likely]]
+      return {};
+    return failed(call, s, stream, broken);
+  };
+  const std::scoped_lock guard(lock_);
+  TROUPE_TRY(looked_at("cufftSetStream", ::cufftSetStream(handle_, stream)));
+  if (work_bytes_ != 0) TROUPE_TRY(looked_at("cufftSetWorkArea", ::cufftSetWorkArea(handle_, work)));
+  return looked_at("cufftXtExec", ::cufftXtExec(handle_, input, output, forward ? CUFFT_FORWARD : CUFFT_INVERSE));
+}
+
+std::size_t plans::hash::operator()(const plan_key& k) const noexcept {
+  std::uint64_t words[sizeof k / sizeof(std::uint64_t)], h = fnv1a("plan");
+  std::memcpy(words, &k, sizeof k);
+  for (const std::uint64_t word : words) h = fnv1a(h, word);
+  return h;
+}
+
+result<std::shared_ptr<plan>> plans::find(const plan_key& k, const link_time_code* code) {
+  {
+    const std::scoped_lock guard(lock_);
+    if (const auto found = by_key_.find(k); found != by_key_.end()) [[likely]] {
+      all_.splice(all_.begin(), all_, found->second);
+      return found->second->made;
+    }
+  }
+  auto made = TROUPE_TRY(plan::make(k, code));
+  std::list<kept> gone;  // plans end without the lock
+  const std::scoped_lock guard(lock_);
+  if (const auto found = by_key_.find(k); found != by_key_.end())
+    return found->second->made;  // another lane was quicker
+  all_.push_front({k, made});
+  by_key_.emplace(k, all_.begin());
+  if (all_.size() > most) {
+    by_key_.erase(all_.back().key);
+    gone.splice(gone.begin(), all_, std::prev(all_.end()));
+    // What it holds on the GPU may be in use.
+    TROUPE_TRY(cuda::done_on(nullptr, "fft", "cuCtxSynchronize", ::cuCtxSynchronize()));
+  }
+  return made;
+}
+
+void plans::forget(std::uint64_t callbacks) {
+  std::list<kept> gone;
+  const std::scoped_lock guard(lock_);
+  for (auto at = all_.begin(); at != all_.end();) {
+    const auto next = std::next(at);
+    if (at->key.callbacks == static_cast<std::int64_t>(callbacks)) {
+      by_key_.erase(at->key);
+      gone.splice(gone.end(), all_, at);
+    }
+    at = next;
+  }
+  if (!gone.empty()) (void)::cuCtxSynchronize();
+}
+
+std::size_t plans::size() const {
+  const std::scoped_lock guard(lock_);
+  return all_.size();
+}
+
+}  // namespace troupe::fft

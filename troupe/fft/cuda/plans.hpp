@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <troupe/cuda/handles.hpp>
+#include <troupe/fft/cuda/gpu_callbacks.hpp>
+#include <troupe/fft/placement.hpp>
+#include <unordered_map>
+
+#include "status.hpp"
+
+namespace troupe::fft {
+
+/// All that decides about a plan of cuFFT, and nothing else: numbers without gaps between them, so that equal plans
+/// have equal bytes.
+struct plan_key {
+  struct side {
+    std::int64_t type, stride, distance, embed[shape::most];
+  };
+  std::int64_t rank, n[shape::most], batch;
+  side input, output;
+  std::int64_t callbacks = 0, lane = 0;  ///< 0: none. With callbacks a plan is its lane's alone
+  friend bool operator==(const plan_key& a, const plan_key& b) noexcept { return std::memcmp(&a, &b, sizeof a) == 0; }
+};
+static_assert(std::has_unique_object_representations_v<plan_key>);
+
+/// The plan of a transform of extents `n` between two sides in memory.
+plan_key key_of(const shape& n, const layout& input, const shape& input_n, cudaDataType in, const layout& output,
+                const shape& output_n, cudaDataType out, extent batch);
+
+/// A plan of cuFFT. What is set before it runs is its user's of the moment.
+class plan {
+ public:
+  static result<std::shared_ptr<plan>> make(const plan_key& k, const link_time_code* code);
+  ~plan();
+  plan(const plan&) = delete;
+
+  std::uint64_t work_bytes() const noexcept { return work_bytes_; }
+  /// Where the callbacks find the addresses of their data: load's, then store's. 0 where there are none.
+  CUdeviceptr data() const noexcept { return data_.get(); }
+  /// Enqueues a transform.
+  result<void> run(CUstream stream, void* work, void* input, void* output, bool forward, bool& broken);
+
+ private:
+  plan() = default;
+  cufftHandle handle_ = 0;
+  bool made_ = false;
+  std::uint64_t work_bytes_ = 0;
+  cuda::device_memory data_;
+  std::mutex lock_;  ///< stream and work area are the handle's
+};
+
+/// The plans of a worker, for all its lanes; those that were not used for longest go when there are too many. Thread
+/// safe.
+class plans {
+ public:
+  static constexpr std::size_t most = 256;
+
+  /// The plan, made where there is none yet.
+  result<std::shared_ptr<plan>> find(const plan_key& k, const link_time_code* code);
+  /// Those with callbacks that are unloaded. Waits for the GPU where there are any.
+  void forget(std::uint64_t callbacks);
+  std::size_t size() const;
+
+ private:
+  struct hash {
+    std::size_t operator()(const plan_key& k) const noexcept;
+  };
+  struct kept {
+    plan_key key;
+    std::shared_ptr<plan> made;
+  };
+  mutable std::mutex lock_;
+  std::list<kept> all_;  // last used first
+  std::unordered_map<plan_key, std::list<kept>::iterator, hash> by_key_;
+};
+
+}  // namespace troupe::fft

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Plans, on a driver and a cuFFT that only note what they are told.
+#include "plans.hpp"
+
+#include <gtest/gtest.h>
+
+#include <troupe/cuda/testing/fake_driver.hpp>
+
+namespace troupe::fft {
+namespace {
+
+using strings = std::vector<std::string>;
+
+class gpu_plans : public ::testing::Test {
+ protected:
+  void SetUp() override { driver.reset(); }
+  static plan_key key(const shape& n, extent batch = 1, const layout& in = {}, const layout& out = {}) {
+    return key_of(n, in, n, CUDA_C_32F, out, n, CUDA_C_32F, batch);
+  }
+  cuda::testing::fake_driver& driver = cuda::testing::driver();
+};
+
+TEST_F(gpu_plans, tell_cufft_all_of_the_layout) {
+  plans all;
+  const shape n{4, 6};
+  const auto made = all.find(
+      key_of(n, {.embed = {5, 8}, .stride = 3}, n, CUDA_R_64F, {.distance = 99}, half_of(n), CUDA_C_64F, 7), nullptr);
+  ASSERT_TRUE(made) << made.error().text();
+  const strings calls = driver.calls();
+  ASSERT_EQ(calls.size(), 3u);
+  EXPECT_TRUE(calls[0].starts_with("cufftCreate"));
+  EXPECT_TRUE(calls[1].starts_with("cufftSetAutoAllocation") && calls[1].ends_with(", 0)")) << calls[1];
+  const std::string want = ", 2, 4, 6, 1, 5, 8, 1, 3, 120, " + std::to_string(CUDA_R_64F) + ", 4, 4, 1, 1, 99, " +
+                           std::to_string(CUDA_C_64F) + ", 7, " + std::to_string(CUDA_C_64F) + ")";
+  EXPECT_TRUE(calls[2].ends_with(want)) << calls[2] << " and not " << want;
+  EXPECT_EQ((*made)->work_bytes(), 4u * 7 * 8);
+}
+
+TEST_F(gpu_plans, are_made_once_and_told_apart_by_every_number) {
+  plans all;
+  const plan_key same = key({8, 8}, 2);
+  const auto first = all.find(same, nullptr);
+  EXPECT_EQ(*all.find(key({8, 8}, 2), nullptr), *first);
+  EXPECT_EQ(driver.count("cufftXtMakePlanMany"), 1u);
+  const plan_key others[] = {key({8, 4}, 2),
+                             key(64, 2),
+                             key({8, 8}, 3),
+                             key({8, 8}, 2, {.embed = {8, 9}}),
+                             key({8, 8}, 2, {.stride = 2}),
+                             key({8, 8}, 2, {.distance = 65}),
+                             key({8, 8}, 2, {}, {.distance = 65}),
+                             key_of({8, 8}, {}, {8, 8}, CUDA_C_64F, {}, {8, 8}, CUDA_C_64F, 2)};
+  for (const plan_key& k : others) EXPECT_NE(*all.find(k, nullptr), *first);
+  EXPECT_EQ(all.size(), 1 + std::size(others));
+}
+
+TEST_F(gpu_plans, beyond_what_is_kept_end_once_the_gpu_is_done_with_them) {
+  plans all;
+  for (std::int64_t n = 1; n <= static_cast<std::int64_t>(plans::most) + 5; ++n) ASSERT_TRUE(all.find(key(n), nullptr));
+  EXPECT_EQ(all.size(), plans::most);
+  EXPECT_EQ(driver.count("cufftDestroy"), 5u);
+  EXPECT_EQ(driver.count("cuCtxSynchronize"), 5u);
+  driver.reset();
+  EXPECT_TRUE(all.find(key(6), nullptr));
+  EXPECT_EQ(driver.count("cufftXtMakePlanMany"), 0u) << "the oldest of those that are left";
+  EXPECT_TRUE(all.find(key(1), nullptr));
+  EXPECT_EQ(driver.count("cufftXtMakePlanMany"), 1u);
+}
+
+TEST_F(gpu_plans, that_cannot_be_made_leave_nothing_behind) {
+  plans all;
+  for (const auto& [call, status, how] :
+       {std::tuple("cufftCreate", CUFFT_SETUP_FAILED, reaction::fatal),
+        std::tuple("cufftXtMakePlanMany", CUFFT_ALLOC_FAILED, reaction::retry_later),
+        std::tuple("cufftXtMakePlanMany", CUFFT_NOT_SUPPORTED, reaction::unsupported),
+        std::tuple("cufftXtMakePlanMany", CUFFT_INVALID_SIZE, reaction::unsupported)}) {
+    driver.reset();
+    driver.fail(call, status, 1);
+    const auto made = all.find(key(8), nullptr);
+    ASSERT_FALSE(made);
+    if (how != reaction::fatal) {
+      EXPECT_EQ(made.error().reaction(), how);
+    }
+    EXPECT_NE(made.error().text().find(call), std::string::npos) << made.error().text();
+    EXPECT_EQ(driver.count("cufftDestroy"), call == std::string_view("cufftCreate") ? 0u : 1u);
+    EXPECT_EQ(all.size(), 0u);
+  }
+  EXPECT_TRUE(all.find(key(8), nullptr));
+}
+
+TEST_F(gpu_plans, are_told_stream_and_work_area_before_each_run) {
+  const auto made = plan::make(key(8), nullptr);
+  ASSERT_TRUE(made);
+  driver.reset();
+  int area = 0;
+  bool broken = false;
+  ASSERT_TRUE((*made)->run(nullptr, &area, nullptr, nullptr, false, broken));
+  const strings calls = driver.calls();
+  ASSERT_EQ(calls.size(), 3u);
+  EXPECT_TRUE(calls[0].starts_with("cufftSetStream"));
+  EXPECT_TRUE(calls[1].starts_with("cufftSetWorkArea"));
+  EXPECT_TRUE(calls[2].starts_with("cufftXtExec") && calls[2].ends_with(", 1)")) << calls[2];
+  driver.fail("cufftXtExec", CUFFT_EXEC_FAILED, 1);
+  EXPECT_FALSE((*made)->run(nullptr, &area, nullptr, nullptr, true, broken));
+}
+
+}  // namespace
+}  // namespace troupe::fft

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include "status.hpp"
+
+#include <troupe/base/cat.hpp>
+
+namespace troupe::fft {
+namespace {
+
+const char* name_of_status(cufftResult s) noexcept {
+  switch (s) {
+    case CUFFT_INVALID_PLAN:
+      return "CUFFT_INVALID_PLAN";
+    case CUFFT_ALLOC_FAILED:
+      return "CUFFT_ALLOC_FAILED";
+    case CUFFT_INVALID_TYPE:
+      return "CUFFT_INVALID_TYPE";
+    case CUFFT_INVALID_VALUE:
+      return "CUFFT_INVALID_VALUE";
+    case CUFFT_INTERNAL_ERROR:
+      return "CUFFT_INTERNAL_ERROR";
+    case CUFFT_EXEC_FAILED:
+      return "CUFFT_EXEC_FAILED";
+    case CUFFT_SETUP_FAILED:
+      return "CUFFT_SETUP_FAILED";
+    case CUFFT_INVALID_SIZE:
+      return "CUFFT_INVALID_SIZE";
+    case CUFFT_UNALIGNED_DATA:
+      return "CUFFT_UNALIGNED_DATA";
+    case CUFFT_INVALID_DEVICE:
+      return "CUFFT_INVALID_DEVICE";
+    case CUFFT_NO_WORKSPACE:
+      return "CUFFT_NO_WORKSPACE";
+    case CUFFT_NOT_IMPLEMENTED:
+      return "CUFFT_NOT_IMPLEMENTED";
+    case CUFFT_NOT_SUPPORTED:
+      return "CUFFT_NOT_SUPPORTED";
+    case CUFFT_MISSING_DEPENDENCY:
+      return "CUFFT_MISSING_DEPENDENCY";
+    case CUFFT_NVRTC_FAILURE:
+      return "CUFFT_NVRTC_FAILURE";
+    case CUFFT_NVJITLINK_FAILURE:
+      return "CUFFT_NVJITLINK_FAILURE";
+    case CUFFT_NVSHMEM_FAILURE:
+      return "CUFFT_NVSHMEM_FAILURE";
+    default:
+      return "an unknown status";
+  }
+}
+
+error error_with(reaction what_to_do, std::int64_t code, std::string text) {
+  return error(error::details{.reaction = what_to_do, .domain = "fft", .code = code, .text = std::move(text)});
+}
+
+}  // namespace
+
+error failed(const char* call, cufftResult status, CUstream stream, bool& plan_is_broken) {
+  const auto code = static_cast<std::int64_t>(status);
+  const std::string text = cat(call, " answered ", name_of_status(status));
+  switch (status) {
+    case CUFFT_ALLOC_FAILED:
+      return error_with(reaction::retry_later, code, text + ": the device's memory is full");
+    case CUFFT_INVALID_SIZE:
+    case CUFFT_NOT_IMPLEMENTED:
+    case CUFFT_NOT_SUPPORTED:
+      return error_with(
+          reaction::unsupported, code,
+          text +
+              ": cuFFT has no way to do this with these sizes and layouts on this GPU. Elements that lie side by "
+              "side, or a smaller batch, may work");
+    case CUFFT_MISSING_DEPENDENCY:
+      return error_with(reaction::unsupported, code, text + ": callbacks need libnvJitLink of the same CUDA version");
+    case CUFFT_NVRTC_FAILURE:
+    case CUFFT_NVJITLINK_FAILURE:
+      return error_with(reaction::caller_bug, code, text + ": the callbacks could not be linked into cuFFT's kernels");
+    case CUFFT_INVALID_TYPE:
+    case CUFFT_INVALID_VALUE:
+    case CUFFT_UNALIGNED_DATA:
+      return error_with(reaction::fatal, code, text + ", which our own checks should have refused");
+    default:
+      break;
+  }
+  return cuda::library_failed_on(stream, "fft", text, code, plan_is_broken);
+}
+
+}  // namespace troupe::fft

@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include "engine.hpp"
+
+#include <dlfcn.h>
+
+#include <cmath>
+#include <filesystem>
+#include <new>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/clock.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/fft/host/scratch.hpp>
+#include <troupe/fft/placement.hpp>
+
+namespace troupe::fft {
+namespace {
+
+const char* family_of_processor() noexcept {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v4")) return "v4";
+  if (__builtin_cpu_supports("x86-64-v3")) return "v3";
+#endif
+  return "any";
+}
+
+// They lie beside the folder of the engines.
+result<const transforms*> load_transforms() {
+  Dl_info self{};
+  std::filesystem::path folder;
+  if (::dladdr(reinterpret_cast<const void*>(&load_transforms), &self) != 0)
+    folder = std::filesystem::absolute(self.dli_fname).parent_path().parent_path() / "fft";
+  const std::string file = (folder / cat("transforms.", family_of_processor(), ".so")).string();
+  void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr)
+    return error(reaction::unsupported, "fft",
+                 cat("fft.host: ", ::dlerror(), "; install Troupe's run-time files as a whole"));
+  const auto get = reinterpret_cast<decltype(&troupe_fft_transforms)>(::dlsym(library, transforms_symbol));
+  if (get == nullptr) return error(reaction::fatal, "fft", cat(file, " has no ", transforms_symbol));
+  return get();
+}
+
+double factor_of(normalization n, bool forward, const shape& size) {
+  const auto count = static_cast<double>(size.count().value());
+  switch (n) {
+    case normalization::inverse:
+      return forward ? 1 : 1 / count;
+    case normalization::orthonormal:
+      return 1 / std::sqrt(count);
+    case normalization::forward:
+      return forward ? 1 / count : 1;
+    default:
+      return 1;
+  }
+}
+
+// Dimensions of one element are left out, since a transform over them changes nothing; the last one stays, where a real
+// side has another extent.
+array array_of(const void* data, const placement& p, const shape& n) {
+  array out{.data = const_cast<void*>(data), .rank = 0, .size = {}, .step = {}};
+  const auto add = [&out](extent size, extent step) {
+    out.size[out.rank] = static_cast<std::size_t>(size.value());
+    out.step[out.rank++] = static_cast<std::ptrdiff_t>(step.value());
+  };
+  if (p.batch > 1) add(p.batch, p.distance);
+  for (std::size_t i = 0; i < n.rank(); ++i)
+    if (n[i] > 1 || i + 1 == n.rank()) add(p.n[i], p.stride[i]);
+  return out;
+}
+
+template <class T>
+constexpr bool is_narrow = std::is_same_v<real_of<T>, half> || std::is_same_v<real_of<T>, bfloat16>;
+// What elements are computed as.
+template <class T>
+struct wide {
+  using type = T;
+};
+template <class T>
+  requires(is_narrow<T> && std::is_same_v<T, real_of<T>>)
+struct wide<T> {
+  using type = float;
+};
+template <class T>
+  requires(is_narrow<T> && !std::is_same_v<T, real_of<T>>)
+struct wide<T> {
+  using type = complex64;
+};
+
+// Below so many elements one thread is done before another has begun.
+constexpr std::int64_t worth_threads = 1 << 15;
+
+}  // namespace
+
+host_fft::host_fft(const transforms& by, unsigned threads)
+    : by_(by),
+      crew_{.threads = threads,
+            .self = this,
+            .spread =
+                [](void* self, std::size_t count, void (*part)(void*, std::size_t), void* job) {
+                  static_cast<host_fft*>(self)->team_.spread(static_cast<std::int64_t>(count), 1, [&](std::int64_t i) {
+                    part(job, static_cast<std::size_t>(i));
+                  });
+                }},
+      team_(threads),
+      version_(cat("ducc0 ", by.version)) {
+  by_.use(&crew_);
+}
+
+result<std::unique_ptr<host_fft>> host_fft::make(const engine_context&) {
+  const transforms* const by = TROUPE_TRY(load_transforms());
+  return std::unique_ptr<host_fft>(new host_fft(*by, static_cast<unsigned>(usable_cores())));
+}
+
+std::string host_fft::notes() const { return cat("threads: ", crew_.threads, "\nbuilt for: x86-64-", by_.family); }
+
+result<void> host_fft::done(outcome o, const char* why, std::string_view request, std::uint64_t scratch) const {
+  if (o == outcome::done) return {};
+  if (o == outcome::out_of_memory)
+    return error(reaction::retry_later, "fft",
+                 cat(request, ": out of memory for ", scratch >> 20,
+                     " MiB and more of scratch; transform a smaller batch at a time, or in place"));
+  return error(reaction::fatal, "fft", cat(request, ": ducc0: ", why));
+}
+
+template <class In, class Out, class R>
+result<void> host_fft::carry_out(const R& r, const placement& in, const placement& out, bool forward,
+                                 bool consumes_input) {
+  using in_wide = typename wide<In>::type;
+  using out_wide = typename wide<Out>::type;
+  const std::string_view request = name_of<R>();
+  const bool calls = r.callbacks.address() != 0;
+  const bool loads = calls && host_callbacks::loads(r.callbacks.root());
+  const bool stores = calls && host_callbacks::stores(r.callbacks.root());
+  const bool gathers = loads || is_narrow<In>, scatters = stores || is_narrow<Out>;
+  const placement dense_in = placement_of({}, in.n, in.batch), dense_out = placement_of({}, out.n, out.batch);
+  const auto bytes_of = [](const placement& p, std::size_t element) {
+    return static_cast<std::uint64_t>(p.reach.value()) * element;
+  };
+  const std::uint64_t scratch_bytes =
+      (gathers ? bytes_of(dense_in, sizeof(in_wide)) : 0) + (scatters ? bytes_of(dense_out, sizeof(out_wide)) : 0);
+  scratch<in_wide> gathered;
+  scratch<out_wide> to_scatter;
+  if ((gathers && !gathered.reserve(dense_in.reach)) || (scatters && !to_scatter.reserve(dense_out.reach)))
+    return done(outcome::out_of_memory, "", request, scratch_bytes);
+
+  const void* from = r.input.data();
+  if (loads)
+    TROUPE_TRY(callbacks_.load(r.callbacks.root(), from, gathered.data(), in,
+                               r.load_data ? r.load_data->data() : nullptr, request));
+  else if constexpr (is_narrow<In>)
+    gather(r.input.data(), in, gathered.data());
+  transform t{.input = array_of(gathers ? gathered.data() : from, gathers ? dense_in : in, r.n),
+              .output = array_of(scatters ? static_cast<void*>(to_scatter.data()) : r.output.data(),
+                                 scatters ? dense_out : out, r.n),
+              .first = in.batch > 1 ? std::size_t{1} : std::size_t{0},
+              .is_double = std::is_same_v<real_of<in_wide>, double>,
+              .forward = forward,
+              .consumes_input = consumes_input || gathers,
+              .factor = factor_of(r.normalization, forward, r.n),
+              .threads = r.n.count() * r.batch >= worth_threads ? crew_.threads : std::size_t{1}};
+  char why[256] = "";
+  const outcome o = std::is_same_v<real_of<In>, In>     ? by_.r2c(&t, why, sizeof why)
+                    : std::is_same_v<real_of<Out>, Out> ? by_.c2r(&t, why, sizeof why)
+                                                        : by_.c2c(&t, why, sizeof why);
+  TROUPE_TRY(done(o, why, request, scratch_bytes));
+  if (stores)
+    return callbacks_.store(r.callbacks.root(), to_scatter.data(), r.output.data(), out,
+                            r.store_data ? r.store_data->data() : nullptr, request);
+  if constexpr (is_narrow<Out>) scatter(to_scatter.data(), out, r.output.data());
+  return {};
+}
+
+template <class T>
+result<void> host_fft::run(const c2c<T>& r, call&) {
+  return carry_out<T, T>(r, placement_of(r.input_layout, r.n, r.batch), placement_of(r.output_layout, r.n, r.batch),
+                         r.direction == direction::forward, false);
+}
+template <class T>
+result<void> host_fft::run(const r2c<T>& r, call&) {
+  return carry_out<T, basic_complex<T>>(r, placement_of(r.input_layout, r.n, r.batch),
+                                        placement_of(r.output_layout, half_of(r.n), r.batch), true, false);
+}
+template <class T>
+result<void> host_fft::run(const c2r<T>& r, call&) {
+  return carry_out<basic_complex<T>, T>(r, placement_of(r.input_layout, half_of(r.n), r.batch),
+                                        placement_of(r.output_layout, r.n, r.batch), false, r.consumes_input);
+}
+
+// ducc0 makes its plans by the way; what takes memory besides is the copy of narrow elements.
+template <class T>
+result<plan_info> host_fft::run(const prepare<T>& r, call&) {
+  plan_info out{};
+  if constexpr (is_narrow<T>) {
+    const auto all = static_cast<std::uint64_t>((r.n.count() * r.batch).value());
+    out.work_bytes = all * 2 * sizeof(typename wide<T>::type);
+  }
+  return out;
+}
+
+}  // namespace troupe::fft
+
+using namespace troupe::fft;
+TROUPE_ENGINE_OF_PARTS(
+    host_fft, "fft", "host", (troupe::operations_of<host_fft, all_transforms>()),
+    (troupe::operations_of<host_fft, troupe::slow<compile_callbacks_recipe>, read_summary, unload>()))

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/fft/callbacks.hpp>
+#include <troupe/fft/internal/callback_recipe.hpp>
+#include <troupe/fft/placement.hpp>
+#include <troupe/jit/host/host_builder.hpp>
+
+namespace troupe::fft {
+
+/// Callbacks on the host: kernels that gather the elements of a layout before a transform, and scatter them behind it.
+/// Thread safe.
+class host_callbacks {
+ public:
+  host_callbacks();
+
+  result<void> make(const kernel::program_root& root) { return programs_.make(root); }
+  result<kernel::build_summary> summary(const kernel::program_root& root) {
+    return programs_.summary(root, name_of<read_summary>());
+  }
+  void unload(const kernel::program_root& root) { programs_.unload(root); }
+  bool is_known(const kernel::program_root& root) { return programs_.is_known(root); }
+
+  static bool loads(const kernel::program_root& root) noexcept;
+  static bool stores(const kernel::program_root& root) noexcept;
+  /// The elements of `places` in `input`, as the callback has them, side by side to `into`.
+  result<void> load(const kernel::program_root& root, const void* input, void* into, const placement& places,
+                    const void* data, std::string_view request);
+  /// Gives the elements that lie side by side at `from` to the callback, each with its place in `output`.
+  result<void> store(const kernel::program_root& root, const void* from, void* output, const placement& places,
+                     void* data, std::string_view request);
+
+ private:
+  result<void> run(const kernel::program_root& root, const char* kernel, const void* from, void* to,
+                   const placement& places, const void* data, std::string_view request);
+
+  jit::host_builder builder_;
+  kernel::host_programs programs_;
+  kernel::launcher launcher_;
+};
+
+}  // namespace troupe::fft

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <troupe/base/dtype.hpp>
+#include <troupe/jit/internal/recipe_codec.hpp>
+
+namespace troupe::fft {
+
+/// Callbacks as a worker finds them. The source ends with functions of ours around the user's.
+struct callback_recipe {
+  bool loads, stores;
+  dtype in, out;
+  std::string_view encoded;  ///< a jit::recipe
+};
+
+std::string encode(const callback_recipe& r);
+/// Nothing when the bytes are no recipe. The view is into `bytes`.
+std::optional<callback_recipe> decode_callbacks(std::string_view bytes);
+
+/// What stands behind the user's source. On a GPU two functions as cuFFT calls them; on the host engine two kernels
+/// that gather the elements of a layout side by side, and scatter them:
+///   troupe_fft_load(input, into, sizes and steps, data)    troupe_fft_store(from, output, sizes and steps, data)
+std::string wrapper(const std::string& load, const std::string& store, dtype in, dtype out);
+inline constexpr const char *load_function = "troupe_fft_load", *store_function = "troupe_fft_store";
+
+}  // namespace troupe::fft

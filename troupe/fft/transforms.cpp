@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
+#include <troupe/fft/placement.hpp>
+#include <troupe/fft/transforms.hpp>
+#include <troupe/kernel/launch.hpp>
+#include <troupe/request/checks_of.hpp>
+#include <troupe/request/describe.hpp>
+
+namespace troupe::fft {
+namespace {
+
+bool has_extents(checker& check, const shape& n, const extent& batch) {
+  bool right = n.rank() > 0;
+  for (std::size_t i = 0; i < n.rank(); ++i) right &= n[i] >= 1;
+  check.require(right, n, cat("is ", to_string(n)), "1 to 3 extents of at least 1");
+  check.positive(batch);
+  return right && batch >= 1;
+}
+
+// Names the field, since a layout that cannot be is not to be followed any further.
+bool fits(checker& check, const layout& l, const shape& n) {
+  const auto refuse = [&](bool holds, std::string_view value, std::string_view expected) {
+    check.require(holds, l, value, expected);
+    return holds;
+  };
+  if (l.embed != shape::tight()) {
+    bool right = l.embed.rank() == n.rank();
+    for (std::size_t i = 0; right && i < n.rank(); ++i) right = l.embed[i] >= n[i];
+    if (!refuse(right, cat("has embed ", to_string(l.embed)), cat("at least ", to_string(n), " in each dimension")))
+      return false;
+  }
+  return refuse(l.stride >= 1, cat("has stride ", troupe::detail::text(l.stride)), "at least 1") &&
+         refuse(l.distance == tight || l.distance >= 1, cat("has distance ", troupe::detail::text(l.distance)),
+                "at least 1, or tight");
+}
+
+bool overflows(checker& check, const shape& n, const placement& p) {
+  check.require(!p.reach.overflowed() && !(n.count() * p.batch).overflowed(), n,
+                cat("is ", to_string(n), ", which with its batch and layout needs more than 2^63 elements"),
+                "a transform that fits 64 bits");
+  return p.reach.overflowed();
+}
+
+template <class T, access_mode M>
+void touch(checker& check, const operand<T, M>& field, const placement& p) {
+  if (p.dense)
+    check.elements(field, p.reach);
+  else
+    check.elements_among(field, p.reach);
+}
+
+struct sides {
+  placement input, output;
+  bool right = false;
+};
+
+// All that does not need memory, for transforms and for `prepare`.
+template <class R>
+sides geometry(checker& check, const R& r, const shape& in_n, const shape& out_n) {
+  sides out{placement_of({}, 1, 1), placement_of({}, 1, 1)};
+  if (!has_extents(check, r.n, r.batch) || !fits(check, r.input_layout, in_n) || !fits(check, r.output_layout, out_n))
+    return out;
+  out.input = placement_of(r.input_layout, in_n, r.batch);
+  out.output = placement_of(r.output_layout, out_n, r.batch);
+  if (overflows(check, r.n, out.input) || overflows(check, r.n, out.output)) return out;
+  check.require(out.output.separated, r.output_layout,
+                cat("is ", to_string(r.output_layout), ", where elements share a place"),
+                "strides, embed and distance that keep the elements of the output apart");
+  out.right = out.output.separated;
+  return out;
+}
+
+// A load function may look at any element of the input, and a store function leave out what it likes of the output.
+template <class R>
+void memory(checker& check, const R& r, const sides& s) {
+  touch(check, r.input, s.input);
+  touch(check, r.output, s.output);
+  if (!r.callbacks) {
+    check.require(!r.load_data, r.load_data, "is given without callbacks", "none, or callbacks with a load function");
+    check.require(!r.store_data, r.store_data, "is given without callbacks",
+                  "none, or callbacks with a store function");
+    return;
+  }
+  kernel::check_program(check, r.callbacks, &r.callbacks);
+  check.require(!r.callbacks.stores() || r.normalization == normalization::none, r.normalization,
+                cat("is ", to_string(r.normalization), " with a store callback"),
+                "none: the callback can multiply itself");
+  check.elements(r.input, r.input.size());
+  if (r.callbacks.stores()) check.elements_among(r.output, r.output.size());
+  if (r.load_data) check.elements(*r.load_data, r.load_data->size());
+  if (r.store_data) check.elements(*r.store_data, r.store_data->size());
+}
+
+// Of a real transform. A real side without room for the complex one is the mistake that everybody makes once.
+template <class R, class Real>
+void real_in_place(checker& check, const R& r, const placement& real, const placement& complex,
+                   const Real& real_layout) {
+  if (r.input.range().address != r.output.range().address) return;
+  check.require(
+      in_place(real, complex, 2), real_layout,
+      cat("is ", to_string(real_layout), ", without room for the transform in place"),
+      cat("embed ", to_string(padded(r.n)), " (padded(n)) with stride 1, and a distance to match, or another output"));
+  check.may_overlap(&r.input, &r.output);
+}
+
+void known(checker& check, const normalization& n) {
+  check.require(is_known(n), n, "is not a normalization", "none, inverse, orthonormal or forward");
+}
+void known(checker& check, const direction& d) {
+  check.require(is_known(d), d, "is not a direction", "forward or inverse");
+}
+
+}  // namespace
+
+template <class T>
+void c2c<T>::check(checker& check) const {
+  known(check, direction);
+  known(check, normalization);
+  const sides s = geometry(check, *this, n, n);
+  if (!s.right) return;
+  memory(check, *this, s);
+  if (input.range().address == output.range().address && in_place(s.input, s.output, 1))
+    check.may_overlap(&input, &output);
+}
+
+template <class T>
+void r2c<T>::check(checker& check) const {
+  known(check, normalization);
+  const sides s = geometry(check, *this, n, half_of(n));
+  if (!s.right) return;
+  memory(check, *this, s);
+  real_in_place(check, *this, s.input, s.output, input_layout);
+}
+
+template <class T>
+void c2r<T>::check(checker& check) const {
+  known(check, normalization);
+  const sides s = geometry(check, *this, half_of(n), n);
+  if (!s.right) return;
+  memory(check, *this, s);
+  if (consumes_input) check.also_writes(&input);
+  real_in_place(check, *this, s.output, s.input, output_layout);
+}
+
+template <class T>
+void prepare<T>::check(checker& check) const {
+  known(check, direction);
+  const bool forward = direction == fft::direction::forward;
+  geometry(check, *this, is_real<T> && !forward ? half_of(n) : n, is_real<T> && forward ? half_of(n) : n);
+}
+
+}  // namespace troupe::fft
+
+TROUPE_CHECKS(troupe::fft::all_transforms)

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <troupe/jit/cache/builder.hpp>
+#include <troupe/jit/cuda/nvrtc.hpp>
+
+namespace troupe::jit {
+
+/// Makes programs with NVRTC, for an engine of a GPU.
+class nvrtc_builder {
+ public:
+  nvrtc_builder(nvrtc with, capability gpu);
+  nvrtc_builder(const nvrtc_builder&) = delete;
+  nvrtc_builder& operator=(const nvrtc_builder&) = delete;
+
+  builder& images() noexcept { return builder_; }
+  /// For `troupe doctor`.
+  std::string notes() const;
+
+ private:
+  const nvrtc with_;
+  disk_cache disk_;
+  builder builder_;
+};
+
+}  // namespace troupe::jit
