@@ -6,15 +6,37 @@
 namespace troupe::bench {
 
 std::span<const measure> measures(std::string_view engine) noexcept {
-  static const std::array host{tell_gemm,       arena_alloc_free, ask_empty_blocked, ask_empty_spinning, ask_shared,
-                               blas_dgemm_1024, blas_dgemm_2048,  blas_dgemm_peak,   blas_small,         blas_gemv_4096,
-                               blas_axpy_1e6,   blas_burst,       jit_launch,        jit_saxpy,          jit_tile_gemm,
-                               jit_cache_hit,   copy_roundtrip,   recover_standby,   recover_cold,       recover_hang,
-                               recover_steady,  supervise_cost,   idle_cpu,          compile_umbrella,   doctor};
-  static const std::array gpu{gpu_roundtrip,     gpu_stream,       gpu_graph,   gpu_sgemm_2048,
-                              gpu_hgemm_8192,    gpu_burst,        gpu_copy_in, gpu_copy_out,
-                              gpu_copy_pageable, gpu_overlap,      gpu_alloc,   gpu_recover_standby,
-                              gpu_recover_cold,  gpu_recover_hang, gpu_sealed,  gpu_bystander};
+  static const std::array host{tell_gemm,
+                               arena_alloc_free,
+                               ask_empty_blocked,
+                               ask_empty_spinning,
+                               ask_shared,
+                               blas_dgemm_1024,
+                               blas_dgemm_2048,
+                               blas_dgemm_peak,
+                               blas_small,
+                               blas_gemv_4096,
+                               blas_axpy_1e6,
+                               blas_burst,
+                               fft_c2c,
+                               fft_ask,
+                               jit_launch,
+                               jit_saxpy,
+                               jit_tile_gemm,
+                               jit_cache_hit,
+                               copy_roundtrip,
+                               recover_standby,
+                               recover_cold,
+                               recover_hang,
+                               recover_steady,
+                               supervise_cost,
+                               idle_cpu,
+                               compile_umbrella,
+                               doctor};
+  static const std::array gpu{gpu_roundtrip,    gpu_stream,        gpu_graph,     gpu_sgemm_2048, gpu_hgemm_8192,
+                              gpu_burst,        gpu_fft_c2c,       gpu_fft_small, gpu_fft_ask,    gpu_copy_in,
+                              gpu_copy_out,     gpu_copy_pageable, gpu_overlap,   gpu_alloc,      gpu_recover_standby,
+                              gpu_recover_cold, gpu_recover_hang,  gpu_sealed,    gpu_bystander};
   if (engine == "host") return host;
   return gpu;
 }

@@ -10,7 +10,7 @@ namespace troupe::bench {
 /// All there are for devices of an engine, in the order in which they run.
 std::span<const measure> measures(std::string_view engine) noexcept;
 
-// In source files of these names; those of blas against the bare library share one.
+// In source files of these names; those of a library against the bare calls share one.
 extern const measure tell_gemm;
 extern const measure arena_alloc_free;
 extern const measure ask_empty_blocked;
@@ -23,6 +23,8 @@ extern const measure blas_small;
 extern const measure blas_gemv_4096;
 extern const measure blas_axpy_1e6;
 extern const measure blas_burst;
+extern const measure fft_c2c;
+extern const measure fft_ask;
 extern const measure jit_launch;
 extern const measure jit_saxpy;
 extern const measure jit_tile_gemm;
@@ -44,6 +46,9 @@ extern const measure gpu_graph;
 extern const measure gpu_sgemm_2048;
 extern const measure gpu_hgemm_8192;
 extern const measure gpu_burst;
+extern const measure gpu_fft_c2c;
+extern const measure gpu_fft_small;
+extern const measure gpu_fft_ask;
 extern const measure gpu_copy_in;
 extern const measure gpu_copy_out;
 extern const measure gpu_copy_pageable;

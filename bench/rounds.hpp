@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/base/clock.hpp>
 #include <vector>
 
 namespace troupe::bench {
@@ -10,6 +11,19 @@ namespace troupe::bench {
 double median(std::vector<double> values);
 /// The value that `share` of all are not above; 0.99 for the 99th percentile.
 double percentile(std::vector<double> values, double share);
+
+/// The median of `count`, in microseconds; all of them go to `all` as well.
+template <class F>
+double median_of_each(int count, std::vector<double>& all, F&& once) {
+  std::vector<double> now;
+  for (int i = 0; i < count; ++i) {
+    const std::int64_t start = now_ns();
+    once();
+    now.push_back(static_cast<double>(now_ns() - start) / 1e3);
+  }
+  all.insert(all.end(), now.begin(), now.end());
+  return median(std::move(now));
+}
 
 struct pair_of_medians {
   double ours, raw;

@@ -17,19 +17,6 @@ namespace {
 
 double microseconds_since(std::int64_t start) { return static_cast<double>(now_ns() - start) / 1e3; }
 
-// The median of `count`, in microseconds; all of them go to `all` as well.
-template <class F>
-double each(int count, std::vector<double>& all, F&& once) {
-  std::vector<double> now;
-  for (int i = 0; i < count; ++i) {
-    const std::int64_t start = now_ns();
-    once();
-    now.push_back(microseconds_since(start));
-  }
-  all.insert(all.end(), now.begin(), now.end());
-  return median(std::move(now));
-}
-
 figures run_roundtrip(const settings& s) {
   constexpr int launches = 1000;
   raw_side raw(s);
@@ -41,9 +28,9 @@ figures run_roundtrip(const settings& s) {
 
   std::vector<double> ours, raws;
   const pair_of_medians found = interleaved(
-      s.rounds(31), [&] { return each(launches, ours, [&] { gpu->ask(request).get().value(); }); },
+      s.rounds(31), [&] { return median_of_each(launches, ours, [&] { gpu->ask(request).get().value(); }); },
       [&] {
-        return each(launches, raws, [&] {
+        return median_of_each(launches, raws, [&] {
           bare->launch();
           bare->look();
         });
@@ -123,9 +110,9 @@ figures run_graph(const settings& s) {
 
   std::vector<double> ours, raws;
   const pair_of_medians found = interleaved(
-      s.rounds(21), [&] { return each(20, ours, [&] { gpu->ask(request).get().value(); }); },
+      s.rounds(21), [&] { return median_of_each(20, ours, [&] { gpu->ask(request).get().value(); }); },
       [&] {
-        return each(20, raws, [&] {
+        return median_of_each(20, raws, [&] {
           bare->launch_recorded();
           bare->look();
         });

@@ -53,6 +53,18 @@ TEST_F(measures_of_a_gpu, object_to_a_single_wrong_product) {
 
 #endif
 
+#ifdef TROUPE_TEST_FFT
+TEST_F(measures_of_a_gpu, object_to_a_single_wrong_transform) {
+  for (const measure* m : {&gpu_fft_small, &gpu_fft_ask}) {
+    ::unsetenv("RAW_STAND_IN");
+    EXPECT_EQ(m->run(quick).objection, "") << m->name;
+    ::setenv("RAW_STAND_IN", "wrong", 1);
+    EXPECT_EQ(m->run(quick).objection.find("the transforms differ: element 2 is "), 0u) << m->name;
+  }
+}
+
+#endif
+
 TEST_F(measures_of_a_gpu, do_not_run_where_the_raw_side_cannot) { EXPECT_THROW(gpu_copy_in.run(quick), bad_result); }
 
 TEST_F(measures_of_a_gpu, count_every_word_that_is_not_as_it_was_written) {

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The driver API and cuBLAS, called as one would by hand. Each stream, handle and block is made once and used warm.
+// The driver API, cuBLAS and cuFFT, called as one would by hand. Each stream, handle and block is made once and used
+// warm.
 #include <cublas_v2.h>
 #include <cuda.h>
+#include <cufft.h>
 
 #include <atomic>
 #include <bench/raw/raw.hpp>
@@ -22,6 +24,11 @@ void must(CUresult r, const char* call) {
 void must(cublasStatus_t s, const char* call) {
   if (s != CUBLAS_STATUS_SUCCESS)
     throw bad_result(error(reaction::fatal, "bench", std::string("raw ") + call + ": " + ::cublasGetStatusString(s)));
+}
+
+void must(cufftResult s, const char* call) {
+  if (s != CUFFT_SUCCESS)
+    throw bad_result(error(reaction::fatal, "bench", cat("raw ", call, ": cufftResult ", static_cast<int>(s))));
 }
 
 using cuda::code_module, cuda::device_memory, cuda::event, cuda::pinned_memory, cuda::stream;
@@ -63,27 +70,37 @@ CUfunction only_kernel_of(const code_module& m) {
   return f;
 }
 
-class kernel final : public raw_kernel {
+// A word of this process's memory that the GPU writes behind what is on a stream.
+class word_behind {
  public:
-  explicit kernel(std::span<const std::byte> image)
-      : module_(load(image.data())),
-        function_(only_kernel_of(module_)),
-        stream_(make_stream()),
-        pinned_(make_pinned(sizeof(std::uint64_t))),
-        word_(reinterpret_cast<volatile std::uint64_t*>(pinned_.get())) {
+  word_behind()
+      : pinned_(make_pinned(sizeof(std::uint64_t))), word_(reinterpret_cast<volatile std::uint64_t*>(pinned_.get())) {
     *word_ = 0;
     must(::cuMemHostGetDevicePointer(&word_on_gpu_, pinned_.get(), 0), "cuMemHostGetDevicePointer");
   }
-  void launch() override {
-    must(::cuLaunchKernel(function_, 1, 1, 1, 1, 1, 1, 0, stream_.get(), nullptr, nullptr), "cuLaunchKernel");
-  }
-  void look() override {
+  void look(const stream& s) {
     ++sequence_;
-    must(::cuStreamWriteValue64(stream_.get(), word_on_gpu_, sequence_, CU_STREAM_WRITE_VALUE_DEFAULT),
+    must(::cuStreamWriteValue64(s.get(), word_on_gpu_, sequence_, CU_STREAM_WRITE_VALUE_DEFAULT),
          "cuStreamWriteValue64");
     while (*word_ != sequence_) {
     }
   }
+
+ private:
+  pinned_memory pinned_;
+  volatile std::uint64_t* word_;
+  CUdeviceptr word_on_gpu_ = 0;
+  std::uint64_t sequence_ = 0;
+};
+
+class kernel final : public raw_kernel {
+ public:
+  explicit kernel(std::span<const std::byte> image)
+      : module_(load(image.data())), function_(only_kernel_of(module_)), stream_(make_stream()) {}
+  void launch() override {
+    must(::cuLaunchKernel(function_, 1, 1, 1, 1, 1, 1, 0, stream_.get(), nullptr, nullptr), "cuLaunchKernel");
+  }
+  void look() override { word_.look(stream_); }
   void synchronize() override { wait_for(stream_); }
   void record(int launches, int branches) override {
     CUgraph empty = nullptr;
@@ -107,10 +124,7 @@ class kernel final : public raw_kernel {
   code_module module_;
   CUfunction function_;
   stream stream_;
-  pinned_memory pinned_;
-  volatile std::uint64_t* word_;
-  CUdeviceptr word_on_gpu_ = 0;
-  std::uint64_t sequence_ = 0;
+  word_behind word_;
   cuda::executable_graph recorded_;
 };
 
@@ -159,6 +173,46 @@ class products final : public raw_products {
   stream stream_;
   device_memory a_, b_, c_;
   blas::library_handle handle_;
+};
+
+class transforms final : public raw_transforms {
+ public:
+  transforms(std::span<const int> n, int batch, int count, std::span<const std::byte> one) : stream_(make_stream()) {
+    bytes_ = sizeof(cufftComplex) * static_cast<std::size_t>(batch);
+    for (const int i : n) bytes_ *= static_cast<std::size_t>(i);
+    const std::size_t all = bytes_ * static_cast<std::size_t>(count);
+    input_ = make_memory(all);
+    output_ = make_memory(all);
+    for (std::size_t at = 0; at < all; at += one.size())
+      must(::cuMemcpyHtoD(input_.get() + at, one.data(), std::min(one.size(), all - at)), "cuMemcpyHtoD");
+    std::vector<int> extents(n.begin(), n.end());
+    must(::cufftPlanMany(&plan_, static_cast<int>(extents.size()), extents.data(), nullptr, 1, 0, nullptr, 1, 0,
+                         CUFFT_C2C, batch),
+         "cufftPlanMany");
+    must(::cufftSetStream(plan_, stream_.get()), "cufftSetStream");
+  }
+  ~transforms() override { (void)::cufftDestroy(plan_); }
+  transforms(const transforms&) = delete;
+  void run(int which) override {
+    const std::size_t at = bytes_ * static_cast<std::size_t>(which);
+    must(::cufftExecC2C(plan_, reinterpret_cast<cufftComplex*>(input_.get() + at),
+                        reinterpret_cast<cufftComplex*>(output_.get() + at), CUFFT_FORWARD),
+         "cufftExecC2C");
+  }
+  void look() override { word_.look(stream_); }
+  void synchronize() override { wait_for(stream_); }
+  void download(std::size_t first, std::span<std::byte> elements) override {
+    synchronize();
+    must(::cuMemcpyDtoH(elements.data(), output_.get() + first * sizeof(cufftComplex), elements.size()),
+         "cuMemcpyDtoH");
+  }
+
+ private:
+  std::size_t bytes_ = 0;
+  stream stream_;
+  device_memory input_, output_;
+  cufftHandle plan_ = 0;
+  word_behind word_;
 };
 
 class copies final : public raw_copies {
@@ -277,6 +331,10 @@ class gpu final : public raw_gpu {
   std::unique_ptr<raw_products> products(raw_number type, int n, int count, std::span<const std::byte> a,
                                          std::span<const std::byte> b) override {
     return std::make_unique<bench::products>(type, n, count, a, b);
+  }
+  std::unique_ptr<raw_transforms> transforms(std::span<const int> n, int batch, int count,
+                                             std::span<const std::byte> one) override {
+    return std::make_unique<bench::transforms>(n, batch, count, one);
   }
   std::unique_ptr<raw_copies> copies(std::size_t bytes) override { return std::make_unique<bench::copies>(bytes); }
   std::unique_ptr<raw_pipeline> pipeline(std::span<const std::byte> image, int chunks, int elements,

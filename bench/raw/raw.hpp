@@ -40,6 +40,19 @@ class raw_products {
 };
 enum class raw_number : std::uint8_t { f32, f16 };  ///< f16 is summed in f32
 
+/// Forward transforms of complex64, of one plan: as many as its batch in a call, each call with its own part of the
+/// memory.   cufftExecC2C
+class raw_transforms {
+ public:
+  virtual ~raw_transforms() = default;
+  virtual void run(int which) = 0;
+  /// What was run is done: see raw_kernel.
+  virtual void look() = 0;
+  virtual void synchronize() = 0;
+  /// The result from so many elements on.
+  virtual void download(std::size_t first, std::span<std::byte> elements) = 0;
+};
+
 /// Copies of one block between the GPU and memory here.
 class raw_copies {
  public:
@@ -70,6 +83,9 @@ class raw_gpu {
   virtual std::unique_ptr<raw_kernel> kernel(std::span<const std::byte> image) = 0;
   virtual std::unique_ptr<raw_products> products(raw_number type, int n, int count, std::span<const std::byte> a,
                                                  std::span<const std::byte> b) = 0;
+  /// `n` has 1 to 3 extents. The input is what `one` says, again and again.
+  virtual std::unique_ptr<raw_transforms> transforms(std::span<const int> n, int batch, int count,
+                                                     std::span<const std::byte> one) = 0;
   virtual std::unique_ptr<raw_copies> copies(std::size_t bytes) = 0;
   virtual std::unique_ptr<raw_pipeline> pipeline(std::span<const std::byte> image, int chunks, int elements,
                                                  int block) = 0;

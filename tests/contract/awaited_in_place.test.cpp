@@ -17,6 +17,7 @@
 #include <troupe/events/requests.hpp>
 #include <troupe/faults/faults.hpp>
 #include <troupe/faults/requests.hpp>
+#include <troupe/fft/fft.hpp>
 #include <troupe/graph/graph.hpp>
 #include <troupe/interop/dlpack.hpp>
 #include <troupe/jit/jit.hpp>
@@ -34,22 +35,23 @@ const char* const long_text = "a text that is too long to lie in the string itse
 
 // One instance of each request of the libraries that come with Troupe. `a_request_of_an_engine_is_in_the_list` finds
 // what is missing.
-using dense_algebra =
-    request_list<blas::axpy<float>, blas::scal<float>, blas::copy<float>, blas::swap<float>, blas::dot<float>,
-                 blas::dotu<complex64>, blas::dotc<complex64>, blas::nrm2<float>, blas::asum<float>, blas::iamax<float>,
-                 blas::iamin<float>, blas::gemv<float>, blas::gbmv<float>, blas::symv<float>, blas::hemv<complex64>,
-                 blas::sbmv<float>, blas::hbmv<complex64>, blas::spmv<float>, blas::hpmv<complex64>, blas::symm<float>,
-                 blas::hemm<complex64>, blas::syrk<float>, blas::herk<complex64>, blas::syr2k<float>,
-                 blas::her2k<complex64>, blas::syrkx<float>, blas::herkx<complex64>, blas::trmm<float>,
-                 blas::trsm<float>, blas::trmv<float>, blas::trsv<float>, blas::tbmv<float>, blas::tbsv<float>,
-                 blas::tpmv<float>, blas::tpsv<float>, blas::ger<float>, blas::geru<complex64>, blas::gerc<complex64>,
-                 blas::syr<float>, blas::her<complex64>, blas::spr<float>, blas::hpr<complex64>, blas::syr2<float>,
-                 blas::her2<complex64>, blas::spr2<float>, blas::hpr2<complex64>, blas::rotg<float>, blas::rot<float>,
-                 blas::rotmg<float>, blas::rotm<float>, blas::gemv_batched<float>, blas::gemv_strided_batched<float>,
-                 blas::trsm_batched<float>, blas::getrf_batched<float>, blas::getrs_batched<float>,
-                 blas::getri_batched<float>, blas::matinv_batched<float>, blas::geqrf_batched<float>,
-                 blas::gels_batched<float>, blas::geam<float>, blas::dgmm<float>, blas::gemm<float>,
-                 blas::gemm_strided_batched<float>, blas::gemm_batched<float>, blas::gemm_grouped<float>>;
+using dense_algebra = request_list<
+    blas::axpy<float>, blas::axpby<float>, blas::scal<float>, blas::copy<float>, blas::swap<float>, blas::dot<float>,
+    blas::dotu<complex64>, blas::dotc<complex64>, blas::nrm2<float>, blas::asum<float>, blas::iamax<float>,
+    blas::iamin<float>, blas::gemv<float>, blas::gbmv<float>, blas::symv<float>, blas::hemv<complex64>,
+    blas::sbmv<float>, blas::hbmv<complex64>, blas::spmv<float>, blas::hpmv<complex64>, blas::symm<float>,
+    blas::hemm<complex64>, blas::syrk<float>, blas::herk<complex64>, blas::syr2k<float>, blas::her2k<complex64>,
+    blas::syrkx<float>, blas::herkx<complex64>, blas::trmm<float>, blas::trsm<float>, blas::trmv<float>,
+    blas::trsv<float>, blas::tbmv<float>, blas::tbsv<float>, blas::tpmv<float>, blas::tpsv<float>, blas::ger<float>,
+    blas::geru<complex64>, blas::gerc<complex64>, blas::syr<float>, blas::her<complex64>, blas::spr<float>,
+    blas::hpr<complex64>, blas::syr2<float>, blas::her2<complex64>, blas::spr2<float>, blas::hpr2<complex64>,
+    blas::rotg<float>, blas::rot<float>, blas::rotmg<float>, blas::rotm<float>, blas::gemv_batched<float>,
+    blas::gemv_strided_batched<float>, blas::trsm_batched<float>, blas::getrf_batched<float>,
+    blas::getrs_batched<float>, blas::getri_batched<float>, blas::matinv_batched<float>, blas::geqrf_batched<float>,
+    blas::gels_batched<float>, blas::geam<float>, blas::dgmm<float>, blas::gemm<float>,
+    blas::gemm_strided_batched<float>, blas::gemm_batched<float>, blas::gemm_grouped<float>>;
+using spectra =
+    joined_requests<fft::all_transforms, request_list<fft::compile_callbacks_recipe, fft::read_summary, fft::unload>>;
 using programs = joined_requests<jit::requests, module::requests>;
 using parts_of_longer_work =
     request_list<graph::unload, events::record, events::record_all, events::hold_back, events::reach,
@@ -110,14 +112,14 @@ struct bench {
       return long_text;
     } else if constexpr (std::is_same_v<F, extent>) {
       return 2;
-    } else if constexpr (std::is_same_v<F, kernel::dimensions>) {
+    } else if constexpr (std::is_same_v<F, kernel::dimensions> || std::is_same_v<F, fft::shape>) {
       return 1;
     } else if constexpr (std::is_same_v<F, kernel::arguments>) {
       return {of<float>(), 2, large_struct{}};
     } else if constexpr (std::derived_from<F, kernel::symbol>) {
       return {program, std::string("a_kernel_with_a_long_name_k")};
     } else if constexpr (std::derived_from<F, kernel::program>) {
-      return program;
+      return F(program);
     } else {
       return F{};
     }
@@ -159,6 +161,7 @@ class awaited_in_place : public testing::Test {
 TEST_F(awaited_in_place, a_request_gives_back_what_it_holds_once) {
   bench with{gpu};
   ask_all(gpu, with, dense_algebra{});
+  ask_all(gpu, with, spectra{});
   ask_all(gpu, with, programs{});
   EXPECT_OK(gpu.sync().get());
   EXPECT_EQ(handles_of(with.memory), 1u);
@@ -169,6 +172,7 @@ TEST_F(awaited_in_place, a_refused_request_gives_back_what_it_holds_once) {
   bench with{gpu};
   EXPECT_OK(gpu.close().get());
   ask_all(gpu, with, dense_algebra{});
+  ask_all(gpu, with, spectra{});
   ask_all(gpu, with, programs{});
   ask_all(gpu, with, parts_of_longer_work{});
   EXPECT_EQ(handles_of(with.memory), 1u);
@@ -177,6 +181,7 @@ TEST_F(awaited_in_place, a_refused_request_gives_back_what_it_holds_once) {
 TEST_F(awaited_in_place, a_request_of_an_engine_is_in_the_list) {
   std::set<std::string> known;
   note_names(known, dense_algebra{});
+  note_names(known, spectra{});
   note_names(known, programs{});
   note_names(known, parts_of_longer_work{});
   known.emplace("graph.launch");  // holds a snapshot of a graph: below

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // In the place of raw calls where there is no GPU, so that the measures themselves can be tested: it does nothing as
-// fast as it can, but knows what the products are. RAW_STAND_IN=wrong makes one of them wrong.
+// fast as it can, but knows what the products are. RAW_STAND_IN=wrong makes one of
+// them wrong.
 #include <algorithm>
 #include <bench/raw/raw.hpp>
 #include <cstdlib>
@@ -13,6 +14,11 @@ namespace troupe::bench {
 namespace {
 
 [[noreturn]] void has_none() { throw bad_result(error(reaction::unsupported, "bench", "a stand-in has none of this")); }
+
+bool is_wrong() {
+  const char* const how = std::getenv("RAW_STAND_IN");
+  return how != nullptr && std::string_view(how) == "wrong";
+}
 
 class nothing final : public raw_kernel {
  public:
@@ -36,8 +42,7 @@ class plain_products final : public raw_products {
     for (std::size_t j = 0; j < n_; ++j)
       for (std::size_t l = 0; l < n_; ++l)
         for (std::size_t i = 0; i < n_; ++i) to[j * n_ + i] += a_[first + l * n_ + i] * b_[first + j * n_ + l];
-    const char* const how = std::getenv("RAW_STAND_IN");
-    if (how != nullptr && std::string_view(how) == "wrong" && which == 17) to[5] += 0.01f;
+    if (is_wrong() && which == 17) to[5] += 0.01f;
   }
 
  private:
@@ -49,6 +54,24 @@ class plain_products final : public raw_products {
   std::vector<float> a_, b_;
 };
 
+// Of impulses at the first element, whose transform is the same everywhere.
+class transforms_of_impulses final : public raw_transforms {
+ public:
+  explicit transforms_of_impulses(std::span<const std::byte> one)
+      : height_(*reinterpret_cast<const float*>(one.data())) {}
+  void run(int) override {}
+  void look() override {}
+  void synchronize() override {}
+  void download(std::size_t first, std::span<std::byte> elements) override {
+    auto* const to = reinterpret_cast<float*>(elements.data());
+    for (std::size_t i = 0; i < elements.size() / sizeof(float); ++i) to[i] = i % 2 == 0 ? height_ : 0;
+    if (is_wrong() && first == 0) to[5] += 0.01f;
+  }
+
+ private:
+  float height_;
+};
+
 class stand_in final : public raw_gpu {
  public:
   std::string description() const override { return "a stand-in"; }
@@ -56,6 +79,9 @@ class stand_in final : public raw_gpu {
   std::unique_ptr<raw_products> products(raw_number, int n, int, std::span<const std::byte> a,
                                          std::span<const std::byte> b) override {
     return std::make_unique<plain_products>(n, a, b);
+  }
+  std::unique_ptr<raw_transforms> transforms(std::span<const int>, int, int, std::span<const std::byte> one) override {
+    return std::make_unique<transforms_of_impulses>(one);
   }
   std::unique_ptr<raw_copies> copies(std::size_t) override { has_none(); }
   std::unique_ptr<raw_pipeline> pipeline(std::span<const std::byte>, int, int, int) override { has_none(); }

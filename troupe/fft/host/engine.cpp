@@ -10,35 +10,19 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/fft/host/load_transforms.hpp>
 #include <troupe/fft/host/scratch.hpp>
 #include <troupe/fft/placement.hpp>
 
 namespace troupe::fft {
 namespace {
 
-const char* family_of_processor() noexcept {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v4")) return "v4";
-  if (__builtin_cpu_supports("x86-64-v3")) return "v3";
-#endif
-  return "any";
-}
-
-// They lie beside the folder of the engines.
-result<const transforms*> load_transforms() {
+// The folder `fft` lies beside the folder of the engines.
+result<const transforms*> load_own_transforms() {
   Dl_info self{};
-  std::filesystem::path folder;
-  if (::dladdr(reinterpret_cast<const void*>(&load_transforms), &self) != 0)
-    folder = std::filesystem::absolute(self.dli_fname).parent_path().parent_path() / "fft";
-  const std::string file = (folder / cat("transforms.", family_of_processor(), ".so")).string();
-  void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    return error(reaction::unsupported, "fft",
-                 cat("fft.host: ", ::dlerror(), "; install Troupe's run-time files as a whole"));
-  const auto get = reinterpret_cast<decltype(&troupe_fft_transforms)>(::dlsym(library, transforms_symbol));
-  if (get == nullptr) return error(reaction::fatal, "fft", cat(file, " has no ", transforms_symbol));
-  return get();
+  if (::dladdr(reinterpret_cast<const void*>(&load_own_transforms), &self) == 0)
+    return error(reaction::fatal, "fft", "fft.host does not find out where it lies");
+  return load_transforms(std::filesystem::absolute(self.dli_fname).parent_path().parent_path() / "fft");
 }
 
 double factor_of(normalization n, bool forward, const shape& size) {
@@ -108,7 +92,7 @@ host_fft::host_fft(const transforms& by, unsigned threads)
 }
 
 result<std::unique_ptr<host_fft>> host_fft::make(const engine_context&) {
-  const transforms* const by = TROUPE_TRY(load_transforms());
+  const transforms* const by = TROUPE_TRY(load_own_transforms());
   return std::unique_ptr<host_fft>(new host_fft(*by, static_cast<unsigned>(usable_cores())));
 }
 

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include "load_transforms.hpp"
+
+#include <dlfcn.h>
+
+#include <string>
+#include <troupe/base/cat.hpp>
+
+namespace troupe::fft {
+namespace {
+
+const char* family_of_processor() noexcept {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v4")) return "v4";
+  if (__builtin_cpu_supports("x86-64-v3")) return "v3";
+#endif
+  return "any";
+}
+
+}  // namespace
+
+result<const transforms*> load_transforms(const std::filesystem::path& folder) {
+  const std::string file = (folder / cat("transforms.", family_of_processor(), ".so")).string();
+  void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr)
+    return error(reaction::unsupported, "fft",
+                 cat("fft.host: ", ::dlerror(), "; install Troupe's run-time files as a whole"));
+  const auto get = reinterpret_cast<decltype(&troupe_fft_transforms)>(::dlsym(library, transforms_symbol));
+  if (get == nullptr) return error(reaction::fatal, "fft", cat(file, " has no ", transforms_symbol));
+  return get();
+}
+
+}  // namespace troupe::fft
