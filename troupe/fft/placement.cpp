@@ -35,7 +35,8 @@ placement placement_of(const layout& l, const shape& n, extent batch) {
   }
   if (out.distance == tight) out.distance = step;
   out.reach = out.reach + (batch - 1) * out.distance;
-  out.separated = nest(out);
+  const bool in_order = l.embed == shape::tight() && l.stride == 1 && (batch <= 1 || out.distance == step);
+  out.separated = (in_order && !out.reach.overflowed()) || nest(out);
   out.dense = out.separated && out.reach == n.count() * batch;
   return out;
 }

@@ -10,35 +10,39 @@
 namespace troupe::fft {
 namespace {
 
+// Texts are made for what is refused, and for nothing else: this is on the way of every request.
 bool has_extents(checker& check, const shape& n, const extent& batch) {
   bool right = n.rank() > 0;
   for (std::size_t i = 0; i < n.rank(); ++i) right &= n[i] >= 1;
-  check.require(right, n, cat("is ", to_string(n)), "1 to 3 extents of at least 1");
+  if (!right) [[unlikely]]
+    check.refuse(&n, cat("is ", to_string(n)), "1 to 3 extents of at least 1");
   check.positive(batch);
   return right && batch >= 1;
 }
 
 // Names the field, since a layout that cannot be is not to be followed any further.
 bool fits(checker& check, const layout& l, const shape& n) {
-  const auto refuse = [&](bool holds, std::string_view value, std::string_view expected) {
-    check.require(holds, l, value, expected);
-    return holds;
-  };
+  bool embeds = true;
   if (l.embed != shape::tight()) {
-    bool right = l.embed.rank() == n.rank();
-    for (std::size_t i = 0; right && i < n.rank(); ++i) right = l.embed[i] >= n[i];
-    if (!refuse(right, cat("has embed ", to_string(l.embed)), cat("at least ", to_string(n), " in each dimension")))
-      return false;
+    embeds = l.embed.rank() == n.rank();
+    for (std::size_t i = 0; embeds && i < n.rank(); ++i) embeds = l.embed[i] >= n[i];
   }
-  return refuse(l.stride >= 1, cat("has stride ", troupe::detail::text(l.stride)), "at least 1") &&
-         refuse(l.distance == tight || l.distance >= 1, cat("has distance ", troupe::detail::text(l.distance)),
-                "at least 1, or tight");
+  if (embeds && l.stride >= 1 && (l.distance == tight || l.distance >= 1)) [[likely]]
+    return true;
+  if (!embeds)
+    check.refuse(&l, cat("has embed ", to_string(l.embed)), cat("at least ", to_string(n), " in each dimension"));
+  else if (!(l.stride >= 1))
+    check.refuse(&l, cat("has stride ", troupe::detail::text(l.stride)), "at least 1");
+  else
+    check.refuse(&l, cat("has distance ", troupe::detail::text(l.distance)), "at least 1, or tight");
+  return false;
 }
 
 bool overflows(checker& check, const shape& n, const placement& p) {
-  check.require(!p.reach.overflowed() && !(n.count() * p.batch).overflowed(), n,
-                cat("is ", to_string(n), ", which with its batch and layout needs more than 2^63 elements"),
-                "a transform that fits 64 bits");
+  if (!p.reach.overflowed() && !(n.count() * p.batch).overflowed()) [[likely]]
+    return false;
+  check.refuse(&n, cat("is ", to_string(n), ", which with its batch and layout needs more than 2^63 elements"),
+               "a transform that fits 64 bits");
   return p.reach.overflowed();
 }
 
@@ -64,9 +68,9 @@ sides geometry(checker& check, const R& r, const shape& in_n, const shape& out_n
   out.input = placement_of(r.input_layout, in_n, r.batch);
   out.output = placement_of(r.output_layout, out_n, r.batch);
   if (overflows(check, r.n, out.input) || overflows(check, r.n, out.output)) return out;
-  check.require(out.output.separated, r.output_layout,
-                cat("is ", to_string(r.output_layout), ", where elements share a place"),
-                "strides, embed and distance that keep the elements of the output apart");
+  if (!out.output.separated) [[unlikely]]
+    check.refuse(&r.output_layout, cat("is ", to_string(r.output_layout), ", where elements share a place"),
+                 "strides, embed and distance that keep the elements of the output apart");
   out.right = out.output.separated;
   return out;
 }
@@ -83,9 +87,9 @@ void memory(checker& check, const R& r, const sides& s) {
     return;
   }
   kernel::check_program(check, r.callbacks, &r.callbacks);
-  check.require(!r.callbacks.stores() || r.normalization == normalization::none, r.normalization,
-                cat("is ", to_string(r.normalization), " with a store callback"),
-                "none: the callback can multiply itself");
+  if (r.callbacks.stores() && r.normalization != normalization::none) [[unlikely]]
+    check.refuse(&r.normalization, cat("is ", to_string(r.normalization), " with a store callback"),
+                 "none: the callback can multiply itself");
   check.elements(r.input, r.input.size());
   if (r.callbacks.stores()) check.elements_among(r.output, r.output.size());
   if (r.load_data) check.elements(*r.load_data, r.load_data->size());
@@ -97,10 +101,10 @@ template <class R, class Real>
 void real_in_place(checker& check, const R& r, const placement& real, const placement& complex,
                    const Real& real_layout) {
   if (r.input.range().address != r.output.range().address) return;
-  check.require(
-      in_place(real, complex, 2), real_layout,
-      cat("is ", to_string(real_layout), ", without room for the transform in place"),
-      cat("embed ", to_string(padded(r.n)), " (padded(n)) with stride 1, and a distance to match, or another output"));
+  if (!in_place(real, complex, 2)) [[unlikely]]
+    check.refuse(&real_layout, cat("is ", to_string(real_layout), ", without room for the transform in place"),
+                 cat("embed ", to_string(padded(r.n)),
+                     " (padded(n)) with stride 1, and a distance to match, or another output"));
   check.may_overlap(&r.input, &r.output);
 }
 

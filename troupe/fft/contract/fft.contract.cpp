@@ -107,6 +107,43 @@ using fft_cases = testing::Types<c2c<float>, c2c<double>, r2c<float>, r2c<double
 static_assert(covers<fft_cases, fft::all_transforms>);
 INSTANTIATE_TYPED_TEST_SUITE_P(fft, library_actor, fft_cases);
 
+// Those that wait at the same time may share a call of the library, whether they lie side by side or not.
+TEST(fft_of_many_small_transforms, gives_each_its_own_result) {
+  constexpr std::int64_t n = 8, count = 300;
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines({.restarts = 100}));
+  std::vector<complex64> impulses(n * count);
+  for (std::int64_t i = 0; i < count; ++i)
+    impulses[static_cast<std::size_t>(i * n)] = complex64(static_cast<float>(8 * i), 0);
+  const auto x = gpu.alloc<complex64>(n * count), y = gpu.alloc<complex64>(n * count);
+  gpu.upload(x, impulses);
+  for (const std::int64_t step : {1, 7}) {  // 7 has no factor in common with 300
+    gpu.fill(y, complex64(-1, -1));
+    for (std::int64_t i = 0; i < count; ++i)
+      gpu.tell(fft::c2c<complex64>{.input = x.slice(i * n, n),
+                                   .output = y.slice(i * step % count * n, n),
+                                   .n = n,
+                                   .normalization = fft::normalization::forward});
+    const auto got = gpu.download(y).get();
+    ASSERT_OK(got);
+    for (std::int64_t i = 0; i < count; ++i)
+      for (std::int64_t k = 0; k < n; ++k)
+        ASSERT_EQ((*got)[static_cast<std::size_t>(i * step % count * n + k)], complex64(static_cast<float>(i), 0))
+            << step << ", " << i << ", " << k;
+  }
+  const auto bins = gpu.alloc<complex64>(5 * count);
+  const auto real = gpu.alloc<float>(n * count);
+  gpu.fill(bins, complex64(1, 0));
+  for (std::int64_t i = 0; i < count; ++i)
+    gpu.tell(fft::c2r<float>{.input = bins.slice(i * 5, 5), .output = real.slice(i * n, n), .n = n});
+  const auto back = gpu.download(real).get();
+  ASSERT_OK(back);
+  for (std::size_t i = 0; i < back->size(); ++i) ASSERT_EQ((*back)[i], i % n == 0 ? 8 : 0) << i;
+  const auto inputs = gpu.download(bins).get();
+  ASSERT_OK(inputs);
+  for (const complex64 z : *inputs) ASSERT_EQ(z, complex64(1, 0)) << "consumes_input was not set";
+}
+
 // A signal of 0, 1, 2 ... and the bins of its transform.
 class fft_callbacks : public testing::Test {
  protected:
@@ -193,6 +230,29 @@ TEST_F(fft_callbacks, load_and_store_the_elements_of_a_transform) {
   r.callbacks = both;
   EXPECT_OK(gpu.ask(r).get());
   expect(definition(weighted), 2);
+}
+
+// A long transform is made of several kernels on a GPU: one loads, another stores. That of an impulse is 1 everywhere.
+TEST_F(fft_callbacks, work_in_transforms_of_many_steps) {
+  runtime rt;
+  const device gpu = rt.open_device(options());
+  const auto both =
+      fft::compile_callbacks<complex64, complex64>(gpu, {.source = source}, {.load = "weighted", .store = "scaled"});
+  constexpr std::size_t n = 1 << 18;
+  std::vector<complex64> impulse(n);
+  impulse[0] = complex64(1, 0);
+  const auto x = gpu.alloc<complex64>(n), y = gpu.alloc<complex64>(n);
+  gpu.upload(x, impulse);
+  const auto weights = uploaded(gpu, std::vector<float>(n, 2.0f)), factor = uploaded(gpu, std::vector<float>{3.0f});
+  gpu.tell(fft::c2c<complex64>{.input = x,
+                               .output = y,
+                               .n = n,
+                               .callbacks = both,
+                               .load_data = weights.as<std::byte>(),
+                               .store_data = factor.as<std::byte>()});
+  const auto got = gpu.download(y).get();
+  ASSERT_OK(got);
+  for (std::size_t k = 0; k < n; ++k) ASSERT_EQ((*got)[k], complex64(6, 0)) << k;
 }
 
 TEST_F(fft_callbacks, see_places_in_strided_batches) {

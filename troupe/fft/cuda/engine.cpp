@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <troupe/base/cat.hpp>
@@ -176,6 +178,8 @@ std::uint64_t cufft::group_key(const R& r, std::uint64_t direction) noexcept {
   return h == 0 ? 1 : h;
 }
 
+// Members that lie side by side, on both sides, are a batch as they are: in as few calls as their number has powers of
+// two, so that there are few plans. Others are collected, and what is beyond the members is transformed for nothing.
 template <class In, class Out, class R>
 result<void> cufft::carry_out_group(const group<R>& all, const R& r, const shape& in_n, const shape& out_n,
                                     bool forward, call& c) {
@@ -185,32 +189,56 @@ result<void> cufft::carry_out_group(const group<R>& all, const R& r, const shape
     lane* const on = TROUPE_TRY(lanes_.of(c));
     const CUstream stream = on->stream();
     const auto members = static_cast<unsigned>(all.size());
-    // A plan for each power of two: what is beyond the members is transformed for nothing.
-    const std::int64_t batch = std::bit_ceil(members);
-    const layout tight{};
-    const auto plan =
-        TROUPE_TRY(plans_.find(key_of(r.n, tight, in_n, type_of<In>(), tight, out_n, type_of<Out>(), batch), nullptr));
-    void* const work = TROUPE_TRY(on->work(c, plan->work_bytes()));
     const auto in_each = static_cast<std::uint64_t>(in_n.count().value()),
                out_each = static_cast<std::uint64_t>(out_n.count().value());
-    const auto in_side =
-        TROUPE_TRY(cuda::scratch::make(c, "fft", in_each * static_cast<std::uint64_t>(batch) * sizeof(In)));
-    const auto out_side =
-        TROUPE_TRY(cuda::scratch::make(c, "fft", out_each * static_cast<std::uint64_t>(batch) * sizeof(Out)));
-    const auto from = reinterpret_cast<const void**>(TROUPE_TRY(on->memory().claim(members * sizeof(void*))));
-    const auto to = reinterpret_cast<void**>(TROUPE_TRY(on->memory().claim(members * sizeof(void*))));
-    for (std::size_t i = 0; i < members; ++i) {
+    const auto from = reinterpret_cast<const In**>(TROUPE_TRY(on->memory().claim(members * sizeof(void*))));
+    const auto to = reinterpret_cast<Out**>(TROUPE_TRY(on->memory().claim(members * sizeof(void*))));
+    // cuFFT may use the input of a transform to real elements as a work area.
+    bool side_by_side = is_complex_element<Out>;
+    for (unsigned i = 0; i < members; ++i) {
       const R member = all[i];
       from[i] = member.input.data();
       to[i] = member.output.data();
+      side_by_side &= from[i] == from[0] + i * in_each && to[i] == to[0] + i * out_each;
     }
+    const layout tight{};
+    const auto find = [&](std::int64_t batch) {
+      return plans_.find(key_of(r.n, tight, in_n, type_of<In>(), tight, out_n, type_of<Out>(), batch), nullptr);
+    };
+    const double factor = factor_of(r.normalization, forward, r.n);
+    if (side_by_side) {
+      std::array<std::shared_ptr<plan>, 32> plans;  // one for each bit of `members`, the largest first
+      std::size_t calls = 0;
+      std::uint64_t work_bytes = 0;
+      for (unsigned rest = members; rest != 0; rest -= std::bit_floor(rest)) {
+        plans[calls] = TROUPE_TRY(find(std::bit_floor(rest)));
+        work_bytes = std::max<std::uint64_t>(work_bytes, plans[calls++]->work_bytes());
+      }
+      void* const work = TROUPE_TRY(on->work(c, work_bytes));
+      unsigned begun = 0;
+      for (std::size_t i = 0; i < calls; ++i) {
+        TROUPE_TRY(plans[i]->run(stream, work, const_cast<In*>(from[0] + begun * in_each), to[0] + begun * out_each,
+                                 forward, c.library_is_broken));
+        begun += std::bit_floor(members - begun);
+      }
+      if (factor == 1) return {};
+      const placement all_of_it = placement_of(tight, out_n, members);
+      return launch(cuda::kernel<"scale", Out>, out_each * members, 1, stream,
+                    kernel_arguments::scaling{to[0], in_kernel(all_of_it), factor});
+    }
+    const std::int64_t batch = std::bit_ceil(members);
+    const auto plan = TROUPE_TRY(find(batch));
+    void* const work = TROUPE_TRY(on->work(c, plan->work_bytes()));
+    const std::uint64_t in_bytes = (in_each * static_cast<std::uint64_t>(batch) * sizeof(In) + 255) / 256 * 256;
+    const auto sides = TROUPE_TRY(
+        cuda::scratch::make(c, "fft", in_bytes + out_each * static_cast<std::uint64_t>(batch) * sizeof(Out)));
+    In* const in_side = sides.template as<In>();
+    Out* const out_side = reinterpret_cast<Out*>(sides.template as<std::byte>() + in_bytes);
     TROUPE_TRY(launch(cuda::kernel<"collect", In>, in_each, members, stream,
-                      kernel_arguments::members_to_side{from, in_side.template as<void>(), in_each}));
-    TROUPE_TRY(plan->run(stream, work, in_side.template as<void>(), out_side.template as<void>(), forward,
-                         c.library_is_broken));
+                      kernel_arguments::members_to_side{reinterpret_cast<const void**>(from), in_side, in_each}));
+    TROUPE_TRY(plan->run(stream, work, in_side, out_side, forward, c.library_is_broken));
     return launch(cuda::kernel<"distribute", Out>, out_each, members, stream,
-                  kernel_arguments::side_to_members{out_side.template as<void>(), to, out_each,
-                                                    factor_of(r.normalization, forward, r.n)});
+                  kernel_arguments::side_to_members{out_side, reinterpret_cast<void**>(to), out_each, factor});
   }
 }
 

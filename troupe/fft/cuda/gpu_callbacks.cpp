@@ -7,8 +7,15 @@
 
 namespace troupe::fft {
 
-link_time_code::link_time_code(callback_recipe what, std::shared_ptr<const std::string> image) noexcept
-    : loads_(what.loads), stores_(what.stores), image_(std::move(image)), code_(kernel::without_names(*image_)) {}
+link_time_code::link_time_code(callback_recipe what, std::shared_ptr<const std::string> image,
+                               std::shared_ptr<const std::string> forwarder) noexcept
+    : loads_(what.loads),
+      stores_(what.stores),
+      image_(std::move(image)),
+      forwarder_(std::move(forwarder)),
+      code_(kernel::without_names(*image_)) {
+  if (forwarder_ != nullptr) forwarding_code_ = kernel::without_names(*forwarder_);
+}
 
 gpu_callbacks::gpu_callbacks(jit::capability gpu)
     : programs_([this](const kernel::program_root& root) { return make_program(root); }) {
@@ -27,9 +34,21 @@ gpu_callbacks::store::made gpu_callbacks::make_program(const kernel::program_roo
   const std::string linkable = jit::encode(recipe->full);
   return jit::make_program<store>(builder_->images(), root, linkable,
                                   [&](const jit::recipe& r, const jit::build& b) -> result<ref> {
+                                    auto forwarder = TROUPE_TRY(forwarder_for(*what));
                                     return std::make_shared<const kernel::loaded_program<link_time_code>>(
-                                        r.name, link_time_code(*what, b.image), b.image);
+                                        r.name, link_time_code(*what, b.image, std::move(forwarder)), b.image);
                                   });
+}
+
+result<std::shared_ptr<const std::string>> gpu_callbacks::forwarder_for(const callback_recipe& what) {
+  if (!what.loads || !what.stores) return std::shared_ptr<const std::string>();
+  jit::recipe r{.source = forwarder(what.out), .name = "fft_store.cu"};
+  r.relocatable = r.link_time_optimisation = true;
+  const auto decoded = jit::decode(jit::encode(r));
+  if (!decoded) return error(reaction::fatal, "fft", "fft.compile_callbacks: the recipe of a forwarder is damaged");
+  jit::build b = builder_->images().make(*decoded);
+  if (b.failed) return *b.failed;
+  return std::move(b.image);
 }
 
 }  // namespace troupe::fft

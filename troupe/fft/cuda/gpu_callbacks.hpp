@@ -23,11 +23,14 @@ class link_time_code {
     std::uint64_t bytes = 0;
   };
   link_time_code() = default;
-  link_time_code(callback_recipe what, std::shared_ptr<const std::string> image) noexcept;
+  link_time_code(callback_recipe what, std::shared_ptr<const std::string> image,
+                 std::shared_ptr<const std::string> forwarder) noexcept;
 
   bool loads() const noexcept { return loads_; }
   bool stores() const noexcept { return stores_; }
   std::string_view code() const noexcept { return code_; }
+  /// Where there are both functions: code whose `forwarding_function` calls the store function of `code`.
+  std::string_view forwarder() const noexcept { return forwarding_code_; }
 
   // It has nothing that could be launched: the parts that a program has.
   const std::vector<symbol>& kernels() const noexcept { return none_; }
@@ -37,8 +40,8 @@ class link_time_code {
 
  private:
   bool loads_ = false, stores_ = false;
-  std::shared_ptr<const std::string> image_;
-  std::string_view code_;  // of the image
+  std::shared_ptr<const std::string> image_, forwarder_;
+  std::string_view code_, forwarding_code_;  // of the images
   std::vector<symbol> none_;
 };
 
@@ -60,6 +63,7 @@ class gpu_callbacks {
  private:
   using store = kernel::program_store<link_time_code>;
   store::made make_program(const kernel::program_root& root);
+  result<std::shared_ptr<const std::string>> forwarder_for(const callback_recipe& what);
 
   std::optional<error> missing_;
   std::unique_ptr<jit::nvrtc_builder> builder_;

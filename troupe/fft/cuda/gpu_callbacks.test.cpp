@@ -64,6 +64,7 @@ TEST(gpu_callbacks, become_link_time_code_for_all_elements) {
     const link_time_code& code = (*made)->image();
     EXPECT_TRUE(code.loads() && code.stores());
     EXPECT_EQ(kernel::look_at_image(code.code()).is, kernel::container::lto_ir);
+    EXPECT_EQ(kernel::look_at_image(code.forwarder()).is, kernel::container::lto_ir);
   }
 }
 
@@ -74,6 +75,7 @@ TEST(gpu_callbacks, may_be_one_of_the_two) {
   const link_time_code& code = (*all.find(only.root(), "test"))->image();
   EXPECT_FALSE(code.loads());
   EXPECT_TRUE(code.stores());
+  EXPECT_TRUE(code.forwarder().empty());
 }
 
 TEST(gpu_callbacks, of_another_signature_are_refused_with_the_compilers_words) {

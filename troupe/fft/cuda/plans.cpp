@@ -48,34 +48,60 @@ plan_key key_of(const shape& n, const layout& input, const shape& input_n, cudaD
   return k;
 }
 
-result<std::shared_ptr<plan>> plan::make(const plan_key& k, const link_time_code* code) {
+result<void> plan::set_callbacks(const plan_key& k, const link_time_code& code, linking how) {
+  CUdeviceptr data = 0;
+  TROUPE_TRY(cuda::done_on(nullptr, "fft", "cuMemAlloc", ::cuMemAlloc(&data, 2 * sizeof(void*))));
+  data_.reset(data);
+  const auto set = [&](const char* name, std::string_view image, cufftXtCallbackType type, std::size_t which) {
+    void* info = reinterpret_cast<void*>(data + which * sizeof(void*));
+    return done("cufftXtSetJITCallback",
+                ::cufftXtSetJITCallback(handle_, name, image.data(), image.size(), type, &info));
+  };
+  const auto load_type = callback_type(k.input.type, true), store_type = callback_type(k.output.type, false);
+  if (code.loads()) TROUPE_TRY(set(load_function, code.code(), load_type, 0));
+  if (!code.stores()) return {};
+  if (code.loads() && how == linking::together) return set(forwarding_function, code.forwarder(), store_type, 1);
+  return set(store_function, code.code(), store_type, 1);
+}
+
+result<std::shared_ptr<plan>> plan::make_once(const plan_key& k, const link_time_code* code, linking how) {
   std::shared_ptr<plan> out(new plan);
   TROUPE_TRY(done("cufftCreate", ::cufftCreate(&out->handle_)));
   out->made_ = true;
   TROUPE_TRY(done("cufftSetAutoAllocation", ::cufftSetAutoAllocation(out->handle_, 0)));
-  if (code != nullptr) {
-    CUdeviceptr data = 0;
-    TROUPE_TRY(cuda::done_on(nullptr, "fft", "cuMemAlloc", ::cuMemAlloc(&data, 2 * sizeof(void*))));
-    out->data_.reset(data);
-    const auto set = [&](const char* name, cufftXtCallbackType type, std::size_t which) {
-      void* info = reinterpret_cast<void*>(data + which * sizeof(void*));
-      return done("cufftXtSetJITCallback",
-                  ::cufftXtSetJITCallback(out->handle_, name, code->code().data(), code->code().size(), type, &info));
-    };
-    if (code->loads()) TROUPE_TRY(set(load_function, callback_type(k.input.type, true), 0));
-    if (code->stores()) TROUPE_TRY(set(store_function, callback_type(k.output.type, false), 1));
-  }
+  if (code != nullptr) TROUPE_TRY(out->set_callbacks(k, *code, how));
   long long n[shape::most], in[shape::most], to[shape::most];
   std::copy(k.n, k.n + shape::most, n);
   std::copy(k.input.embed, k.input.embed + shape::most, in);
   std::copy(k.output.embed, k.output.embed + shape::most, to);
   std::size_t bytes = 0;
-  TROUPE_TRY(done("cufftXtMakePlanMany",
-                  ::cufftXtMakePlanMany(out->handle_, static_cast<int>(k.rank), n, in, k.input.stride, k.input.distance,
-                                        static_cast<cudaDataType>(k.input.type), to, k.output.stride, k.output.distance,
-                                        static_cast<cudaDataType>(k.output.type), k.batch, &bytes, execution_type(k))));
+  const cufftResult made =
+      ::cufftXtMakePlanMany(out->handle_, static_cast<int>(k.rank), n, in, k.input.stride, k.input.distance,
+                            static_cast<cudaDataType>(k.input.type), to, k.output.stride, k.output.distance,
+                            static_cast<cudaDataType>(k.output.type), k.batch, &bytes, execution_type(k));
+  if (made == CUFFT_NOT_SUPPORTED && code != nullptr)
+    return error(error::details{
+        .reaction = reaction::unsupported,
+        .domain = "fft",
+        .code = made,
+        .text =
+            "cufftXtMakePlanMany answered CUFFT_NOT_SUPPORTED: cuFFT cannot link callbacks into transforms of these "
+            "lengths; those with a large prime factor have none. Pad the transform, or do without callbacks"});
+  TROUPE_TRY(done("cufftXtMakePlanMany", made));
   out->work_bytes_ = bytes;
   return out;
+}
+
+// What cuFFT links into one kernel may define no name twice. So a kernel that both loads and stores takes the second
+// function from a forwarder to the first one's image; where different kernels do, each takes the image itself, which
+// the forwarder would miss. Which of them a plan has is not to be seen but by trying.
+result<std::shared_ptr<plan>> plan::make(const plan_key& k, const link_time_code* code) {
+  const bool both = code != nullptr && code->loads() && code->stores();
+  if (both) {
+    auto made = make_once(k, code, linking::together);
+    if (made || made.error().code() != CUFFT_INTERNAL_ERROR) return made;
+  }
+  return make_once(k, code, linking::apart);
 }
 
 plan::~plan() {

@@ -47,7 +47,11 @@ class plan {
   result<void> run(CUstream stream, void* work, void* input, void* output, bool forward, bool& broken);
 
  private:
+  // How cuFFT is given a load function and a store function, which are of one source.
+  enum class linking : std::uint8_t { together, apart };
   plan() = default;
+  result<void> set_callbacks(const plan_key& k, const link_time_code& code, linking how);
+  static result<std::shared_ptr<plan>> make_once(const plan_key& k, const link_time_code* code, linking how);
   cufftHandle handle_ = 0;
   bool made_ = false;
   std::uint64_t work_bytes_ = 0;

@@ -89,6 +89,43 @@ TEST_F(gpu_plans, that_cannot_be_made_leave_nothing_behind) {
   EXPECT_TRUE(all.find(key(8), nullptr));
 }
 
+// As cuFFT links what a kernel needs: two functions of one image in one kernel, or in two.
+TEST_F(gpu_plans, with_both_callbacks_are_linked_together_or_apart) {
+  const auto image = std::make_shared<const std::string>("image"),
+             beside = std::make_shared<const std::string>("other");
+  const link_time_code code({.loads = true, .stores = true, .in = dtype::c64, .out = dtype::c64, .encoded = {}}, image,
+                            beside);
+  const auto set = [&] {
+    strings out;
+    for (const std::string& call : driver.calls())
+      if (call.starts_with("cufftXtSetJITCallback")) out.push_back(call);
+    return out;
+  };
+  ASSERT_TRUE(plan::make(key(16), &code));
+  strings calls = set();
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_NE(calls[0].find(load_function), std::string::npos) << calls[0];
+  EXPECT_NE(calls[1].find(forwarding_function), std::string::npos) << calls[1];
+
+  driver.reset();
+  driver.fail("cufftXtMakePlanMany", CUFFT_INTERNAL_ERROR, 1);
+  ASSERT_TRUE(plan::make(key(1 << 20), &code));
+  calls = set();
+  ASSERT_EQ(calls.size(), 4u);
+  EXPECT_NE(calls[2].find(load_function), std::string::npos) << calls[2];
+  EXPECT_NE(calls[3].find(store_function), std::string::npos) << calls[3];
+  EXPECT_EQ(calls[3].find(forwarding_function), std::string::npos) << calls[3];
+  EXPECT_EQ(driver.count("cufftDestroy"), 2u) << "the first, and the second, which nobody keeps";
+
+  driver.reset();
+  driver.fail("cufftXtMakePlanMany", CUFFT_NOT_SUPPORTED, 1);
+  const auto none = plan::make(key(1'000'003), &code);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().reaction(), reaction::unsupported);
+  EXPECT_NE(none.error().text().find("callbacks"), std::string::npos);
+  EXPECT_EQ(driver.count("cufftXtMakePlanMany"), 1u);
+}
+
 TEST_F(gpu_plans, are_told_stream_and_work_area_before_each_run) {
   const auto made = plan::make(key(8), nullptr);
   ASSERT_TRUE(made);

@@ -91,6 +91,13 @@ __device__ void troupe_fft_store(void* output, unsigned long long at, )",
   return text;
 }
 
+std::string forwarder(dtype out) {
+  const std::string to = in_cuda(out);
+  return cat("extern __device__ void ", store_function, "(void*, unsigned long long, ", to, ", void*, void*);\n",
+             "__device__ void ", forwarding_function, "(void* output, unsigned long long at, ", to,
+             " value, void* info, void* shared) {\n  ", store_function, "(output, at, value, info, shared);\n}\n");
+}
+
 std::string encode(const callback_recipe& r) {
   kernel::byte_writer to;
   to.value(r.loads);

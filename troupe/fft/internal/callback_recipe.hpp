@@ -27,4 +27,8 @@ std::optional<callback_recipe> decode_callbacks(std::string_view bytes);
 std::string wrapper(const std::string& load, const std::string& store, dtype in, dtype out);
 inline constexpr const char *load_function = "troupe_fft_load", *store_function = "troupe_fft_store";
 
+/// A source of its own whose function calls `store_function` of another image.
+std::string forwarder(dtype out);
+inline constexpr const char* forwarding_function = "troupe_fft_store_beside";
+
 }  // namespace troupe::fft
