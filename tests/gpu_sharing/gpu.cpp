@@ -423,7 +423,8 @@ TEST_F(beside_cuda, an_event_is_shared_anew_after_a_restart) {
 
 TEST_F(beside_cuda, an_event_that_could_not_be_forgotten_is_not_taken_for_the_next_one) {
   for (const isolation where : {isolation::process, isolation::thread}) {
-    const device gpu = open(where, {.mailbox_capacity = 4});  // as many as busy_kernel needs at once, and one
+    // As many as busy_kernel needs at once, and one.
+    const device gpu = open(where, {.mailbox_capacity = 4, .when_full = when_full::refuse});
     const busy_kernel busy(gpu);
     std::optional<events::event> before(gpu);
     ASSERT_EQ(trouble(before->record().get()), "");

@@ -280,6 +280,31 @@ TEST_F(fft_callbacks, see_places_in_strided_batches) {
   }
 }
 
+// Rows with the room of a transform in place, but apart from their input: the callback is not asked for what lies
+// between them.
+TEST_F(fft_callbacks, store_nothing_between_rows) {
+  runtime rt;
+  const device gpu = rt.open_device(options());
+  const text one = "__device__ void one(float* output, unsigned long long at, float, void*) { output[at] = 1; }";
+  const auto store = fft::compile_callbacks<complex64, float>(gpu, {.source = one}, {.store = "one"});
+  for (const fft::shape& n : {fft::shape{6, 11}, fft::shape{4, 10}, fft::shape(31)}) {
+    const std::int64_t batch = 2, row = fft::padded(n).last().value(), all = fft::padded(n).count().value() * batch;
+    const auto x = gpu.alloc<complex64>(all / 2);
+    const auto y = gpu.alloc<float>(all);
+    gpu.fill(y, -7.0f);
+    gpu.tell(fft::c2r<float>{.input = x,
+                             .output = y,
+                             .n = n,
+                             .batch = batch,
+                             .output_layout = {.embed = fft::padded(n)},
+                             .callbacks = store});
+    const auto got = gpu.download(y).get();
+    ASSERT_OK(got);
+    for (std::int64_t i = 0; i < all; ++i)
+      ASSERT_EQ((*got)[static_cast<std::size_t>(i)], i % row < n.last().value() ? 1.0f : -7.0f) << i << " of rows of " << row;
+  }
+}
+
 TEST_F(fft_callbacks, that_cannot_be_are_refused_with_the_reason) {
   runtime rt;
   const device gpu = rt.open_device(options());

@@ -61,6 +61,17 @@ kernel_arguments::places in_kernel(const placement& p) {
   return out;
 }
 
+// cuFFT takes real rows that are n / 2 + 1 complex elements long for those of a transform in place, and writes what
+// lies between them too.
+bool writes_between_rows(const placement& to) {
+  const std::size_t last = to.n.rank() - 1;
+  if (to.stride[last] != extent(1)) return false;
+  extent step = to.distance;
+  for (std::size_t i = 0; i < last; ++i)
+    if (to.n[i] != extent(1)) step = to.stride[i];
+  return step == padded(to.n)[last];
+}
+
 constexpr std::int64_t most_grouped = 8192;  ///< elements of a transform that shares a call
 
 }  // namespace
@@ -111,9 +122,13 @@ result<void> cufft::carry_out(const R& r, const shape& in_n, const shape& out_n,
                        "by itself, or record kernels around one without callbacks"));
     code = TROUPE_TRY(callbacks_.find(r.callbacks.root(), name_of<R>()));
   }
+  // Does cuFFT write elsewhere first? A callback stores what it wants to.
+  const bool callback_stores = code != nullptr && code->image().stores();
+  const bool aside =
+      is_narrow<Out> || (!is_complex_element<Out> && !over && !callback_stores && writes_between_rows(to));
   const layout tight{};
   plan_key key = key_of(r.n, is_narrow<In> ? tight : r.input_layout, in_n, type_of<in_wide>(),
-                        is_narrow<Out> ? tight : r.output_layout, out_n, type_of<out_wide>(), r.batch);
+                        aside ? tight : r.output_layout, out_n, type_of<out_wide>(), r.batch);
   if (code != nullptr) {
     key.callbacks = static_cast<std::int64_t>(r.callbacks.root().id);
     key.lane = c.lane + 1;
@@ -145,7 +160,7 @@ result<void> cufft::carry_out(const R& r, const shape& in_n, const shape& out_n,
                       ::cuMemcpyDtoDAsync(in_side->address(), reinterpret_cast<CUdeviceptr>(from), bytes, stream)));
     from = in_side->as<void>();
   }
-  if constexpr (is_narrow<Out>) {
+  if (aside) {
     TROUPE_TRY(room(out_side, elements(to) * sizeof(out_wide)));
     into = out_side->as<void>();
   }
@@ -157,10 +172,14 @@ result<void> cufft::carry_out(const R& r, const shape& in_n, const shape& out_n,
                              ::cuMemcpyHtoDAsync(plan->data(), data, 2 * sizeof(void*), stream)));
   }
   TROUPE_TRY(plan->run(stream, work, const_cast<void*>(from), into, forward, c.library_is_broken));
-  if constexpr (is_narrow<Out>)
-    return launch(cuda::kernel<"scatter", Out>, elements(to), 1, stream,
-                  kernel_arguments::scattering{into, r.output.data(), in_kernel(to), factor});
-  else {
+  if constexpr (is_narrow<Out> || !is_complex_element<Out>) {
+    if (aside)
+      return launch(cuda::kernel<"scatter", Out>, elements(to), 1, stream,
+                    kernel_arguments::scattering{into, r.output.data(), in_kernel(to), factor});
+  }
+  if constexpr (is_narrow<Out>) {
+    return {};
+  } else {
     if (factor == 1) return {};
     return launch(cuda::kernel<"scale", Out>, elements(to), 1, stream,
                   kernel_arguments::scaling{into, in_kernel(to), factor});
@@ -246,19 +265,30 @@ template <class T>
 result<plan_info> cufft::run(const prepare<T>& r, call&) {
   const bool forward = r.direction == direction::forward;
   const layout tight{};
-  const layout &in = is_narrow<T> ? tight : r.input_layout, &out = is_narrow<T> ? tight : r.output_layout;
-  const auto find = [&]<class In, class Out>(const shape& in_n, const shape& out_n, In*, Out*) {
-    return plans_.find(key_of(r.n, in, in_n, type_of<wide<In>>(), out, out_n, type_of<wide<Out>>(), r.batch), nullptr);
+  const layout &in = is_narrow<T> ? tight : r.input_layout, &to = is_narrow<T> ? tight : r.output_layout;
+  plan_info out{};
+  const auto find = [&]<class In, class Out>(const shape& in_n, const shape& out_n, const layout& l, In*,
+                                             Out*) -> result<void> {
+    const auto plan = TROUPE_TRY(
+        plans_.find(key_of(r.n, in, in_n, type_of<wide<In>>(), l, out_n, type_of<wide<Out>>(), r.batch), nullptr));
+    out.work_bytes = std::max(out.work_bytes, plan->work_bytes());
+    return {};
   };
-  const auto plan = [&] {
-    if constexpr (is_complex_element<T>)
-      return find(r.n, r.n, static_cast<T*>(nullptr), static_cast<T*>(nullptr));
-    else
-      return forward ? find(r.n, half_of(r.n), static_cast<T*>(nullptr), static_cast<basic_complex<T>*>(nullptr))
-                     : find(half_of(r.n), r.n, static_cast<basic_complex<T>*>(nullptr), static_cast<T*>(nullptr));
-  }();
-  if (!plan) return plan.error();
-  return plan_info{(*plan)->work_bytes()};
+  T* const element = nullptr;
+  if constexpr (is_complex_element<T>) {
+    TROUPE_TRY(find(r.n, r.n, to, element, element));
+  } else {
+    basic_complex<T>* const complex_element = nullptr;
+    if (forward) {
+      TROUPE_TRY(find(r.n, half_of(r.n), to, element, complex_element));
+    } else {
+      TROUPE_TRY(find(half_of(r.n), r.n, to, complex_element, element));
+      // In place it takes the one, apart the other.
+      if (to != tight && writes_between_rows(placement_of(to, r.n, r.batch)))
+        TROUPE_TRY(find(half_of(r.n), r.n, tight, complex_element, element));
+    }
+  }
+  return out;
 }
 
 }  // namespace troupe::fft

@@ -23,6 +23,8 @@ __device__ float widened(__nv_bfloat16 x) { return __bfloat162float(x); }
 __device__ float2 widened(c32 x) { return make_float2(widened(x.re), widened(x.im)); }
 __device__ float2 widened(cbf16 x) { return make_float2(widened(x.re), widened(x.im)); }
 
+__device__ void narrow(float x, float& to) { to = x; }
+__device__ void narrow(double x, double& to) { to = x; }
 __device__ void narrow(float x, __half& to) { to = __float2half(x); }
 __device__ void narrow(float x, __nv_bfloat16& to) { to = __float2bfloat16(x); }
 __device__ void narrow(float2 x, c32& to) { narrow(x.x, to.re), narrow(x.y, to.im); }

@@ -115,8 +115,17 @@ result<void> plan::run(CUstream stream, void* work, void* input, void* output, b
     return failed(call, s, stream, broken);
   };
   const std::scoped_lock guard(lock_);
-  TROUPE_TRY(looked_at("cufftSetStream", ::cufftSetStream(handle_, stream)));
-  if (work_bytes_ != 0) TROUPE_TRY(looked_at("cufftSetWorkArea", ::cufftSetWorkArea(handle_, work)));
+  if (stream != stream_ || !set_up_) {
+    set_up_ = false;
+    TROUPE_TRY(looked_at("cufftSetStream", ::cufftSetStream(handle_, stream)));
+    stream_ = stream;
+  }
+  if (work_bytes_ != 0 && (work != work_ || !set_up_)) {
+    set_up_ = false;
+    TROUPE_TRY(looked_at("cufftSetWorkArea", ::cufftSetWorkArea(handle_, work)));
+    work_ = work;
+  }
+  set_up_ = true;
   return looked_at("cufftXtExec", ::cufftXtExec(handle_, input, output, forward ? CUFFT_FORWARD : CUFFT_INVERSE));
 }
 

@@ -57,6 +57,9 @@ class plan {
   std::uint64_t work_bytes_ = 0;
   cuda::device_memory data_;
   std::mutex lock_;  ///< stream and work area are the handle's
+  CUstream stream_ = nullptr;
+  void* work_ = nullptr;
+  bool set_up_ = false;  ///< the handle has them
 };
 
 /// The plans of a worker, for all its lanes; those that were not used for longest go when there are too many. Thread
