@@ -7,6 +7,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/blas/blas.hpp>
 #include <troupe/faults/requests.hpp>
+#include <troupe/fft/fft.hpp>
 #include <troupe/jit/jit.hpp>
 
 namespace chaos {
@@ -47,6 +48,7 @@ class client {
                   &client::ask_by_shared_memory, &client::ask_for_what_was_kept, &client::ask_for_what_is_sealed};
     if (l.numbers) questions_.push_back(&client::ask_for_a_number);
     if (l.blas) questions_.insert(questions_.end(), {&client::ask_for_a_product, &client::ask_for_a_long_sum});
+    if (l.fft) questions_.push_back(&client::ask_for_a_transform);
     if (l.jit) questions_.push_back(&client::ask_a_kernel);
     wild_writes_ = l.wild_writes;
   }
@@ -196,6 +198,24 @@ class client {
     expect(y, should, "a long sum");
   }
 
+  // Of impulses: every element of a transform is its first one, and nothing is rounded where the length is a power
+  // of 2. Plans of many lengths are made, kept and lost with their worker.
+  void ask_for_a_transform() {
+    const std::size_t n = std::size_t{1} << between(0, 11), batch = between(1, 5);
+    numbers data(2 * n * batch, 0.f), should;
+    for (std::size_t b = 0; b < batch; ++b) {
+      const float re = small(), im = small();
+      data[2 * n * b] = re, data[2 * n * b + 1] = im;
+      for (std::size_t k = 0; k < n; ++k) should.insert(should.end(), {re, im});
+    }
+    const auto x = gpu_.alloc<float>(data.size()), y = gpu_.alloc<float>(data.size());
+    gpu_.upload(x, data);
+    const auto direction = between(0, 1) == 0 ? fft::direction::forward : fft::direction::inverse;
+    gpu_.tell(fft::c2c<complex64>{
+        .input = x.as<complex64>(), .output = y.as<complex64>(), .n = n, .direction = direction, .batch = batch});
+    expect(y, should, "a transform");
+  }
+
   void ask_a_kernel() {
     if (!program_ || !program_still_good_.load()) {
       program_ = jit::compile(gpu_, saxpy());
@@ -237,15 +257,23 @@ bool workload::has_blas() const {
   return static_cast<bool>(gpu_.ask(blas::axpy<float>{.x = x, .y = y, .n = 1}).get());
 }
 
+bool workload::has_fft() const {
+  const auto x = gpu_.alloc<complex64>(1);
+  gpu_.fill(x, complex64(1, 0));
+  return static_cast<bool>(gpu_.ask(fft::c2c<complex64>{.input = x, .output = x, .n = 1}).get());
+}
+
 bool workload::has_jit() const { return static_cast<bool>(jit::compile(gpu_, saxpy()).ready().get()); }
 
 bool workload::has_faults() const { return static_cast<bool>(gpu_.ask(faults::hang{.milliseconds = 1}).get()); }
 
 workload::workload(const device& gpu, const load& l, answers& to) : gpu_(gpu), load_(l), answers_(to) {
   load_.blas = l.blas && has_blas();
+  load_.fft = l.fft && has_fft();
   load_.jit = l.jit && has_jit();
   load_.wild_writes = l.wild_writes && has_faults();
   if (load_.blas) libraries_ += ", blas";
+  if (load_.fft) libraries_ += ", fft";
   if (load_.jit) libraries_ += ", jit";
   std::mt19937_64 seeds(l.seed);
   for (int i = 0; i < l.clients; ++i)

@@ -14,7 +14,7 @@ struct load {
   /// Some questions are answered by a number instead of memory. Not where shared memory is overwritten: see
   /// docs/faults.md.
   bool numbers = true;
-  bool blas = true, jit = true;  ///< where the device has them
+  bool blas = true, fft = true, jit = true;  ///< where the device has them
   /// Now and then a kernel writes where it should not: into memory that is sealed, which must stay as it is.
   bool wild_writes = true;
 };
@@ -29,11 +29,12 @@ class workload {
   workload(const workload&) = delete;
   void stop();
 
-  /// "memory, blas, jit": whose operations take part.
+  /// "memory, blas, fft, jit": whose operations take part.
   const std::string& libraries() const noexcept { return libraries_; }
 
  private:
   bool has_blas() const;
+  bool has_fft() const;
   bool has_jit() const;
   bool has_faults() const;
 

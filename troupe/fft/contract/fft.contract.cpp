@@ -301,7 +301,8 @@ TEST_F(fft_callbacks, store_nothing_between_rows) {
     const auto got = gpu.download(y).get();
     ASSERT_OK(got);
     for (std::int64_t i = 0; i < all; ++i)
-      ASSERT_EQ((*got)[static_cast<std::size_t>(i)], i % row < n.last().value() ? 1.0f : -7.0f) << i << " of rows of " << row;
+      ASSERT_EQ((*got)[static_cast<std::size_t>(i)], i % row < n.last().value() ? 1.0f : -7.0f)
+          << i << " of rows of " << row;
   }
 }
 
