@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <troupe/blas/blas.hpp>
-#include <troupe/blas/testing/fake_memory.hpp>
 #include <troupe/request/describe.hpp>
+#include <troupe/request/testing/fake_memory.hpp>
 
 namespace troupe::blas {
 namespace {
@@ -24,7 +24,7 @@ class blas_checks : public ::testing::Test {
   scal<float> scaled() { return {.x = at(0, 4), .n = 4}; }
   dot<float> inner() { return {.x = at(0, 4), .y = at(4, 4), .n = 4}; }
 
-  testing::fake_memory memory{0x400};
+  troupe::testing::fake_memory memory{0x400};
 };
 
 TEST_F(blas_checks, good_requests_pass) {
@@ -56,7 +56,7 @@ TEST_F(blas_checks, requests_have_stable_names_and_print_every_field) {
 }
 
 template <class R, class Make>
-void expect_size_refused(testing::fake_memory& memory, Make&& make, extent R::* field, std::string_view name) {
+void expect_size_refused(troupe::testing::fake_memory& memory, Make&& make, extent R::* field, std::string_view name) {
   const std::string start = std::string(name_of<R>()) + ": " + std::string(name);
   R r = make();
   r.*field = 0;

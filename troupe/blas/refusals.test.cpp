@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <troupe/blas/blas.hpp>
-#include <troupe/blas/testing/fake_memory.hpp>
 #include <troupe/request/describe.hpp>
+#include <troupe/request/testing/fake_memory.hpp>
 
 namespace troupe::blas {
 namespace {
@@ -20,7 +20,7 @@ class blas_refusals : public ::testing::Test {
     return memory.at<T>(first, count);
   }
   template <class T, access_mode M>
-  std::vector<operand<T, M>> list(std::initializer_list<testing::fake_memory::elements<T>> all) {
+  std::vector<operand<T, M>> list(std::initializer_list<troupe::testing::fake_memory::elements<T>> all) {
     return {all.begin(), all.end()};
   }
   template <class R>
@@ -96,7 +96,7 @@ class blas_refusals : public ::testing::Test {
   static constexpr const char* matrix = " ((columns - 1) * leading dimension + rows)";
   static constexpr const char* vector = " ((n - 1) * |increment| + 1)";
   static constexpr const char* separate = "; expected separate memory: it is written while the other is in use";
-  testing::fake_memory memory{0x10000};
+  troupe::testing::fake_memory memory{0x10000};
 };
 
 TEST_F(blas_refusals, vectors) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <optional>
 #include <troupe/request/checker.hpp>
+#include <troupe/request/request_list.hpp>
 
 /// The requests behind `event`, whose functions a user calls.
 namespace troupe::events {
@@ -110,5 +111,9 @@ struct forget {
   TROUPE_REQUEST("events.forget", event)
   void check(checker& c) const;
 };
+
+using requests_here = request_list<record, record_all, hold_back, reach, elapsed_time, forget>;
+using requests_between_processes = request_list<share, open>;
+using all_requests = joined_requests<requests_here, requests_between_processes>;
 
 }  // namespace troupe::events

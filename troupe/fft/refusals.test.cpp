@@ -3,9 +3,9 @@
 // What is wrong with a request is said before it is queued, with the exact text for each kind of mistake.
 #include <gtest/gtest.h>
 
-#include <troupe/blas/testing/fake_memory.hpp>
 #include <troupe/fft/fft.hpp>
 #include <troupe/request/describe.hpp>
+#include <troupe/request/testing/fake_memory.hpp>
 
 namespace troupe::fft {
 namespace {
@@ -29,7 +29,7 @@ class fft_refusals : public ::testing::Test {
     good.*field = value;
     expect_refused(good, text);
   }
-  blas::testing::fake_memory memory{0x10000};
+  troupe::testing::fake_memory memory{0x10000};
 };
 
 using C = complex64;

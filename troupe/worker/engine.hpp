@@ -189,20 +189,6 @@ struct call : troupe_engine_call {
 /// waiting.
 template <class R>
 struct slow {};
-namespace detail {
-template <class List, class... Slow>
-struct slow_among;
-template <class... R, class... Slow>
-struct slow_among<request_list<R...>, Slow...> {
-  template <class One>
-  static constexpr bool is_slow = (std::is_same_v<One, Slow> || ...);
-  static_assert((is_slow<R> + ... + 0) == sizeof...(Slow), "what is slow must be in the list, once");
-  using type = request_list<std::conditional_t<is_slow<R>, slow<R>, R>...>;
-};
-}  // namespace detail
-/// A library's list, in which these requests are slow.
-template <class List, class... Slow>
-using with_slow = typename detail::slow_among<List, Slow...>::type;
 /// In the list of TROUPE_ENGINE: runs on the lane for copies to, or from, the device.
 template <class R>
 struct uploads {};
@@ -214,6 +200,23 @@ struct fences {};
 /// In the list of TROUPE_ENGINE: takes no time itself, and is to come right behind what it waits for.
 template <class R>
 struct follows {};
+namespace detail {
+template <template <class> class Mark, class List, class... Marked>
+struct marked_among;
+template <template <class> class Mark, class... R, class... Marked>
+struct marked_among<Mark, request_list<R...>, Marked...> {
+  template <class One>
+  static constexpr bool is_marked = (std::is_same_v<One, Marked> || ...);
+  static_assert((is_marked<R> + ... + 0) == sizeof...(Marked), "what is marked must be in the list, once");
+  using type = request_list<std::conditional_t<is_marked<R>, Mark<R>, R>...>;
+};
+}  // namespace detail
+/// A library's list, in which these requests are marked with one of the above:
+///   TROUPE_ENGINE(openblas, "blas", "host", marked<slow, all_requests, load, search>)
+template <template <class> class Mark, class List, class... Marked>
+using marked = typename detail::marked_among<Mark, List, Marked...>::type;
+template <class List, class... Slow>
+using with_slow = marked<slow, List, Slow...>;
 
 /// Requests that run as one call. An engine that has these two for a request R coalesces it:
 ///   static std::uint64_t group_of(const R&);       // the same number for those that may share a call; 0: this never

@@ -144,5 +144,7 @@ class cuda_events {
 }  // namespace troupe::events
 
 using namespace troupe::events;
-TROUPE_ENGINE(cuda_events, "events", "cuda", troupe::follows<record>, troupe::fences<record_all>,
-              troupe::follows<hold_back>, troupe::follows<reach>, troupe::slow<elapsed_time>, share, open, forget)
+using namespace troupe;
+TROUPE_ENGINE(
+    cuda_events, "events", "cuda",
+    with_slow<marked<fences, marked<follows, all_requests, record, hold_back, reach>, record_all>, elapsed_time>)

@@ -61,5 +61,6 @@ struct host_events {
 }  // namespace troupe::events
 
 using namespace troupe::events;
-TROUPE_ENGINE(host_events, "events", "host", troupe::follows<record>, troupe::fences<record_all>,
-              troupe::follows<hold_back>, troupe::follows<reach>, elapsed_time, share, open, forget)
+using namespace troupe;
+TROUPE_ENGINE(host_events, "events", "host",
+              marked<fences, marked<follows, all_requests, record, hold_back, reach>, record_all>)

@@ -12,8 +12,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/access.hpp>
 #include <troupe/cuda/handles.hpp>
-#include <troupe/memory/managed.hpp>
-#include <troupe/memory/requests.hpp>
+#include <troupe/memory/internal/served.hpp>
 #include <troupe/memory/staging.hpp>
 #include <troupe/worker/engine.hpp>
 
@@ -363,8 +362,4 @@ struct cuda_memory {
 }  // namespace troupe::memory
 
 using namespace troupe::memory;
-using troupe::downloads, troupe::fences, troupe::follows, troupe::slow, troupe::uploads;
-TROUPE_ENGINE(cuda_memory, "memory", "cuda", copy, uploads<upload>, downloads<download>, copy_2d, fill,
-              uploads<stream_in>, downloads<stream_out>, downloads<peer_show>, uploads<peer_take>, downloads<peer_send>,
-              uploads<peer_receive>, prefetch, advise, look_at_managed, slow<seal>, slow<unseal>, fences<fence>, ping,
-              follows<lend>, follows<show>, follows<take_back>)
+TROUPE_ENGINE(cuda_memory, "memory", "cuda", troupe::with_slow<served, seal, unseal>)

@@ -11,8 +11,7 @@
 #include <string>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
-#include <troupe/memory/managed.hpp>
-#include <troupe/memory/requests.hpp>
+#include <troupe/memory/internal/served.hpp>
 #include <troupe/memory/staging.hpp>
 #include <troupe/memory/stream_copy.hpp>
 #include <troupe/worker/engine.hpp>
@@ -196,8 +195,4 @@ struct host_memory {
 }  // namespace troupe::memory
 
 using namespace troupe::memory;
-using troupe::downloads, troupe::fences, troupe::follows, troupe::slow, troupe::uploads;
-TROUPE_ENGINE(host_memory, "memory", "host", copy, uploads<upload>, downloads<download>, copy_2d, fill,
-              uploads<stream_in>, downloads<stream_out>, downloads<peer_show>, uploads<peer_take>, downloads<peer_send>,
-              uploads<peer_receive>, slow<prefetch>, advise, look_at_managed, seal, unseal, fences<fence>, ping,
-              follows<lend>, follows<show>, follows<take_back>)
+TROUPE_ENGINE(host_memory, "memory", "host", troupe::with_slow<served, prefetch>)

@@ -5,7 +5,7 @@
 #include <string>
 #include <troupe/request/checker.hpp>
 
-namespace troupe::blas::testing {
+namespace troupe::testing {
 
 /// One block of pretended memory, to stand in requests that are only checked and never run.
 class fake_memory final : public memory_owner {
@@ -64,4 +64,4 @@ class fake_memory final : public memory_owner {
   block block_;
 };
 
-}  // namespace troupe::blas::testing
+}  // namespace troupe::testing

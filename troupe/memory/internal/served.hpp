@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/memory/managed.hpp>
+#include <troupe/memory/requests.hpp>
+#include <troupe/worker/engine.hpp>
+
+namespace troupe::memory {
+
+/// What both engines serve.
+using served = request_list<copy, uploads<upload>, downloads<download>, copy_2d, fill, uploads<stream_in>,
+                            downloads<stream_out>, downloads<peer_show>, uploads<peer_take>, downloads<peer_send>,
+                            uploads<peer_receive>, prefetch, advise, look_at_managed, seal, unseal, fences<fence>, ping,
+                            follows<lend>, follows<show>, follows<take_back>>;
+
+}  // namespace troupe::memory
