@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
-#include <troupe/base/internal/sanitizers.hpp>
+#include <troupe/base/internal/unwatched_mmap.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 #include <troupe/channel/mapping.hpp>
@@ -68,13 +67,8 @@ result<void> mapping::show(const memory_file& file) {
   if (file.size() != size())
     return error(reaction::caller_bug, "channel",
                  cat("showing a file of ", file.size(), " bytes where ", size(), " are mapped; expected as many"));
-#if TROUPE_THREAD_SANITIZER
-  // It would take this for a write to all of it, and whoever reads there meanwhile for somebody who races with that.
-  const auto got = reinterpret_cast<void*>(
-      ::syscall(SYS_mmap, data(), size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.fd(), 0));
-#else
-  void* const got = ::mmap(data(), size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.fd(), 0);
-#endif
+  // Others read there meanwhile.
+  void* const got = unwatched_mmap(data(), size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.fd());
   if (got == MAP_FAILED) return channel_error("mapping " + describe(size(), address()), errno);
   return {};
 }

@@ -44,7 +44,8 @@ result<std::shared_ptr<const std::string>> gpu_callbacks::forwarder_for(const ca
   if (!what.loads || !what.stores) return std::shared_ptr<const std::string>();
   jit::recipe r{.source = forwarder(what.out), .name = "fft_store.cu"};
   r.relocatable = r.link_time_optimisation = true;
-  const auto decoded = jit::decode(jit::encode(r));
+  const std::string encoded = jit::encode(r);
+  const auto decoded = jit::decode(encoded);
   if (!decoded) return error(reaction::fatal, "fft", "fft.compile_callbacks: the recipe of a forwarder is damaged");
   jit::build b = builder_->images().make(*decoded);
   if (b.failed) return *b.failed;

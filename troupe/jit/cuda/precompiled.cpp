@@ -26,6 +26,20 @@ bool take_line(std::string& log, std::string_view what) {
 
 }  // namespace
 
+bool precompiled::timed_lock::try_lock_for(std::chrono::milliseconds most) {
+  std::unique_lock guard(guard_);
+  if (!freed_.wait_for(guard, most, [&] { return !held_; })) return false;
+  return held_ = true;
+}
+
+void precompiled::timed_lock::unlock() {
+  {
+    const std::scoped_lock guard(guard_);
+    held_ = false;
+  }
+  freed_.notify_one();
+}
+
 result<std::optional<precompiled::turn>> precompiled::begin(std::string key, const patience& how_long) {
   std::unique_lock held(lock_, std::defer_lock);
   while (!held.try_lock_for(std::chrono::milliseconds(20)))

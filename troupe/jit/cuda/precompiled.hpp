@@ -4,6 +4,8 @@
 
 #include <nvrtc.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -18,6 +20,18 @@ namespace troupe::jit {
 /// #include lines and does not see that a header has changed since. So all that headers may be made from is a key here,
 /// with a folder of its own for what NVRTC keeps. Thread safe.
 class precompiled {
+  // A std::timed_mutex, but for the thread sanitizer of g++ 12, which does not see when one of these was locked.
+  class timed_lock {
+   public:
+    bool try_lock_for(std::chrono::milliseconds most);
+    void unlock();
+
+   private:
+    std::mutex guard_;
+    std::condition_variable freed_;
+    bool held_ = false;
+  };
+
  public:
   /// One compile at a time: all share one heap.
   class turn {
@@ -28,10 +42,10 @@ class precompiled {
 
    private:
     friend precompiled;
-    turn(precompiled& of, std::unique_lock<std::timed_mutex> held, std::string folder)
+    turn(precompiled& of, std::unique_lock<timed_lock> held, std::string folder)
         : of_(of), held_(std::move(held)), folder_(std::move(folder)) {}
     precompiled& of_;
-    std::unique_lock<std::timed_mutex> held_;
+    std::unique_lock<timed_lock> held_;
     std::string folder_;
   };
   /// Nothing when patience ends first.
@@ -46,7 +60,7 @@ class precompiled {
   void forget(std::size_t all_but);
   std::string grow(std::size_t bytes);
 
-  std::timed_mutex lock_;
+  timed_lock lock_;
   std::optional<private_folder> room_;
   std::list<kept> kept_;  // last used first
   std::uint64_t made_ = 0;

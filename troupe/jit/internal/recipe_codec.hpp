@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,5 +22,7 @@ void make_absolute(list<std::string>& folders);
 std::string encode(const recipe& r);
 /// Nothing when the bytes are no recipe. The view is into `bytes`.
 std::optional<decoded_recipe> decode(std::string_view bytes);
+template <std::same_as<std::string> Temporary>
+std::optional<decoded_recipe> decode(Temporary&&) = delete;
 
 }  // namespace troupe::jit

@@ -18,6 +18,7 @@
 #include <thread>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
+#include <troupe/base/internal/unwatched_mmap.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/process.hpp>
@@ -222,7 +223,8 @@ result<std::uint64_t> worker_session::make_managed(std::uint64_t bytes) {
   if (state_->gpu) return state_->gpu->make_managed(bytes);
   // Shared, so that it is no data of this process's own, which may be limited.
   const std::uint64_t whole = managed_bytes(bytes);
-  void* const at = ::mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  // The application hears of it, and another thread of this process from the application.
+  void* const at = unwatched_mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1);
   if (at == MAP_FAILED)
     return error::from_errno(reaction::retry_later, "memory", cat("mmap of ", bytes, " bytes"), errno);
   // The page behind it: see placed_memory.

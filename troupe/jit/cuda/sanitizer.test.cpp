@@ -1,0 +1,6 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+
+// NVIDIA's linker ends a mutex that it holds.
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions();
+extern "C" const char* __tsan_default_suppressions() { return "mutex:libnvJitLink\n"; }
