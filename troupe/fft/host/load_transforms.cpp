@@ -6,12 +6,13 @@
 
 #include <string>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/internal/sanitizers.hpp>
 
 namespace troupe::fft {
 namespace {
 
 const char* family_of_processor() noexcept {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !TROUPE_ADDRESS_SANITIZER && !TROUPE_THREAD_SANITIZER  // which come with one library
   __builtin_cpu_init();
   if (__builtin_cpu_supports("x86-64-v4")) return "v4";
   if (__builtin_cpu_supports("x86-64-v3")) return "v3";
