@@ -16,10 +16,14 @@ namespace {
 }  // namespace
 #endif
 
-#if TROUPE_ADDRESS_SANITIZER
+#if TROUPE_THREAD_SANITIZER || TROUPE_ADDRESS_SANITIZER
 // What kills a worker is to be named, and not to be taken by the sanitizer.
-constexpr const char* asan_options =
-    "handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:handle_abort=0:use_sigaltstack=0";
+#define TROUPE_LEAVE_SIGNALS \
+  "handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:handle_abort=0:use_sigaltstack=0"
+#endif
+
+#if TROUPE_ADDRESS_SANITIZER
+constexpr const char* asan_options = TROUPE_LEAVE_SIGNALS;
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return asan_options; }
 
@@ -39,10 +43,11 @@ extern "C" const char* __tsan_default_suppressions() {
 }
 
 // A process waits for a second before it ends, to see races then. These tests start thousands of them.
+constexpr const char* tsan_options = "atexit_sleep_ms=0:" TROUPE_LEAVE_SIGNALS;
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options();
-extern "C" const char* __tsan_default_options() { return "atexit_sleep_ms=0"; }
+extern "C" const char* __tsan_default_options() { return tsan_options; }
 
 namespace {
-[[maybe_unused]] const bool workers_do_not_wait_either = also_for_workers("TSAN_OPTIONS", "atexit_sleep_ms=0");
+[[maybe_unused]] const bool workers_end_as_ever = also_for_workers("TSAN_OPTIONS", tsan_options);
 }  // namespace
 #endif

@@ -111,7 +111,13 @@ int send_signal(int pidfd, int signal) noexcept {
 
 }  // namespace
 
+std::mutex& environment_lock() {
+  static auto& one = *new std::mutex;
+  return one;
+}
+
 std::vector<std::string> current_environment() {
+  const std::lock_guard guard(environment_lock());
   std::vector<std::string> all;
   for (char** e = environ; e != nullptr && *e != nullptr; ++e) all.emplace_back(*e);
   return all;

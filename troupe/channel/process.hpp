@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <troupe/base/futex.hpp>
 #include <troupe/base/result.hpp>
@@ -38,6 +39,10 @@ struct child_traits {
 /// This process's environment, each "NAME=value". A thread that changes it meanwhile is undefined behaviour, as with
 /// getenv.
 std::vector<std::string> current_environment();
+
+/// Held by current_environment(), and by whoever lends the process another environment for a while, so that nobody
+/// takes the borrowed one for the process's own.
+std::mutex& environment_lock();
 
 struct launch_options {
   std::string path;                    ///< the program; never looked up in PATH

@@ -20,10 +20,10 @@ constexpr int many = 100'000;
 
 class asio_loop : public testing::Test {
  protected:
+  asio::io_context context;  // first, so that it outlives the threads that post to it
   runtime rt;
   device gpu = rt.open_device(with_test_engines());
   buffer<float> x = gpu.alloc<float>(1);
-  asio::io_context context;
 
   void SetUp() override { ASSERT_OK(gpu.fill(x, 0.0f).get()); }
 };

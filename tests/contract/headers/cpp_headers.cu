@@ -35,7 +35,7 @@ static_assert(std::is_invocable_r_v<double, decltype([](int) { return 1; }), cha
 static_assert(std::is_convertible_v<int, double> && !std::is_convertible_v<void*, int*> && std::extent_v<int[2][7], 1> == 7);
 static_assert(std::conjunction_v<std::true_type, std::is_enum<std::byte>> && std::is_trivially_copyable_v<std::array<int, 3>>);
 static_assert(std::integral<int> && std::floating_point<double> && std::regular<int> && std::totally_ordered<float> &&
-              !std::copyable<decltype([x = std::array<int, 1>()] {})&>);
+              !std::copyable<decltype([x = std::array<int, 1>()] { return x; })&>);
 static_assert(std::is_same_v<std::index_sequence_for<int, int, int>, std::index_sequence<0, 1, 2>>);
 constexpr std::array<int, 6> some_numbers = {5, 3, 8, 1, 9, 2};
 static_assert(*std::max_element(some_numbers.begin(), some_numbers.end()) == 9);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <troupe/channel/process.hpp>
 #include <troupe/worker/internal/load_library.hpp>
 #include <troupe/worker/internal/openblas_kernels.hpp>
 #include <vector>
@@ -46,11 +47,6 @@ longer_environment& with(const std::string& setting) {
 
 void put_in_place(char** environment) { __atomic_store_n(&::environ, environment, __ATOMIC_RELEASE); }
 
-std::mutex& loading() {
-  static auto& one = *new std::mutex;
-  return one;
-}
-
 void* load_with(const char* path, int flags, const std::string& setting) {
   if (setting.empty()) return ::dlopen(path, flags);
   char** const before = ::environ;
@@ -64,12 +60,12 @@ void* load_with(const char* path, int flags, const std::string& setting) {
 }  // namespace
 
 void* load_library(const char* path, int flags, const std::string& setting) {
-  const std::lock_guard guard(loading());
+  const std::lock_guard guard(environment_lock());
   return load_with(path, flags, setting);
 }
 
 void* load_library(const char* path, int flags) {
-  const std::lock_guard guard(loading());  // what another thread adds meanwhile is not the user's
+  const std::lock_guard guard(environment_lock());  // what another thread adds meanwhile is not the user's
   return load_with(path, flags, kernel_choice::here().setting());
 }
 
