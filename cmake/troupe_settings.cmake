@@ -52,6 +52,8 @@ if(TROUPE_SANITIZE)
     add_compile_options(-Wno-maybe-uninitialized)  # g++ 12 sees some in what the sanitizers insert
   endif()
 endif()
+# A program that links the driver's library but calls nothing of it starts where there is no driver. Some compilers do this by themselves.
+add_link_options(LINKER:--as-needed)
 if(TROUPE_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     message(FATAL_ERROR "TROUPE_FUZZ=ON needs clang, whose libFuzzer drives the targets. Use the preset: cmake --preset fuzz.")
