@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -16,7 +17,7 @@ template <class Head>
 std::vector<std::byte> packet_of(const Head& head, std::string_view text = {}) {
   std::vector<std::byte> out(sizeof head + text.size());
   std::memcpy(out.data(), &head, sizeof head);
-  std::memcpy(out.data() + sizeof head, text.data(), text.size());
+  std::ranges::copy(std::as_bytes(std::span(text)), out.begin() + sizeof head);
   return out;
 }
 /// Reads the fixed part. False: the message is too short.
