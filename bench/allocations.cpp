@@ -20,10 +20,19 @@ void* counted(std::size_t bytes, std::size_t alignment) {
 
 }  // namespace
 
-// The array and nothrow forms call these.
+// The array forms call these. So do the standard library's nothrow forms, but not those of a sanitizer, whose memory is
+// not ours to free.
 void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept try { return operator new(bytes); } catch (...) {
+  return nullptr;
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept try {
+  return operator new(bytes, alignment);
+} catch (...) {
+  return nullptr;
 }
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
