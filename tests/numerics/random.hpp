@@ -30,7 +30,9 @@ class random_source {
 
   /// From `low` to `high`, both included.
   std::int64_t between(std::int64_t low, std::int64_t high) {
-    return low + static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(high - low + 1));
+    const auto from =
+        static_cast<std::uint64_t>(low);  // unsigned: the two may be further apart than a signed number says
+    return static_cast<std::int64_t>(from + engine_() % (static_cast<std::uint64_t>(high) - from + 1));
   }
   /// In (-1, 1).
   double value() { return (static_cast<double>(engine_() >> 11) * 0x1p-53) * 2 - 1; }
