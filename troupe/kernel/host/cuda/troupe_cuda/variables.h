@@ -117,12 +117,12 @@ struct held<T, false> {
   [[gnu::always_inline]] explicit held(T& home_) : value(home_) {}
   [[gnu::always_inline]] void put_back() {}
 };
-// The value may have a qualifier that its home lacks: `float* __restrict__`.
+// The value may have a qualifier that its home lacks: `float* __restrict__`, which clang casts away in C's way only.
 template <class T, class U>
 TROUPE_INLINE void keep(T& home, const U& value) {
   static_assert(sizeof(T) == sizeof(U));
   __builtin_memcpy(static_cast<void*>(const_cast<typename plain<T>::type*>(&home)),
-                   const_cast<const void*>(static_cast<const volatile void*>(&value)), sizeof(T));
+                   (const void*)(&value), sizeof(T));
 }
 
 [[gnu::always_inline]] inline those_left::those_left(frame& f) : flags(per_thread<unsigned char>(f)), count(f.threads) {
