@@ -13,7 +13,8 @@
 #include <random>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
-#include <troupe/worker/internal/protocol.hpp>
+#include <troupe/protocol/report.hpp>
+#include <troupe/protocol/shared_memory.hpp>
 
 #include "harness.hpp"
 

@@ -13,8 +13,9 @@
 #include <string>
 #include <troupe/channel/control_socket.hpp>
 #include <troupe/channel/process.hpp>
-#include <troupe/worker/internal/packet.hpp>
-#include <troupe/worker/internal/protocol.hpp>
+#include <troupe/protocol/control.hpp>
+#include <troupe/protocol/memory_question.hpp>
+#include <troupe/protocol/shared_memory.hpp>
 #include <vector>
 
 namespace {
@@ -37,7 +38,7 @@ void give_away(const control_socket::received& hello, std::span<const std::byte>
   if (!asked || !asked->receive(std::as_writable_bytes(std::span(&wanted, 1)), 1)) return;
   const protocol::made_memory made{
       .made = 1, .reaction = 0, .address = m.settings.reserve_begin, .number = wanted.number};
-  (void)asked->send(std::as_bytes(std::span(&made, 1)));
+  (void)asked->send(protocol::packet_of(made));
 }
 
 int hang() {

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include <troupe/memory/requests.hpp>
+#include <troupe/protocol/report.hpp>
 
 #include "simulated_engine.hpp"
 
@@ -326,9 +327,8 @@ simulated_link::~simulated_link() {
   if (worker_->isolation == isolation::thread || !worker_->launched) worker_->die({exit_status::ending::exited, 0});
 }
 
-result<void> simulated_link::greet(const protocol::worker_settings& settings, const std::string&,
-                                   const memory_file& mailbox) {
-  worker_->greeted(settings, mailbox);
+result<void> simulated_link::greet(const protocol::greeting& hello, const memory_file& mailbox) {
+  worker_->greeted(hello.settings, mailbox);
   return {};
 }
 

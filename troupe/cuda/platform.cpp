@@ -10,6 +10,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/access.hpp>
 #include <troupe/cuda/descriptors.hpp>
+#include <troupe/protocol/gpu_description.hpp>
 #include <troupe/worker/internal/platform.hpp>
 
 namespace troupe::cuda {
@@ -79,7 +80,7 @@ class gpu final : public platform {
  private:
   explicit gpu(CUdevice d) noexcept : device_(d) {}
   result<void> look_at_device();
-  std::string peers() const;
+  std::vector<protocol::gpu_description::peer> peers() const;
   result<void> make_context(bool shared);
   int attribute(CUdevice_attribute a) const noexcept {
     int value = 0;
@@ -183,6 +184,7 @@ result<void> gpu::look_at_device() {
     return failed("cuMemGetAllocationGranularity", r);
   if (least == 0 || granule % least != 0)
     return unsupported(cat("device memory comes in pieces of ", least, " bytes; expected 2 MiB"));
+  const auto number = [this](CUdevice_attribute a) { return static_cast<std::uint32_t>(attribute(a)); };
   char name[128] = "", bus[32] = "";
   std::size_t total = 0;
   int driver = 0;
@@ -190,16 +192,20 @@ result<void> gpu::look_at_device() {
   (void)::cuDeviceGetPCIBusId(bus, sizeof bus, device_);
   (void)::cuDeviceTotalMem(&total, device_);
   (void)::cuDriverGetVersion(&driver);
-  description_ = cat("name ", name, "\ncapability ", attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR), ".",
-                     attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR), "\npci ", bus, "\nmemory ", total,
-                     "\nmultiprocessors ", attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT), "\ndriver ",
-                     version_text(driver), "\n", peers());
+  description_ = protocol::text_of({.name = name,
+                                    .pci = bus,
+                                    .driver = version_text(driver),
+                                    .capability_major = number(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+                                    .capability_minor = number(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+                                    .multiprocessors = number(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+                                    .memory_bytes = total,
+                                    .peers = peers()});
   return {};
 }
 
-// The other GPUs of this process: "peer PCI ACCESS RANK ATOMICS".
-std::string gpu::peers() const {
-  std::string out;
+// The other GPUs of this process.
+std::vector<protocol::gpu_description::peer> gpu::peers() const {
+  std::vector<protocol::gpu_description::peer> out;
   int count = 0;
   (void)::cuDeviceGetCount(&count);
   for (int i = 0; i < count; ++i) {
@@ -215,8 +221,10 @@ std::string gpu::peers() const {
       return value;
     };
     const bool allowed = access != 0 && figure(CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED) != 0;
-    out += cat("peer ", bus, allowed ? " 1 " : " 0 ", figure(CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK),
-               allowed && figure(CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED) != 0 ? " 1\n" : " 0\n");
+    out.push_back({.pci = bus,
+                   .access = allowed,
+                   .native_atomics = allowed && figure(CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED) != 0,
+                   .performance_rank = figure(CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK)});
   }
   return out;
 }

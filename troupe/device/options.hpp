@@ -8,7 +8,7 @@
 #include <troupe/base/time_span.hpp>
 #include <troupe/channel/wait_policy.hpp>
 #include <troupe/memory/salvage.hpp>
-#include <troupe/worker/lane_policy.hpp>
+#include <troupe/request/lane_policy.hpp>
 
 namespace troupe {
 

@@ -6,7 +6,7 @@
 #include <troupe/device/peers.hpp>
 #include <troupe/device/state.hpp>
 #include <troupe/memory/statistics.hpp>
-#include <troupe/worker/lane_policy.hpp>
+#include <troupe/request/lane_policy.hpp>
 #include <vector>
 
 namespace troupe {

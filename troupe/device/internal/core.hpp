@@ -22,6 +22,10 @@
 #include <troupe/memory/device_memory.hpp>
 #include <troupe/memory/staging.hpp>
 
+namespace troupe::protocol {
+struct parsed_report;
+}
+
 namespace troupe {
 
 /// What a device gets from outside.
@@ -40,7 +44,6 @@ struct device_surroundings {
 class request_scope;
 class running_requests;
 class transfer;
-struct parsed_report;
 
 /// Everything behind a `device` handle. Four kinds of threads come here: callers (submit), whoever waits (drive), the
 /// reactor, which waits when nobody else does and posts all continuations, and the control loop (lifecycle), which
@@ -287,7 +290,7 @@ class device_core final : public waiter,
   void collect();
   void read_reports();
   bool read_report(std::uint64_t number);
-  void name_cause(parsed_report& report, const request_info& info);
+  void name_cause(protocol::parsed_report& report, const request_info& info);
   void will_settle(std::uint32_t slot) noexcept;
   void name_peer(error::details& what, const ledger_entry& e);
   void retire_lanes(const std::array<std::uint64_t, max_lanes>& done);
@@ -519,8 +522,7 @@ class device_core final : public waiter,
   spin_experience spin_for_answers_, spin_for_room_;
   device_supervisor supervisor_;
   std::shared_ptr<const region> region_;
-  protocol::worker_settings settings_{};
-  std::string greeting_, gpu_core_stem_;
+  protocol::greeting greeting_{};
   std::uint32_t kept_ = 0;         // requests on the mailbox's list for the next worker
   std::uint64_t next_ticket_ = 1;  // and where it goes on
   std::atomic<worker_id> serving_{0};

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <troupe/base/prefetch.hpp>
 #include <troupe/device/internal/core.hpp>
-#include <troupe/device/internal/report.hpp>
+#include <troupe/protocol/report.hpp>
 
 namespace troupe {
 namespace {
@@ -111,7 +111,7 @@ bool device_core::read_report(std::uint64_t number) {
   const ring_record record = reports_->read(room);
   if (record.status == read_status::none) return false;
   if (!record) return impossible("the report ring");
-  auto report = parse_report(record.payload);
+  auto report = protocol::parse_report(record.payload);
   if (!report) return impossible("a report");
   const auto& head = report->head;
   if (head.number != number || head.slot >= ledger_.capacity()) return impossible("a report's number or slot");
@@ -130,7 +130,7 @@ bool device_core::read_report(std::uint64_t number) {
 }
 
 // The worker has no name for a request that none of its engines knows, nor have the requests that fail because of it.
-void device_core::name_cause(parsed_report& report, const request_info& info) {
+void device_core::name_cause(protocol::parsed_report& report, const request_info& info) {
   request_id& cause = report.what.request;
   if (!cause.name.empty()) return;
   if (cause.ticket == report.head.ticket) {

@@ -38,7 +38,7 @@ device_hardware device_core::hardware() {
   if (apart_)
     if (std::string said = description(); said != described_) {
       described_ = std::move(said);
-      hardware_ = parse_hardware(described_);
+      hardware_ = hardware_of(protocol::parse_gpu_description(described_));
       for (hardware_peer& p : hardware_.peers)
         if (p.seen.link == peer_link::unknown) p.seen.link = link_between(hardware_.pci, p.pci);
       look_again_ns_ = 0;

@@ -11,13 +11,13 @@
 namespace troupe {
 namespace {
 
-// What comes after "key" or "key<spaces>:" in the first line that begins so.
-std::string value_of(std::istream& lines, std::string_view key, char separator) {
+// What comes after "key<spaces>:" in the first line that begins so.
+std::string value_of(std::istream& lines, std::string_view key) {
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with(key)) continue;
     std::size_t at = line.find_first_not_of(" \t", key.size());
-    if (at == line.npos || (separator == ' ' ? at == key.size() : line[at] != separator)) continue;
-    if (separator != ' ') at = line.find_first_not_of(" \t", at + 1);
+    if (at == line.npos || line[at] != ':') continue;
+    at = line.find_first_not_of(" \t", at + 1);
     return at == line.npos ? std::string() : line.substr(at);
   }
   return {};
@@ -38,31 +38,22 @@ std::string first_line(const std::string& path) {
 
 }  // namespace
 
-device_hardware parse_hardware(const std::string& description) {
-  const auto value = [&description](const char* key) {
-    std::istringstream lines(description);
-    return value_of(lines, key, ' ');
-  };
+device_hardware hardware_of(const protocol::gpu_description& gpu) {
   device_hardware out;
-  out.model = value("name");
-  const std::string capability = value("capability");
-  out.capability_major = static_cast<std::uint32_t>(number(capability));
-  if (const std::size_t dot = capability.find('.'); dot != capability.npos)
-    out.capability_minor = static_cast<std::uint32_t>(number(capability.substr(dot + 1)));
-  out.processors = static_cast<std::uint32_t>(number(value("multiprocessors")));
-  out.pci = value("pci");
-  out.driver = value("driver");
-  out.total_bytes = number(value("memory"));
-  std::istringstream lines(description);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string key;
+  out.model = gpu.name;
+  out.capability_major = gpu.capability_major;
+  out.capability_minor = gpu.capability_minor;
+  out.processors = gpu.multiprocessors;
+  out.pci = gpu.pci;
+  out.driver = gpu.driver;
+  out.total_bytes = gpu.memory_bytes;
+  for (const protocol::gpu_description::peer& p : gpu.peers) {
     hardware_peer peer;
-    int access = 0, atomics = 0;
-    if (!(words >> key >> peer.pci >> access >> peer.seen.performance_rank >> atomics) || key != "peer") continue;
-    peer.seen.access = access != 0;
-    peer.seen.native_atomics = atomics != 0;
-    if (peer.seen.native_atomics) peer.seen.link = peer_link::nvlink;
+    peer.pci = p.pci;
+    peer.seen.access = p.access;
+    peer.seen.performance_rank = p.performance_rank;
+    peer.seen.native_atomics = p.native_atomics;
+    if (p.native_atomics) peer.seen.link = peer_link::nvlink;
     out.peers.push_back(std::move(peer));
   }
   return out;
@@ -114,7 +105,7 @@ std::uint64_t machine_bytes() noexcept {
 device_hardware host_hardware(std::uint32_t cores, const std::string& proc) {
   device_hardware out;
   std::ifstream processors(proc + "/cpuinfo");
-  out.model = value_of(processors, "model name", ':');
+  out.model = value_of(processors, "model name");
   out.processors = cores;
   out.total_bytes = machine_bytes();
   return out;
@@ -122,7 +113,7 @@ device_hardware host_hardware(std::uint32_t cores, const std::string& proc) {
 
 std::uint64_t free_host_bytes(const std::string& proc) {
   std::ifstream memory(proc + "/meminfo");
-  return number(value_of(memory, "MemAvailable", ':')) << 10;
+  return number(value_of(memory, "MemAvailable")) << 10;
 }
 
 }  // namespace troupe

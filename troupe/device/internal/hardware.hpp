@@ -4,12 +4,12 @@
 
 #include <string>
 #include <troupe/device/statistics.hpp>
+#include <troupe/protocol/gpu_description.hpp>
 
 namespace troupe {
 
-/// What a worker says of its device, as lines "key value" that nobody need believe; unknown keys are skipped. Without
-/// what changes: `link` and `free_bytes`.
-device_hardware parse_hardware(const std::string& description);
+/// What a worker says of its device. Without what changes: `link` and `free_bytes`.
+device_hardware hardware_of(const protocol::gpu_description& gpu);
 
 /// How a device is linked to the host now: "32.0 GT/s PCIe x16". Empty when the system does not say. `devices` is where
 /// Linux shows PCI devices.

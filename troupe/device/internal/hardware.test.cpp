@@ -27,8 +27,10 @@ class files {
   std::string path;
 };
 
+device_hardware parsed(const std::string& said) { return hardware_of(protocol::parse_gpu_description(said)); }
+
 TEST(hardware, is_read_from_what_a_worker_says) {
-  const device_hardware h = parse_hardware(
+  const device_hardware h = parsed(
       "name NVIDIA H200\ncapability 9.0\npci 0000:3B:00.0\nmemory 150110011392\nmultiprocessors 132\n"
       "driver 13.0\nsomething else\n");
   EXPECT_EQ(h.model, "NVIDIA H200");
@@ -38,12 +40,12 @@ TEST(hardware, is_read_from_what_a_worker_says) {
   EXPECT_EQ(h.total_bytes, 150110011392u);
   EXPECT_EQ(h.processors, 132u);
   EXPECT_EQ(h.driver, "13.0");
-  EXPECT_EQ(parse_hardware("capability 12.1\n").capability_minor, 1u);
+  EXPECT_EQ(parsed("capability 12.1\n").capability_minor, 1u);
 }
 
 TEST(hardware, that_a_worker_describes_badly_is_unknown) {
   for (const char* said : {"", "\n", "name", "capability x.y\nmemory much\n", "memory\nnames x\n", "capability 9"}) {
-    const device_hardware h = parse_hardware(said);
+    const device_hardware h = parsed(said);
     EXPECT_EQ(h.model, "") << said;
     EXPECT_EQ(h.capability_minor, 0u) << said;
     EXPECT_EQ(h.total_bytes, 0u) << said;
@@ -77,7 +79,7 @@ TEST(hardware, of_the_host_is_what_linux_says) {
 }
 
 TEST(hardware, sees_the_other_gpus_that_a_worker_tells_of) {
-  const device_hardware h = parse_hardware(
+  const device_hardware h = parsed(
       "name NVIDIA H200\npeer 0000:3C:00.0 1 0 1\npeer 0000:5a:00.0 0 2 0\npeer 0000:00:00.0 x\npeers 1 2 3 4\npeer\n");
   ASSERT_EQ(h.peers.size(), 2u);
   EXPECT_EQ(h.peers[0].pci, "0000:3C:00.0");

@@ -85,7 +85,7 @@ std::shared_ptr<fault_record> device_core::hold_inquest(const device_supervisor:
 
 // The driver has written it before it reported anything.
 std::string device_core::gpu_core_of(int worker) const {
-  std::string path = protocol::gpu_core_file(gpu_core_stem_, worker);
+  std::string path = protocol::gpu_core_file(greeting_.gpu_core_stem, worker);
   return ::access(path.c_str(), F_OK) == 0 ? path : std::string();
 }
 

@@ -9,8 +9,8 @@
 #include <troupe/base/try.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/device/internal/launched_worker.hpp>
-#include <troupe/device/internal/report.hpp>
-#include <troupe/worker/internal/packet.hpp>
+#include <troupe/protocol/control.hpp>
+#include <troupe/protocol/printable.hpp>
 #include <troupe/worker/internal/session.hpp>
 
 namespace troupe {
@@ -50,12 +50,17 @@ launched_worker::~launched_worker() {
   if (thread_.joinable()) thread_.join();
 }
 
-result<void> launched_worker::greet(const protocol::worker_settings& settings, const std::string& text,
-                                    const memory_file& mailbox) {
+result<void> launched_worker::greet(const protocol::greeting& hello, const memory_file& mailbox) {
   protocol::control_message m{};
   m.kind = protocol::message::hello;
-  m.settings = settings;
+  m.settings = hello.settings;
   const int fds[] = {channel_->fd(), mailbox.fd(), makers_.fd()};
+  const std::string text = protocol::text_of(hello);
+  if (text.size() > protocol::most_message_bytes - sizeof m)
+    return error(
+        reaction::caller_bug, "device",
+        cat("device_options::engine_folders, libraries and gpu_core_folder have ", text.size(),
+            " bytes of text; expected at most ", protocol::most_message_bytes - sizeof m, ": use shorter paths"));
   auto sent = socket_.send(protocol::packet_of(m, text), fds);
   makers_ = {};  // when the worker is gone, its end is closed
   return sent;
@@ -134,7 +139,7 @@ void launched_worker::kill() noexcept {
 }
 
 worker_link::news launched_worker::receive() {
-  std::array<std::byte, 16 << 10> packet;
+  std::array<std::byte, protocol::most_message_bytes> packet;
   auto got = socket_.receive(packet, 0, 0);
   if (!got) return {news::kind::failed, "the worker sent a malformed message: " + got.error().text(), reaction::fatal};
   if (got->outcome == control_socket::outcome::timed_out) return {};
@@ -142,12 +147,11 @@ worker_link::news launched_worker::receive() {
     gone_ = true;
     return {news::kind::gone, {}, reaction::context_lost};
   }
-  const std::span heard(packet.data(), got->bytes);
-  protocol::control_message m;
-  if (!protocol::read_head(heard, m))
-    return {news::kind::failed, "the worker sent a message that is too short", reaction::fatal};
-  std::string text = protocol::text_behind(heard, m);
-  make_printable(text);
+  auto heard = protocol::parse_message(std::span(packet.data(), got->bytes));
+  if (!heard) return {news::kind::failed, "the worker sent a message that is too short", reaction::fatal};
+  const protocol::control_message& m = heard->head;
+  std::string& text = heard->text;
+  protocol::make_printable(text);
   if (m.kind == protocol::message::ready) {
     if (auto ok = outbox_.deliver(); !ok) return {news::kind::failed, ok.error().text(), ok.error().reaction()};
     return {news::kind::ready, std::move(text), reaction::fatal};
@@ -157,11 +161,7 @@ worker_link::news launched_worker::receive() {
       text.find_first_of("/\n") == std::string::npos)
     return {news::kind::loaded, std::move(text), reaction::fatal};
   if (m.kind == protocol::message::restarted) return {news::kind::restarted, std::move(text), reaction::fatal};
-  if (m.kind == protocol::message::failed) {
-    const auto how =
-        m.reaction <= static_cast<std::uint32_t>(reaction::fatal) ? static_cast<reaction>(m.reaction) : reaction::fatal;
-    return {news::kind::failed, std::move(text), how};
-  }
+  if (m.kind == protocol::message::failed) return {news::kind::failed, std::move(text), protocol::reaction_of(m)};
   return {news::kind::failed, "the worker sent a message of unknown kind", reaction::fatal};
 }
 

@@ -244,7 +244,7 @@ std::string device_core::description() const {
 
 // How much memory there is, unless the user has said how much to take.
 void device_core::learn_memory_limit() {
-  const std::uint64_t bytes = parse_hardware(description()).total_bytes;
+  const std::uint64_t bytes = protocol::parse_gpu_description(description()).memory_bytes;
   if (apart_ && options_.memory_limit == 0 && bytes != 0) memory_->set_device_limit(bytes / 256 * 256);
 }
 

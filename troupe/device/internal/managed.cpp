@@ -47,7 +47,7 @@ result<memory_range> device_core::make_managed(std::uint64_t bytes, const memory
     }
     if (maker) {
       const auto made = maker->make_managed(bytes, deadline);
-      if (made && !can_be_managed(*made, bytes, settings_)) {
+      if (made && !can_be_managed(*made, bytes, greeting_.settings)) {
         violated("the address of managed memory");
         return error(reaction::context_lost, "memory", "alloc_managed: the worker has no memory where it says");
       }

@@ -3,13 +3,11 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
 #include <troupe/device/internal/memory_maker.hpp>
-#include <troupe/device/internal/report.hpp>
-#include <troupe/worker/internal/packet.hpp>
-#include <troupe/worker/internal/protocol.hpp>
 
 namespace troupe {
 namespace {
@@ -67,7 +65,7 @@ void memory_maker::release_managed(std::uint64_t address) noexcept {
 void memory_maker::tell_unwanted() noexcept {
   while (worker_ && !unwanted_.empty()) {
     const protocol::wanted_memory unwanted{protocol::wanted::release, 0, unwanted_.back(), 0};
-    if (!worker_.send(std::as_bytes(std::span(&unwanted, 1)), {}, 0)) return;
+    if (!worker_.send(protocol::packet_of(unwanted), {}, 0)) return;
     unwanted_.pop_back();
   }
 }
@@ -90,7 +88,7 @@ result<memory_maker::answer> memory_maker::ask(protocol::wanted_memory wanted, c
     {
       const std::scoped_lock now(sending_);
       tell_unwanted();
-      const auto sent = worker_.send(std::as_bytes(std::span(&wanted, 1)), std::span(&fd, opens != nullptr ? 1 : 0), 0);
+      const auto sent = worker_.send(protocol::packet_of(wanted), std::span(&fd, opens != nullptr ? 1 : 0), 0);
       if (sent) break;
       if (sent.error().reaction() != reaction::retry_later) return sent.error();
     }
@@ -105,7 +103,7 @@ result<memory_maker::answer> memory_maker::ask(protocol::wanted_memory wanted, c
   };
   std::array<std::byte, 4096> packet;
   result<control_socket::received> got = control_socket::received{};
-  protocol::made_memory head;
+  std::optional<protocol::parsed_answer> heard;
   while (true) {
     got = worker_.receive(packet, 1, deadline_ns);
     // The answer is lost, and with it the memory; whoever has made it makes more.
@@ -114,21 +112,22 @@ result<memory_maker::answer> memory_maker::ask(protocol::wanted_memory wanted, c
     if (!got) return leave(("wrote nonsense: " + got.error().text()).c_str());
     if (got->outcome == control_socket::outcome::timed_out) return too_late();
     if (got->outcome == control_socket::outcome::closed) return leave("has ended");
-    if (!protocol::read_head(std::span(packet.data(), got->bytes), head)) return leave("wrote nonsense");
+    heard = protocol::parse_answer(std::span(packet.data(), got->bytes));
+    if (!heard) return leave("wrote nonsense");
+    const protocol::made_memory& head = heard->head;
     if (head.number > wanted.number || head.number <= heard_) return leave("wrote nonsense");
     heard_ = head.number;
     if (head.number == wanted.number) break;
     // It comes too late for whoever had asked.
     if (head.made == 1 && head.address != 0) release_managed(head.address);
   }
+  const protocol::made_memory& head = heard->head;
   const bool managed = wanted.what == protocol::wanted::managed;
   if (head.made == 1 && managed && got->fds.empty() && head.address != 0) return answer{{}, head.address};
   if (head.made == 1 && opens != nullptr && got->fds.empty()) return answer{};
   if (head.made == 1 && opens == nullptr && !managed && got->fds.size() == 1) return answer{std::move(got->fds[0]), 0};
-  if (head.made != 0 || head.reaction > static_cast<std::uint32_t>(reaction::fatal)) return leave("wrote nonsense");
-  std::string text = protocol::text_behind(std::span(packet.data(), got->bytes), head);
-  make_printable(text);
-  return error(static_cast<reaction>(head.reaction), "memory", call + text);
+  if (head.made != 0) return leave("wrote nonsense");
+  return error(static_cast<reaction>(head.reaction), "memory", call + heard->text);
 }
 
 }  // namespace troupe

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <mutex>
 #include <troupe/channel/control_socket.hpp>
-#include <troupe/worker/internal/protocol.hpp>
+#include <troupe/protocol/memory_question.hpp>
 #include <vector>
 
 namespace troupe {

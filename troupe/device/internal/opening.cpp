@@ -137,36 +137,36 @@ result<void> device_core::set_up() {
 
   region_ = std::make_shared<const region>(std::move(*addresses));
 
+  greeting_ = {.settings = {}, .backend = options_.engine, .gpu_core_stem = {}, .folders = {}, .libraries = {}};
   if (!options_.gpu_core_folder.empty()) {
     if (!apart_)
       return error(reaction::unsupported, "device",
                    "device_options::gpu_core_folder is set, but the engine \"" + options_.engine +
                        "\" has no GPU; device_options::core_dumps lets the worker's process leave a core file");
-    gpu_core_stem_ = std::filesystem::absolute(options_.gpu_core_folder.str()).string() + "/" +
-                     name_for_files(options_.name) + "-worker-";
+    greeting_.gpu_core_stem = std::filesystem::absolute(options_.gpu_core_folder.str()).string() + "/" +
+                              name_for_files(options_.name) + "-worker-";
   }
-  greeting_ = cat(options_.engine, "\n", gpu_core_stem_, "\n", options_.engine_folders.size() + 1, "\n");
-  for (const std::string& f : options_.engine_folders) greeting_ += f + "\n";
-  greeting_ += options_.runtime_folder + "/engines\n";
-  for (const std::string& l : options_.libraries) greeting_ += l + "\n";
-  settings_ = {.version = protocol::version,
-               .capacity = ledger_.capacity(),
-               .wait = static_cast<std::uint32_t>(options_.wait),
-               .lanes = options_.lanes,
-               .coalesce = options_.coalesce,
-               .pool = options_.lane_pool,
-               .helpers = options_.helpers,
-               .device = static_cast<std::int32_t>(options_.ordinal),
-               .parent = options_.isolation == isolation::process ? static_cast<std::uint32_t>(::getpid()) : 0,
-               .reserve_begin = begin,
-               .reserve_bytes = device_bytes + host_bytes,
-               .device_bytes = device_bytes,
-               .inline_bytes = options_.inline_bytes,
-               .order_limit_ns = options_.start_timeout.nanoseconds,
-               .memory_limit = options_.worker_memory_limit,
-               .core_dumps = options_.core_dumps,
-               .cores = {}};
-  for (const int core : options_.worker_cores) settings_.cores[core / 64] |= std::uint64_t{1} << core % 64;
+  greeting_.folders.assign(options_.engine_folders.begin(), options_.engine_folders.end());
+  greeting_.folders.push_back(options_.runtime_folder + "/engines");
+  greeting_.libraries.assign(options_.libraries.begin(), options_.libraries.end());
+  greeting_.settings = {.version = protocol::version,
+                        .capacity = ledger_.capacity(),
+                        .wait = static_cast<std::uint32_t>(options_.wait),
+                        .lanes = options_.lanes,
+                        .coalesce = options_.coalesce,
+                        .pool = options_.lane_pool,
+                        .helpers = options_.helpers,
+                        .device = static_cast<std::int32_t>(options_.ordinal),
+                        .parent = options_.isolation == isolation::process ? static_cast<std::uint32_t>(::getpid()) : 0,
+                        .reserve_begin = begin,
+                        .reserve_bytes = device_bytes + host_bytes,
+                        .device_bytes = device_bytes,
+                        .inline_bytes = options_.inline_bytes,
+                        .order_limit_ns = options_.start_timeout.nanoseconds,
+                        .memory_limit = options_.worker_memory_limit,
+                        .core_dumps = options_.core_dumps,
+                        .cores = {}};
+  for (const int core : options_.worker_cores) greeting_.settings.cores[core / 64] |= std::uint64_t{1} << core % 64;
   return {};
 }
 

@@ -4,7 +4,7 @@
 
 #include <array>
 #include <troupe/device/internal/ledger.hpp>
-#include <troupe/worker/internal/protocol.hpp>
+#include <troupe/protocol/shared_memory.hpp>
 #include <utility>
 #include <vector>
 

@@ -117,11 +117,7 @@ void device_core::let_go_of_outputs(ledger_entry& e, std::byte* record, const ch
       b->owner->mark_refused(*b, a.what.begin, a.what.end, why);
   e.release();
   e.access_count = 0;
-  protocol::command_header head;
-  std::memcpy(&head, record, sizeof head);
-  head.access_count = 0;
-  head.flags = {true, priority::normal};
-  std::memcpy(record, &head, sizeof head);
+  protocol::disarm_command(record);
 }
 
 submission device_core::submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
@@ -235,13 +231,9 @@ submission device_core::submit(const request_info& info, const void* request, ch
       .access_count = listed ? protocol::listed_accesses : e.access_count,
       .flags = {!options.coalesce, options.priority, checked.uses_managed(), run_limit != no_deadline},
       .payload_bytes = static_cast<std::uint16_t>(info.payload_bytes)};
-  std::byte* const accesses = record + sizeof head;
-  std::memcpy(record, &head, sizeof head);
-  for (std::size_t i = 0; i < count; ++i)
-    std::memcpy(accesses + i * sizeof(memory_access), &e.few[i].what, sizeof(memory_access));
-  if (listed) [[unlikely]]
-    std::memcpy(accesses, &list, sizeof list);
-  info.encode(request, accesses + (listed ? 1 : count) * sizeof(memory_access), cursor);
+  std::byte* const payload = protocol::write_command(
+      record, head, [&](std::size_t i) -> const memory_access& { return listed ? list : e.few[i].what; });
+  info.encode(request, payload, cursor);
   const bool watched = quarantine_.watches();
   std::uint64_t ticket = 0;
   if (watched) [[unlikely]] {

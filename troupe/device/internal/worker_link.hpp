@@ -12,7 +12,8 @@
 #include <troupe/device/internal/memory_maker.hpp>
 #include <troupe/device/internal/region.hpp>
 #include <troupe/device/options.hpp>
-#include <troupe/worker/internal/protocol.hpp>
+#include <troupe/protocol/control.hpp>
+#include <troupe/protocol/shared_memory.hpp>
 
 namespace troupe {
 
@@ -33,8 +34,7 @@ class worker_link {
   virtual ~worker_link() = default;
 
   /// Sends the greeting. First of all messages.
-  virtual result<void> greet(const protocol::worker_settings& settings, const std::string& text,
-                             const memory_file& mailbox) = 0;
+  virtual result<void> greet(const protocol::greeting& hello, const memory_file& mailbox) = 0;
   /// Starts the worker. On the thread that lives as long as it: see die_with_parent.
   virtual result<void> launch(const std::string& program, const std::vector<std::string>& environment) = 0;
   /// Memory messages, in order. Any thread. Waits for a second for a worker that is behind, then retry_later.

@@ -34,7 +34,7 @@ result<void> device_core::launch(worker_id id) {
     const protocol::view fresh{channel_.at, seen.data(), nullptr};
     TROUPE_TRY(ring_region::format(fresh.reports(), channel_.at.report_bytes));
   }
-  TROUPE_TRY(link.greet(settings_, greeting_, mailbox_file_));
+  TROUPE_TRY(link.greet(greeting_, mailbox_file_));
   for (const std::string& library : warm_) (void)link.send_load(library);
   {
     const std::scoped_lock guard(link_lock_);

@@ -8,12 +8,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <troupe/protocol/words.hpp>
 #include <troupe/request/block.hpp>
 #include <vector>
 
 namespace troupe {
-
-inline constexpr std::uint32_t max_lanes = 16;
 
 /// Where an operation runs: it is the `sequence`-th of its lane, counted from 1.
 struct position {

@@ -4,9 +4,9 @@
 
 #include <bit>
 #include <cstdint>
+#include <troupe/protocol/shared_memory.hpp>
 #include <troupe/worker/engine.hpp>
 #include <troupe/worker/internal/hazards.hpp>
-#include <troupe/worker/internal/protocol.hpp>
 
 namespace troupe {
 

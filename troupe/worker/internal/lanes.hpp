@@ -9,10 +9,10 @@
 #include <mutex>
 #include <thread>
 #include <troupe/channel/wait_policy.hpp>
+#include <troupe/protocol/shared_memory.hpp>
 #include <troupe/worker/internal/lane_chooser.hpp>
 #include <troupe/worker/internal/operation.hpp>
 #include <troupe/worker/internal/platform.hpp>
-#include <troupe/worker/internal/protocol.hpp>
 #include <troupe/worker/internal/reporter.hpp>
 
 namespace troupe {

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstring>
 #include <troupe/base/clock.hpp>
+#include <troupe/protocol/report.hpp>
 #include <troupe/worker/internal/lanes.hpp>
 #include <troupe/worker/testing/channel_in_memory.hpp>
 #include <troupe/worker/testing/one_operation.hpp>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <troupe/worker/internal/protocol.hpp>
+#include <troupe/protocol/shared_memory.hpp>
 
 namespace troupe {
 

@@ -9,7 +9,7 @@
 #include <troupe/base/file_descriptor.hpp>
 #include <troupe/base/result.hpp>
 #include <troupe/channel/mapping.hpp>
-#include <troupe/worker/lane_policy.hpp>
+#include <troupe/request/lane_policy.hpp>
 #include <vector>
 
 namespace troupe {

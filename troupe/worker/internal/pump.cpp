@@ -198,7 +198,7 @@ std::uint64_t pump::weight(const operation& op, std::uint32_t lane) const noexce
   return bytes;
 }
 
-bool pump::find_accesses(operation& op, const parsed_command& command) {
+bool pump::find_accesses(operation& op, const protocol::parsed_command& command) {
   if (command.head.access_count != protocol::listed_accesses) [[likely]] {
     op.touched = {reinterpret_cast<const memory_access*>(command.accesses.data()), command.head.access_count};
     return true;
@@ -212,11 +212,11 @@ bool pump::find_accesses(operation& op, const parsed_command& command) {
   }
   const auto* list = reinterpret_cast<const memory_access*>(static_cast<std::uintptr_t>(begin));
   op.touched = {list, static_cast<std::size_t>(command.list.end)};
-  return are_accesses(std::as_bytes(op.touched));
+  return protocol::are_accesses(std::as_bytes(op.touched));
 }
 
 bool pump::accept(const sent_slot& sent) {
-  const auto command = parse_command(sent.record);
+  const auto command = protocol::parse_command(sent.record);
   if (!command) [[unlikely]]
     return false;
   const protocol::command_header& head = command->head;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <troupe/channel/slot_queue.hpp>
-#include <troupe/worker/internal/command.hpp>
+#include <troupe/protocol/command.hpp>
 #include <troupe/worker/internal/engines.hpp>
 #include <troupe/worker/internal/lane_chooser.hpp>
 #include <troupe/worker/internal/lanes.hpp>
@@ -75,7 +75,7 @@ class pump {
 
   bool accept(const sent_slot& sent);  // false: it cannot be a command
   void order(operation& op, const protocol::command_header& head, std::uint32_t wanted, std::uint32_t library);
-  bool find_accesses(operation& op, const parsed_command& command);  // false: there cannot be such a list
+  bool find_accesses(operation& op, const protocol::parsed_command& command);  // false: there cannot be such a list
   std::uint64_t group_key(const operation& op, protocol::command_flags flags) const;
   bool may_join(const operation& op, std::uint64_t key) const noexcept;
   bool waits_for_group(const operation& op) const noexcept;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <troupe/protocol/report.hpp>
 #include <troupe/worker/internal/pump.hpp>
 #include <troupe/worker/testing/channel_in_memory.hpp>
 #include <troupe/worker/testing/one_operation.hpp>

@@ -4,9 +4,9 @@
 
 #include <mutex>
 #include <troupe/channel/ring.hpp>
+#include <troupe/protocol/shared_memory.hpp>
 #include <troupe/worker/internal/failure.hpp>
 #include <troupe/worker/internal/operation.hpp>
-#include <troupe/worker/internal/protocol.hpp>
 
 namespace troupe {
 

@@ -10,10 +10,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <system_error>
 #include <thread>
 #include <troupe/base/clock.hpp>
@@ -22,23 +22,16 @@
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/process.hpp>
+#include <troupe/protocol/control.hpp>
+#include <troupe/protocol/memory_question.hpp>
 #include <troupe/worker/internal/errands.hpp>
 #include <troupe/worker/internal/last_words.hpp>
-#include <troupe/worker/internal/packet.hpp>
 #include <troupe/worker/internal/placed_memory.hpp>
 #include <troupe/worker/internal/platform.hpp>
 #include <troupe/worker/internal/pump.hpp>
 
 namespace troupe {
 namespace {
-
-constexpr std::size_t most_message_bytes = 16 << 10;
-
-struct greeting {
-  protocol::worker_settings settings;
-  std::string backend, gpu_core_stem;
-  std::vector<std::string> folders, libraries;
-};
 
 std::uint64_t page_bytes() noexcept { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
 
@@ -53,21 +46,6 @@ error bad_message(std::string text) { return error(reaction::fatal, "worker", st
 
 map_access access_of(const protocol::memory_place& place) noexcept {
   return place.read_only != 0 ? map_access::read_only : map_access::read_write;
-}
-
-// The text: backend, stem of the files for the GPU's state after a fault, number of folders, folders, libraries; one
-// per line.
-greeting parse(const protocol::worker_settings& settings, const std::string& text) {
-  greeting g{.settings = settings, .backend = {}, .gpu_core_stem = {}, .folders = {}, .libraries = {}};
-  std::istringstream lines(text);
-  std::string line;
-  std::getline(lines, g.backend);
-  std::getline(lines, g.gpu_core_stem);
-  std::getline(lines, line);
-  const int folders = std::atoi(line.c_str());
-  while (std::getline(lines, line))
-    (static_cast<int>(g.folders.size()) < folders ? g.folders : g.libraries).push_back(line);
-  return g;
 }
 
 // What it needs not, it has not: a broken kernel or a vendor library with a hole can do so much less.
@@ -129,24 +107,19 @@ void worker_session::tell(protocol::message kind, const std::string& text, react
   m.kind = kind;
   m.reaction = static_cast<std::uint32_t>(how);
   // When the application is gone, so is the one who would want to know.
-  (void)application_.send(protocol::packet_of(m, std::string_view(text).substr(0, most_message_bytes - sizeof m)));
+  (void)application_.send(protocol::packet_of(m, text));
 }
 
 void worker_session::tell(const error& why) { tell(protocol::message::failed, why.text(), why.reaction()); }
 
 result<void> worker_session::begin() {
-  std::vector<std::byte> packet(most_message_bytes);
+  std::vector<std::byte> packet(protocol::most_message_bytes);
   auto got = TROUPE_TRY(application_.receive(packet, 3));
-  const std::span greeted(packet.data(), got.bytes);
-  protocol::control_message m;
-  if (got.outcome != control_socket::outcome::message || !protocol::read_head(greeted, m) || got.fds.size() != 3)
+  const auto hello = protocol::parse_message(std::span(packet.data(), got.bytes));
+  if (got.outcome != control_socket::outcome::message || !hello || got.fds.size() != 3)
     return bad_greeting("no greeting came");
-  if (m.kind != protocol::message::hello) return bad_greeting("the first message was not a greeting");
-  if (m.settings.version != protocol::version) {
-    return bad_greeting(cat("the application speaks protocol ", m.settings.version, ", this worker ", protocol::version,
-                            "; install application and worker from the same version of Troupe"));
-  }
-  const greeting g = parse(m.settings, protocol::text_behind(greeted, m));
+  if (hello->head.kind != protocol::message::hello) return bad_greeting("the first message was not a greeting");
+  const protocol::greeting g = TROUPE_TRY(protocol::parse_greeting(hello->head.settings, hello->text));
   order_limit_ns_ = g.settings.order_limit_ns;
   if (home_ == home::process) {
     TROUPE_TRY(die_with_parent(static_cast<int>(g.settings.parent)));
@@ -247,11 +220,13 @@ void worker_session::enter_gpu() {
 void worker_session::make_memory() {
   enter_gpu();
   while (true) {
-    protocol::wanted_memory wanted{};
-    const auto got = state_->asks_for_memory.receive(std::as_writable_bytes(std::span(&wanted, 1)), 1);
+    std::array<std::byte, sizeof(protocol::wanted_memory)> packet{};
+    const auto got = state_->asks_for_memory.receive(packet, 1);
+    if (got && got->outcome != control_socket::outcome::message) return;
     // What came without its descriptor, for which this process had no room, is a question all the same.
-    if (!got && wanted.number == 0) return;
-    if (got && (got->outcome != control_socket::outcome::message || got->bytes != sizeof wanted)) return;
+    const auto question = protocol::parse_question(std::span(packet.data(), got ? got->bytes : packet.size()));
+    if (!question || (!got && question->number == 0)) return;
+    const protocol::wanted_memory& wanted = *question;
     const bool opens = got && !got->fds.empty();
     if (wanted.what == protocol::wanted::release) {
       if (const auto at = state_->managed.extract(wanted.address))
@@ -286,28 +261,27 @@ void worker_session::make_memory() {
 // seconds, so others do that, in the order in which it comes. Should one of these take as long as a worker may take to
 // start, this is dead indeed.
 void worker_session::listen() {
-  std::vector<std::byte> packet(most_message_bytes);
+  std::vector<std::byte> packet(protocol::most_message_bytes);
   while (true) {
     auto got = application_.receive(packet, 1);
     if (!got) {  // this process has no descriptor left for the memory, say
       tell(got.error());
       return end();
     }
-    const std::span heard(packet.data(), got->bytes);
-    protocol::control_message m;
-    if (got->outcome != control_socket::outcome::message || !protocol::read_head(heard, m)) {
+    auto heard = protocol::parse_message(std::span(packet.data(), got->bytes));
+    if (got->outcome != control_socket::outcome::message || !heard) {
       // The application is gone. In a process of its own nothing is worth tidying, and a lane may be stuck in an
       // engine.
       if (home_ == home::process) ::_exit(0);
       return stop();
     }
-    if (m.kind == protocol::message::stop) return stop();
-    if (m.kind == protocol::message::ping) {
+    if (heard->head.kind == protocol::message::stop) return stop();
+    if (heard->head.kind == protocol::message::ping) {
       const std::int64_t since = state_->orders->busy_since_ns();
       if (since == 0 || now_ns() - since < order_limit_ns_) tell(protocol::message::pong, {});
       continue;
     }
-    state_->orders->add([this, m, text = protocol::text_behind(heard, m),
+    state_->orders->add([this, m = heard->head, text = std::move(heard->text),
                          fds = std::make_shared<std::vector<file_descriptor>>(std::move(got->fds))] {
       if (state_->disobeyed) return;  // what needs its memory must not find that of later orders
       if (auto ok = obey(m, text, std::move(*fds)); !ok) {

@@ -4,7 +4,7 @@
 
 #include <memory>
 #include <new>
-#include <troupe/worker/internal/protocol.hpp>
+#include <troupe/protocol/shared_memory.hpp>
 
 namespace troupe::testing_worker {
 

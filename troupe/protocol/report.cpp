@@ -1,10 +1,35 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
-#include <troupe/device/internal/report.hpp>
+#include <troupe/protocol/printable.hpp>
+#include <troupe/protocol/report.hpp>
 
-namespace troupe {
+namespace troupe::protocol {
 namespace {
+
+class record_writer {
+ public:
+  explicit record_writer(std::span<std::byte> room) noexcept : room_(room) {}
+
+  void text(std::string_view t) noexcept {
+    if (left() < 2) return;
+    const auto n = static_cast<std::uint16_t>(std::min({t.size(), left() - 2, std::size_t{1024}}));
+    put(&n, sizeof n);
+    put(t.data(), n);
+  }
+  void put(const void* p, std::size_t n) noexcept {
+    if (n > left()) return;
+    std::memcpy(room_.data() + used_, p, n);
+    used_ += n;
+  }
+  std::size_t left() const noexcept { return room_.size() - used_; }
+  std::size_t used() const noexcept { return used_; }
+
+ private:
+  std::span<std::byte> room_;
+  std::size_t used_ = 0;
+};
 
 class record_reader {
  public:
@@ -31,9 +56,22 @@ class record_reader {
 
 }  // namespace
 
-void make_printable(std::string& text) noexcept {
-  for (char& c : text)
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f) c = '?';
+std::size_t write_report(std::span<std::byte> room, report_header head, std::string_view domain, std::string_view text,
+                         std::string_view first_name, std::span<const request_id> chain) noexcept {
+  record_writer record(room);
+  head.chain = 0;
+  record.put(&head, sizeof head);
+  record.text(domain);
+  record.text(text);
+  record.text(first_name);
+  for (const request_id& step : chain) {
+    if (head.chain == max_chain || record.left() < 10 + step.name.size()) break;
+    record.put(&step.ticket, sizeof step.ticket);
+    record.text(step.name);
+    ++head.chain;
+  }
+  std::memcpy(room.data(), &head, sizeof head);
+  return record.used();
 }
 
 std::optional<parsed_report> parse_report(std::span<const std::byte> record) {
@@ -53,4 +91,4 @@ std::optional<parsed_report> parse_report(std::span<const std::byte> record) {
   return out;
 }
 
-}  // namespace troupe
+}  // namespace troupe::protocol

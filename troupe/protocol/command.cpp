@@ -1,9 +1,17 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
-#include <troupe/worker/internal/command.hpp>
+#include <troupe/protocol/command.hpp>
 
-namespace troupe {
+namespace troupe::protocol {
+
+void disarm_command(std::byte* record) noexcept {
+  command_header head;
+  std::memcpy(&head, record, sizeof head);
+  head.access_count = 0;
+  head.flags = {true, priority::normal};
+  std::memcpy(record, &head, sizeof head);
+}
 
 bool are_accesses(std::span<const std::byte> bytes) noexcept {
   for (; bytes.size() >= sizeof(memory_access); bytes = bytes.subspan(sizeof(memory_access))) {
@@ -22,7 +30,7 @@ std::optional<parsed_command> parse_command(std::span<const std::byte> record) n
   parsed_command out;
   if (record.size() < sizeof out.head) return {};
   std::memcpy(&out.head, record.data(), sizeof out.head);
-  const bool listed = out.head.access_count == protocol::listed_accesses;
+  const bool listed = out.head.access_count == listed_accesses;
   const std::size_t access_bytes = (listed ? 1 : out.head.access_count) * sizeof(memory_access);
   if ((!listed && out.head.access_count > max_operands) || out.head.payload_bytes > max_payload_bytes ||
       !out.head.flags.sound())
@@ -33,7 +41,7 @@ std::optional<parsed_command> parse_command(std::span<const std::byte> record) n
   if (listed) {
     std::memcpy(&out.list.begin, out.accesses.data() + offsetof(memory_access, begin), sizeof out.list.begin);
     std::memcpy(&out.list.end, out.accesses.data() + offsetof(memory_access, end), sizeof out.list.end);
-    if (out.list.begin % alignof(memory_access) != 0 || out.list.end > protocol::most_listed_accesses) return {};
+    if (out.list.begin % alignof(memory_access) != 0 || out.list.end > most_listed_accesses) return {};
     out.accesses = {};
     return out;
   }
@@ -41,4 +49,4 @@ std::optional<parsed_command> parse_command(std::span<const std::byte> record) n
   return out;
 }
 
-}  // namespace troupe
+}  // namespace troupe::protocol

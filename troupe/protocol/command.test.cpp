@@ -5,26 +5,23 @@
 #include <cstdlib>
 #include <cstring>
 #include <random>
-#include <troupe/worker/internal/command.hpp>
+#include <troupe/protocol/command.hpp>
 
-namespace troupe {
+namespace troupe::protocol {
 namespace {
 
 std::vector<std::byte> good(std::uint8_t accesses, std::uint16_t payload) {
-  std::vector<std::byte> out(sizeof(protocol::command_header) + accesses * sizeof(memory_access) + payload);
-  const protocol::command_header head{.opcode = 1,
-                                      .library = 2,
-                                      .generation = 0,
-                                      .reports_seen = 4,
-                                      .segments = 5,
-                                      .access_count = accesses,
-                                      .flags = {},
-                                      .payload_bytes = payload};
-  std::memcpy(out.data(), &head, sizeof head);
-  for (std::size_t i = 0; i < accesses; ++i) {
-    const memory_access a{100 * i, 100 * i + 50, access_mode::read_write};
-    std::memcpy(out.data() + sizeof head + i * sizeof a, &a, sizeof a);
-  }
+  std::vector<std::byte> out(sizeof(command_header) + accesses * sizeof(memory_access) + payload);
+  const command_header head{.opcode = 1,
+                            .library = 2,
+                            .generation = 0,
+                            .reports_seen = 4,
+                            .segments = 5,
+                            .access_count = accesses,
+                            .flags = {},
+                            .payload_bytes = payload};
+  (void)write_command(out.data(), head,
+                      [](std::size_t i) { return memory_access{100 * i, 100 * i + 50, access_mode::read_write}; });
   return out;
 }
 
@@ -37,6 +34,16 @@ TEST(command, a_whole_record_is_taken_apart) {
   EXPECT_EQ(c->payload.data(), record.data() + record.size() - 40);
 }
 
+TEST(command, that_is_disarmed_touches_nothing_and_runs_by_itself) {
+  auto record = good(3, 40);
+  disarm_command(record.data());
+  const auto c = parse_command(record);
+  ASSERT_TRUE(c);
+  EXPECT_TRUE(c->accesses.empty());
+  EXPECT_TRUE(c->head.flags.alone());
+  EXPECT_EQ(c->head.opcode, 1u);
+}
+
 TEST(command, a_record_that_is_cut_off_anywhere_is_refused) {
   const auto record = good(3, 40);
   for (std::size_t n = 0; n < record.size(); ++n) EXPECT_FALSE(parse_command(std::span(record).first(n))) << n;
@@ -44,21 +51,21 @@ TEST(command, a_record_that_is_cut_off_anywhere_is_refused) {
 
 TEST(command, impossible_counts_modes_and_ranges_are_refused) {
   auto modes = good(1, 8);
-  modes[sizeof(protocol::command_header) + offsetof(memory_access, mode)] = std::byte{3};
+  modes[sizeof(command_header) + offsetof(memory_access, mode)] = std::byte{3};
   EXPECT_FALSE(parse_command(modes));
   auto ranges = good(1, 8);
-  ranges[sizeof(protocol::command_header) + offsetof(memory_access, begin)] = std::byte{200};
+  ranges[sizeof(command_header) + offsetof(memory_access, begin)] = std::byte{200};
   EXPECT_FALSE(parse_command(ranges));
   EXPECT_FALSE(parse_command(good(max_operands + 1, 8)));
 }
 
 TEST(command, flags_and_priority_arrive_as_they_were_sent_and_others_are_refused) {
   auto record = good(1, 8);
-  std::byte& flags = record[offsetof(protocol::command_header, flags)];
+  std::byte& flags = record[offsetof(command_header, flags)];
   for (const priority p : {priority::normal, priority::high, priority::low})
     for (const int set : {0, 1, 2, 3, 4, 5, 6, 7}) {
       const bool alone = (set & 1) != 0, bound = (set & 2) != 0, timed = (set & 4) != 0;
-      const protocol::command_flags sent(alone, p, bound, timed);
+      const command_flags sent(alone, p, bound, timed);
       std::memcpy(&flags, &sent, sizeof sent);
       const auto c = parse_command(record);
       ASSERT_TRUE(c);
@@ -75,8 +82,8 @@ TEST(command, flags_and_priority_arrive_as_they_were_sent_and_others_are_refused
 
 TEST(command, a_list_of_accesses_elsewhere_is_found_and_must_be_possible) {
   auto record = good(1, 8);
-  auto head = reinterpret_cast<protocol::command_header*>(record.data());
-  head->access_count = protocol::listed_accesses;
+  auto head = reinterpret_cast<command_header*>(record.data());
+  head->access_count = listed_accesses;
   const auto list = [&](std::uint64_t address, std::uint64_t count) {
     const std::uint64_t raw[2] = {address, count};
     std::memcpy(record.data() + sizeof *head, raw, sizeof raw);
@@ -89,7 +96,7 @@ TEST(command, a_list_of_accesses_elsewhere_is_found_and_must_be_possible) {
   EXPECT_TRUE(found->accesses.empty());
   EXPECT_EQ(found->payload.size(), 8u);
   EXPECT_FALSE(list(0x10001, 700));
-  EXPECT_FALSE(list(0x10000, protocol::most_listed_accesses + 1));
+  EXPECT_FALSE(list(0x10000, most_listed_accesses + 1));
   for (std::size_t n = 0; n < record.size(); ++n) EXPECT_FALSE(parse_command(std::span(record).first(n))) << n;
 }
 
@@ -115,4 +122,4 @@ TEST(command, random_bytes_never_lead_outside_the_record) {
 }
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::protocol

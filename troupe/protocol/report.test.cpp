@@ -2,20 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <random>
-#include <troupe/device/fuzz/hostile_report.hpp>
+#include <troupe/protocol/fuzz/hostile.hpp>
 #include <vector>
 
-namespace troupe {
+namespace troupe::protocol {
 namespace {
 
 // A record as the worker writes it.
 class record {
  public:
-  explicit record(protocol::report_header head = sound()) { put(&head, sizeof head); }
-  static protocol::report_header sound() {
+  explicit record(report_header head = sound()) { put(&head, sizeof head); }
+  static report_header sound() {
     return {.number = 1,
             .ticket = 9,
             .cause_ticket = 5,
@@ -64,6 +65,32 @@ TEST(report, a_sound_one_arrives_whole) {
   EXPECT_EQ(got->what.text, "it broke");
   EXPECT_EQ(got->what.request, (request_id{"blas.gemm", 5}));
   EXPECT_EQ(got->what.chain, (std::vector<request_id>{{"blas.axpy", 6}, {"memory.download", 9}}));
+}
+
+TEST(report, what_is_written_is_read_again) {
+  std::array<std::byte, max_report_bytes> room;
+  const std::vector<request_id> chain = {{"blas.axpy", 6}, {"memory.download", 9}};
+  const std::size_t bytes = write_report(room, record::sound(), "blas", "it broke", "blas.gemm", chain);
+  const auto got = parse_report(std::span(room).first(bytes));
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->head.number, 1u);
+  EXPECT_EQ(got->head.slot, 3u);
+  EXPECT_EQ(got->what.domain, "blas");
+  EXPECT_EQ(got->what.text, "it broke");
+  EXPECT_EQ(got->what.request, (request_id{"blas.gemm", 5}));
+  EXPECT_EQ(got->what.chain, chain);
+}
+
+TEST(report, texts_that_do_not_fit_are_cut) {
+  std::array<std::byte, max_report_bytes> room;
+  const std::vector<request_id> chain(max_chain, request_id{std::string(300, 'n'), 6});
+  const std::size_t bytes = write_report(room, record::sound(), "blas", std::string(5000, 'x'), "blas.gemm", chain);
+  ASSERT_LE(bytes, room.size());
+  const auto got = parse_report(std::span(room).first(bytes));
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->what.text, std::string(1024, 'x'));
+  EXPECT_LT(got->what.chain.size(), chain.size());
+  EXPECT_FALSE(got->what.chain.empty());
 }
 
 TEST(report, every_shorter_one_is_refused) {
@@ -115,9 +142,9 @@ TEST(report, random_bytes_and_random_damage_never_lead_outside) {
       for (std::uint64_t hits = random() % 4; hits > 0; --hits)
         input[random() % input.size()] = static_cast<std::uint8_t>(random());
     }
-    testing::parse_hostile_report(input);
+    troupe::testing::parse_hostile_report(input);
   }
 }
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::protocol

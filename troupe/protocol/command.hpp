@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <troupe/request/block.hpp>
+#include <troupe/request/lane_policy.hpp>
+#include <troupe/request/request.hpp>
+
+/// A request in the mailbox, which the application writes and a worker reads: a header, what the request touches, and
+/// the request itself, encoded.
+namespace troupe::protocol {
+
+/// An access_count of this: the request has more accesses than fit the record. In their place stands one whose `begin`
+/// is the address of a list in host memory and whose `end` is how many it holds.
+inline constexpr std::uint8_t listed_accesses = 255;
+inline constexpr std::uint64_t most_listed_accesses = 1 << 20;
+
+/// What a command's record says beside the request: not to be coalesced, that it touches memory which only the worker
+/// of its generation has, that the application looks how long it runs, and its priority.
+class command_flags {
+ public:
+  constexpr command_flags() noexcept = default;
+  constexpr command_flags(bool alone, priority p, bool bound = false, bool timed = false) noexcept
+      : bits_(static_cast<std::uint8_t>((alone ? 1 : 0) | (bound ? 2 : 0) | (timed ? 4 : 0) |
+                                        static_cast<int>(p) << 3)) {}
+  constexpr bool alone() const noexcept { return (bits_ & 1) != 0; }
+  constexpr bool bound() const noexcept { return (bits_ & 2) != 0; }
+  constexpr bool timed() const noexcept { return (bits_ & 4) != 0; }
+  constexpr enum priority priority() const noexcept { return static_cast<enum priority>(bits_ >> 3); }
+  constexpr bool sound() const noexcept { return bits_ >> 3 <= static_cast<int>(priority::low); }
+
+ private:
+  std::uint8_t bits_ = 0;
+};
+
+/// Before the payload of each command's record.
+struct command_header {
+  std::uint64_t opcode;
+  std::uint32_t library;       ///< library_code of the actor that serves it
+  std::uint32_t generation;    ///< of the device when it was checked, or found good for a later one
+  std::uint64_t reports_seen;  ///< failures that its caller had been told of when it was checked
+  std::uint32_t segments;      ///< memory messages that must have been carried out before
+  std::uint8_t access_count;   ///< of those that follow; `listed_accesses`: one follows that says where they are
+  command_flags flags;
+  std::uint16_t payload_bytes;
+};
+static_assert(sizeof(command_header) == 32 && sizeof(memory_access) == 24);
+inline constexpr std::size_t record_bytes =
+    (sizeof(command_header) + max_operands * sizeof(memory_access) + max_payload_bytes + 63) / 64 * 64;
+
+/// Writes a command's record up to its payload, and returns where that goes. `access_at(i)` is the i-th of what the
+/// request touches; with `listed_accesses` there is one, which says where the list lies.
+template <class AccessAt>
+std::byte* write_command(std::byte* record, const command_header& head, AccessAt&& access_at) noexcept {
+  std::memcpy(record, &head, sizeof head);
+  std::byte* at = record + sizeof head;
+  const std::size_t count = head.access_count == listed_accesses ? 1 : head.access_count;
+  for (std::size_t i = 0; i < count; ++i, at += sizeof(memory_access)) {
+    const memory_access& access = access_at(i);
+    std::memcpy(at, &access, sizeof access);
+  }
+  return at;
+}
+/// Of a command that is refused although its record is written: it touches nothing, and runs by itself.
+void disarm_command(std::byte* record) noexcept;
+
+/// The record of a command, taken apart.
+struct parsed_command {
+  command_header head;
+  std::span<const std::byte> accesses;  ///< those in the record
+  memory_access list;                   ///< where they are, when head.access_count is `listed_accesses`
+  std::span<const std::byte> payload;
+};
+
+/// Returns nothing when the bytes cannot be a command. Never reads outside them. The worker trusts the application, but
+/// a damaged record must end in a clear error and not in somebody's memory.
+std::optional<parsed_command> parse_command(std::span<const std::byte> record) noexcept;
+
+/// Whether these bytes are accesses: each with a mode there is, none ending before it begins.
+bool are_accesses(std::span<const std::byte> bytes) noexcept;
+
+}  // namespace troupe::protocol

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <troupe/protocol/command.hpp>
+#include <troupe/protocol/control.hpp>
+#include <troupe/protocol/gpu_description.hpp>
+#include <troupe/protocol/greeting.hpp>
+#include <troupe/protocol/memory_question.hpp>
+#include <troupe/protocol/report.hpp>
+
+/// Each parses bytes of a process that is not trusted, and aborts when what comes out breaks a promise. The bytes lie
+/// in an allocation of exactly their size, so that a sanitizer sees every step outside.
+namespace troupe::testing {
+
+inline void require_of(const char* function, bool good, const char* what) {
+  if (good) return;
+  std::fprintf(stderr, "%s: %s\n", function, what);
+  std::abort();
+}
+inline void require_clean(const std::string& text) {
+  for (const char c : text)
+    require_of("a text", (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) || c == '\n' || c == '\t',
+               "has a control character");
+}
+
+class exact_bytes {
+ public:
+  explicit exact_bytes(std::span<const std::uint8_t> input)
+      : memory_(std::make_unique<std::byte[]>(input.size())), size_(input.size()) {
+    if (size_ != 0) std::memcpy(memory_.get(), input.data(), size_);
+  }
+  operator std::span<const std::byte>() const { return {memory_.get(), size_}; }
+  std::size_t size() const noexcept { return size_; }
+
+ private:
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t size_;
+};
+
+inline void parse_hostile_report(std::span<const std::uint8_t> input) {
+  const exact_bytes bytes(input);
+  const auto report = protocol::parse_report(bytes);
+  if (!report) return;
+  const error::details& e = report->what;
+  require_of("parse_report", static_cast<int>(e.reaction) <= static_cast<int>(reaction::fatal),
+             "a reaction that does not exist");
+  require_of("parse_report", e.chain.size() == report->head.chain && e.chain.size() <= max_chain,
+             "a chain of another length than announced");
+  std::size_t length = sizeof report->head + e.domain.size() + e.text.size() + e.request.name.size();
+  require_clean(e.domain);
+  require_clean(e.text);
+  require_clean(e.request.name);
+  for (const request_id& step : e.chain) {
+    length += step.name.size() + sizeof step.ticket;
+    require_clean(step.name);
+  }
+  require_of("parse_report", length <= bytes.size(), "more text than there were bytes");
+  require_of("parse_report", !error(e).to_string().empty(), "an error without a story");
+}
+
+inline void parse_hostile_command(std::span<const std::uint8_t> input) {
+  const exact_bytes bytes(input);
+  const std::span<const std::byte> all = bytes;
+  const auto command = protocol::parse_command(bytes);
+  if (!command) return;
+  const auto inside = [&](std::span<const std::byte> part) {
+    return part.empty() || (part.data() >= all.data() && part.data() + part.size() <= all.data() + all.size());
+  };
+  require_of("parse_command", inside(command->accesses), "accesses outside the record");
+  require_of("parse_command", inside(command->payload), "a payload outside the record");
+  require_of("parse_command", command->payload.size() == command->head.payload_bytes, "a payload of another size");
+  require_of("parse_command", protocol::are_accesses(command->accesses), "accesses that cannot be");
+}
+
+inline void parse_hostile_control(std::span<const std::uint8_t> input) {
+  const exact_bytes bytes(input);
+  const auto message = protocol::parse_message(bytes);
+  require_of("parse_message", message.has_value() == (bytes.size() >= sizeof(protocol::control_message)),
+             "judges by more than the size");
+  if (!message) return;
+  require_of("parse_message", message->text.size() == bytes.size() - sizeof(protocol::control_message),
+             "a text of another size");
+  require_of("reaction_of", protocol::reaction_of(message->head) <= reaction::fatal, "a reaction that does not exist");
+}
+
+inline void parse_hostile_greeting(std::span<const std::uint8_t> input) {
+  const std::string text(reinterpret_cast<const char*>(input.data()), input.size());
+  const auto hello = protocol::parse_greeting({.version = protocol::version}, text);
+  if (!hello) return;
+  // What is left out is the number of folders, as it was written, and a last line's end.
+  const auto again = protocol::parse_greeting(hello->settings, protocol::text_of(*hello));
+  require_of("parse_greeting",
+             again && again->backend == hello->backend && again->gpu_core_stem == hello->gpu_core_stem &&
+                 again->folders == hello->folders && again->libraries == hello->libraries,
+             "reads its own text in another way");
+}
+
+inline void parse_hostile_memory_question(std::span<const std::uint8_t> input) {
+  const exact_bytes bytes(input);
+  if (const auto question = protocol::parse_question(bytes))
+    require_of("parse_question", question->what <= protocol::wanted::release, "a question that does not exist");
+  if (const auto answer = protocol::parse_answer(bytes)) {
+    require_of("parse_answer", answer->head.made <= 1, "neither made nor refused");
+    require_of("parse_answer", answer->head.reaction <= static_cast<std::uint32_t>(reaction::fatal),
+               "a reaction that does not exist");
+    require_clean(answer->text);
+  }
+}
+
+inline void parse_hostile_gpu_description(std::span<const std::uint8_t> input) {
+  const std::string text(reinterpret_cast<const char*>(input.data()), input.size());
+  const auto gpu = protocol::parse_gpu_description(text);
+  require_of("parse_gpu_description", gpu.peers.size() <= text.size() && gpu.name.size() <= text.size(),
+             "more than was said");
+}
+
+}  // namespace troupe::testing

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// What a worker says of its GPU, in the text of `ready`: lines "key value", of which unknown ones are skipped.
+namespace troupe::protocol {
+
+struct gpu_description {
+  struct peer {
+    std::string pci;
+    bool access = false, native_atomics = false;
+    int performance_rank = 0;
+  };
+  std::string name, pci, driver;
+  std::uint32_t capability_major = 0, capability_minor = 0, multiprocessors = 0;
+  std::uint64_t memory_bytes = 0;
+  std::vector<peer> peers = {};  ///< the other GPUs that the worker sees
+};
+
+std::string text_of(const gpu_description& gpu);
+/// What is missing or damaged stays empty or 0: nobody need believe it.
+gpu_description parse_gpu_description(const std::string& text);
+
+}  // namespace troupe::protocol

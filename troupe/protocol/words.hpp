@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace troupe {
+
+/// Lanes of a worker.
+inline constexpr std::uint32_t max_lanes = 16;
+
+}  // namespace troupe
+
+/// What stands in single words of the memory that the application and a worker share.
+namespace troupe::protocol {
+
+/// The state word of a slot: the newest of its requests that was decided about, and how. Started by the worker or
+/// cancelled by the application, whoever is first; neither changes the word of a request that is newer than its own.
+enum class phase : std::uint64_t { none = 0, started = 1, cancelled = 2 };
+constexpr std::uint64_t slot_word(std::uint64_t ticket, phase p) noexcept {
+  return ticket << 2 | static_cast<std::uint64_t>(p);
+}
+constexpr phase phase_of(std::uint64_t word) noexcept { return static_cast<phase>(word & 3); }
+constexpr std::uint64_t ticket_of(std::uint64_t word) noexcept { return word >> 2; }
+
+/// One entry of a lane's log: the slot of its n-th operation, and enough of the ticket to recognise a wrong one.
+constexpr std::uint64_t log_word(std::uint64_t ticket, std::uint32_t slot) noexcept { return ticket << 20 | slot; }
+constexpr std::uint32_t slot_of(std::uint64_t log) noexcept { return log & 0xfffff; }
+
+/// Of a request that has a time limit and has started: what the device keeps it waiting for, and whether it shares the
+/// call of the one before it in its lane. In one word.
+class gate {
+ public:
+  constexpr gate() noexcept = default;
+  constexpr explicit gate(std::uint64_t word) noexcept : word_(word) {}
+  constexpr std::uint64_t word() const noexcept { return word_; }
+
+  /// What the lane's log has at that place.
+  constexpr void add(std::uint32_t lane, std::uint64_t log) noexcept {
+    if (lanes() == 0 || static_cast<std::int64_t>((log & ticket_bits) - (word_ & ticket_bits)) > 0)
+      word_ = (log & ticket_bits) | (word_ & ~ticket_bits);
+    word_ |= std::uint64_t{1} << lane;
+  }
+  constexpr void add(const gate& other) noexcept {
+    for (std::uint32_t lane = 0; lane < max_lanes; ++lane)
+      if ((other.lanes() >> lane & 1) != 0) add(lane, other.word_);
+  }
+  constexpr void share_a_call() noexcept { word_ |= sharing; }
+
+  /// A bit each.
+  constexpr std::uint32_t lanes() const noexcept { return static_cast<std::uint32_t>(word_) & (sharing - 1); }
+  /// Of all that it waits for in these lanes, for the request with this ticket.
+  constexpr std::uint64_t youngest(std::uint64_t ticket) const noexcept {
+    return ticket - (((ticket << ticket_shift) - (word_ & ticket_bits)) >> ticket_shift);
+  }
+  constexpr bool shares_a_call() const noexcept { return (word_ & sharing) != 0; }
+
+ private:
+  static constexpr std::uint32_t ticket_shift = 20, sharing = 1 << max_lanes;  // as in a log
+  static constexpr std::uint64_t ticket_bits = ~std::uint64_t{0} << ticket_shift;
+  static_assert(max_lanes < ticket_shift);
+  std::uint64_t word_ = 0;
+};
+
+}  // namespace troupe::protocol
