@@ -8,7 +8,7 @@
 #include <bench/placement.hpp>
 #include <bench/rounds.hpp>
 #include <troupe/base/clock.hpp>
-#include <troupe/kernel/host/loader.hpp>
+#include <troupe/cuda_on_host/loader.hpp>
 
 namespace troupe::bench {
 namespace {
@@ -20,8 +20,8 @@ figures run(const settings& s) {
   program.ready().get().value();
   const jit::launch request{.kernel = program.kernel("nothing"), .grid = 1, .block = 1};
 
-  const auto image = kernel::loaded_image::load(program.image().get().value(), "nothing").value();
-  const kernel::loaded_kernel& nothing = image.kernels().at(0);
+  const auto image = cuda_on_host::loaded_image::load(program.image().get().value(), "nothing").value();
+  const cuda_on_host::loaded_kernel& nothing = image.kernels().at(0);
   troupe_host_block block{};
   block.grid = block.block = {1, 1, 1};
   block.threads = 1;

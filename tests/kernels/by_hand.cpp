@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A host image without the translator.
-#include <troupe/kernel/host/image.h>
+#include <troupe/cuda_on_host/image.h>
 
 static uint32_t scale(troupe_host_block* b) {
   float* data = *static_cast<float* const*>(b->arguments[0]);

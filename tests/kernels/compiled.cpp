@@ -11,7 +11,7 @@
 #include <future>
 #include <iterator>
 
-namespace troupe::kernel::testing {
+namespace troupe::cuda_on_host::testing {
 
 namespace {
 
@@ -113,4 +113,4 @@ std::vector<float> random_floats(random_source& random, std::size_t count) {
   return out;
 }
 
-}  // namespace troupe::kernel::testing
+}  // namespace troupe::cuda_on_host::testing

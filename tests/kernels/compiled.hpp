@@ -6,13 +6,13 @@
 
 #include <string>
 #include <tests/numerics/random.hpp>
-#include <troupe/kernel/host/compiler_flags.hpp>
-#include <troupe/kernel/host/launcher.hpp>
-#include <troupe/kernel/host/translate/translate.hpp>
+#include <troupe/cuda_on_host/compiler_flags.hpp>
+#include <troupe/cuda_on_host/launcher.hpp>
+#include <troupe/cuda_on_host/translate/translate.hpp>
 #include <tuple>
 #include <vector>
 
-namespace troupe::kernel::testing {
+namespace troupe::cuda_on_host::testing {
 
 using numerics::how_to_repeat;
 using numerics::random_source;
@@ -68,4 +68,4 @@ void run(const loaded_image& image, const std::string& kernel, dim grid, dim blo
 
 std::vector<float> random_floats(random_source& random, std::size_t count);
 
-}  // namespace troupe::kernel::testing
+}  // namespace troupe::cuda_on_host::testing

@@ -3,7 +3,7 @@
 //
 // Host images with something wrong in their tables. TROUPE_FAULT says what.
 #include <stdlib.h>
-#include <troupe/kernel/host/image.h>
+#include <troupe/cuda_on_host/image.h>
 
 __attribute__((constructor)) static void tell() { ::setenv("TROUPE_TEST_CODE_HAS_RUN", "1", 1); }
 

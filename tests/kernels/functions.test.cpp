@@ -7,7 +7,7 @@
 
 #include "compiled.hpp"
 
-namespace troupe::kernel::testing {
+namespace troupe::cuda_on_host::testing {
 
 TEST(functions, have_the_types_that_cuda_gives_them) {
   const compiled c = compile_text(R"(
@@ -137,4 +137,4 @@ extern "C" __global__ void converted(double x, int i, unsigned u, long long l, u
   }
 }
 
-}  // namespace troupe::kernel::testing
+}  // namespace troupe::cuda_on_host::testing

@@ -8,11 +8,11 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <troupe/kernel/host/internal/seal.hpp>
+#include <troupe/cuda_on_host/internal/seal.hpp>
 
 #include "compiled.hpp"
 
-namespace troupe::kernel::testing {
+namespace troupe::cuda_on_host::testing {
 
 namespace {
 
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(N * 2) k(const T* in, T* __restrict__ out, con
   EXPECT_EQ(k->attributes.max_threads, 16u);
   ASSERT_EQ(k->parameters.size(), 8u);
   const auto text = [&](std::size_t i) {
-    const parameter_attributes& p = k->parameters[i];
+    const kernel::parameter_attributes& p = k->parameters[i];
     return std::to_string(static_cast<int>(p.passing)) + " " + std::string(to_string(p.element)) + " " +
            std::to_string(p.bytes) + " " + std::to_string(p.alignment);
   };
@@ -209,4 +209,4 @@ TEST(images, an_image_can_be_written_by_hand) {
   EXPECT_EQ(image->find_kernel("scale")->attributes.static_shared_bytes, 128u);
 }
 
-}  // namespace troupe::kernel::testing
+}  // namespace troupe::cuda_on_host::testing

@@ -9,7 +9,7 @@
 
 #include "compiled.hpp"
 
-namespace troupe::kernel::testing {
+namespace troupe::cuda_on_host::testing {
 
 namespace {
 
@@ -307,4 +307,4 @@ TEST(kernels, grid_strides_and_parameters_that_threads_write_to) {
   }
 }
 
-}  // namespace troupe::kernel::testing
+}  // namespace troupe::cuda_on_host::testing

@@ -12,8 +12,8 @@
 #include "compiled.hpp"
 
 using namespace troupe;
-using namespace troupe::kernel;
-using namespace troupe::kernel::testing;
+using namespace troupe::cuda_on_host;
+using namespace troupe::cuda_on_host::testing;
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include "compiled.hpp"
 
-namespace troupe::kernel::testing {
+namespace troupe::cuda_on_host::testing {
 
 namespace {
 
@@ -181,4 +181,4 @@ TEST(narrow, kernels_in_half_and_bfloat16) {
   }
 }
 
-}  // namespace troupe::kernel::testing
+}  // namespace troupe::cuda_on_host::testing

@@ -10,7 +10,7 @@
 
 #include "compiled.hpp"
 
-namespace troupe::kernel::testing {
+namespace troupe::cuda_on_host::testing {
 
 namespace {
 
@@ -592,4 +592,4 @@ TEST(random_kernels, with_pointers_casts_and_structs_compute_what_they_say) { ex
 
 TEST(random_kernels, without_barriers_compute_what_they_say) { expect_results(style::loop, "loop"); }
 
-}  // namespace troupe::kernel::testing
+}  // namespace troupe::cuda_on_host::testing

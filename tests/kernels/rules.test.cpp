@@ -8,7 +8,7 @@
 
 #include "compiled.hpp"
 
-namespace troupe::kernel::testing {
+namespace troupe::cuda_on_host::testing {
 
 namespace {
 
@@ -302,4 +302,4 @@ extern "C" __global__ void probe(unsigned long long* sum, int* negative) {
   EXPECT_EQ(negative, 2);
 }
 
-}  // namespace troupe::kernel::testing
+}  // namespace troupe::cuda_on_host::testing

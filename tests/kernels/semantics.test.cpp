@@ -15,7 +15,7 @@
 
 #include "compiled.hpp"
 
-namespace troupe::kernel::testing {
+namespace troupe::cuda_on_host::testing {
 
 namespace {
 
@@ -387,4 +387,4 @@ extern "C" __global__ void k(unsigned* y, unsigned n) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
-}  // namespace troupe::kernel::testing
+}  // namespace troupe::cuda_on_host::testing

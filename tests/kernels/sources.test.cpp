@@ -6,7 +6,7 @@
 
 #include "compiled.hpp"
 
-namespace troupe::kernel::testing {
+namespace troupe::cuda_on_host::testing {
 
 namespace {
 
@@ -543,4 +543,4 @@ TEST(sources, the_compilers_messages_name_the_column_that_the_user_sees) {
     }
 }
 
-}  // namespace troupe::kernel::testing
+}  // namespace troupe::cuda_on_host::testing

@@ -7,7 +7,7 @@
 
 #include "compiled.hpp"
 
-namespace troupe::kernel::testing {
+namespace troupe::cuda_on_host::testing {
 
 namespace {
 
@@ -287,4 +287,4 @@ extern "C" __global__ void k(int* y, const int* x) {
   EXPECT_EQ(run_k(load(c), x, 1)[0], std::accumulate(x.begin(), x.end(), 0));
 }
 
-}  // namespace troupe::kernel::testing
+}  // namespace troupe::cuda_on_host::testing

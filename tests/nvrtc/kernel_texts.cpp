@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
-#include <troupe/kernel/host/translate/internal/token.hpp>
+#include <troupe/cuda_on_host/translate/internal/token.hpp>
 
 namespace troupe::testing {
 namespace {
@@ -27,8 +27,8 @@ char escaped(char c) {
   }
 }
 
-bool is_string(const kernel::token& t) {
-  return t.kind == kernel::token_kind::literal && (t.text.starts_with('"') || t.text.starts_with("R\""));
+bool is_string(const cuda_on_host::token& t) {
+  return t.kind == cuda_on_host::token_kind::literal && (t.text.starts_with('"') || t.text.starts_with("R\""));
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ std::string value_of(std::string_view literal) {
 }
 
 std::vector<kernel_text> kernel_texts_of(std::string_view source, std::string_view with) {
-  const kernel::token_list tokens = kernel::tokenize(source);
+  const cuda_on_host::token_list tokens = cuda_on_host::tokenize(source);
   std::vector<kernel_text> out;
   for (std::size_t i = 0; i < tokens.size();) {
     if (!is_string(tokens[i])) {

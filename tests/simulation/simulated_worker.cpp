@@ -34,7 +34,7 @@ simulated_worker::simulated_worker(scene& s, std::uint32_t i, enum isolation how
 simulated_worker::~simulated_worker() = default;
 
 bool simulated_worker::readable(int fd) const noexcept {
-  if (fd == socket_fd()) return !outbox.empty() || socket_closed;
+  if (fd == socket_fd()) return !send_queue.empty() || socket_closed;
   return fd == exit_fd() && exit_shows;
 }
 
@@ -118,7 +118,7 @@ void simulated_worker::begin() {
                             .threads = false});
   begun_ = true;
   scene_.record.note("worker begins", id);
-  if (!never_ready) outbox.push_back({worker_link::news::kind::ready, "simulated simulated 1", reaction::fatal});
+  if (!never_ready) send_queue.push_back({worker_link::news::kind::ready, "simulated simulated 1", reaction::fatal});
 }
 
 // As worker_session::listen.
@@ -146,7 +146,7 @@ void simulated_worker::listen() {
       serving = true;
       return;
     case protocol::message::ping:
-      outbox.push_back({worker_link::news::kind::alive, {}, {}});
+      send_queue.push_back({worker_link::news::kind::alive, {}, {}});
       return;
     case protocol::message::stop:
       told_to_stop = true;
@@ -190,7 +190,8 @@ bool simulated_worker::can_step() const noexcept { return launched && !dead && !
 void simulated_worker::step(random_bits& r) {
   if (cannot_start && !begun_) {
     if (r.percent(50))
-      outbox.push_back({worker_link::news::kind::failed, "the simulated worker cannot start", reaction::unsupported});
+      send_queue.push_back(
+          {worker_link::news::kind::failed, "the simulated worker cannot start", reaction::unsupported});
     return die({exit_status::ending::exited, 1});
   }
   if (!begun_) return begin();
@@ -399,9 +400,9 @@ void simulated_link::kill() noexcept {
 }
 
 worker_link::news simulated_link::receive() {
-  if (worker_->outbox.empty()) return {worker_->socket_closed ? news::kind::gone : news::kind::none, {}, {}};
-  news n = std::move(worker_->outbox.front());
-  worker_->outbox.pop_front();
+  if (worker_->send_queue.empty()) return {worker_->socket_closed ? news::kind::gone : news::kind::none, {}, {}};
+  news n = std::move(worker_->send_queue.front());
+  worker_->send_queue.pop_front();
   if (n.kind == news::kind::alive) worker_->asked_for_a_sign = 0, worker_->pinged = false;
   return n;
 }

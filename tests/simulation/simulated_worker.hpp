@@ -109,7 +109,7 @@ class simulated_worker {
   exit_status status;
 
   // What the application's end of it sees.
-  std::deque<worker_link::news> outbox;
+  std::deque<worker_link::news> send_queue;
   bool socket_closed = false;
   int socket_fd() const noexcept { return 1000 + 2 * static_cast<int>(id); }
   int exit_fd() const noexcept { return isolation == isolation::process ? socket_fd() + 1 : -1; }

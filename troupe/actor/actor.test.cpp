@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
-#include <troupe/actor/internal/hand_executor.hpp>
+#include <troupe/actor/internal/manual_executor.hpp>
 #include <troupe/actor/spawn.hpp>
 #include <troupe/async/promise.hpp>
 #include <vector>
@@ -11,7 +11,7 @@
 namespace troupe {
 namespace {
 
-using testing::hand_executor;
+using testing::manual_executor;
 
 struct add {
   int amount;
@@ -63,7 +63,7 @@ TEST(an_actor, takes_large_move_only_and_throwing_messages) {
 }
 
 TEST(an_actor, runs_on_its_executor_as_one_job_however_many_messages_wait) {
-  hand_executor hand;
+  manual_executor hand;
   auto ref = spawn<counter>({.on = hand});
   EXPECT_EQ(hand.waiting(), 0u) << "an idle actor wants nothing";
   for (int i = 0; i < 10; ++i) ref.tell(add{1});
@@ -76,7 +76,7 @@ TEST(an_actor, runs_on_its_executor_as_one_job_however_many_messages_wait) {
 }
 
 TEST(an_actor, gives_others_a_turn_after_a_batch) {
-  hand_executor hand;
+  manual_executor hand;
   auto busy = spawn<counter>({.mailbox = 4096, .on = hand});
   auto other = spawn<counter>({.on = hand});
   for (int i = 0; i < 1000; ++i) busy.tell(add{1});
@@ -107,7 +107,7 @@ TEST(an_actor, that_keeps_itself_busy_on_the_senders_thread_does_not_use_up_the_
 }
 
 TEST(a_full_mailbox, refuses_with_a_text_that_names_actor_capacity_and_remedy) {
-  hand_executor hand;
+  manual_executor hand;
   auto ref = spawn<counter>({.mailbox = 3, .on = hand, .name = "till"});
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(ref.tell(add{1}));
   const receipt told = ref.tell(add{1});
@@ -125,7 +125,7 @@ TEST(a_full_mailbox, refuses_with_a_text_that_names_actor_capacity_and_remedy) {
 }
 
 TEST(a_full_mailbox, leaves_the_refused_message_with_its_sender) {
-  hand_executor hand;
+  manual_executor hand;
   auto ref = spawn<counter>({.mailbox = 1, .on = hand});
   ref.tell(add{1});
   auto message = std::make_unique<int>(5);
@@ -161,7 +161,7 @@ TEST(a_handler, that_returns_an_ordinary_error_answers_it_and_the_actor_goes_on)
 }
 
 TEST(a_handler, that_throws_answers_fatal_with_what_was_thrown_and_the_actor_crashes) {
-  hand_executor hand;
+  manual_executor hand;
   auto ref = spawn<counter>({.on = hand, .name = "printer"});
   auto ended = ref.watch();
   auto first = ref.ask(fail{});
@@ -200,7 +200,7 @@ TEST(whoever_was_told_of_a_crash, finds_the_mailbox_closed) {
 }
 
 TEST(a_cancelled_ask, is_answered_at_once_and_never_handled) {
-  hand_executor hand;
+  manual_executor hand;
   auto ref = spawn<counter>({.on = hand});
   auto answer = ref.ask(std::make_unique<int>(1));
   auto total = ref.ask(get{});
@@ -246,7 +246,7 @@ TEST(a_handler_that_is_a_task, keeps_its_actor_busy_until_it_ends) {
 }
 
 TEST(a_handler_that_is_a_task, goes_on_on_the_actors_executor) {
-  hand_executor hand;
+  manual_executor hand;
   promise<int> door;
   auto ref = spawn<waiting_room>({.on = hand}, door.get_pending());
   auto answer = ref.ask(slow{});
@@ -345,7 +345,7 @@ TEST(watching_inside_an_actor, an_empty_reference_is_answered_with_a_crash_and_i
 }
 
 TEST(a_piped_answer, comes_as_a_message_even_when_the_mailbox_is_full) {
-  hand_executor hand;
+  manual_executor hand;
   promise<int> door;
   auto ref = spawn<nurse>({.mailbox = 1, .on = hand});
   ref.tell(door.get_pending());

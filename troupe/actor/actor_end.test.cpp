@@ -4,7 +4,7 @@
 
 #include <functional>
 #include <stdexcept>
-#include <troupe/actor/internal/hand_executor.hpp>
+#include <troupe/actor/internal/manual_executor.hpp>
 #include <troupe/actor/spawn.hpp>
 #include <troupe/actor/stage.hpp>
 #include <troupe/async/promise.hpp>
@@ -12,7 +12,7 @@
 namespace troupe {
 namespace {
 
-using testing::hand_executor;
+using testing::manual_executor;
 using log = std::vector<std::string>;
 
 struct note {
@@ -52,7 +52,7 @@ struct diarist {
 };
 
 TEST(an_orderly_stop, handles_what_was_queued_refuses_what_comes_later_and_says_goodbye) {
-  hand_executor hand;
+  manual_executor hand;
   log diary;
   auto ref = spawn<diarist>({.on = hand}, diary, "a");
   ref.tell(note{"first"});
@@ -81,7 +81,7 @@ TEST(stopping, twice_or_after_the_end_is_answered_too) {
 }
 
 TEST(a_kill, drops_the_queue_and_answers_everybody_stopped) {
-  hand_executor hand;
+  manual_executor hand;
   log diary;
   auto ref = spawn<diarist>({.on = hand, .name = "victim"}, diary, "a");
   ref.tell(note{"never"});
@@ -161,7 +161,7 @@ TEST(a_kill, of_a_handler_that_hangs_on_another_thread_reports_the_end_and_the_o
 }
 
 TEST(an_actor_that_leaves, refuses_what_is_queued) {
-  hand_executor hand;
+  manual_executor hand;
   log diary;
   auto ref = spawn<diarist>({.on = hand}, diary, "a");
   ref.tell(leave_now{});
@@ -190,7 +190,7 @@ TEST(a_crash, calls_the_hook_with_the_reason) {
 }
 
 TEST(an_actor_nobody_refers_to, stops_when_it_has_handled_its_messages) {
-  hand_executor hand;
+  manual_executor hand;
   log diary;
   {
     auto ref = spawn<diarist>({.on = hand}, diary, "a");
@@ -341,12 +341,12 @@ TEST(a_stage, stops_its_actors_last_spawned_first) {
   EXPECT_EQ(diary.size(), 5u);
 }
 
-TEST(a_stage, kills_what_its_patience_is_too_short_for) {
+TEST(a_stage, kills_what_does_not_end_within_its_close_timeout) {
   log diary;
   promise<void> never, begun;
   ASSERT_TRUE(never.on_cancel([&] { never.set(); }));
   {
-    stage s({.patience = std::chrono::nanoseconds(1)});
+    stage s({.close_timeout = std::chrono::nanoseconds(1)});
     s.spawn<diarist>({}, diary, "a").tell(wait_for{never.get_pending(), [&] { begun.set(); }});
     (void)begun.get_pending().get();
   }
@@ -366,7 +366,7 @@ TEST(references, outlive_stage_and_actor) {
 }
 
 TEST(pendings_and_references, may_be_destroyed_in_any_order) {
-  hand_executor hand;
+  manual_executor hand;
   log diary;
   for (int order = 0; order < 6; ++order) {
     std::optional<actor_ref<diarist>> ref(spawn<diarist>({.on = hand}, diary, "a"));

@@ -12,12 +12,15 @@ namespace troupe {
 
 struct stage::state {
   explicit state(stage_options o)
-      : patience(o.patience), where(o.on.get()), clock(o.clock), bodies(ref<body_count>::adopt(new body_count)) {
+      : close_timeout(o.close_timeout),
+        where(o.on.get()),
+        clock(o.clock),
+        bodies(ref<body_count>::adopt(new body_count)) {
     if (!where) where = &pool.emplace(o.threads);
     if (!clock) clock = &own_clock.emplace();
   }
 
-  const time_span patience;
+  const time_span close_timeout;
   std::optional<thread_pool> pool;
   std::optional<monotonic_clock> own_clock;  // goes first: its last answers may need the pool
   executor* where;
@@ -73,7 +76,7 @@ void stage::own(const actor_handle& actor) {
 void stage::close() noexcept {
   while (const std::optional<actor_handle> actor = state_->take_last()) {
     pending<void> stopped = (*actor)->stop_and_wait(exit_kind::shutdown);
-    if (stopped.get_until(state_->patience.after(now_ns()))) continue;
+    if (stopped.get_until(state_->close_timeout.after(now_ns()))) continue;
     (*actor)->kill();
     (void)stopped.get();
   }

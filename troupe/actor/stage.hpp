@@ -8,10 +8,10 @@
 namespace troupe {
 
 struct stage_options {
-  int threads = 0;                             ///< of the stage's own pool; 0: one per usable core
-  executor_ref on = {};                        ///< use this executor, which outlives the stage, instead of a pool
-  alarm_clock* clock = nullptr;                ///< use this clock, which outlives the stage, instead of the system's
-  time_span patience = time_span::for_ever();  ///< how long `close` waits for each actor before it kills it
+  int threads = 0;               ///< of the stage's own pool; 0: one per usable core
+  executor_ref on = {};          ///< use this executor, which outlives the stage, instead of a pool
+  alarm_clock* clock = nullptr;  ///< use this clock, which outlives the stage, instead of the system's
+  time_span close_timeout = time_span::for_ever();  ///< how long `close` waits for each actor before it kills it
 };
 
 /// Where actors live: owns threads, a clock and the actors spawned on it. They live until they stop or the stage

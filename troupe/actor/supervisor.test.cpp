@@ -5,7 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <stdexcept>
-#include <troupe/actor/internal/hand_executor.hpp>
+#include <troupe/actor/internal/manual_executor.hpp>
 #include <troupe/actor/manual_clock.hpp>
 #include <troupe/actor/spawn.hpp>
 #include <troupe/actor/stage.hpp>
@@ -16,7 +16,7 @@ namespace troupe {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::hand_executor;
+using testing::manual_executor;
 using log = std::vector<std::string>;
 
 struct bump {};
@@ -153,7 +153,7 @@ TEST(restarts, are_forgotten_after_the_period) {
 }
 
 TEST(a_child_between_two_lives, refuses_with_retry_later_and_what_it_had_queued_is_answered) {
-  hand_executor hand, child_hand;
+  manual_executor hand, child_hand;
   manual_clock clock;
   log diary;
   auto made = supervise<worker>("w", {.on = child_hand}, &diary);
@@ -204,7 +204,7 @@ TEST(a_killed_supervisor, starts_nobody_and_forgets_nobody_any_more) {
 }
 
 TEST(a_killed_supervisor, does_not_start_the_next_child) {
-  hand_executor hand;
+  manual_executor hand;
   manual_clock clock;
   actor_ref<supervisor> top;
   log diary;

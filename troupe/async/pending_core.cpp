@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/async/kept_continuations.hpp>
+#include <troupe/async/deferred_continuations.hpp>
 #include <troupe/async/pending_core.hpp>
 #include <troupe/base/clock.hpp>
 
@@ -60,7 +60,7 @@ void pending_core::finish() noexcept {
   }
   if (before & continued_bit) {
     if (waiter_) waiter_->interest_met(*this);
-    kept_continuations::post(*continuation_);
+    deferred_continuations::post(*continuation_);
   }
 }
 

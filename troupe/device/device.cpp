@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <troupe/async/kept_continuations.hpp>
+#include <troupe/async/deferred_continuations.hpp>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/device/internal/core.hpp>
@@ -100,12 +100,12 @@ memory_range allocate(device_core& core, memory_kind kind, extent count, std::si
   const extent bytes = count * element_bytes;
   device_memory& memory = core.memory();
   auto refused = [&](std::string text) {
-    return memory_range{memory.stillborn(0, error(reaction::caller_bug, "memory", std::move(text))), 0, 0};
+    return memory_range{memory.failed_buffer(0, error(reaction::caller_bug, "memory", std::move(text))), 0, 0};
   };
   if (bytes.overflowed()) return refused("alloc: the size does not fit 64 bits");
   if (bytes < 1) return refused("alloc: " + too_few(count, element_bytes));
   const auto n = static_cast<std::uint64_t>(bytes.value());
-  if (core.refusing()) return {memory.stillborn(n, core.refusal()), 0, n};  // nobody could ever use it
+  if (core.refusing()) return {memory.failed_buffer(n, core.refusal()), 0, n};  // nobody could ever use it
   if (o.sealable && kind != memory_kind::device)
     return refused(
         "alloc_host: sealable is true, but the application itself can write a host_buffer whenever it likes; use "
@@ -117,7 +117,7 @@ memory_range allocate(device_core& core, memory_kind kind, extent count, std::si
   }
   if (!made) {
     memory.count_failure(kind);
-    return {memory.stillborn(n, made.error()), 0, n};
+    return {memory.failed_buffer(n, made.error()), 0, n};
   }
   const std::uint64_t address = (*made)->address;
   const memory_range r{std::move(*made), address, n};
@@ -140,8 +140,8 @@ memory_range device::alloc_managed_bytes(extent count, std::size_t element_bytes
   const extent bytes = count * element_bytes;
   device_memory& memory = core_->memory();
   const auto refused = [&](std::string text) {
-    return memory_range{memory.stillborn(0, error(reaction::caller_bug, "memory", "alloc_managed: " + std::move(text))),
-                        0, 0};
+    return memory_range{
+        memory.failed_buffer(0, error(reaction::caller_bug, "memory", "alloc_managed: " + std::move(text))), 0, 0};
   };
   if (bytes.overflowed()) return refused("the size does not fit 64 bits");
   if (bytes < 1) return refused(too_few(count, element_bytes));
@@ -152,7 +152,7 @@ memory_range device::alloc_managed_bytes(extent count, std::size_t element_bytes
   auto made = core_->make_managed(n, o.quota);
   if (!made) {
     memory.count_failure(memory_kind::device);
-    return {memory.stillborn(n, made.error()), 0, n};
+    return {memory.failed_buffer(n, made.error()), 0, n};
   }
   if (o.zeroed)
     (void)tell(memory::fill{.target = out<std::byte>(*made), .bytes = bytes, .pattern = {}, .pattern_bytes = 1});
@@ -169,14 +169,14 @@ memory_range device::alloc_sent(extent bytes) const { return allocate(*core_, me
 
 pending<std::uint64_t> device::ping(std::uint64_t value) const { return ask(memory::ping{.value = value}); }
 pending<void> device::sync() const {
-  if (!core_->downloads_under_way()) [[likely]]
+  if (!core_->downloads().under_way()) [[likely]]
     return ask(memory::fence{});
   auto all = new_answer(core_), fence = new_answer(core_);
   const memory::fence r;
   checker c(r, owner(), generation());
   core_->submit(detail::info_of<memory::fence>, &r, c, fence.get(), &all->link, {}, scope_);
   when_answered(fence, [core = core_, all](const result<void>& done) {
-    core->answer_after_downloads(all->link.ticket, done, all);
+    core->downloads().answer_after(all->link.ticket, done, all);
   });
   return pending<void>(std::move(all));
 }
@@ -289,7 +289,7 @@ void device::download_bytes(const memory_range& from, pending_core& state, reque
     checker c(r, owner(), generation());
     r.check(c);
     core_->submit(detail::info_of<memory::download>, &r, c, answer.get(), &link, o, scope_);
-    if (link.ticket != 0) core_->download_begins(link.ticket);
+    if (link.ticket != 0) core_->downloads().begin(link.ticket);
     when_answered(answer,
                   [core = core_.get(), ticket = link.ticket, held, where, finish, stage](const result<void>& done) {
                     std::byte* to = done ? where(*held, stage.bytes) : nullptr;
@@ -300,7 +300,7 @@ void device::download_bytes(const memory_range& from, pending_core& state, reque
                       const error why = done ? no_room(stage.bytes) : done.error();
                       finish(*held, &why);
                     }
-                    core->download_ends(ticket);
+                    core->downloads().end(ticket);
                   });
     return;
   }
@@ -330,7 +330,7 @@ void device::download_bytes(const memory_range& from, pending_core& state, reque
   auto moving = std::make_shared<transfer>(stage.owner, plan, to, std::move(held), finish);
   core_->submit(detail::info_of<memory::stream_out>, &r, c, answer.get(), &link, o, scope_, stage.owner);
   moving->ticket = link.ticket;
-  if (link.ticket != 0) core_->download_begins(link.ticket);
+  if (link.ticket != 0) core_->downloads().begin(link.ticket);
   core_->add_transfer(moving);
   when_answered(answer, [moving](const result<void>& done) { moving->request_answered(done); });
   core_->drive();

@@ -35,7 +35,7 @@ struct alloc_options {
 };
 
 /// A part of a block, and what a request does with it.
-struct judged_access {
+struct checked_access {
   memory_range where;
   access_mode mode;
 };
@@ -87,11 +87,11 @@ class device {
   /// What the request would touch, or why it would be refused now; without a look at what may be different when it is
   /// sent: whether an operand is stale or sealed. For whoever keeps requests to have them run later.
   template <request R>
-  result<std::vector<judged_access>> judge(const R& r) const {
+  result<std::vector<checked_access>> check_for_later(const R& r) const {
     checker c(r, owner(), generation());
     r.check(c);
     if (const auto& why = c.finish_for_later()) return *why;
-    std::vector<judged_access> out;
+    std::vector<checked_access> out;
     for (const operand_use& u : c.uses())
       out.push_back({{u.range->owner, u.touched.begin, u.touched.end - u.touched.begin}, u.touched.mode});
     return out;

@@ -12,14 +12,14 @@ result<addressed_memory> device::address_range(const memory_range& r) const { re
 memory_range device::import_range(shared_memory from, std::size_t element_bytes, std::size_t alignment) const {
   const std::uint64_t bytes = from.bytes;
   auto made = core_->import_memory(std::move(from), element_bytes, alignment);
-  if (!made) return {core_->memory().stillborn(bytes, made.error()), 0, bytes};
+  if (!made) return {core_->memory().failed_buffer(bytes, made.error()), 0, bytes};
   return std::move(*made);
 }
 
 memory_range device::adopt_range(std::byte* data, extent bytes, std::size_t alignment,
                                  std::shared_ptr<const void> keep) const {
   auto made = core_->adopt_memory(data, bytes, alignment, std::move(keep));
-  if (!made) return {core_->memory().stillborn(0, made.error()), 0, 0};
+  if (!made) return {core_->memory().failed_buffer(0, made.error()), 0, 0};
   return std::move(*made);
 }
 

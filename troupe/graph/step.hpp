@@ -43,11 +43,11 @@ class step {
   /// With its operands elsewhere; null when none of them moves.
   virtual result<std::shared_ptr<const step>> rebound(const device& gpu, const rebinding& r) const = 0;
 
-  const std::vector<judged_access>& accesses() const noexcept { return accesses_; }
+  const std::vector<checked_access>& accesses() const noexcept { return accesses_; }
   const std::vector<std::shared_ptr<kernel::program_core>>& programs() const noexcept { return programs_; }
 
  protected:
-  std::vector<judged_access> accesses_;
+  std::vector<checked_access> accesses_;
   std::vector<std::shared_ptr<kernel::program_core>> programs_;
 };
 
@@ -147,7 +147,7 @@ class recorded_step final : public step {
   static result<std::shared_ptr<const step>> make(const device& gpu, const R& r) {
     if (const std::string why = detail::why_not_recorded(r); !why.empty())
       return detail::refusal(name_of<R>(), "cannot be part of a graph, because " + why, reaction::unsupported);
-    auto touched = gpu.judge(r);
+    auto touched = gpu.check_for_later(r);
     if (!touched) return touched.error();
     auto out = std::make_shared<recorded_step>(r);
     out->accesses_ = std::move(*touched);

@@ -3,18 +3,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <span>
+#include <troupe/base/bytes.hpp>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/jit/internal/compiler_options.hpp>
 #include <troupe/jit/internal/recipe_codec.hpp>
-#include <troupe/kernel/internal/bytes.hpp>
 #include <troupe/request/describe.hpp>
 
 namespace troupe::jit {
 namespace {
-
-using kernel::byte_reader;
-using kernel::byte_writer;
 
 constexpr std::uint64_t most_source_bytes = std::uint64_t{64} << 20, least_log_bytes = 256,
                         most_log_bytes = std::uint64_t{16} << 20;

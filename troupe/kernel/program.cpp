@@ -54,7 +54,7 @@ program_core::program_core(const device& gpu, std::string name, error why)
   const memory_range& all = any.memory();
   // When there is not even that much memory, this reason came first.
   const block_ref never =
-      all.address == 0 ? all.owner : all.owner->owner->stillborn(program_root::bytes, std::move(why));
+      all.address == 0 ? all.owner : all.owner->owner->failed_buffer(program_root::bytes, std::move(why));
   root_ = state_ = state_and_log_ = recipe_ = {never, 0, program_root::bytes};
 }
 

@@ -9,7 +9,7 @@ namespace troupe::detail {
 namespace {
 
 memory_range refused(const memory_range& range, std::uint64_t bytes, std::string text) {
-  return {range.owner->owner->stillborn(bytes, error(reaction::caller_bug, "memory", std::move(text))), 0, bytes};
+  return {range.owner->owner->failed_buffer(bytes, error(reaction::caller_bug, "memory", std::move(text))), 0, bytes};
 }
 
 // What a slice of this many elements calls its size, whether it can be had or not.

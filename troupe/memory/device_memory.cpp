@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <span>
 #include <string>
-#include <troupe/async/kept_continuations.hpp>
+#include <troupe/async/deferred_continuations.hpp>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/memory/device_memory.hpp>
@@ -344,7 +344,7 @@ void device_memory::count_failure(memory_kind kind) noexcept {
   ++pool_for(kind, false).failed;
 }
 
-block_ref device_memory::stillborn(std::uint64_t bytes, error cause) {
+block_ref device_memory::failed_buffer(std::uint64_t bytes, error cause) {
   auto* b = new owned_block;
   b->owner = this;
   b->bytes = bytes;

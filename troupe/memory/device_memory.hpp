@@ -97,7 +97,7 @@ class device_memory final : public memory_owner {
   result<block_ref> attach(memory_kind kind, std::uint64_t bytes, file_descriptor memory, bool read_only);
   /// For the statistics: whoever asked gets nothing, also after a second try.
   void count_failure(memory_kind kind) noexcept;
-  block_ref stillborn(std::uint64_t bytes, error cause) override;
+  block_ref failed_buffer(std::uint64_t bytes, error cause) override;
   /// The device turned out to have so much.
   void set_device_limit(std::uint64_t bytes) noexcept;
   /// Gives unused segments back to the system; answers how many bytes.

@@ -347,7 +347,7 @@ TEST_F(device_blocks, outlive_their_device) {
   counting_source source;
   device_memory* memory = device_memory::make(source, {.device_bytes = mib, .host_bytes = mib});
   block_ref kept = *memory->allocate(memory_kind::device, 100, 256, {});
-  block_ref stillborn = memory->stillborn(5, error(reaction::caller_bug, "test", "never was"));
+  block_ref stillborn = memory->failed_buffer(5, error(reaction::caller_bug, "test", "never was"));
   memory->lose(salvage::strict, 9, error(reaction::stopped, "test", "closed"));
   memory->renew(*kept.get());
   memory->abandon();

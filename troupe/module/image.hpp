@@ -21,7 +21,7 @@ struct load_options {
 };
 
 /// Loads an image: of `jit::program::image`, or of a file. On the host engine it is an ELF shared object as
-/// troupe/kernel/host/image.h describes it, whose code is trusted; on a GPU a cubin, a fatbin or PTX. The bytes are
+/// troupe/cuda_on_host/image.h describes it, whose code is trusted; on a GPU a cubin, a fatbin or PTX. The bytes are
 /// copied.
 image load(const device& gpu, std::span<const std::byte> bytes, load_options options = {});
 

@@ -95,7 +95,7 @@ class memory_owner {
   /// A request that should have written [begin, end) was refused: what is there is not what was promised.
   virtual void mark_refused(block& b, std::uint64_t begin, std::uint64_t end, const error& cause) = 0;
   /// A block without memory: every use of it is refused with `cause`. What a failed allocation or a wrong slice gives.
-  virtual block_ref stillborn(std::uint64_t bytes, error cause) = 0;
+  virtual block_ref failed_buffer(std::uint64_t bytes, error cause) = 0;
 
  protected:
   ~memory_owner() = default;

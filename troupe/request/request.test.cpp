@@ -114,7 +114,7 @@ struct fake_owner final : memory_owner {
                                 .request = {"test.first", 1}});
   }
   void mark_refused(block&, std::uint64_t, std::uint64_t, const error&) override {}
-  block_ref stillborn(std::uint64_t, error) override { return {}; }
+  block_ref failed_buffer(std::uint64_t, error) override { return {}; }
   int recycled = 0, renewed = 0;
   std::uint64_t stale_begin = 0, stale_end = 0;
   std::optional<error> last;

@@ -6,19 +6,23 @@
 #include <map>
 #include <mutex>
 #include <thread>
-#include <troupe/async/kept_continuations.hpp>
+#include <troupe/async/deferred_continuations.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/device/device.hpp>
 #include <troupe/device/internal/address_space.hpp>
+#include <troupe/device/internal/continuation_queue.hpp>
 #include <troupe/device/internal/control_loop.hpp>
-#include <troupe/device/internal/event_stream.hpp>
+#include <troupe/device/internal/device_news.hpp>
+#include <troupe/device/internal/download_tracker.hpp>
+#include <troupe/device/internal/last_of.hpp>
 #include <troupe/device/internal/ledger.hpp>
+#include <troupe/device/internal/milestone.hpp>
 #include <troupe/device/internal/peer_channel.hpp>
 #include <troupe/device/internal/quarantine.hpp>
-#include <troupe/device/internal/room_answer.hpp>
+#include <troupe/device/internal/room_queue.hpp>
 #include <troupe/device/internal/supervisor.hpp>
 #include <troupe/device/internal/worker_link.hpp>
-#include <troupe/memory/copy_crew.hpp>
+#include <troupe/memory/copy_threads.hpp>
 #include <troupe/memory/device_memory.hpp>
 #include <troupe/memory/staging.hpp>
 
@@ -100,16 +104,11 @@ class device_core final : public waiter,
   // failures.cpp
   void cancel(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how = reaction::retry_later) noexcept;
 
-  // downloads.cpp
-  void add_transfer(std::shared_ptr<transfer> t);
-  /// A download is complete for the worker before the application has copied the data to its place: these say where
-  /// that is still to be done.
-  void download_begins(std::uint64_t ticket);
-  void download_ends(std::uint64_t ticket) noexcept;
-  bool downloads_under_way() const noexcept { return downloads_count_.load(std::memory_order_seq_cst) != 0; }
-  /// Answers when the downloads that were queued before `ticket` have ended, well or not: only then is nothing written
-  /// to their places any more.
-  void answer_after_downloads(std::uint64_t ticket, const result<void>& with, ref<pending_state<void>> answer);
+  download_tracker& downloads() noexcept { return downloads_; }
+  void add_transfer(std::shared_ptr<transfer> t) {
+    downloads_.add(std::move(t));
+    wake_reactor();
+  }
 
   // opening.cpp
   void start();
@@ -131,7 +130,7 @@ class device_core final : public waiter,
   bool refusing() const noexcept { return refusing_.load(std::memory_order_acquire); }
   void on_time(std::uint64_t tag) override;
 
-  // inquest.cpp
+  // fault_analysis.cpp
   std::shared_ptr<event_stream> watch();
   std::shared_ptr<const fault_record> last_fault();
 
@@ -181,7 +180,7 @@ class device_core final : public waiter,
   void seal_begins() noexcept { seals_begun_.fetch_add(1, std::memory_order_seq_cst); }
   std::uint64_t last_ticket() const noexcept override { return commands_ ? commands_->newest_ticket() : 0; }
   device_memory& memory() noexcept { return *memory_; }
-  copy_crew& copies() noexcept { return copies_; }
+  copy_threads& copies() noexcept { return copies_; }
 
   const device_options& options() const noexcept { return options_; }
   const std::string& name() const noexcept { return options_.name; }
@@ -189,7 +188,7 @@ class device_core final : public waiter,
   /// Lines "key value": what the device is, where it is not the host. Empty until a worker was ready.
   std::string description() const;
 
-  // figures.cpp
+  // statistics.cpp
   device_hardware hardware();
   std::vector<lane_statistics> lanes() const;
   int worker_pid() const noexcept { return worker_pid_.load(); }
@@ -224,7 +223,7 @@ class device_core final : public waiter,
 
    private:
     device_core& core_;
-    std::optional<kept_continuations> kept_;
+    std::optional<deferred_continuations> kept_;
   };
 
   /// Keeps everybody else from collecting. Who came to do so meanwhile has left a note, and is stood in for.
@@ -257,12 +256,8 @@ class device_core final : public waiter,
   error why_no_slot(const request_scope* scope) const;
   void let_go_of_outputs(ledger_entry& e, std::byte* record, const checker& checked, const request_info& info);
 
-  // room.cpp; the first with drive_lock_ held, the others on the control loop
+  // room.cpp; with drive_lock_ held
   void answer_room();
-  void stop_room_of(const request_scope& scope, const error& why);
-  std::int64_t stop_overdue_room(std::int64_t now);
-  template <class Which>
-  void give_up_room(const Which& which, const error& why);
 
   // identity.cpp: requests that have brought workers down
   request_identity identify(std::uint32_t slot, std::uint64_t& may_look_at);
@@ -283,8 +278,8 @@ class device_core final : public waiter,
   void look_at_running();
   bool runs_too_long(std::uint32_t slot, std::int64_t now, const running_requests& running, std::int64_t& look_again);
   error has_overrun(std::uint32_t slot);
-  void watch_heart();
-  void feel_heart();
+  void watch_heartbeat();
+  void check_heartbeat();
 
   // drive.cpp; with drive_lock_ held, but for the last
   void collect();
@@ -327,8 +322,8 @@ class device_core final : public waiter,
   bool is_impossible(std::uint64_t word, std::uint32_t slot, std::uint64_t ticket) const noexcept;
   bool has_started(std::uint32_t slot, std::uint64_t ticket) const noexcept;
 
-  // inquest.cpp; the first with drive_lock_ held
-  std::shared_ptr<fault_record> hold_inquest(const device_supervisor::action& death, const open_requests& open);
+  // fault_analysis.cpp; the first with drive_lock_ held
+  std::shared_ptr<fault_record> analyse_fault(const device_supervisor::action& death, const open_requests& open);
   static std::string name_for_files(std::string device);
   std::string gpu_core_of(int worker) const;
   std::optional<std::uint32_t> find_culprit(const open_requests& open, fault_record& record) const;
@@ -336,11 +331,10 @@ class device_core final : public waiter,
   void complete(const std::shared_ptr<fault_record>& record);
   void publish(const std::shared_ptr<fault_record>& record);
   void emit(event_kind kind, std::optional<error> cause = {}, time_span took = {});
-  void end_watches();
 
   // reactor.cpp
   void hand_over(job* first) noexcept;
-  void run_handed() noexcept;
+  void post_continuations() noexcept;
   bool on_reactor() const noexcept { return reacting_ == this; }
   bool shares_core() noexcept;
   bool news() const noexcept;
@@ -348,34 +342,28 @@ class device_core final : public waiter,
   void wake_reactor() noexcept;
   void react() noexcept;
 
-  // downloads.cpp
-  bool pump_transfers() noexcept;
-  bool transfer_has_data() const noexcept;
-  bool downloads_before(std::uint64_t ticket) const noexcept;
-
   // lifecycle.cpp; on the control loop, but for the first, which is called with drive_lock_ held
   void look_whether_drained() noexcept;
-  enum timer : std::uint64_t { deadlines, running, heart, supervision, harmless, quarantined_requests };
+  enum timer : std::uint64_t { deadlines, running, heartbeat, supervision, quiesced, quarantined_requests };
   void feed(device_supervisor::event e);
   void carry_out(const device_supervisor::action& a);
-  struct milestone {
-    std::optional<result<void>> outcome;
-    std::vector<ref<pending_state<void>>> waiters;
-    std::size_t prune_at = 16;
-  };
-  void reach(milestone& m, result<void> what);
-  pending<void> watch_for(milestone& m);
-  void answer_at(milestone& m, ref<pending_state<void>> answer);
+  void launch_or_tell(worker_id id);
+  void serve_or_tell(worker_id id);
+  void accept_again();
+  void refuse_from_now_on(const error& why);
+  void cancel_queued_requests();
+  void answer_with_the_end(const device_supervisor::action& a);
+  void come_to_the_end(const std::optional<error>& why);
 
   // workers.cpp; on the control loop
   result<void> launch(worker_id id);
   worker_link* link_of(worker_id id) noexcept;
   void warm_up_standbys(const std::string& library);
   void learn_memory_limit();
-  void look_for_harmless();
-  bool hear(worker_link& link);
-  void take_in(worker_link& link, const worker_link::news& n);
-  void hear_all();
+  void check_quiesced();
+  bool receive(worker_link& link);
+  void handle_message(worker_link& link, const worker_link::news& n);
+  void receive_all();
   bool has_ended(worker_link& link);
   bool see_an_end();
   void forget(worker_id id);
@@ -395,7 +383,7 @@ class device_core final : public waiter,
                    const call_options& options, const std::shared_ptr<request_scope>& scope, ref<peer_answer> answer);
   void hide_from_peers(const std::shared_ptr<const memory_file>& file) noexcept;
 
-  // figures.cpp
+  // statistics.cpp
   std::uint64_t ask_for_free_bytes(std::int64_t now);
 
   // segments.cpp
@@ -411,7 +399,7 @@ class device_core final : public waiter,
   result<void> tell_all(Send&& send, Missed&& missed);
   void must_not_serve(worker_link& link, const error& why);
   result<file_descriptor> ask_a_worker(
-      const std::function<result<file_descriptor>(memory_maker&, std::int64_t deadline_ns)>& ask);
+      const std::function<result<file_descriptor>(allocation_client&, std::int64_t deadline_ns)>& ask);
 
   // recovery.cpp; on the control loop
   void sort_out(const device_supervisor::action& death);
@@ -450,9 +438,11 @@ class device_core final : public waiter,
   std::mutex drive_lock_;
   open_requests failing_;  // what `fail` was called for, and `answer_failures` not yet
   std::atomic<bool> drive_again_{false};
-  std::array<std::pair<std::uint64_t, std::string_view>, 64>
-      nameless_{};  // the most recent requests that no engine knew, by ticket
-  std::size_t nameless_count_ = 0;
+  struct unknown_request {
+    std::uint64_t ticket;
+    std::string_view label;
+  };
+  last_of<unknown_request, 64> nameless_;                     // requests that no engine knew
   std::vector<std::pair<std::uint64_t, error>> peer_causes_;  // of the most recent copies that another device failed
   std::array<std::uint64_t, max_lanes> retired_{};
   std::atomic<std::uint64_t> retired_total_{0};          // by lanes, whose counters are compared with it
@@ -461,8 +451,7 @@ class device_core final : public waiter,
     std::uint64_t ticket;
     const request_info* info;
   };
-  std::array<recent, 64> recent_{};  // the last that were answered, under the lock
-  std::size_t recent_count_ = 0;
+  last_of<recent, 16> recent_;  // that were answered
   std::atomic<bool> violated_{false};
   bool unserved_ = false;  // the last worker has been sorted out, and none has served since
   bool believed_ = true;   // what the last worker said about requests that it did not finish
@@ -478,25 +467,12 @@ class device_core final : public waiter,
   std::atomic<bool> has_cancelled_{false};
   std::atomic<std::int64_t> next_deadline_{no_deadline};  // of a request's time-out: the loop looks then
   std::atomic<std::int64_t> next_look_{no_deadline};      // at what runs, for how long it has
-  std::atomic<bool> heart_watched_{false};
-  std::atomic<std::uint32_t> room_waiters_{0};  // threads that wait for a free slot
-  std::mutex room_lock_;
-  std::vector<ref<room_answer>> room_;  // and answers that do, in order
-  std::atomic<bool> room_wanted_{false};
+  std::atomic<bool> heartbeat_watched_{false};
+  std::atomic<std::uint32_t> room_waiters_{0};    // threads that wait for a free slot
+  room_queue room_;                               // and answers that do
   std::atomic<std::uint32_t> reactor_asleep_{0};  // on idle_epoch, or about to be
   std::atomic<std::int64_t> interest_{0};         // answers that no blocked thread waits for
-  mutable std::mutex transfer_lock_;
-  std::vector<std::shared_ptr<transfer>> transfers_;
-  std::atomic<bool> has_transfers_{false};
-  struct after_downloads {
-    std::uint64_t ticket;
-    result<void> with;
-    ref<pending_state<void>> answer;
-  };
-  mutable std::mutex downloads_lock_;
-  std::vector<std::uint64_t> downloads_;  // tickets
-  std::vector<after_downloads> after_downloads_;
-  std::atomic<std::size_t> downloads_count_{0};
+  download_tracker downloads_{copies_};
   int cores_;
   std::mutex hardware_lock_;
   device_hardware hardware_;        // as it was seen last
@@ -505,11 +481,7 @@ class device_core final : public waiter,
   std::atomic<bool> reactor_ends_{false};
   std::thread reactor_;
   static thread_local const device_core* reacting_;  // whose reactor this thread is
-  std::mutex handed_lock_;
-  job* handed_ = nullptr;  // continuations to be posted
-  job** handed_end_ = &handed_;
-  std::atomic<bool> has_handed_{false};
-  bool reactor_gone_ = true;  // there is none yet
+  continuation_queue continuations_;
 
   // memory
   device_memory* memory_ = nullptr;
@@ -517,8 +489,8 @@ class device_core final : public waiter,
   std::uint64_t memory_begin_ = 0, memory_end_ = 0;
 
   // lifecycle, on the control loop
-  const bool apart_;  // device memory is the workers' to make
-  copy_crew copies_;  // to and from staging blocks of such a device
+  const bool workers_allocate_;  // device memory is the workers' to make
+  copy_threads copies_;          // to and from staging blocks of such a device
   spin_experience spin_for_answers_, spin_for_room_;
   device_supervisor supervisor_;
   std::shared_ptr<const region> region_;
@@ -546,12 +518,10 @@ class device_core final : public waiter,
   std::vector<block_ref> thread_uses_;                // what a worker that is a thread may use until it ends
   std::atomic<bool> drained_told_{false};
   std::optional<std::int64_t> armed_tick_;
-  mutable std::mutex watch_lock_;
   milestone ready_, stopped_;
+  mutable std::mutex description_lock_;
   std::string engines_, description_;
-  std::vector<std::weak_ptr<event_stream>> watches_;
-  bool nothing_more_ = false;  // no event will come
-  std::shared_ptr<const fault_record> last_fault_;
+  device_news news_;
   std::atomic<std::uint64_t> faults_{0};
   quarantine quarantine_;
   bool quarantine_armed_ = false;  // the control loop's: there is a timer

@@ -36,7 +36,11 @@ bool device_core::drive() noexcept {
     }
     again = mine && drive_again_.load(std::memory_order_seq_cst);
     // When a transfer is over, a device that closes may have nothing left to wait for.
-    if (has_transfers_.load(std::memory_order_relaxed)) again |= pump_transfers();
+    if (downloads_.has_transfers(std::memory_order_relaxed)) {
+      const download_tracker::progress moved = downloads_.advance();
+      if (moved.impossible) violated("a download's counter");
+      again |= moved.some_ended;
+    }
   }
   return mine;
 }
@@ -68,7 +72,7 @@ void device_core::collect() {
     answer_failures();
   }
   if (dead_.load(std::memory_order_seq_cst)) answer_everything();
-  if (room_wanted_.load(std::memory_order_seq_cst)) [[unlikely]]
+  if (!room_.empty()) [[unlikely]]
     answer_room();
   if (closing_.load(std::memory_order_seq_cst)) look_whether_drained();
 }
@@ -80,7 +84,7 @@ void device_core::settle(std::uint32_t slot, const error* why, bool retires) noe
   e.answered = true;
   completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // under the lock
   if (why != nullptr) failed_.store(failed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  recent_[recent_count_++ % recent_.size()] = {e.ticket.load(std::memory_order_relaxed), e.info};
+  recent_.add({e.ticket.load(std::memory_order_relaxed), e.info});
   pending_core* const to = std::exchange(e.answer, nullptr);
   const request_info* const info = e.info;
   std::array<std::byte, max_reply_bytes> reply;
@@ -135,12 +139,12 @@ void device_core::name_cause(protocol::parsed_report& report, const request_info
   if (!cause.name.empty()) return;
   if (cause.ticket == report.head.ticket) {
     cause.name = info.label;
-    nameless_[nameless_count_++ % nameless_.size()] = {cause.ticket, info.label};
+    nameless_.add({cause.ticket, info.label});
     return;
   }
-  const auto known =
-      std::find_if(nameless_.begin(), nameless_.end(), [&](const auto& n) { return n.first == cause.ticket; });
-  cause.name = known != nameless_.end() ? known->second : "an unknown request";
+  const unknown_request* const known =
+      nameless_.find([&](const unknown_request& n) { return n.ticket == cause.ticket; });
+  cause.name = known != nullptr ? known->label : "an unknown request";
 }
 
 void device_core::will_settle(std::uint32_t slot) noexcept {

@@ -39,13 +39,13 @@ result<std::unique_ptr<worker_link>> launched_worker::make(std::uint32_t id, enu
   link->addresses_ = std::move(addresses);
   link->socket_ = std::move(pair.ours);
   link->theirs_ = std::move(pair.theirs);
-  link->maker_ = std::make_shared<memory_maker>(std::move(asking.ours));
+  link->maker_ = std::make_shared<allocation_client>(std::move(asking.ours));
   link->makers_ = std::move(asking.theirs);
   return std::unique_ptr<worker_link>(std::move(link));
 }
 
 launched_worker::~launched_worker() {
-  outbox_.end();
+  send_queue_.end();
   socket_ = {};  // the worker takes this for the end of the application
   if (thread_.joinable()) thread_.join();
 }
@@ -88,7 +88,7 @@ result<void> launched_worker::send_memory(protocol::message kind, const protocol
   protocol::control_message m{};
   m.kind = kind;
   m.memory = place;
-  return outbox_.post(protocol::packet_of(m), std::move(file), in_a_second());
+  return send_queue_.post(protocol::packet_of(m), std::move(file), in_a_second());
 }
 
 result<void> launched_worker::send_map(std::uint64_t address, const std::shared_ptr<const memory_file>& memory,
@@ -118,20 +118,20 @@ result<void> launched_worker::send_serve(const protocol::service& s) {
   protocol::control_message m{};
   m.kind = protocol::message::serve;
   m.serving = s;
-  return outbox_.post(protocol::packet_of(m), {}, in_a_second());
+  return send_queue_.post(protocol::packet_of(m), {}, in_a_second());
 }
 
 void launched_worker::send_stop() noexcept {
   // One that cannot take it is killed when its time is over.
-  (void)outbox_.post(message_of(protocol::message::stop), {}, in_a_second());
+  (void)send_queue_.post(message_of(protocol::message::stop), {}, in_a_second());
 }
 
-void launched_worker::send_ping() noexcept { (void)outbox_.post_at_once(message_of(protocol::message::ping)); }
+void launched_worker::send_ping() noexcept { (void)send_queue_.post_at_once(message_of(protocol::message::ping)); }
 
-bool launched_worker::send_look() noexcept { return outbox_.post_at_once(message_of(protocol::message::look)); }
+bool launched_worker::send_look() noexcept { return send_queue_.post_at_once(message_of(protocol::message::look)); }
 
 result<void> launched_worker::send_load(const std::string& library) {
-  return outbox_.post(message_of(protocol::message::load, library), {}, in_a_second());
+  return send_queue_.post(message_of(protocol::message::load, library), {}, in_a_second());
 }
 
 void launched_worker::kill() noexcept {
@@ -153,7 +153,7 @@ worker_link::news launched_worker::receive() {
   std::string& text = heard->text;
   protocol::make_printable(text);
   if (m.kind == protocol::message::ready) {
-    if (auto ok = outbox_.deliver(); !ok) return {news::kind::failed, ok.error().text(), ok.error().reaction()};
+    if (auto ok = send_queue_.deliver(); !ok) return {news::kind::failed, ok.error().text(), ok.error().reaction()};
     return {news::kind::ready, std::move(text), reaction::fatal};
   }
   if (m.kind == protocol::message::pong) return {news::kind::alive, {}, reaction::fatal};
@@ -173,7 +173,7 @@ bool launched_worker::ends_by(std::int64_t deadline_ns) noexcept {
 
 // All its threads have left their memory, which is the first thing to go; what takes long comes after: giving back what
 // drivers hold for it.
-bool launched_worker::is_harmless() const noexcept {
+bool launched_worker::is_quiesced() const noexcept {
   if (!process_) return false;
   const std::string path = cat("/proc/", process_->pid(), "/statm");
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), &std::fclose);

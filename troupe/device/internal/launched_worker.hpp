@@ -4,7 +4,7 @@
 
 #include <thread>
 #include <troupe/channel/control_socket.hpp>
-#include <troupe/device/internal/outbox.hpp>
+#include <troupe/device/internal/send_queue.hpp>
 #include <troupe/device/internal/worker_link.hpp>
 
 namespace troupe {
@@ -35,10 +35,10 @@ class launched_worker final : public worker_link {
   std::optional<exit_status> ended() noexcept override;
   bool ends_by(std::int64_t deadline_ns) noexcept override;
   bool has_ended(std::int64_t deadline_ns) noexcept override;
-  bool is_harmless() const noexcept override;
+  bool is_quiesced() const noexcept override;
 
   std::uint32_t id() const noexcept override { return id_; }
-  std::shared_ptr<memory_maker> maker() const noexcept override { return maker_; }
+  std::shared_ptr<allocation_client> maker() const noexcept override { return maker_; }
   const std::shared_ptr<const memory_file>& channel() const noexcept override { return channel_; }
   int socket_fd() const noexcept override { return socket_.fd(); }
   int exit_fd() const noexcept override { return process_ ? process_->pidfd() : -1; }
@@ -55,8 +55,8 @@ class launched_worker final : public worker_link {
   std::shared_ptr<const memory_file> channel_;
   bool gone_ = false;
   control_socket socket_, theirs_, makers_;  // the last two are the worker's ends
-  outbox outbox_{socket_};
-  std::shared_ptr<memory_maker> maker_;
+  send_queue send_queue_{socket_};
+  std::shared_ptr<allocation_client> maker_;
   std::optional<process> process_;
   std::thread thread_;
 };

@@ -16,13 +16,13 @@ bool can_be_managed(std::uint64_t address, std::uint64_t bytes, const protocol::
 // Lets go of it in the worker, if that one still lives.
 class held_by_worker {
  public:
-  held_by_worker(std::shared_ptr<memory_maker> worker, std::uint64_t address) noexcept
+  held_by_worker(std::shared_ptr<allocation_client> worker, std::uint64_t address) noexcept
       : worker_(std::move(worker)), address_(address) {}
   ~held_by_worker() { worker_->release_managed(address_); }
   held_by_worker(const held_by_worker&) = delete;
 
  private:
-  const std::shared_ptr<memory_maker> worker_;
+  const std::shared_ptr<allocation_client> worker_;
   const std::uint64_t address_;
 };
 
@@ -40,7 +40,7 @@ result<memory_range> device_core::make_managed(std::uint64_t bytes, const memory
       if (!unserved_) serving = serving_.load();
       generation = memory_->generation();
     }
-    std::shared_ptr<memory_maker> maker;
+    std::shared_ptr<allocation_client> maker;
     {
       const std::scoped_lock guard(link_lock_);
       if (worker_link* const link = link_of(serving); link != nullptr) maker = link->maker();

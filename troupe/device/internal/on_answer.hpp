@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/async/kept_continuations.hpp>
+#include <troupe/async/deferred_continuations.hpp>
 #include <troupe/device/asked.hpp>
 
 /// Answers that the device itself waits for, and passes on.

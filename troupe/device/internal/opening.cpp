@@ -62,22 +62,23 @@ device_core::device_core(const device_options& o, std::uint32_t index, device_su
       runtime_origin_(std::move(surroundings.runtime_origin)),
       ledger_(check(o) ? 1 : std::bit_ceil(o.mailbox_capacity)),
       cores_(usable_cores()),
-      apart_(has_platform(o)),
-      copies_(apart_ ? copy_crew::helpers_for(cores_) : 0),
-      spin_for_answers_(o.wait, cores_, apart_ ? work_by::gpu : work_by::processors),
+      workers_allocate_(has_platform(o)),
+      copies_(workers_allocate_ ? copy_threads::helpers_for(cores_) : 0),
+      spin_for_answers_(o.wait, cores_, workers_allocate_ ? work_by::gpu : work_by::processors),
       spin_for_room_(o.wait, cores_),
       supervisor_(limits_of(o)),
       quarantine_({.after = o.quarantine_after, .window = o.restart_window}) {
-  if (o.name.empty()) options_.name = cat(o.engine, ":", apart_ ? o.ordinal : index);
+  if (o.name.empty()) options_.name = cat(o.engine, ":", workers_allocate_ ? o.ordinal : index);
   const std::uint64_t all = machine_bytes();
   const auto limit = [](std::uint64_t asked, std::uint64_t otherwise) {
     return (asked != 0 ? asked : otherwise) / 256 * 256;
   };
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  memory_ = device_memory::make(*this, {.device_bytes = limit(o.memory_limit, apart_ ? unknown_bytes : all / 2),
-                                        .host_bytes = limit(o.host_memory_limit, all / 4),
-                                        .seal_granule = apart_ ? segment_alignment : page,
-                                        .seals_segments = apart_});
+  memory_ =
+      device_memory::make(*this, {.device_bytes = limit(o.memory_limit, workers_allocate_ ? unknown_bytes : all / 2),
+                                  .host_bytes = limit(o.host_memory_limit, all / 4),
+                                  .seal_granule = workers_allocate_ ? segment_alignment : page,
+                                  .seals_segments = workers_allocate_});
 }
 
 device_core::~device_core() {
@@ -126,8 +127,8 @@ result<void> device_core::set_up() {
   // Several workers of a process are threads of it. A driver gives wanted addresses only at large boundaries.
   constexpr std::uint64_t boundary = std::uint64_t{1} << 40;
   const std::uint64_t all_bytes = device_bytes + host_bytes;
-  auto addresses =
-      region::claim(options_.isolation, apart_ ? (all_bytes + boundary - 1) / boundary * boundary : all_bytes);
+  auto addresses = region::claim(options_.isolation,
+                                 workers_allocate_ ? (all_bytes + boundary - 1) / boundary * boundary : all_bytes);
   if (!addresses) return addresses.error();
   const std::uint64_t begin = addresses->begin();
   addresses_of(memory_kind::device) = {begin, device_bytes};
@@ -139,7 +140,7 @@ result<void> device_core::set_up() {
 
   greeting_ = {.settings = {}, .backend = options_.engine, .gpu_core_stem = {}, .folders = {}, .libraries = {}};
   if (!options_.gpu_core_folder.empty()) {
-    if (!apart_)
+    if (!workers_allocate_)
       return error(reaction::unsupported, "device",
                    "device_options::gpu_core_folder is set, but the engine \"" + options_.engine +
                        "\" has no GPU; device_options::core_dumps lets the worker's process leave a core file");
@@ -182,12 +183,12 @@ result<void> device_core::start_reactor() {
   if (!reacts_) return {};
   if (reactor_.joinable()) reactor_.join();  // that of the time before a reset has nothing left to do
   reactor_ends_.store(false);
-  reactor_gone_ = false;
+  continuations_.open();
   // The thread holds the device until it has stopped: what it answers may let go of every other handle.
   try {
     reactor_ = std::thread([self = shared_from_this()] { self->react(); });
   } catch (const std::system_error& e) {
-    reactor_gone_ = true;
+    continuations_.close();
     return error::from_errno(reaction::retry_later, "device", "starting a thread", e.code().value());
   }
   return {};
@@ -201,7 +202,9 @@ void device_core::give_up(const error& why) {
   }
   refusing_.store(true);
   state_.store(device_state::stopped);
-  ready_.outcome = stopped_.outcome = why;
+  ready_.reach(why);
+  stopped_.reach(why);
+  news_.end();
 }
 
 }  // namespace troupe

@@ -40,7 +40,7 @@ std::shared_ptr<peer_channel> device_core::channel_from(const std::shared_ptr<de
   if (at != peers_.end()) return *at;
   auto made = std::make_shared<peer_channel>(source, source->name());
   const auto seen = peer(*source);
-  const bool alike = apart_ == source->apart_ && options_.engine == source->options_.engine;
+  const bool alike = workers_allocate_ == source->workers_allocate_ && options_.engine == source->options_.engine;
   if (!alike || !options_.peer_access || !source->options_.peer_access || (seen && !seen->access))
     made->goes_through_host();
   peers_.push_back(made);
@@ -54,9 +54,9 @@ std::shared_ptr<peer_channel> device_core::channel_from(const std::shared_ptr<de
 result<block_ref> device_core::see(peer_channel& through, const std::shared_ptr<const memory_file>& file) {
   if (auto there = through.seen(file)) return there;
   auto fd = TROUPE_TRY(duplicate(file->fd(), "copy between devices: dup"));
-  if (apart_)
+  if (workers_allocate_)
     TROUPE_TRY(ask_a_worker(
-        [&](memory_maker& m, std::int64_t deadline) { return m.try_to_open(fd, file->size(), deadline); }));
+        [&](allocation_client& m, std::int64_t deadline) { return m.try_to_open(fd, file->size(), deadline); }));
   auto made = memory_->attach(memory_kind::device, file->size(), std::move(fd), true);
   if (made) through.now_seen(file, *made);
   return made;
@@ -180,9 +180,10 @@ void device_core::hide_from_peers(const std::shared_ptr<const memory_file>& file
 
 result<peer_info> device_core::peer(device_core& other) {
   const bool allowed = options_.peer_access && other.options_.peer_access;
-  if (!apart_ && !other.apart_)
+  if (!workers_allocate_ && !other.workers_allocate_)
     return peer_info{.access = allowed, .link = peer_link::memory, .native_atomics = true, .performance_rank = 0};
-  if (apart_ != other.apart_ || options_.engine != other.options_.engine) return peer_info{.link = peer_link::none};
+  if (workers_allocate_ != other.workers_allocate_ || options_.engine != other.options_.engine)
+    return peer_info{.link = peer_link::none};
   const device_hardware here = hardware(), there = other.hardware();
   if (here.pci.empty()) return nothing_known(name());
   if (there.pci.empty()) return nothing_known(other.name());

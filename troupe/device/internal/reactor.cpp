@@ -24,39 +24,21 @@ device_core::answering::~answering() {
 // Continuations are the reactor's: a thread that waits for an answer of its own may hold locks that they need.
 void device_core::hand_over(job* first) noexcept {
   if (first == nullptr) return;
-  {
-    std::unique_lock guard(handed_lock_);
-    if (reactor_gone_) {
-      guard.unlock();
-      return post_all(first);
-    }
-    *handed_end_ = first;
-    while (*handed_end_ != nullptr) handed_end_ = &(*handed_end_)->next;
-    has_handed_.store(true, std::memory_order_seq_cst);
-  }
+  if (!continuations_.hand_over(first)) return post_all(first);
   if (on_reactor()) return;  // which looks before it sleeps
   wake_waiters();
   wake_reactor();
 }
 
-void device_core::run_handed() noexcept {
-  while (has_handed_.load(std::memory_order_relaxed)) {
-    job* first;
-    {
-      const std::scoped_lock guard(handed_lock_);
-      first = std::exchange(handed_, nullptr);
-      handed_end_ = &handed_;
-      has_handed_.store(false, std::memory_order_relaxed);
-    }
-    post_all(first);
-  }
+void device_core::post_continuations() noexcept {
+  while (!continuations_.empty(std::memory_order_relaxed)) post_all(continuations_.take());
 }
 
 bool device_core::news() const noexcept {
   std::uint64_t done = 0;
   for (const protocol::lane_counters& lane : channel_.page().lanes) done += lane.done.load(std::memory_order_relaxed);
   return (done != retired_total_.load(std::memory_order_relaxed) && !violated_.load(std::memory_order_relaxed)) ||
-         (has_transfers_.load(std::memory_order_relaxed) && transfer_has_data());
+         (downloads_.has_transfers(std::memory_order_relaxed) && downloads_.has_data());
 }
 
 // Does this thread run where the worker did last? Then it cannot run there while this one spins. What the worker says
@@ -71,11 +53,11 @@ bool device_core::shares_core() noexcept {
 void device_core::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
   if (channel_.base == nullptr) return void(core.sleep(deadline_ns));
   const bool reacts = on_reactor();  // blocked inside a continuation: the others go on
-  const auto ready = [&] { return core.done() || (reacts && has_handed_.load(std::memory_order_seq_cst)); };
+  const auto ready = [&] { return core.done() || (reacts && !continuations_.empty()); };
   adaptive_wait waiting(spin_for_answers_);
   while (!core.done()) {
     const bool collected = drive();
-    if (reacts) run_handed();
+    if (reacts) post_continuations();
     if (core.done() || (deadline_ns != no_deadline && now_ns() >= deadline_ns)) return;
     // Whoever collects may need this core to go on.
     if (waiting.spin([&] { return ready() || (collected && news()); }, [this] { return shares_core(); })) continue;
@@ -116,8 +98,8 @@ void device_core::react() noexcept {
   spin_experience known(options_.wait, cores_);
   adaptive_wait waiting(known);
   const auto needed = [this] {
-    return interest_.load(std::memory_order_seq_cst) > 0 || has_transfers_.load(std::memory_order_seq_cst) ||
-           has_handed_.load(std::memory_order_seq_cst) || closing_.load(std::memory_order_seq_cst);
+    return interest_.load(std::memory_order_seq_cst) > 0 || downloads_.has_transfers() || !continuations_.empty() ||
+           closing_.load(std::memory_order_seq_cst);
   };
   const auto ends = [this] { return reactor_ends_.load(std::memory_order_seq_cst); };
   int attached = 0;
@@ -126,11 +108,11 @@ void device_core::react() noexcept {
     if (attached > 0) {
       --attached;
       const bool collected = drive();
-      run_handed();
-      const auto more = [&] { return (collected && news()) || has_handed_.load(std::memory_order_relaxed); };
+      post_continuations();
+      const auto more = [&] { return (collected && news()) || !continuations_.empty(std::memory_order_relaxed); };
       if (needed() && waiting.spin(more, [this] { return shares_core(); })) continue;
       waiting.sleep_after_spin([&] {
-        sleep_for_news([&] { return ends() || has_handed_.load(std::memory_order_seq_cst); }, no_deadline,
+        sleep_for_news([&] { return ends() || !continuations_.empty(); }, no_deadline,
                        needed() ? 1'000'000'000 : longest_idle_ns);
       });
       continue;
@@ -149,12 +131,10 @@ void device_core::react() noexcept {
     reactor_asleep_.fetch_sub(1, std::memory_order_seq_cst);
   }
   // What still comes is posted by whoever brings it.
-  for (bool gone = false; !gone;) {
+  do {
     drive();
-    run_handed();
-    const std::scoped_lock guard(handed_lock_);
-    gone = reactor_gone_ = handed_ == nullptr;
-  }
+    post_continuations();
+  } while (!continuations_.close_if_empty());
 }
 
 }  // namespace troupe

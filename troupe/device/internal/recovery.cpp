@@ -38,7 +38,7 @@ void device_core::sort_out(const device_supervisor::action& death) {
     const open_requests open = open_up_to(newest);
     // A worker that died before it served has neither started nor said anything.
     if (!unserved_) believed_ = !lied && words_are_possible(open);
-    record = hold_inquest(death, open);
+    record = analyse_fault(death, open);
     memory_->lose(options_.salvage, newest, record->cause);
     if (has_cancelled_.load(std::memory_order_relaxed)) take_cancelled();
     answer_failures();
@@ -114,8 +114,7 @@ void device_core::sort_requests(const open_requests& open, fault_record& record)
     else if (const auto why = std::move(e.failure))
       settle(slot, why.get(), true);
   }
-  const std::scoped_lock guard(transfer_lock_);
-  for (const auto& t : transfers_) t->begin_again();
+  downloads_.begin_again();
 }
 
 // Decides about one, and notes what that means for those behind it.

@@ -49,7 +49,11 @@ void device_core::stop_requests_of(const std::shared_ptr<request_scope>& scope) 
       }
     }
     core->drive();
-    core->stop_room_of(*scope, error(reaction::retry_later, "device", stopped_text));
+    {
+      const answering now(*core);
+      core->room_.give_up([&](const room_answer& a) { return a.scope == scope; },
+                          error(reaction::retry_later, "device", stopped_text));
+    }
     core->wake_waiters();  // who waits for room
   });
 }

@@ -54,12 +54,12 @@ static std::uint64_t whole_pages(std::uint64_t bytes) noexcept {
 
 // All workers let go of what was given back, each in its own time.
 result<file_descriptor> device_core::prepare(memory_kind kind, std::uint64_t bytes, bool after_release) {
-  if (!apart_ || kind != memory_kind::device) return file_descriptor();
+  if (!workers_allocate_ || kind != memory_kind::device) return file_descriptor();
   constexpr std::int64_t patience_ns = 1'000'000'000;
   const std::int64_t until = after_release ? loop_->now() + patience_ns : 0;
   while (true) {
     auto made =
-        ask_a_worker([&](memory_maker& m, std::int64_t deadline) { return m.make(whole_pages(bytes), deadline); });
+        ask_a_worker([&](allocation_client& m, std::int64_t deadline) { return m.make(whole_pages(bytes), deadline); });
     if (made || made.error().reaction() != reaction::retry_later || loop_->now() >= until) return made;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -67,12 +67,12 @@ result<file_descriptor> device_core::prepare(memory_kind kind, std::uint64_t byt
 
 // Any worker will do: what it makes outlives it. While there is none, one is on its way.
 result<file_descriptor> device_core::ask_a_worker(
-    const std::function<result<file_descriptor>(memory_maker&, std::int64_t deadline_ns)>& ask) {
+    const std::function<result<file_descriptor>(allocation_client&, std::int64_t deadline_ns)>& ask) {
   const std::int64_t deadline = options_.start_timeout.after(loop_->now());
   std::string last = "alloc: no worker was there to make the memory";
   while (loop_->now() < deadline) {
     if (refusing_.load()) return refusal();
-    std::shared_ptr<memory_maker> maker;
+    std::shared_ptr<allocation_client> maker;
     {
       const std::scoped_lock guard(link_lock_);
       const auto ready = std::find_if(links_.begin(), links_.end(), [](const auto& l) {
@@ -88,7 +88,7 @@ result<file_descriptor> device_core::ask_a_worker(
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  return memory_maker::late(last + ", and no other came within device_options::start_timeout; ask again");
+  return allocation_client::late(last + ", and no other came within device_options::start_timeout; ask again");
 }
 
 // In every worker, and in those to come. With link_lock_ held.
@@ -114,9 +114,9 @@ result<std::uint64_t> device_core::place(held_segment s, std::uint64_t bytes) {
 result<segment> device_core::attach(memory_kind kind, std::uint64_t bytes, file_descriptor theirs, bool read_only) {
   const std::scoped_lock guard(link_lock_);
   if (refusing_.load()) return refusal();
-  auto opened =
-      TROUPE_TRY(apart_ && kind == memory_kind::device ? result(memory_file::foreign(std::move(theirs), bytes))
-                                                       : memory_file::open(std::move(theirs), bytes));
+  auto opened = TROUPE_TRY(workers_allocate_ && kind == memory_kind::device
+                               ? result(memory_file::foreign(std::move(theirs), bytes))
+                               : memory_file::open(std::move(theirs), bytes));
   const std::uint64_t whole = whole_pages(opened.size());
   const auto address = TROUPE_TRY(place({.file = std::make_shared<const memory_file>(std::move(opened)),
                                          .kind = kind,
@@ -130,7 +130,7 @@ result<segment> device_core::grow(memory_kind kind, std::uint64_t bytes, file_de
   bytes = whole_pages(bytes);
   const std::scoped_lock guard(link_lock_);
   if (refusing_.load()) return refusal();
-  auto made = TROUPE_TRY(create(kind, apart_, bytes, std::move(prepared)));
+  auto made = TROUPE_TRY(create(kind, workers_allocate_, bytes, std::move(prepared)));
   bytes = whole_pages(made.size());  // somebody else's is as large as it is
   const auto file = std::make_shared<const memory_file>(std::move(made));
   mapping here;

@@ -60,7 +60,7 @@ result<shared_memory> device_core::export_memory(const memory_range& r) const {
   const auto& [file, offset] = found;
   auto fd = TROUPE_TRY(duplicate(file->fd(), "export: dup"));
   TROUPE_TRY(memory_->begin_export(*r.owner.get()));
-  const bool on_gpu = apart_ && r.owner->host == nullptr;
+  const bool on_gpu = workers_allocate_ && r.owner->host == nullptr;
   return shared_memory{.descriptor = std::move(fd),
                        .form = on_gpu ? memory_form::cuda : memory_form::file,
                        .offset_bytes = offset,
@@ -77,14 +77,14 @@ result<void> device_core::check_import(const shared_memory& from) const {
         "adopt_memory on a device with isolation::thread. Else copy it with upload, or make it so that it has one "
         "(cuMemCreate, memfd_create)");
   if (from.bytes == 0) return refused("import: bytes is 0; expected at least 1 element");
-  if (from.form != (apart_ ? memory_form::cuda : memory_form::file))
+  if (from.form != (workers_allocate_ ? memory_form::cuda : memory_form::file))
     return impossible(std::string("import: the descriptor is ") +
-                      (apart_ ? "a memory file; this device opens memory of cuMemCreate: copy it with upload"
-                              : "of a GPU's memory, and this device is the host"));
+                      (workers_allocate_ ? "a memory file; this device opens memory of cuMemCreate: copy it with upload"
+                                         : "of a GPU's memory, and this device is the host"));
   if (from.offset_bytes > from.allocation_bytes || from.bytes > from.allocation_bytes - from.offset_bytes)
     return refused("import: " + text(from.bytes) + " bytes at offset " + text(from.offset_bytes) +
                    " do not lie in the allocation, which has " + text(from.allocation_bytes));
-  if (apart_ && from.allocation_bytes % segment_alignment != 0)
+  if (workers_allocate_ && from.allocation_bytes % segment_alignment != 0)
     return refused("import: allocation_bytes is " + text(from.allocation_bytes) +
                    "; expected what cuMemCreate was given, a multiple of 2 MiB");
   return {};
@@ -92,9 +92,10 @@ result<void> device_core::check_import(const shared_memory& from) const {
 
 result<void> device_core::try_to_open(const shared_memory& from) {
   auto fd = TROUPE_TRY(duplicate(from.descriptor.get(), "import: dup"));
-  if (apart_) {
-    const auto opened = ask_a_worker(
-        [&](memory_maker& m, std::int64_t deadline) { return m.try_to_open(fd, from.allocation_bytes, deadline); });
+  if (workers_allocate_) {
+    const auto opened = ask_a_worker([&](allocation_client& m, std::int64_t deadline) {
+      return m.try_to_open(fd, from.allocation_bytes, deadline);
+    });
     return opened ? result<void>() : opened.error();
   }
   auto file = memory_file::open(std::move(fd), from.allocation_bytes);
@@ -144,19 +145,19 @@ result<addressed_memory> device_core::address_of(const memory_range& r) const {
     return out;
   }
   const bool direct = options_.isolation == isolation::thread;
-  if (apart_ && !direct)
+  if (workers_allocate_ && !direct)
     return impossible(
         "address: the buffer lies on a GPU, whose worker is another process. Give others its descriptor "
         "(export_memory), or open the device with isolation::thread");
   // Where the worker, which is here, has it: while it lives.
   const auto as_the_worker = [&] {
     out.data = reinterpret_cast<std::byte*>(r.address);
-    out.on_gpu = apart_;
+    out.on_gpu = workers_allocate_;
     out.ordinal = static_cast<std::int32_t>(options_.ordinal);
     return out;
   };
   const bool is_here = direct && r.owner && r.owner->owner == memory_ && r.owner->address != 0;
-  if (is_here && apart_) return as_the_worker();
+  if (is_here && workers_allocate_) return as_the_worker();
   const auto found = file_of(r, "address");
   if (!found && is_here) return as_the_worker();  // adopted or managed memory
   if (!found) return found.error();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
-#include <troupe/async/kept_continuations.hpp>
+#include <troupe/async/deferred_continuations.hpp>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/prefetch.hpp>
 #include <troupe/device/internal/request_scope.hpp>
@@ -86,7 +86,7 @@ std::uint32_t device_core::take_slot(const call_options& options, std::int64_t d
   std::uint32_t slot = ledger_.take();
   if (slot != ledger::none) [[likely]]
     return slot;
-  const bool gives_answers = kept_continuations::active();
+  const bool gives_answers = deferred_continuations::active();
   if (!gives_answers) drive();
   slot = ledger_.take();
   const bool may_wait = options_.when_full == when_full::wait && options.waits_for_room && !gives_answers;
@@ -105,7 +105,7 @@ std::uint32_t device_core::take_slot(const call_options& options, std::int64_t d
 void device_core::give_slot_back(std::uint32_t slot) noexcept {
   ledger_.give_back(slot);
   if (room_waiters_.load(std::memory_order_seq_cst) != 0) wake_waiters();
-  if (room_wanted_.load(std::memory_order_seq_cst)) drive();
+  if (!room_.empty()) drive();
 }
 
 // It will be refused, but has a place in the order already: as a request that touches nothing.
@@ -117,7 +117,11 @@ void device_core::let_go_of_outputs(ledger_entry& e, std::byte* record, const ch
       b->owner->mark_refused(*b, a.what.begin, a.what.end, why);
   e.release();
   e.access_count = 0;
-  protocol::disarm_command(record);
+  protocol::command_header head;
+  std::memcpy(&head, record, sizeof head);
+  head.access_count = 0;
+  head.flags = {true, priority::normal};
+  std::memcpy(record, &head, sizeof head);
 }
 
 submission device_core::submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
@@ -231,9 +235,13 @@ submission device_core::submit(const request_info& info, const void* request, ch
       .access_count = listed ? protocol::listed_accesses : e.access_count,
       .flags = {!options.coalesce, options.priority, checked.uses_managed(), run_limit != no_deadline},
       .payload_bytes = static_cast<std::uint16_t>(info.payload_bytes)};
-  std::byte* const payload = protocol::write_command(
-      record, head, [&](std::size_t i) -> const memory_access& { return listed ? list : e.few[i].what; });
-  info.encode(request, payload, cursor);
+  std::byte* const accesses = record + sizeof head;
+  std::memcpy(record, &head, sizeof head);
+  for (std::size_t i = 0; i < count; ++i)
+    std::memcpy(accesses + i * sizeof(memory_access), &e.few[i].what, sizeof(memory_access));
+  if (listed) [[unlikely]]
+    std::memcpy(accesses, &list, sizeof list);
+  info.encode(request, accesses + (listed ? 1 : count) * sizeof(memory_access), cursor);
   const bool watched = quarantine_.watches();
   std::uint64_t ticket = 0;
   if (watched) [[unlikely]] {
@@ -290,8 +298,8 @@ submission device_core::submit(const request_info& info, const void* request, ch
     watch_deadline(deadline);
   if (run_limit != no_deadline) [[unlikely]]
     watch_running(run_limit);
-  if (!heart_watched_.load(std::memory_order_relaxed)) [[unlikely]]
-    watch_heart();
+  if (!heartbeat_watched_.load(std::memory_order_relaxed)) [[unlikely]]
+    watch_heartbeat();
   // The worker may have died between the look at the top and the publishing: then nobody else would answer.
   if (dead_.load(std::memory_order_seq_cst)) [[unlikely]]
     drive();

@@ -266,7 +266,7 @@ std::vector<device_supervisor::action> device_supervisor::on(event e, std::int64
     case event_kind::worker_exited:
       gone(out, e.worker, {std::move(*e.why), fault_kind::ended, now}, now);
       break;
-    case event_kind::harmless:
+    case event_kind::quiesced:
       // Its end, when it comes, is nobody's any more.
       if (w != nullptr && w->killed && w->id == serving_ && fault_) recover(out, fault(std::move(*fault_)), now);
       break;

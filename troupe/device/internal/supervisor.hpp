@@ -26,7 +26,7 @@ class device_supervisor {
     worker_ready,     ///< it could serve
     worker_failed,    ///< it says that it cannot serve; `why`
     worker_exited,    ///< its process or thread is gone, or was never there; `why` says how
-    harmless,         ///< it failed and was killed, and nothing of it runs any more; its process is yet to go away
+    quiesced,         ///< it failed and was killed, and nothing of it runs any more; its process is yet to go away
     misbehaved,       ///< it wrote something impossible, or does not move any more; `why` and `how`
     close_asked,      ///< serve what is queued, then stop
     close_now_asked,  ///< answer what has not started and stop

@@ -18,7 +18,7 @@ constexpr std::int64_t second = 1'000'000'000;
 
 const char* name(event e) {
   const char* const names[] = {"opened",      "worker_ready", "worker_failed", "worker_exited",
-                               "harmless",    "misbehaved",   "close_asked",   "close_now_asked",
+                               "quiesced",    "misbehaved",   "close_asked",   "close_now_asked",
                                "reset_asked", "drained",      "tick"};
   return names[static_cast<int>(e)];
 }
@@ -221,22 +221,22 @@ TEST(device_supervisor, the_first_worker_must_come_to_serve) {
   EXPECT_EQ(d.on(event::reset_asked), "accept_new,launch2");
 }
 
-TEST(device_supervisor, nobody_waits_for_the_end_of_a_failed_worker_that_is_harmless) {
+TEST(device_supervisor, nobody_waits_for_the_end_of_a_failed_worker_that_is_quiesced) {
   auto d = supervised::ready();
-  EXPECT_EQ(d.on(event::harmless, 1), "") << "it has not failed";
+  EXPECT_EQ(d.on(event::quiesced, 1), "") << "it has not failed";
   EXPECT_EQ(d.on(event::worker_failed, 1), "kill_worker1");
-  EXPECT_EQ(d.on(event::harmless, 2), "") << "that is another one";
-  EXPECT_EQ(d.on(event::harmless, 1), "sort_out,serve2,launch3");
+  EXPECT_EQ(d.on(event::quiesced, 2), "") << "that is another one";
+  EXPECT_EQ(d.on(event::quiesced, 1), "sort_out,serve2,launch3");
   EXPECT_EQ(d.s.state(), device_state::ready);
-  EXPECT_EQ(d.on(event::harmless, 1), "") << "it does not serve any more";
+  EXPECT_EQ(d.on(event::quiesced, 1), "") << "it does not serve any more";
   EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1");
   EXPECT_EQ(d.s.state(), device_state::ready);
 }
 
-TEST(device_supervisor, a_harmless_worker_that_never_goes_away_is_forgotten) {
+TEST(device_supervisor, a_quiesced_worker_that_never_goes_away_is_forgotten) {
   auto d = supervised::ready();
   d.on(event::worker_failed, 1);
-  d.on(event::harmless, 1);
+  d.on(event::quiesced, 1);
   d.on(event::worker_ready, 3);
   EXPECT_EQ(d.later(4 * second), "");
   EXPECT_EQ(d.later(second), "forget_worker1");

@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-transfer::progress transfer::advance(copy_crew& copies) noexcept {
+transfer::progress transfer::advance(copy_threads& copies) noexcept {
   while (true) {
     {
       std::unique_lock guard(lock_, std::try_to_lock);

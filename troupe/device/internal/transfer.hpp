@@ -5,7 +5,7 @@
 #include <mutex>
 #include <troupe/async/executor.hpp>
 #include <troupe/async/pending_state.hpp>
-#include <troupe/memory/copy_crew.hpp>
+#include <troupe/memory/copy_threads.hpp>
 #include <troupe/memory/staging.hpp>
 #include <troupe/request/block.hpp>
 
@@ -30,7 +30,7 @@ class transfer {
     impossible,  ///< the worker's counter says what cannot be
   };
   /// Copies what is there.
-  progress advance(copy_crew& copies) noexcept;
+  progress advance(copy_threads& copies) noexcept;
   /// Its request will be run by another worker, which has not begun: what this one has counted was not true.
   void begin_again() noexcept;
   /// Answers the caller.

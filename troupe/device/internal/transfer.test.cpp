@@ -13,7 +13,7 @@ struct nobody final : memory_owner {
   void recycle(block&) noexcept override {}
   std::optional<error> stale_cause(const block&, std::uint64_t, std::uint64_t) const override { return {}; }
   void mark_refused(block&, std::uint64_t, std::uint64_t, const error&) override {}
-  block_ref stillborn(std::uint64_t, error) override { return {}; }
+  block_ref failed_buffer(std::uint64_t, error) override { return {}; }
 };
 
 // A worker that has not begun a download, and says all the same that it has filled chunks of it: the next one begins.
@@ -26,7 +26,7 @@ TEST(transfer, begins_again_with_another_worker) {
   std::vector<line> memory(plan.block_bytes() / 64);
   auto& h = *std::construct_at(reinterpret_cast<staging_header*>(memory.data()));
   nobody owner;
-  copy_crew alone(0);
+  copy_threads alone(0);
   block staging;
   staging.owner = &owner;
   staging.host = memory.data()->bytes;

@@ -52,7 +52,10 @@ void device_core::cancel_overdue() {
     }
   }
   if (has_cancelled_.load(std::memory_order_relaxed)) drive();
-  next = std::min(next, stop_overdue_room(loop_->now()));
+  {
+    const answering now(*this);
+    next = std::min(next, room_.give_up_overdue(loop_->now()));
+  }
   if (next != no_deadline) watch_deadline(next);
 }
 
@@ -69,7 +72,7 @@ void device_core::look_at_running() {
   std::optional<error> overrun;
   {
     const drive_guard guard(*this);
-    const running_requests running(channel_, ledger_, retired_, apart_);
+    const running_requests running(channel_, ledger_, retired_, workers_allocate_);
     for (std::uint32_t slot = 0; slot < ledger_.capacity() && !overrun; ++slot)
       if (runs_too_long(slot, now, running, again)) overrun = has_overrun(slot);
   }
@@ -139,22 +142,22 @@ bool device_core::runs_too_long(std::uint32_t slot, std::int64_t now, const runn
   return false;
 }
 
-void device_core::watch_heart() {
-  if (heart_watched_.exchange(true, std::memory_order_seq_cst)) return;
+void device_core::watch_heartbeat() {
+  if (heartbeat_watched_.exchange(true, std::memory_order_seq_cst)) return;
   const bool never = options_.heartbeat_timeout.unlimited() || options_.isolation == isolation::thread;
   if (never) return;  // and the flag stays
   loop_->at(loop_->now() + options_.heartbeat_timeout.nanoseconds / looks_in_a_heartbeat, shared_from_this(),
-            timer::heart);
+            timer::heartbeat);
 }
 
 // The listener of a worker answers whatever its lanes do: one that does not has been stopped, or has no processor.
-void device_core::feel_heart() {
-  hear_all();
+void device_core::check_heartbeat() {
+  receive_all();
   const std::int64_t now = loop_->now(), timeout = options_.heartbeat_timeout.nanoseconds;
   if (ledger_.in_flight() == 0) {
     asked_ns_ = 0;
-    heart_watched_.store(false, std::memory_order_seq_cst);
-    if (ledger_.in_flight() != 0) watch_heart();
+    heartbeat_watched_.store(false, std::memory_order_seq_cst);
+    if (ledger_.in_flight() != 0) watch_heartbeat();
     return;
   }
   if (worker_link* link = link_of(serving_.load()); link != nullptr && served_ == link->id()) {
@@ -171,7 +174,7 @@ void device_core::feel_heart() {
             fault_kind::silent});
     }
   }
-  loop_->at(now + timeout / looks_in_a_heartbeat, shared_from_this(), timer::heart);
+  loop_->at(now + timeout / looks_in_a_heartbeat, shared_from_this(), timer::heartbeat);
 }
 
 }  // namespace troupe

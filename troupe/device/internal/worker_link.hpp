@@ -9,7 +9,7 @@
 #include <string>
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/process.hpp>
-#include <troupe/device/internal/memory_maker.hpp>
+#include <troupe/device/internal/allocation_client.hpp>
 #include <troupe/device/internal/region.hpp>
 #include <troupe/device/options.hpp>
 #include <troupe/protocol/control.hpp>
@@ -67,13 +67,13 @@ class worker_link {
   /// Has a process ended by then? Waits for it.
   virtual bool ends_by(std::int64_t deadline_ns) noexcept = 0;
   /// Can nothing of it touch memory any more, though its process may be there yet? Asked of a process that was killed.
-  virtual bool is_harmless() const noexcept { return false; }
+  virtual bool is_quiesced() const noexcept { return false; }
   /// Kills a process, and waits for its end until the deadline. A thread has ended when its end of the socket is
   /// closed.
   virtual bool has_ended(std::int64_t deadline_ns) noexcept = 0;
 
   /// Makes device memory, where the application cannot; null: it can. May outlive the link.
-  virtual std::shared_ptr<memory_maker> maker() const noexcept { return nullptr; }
+  virtual std::shared_ptr<allocation_client> maker() const noexcept { return nullptr; }
   /// The supervisor's.
   virtual std::uint32_t id() const noexcept = 0;
   virtual const std::shared_ptr<const memory_file>& channel() const noexcept = 0;

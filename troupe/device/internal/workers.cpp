@@ -70,12 +70,12 @@ std::vector<int> device_core::standby_pids() const {
   return out;
 }
 
-void device_core::look_for_harmless() {
+void device_core::check_quiesced() {
   constexpr std::int64_t look_again_ns = 200'000;
   worker_link* const link = link_of(served_);
   if (link == nullptr || served_ != supervisor_.serving()) return;  // it has gone away meanwhile
-  if (link->is_harmless()) return feed({device_supervisor::event_kind::harmless, served_});
-  loop_->at(loop_->now() + look_again_ns, shared_from_this(), timer::harmless);
+  if (link->is_quiesced()) return feed({device_supervisor::event_kind::quiesced, served_});
+  loop_->at(loop_->now() + look_again_ns, shared_from_this(), timer::quiesced);
 }
 
 // The worker is gone, or nobody waits for it: let go of it. Its end is reaped by the link's destructor.
@@ -112,12 +112,12 @@ void device_core::forget(worker_id id) {
 
 // Before a worker is judged by the time: what it has said, or that it is gone, may have waited for this thread longer
 // than the worker was given.
-void device_core::hear_all() {
+void device_core::receive_all() {
   std::vector<worker_id> all;
   for (const auto& link : links_) all.push_back(link->id());
   for (const worker_id id : all) {
     worker_link* link = link_of(id);
-    for (int i = 0; i < most_news && link != nullptr && hear(*link); ++i) link = link_of(id);
+    for (int i = 0; i < most_news && link != nullptr && receive(*link); ++i) link = link_of(id);
   }
 }
 
@@ -136,7 +136,7 @@ void device_core::on_readable(int fd) {
   if (fd == (*at)->exit_fd())
     has_ended(**at);
   else
-    hear(**at);
+    receive(**at);
 }
 
 bool device_core::has_ended(worker_link& link) {
@@ -163,13 +163,13 @@ bool device_core::has_ended(worker_link& link) {
 }
 
 // False when there is nothing more to hear.
-bool device_core::hear(worker_link& link) {
+bool device_core::receive(worker_link& link) {
   const worker_link::news n = link.receive();
-  if (n.kind != worker_link::news::kind::none) take_in(link, n);
+  if (n.kind != worker_link::news::kind::none) handle_message(link, n);
   return n.kind != worker_link::news::kind::none && n.kind != worker_link::news::kind::gone;
 }
 
-void device_core::take_in(worker_link& link, const worker_link::news& n) {
+void device_core::handle_message(worker_link& link, const worker_link::news& n) {
   const auto self = shared_from_this();
   const worker_id id = link.id();
   switch (n.kind) {
@@ -180,7 +180,7 @@ void device_core::take_in(worker_link& link, const worker_link::news& n) {
       {
         // First what the device is, where it is not the host, and an empty line.
         const std::size_t end = n.text.find("\n\n");
-        const std::scoped_lock guard(watch_lock_);
+        const std::scoped_lock guard(description_lock_);
         engines_ = end == n.text.npos ? n.text : n.text.substr(end + 2);
         description_ = end == n.text.npos ? std::string() : n.text.substr(0, end + 1);
       }
@@ -202,7 +202,7 @@ void device_core::take_in(worker_link& link, const worker_link::news& n) {
       link.ready.store(false);
       feed({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
       // After this the driver has ended all of its work on the device; cleaning its process away takes much longer.
-      if (apart_ && n.how == reaction::context_lost) look_for_harmless();
+      if (workers_allocate_ && n.how == reaction::context_lost) check_quiesced();
       return;
     case worker_link::news::kind::gone:
       loop_->unwatch(link.socket_fd());

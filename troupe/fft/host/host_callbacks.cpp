@@ -58,7 +58,7 @@ result<void> host_callbacks::run(const kernel::program_root& root, const char* k
   places_of_kernel p = in_kernel(places);
   void* const arguments[] = {&from, &to, &p, &data};
   const auto count = static_cast<std::uint64_t>((places.n.count() * places.batch).value());
-  const kernel::dim grid{
+  const cuda_on_host::dim grid{
       static_cast<std::uint32_t>(std::clamp((count + threads - 1) / threads, std::uint64_t{1}, most_blocks))};
   return launcher_.launch(*found.kernel, grid, {threads}, 0, arguments,
                           {.flush_to_zero = found.image->flush_to_zero, .request = request.data()});

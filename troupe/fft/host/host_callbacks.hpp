@@ -37,7 +37,7 @@ class host_callbacks {
 
   jit::host_builder builder_;
   kernel::host_programs programs_;
-  kernel::launcher launcher_;
+  cuda_on_host::launcher launcher_;
 };
 
 }  // namespace troupe::fft

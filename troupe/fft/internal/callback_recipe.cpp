@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/bytes.hpp>
 #include <troupe/base/cat.hpp>
 #include <troupe/fft/internal/callback_recipe.hpp>
-#include <troupe/kernel/internal/bytes.hpp>
 
 namespace troupe::fft {
 namespace {
@@ -99,7 +99,7 @@ std::string forwarder(dtype out) {
 }
 
 std::string encode(const callback_recipe& r) {
-  kernel::byte_writer to;
+  byte_writer to;
   to.value(r.loads);
   to.value(r.stores);
   to.value(r.in);
@@ -109,7 +109,7 @@ std::string encode(const callback_recipe& r) {
 }
 
 std::optional<callback_recipe> decode_callbacks(std::string_view bytes) {
-  kernel::byte_reader from(bytes);
+  byte_reader from(bytes);
   callback_recipe r{};
   r.loads = from.value<bool>();
   r.stores = from.value<bool>();

@@ -21,7 +21,7 @@ constexpr std::uint32_t none = UINT32_MAX;
 
 }  // namespace
 
-void access_summary::add(const judged_access& one, const std::string& node) {
+void access_summary::add(const checked_access& one, const std::string& node) {
   const touched fresh{one.mode, one.where.owner, node};
   memory_.visit(one.where.address, one.where.address + one.where.bytes, fresh, [&](touched& t) {
     if (t.mode == access_mode::read && one.mode != access_mode::read) t.node = node;
@@ -29,11 +29,11 @@ void access_summary::add(const judged_access& one, const std::string& node) {
   });
 }
 
-void access_summary::add(const std::vector<judged_access>& of_one, const std::string& node) {
+void access_summary::add(const std::vector<checked_access>& of_one, const std::string& node) {
   // Reads first: whatever a request replaces it may have read before through another operand.
-  for (const judged_access& a : of_one)
+  for (const checked_access& a : of_one)
     if (a.mode != access_mode::write) add(a, node);
-  for (const judged_access& a : of_one)
+  for (const checked_access& a : of_one)
     if (a.mode == access_mode::write) add(a, node);
 }
 
@@ -58,17 +58,17 @@ std::vector<snapshot::use> access_summary::uses() const {
   return out;
 }
 
-std::vector<judged_access> accesses_of(const tree_node& n) {
+std::vector<checked_access> accesses_of(const tree_node& n) {
   if (n.kind == node_kind::request) return n.what->accesses();
   access_summary inside;
   inside.add(n.body, {});
-  std::vector<judged_access> out;
+  std::vector<checked_access> out;
   for (const snapshot::use& u : inside.uses()) out.push_back({u.where, u.mode});
   if (n.kind == node_kind::child) return out;
   access_summary other;
   other.add(n.otherwise, {});
   for (const snapshot::use& u : other.uses()) out.push_back({u.where, u.mode});
-  for (judged_access& a : out)
+  for (checked_access& a : out)
     if (a.mode == access_mode::write) a.mode = access_mode::read_write;
   out.push_back(n.what->accesses().front());
   return out;
@@ -83,15 +83,15 @@ std::vector<std::vector<std::uint32_t>> dependencies(const tree_body& all) {
     const auto add = [&needs, i](std::uint32_t who) {
       if (who != none && who != i) needs.push_back(who);
     };
-    const std::vector<judged_access> accesses = accesses_of(all[i]);
-    for (const judged_access& a : accesses) {
+    const std::vector<checked_access> accesses = accesses_of(all[i]);
+    for (const checked_access& a : accesses) {
       if (a.mode != access_mode::read) continue;
       memory.visit(a.where.address, a.where.address + a.where.bytes, nobody, [&](users& u) {
         add(u.writer);
         if (u.readers.empty() || u.readers.back() != i) u.readers.push_back(i);
       });
     }
-    for (const judged_access& a : accesses) {
+    for (const checked_access& a : accesses) {
       if (a.mode == access_mode::read) continue;
       memory.visit(a.where.address, a.where.address + a.where.bytes, nobody, [&](users& u) {
         add(u.writer);

@@ -13,7 +13,7 @@ namespace troupe::graph {
 class access_summary {
  public:
   /// Accesses of one node are independent of each other.
-  void add(const std::vector<judged_access>& of_one, const std::string& node);
+  void add(const std::vector<checked_access>& of_one, const std::string& node);
   /// The nodes of a body, one after the other.
   void add(const tree_body& all, const std::string& prefix);
   /// Without gaps where there are none: neighbours of one block and mode are one.
@@ -25,13 +25,13 @@ class access_summary {
     block_ref owner;
     std::string node;
   };
-  void add(const judged_access& one, const std::string& node);
+  void add(const checked_access& one, const std::string& node);
 
   stretch_map<touched> memory_;
 };
 
 /// What one node touches, those inside it included. What is only done on a condition replaces nothing for certain.
-std::vector<judged_access> accesses_of(const tree_node& n);
+std::vector<checked_access> accesses_of(const tree_node& n);
 
 /// For each node of a body those before it that it must wait for: who wrote last what it touches, and who has read
 /// since what it writes.

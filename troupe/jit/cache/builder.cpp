@@ -13,7 +13,7 @@ using kernel::image_source;
 constexpr std::uint32_t recipe_version = 3;
 
 std::string key_of(const std::string& engine, const decoded_recipe& r, const compiler& with) {
-  kernel::byte_writer key;
+  byte_writer key;
   key.text("image");
   key.value(recipe_version);
   key.text(engine);
@@ -56,7 +56,7 @@ class builder::landing {
 
 build builder::make(const decoded_recipe& r, std::function<bool()> cancelled) {
   constexpr std::chrono::milliseconds glance{20};
-  const patience how_long(r.full.timeout.after(now_ns()), std::move(cancelled));
+  const compile_deadline how_long(r.full.timeout.after(now_ns()), std::move(cancelled));
   if (how_long.cancelled()) return failed_with(was_cancelled(r.full));
   disk_cache* disk = r.full.cache == cache_use::disk ? parts_.disk : nullptr;
   const auto with = parts_.find(r.full, disk);
@@ -82,7 +82,7 @@ build builder::make(const decoded_recipe& r, std::function<bool()> cancelled) {
     while (!other->over && !how_long.over()) landed_.wait_for(guard, glance);
     if (how_long.cancelled()) return failed_with(was_cancelled(r.full));
     if (!other->over) return failed_with(out_of_time(r.full, "an equal program was still being compiled after "));
-    if (other->gave_up && !how_long.timed_out()) continue;  // whose patience was shorter than ours
+    if (other->gave_up && !how_long.timed_out()) continue;  // whose deadline was earlier than ours
     build same = other->outcome;
     same.source = image_source::memory;
     return same;
@@ -115,7 +115,7 @@ std::optional<build> builder::from_memory(const std::string& key) {
 std::optional<build> builder::from_disk(const std::string& key, std::string& note) {
   auto found = parts_.disk->find(key, note);
   if (!found) return std::nullopt;
-  kernel::byte_reader value(found->value);
+  byte_reader value(found->value);
   build b{.failed = {}, .image = {}, .log = std::string(value.text()), .source = image_source::disk};
   b.image = std::make_shared<const std::string>(value.rest());
   keep({key, b.image, b.log, std::move(found->made_from)});
@@ -123,7 +123,7 @@ std::optional<build> builder::from_disk(const std::string& key, std::string& not
 }
 
 build builder::from_compiler(const decoded_recipe& r, const compiler& with, const std::string& key,
-                             const patience& how_long, const std::string& note, bool& gave_up) {
+                             const compile_deadline& how_long, const std::string& note, bool& gave_up) {
   compiled c = parts_.compile(r.full, with, how_long);
   gave_up = c.gave_up;
   build b{.failed = std::move(c.failed), .image = {}, .log = std::move(c.log), .source = image_source::compiled};
@@ -132,7 +132,7 @@ build builder::from_compiler(const decoded_recipe& r, const compiler& with, cons
   b.log += c.remarks + as_note(note);
   if (b.failed || !c.lasting || key.empty()) return b;
   if (r.full.cache == cache_use::disk && parts_.disk != nullptr) {
-    kernel::byte_writer value;
+    byte_writer value;
     value.text(said);
     value.raw(b.image->data(), b.image->size());
     // A folder that cannot be used has been spoken of already.

@@ -7,9 +7,9 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <troupe/jit/cache/compile_deadline.hpp>
 #include <troupe/jit/cache/compiled.hpp>
 #include <troupe/jit/cache/disk_cache.hpp>
-#include <troupe/jit/cache/patience.hpp>
 #include <troupe/jit/internal/recipe_codec.hpp>
 #include <troupe/kernel/program_block.hpp>
 #include <unordered_map>
@@ -28,7 +28,7 @@ struct build {
 /// same at the same time. Keys are compared in full. Thread safe.
 class builder {
  public:
-  using compile_function = std::function<compiled(const recipe&, const compiler&, const patience&)>;
+  using compile_function = std::function<compiled(const recipe&, const compiler&, const compile_deadline&)>;
   struct parts {
     /// Refuses, too, what the engine has no use for.
     std::function<result<compiler>(const recipe&, disk_cache* cache)> find;
@@ -58,8 +58,8 @@ class builder {
 
   std::optional<build> from_memory(const std::string& key);
   std::optional<build> from_disk(const std::string& key, std::string& note);
-  build from_compiler(const decoded_recipe& r, const compiler& with, const std::string& key, const patience& how_long,
-                      const std::string& note, bool& gave_up);
+  build from_compiler(const decoded_recipe& r, const compiler& with, const std::string& key,
+                      const compile_deadline& how_long, const std::string& note, bool& gave_up);
   void keep(kept k);
   void drop(std::list<kept>::iterator at);
 

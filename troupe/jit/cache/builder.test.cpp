@@ -24,7 +24,7 @@ class a_builder : public testing::Test {
                       return compiler{"c++", version_};
                     },
                     .compile =
-                        [this](const recipe& r, const compiler& c, const patience& deadline) {
+                        [this](const recipe& r, const compiler& c, const compile_deadline& deadline) {
                           ++compiles_;
                           return compile_(r, c, deadline);
                         },
@@ -40,7 +40,7 @@ class a_builder : public testing::Test {
   std::atomic<int> compiles_{0};
   bool missing_ = false;
   std::string version_ = "1", engine_;
-  builder::compile_function compile_ = [](const recipe& r, const compiler& c, const patience&) {
+  builder::compile_function compile_ = [](const recipe& r, const compiler& c, const compile_deadline&) {
     return compiled{.failed = {}, .image = r.source + c.identity, .log = "warning\n", .made_from = {}, .lasting = true};
   };
 };
@@ -93,7 +93,7 @@ TEST_F(a_builder, compiles_again_when_a_file_has_changed_that_the_compiler_read)
   private_folder room = private_folder::make().value();
   const std::string header = room.path() + "/h";
   std::ofstream(header) << "one";
-  compile_ = [&](const recipe&, const compiler&, const patience&) {
+  compile_ = [&](const recipe&, const compiler&, const compile_deadline&) {
     return compiled{.failed = {}, .image = "i", .log = {}, .made_from = {*stamp_of(header)}, .lasting = true};
   };
   disk_cache disk(room.path() + "/cache");
@@ -105,7 +105,7 @@ TEST_F(a_builder, compiles_again_when_a_file_has_changed_that_the_compiler_read)
 }
 
 TEST_F(a_builder, keeps_nothing_that_may_come_out_different_another_time) {
-  compile_ = [](const recipe&, const compiler&, const patience&) {
+  compile_ = [](const recipe&, const compiler&, const compile_deadline&) {
     return compiled{.failed = {}, .image = "i", .log = {}, .made_from = {}, .lasting = false};
   };
   auto b = make_builder();
@@ -154,7 +154,7 @@ TEST_F(a_builder, compiles_all_the_same_when_the_cache_cannot_be_used_and_says_s
 TEST_F(a_builder, compiles_once_for_all_that_ask_at_the_same_time) {
   constexpr int threads = 8;
   std::atomic<int> asking{0};
-  compile_ = [&](const recipe& r, const compiler&, const patience&) {
+  compile_ = [&](const recipe& r, const compiler&, const compile_deadline&) {
     while (asking.load() < threads) std::this_thread::yield();
     return compiled{.failed = {}, .image = r.source, .log = {}, .made_from = {}, .lasting = true};
   };
@@ -175,7 +175,7 @@ TEST_F(a_builder, compiles_once_for_all_that_ask_at_the_same_time) {
 }
 
 TEST_F(a_builder, gives_a_failure_to_all_that_wait_for_it_and_tries_again_for_the_next) {
-  compile_ = [&](const recipe&, const compiler&, const patience&) {
+  compile_ = [&](const recipe&, const compiler&, const compile_deadline&) {
     return compiled{.failed = error(reaction::caller_bug, "jit", "wrong"), .log = "wrong\n", .made_from = {}};
   };
   auto b = make_builder();
@@ -190,7 +190,7 @@ TEST_F(a_builder, gives_a_failure_to_all_that_wait_for_it_and_tries_again_for_th
 
 TEST_F(a_builder, tries_again_for_those_with_more_patience_when_one_with_less_has_run_out_of_time) {
   std::atomic<bool> first_runs{false}, second_waits{false};
-  compile_ = [&](const recipe& r, const compiler&, const patience&) {
+  compile_ = [&](const recipe& r, const compiler&, const compile_deadline&) {
     if (r.timeout == time_span::of_seconds(1)) {
       first_runs = true;
       while (!second_waits) std::this_thread::yield();
@@ -221,7 +221,7 @@ TEST_F(a_builder, does_not_begin_what_was_cancelled) {
 
 TEST_F(a_builder, compiles_for_those_who_wait_when_the_first_has_cancelled) {
   std::atomic<bool> first_runs{false}, second_waits{false};
-  compile_ = [&](const recipe& r, const compiler&, const patience& how_long) {
+  compile_ = [&](const recipe& r, const compiler&, const compile_deadline& how_long) {
     if (first_runs.exchange(true))
       return compiled{.failed = {}, .image = "i", .log = {}, .made_from = {}, .lasting = true};
     while (!how_long.cancelled()) std::this_thread::yield();
@@ -241,7 +241,7 @@ TEST_F(a_builder, compiles_for_those_who_wait_when_the_first_has_cancelled) {
 
 TEST_F(a_builder, lets_who_waits_for_another_cancel) {
   std::atomic<bool> first_runs{false}, let_go{false};
-  compile_ = [&](const recipe&, const compiler&, const patience&) {
+  compile_ = [&](const recipe&, const compiler&, const compile_deadline&) {
     first_runs = true;
     while (!let_go) std::this_thread::yield();
     return compiled{.failed = {}, .image = "i", .log = {}, .made_from = {}, .lasting = true};
@@ -258,7 +258,7 @@ TEST_F(a_builder, lets_who_waits_for_another_cancel) {
 }
 
 TEST_F(a_builder, keeps_no_remarks_that_are_about_one_run_alone) {
-  compile_ = [](const recipe&, const compiler&, const patience&) {
+  compile_ = [](const recipe&, const compiler&, const compile_deadline&) {
     return compiled{
         .failed = {}, .image = "i", .log = "warning\n", .remarks = "once\n", .made_from = {}, .lasting = true};
   };
@@ -269,7 +269,7 @@ TEST_F(a_builder, keeps_no_remarks_that_are_about_one_run_alone) {
 
 TEST_F(a_builder, lets_those_who_wait_and_those_who_come_later_go_on_when_compiling_ends_with_an_exception) {
   std::atomic<bool> first_runs{false}, second_waits{false};
-  compile_ = [&](const recipe& r, const compiler&, const patience&) {
+  compile_ = [&](const recipe& r, const compiler&, const compile_deadline&) {
     if (first_runs.exchange(true))
       return compiled{.failed = {}, .image = r.source, .log = {}, .made_from = {}, .lasting = true};
     while (!second_waits) std::this_thread::yield();
@@ -294,7 +294,7 @@ TEST_F(a_builder, lets_those_who_wait_and_those_who_come_later_go_on_when_compil
 
 TEST_F(a_builder, waits_for_anothers_compiling_no_longer_than_its_own_recipe_allows) {
   std::atomic<bool> first_runs{false}, go_on{false};
-  compile_ = [&](const recipe& r, const compiler&, const patience&) {
+  compile_ = [&](const recipe& r, const compiler&, const compile_deadline&) {
     first_runs = true;
     while (!go_on) std::this_thread::yield();
     return compiled{.failed = {}, .image = r.source, .log = {}, .made_from = {}, .lasting = true};
@@ -313,7 +313,7 @@ TEST_F(a_builder, waits_for_anothers_compiling_no_longer_than_its_own_recipe_all
 }
 
 TEST_F(a_builder, forgets_the_images_that_were_not_used_for_longest) {
-  compile_ = [&](const recipe&, const compiler&, const patience&) {
+  compile_ = [&](const recipe&, const compiler&, const compile_deadline&) {
     return compiled{.failed = {}, .image = std::string(400'000, 'i'), .log = {}, .made_from = {}, .lasting = true};
   };
   auto b = make_builder(nullptr, 1'000'000);
@@ -327,7 +327,7 @@ TEST_F(a_builder, forgets_the_images_that_were_not_used_for_longest) {
 
 TEST_F(a_builder, counts_sources_and_logs_among_what_it_keeps_in_memory) {
   const auto with = [](std::string log) {
-    return [log](const recipe&, const compiler&, const patience&) {
+    return [log](const recipe&, const compiler&, const compile_deadline&) {
       return compiled{.failed = {}, .image = "i", .log = log, .made_from = {}, .lasting = true};
     };
   };

@@ -22,7 +22,7 @@ struct compiler {
 /// What came of running the compiler.
 struct compiled {
   std::optional<error> failed;
-  bool gave_up = false;  ///< it failed because the time was over, or it was cancelled: another may have more patience
+  bool gave_up = false;  ///< it failed because the time was over, or it was cancelled: another may have more time
   std::string image;
   std::string log;
   std::string remarks = {};  ///< to the log, about this run alone: not kept with the image

@@ -29,12 +29,12 @@ constexpr std::int64_t abandoned_after_seconds = 3600;
 std::string because(const std::string& what, int code) { return what + ": " + std::strerror(code); }
 
 std::string pack(std::string_view key, const manifest& made_from, std::string_view value) {
-  kernel::byte_writer body;
+  byte_writer body;
   body.text(key);
   write(body, made_from);
   body.text(value);
-  const kernel::digest d = kernel::digest_of(body.bytes());
-  kernel::byte_writer all;
+  const digest d = digest_of(body.bytes());
+  byte_writer all;
   all.value(entry_magic);
   all.raw(d.data(), d.size());
   all.raw(body.bytes().data(), body.bytes().size());
@@ -47,13 +47,13 @@ struct entry {
 };
 
 std::optional<entry> unpack(std::string_view bytes) {
-  kernel::byte_reader head(bytes);
+  byte_reader head(bytes);
   if (head.value<std::uint64_t>() != entry_magic) return std::nullopt;
-  const std::string_view expected = head.raw(sizeof(kernel::digest));
+  const std::string_view expected = head.raw(sizeof(digest));
   if (!head.sound()) return std::nullopt;
-  const kernel::digest d = kernel::digest_of(head.rest());
+  const digest d = digest_of(head.rest());
   if (std::memcmp(d.data(), expected.data(), d.size()) != 0) return std::nullopt;
-  kernel::byte_reader body(head.rest());
+  byte_reader body(head.rest());
   entry e;
   e.key = body.text();
   e.made_from = read_manifest(body);
@@ -141,7 +141,7 @@ std::optional<disk_cache::found> disk_cache::find(std::string_view key, std::str
   const folder_ref opened = open_folder(why_not);
   if (!opened) return std::nullopt;
   const int folder = opened->get();
-  const std::string name = kernel::to_hex(kernel::digest_of(key)) + std::string(entry_suffix);
+  const std::string name = to_hex(digest_of(key)) + std::string(entry_suffix);
   const file_descriptor fd(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (!fd) {
     if (errno != ENOENT) why_not = because("cannot read " + folder_ + "/" + name, errno);
@@ -177,7 +177,7 @@ std::string disk_cache::store(std::string_view key, const manifest& made_from, s
   const std::string bytes = pack(key, made_from, value);
   if (bytes.size() > most_bytes_ || bytes.size() > most_entry_bytes)
     return cat("too large for the cache: ", bytes.size(), " bytes");
-  const std::string name = kernel::to_hex(kernel::digest_of(key)) + std::string(entry_suffix);
+  const std::string name = to_hex(digest_of(key)) + std::string(entry_suffix);
   (void)::unlinkat(folder, unfinished.c_str(), 0);  // of a process that had our number and died
   file_descriptor fd(::openat(folder, unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   const bool written = fd && write_all(fd.get(), bytes) && ::fsync(fd.get()) == 0 &&

@@ -80,7 +80,7 @@ TEST_F(the_disk_cache, compares_keys_in_full_and_not_by_hash) {
   disk_cache cache(folder());
   EXPECT_EQ(cache.store("key", {}, "image"), "");
   // An entry under the file name of another key: what a collision would look like.
-  fs::rename(only_entry(), folder() + "/" + kernel::to_hex(kernel::digest_of("other")) + ".entry");
+  fs::rename(only_entry(), folder() + "/" + to_hex(digest_of("other")) + ".entry");
   EXPECT_FALSE(cache.find("other", why_));
 }
 
@@ -221,7 +221,7 @@ TEST_F(the_disk_cache, works_without_room_on_the_disk_and_on_one_that_is_read_on
 TEST_F(the_disk_cache, drops_what_was_not_used_for_longest_when_it_grows_too_large) {
   disk_cache cache(folder(), 100'000);
   const auto use_hours_ago = [&](const std::string& key, int hours) {
-    fs::last_write_time(folder() + "/" + kernel::to_hex(kernel::digest_of(key)) + ".entry",
+    fs::last_write_time(folder() + "/" + to_hex(digest_of(key)) + ".entry",
                         fs::file_time_type::clock::now() - std::chrono::hours(hours));
   };
   for (int i = 0; i < 9; ++i) {

@@ -13,24 +13,24 @@
 namespace troupe::jit {
 namespace {
 
-std::optional<kernel::digest> names_in(const std::string& path) {
+std::optional<digest> names_in(const std::string& path) {
   std::error_code failed;
   std::vector<std::string> names;
   for (std::filesystem::directory_iterator at(path, failed), end; !failed && at != end; at.increment(failed))
     names.push_back(at->path().filename().string());
   if (failed) return std::nullopt;
   std::sort(names.begin(), names.end());
-  kernel::byte_writer all;
+  byte_writer all;
   all.texts(names);
-  return kernel::digest_of(all.bytes());
+  return digest_of(all.bytes());
 }
 
-std::optional<kernel::digest> content_of(const std::string& path, stamp::kind is) {
-  if (is == stamp::kind::nothing) return kernel::digest{};
+std::optional<digest> content_of(const std::string& path, stamp::kind is) {
+  if (is == stamp::kind::nothing) return digest{};
   if (is == stamp::kind::folder) return names_in(path);
   const auto bytes = read_file(path);
   if (!bytes) return std::nullopt;
-  return kernel::digest_of(*bytes);
+  return digest_of(*bytes);
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ bool unchanged(const manifest& m) {
   return std::all_of(m.begin(), m.end(), [](const stamp& s) { return unchanged(s); });
 }
 
-void write(kernel::byte_writer& to, const manifest& m) {
+void write(byte_writer& to, const manifest& m) {
   to.value(static_cast<std::uint64_t>(m.size()));
   for (const stamp& s : m) {
     to.text(s.path);
@@ -81,7 +81,7 @@ void write(kernel::byte_writer& to, const manifest& m) {
   }
 }
 
-manifest read_manifest(kernel::byte_reader& from) {
+manifest read_manifest(byte_reader& from) {
   manifest out;
   for (auto n = from.value<std::uint64_t>(); n > 0 && from.sound(); --n) {
     stamp s;

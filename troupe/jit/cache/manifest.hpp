@@ -4,8 +4,8 @@
 
 #include <optional>
 #include <string>
-#include <troupe/kernel/host/internal/digest.hpp>
-#include <troupe/kernel/internal/bytes.hpp>
+#include <troupe/base/bytes.hpp>
+#include <troupe/base/digest.hpp>
 #include <vector>
 
 namespace troupe::jit {
@@ -17,7 +17,7 @@ struct stamp {
   kind is = kind::nothing;
   std::uint64_t bytes = 0;      ///< of a file
   std::int64_t changed_ns = 0;  ///< when it was last written
-  kernel::digest content{};     ///< of a file's bytes, or of a folder's names
+  digest content{};             ///< of a file's bytes, or of a folder's names
 };
 
 /// Everything that a compiler looked at outside its request.
@@ -31,7 +31,7 @@ std::optional<stamp> glance_at(const std::string& path);
 bool unchanged(const stamp& s);
 bool unchanged(const manifest& m);
 
-void write(kernel::byte_writer& to, const manifest& m);
-manifest read_manifest(kernel::byte_reader& from);
+void write(byte_writer& to, const manifest& m);
+manifest read_manifest(byte_reader& from);
 
 }  // namespace troupe::jit

@@ -71,7 +71,7 @@ result<void> check_options(const recipe& r, const target& to) {
 // One compile, and what it has said so far.
 class job {
  public:
-  job(const nvrtc& with, const std::string& architecture, const recipe& r, const patience& how_long)
+  job(const nvrtc& with, const std::string& architecture, const recipe& r, const compile_deadline& how_long)
       : with_(with), target_{architecture}, recipe_(r), how_long_(how_long) {}
 
   compiled run() {
@@ -151,7 +151,7 @@ class job {
   const nvrtc& with_;
   const target target_;
   const recipe& recipe_;
-  const patience& how_long_;
+  const compile_deadline& how_long_;
   compiled out_;
 };
 
@@ -179,7 +179,7 @@ result<compiler> compiler_for(const nvrtc& with, const recipe& r, capability gpu
                   .note = to.note};
 }
 
-compiled compile(const nvrtc& with, const compiler& c, const recipe& r, const patience& how_long) {
+compiled compile(const nvrtc& with, const compiler& c, const recipe& r, const compile_deadline& how_long) {
   compiled out = job(with, c.architecture, r, how_long).run();
   out.log.insert(0, c.note);
   return out;

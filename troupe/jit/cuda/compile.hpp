@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/jit/cache/compile_deadline.hpp>
 #include <troupe/jit/cache/compiled.hpp>
-#include <troupe/jit/cache/patience.hpp>
 #include <troupe/jit/cuda/nvrtc.hpp>
 
 namespace troupe::jit {
@@ -12,6 +12,6 @@ namespace troupe::jit {
 result<compiler> compiler_for(const nvrtc& with, const recipe& r, capability gpu);
 
 /// Compiles for the compiler's architecture. The image has the names of the source behind it.
-compiled compile(const nvrtc& with, const compiler& c, const recipe& r, const patience& how_long);
+compiled compile(const nvrtc& with, const compiler& c, const recipe& r, const compile_deadline& how_long);
 
 }  // namespace troupe::jit

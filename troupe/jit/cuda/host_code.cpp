@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/cuda_on_host/translate/host_code.hpp>
 #include <troupe/jit/cache/files.hpp>
 #include <troupe/jit/cuda/host_code.hpp>
 #include <troupe/jit/cuda/translate.hpp>
-#include <troupe/kernel/host/translate/host_code.hpp>
 
 namespace troupe::jit {
 
@@ -18,7 +18,7 @@ std::optional<std::string> without_host_code(const recipe& r, const source_text&
   for (const auto& [name, value] : r.definitions)
     macros.append("#define ").append(name).append(" ").append(value) += '\n';
 
-  kernel::written_program program{.source = source.text, .others = {macros}, .names = source.kernels};
+  cuda_on_host::written_program program{.source = source.text, .others = {macros}, .names = source.kernels};
   program.names.insert(program.names.end(), source.globals.begin(), source.globals.end());
   program.others.insert(program.others.end(), files.begin(), files.end());
   for (const auto& [name, text] : r.headers) program.others.push_back(text);
@@ -28,7 +28,7 @@ std::optional<std::string> without_host_code(const recipe& r, const source_text&
   };
   add_source(r.source);
   for (const unit& u : r.units) add_source(u.source);
-  return kernel::without_host_code(program);
+  return cuda_on_host::without_host_code(program);
 }
 
 }  // namespace troupe::jit

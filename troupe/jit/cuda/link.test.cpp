@@ -22,7 +22,7 @@ const nvrtc& installed() {
   static const nvrtc with = nvrtc::find().value();
   return with;
 }
-compiled made_from(const recipe& r, const patience& how_long = {}) {
+compiled made_from(const recipe& r, const compile_deadline& how_long = {}) {
   const auto c = compiler_for(installed(), r, 90);
   if (!c) return {.failed = c.error()};
   return compile(installed(), *c, r, how_long);
@@ -293,7 +293,7 @@ TEST(a_link, has_keys_of_its_own_for_every_part_and_for_the_linker) {
 
 TEST(a_link, does_not_begin_when_the_time_is_over_or_nobody_wants_it) {
   std::atomic<int> asked{0};
-  const compiled c = made_from(of_two(true), patience(INT64_MAX, [&] { return ++asked > 0; }));
+  const compiled c = made_from(of_two(true), compile_deadline(INT64_MAX, [&] { return ++asked > 0; }));
   ASSERT_TRUE(c.failed);
   EXPECT_EQ(c.failed->reaction(), reaction::retry_later);
   EXPECT_EQ(why(c), "jit.compile: caller.cu: compiling was cancelled");

@@ -23,7 +23,7 @@ error call_failed(const char* call, nvrtcResult r) {
 }
 
 // Size and time of a file: another one has others.
-void identify(kernel::byte_writer& to, const std::string& path) {
+void identify(byte_writer& to, const std::string& path) {
   const auto s = glance_at(path);
   to.text(path);
   to.value(s ? s->bytes : 0);
@@ -53,7 +53,7 @@ result<std::string> find_headers() {
 }
 
 // All of its files.
-void identify_folder(kernel::byte_writer& to, const std::string& folder) {
+void identify_folder(byte_writer& to, const std::string& folder) {
   std::vector<std::string> files;
   std::error_code unknown;
   for (auto at = std::filesystem::recursive_directory_iterator(folder, unknown); at != decltype(at)();
@@ -81,7 +81,7 @@ result<nvrtc> nvrtc::find() {
   out.own_headers = std::move(headers);
   const char* const named = std::getenv("TROUPE_CUDA_INCLUDE");
   out.include_folder = named != nullptr && *named != '\0' ? named : TROUPE_CUDA_INCLUDE_FOLDER;
-  kernel::byte_writer identity;
+  byte_writer identity;
   identity.text("NVRTC " + out.version);
   Dl_info library{};
   if (::dladdr(reinterpret_cast<const void*>(&::nvrtcVersion), &library) != 0 && library.dli_fname != nullptr)

@@ -3,9 +3,9 @@
 #include <dlfcn.h>
 
 #include <filesystem>
+#include <troupe/base/bytes.hpp>
 #include <troupe/jit/cuda/compile.hpp>
 #include <troupe/jit/cuda/nvrtc_builder.hpp>
-#include <troupe/kernel/internal/bytes.hpp>
 
 namespace troupe::jit {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 // Another build of the engine may compile differently.
 std::string engine_identity() {
   Dl_info self{};
-  kernel::byte_writer identity;
+  byte_writer identity;
   identity.text("cuda");
   if (::dladdr(reinterpret_cast<const void*>(&engine_identity), &self) == 0) return std::move(identity).bytes();
   const auto file = glance_at(std::filesystem::absolute(self.dli_fname).string());
@@ -29,7 +29,7 @@ nvrtc_builder::nvrtc_builder(nvrtc with, capability gpu)
       disk_(disk_cache::default_folder()),
       builder_({.find = [this, gpu](const recipe& r, disk_cache*) { return compiler_for(with_, r, gpu); },
                 .compile = [this](const recipe& r, const compiler& c,
-                                  const patience& how_long) { return compile(with_, c, r, how_long); },
+                                  const compile_deadline& how_long) { return compile(with_, c, r, how_long); },
                 .engine = engine_identity(),
                 .disk = disk_.folder().empty() ? nullptr : &disk_}) {}
 

@@ -40,7 +40,7 @@ void precompiled::timed_lock::unlock() {
   freed_.notify_one();
 }
 
-result<std::optional<precompiled::turn>> precompiled::begin(std::string key, const patience& how_long) {
+result<std::optional<precompiled::turn>> precompiled::begin(std::string key, const compile_deadline& how_long) {
   std::unique_lock held(lock_, std::defer_lock);
   while (!held.try_lock_for(std::chrono::milliseconds(20)))
     if (how_long.over()) return std::optional<turn>();

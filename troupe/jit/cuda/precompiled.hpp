@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 #include <troupe/base/result.hpp>
-#include <troupe/jit/cache/patience.hpp>
+#include <troupe/jit/cache/compile_deadline.hpp>
 #include <troupe/jit/cache/private_folder.hpp>
 
 namespace troupe::jit {
@@ -48,8 +48,8 @@ class precompiled {
     std::unique_lock<timed_lock> held_;
     std::string folder_;
   };
-  /// Nothing when patience ends first.
-  result<std::optional<turn>> begin(std::string key, const patience& how_long);
+  /// Nothing when the deadline comes first.
+  result<std::optional<turn>> begin(std::string key, const compile_deadline& how_long);
 
  private:
   // Of tens of megabytes each, on disk.

@@ -27,7 +27,7 @@ recipe with_headers(const std::string& mine, const std::string& kernel) {
 }
 compiled made_from(const recipe& r) {
   const auto c = compiler_for(installed(), r, 90);
-  compiled out = compile(installed(), *c, r, patience());
+  compiled out = compile(installed(), *c, r, compile_deadline());
   EXPECT_FALSE(out.failed) << out.failed->text() << out.log;
   return out;
 }
@@ -114,15 +114,15 @@ TEST(precompiled_headers, of_long_ago_make_room_for_new_ones) {
   precompiled kept;
   std::string oldest;
   for (int i = 0; i < 9; ++i) {
-    const auto turn = kept.begin(std::to_string(i), patience());
+    const auto turn = kept.begin(std::to_string(i), compile_deadline());
     ASSERT_TRUE(turn && *turn);
     if (i == 0) oldest = (*turn)->folder();
     EXPECT_TRUE(std::filesystem::is_directory((*turn)->folder()));
   }
   EXPECT_FALSE(std::filesystem::exists(oldest));
-  const auto again = kept.begin("8", patience());
+  const auto again = kept.begin("8", compile_deadline());
   EXPECT_TRUE((*again)->folder().ends_with("/9"));
-  EXPECT_FALSE(*kept.begin("7", patience(now_ns() + 50'000'000))) << "one at a time";
+  EXPECT_FALSE(*kept.begin("7", compile_deadline(now_ns() + 50'000'000))) << "one at a time";
 }
 
 }  // namespace

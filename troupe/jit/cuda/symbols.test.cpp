@@ -27,8 +27,8 @@ names found_in(code what, const char* architecture) {
   const std::vector<std::string> none;
   compiled said;
   const std::string name = "s.cu", text = source;
-  const auto made =
-      translate(*with, {.source = text}, {name, text, none, none}, target{architecture}, what, patience(), said);
+  const auto made = translate(*with, {.source = text}, {name, text, none, none}, target{architecture}, what,
+                              compile_deadline(), said);
   EXPECT_TRUE(made) << said.log;
   names out = made ? strong_symbols(made->bytes) : names();
   std::sort(out.begin(), out.end());

@@ -7,13 +7,13 @@
 #include <filesystem>
 #include <tuple>
 
+#include <troupe/base/bytes.hpp>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/base/unique_handle.hpp>
 #include <troupe/jit/cuda/host_code.hpp>
 #include <troupe/jit/cuda/messages.hpp>
 #include <troupe/jit/cuda/translate.hpp>
-#include <troupe/kernel/internal/bytes.hpp>
 
 // Not in every NVRTC that this runs with.
 extern "C" nvrtcResult nvrtcSetFlowCallback(nvrtcProgram, int (*)(void*, void*), void*) __attribute__((weak));
@@ -44,7 +44,7 @@ error call_failed(const char* call, nvrtcResult r) {
 class translation {
  public:
   translation(const nvrtc& with, const recipe& r, const source_text& source, const target& to, code what,
-              const patience& how_long, compiled& said)
+              const compile_deadline& how_long, compiled& said)
       : with_(with), recipe_(r), source_(source), target_(to), what_(what), how_long_(how_long), said_(said) {}
 
   result<translated> run() {
@@ -130,7 +130,7 @@ class translation {
     if (!read.why_unknown.empty()) return unknown(read.why_unknown);
     for (const stamp& s : read.made_from)
       if (s.changed_ns > begin - clock_step_ns) return unknown(s.path + " was written a moment ago");
-    kernel::byte_writer key;
+    byte_writer key;
     key.texts(given);
     for (const auto& [name, text] : recipe_.headers) {
       key.text(name);
@@ -158,7 +158,7 @@ class translation {
   }
 
   struct question {
-    const patience& how_long;
+    const compile_deadline& how_long;
     std::atomic<bool> over{false};
   };
 
@@ -261,7 +261,7 @@ class translation {
   const source_text& source_;
   const target& target_;
   const code what_;
-  const patience& how_long_;
+  const compile_deadline& how_long_;
   compiled& said_;
   unique_handle<program_traits> program_;
 };
@@ -269,7 +269,7 @@ class translation {
 }  // namespace
 
 result<translated> translate(const nvrtc& with, const recipe& r, const source_text& source, const target& to, code what,
-                             const patience& how_long, compiled& said) {
+                             const compile_deadline& how_long, compiled& said) {
   return translation(with, r, source, to, what, how_long, said).run();
 }
 

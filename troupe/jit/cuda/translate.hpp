@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/jit/cache/compile_deadline.hpp>
 #include <troupe/jit/cache/compiled.hpp>
 #include <troupe/jit/cache/includes.hpp>
-#include <troupe/jit/cache/patience.hpp>
 #include <troupe/jit/cuda/nvrtc.hpp>
 #include <troupe/jit/cuda/source_text.hpp>
 #include <troupe/kernel/engine/cuda/names.hpp>
@@ -21,7 +21,7 @@ struct translated {
 
 /// One run of NVRTC, with what the recipe says. Its messages go to `said`.
 result<translated> translate(const nvrtc& with, const recipe& r, const source_text& source, const target& to, code what,
-                             const patience& how_long, compiled& said);
+                             const compile_deadline& how_long, compiled& said);
 
 read_files files_nvrtc_may_read(const recipe& r);
 

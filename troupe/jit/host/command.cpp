@@ -39,7 +39,7 @@ bool take_messages(int fd, std::size_t most, command_outcome& out) {
   return n > 0;
 }
 
-bool wait_readable(int fd, const patience& how_long) {
+bool wait_readable(int fd, const compile_deadline& how_long) {
   constexpr std::int64_t glance_ms = 20;
   pollfd p{.fd = fd, .events = POLLIN, .revents = 0};
   while (true) {
@@ -76,14 +76,14 @@ result<command_outcome> run_command(const std::string& keeper, const command& c)
   theirs.reset();
 
   command_outcome out;
-  patience how_long = c.how_long;
+  compile_deadline how_long = c.how_long;
   while (true) {
     if (wait_readable(ours.get(), how_long)) {
       if (!take_messages(ours.get(), c.message_bytes, out)) break;
     } else if (!out.gave_up) {
       out.gave_up = true;
       (void)kept.kill(SIGTERM);  // it kills the whole family
-      how_long = patience(now_ns() + grace_ns);
+      how_long = compile_deadline(now_ns() + grace_ns);
     } else {
       break;
     }

@@ -96,7 +96,7 @@ TEST_F(a_command, is_killed_at_the_deadline_with_all_its_children_even_those_tha
 
 TEST_F(a_command, is_killed_when_nobody_wants_it_any_more) {
   command c = shell("echo $$ > child; sleep 1000; :");
-  c.how_long = patience(INT64_MAX, [this] { return fs::exists(room_.path() + "/child"); });
+  c.how_long = compile_deadline(INT64_MAX, [this] { return fs::exists(room_.path() + "/child"); });
   const command_outcome o = run(c);
   EXPECT_TRUE(o.gave_up);
   EXPECT_TRUE(c.how_long.cancelled());

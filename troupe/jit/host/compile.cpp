@@ -3,6 +3,10 @@
 #include <time.h>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/cuda_on_host/compiler_flags.hpp>
+#include <troupe/cuda_on_host/internal/processor.hpp>
+#include <troupe/cuda_on_host/internal/seal.hpp>
+#include <troupe/cuda_on_host/translate/translate.hpp>
 #include <troupe/jit/cache/files.hpp>
 #include <troupe/jit/cache/includes.hpp>
 #include <troupe/jit/host/command.hpp>
@@ -10,10 +14,6 @@
 #include <troupe/jit/host/dependencies.hpp>
 #include <troupe/jit/host/diagnosis.hpp>
 #include <troupe/jit/internal/compiler_options.hpp>
-#include <troupe/kernel/host/compiler_flags.hpp>
-#include <troupe/kernel/host/internal/processor.hpp>
-#include <troupe/kernel/host/internal/seal.hpp>
-#include <troupe/kernel/host/translate/translate.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -56,8 +56,8 @@ void name_headers(std::string& text) {
 
 error failure(reaction how, const std::string& text) { return error(how, "jit", "jit.compile: " + text); }
 
-kernel::compiler_settings settings_of(const installation& at, const recipe& r) {
-  kernel::compiler_settings s;
+cuda_on_host::compiler_settings settings_of(const installation& at, const recipe& r) {
+  cuda_on_host::compiler_settings s;
   s.cuda_folder = at.cuda_folder;
   s.standard = r.standard;
   s.fast_math = r.fast_math;
@@ -72,7 +72,7 @@ kernel::compiler_settings settings_of(const installation& at, const recipe& r) {
 // One compile: its folder, and what it has said so far.
 class job {
  public:
-  job(const installation& at, const compiler& with, const recipe& r, const patience& how_long)
+  job(const installation& at, const compiler& with, const recipe& r, const compile_deadline& how_long)
       : at_(at), with_(with), recipe_(r), settings_(settings_of(at, r)), how_long_(how_long) {}
 
   compiled run() {
@@ -81,7 +81,7 @@ class job {
     if (!preprocess() || !translate() || !build()) return std::move(out_);
     auto bytes = read_file(folder_->path() + "/" + place + "/" + image);
     if (!bytes) return fail(failure(reaction::fatal, recipe_.name + ": the compiler has written no image"));
-    out_.image = kernel::sealed(std::move(*bytes), abilities_);
+    out_.image = cuda_on_host::sealed(std::move(*bytes), abilities_);
     note_inputs(begin);
     return std::move(out_);
   }
@@ -102,7 +102,7 @@ class job {
     for (const auto& [name, value] : recipe_.definitions)
       macros.append("#define ").append(name).append(" ").append(value).append("\n");
     written = written && write_file(in, definitions, macros);
-    written = written && write_file(in, abilities, kernel::question_of_abilities());
+    written = written && write_file(in, abilities, cuda_on_host::question_of_abilities());
     if (written) return {};
     return error::from_errno(reaction::retry_later, "jit", "jit.compile: writing the source to " + in, errno);
   }
@@ -139,7 +139,7 @@ class job {
   }
 
   bool preprocess() {
-    std::vector<std::string> arguments = kernel::preprocessor_arguments(settings_, recipe_.name);
+    std::vector<std::string> arguments = cuda_on_host::preprocessor_arguments(settings_, recipe_.name);
     arguments.insert(arguments.end(), recipe_.options.begin(), recipe_.options.end());
     arguments.insert(arguments.end(),
                      {"-include", abilities, "-include", definitions, "-MD", "-MT", "x", "-MF", dependencies});
@@ -164,16 +164,16 @@ class job {
     if (!in_time()) return false;
     const std::string in = folder_->path() + "/" + place + "/";
     auto text = read_file(in + preprocessed);
-    if (!text || !kernel::take_abilities(*text, abilities_))
+    if (!text || !cuda_on_host::take_abilities(*text, abilities_))
       return stop(failure(reaction::fatal, recipe_.name + ": the preprocessor has not written what it was given"));
-    const kernel::translation t = kernel::translate(
+    const cuda_on_host::translation t = cuda_on_host::translate(
         *text,
         {.kernels = recipe_.kernels,
          .globals = recipe_.globals,
          .own_folder = at_.cuda_folder,
          .read_source = [&](const std::string& file) { return read_file(file.starts_with('/') ? file : in + file); }});
-    for (const kernel::finding& f : t.findings) out_.log += to_string(f) + "\n";
-    for (const kernel::finding& f : t.left_out)
+    for (const cuda_on_host::finding& f : t.findings) out_.log += to_string(f) + "\n";
+    for (const cuda_on_host::finding& f : t.left_out)
       out_.log += cat(f.file, ":", f.line, ": note: the kernel around this needs a GPU: ", f.text, "\n");
     if (!t.findings.empty())
       return stop(failure(reaction::caller_bug, recipe_.name + " does not compile: " + to_string(t.findings.front())));
@@ -183,7 +183,7 @@ class job {
   }
 
   bool build() {
-    std::vector<std::string> arguments = kernel::compiler_arguments(settings_, translated, image);
+    std::vector<std::string> arguments = cuda_on_host::compiler_arguments(settings_, translated, image);
     // Sanitizers are linked to programs alone.
     for (const std::string& option : recipe_.options)
       if (option.starts_with("-fsanitize")) arguments.push_back("-Wl,-z,undefs");
@@ -219,8 +219,8 @@ class job {
   const installation& at_;
   const compiler& with_;
   const recipe& recipe_;
-  const kernel::compiler_settings settings_;
-  const patience& how_long_;
+  const cuda_on_host::compiler_settings settings_;
+  const compile_deadline& how_long_;
   std::optional<private_folder> folder_;
   std::string abilities_;  // that the code takes for granted
   compiled out_;
@@ -228,7 +228,7 @@ class job {
 
 }  // namespace
 
-compiled compile(const installation& at, const compiler& with, const recipe& r, const patience& how_long) {
+compiled compile(const installation& at, const compiler& with, const recipe& r, const compile_deadline& how_long) {
   return job(at, with, r, how_long).run();
 }
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <string>
+#include <troupe/jit/cache/compile_deadline.hpp>
 #include <troupe/jit/cache/compiled.hpp>
-#include <troupe/jit/cache/patience.hpp>
 #include <troupe/jit/host/compiler.hpp>
 
 namespace troupe::jit {
@@ -16,6 +16,6 @@ struct installation {
 };
 
 /// Preprocesses, translates and compiles.
-compiled compile(const installation& at, const compiler& with, const recipe& r, const patience& how_long);
+compiled compile(const installation& at, const compiler& with, const recipe& r, const compile_deadline& how_long);
 
 }  // namespace troupe::jit

@@ -111,7 +111,7 @@ result<compiler> known_compilers::identify(const std::string& keeper, const std:
   const auto file = glance_at(failed ? path : real);
   if (failed || !file || file->is != stamp::kind::file)
     return unsupported("the compiler " + path + " cannot be read" + remedy);
-  kernel::byte_writer key;
+  byte_writer key;
   key.text("compiler and its programs");
   key.text(path);
   key.text(real);

@@ -3,11 +3,11 @@
 #include <dlfcn.h>
 
 #include <filesystem>
+#include <troupe/base/bytes.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/cuda_on_host/compiler_flags.hpp>
 #include <troupe/jit/host/host_builder.hpp>
 #include <troupe/jit/host/notes.hpp>
-#include <troupe/kernel/host/compiler_flags.hpp>
-#include <troupe/kernel/internal/bytes.hpp>
 
 namespace troupe::jit {
 namespace {
@@ -28,10 +28,10 @@ installation find_installation() {
 std::string engine_identity() {
   std::error_code failed;
   const std::filesystem::path file = engine_file();
-  kernel::byte_writer identity;
+  byte_writer identity;
   identity.value(static_cast<std::uint64_t>(std::filesystem::file_size(file, failed)));
   identity.value(static_cast<std::int64_t>(std::filesystem::last_write_time(file, failed).time_since_epoch().count()));
-  identity.value(kernel::compiler_interface_version);
+  identity.value(cuda_on_host::compiler_interface_version);
   identity.text(processor_identity());
   return std::move(identity).bytes();
 }
@@ -41,20 +41,21 @@ std::string engine_identity() {
 host_builder::host_builder()
     : installation_(find_installation()),
       disk_(disk_cache::default_folder()),
-      builder_({.find = [this](const recipe& r, disk_cache* cache) -> result<compiler> {
-                  TROUPE_TRY(check_for_host(r));
-                  auto path = TROUPE_TRY(find_compiler(r));
-                  return compilers_.identify(installation_.keeper, path, cache);
-                },
-                .compile = [this](const recipe& r, const compiler& with,
-                                  const patience& how_long) { return compile(installation_, with, r, how_long); },
-                .engine = engine_identity(),
-                .disk = disk_.folder().empty() ? nullptr : &disk_}) {}
+      builder_(
+          {.find = [this](const recipe& r, disk_cache* cache) -> result<compiler> {
+             TROUPE_TRY(check_for_host(r));
+             auto path = TROUPE_TRY(find_compiler(r));
+             return compilers_.identify(installation_.keeper, path, cache);
+           },
+           .compile = [this](const recipe& r, const compiler& with,
+                             const compile_deadline& how_long) { return compile(installation_, with, r, how_long); },
+           .engine = engine_identity(),
+           .disk = disk_.folder().empty() ? nullptr : &disk_}) {}
 
 std::string host_builder::notes() const { return notes_of(installation_, disk_); }
 
 result<kernel::host_programs::program_ref> host_builder::load(const recipe& r, const build& b) {
-  auto image = TROUPE_TRY(kernel::loaded_image::load(std::as_bytes(std::span(*b.image)), r.name));
+  auto image = TROUPE_TRY(cuda_on_host::loaded_image::load(std::as_bytes(std::span(*b.image)), r.name));
   return std::make_shared<const kernel::loaded_program<kernel::host_image>>(
       r.name, kernel::host_image(std::move(image), r.flush_to_zero || r.fast_math), b.image);
 }

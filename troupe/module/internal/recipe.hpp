@@ -4,7 +4,7 @@
 
 #include <optional>
 #include <string_view>
-#include <troupe/kernel/internal/bytes.hpp>
+#include <troupe/base/bytes.hpp>
 #include <troupe/module/image.hpp>
 
 namespace troupe::module {
@@ -16,7 +16,7 @@ struct recipe {
 };
 
 inline std::string encode(const recipe& r) {
-  kernel::byte_writer to;
+  byte_writer to;
   to.text(r.options.name);
   to.value(r.options.flush_to_zero);
   to.raw(r.bytes.data(), r.bytes.size());
@@ -25,7 +25,7 @@ inline std::string encode(const recipe& r) {
 
 /// Nothing when the bytes are no recipe. The image is a part of them.
 inline std::optional<recipe> decode(std::string_view bytes) {
-  kernel::byte_reader from(bytes);
+  byte_reader from(bytes);
   recipe r;
   r.options.name = from.text();
   r.options.flush_to_zero = from.value<bool>();

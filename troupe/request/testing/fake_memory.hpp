@@ -58,7 +58,7 @@ class fake_memory final : public memory_owner {
     return error(reaction::retry_later, "test", "the block is spoilt");
   }
   void mark_refused(block&, std::uint64_t, std::uint64_t, const error&) override {}
-  block_ref stillborn(std::uint64_t, error) override { return {}; }
+  block_ref failed_buffer(std::uint64_t, error) override { return {}; }
 
  private:
   block block_;

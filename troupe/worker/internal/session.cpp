@@ -24,11 +24,11 @@
 #include <troupe/channel/process.hpp>
 #include <troupe/protocol/control.hpp>
 #include <troupe/protocol/memory_question.hpp>
-#include <troupe/worker/internal/errands.hpp>
 #include <troupe/worker/internal/last_words.hpp>
 #include <troupe/worker/internal/placed_memory.hpp>
 #include <troupe/worker/internal/platform.hpp>
 #include <troupe/worker/internal/pump.hpp>
+#include <troupe/worker/internal/task_queue.hpp>
 
 namespace troupe {
 namespace {
@@ -82,7 +82,7 @@ struct worker_session::state {
   control_socket asks_for_memory;
   std::thread listener, maker;
   std::map<std::uint64_t, std::uint64_t> managed;  // the maker's: bytes by address
-  std::optional<errands> orders, releases;         // of the listener, and of the maker
+  std::optional<task_queue> orders, releases;      // of the listener, and of the maker
   bool disobeyed = false;                          // an order could not be carried out: none is any more
 };
 
@@ -284,7 +284,7 @@ void worker_session::listen() {
     state_->orders->add([this, m = heard->head, text = std::move(heard->text),
                          fds = std::make_shared<std::vector<file_descriptor>>(std::move(got->fds))] {
       if (state_->disobeyed) return;  // what needs its memory must not find that of later orders
-      if (auto ok = obey(m, text, std::move(*fds)); !ok) {
+      if (auto ok = handle_command(m, text, std::move(*fds)); !ok) {
         state_->disobeyed = true;
         tell(ok.error());
         end();
@@ -293,8 +293,8 @@ void worker_session::listen() {
   }
 }
 
-result<void> worker_session::obey(const protocol::control_message& m, const std::string& text,
-                                  std::vector<file_descriptor> fds) {
+result<void> worker_session::handle_command(const protocol::control_message& m, const std::string& text,
+                                            std::vector<file_descriptor> fds) {
   result<void> done;
   switch (m.kind) {
     case protocol::message::serve:

@@ -35,7 +35,8 @@ class worker_session {
   struct state;
   result<void> begin();
   void listen();
-  result<void> obey(const protocol::control_message& m, const std::string& text, std::vector<file_descriptor> fds);
+  result<void> handle_command(const protocol::control_message& m, const std::string& text,
+                              std::vector<file_descriptor> fds);
   void enter_gpu();
   void look_at_memory() noexcept;
   void make_memory();

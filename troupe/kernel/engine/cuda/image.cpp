@@ -8,7 +8,7 @@
 #include <troupe/kernel/engine/cuda/demangle.hpp>
 #include <troupe/kernel/engine/cuda/image.hpp>
 #include <troupe/kernel/engine/cuda/names.hpp>
-#include <troupe/kernel/internal/find_named.hpp>
+#include <troupe/kernel/find_named.hpp>
 
 namespace troupe::kernel {
 namespace {

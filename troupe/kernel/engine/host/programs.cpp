@@ -5,26 +5,30 @@
 #include <troupe/kernel/engine/host/programs.hpp>
 #include <troupe/kernel/engine/match.hpp>
 
+namespace troupe::cuda_on_host {
+
+kernel::attributes attributes_of(const loaded_kernel& k) {
+  kernel::attributes a{.name = k.name,
+                       .max_threads = k.attributes.max_threads,
+                       .static_shared_bytes = k.attributes.static_shared_bytes,
+                       .local_bytes = k.attributes.stack_bytes,
+                       .execution = std::string(to_string(k.attributes.how)),
+                       .parameters = k.parameters};
+  if (!k.attributes.reason.empty()) a.execution += ": " + k.attributes.reason;
+  return a;
+}
+
+}  // namespace troupe::cuda_on_host
+
 namespace troupe::kernel {
 namespace {
 
-dim host_dim(const dimensions& d) noexcept {
+cuda_on_host::dim host_dim(const dimensions& d) noexcept {
   return {static_cast<std::uint32_t>(d.x.value()), static_cast<std::uint32_t>(d.y.value()),
           static_cast<std::uint32_t>(d.z.value())};
 }
 
 }  // namespace
-
-attributes attributes_of(const loaded_kernel& k) {
-  attributes a{.name = k.name,
-               .max_threads = k.attributes.max_threads,
-               .static_shared_bytes = k.attributes.static_shared_bytes,
-               .local_bytes = k.attributes.stack_bytes,
-               .execution = std::string(to_string(k.attributes.how)),
-               .parameters = k.parameters};
-  if (!k.attributes.reason.empty()) a.execution += ": " + k.attributes.reason;
-  return a;
-}
 
 static error gpus_only(std::string_view request, const std::string& text) {
   return error(reaction::unsupported, "kernel", std::string(request) + ": " + text);
@@ -59,7 +63,7 @@ result<void> host_programs::run(const program_root& root, const launch_order& l,
                          " is a tensor map, but the host engine has no tensor memory accelerator; copy "
                          "through shared memory in the kernel, or launch on a GPU of capability 9.0 or newer"));
   const auto found = TROUPE_TRY(find_kernel(root, l.kernel, l.request));
-  const loaded_kernel& k = *found.kernel;
+  const cuda_on_host::loaded_kernel& k = *found.kernel;
   argument_frame frame;
   TROUPE_TRY(frame.fill(l.values, k.name, k.parameters, l.request));
   return launcher_.launch(k, host_dim(l.grid), host_dim(l.block), static_cast<std::uint64_t>(l.shared_bytes.value()),
@@ -71,9 +75,9 @@ result<occupancy> host_programs::occupancy_of(const program_root& root, const oc
   TROUPE_TRY(check_cluster(q.cluster, q.request));
   auto program = TROUPE_TRY(find(root, q.request));
   const auto kernel = TROUPE_TRY(program->kernel(q.kernel, q.request));
-  const dim block = host_dim(q.block);
-  const bool fits = static_cast<bool>(
-      check_launch(*kernel, dim{}, block, static_cast<std::uint64_t>(q.shared_bytes.value()), {.request = q.request}));
+  const cuda_on_host::dim block = host_dim(q.block);
+  const bool fits = static_cast<bool>(cuda_on_host::check_launch(
+      *kernel, cuda_on_host::dim{}, block, static_cast<std::uint64_t>(q.shared_bytes.value()), {.request = q.request}));
   return occupancy{.blocks = fits ? 1u : 0u, .processors = static_cast<std::uint32_t>(launcher_.threads())};
 }
 

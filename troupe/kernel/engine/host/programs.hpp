@@ -3,18 +3,24 @@
 #pragma once
 
 #include <cstring>
+#include <troupe/cuda_on_host/launcher.hpp>
 #include <troupe/kernel/engine/program_store.hpp>
-#include <troupe/kernel/host/launcher.hpp>
 #include <troupe/worker/engine.hpp>
+
+namespace troupe::cuda_on_host {
+
+/// Found by program_store, which asks for the attributes of whatever kernels its images have.
+kernel::attributes attributes_of(const loaded_kernel& k);
+
+}  // namespace troupe::cuda_on_host
 
 namespace troupe::kernel {
 
-struct host_image : loaded_image {
-  host_image(loaded_image image, bool ftz) noexcept : loaded_image(std::move(image)), flush_to_zero(ftz) {}
+struct host_image : cuda_on_host::loaded_image {
+  host_image(cuda_on_host::loaded_image image, bool ftz) noexcept
+      : cuda_on_host::loaded_image(std::move(image)), flush_to_zero(ftz) {}
   bool flush_to_zero;
 };
-
-attributes attributes_of(const loaded_kernel& k);
 
 /// The programs of a worker of the host engine, which runs them on its threads.
 class host_programs : public program_store<host_image> {
@@ -34,7 +40,7 @@ class host_programs : public program_store<host_image> {
   }
 
  private:
-  launcher launcher_;
+  cuda_on_host::launcher launcher_;
 };
 
 }  // namespace troupe::kernel

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace troupe {
+
+/// SHA-256 (FIPS 180-4).
+using digest = std::array<std::uint8_t, 32>;
+digest digest_of(std::string_view bytes) noexcept;
+std::string to_hex(const digest& d);
+
+}  // namespace troupe

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/base/cat.hpp>
+#include <troupe/cuda_on_host/compiler_flags.hpp>
+#include <utility>
+
+namespace troupe::cuda_on_host {
+
+namespace {
+
+std::string standard(const compiler_settings& s) { return cat("-std=gnu++", std::max(s.standard, 17) % 100); }
+
+// What the preprocessor must know as well, because it defines macros.
+void add_common(const compiler_settings& s, std::vector<std::string>& out) {
+  out.push_back(standard(s));
+  out.push_back(cat("-O", s.optimisation));
+  out.insert(out.end(), {"-march=native", "-fno-exceptions", "-fno-rtti"});
+  if (s.fast_math)
+    out.insert(out.end(), {"-fno-math-errno", "-fassociative-math", "-freciprocal-math", "-fno-signed-zeros"});
+}
+
+}  // namespace
+
+std::vector<std::string> preprocessor_arguments(const compiler_settings& s, const std::string& source) {
+  std::vector<std::string> out{"-E", "-x", "c++"};
+  add_common(s, out);
+  for (const std::string& d : s.definitions) out.push_back("-D" + d);
+  // Before all other folders: a toolkit among them has headers of the same names, which are for its own compiler.
+  // Headers that lie where the source does still come first.
+  bool ours = false;
+  for (const std::string& folder : s.include_folders) {
+    if (folder != "." && !std::exchange(ours, true)) out.push_back("-I" + s.cuda_folder);
+    out.push_back("-I" + folder);
+  }
+  if (!ours) out.push_back("-I" + s.cuda_folder);
+  out.insert(out.end(), {"-include", "troupe_cuda.h", source, "-o", "-"});
+  return out;
+}
+
+std::vector<std::string> compiler_arguments(const compiler_settings& s, const std::string& source,
+                                            const std::string& output) {
+  std::vector<std::string> out{"-x", "c++-cpp-output"};
+  add_common(s, out);
+  out.insert(out.end(), {"-fPIC", "-shared", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-w"});
+  // Kernels look at memory as other types, as GPUs let them; no GPU has errno, floating-point traps or static guards.
+  out.insert(out.end(), {"-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math", "-fno-threadsafe-statics",
+                         "-fno-semantic-interposition", "-fno-stack-protector", "-fno-plt"});
+  // Fibers have a guard of one page below their stacks: a frame larger than that must touch it and not step over it.
+  out.push_back("-fstack-clash-protection");
+  out.push_back(s.fuse_multiply_add ? "-ffp-contract=fast" : "-ffp-contract=off");
+  if (s.debug_information) out.push_back("-g");
+  out.push_back("-Wl,-z,defs");  // a function without a body is said here, by its name, and not where it is loaded
+  out.insert(out.end(), {"-o", output, source});
+  return out;
+}
+
+}  // namespace troupe::cuda_on_host

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <troupe/base/internal/thread_team.hpp>
+#include <troupe/cuda_on_host/internal/block_runner.hpp>
+#include <vector>
+
+namespace troupe::cuda_on_host {
+
+// Runs grids. Whoever asks runs blocks of its own grid; when that takes long enough to be worth it, helpers join in.
+class block_pool {
+ public:
+  explicit block_pool(int threads) : of_helpers_(static_cast<std::size_t>(threads)), team_(of_helpers_.size()) {}
+  ~block_pool();
+  block_pool(const block_pool&) = delete;
+  block_pool& operator=(const block_pool&) = delete;
+
+  int threads() const noexcept { return static_cast<int>(team_.threads()); }
+  grid_fault run(const grid_run& g);
+
+ private:
+  struct shared_grid;
+
+  // Lends a runner to a caller. One stays at hand without a lock.
+  class borrowed {
+   public:
+    [[nodiscard]] explicit borrowed(block_pool& pool);
+    ~borrowed();
+    borrowed(const borrowed&) = delete;
+    borrowed& operator=(const borrowed&) = delete;
+    block_runner* operator->() const noexcept { return runner_.get(); }
+    block_runner& operator*() const noexcept { return *runner_; }
+
+   private:
+    block_pool& pool_;
+    std::unique_ptr<block_runner> runner_;
+  };
+
+  grid_fault run_together(const grid_run& g, block_runner& runner, std::uint64_t done, std::int64_t block_ns);
+
+  std::atomic<block_runner*> at_hand_{nullptr};
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<block_runner>> runners_;     // not in use
+  std::vector<std::unique_ptr<block_runner>> of_helpers_;  // by their number, each made when it first helps
+  thread_team team_;
+};
+
+}  // namespace troupe::cuda_on_host

@@ -1,0 +1,401 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/cuda_on_host/internal/fibers.hpp>
+#include <troupe/cuda_on_host/internal/sanitizer_fibers.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace troupe::cuda_on_host {
+
+namespace {
+thread_local fibers* running = nullptr;  // for the first step on a new stack, which gets no argument
+}
+
+bool fibers::place::operator==(const place& o) const noexcept {
+  return line == o.line && (file == o.file || (file && o.file && std::strcmp(file, o.file) == 0));
+}
+
+fibers::~fibers() {
+  for (const stack_state& s : stack_states_) sanitizer_end_fiber(s.thread_sanitizer);
+}
+
+std::uint32_t fibers::run(troupe_host_block& block, thread_function thread, void* context) {
+  block_ = &block;
+  thread_ = thread;
+  context_ = context;
+  const std::uint32_t count = block.threads;
+  if (fibers_.size() < count) fibers_.resize(count);
+  for (std::uint32_t t = 0; t < count; ++t) fibers_[t].stack = none;
+  warp_count_ = (count + lanes - 1) / lanes;
+  for (std::uint32_t w = 0; w < warp_count_; ++w) {
+    const std::uint32_t rest = count - w * lanes;
+    const std::uint32_t mask = rest >= lanes ? ~0u : (1u << rest) - 1;
+    warps_[w].ready = warps_[w].live = mask;
+    warps_[w].converging = warps_[w].stepping = warps_[w].meetings = warps_[w].postponed = 0;
+  }
+  ready_warps_ = warp_count_ == max_warps ? ~0u : (1u << warp_count_) - 1;
+  live_ = count;
+  fell_off_ = arrived_ = counted_ = other_line_ = 0;
+  status_ = TROUPE_HOST_OK;
+  used_stacks_ = 0;
+  free_stacks_.clear();
+  block.warps = exchange_.data();
+  block.fibers = 1;
+  running = this;
+  main_state_.thread_sanitizer = sanitizer_this_fiber();
+  const std::uint32_t stack = take_stack();
+  if (stack != none) {
+    begin(0, stack);
+    select(0);
+    go_to(0, main_, &main_state_);
+    sanitizer_enters_stack(main_state_.address_sanitizer, nullptr, nullptr);
+  }
+  block.fibers = 0;
+  return status_;
+}
+
+// The stack's number, of a fiber that has not begun yet; a new one, or that of a fiber that has ended.
+std::uint32_t fibers::take_stack() {
+  if (!free_stacks_.empty()) {
+    const std::uint32_t stack = free_stacks_.back();
+    free_stacks_.pop_back();
+    return stack;
+  }
+  if (!stacks_.reserve(used_stacks_ + 1)) {
+    status_ = TROUPE_HOST_NO_MEMORY;
+    return none;
+  }
+  while (stack_states_.size() <= used_stacks_) stack_states_.push_back({.thread_sanitizer = sanitizer_new_fiber()});
+  return used_stacks_++;
+}
+
+void fibers::begin(std::uint32_t thread, std::uint32_t stack) noexcept {
+  const fiber_stacks::stack memory = stacks_[stack];
+  sanitizer_forgets_stack(memory.bottom, memory.bytes);
+  fibers_[thread].stack = stack;
+  fibers_[thread].position = new_stack(memory.bottom, memory.bytes, &fibers::enter);
+}
+
+void fibers::enter() {
+  fibers& self = *running;
+  const void* bottom = nullptr;
+  std::size_t bytes = 0;
+  sanitizer_enters_stack(nullptr, &bottom, &bytes);
+  if (!self.main_bottom_) {
+    self.main_bottom_ = bottom;
+    self.main_bytes_ = bytes;
+  }
+  self.live_on_this_stack();
+}
+
+void fibers::live_on_this_stack() {
+  const std::uint32_t stack = fibers_[block_->thread].stack;
+  for (;;) {
+    thread_(context_, block_->thread);
+    end_thread();
+    const std::uint32_t t = next();
+    if (t == none) {
+      go_to_main(nullptr);
+    } else if (fibers_[t].stack == none) {
+      fibers_[t].stack = stack;
+      select(t);
+    } else {
+      free_stacks_.push_back(stack);  // nobody begins on it before we have left it
+      select(t);
+      go_to(t, abandoned_, nullptr);
+    }
+  }
+}
+
+void fibers::select(std::uint32_t thread) noexcept {
+  warp_ = thread / lanes;
+  lane_ = thread % lanes;
+  block_->thread = thread;
+}
+
+// Continues a fiber that has been selected, or begins it. `state` is that of the stack which is left, null when it
+// ends.
+void fibers::go_to(std::uint32_t thread, stack_position& from, stack_state* state) {
+  const fiber& to = fibers_[thread];
+  if constexpr (sanitized_fibers) {
+    const fiber_stacks::stack memory = stacks_[to.stack];
+    void* const next = stack_states_[to.stack].thread_sanitizer;
+    // After this call nothing may be kept in memory of this function: it may live on a fake stack that has ended.
+    sanitizer_leaves_stack(state ? &state->address_sanitizer : nullptr, memory.bottom, memory.bytes);
+    sanitizer_goes_to(next);
+  }
+  switch_stack(from, to.position);
+}
+
+void fibers::go_to_main(stack_state* state) {
+  sanitizer_leaves_stack(state ? &state->address_sanitizer : nullptr, main_bottom_, main_bytes_);
+  sanitizer_goes_to(main_state_.thread_sanitizer);
+  switch_stack(abandoned_, main_);
+}
+
+// The running fiber cannot go on: `at` says why.
+void fibers::sleep_at(place at) noexcept {
+  fibers_[block_->thread].at = at;
+  if ((warps_[warp_].ready &= ~(1u << lane_)) == 0) ready_warps_ &= ~(1u << warp_);
+}
+
+// Runs others until the fiber, which has been put to sleep, is ready again.
+void fibers::wait() {
+  const std::uint32_t self = block_->thread;
+  const std::uint32_t t = next();  // there is one: else we would be stuck
+  select(t);
+  if (t == self) return;
+  fiber& to = fibers_[t];
+  if (to.stack == none) {
+    const std::uint32_t stack = take_stack();
+    if (stack == none) leave(TROUPE_HOST_NO_MEMORY);
+    begin(t, stack);
+  }
+  prefetch_after(t);
+  stack_state* state = sanitized_fibers ? &stack_states_[fibers_[self].stack] : nullptr;
+  go_to(t, fibers_[self].position, state);
+  if constexpr (sanitized_fibers) sanitizer_enters_stack(state->address_sanitizer, nullptr, nullptr);
+}
+
+// The stack of the fiber that most likely comes after `thread`: with many fibers each switch would wait for memory
+// otherwise.
+void fibers::prefetch_after(std::uint32_t thread) const noexcept {
+#if defined(__x86_64__)
+  const std::uint32_t after = thread + prefetch_distance;
+  if (after >= block_->threads || fibers_[after].stack == none) return;
+  const char* top = static_cast<const char*>(fibers_[after].position.pointer);
+  for (std::size_t line = 0; line < 4; ++line) __builtin_prefetch(top + 64 * line, 1);
+#else
+  (void)thread;
+#endif
+}
+
+// Who runs next: in this warp the next lane, else the next warp. None when all have ended.
+std::uint32_t fibers::next() {
+  for (;;) {
+    warp& w = warps_[warp_];
+    if (w.ready != 0) {
+      const std::uint32_t first = lane_ + 1;
+      lane_ =
+          (first + static_cast<std::uint32_t>(std::countr_zero(std::rotr(w.ready, static_cast<int>(first % lanes))))) %
+          lanes;
+      return warp_ * lanes + lane_;
+    }
+    if (w.postponed != 0) {
+      release_postponed(w);
+    } else if (w.stepping != 0) {
+      release_step(warp_);
+    } else if (w.converging != 0) {
+      release_converged(warp_);
+    } else if (ready_warps_ != 0) {
+      const std::uint32_t first = warp_ + 1;
+      warp_ = (first + static_cast<std::uint32_t>(
+                           std::countr_zero(std::rotr(ready_warps_, static_cast<int>(first % max_warps))))) %
+              max_warps;
+      lane_ = lanes - 1;
+    } else if (live_ == 0) {
+      return none;
+    } else {
+      stuck();
+    }
+  }
+}
+
+void fibers::end_thread() {
+  warp& w = warps_[warp_];
+  const std::uint32_t bit = 1u << lane_;
+  w.live &= ~bit;
+  if ((w.ready &= ~bit) == 0) ready_warps_ &= ~(1u << warp_);
+  --live_;
+  if (arrived_ != 0 && arrived_ == live_) release_barrier();
+  for (std::uint32_t rest = w.meetings; rest != 0; rest &= rest - 1) {
+    const auto index = static_cast<std::uint32_t>(std::countr_zero(rest));
+    const meeting& m = w.meeting_of[index];
+    if ((m.mask & bit) != 0 && m.arrived == (m.mask & w.live)) (void)complete(w, index);
+  }
+}
+
+void fibers::fell_off() noexcept { ++fell_off_; }
+
+std::uint64_t fibers::barrier(std::uint32_t predicate, const char* file, std::uint32_t line) {
+  const place at{file, line};
+  if (arrived_++ == 0)
+    barrier_at_ = at;
+  else if (!(at == barrier_at_))
+    other_line_ = line;
+  counted_ += predicate != 0;
+  if (arrived_ == live_) {
+    release_barrier();
+  } else {
+    sleep_at(at);
+    wait();
+  }
+  return barrier_result_;
+}
+
+void fibers::release_barrier() {
+  if (other_line_ != 0) diverged(barrier_at_, other_line_, block_->thread, nullptr);
+  if (fell_off_ != 0) diverged(barrier_at_, 0, none, "some threads have come to the end of the kernel");
+  barrier_result_ = counted_ | std::uint64_t{counted_ == live_} << 32 | std::uint64_t{counted_ != 0} << 33;
+  arrived_ = counted_ = 0;
+  for (std::uint32_t w = 0; w < warp_count_; ++w) {
+    warps_[w].ready = warps_[w].live;
+    ready_warps_ |= std::uint32_t{warps_[w].live != 0} << w;
+  }
+}
+
+void fibers::meet(std::uint32_t mask, operation complete_it, const char* file, std::uint32_t line) {
+  warp& w = warps_[warp_];
+  const std::uint32_t bit = 1u << lane_;
+  if ((mask & bit) == 0) diverged({file, line}, 0, block_->thread, "is not in the mask that it gives");
+  std::uint32_t index = none;
+  for (std::uint32_t rest = w.meetings; rest != 0 && index == none; rest &= rest - 1) {
+    const auto i = static_cast<std::uint32_t>(std::countr_zero(rest));
+    if (w.meeting_of[i].mask == mask && w.meeting_of[i].complete == complete_it) index = i;
+  }
+  if (index == none) {
+    index = static_cast<std::uint32_t>(std::countr_one(w.meetings));
+    w.meetings |= 1u << index;
+    w.meeting_of[index] = {complete_it, mask, 0, {file, line}};
+  }
+  meeting& m = w.meeting_of[index];
+  m.arrived |= bit;
+  if (m.arrived == (mask & w.live) && complete(w, index)) return;
+  sleep_at({file, line});
+  wait();
+}
+
+// The operation of a shuffle, which stands for complete_shuffle: what a lane reads may lie outside of the meeting.
+static void read_lanes(troupe_host_warp*, std::uint32_t) {}
+
+void fibers::shuffle(std::uint32_t mask, const char* file, std::uint32_t line) { meet(mask, read_lanes, file, line); }
+
+// False when it has to wait for other lanes: they may be on their way to the same shuffle, and then take part.
+bool fibers::complete(warp& w, std::uint32_t index) {
+  const meeting& m = w.meeting_of[index];
+  if (m.arrived != 0 && m.complete == read_lanes) {
+    if (m.arrived == ~0u) {  // nothing lies outside
+      troupe_host_warp& x = exchange_[warp_];
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) x.out[lane] = x.in[x.argument[lane] & (lanes - 1)];
+    } else if ((w.ready & ~(1u << lane_)) != 0 || w.postponed != 0) {
+      w.postponed |= 1u << index;
+      return false;
+    } else {
+      complete_shuffle(w, index);
+    }
+  } else if (m.arrived != 0 && m.complete) {
+    m.complete(&exchange_[warp_], m.arrived);
+  }
+  w.meetings &= ~(1u << index);
+  w.ready |= m.arrived;
+  if (m.arrived != 0) ready_warps_ |= 1u << warp_;
+  return true;
+}
+
+// As the hardware does it: a lane that is not in a shuffle at this place gives 0.
+void fibers::complete_shuffle(warp& w, std::uint32_t index) {
+  const meeting& m = w.meeting_of[index];
+  troupe_host_warp& x = exchange_[warp_];
+  for (std::uint32_t rest = m.arrived; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+    const std::uint32_t from = x.argument[lane] & (lanes - 1);
+    const bool there = (m.arrived >> from & 1) != 0 || waits_in_shuffle(w, from, m.at);
+    x.out[lane] = there ? x.in[from] : 0;
+  }
+}
+
+bool fibers::waits_in_shuffle(const warp& w, std::uint32_t lane, place at) const noexcept {
+  for (std::uint32_t rest = w.meetings; rest != 0; rest &= rest - 1) {
+    const meeting& m = w.meeting_of[static_cast<std::uint32_t>(std::countr_zero(rest))];
+    if ((m.arrived >> lane & 1) != 0 && m.complete == read_lanes && m.at == at) return true;
+  }
+  return false;
+}
+
+// No lane of the warp can run: none is on its way. All of them read before any of them goes on.
+void fibers::release_postponed(warp& w) {
+  for (std::uint32_t rest = w.postponed; rest != 0; rest &= rest - 1)
+    complete_shuffle(w, static_cast<std::uint32_t>(std::countr_zero(rest)));
+  for (std::uint32_t rest = w.postponed; rest != 0; rest &= rest - 1)
+    w.ready |= w.meeting_of[static_cast<std::uint32_t>(std::countr_zero(rest))].arrived;
+  w.meetings &= ~w.postponed;
+  w.postponed = 0;
+  ready_warps_ |= 1u << warp_;
+}
+
+void fibers::in_step(std::uint32_t step) {
+  const std::uint32_t self = block_->thread;
+  warps_[warp_].stepping |= 1u << lane_;
+  fibers_[self].step = step;
+  sleep_at({nullptr, 0});
+  wait();
+}
+
+// No lane of the warp can run. Those furthest behind go on, so that the others meet them again where their ways join.
+void fibers::release_step(std::uint32_t warp_index) {
+  warp& w = warps_[warp_index];
+  std::uint32_t first = none, group = 0;
+  for (std::uint32_t rest = w.stepping; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+    const std::uint32_t step = fibers_[warp_index * lanes + lane].step;
+    if (step < first) group = 0;
+    first = std::min(first, step);
+    if (step == first) group |= 1u << lane;
+  }
+  w.stepping &= ~group;
+  w.ready |= group;
+  ready_warps_ |= 1u << warp_index;
+}
+
+std::uint32_t fibers::converged(const char* file, std::uint32_t line) {
+  warps_[warp_].converging |= 1u << lane_;
+  sleep_at({file, line});
+  const std::uint32_t self = block_->thread;
+  wait();
+  return fibers_[self].converged_mask;
+}
+
+// No lane of the warp can run: those that are at the same place go on together.
+void fibers::release_converged(std::uint32_t warp_index) {
+  warp& w = warps_[warp_index];
+  const place at = fibers_[warp_index * lanes + static_cast<std::uint32_t>(std::countr_zero(w.converging))].at;
+  std::uint32_t group = 0;
+  for (std::uint32_t rest = w.converging; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+    if (fibers_[warp_index * lanes + lane].at == at) group |= 1u << lane;
+  }
+  for (std::uint32_t rest = group; rest != 0; rest &= rest - 1)
+    fibers_[warp_index * lanes + static_cast<std::uint32_t>(std::countr_zero(rest))].converged_mask = group;
+  w.converging &= ~group;
+  w.ready |= group;
+  ready_warps_ |= 1u << warp_index;
+}
+
+// Every live thread waits, and none can go on.
+void fibers::stuck() {
+  std::uint32_t first = none, other = none;
+  for (std::uint32_t t = 0; t < block_->threads; ++t) {
+    if ((warps_[t / lanes].live >> t % lanes & 1) == 0) continue;
+    if (first == none)
+      first = t;
+    else if (other == none && !(fibers_[t].at == fibers_[first].at))
+      other = t;
+  }
+  diverged(fibers_[first].at, other == none ? 0 : fibers_[other].at.line, first,
+           other == none ? "waits for threads that have ended or are not in the mask" : nullptr);
+}
+
+void fibers::diverged(place at, std::uint32_t other_line, std::uint32_t thread, const char* text) {
+  block_->fault = {at.file, at.line, other_line, thread, text};
+  leave(TROUPE_HOST_DIVERGED);
+}
+
+void fibers::leave(std::uint32_t status) {
+  status_ = status;
+  go_to_main(nullptr);
+  __builtin_unreachable();
+}
+
+}  // namespace troupe::cuda_on_host

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/cuda_on_host/image.h>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <troupe/cuda_on_host/internal/fiber_stacks.hpp>
+#include <troupe/cuda_on_host/internal/fiber_switch.hpp>
+#include <vector>
+
+namespace troupe::cuda_on_host {
+
+// Runs the threads of one block as fibers of one thread of the system. A fiber runs until it waits for others; then the
+// next one that can run does, first in the same warp. A fiber gets a stack when it first runs, and one that ends leaves
+// its stack to the next: threads that do not wait run like a loop.
+class fibers {
+ public:
+  using thread_function = void (*)(void* context, std::uint32_t index);
+  using operation = void (*)(troupe_host_warp*, std::uint32_t mask);
+
+  fibers() = default;
+  ~fibers();
+  fibers(const fibers&) = delete;
+  fibers& operator=(const fibers&) = delete;
+
+  // Returns the status of the block.
+  std::uint32_t run(troupe_host_block& block, thread_function thread, void* context);
+
+  // What a fiber calls; see troupe_host_services.
+  std::uint64_t barrier(std::uint32_t predicate, const char* file, std::uint32_t line);
+  void meet(std::uint32_t mask, operation complete, const char* file, std::uint32_t line);
+  void shuffle(std::uint32_t mask, const char* file, std::uint32_t line);
+  void in_step(std::uint32_t step);
+  std::uint32_t converged(const char* file, std::uint32_t line);
+  void fell_off() noexcept;
+  [[noreturn]] void leave(std::uint32_t status);
+
+ private:
+  static constexpr std::uint32_t lanes = 32;
+  static constexpr std::uint32_t max_warps = 32;
+  static constexpr std::uint32_t none = UINT32_MAX;
+  static constexpr std::uint32_t prefetch_distance = 2;
+
+  struct place {
+    const char* file;
+    std::uint32_t line;
+    bool operator==(const place& o) const noexcept;
+  };
+  // Lanes that wait for each other in a warp operation.
+  struct meeting {
+    operation complete;
+    std::uint32_t mask, arrived;
+    place at;
+  };
+  struct warp {
+    std::uint32_t ready;       // can run, or have not begun
+    std::uint32_t live;        // have not ended
+    std::uint32_t converging;  // wait in converged()
+    std::uint32_t stepping;    // wait in in_step()
+    std::uint32_t meetings;    // which of the following are in use
+    std::uint32_t postponed;   // those among them that have all their lanes, while others may still come
+    std::array<meeting, lanes> meeting_of;
+  };
+  struct fiber {
+    stack_position position;
+    std::uint32_t stack;           // none until it begins
+    std::uint32_t converged_mask;  // what converged() gives it
+    std::uint32_t step;            // where it waits in in_step()
+    place at;                      // where it waits
+  };
+  struct stack_state {
+    void* address_sanitizer = nullptr;
+    void* thread_sanitizer = nullptr;
+  };
+
+  static void enter();
+  void begin(std::uint32_t thread, std::uint32_t stack) noexcept;
+  void live_on_this_stack();
+  void end_thread();
+  void select(std::uint32_t thread) noexcept;
+  void sleep_at(place at) noexcept;
+  void wait();
+  void prefetch_after(std::uint32_t thread) const noexcept;
+  std::uint32_t next();
+  void go_to(std::uint32_t thread, stack_position& from, stack_state* state);
+  void go_to_main(stack_state* state);
+  void release_barrier();
+  bool complete(warp& w, std::uint32_t index);
+  void complete_shuffle(warp& w, std::uint32_t index);
+  void release_postponed(warp& w);
+  void release_converged(std::uint32_t warp_index);
+  void release_step(std::uint32_t warp_index);
+  bool waits_in_shuffle(const warp& w, std::uint32_t lane, place at) const noexcept;
+  std::uint32_t take_stack();
+  [[noreturn]] void diverged(place at, std::uint32_t other_line, std::uint32_t thread, const char* text);
+  [[noreturn]] void stuck();
+
+  troupe_host_block* block_ = nullptr;
+  thread_function thread_ = nullptr;
+  void* context_ = nullptr;
+  std::uint32_t warp_ = 0, lane_ = 0;  // of the fiber that runs
+  std::uint32_t warp_count_ = 0;
+  std::uint32_t ready_warps_ = 0;  // those with a bit in `ready`
+  std::uint32_t live_ = 0;         // threads
+  std::uint32_t fell_off_ = 0;
+  std::uint32_t arrived_ = 0;  // at the barrier
+  std::uint32_t counted_ = 0;  // of their predicates, those that are not 0
+  std::uint64_t barrier_result_ = 0;
+  place barrier_at_{};
+  std::uint32_t other_line_ = 0;  // of a barrier elsewhere that a thread has come to
+  std::uint32_t status_ = 0;
+
+  stack_position main_, abandoned_;
+  stack_state main_state_;
+  const void* main_bottom_ = nullptr;
+  std::size_t main_bytes_ = 0;
+  fiber_stacks stacks_;
+  std::uint32_t used_stacks_ = 0;
+  std::vector<std::uint32_t> free_stacks_;
+  std::deque<stack_state> stack_states_;  // fibers that wait hold references
+  std::vector<fiber> fibers_;
+  std::array<warp, max_warps> warps_;
+  std::array<troupe_host_warp, max_warps> exchange_;
+};
+
+}  // namespace troupe::cuda_on_host

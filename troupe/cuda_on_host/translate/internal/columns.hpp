@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/cuda_on_host/translate/internal/token.hpp>
+#include <troupe/cuda_on_host/translate/translate.hpp>
+
+namespace troupe::cuda_on_host {
+
+/// Sets the tokens' columns to those in the files that people wrote: a macro or comment before a token has moved it.
+void find_columns(token_list& tokens, const source_reader& read);
+
+}  // namespace troupe::cuda_on_host

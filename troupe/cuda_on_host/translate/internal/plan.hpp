@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <troupe/cuda_on_host/translate/internal/variables.hpp>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace troupe::cuda_on_host {
+
+using token_range = std::pair<std::size_t, std::size_t>;  // begin, end
+
+/// A step of a kernel that has been split.
+struct step {
+  enum class form : std::uint8_t {
+    block_text,  ///< statements that run once for the block
+    region,      ///< statements that run for each thread
+    scope,       ///< { ... }
+    branch,      ///< if: one or two steps inside
+    loop,        ///< for, while: the steps inside, then those of `after`
+    do_loop,     ///< the condition comes behind
+  };
+
+  form kind = form::region;
+  std::vector<token_range> text;
+  token_range condition{0, 0};
+  bool is_uniform = false;    ///< the condition
+  bool is_constexpr = false;  ///< the branch
+  int segment = -1;           ///< of a region, or of a condition that each thread is asked
+  std::vector<step> inner, other, after;
+};
+
+/// What a region or condition needs.
+struct segment {
+  std::set<int>
+      uses;  ///< variables, in the order of their declarations; recomputed ones with all that they are made of
+  std::set<int> declares;  ///< those among them that it declares itself
+};
+
+/// How a kernel's body runs between barriers.
+struct split_plan {
+  std::vector<step> steps;
+  std::vector<segment> segments;
+  std::set<int> crossing;               ///< variables that live across a barrier
+  std::vector<std::string> conditions;  ///< constant expressions on types: where one is false, there is no plan
+  std::string obstacle;                 ///< why there is no plan
+};
+
+split_plan make_plan(const token_list& source, const unit& u, const definition& kernel, const body_outline& body,
+                     const level_variables& variables, const std::vector<kernel_parameter>& parameters,
+                     const std::unordered_set<std::size_t>& steps);
+
+}  // namespace troupe::cuda_on_host

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <troupe/cuda_on_host/translate/internal/edits.hpp>
+#include <troupe/cuda_on_host/translate/internal/functions.hpp>
+#include <troupe/cuda_on_host/translate/internal/variables.hpp>
+
+namespace troupe::cuda_on_host {
+
+struct split_body {
+  std::string text;  ///< what replaces the body, without its outer braces and the lines all kernels begin with
+  std::string
+      condition;         ///< a constant expression: where it is false the kernel must run as fibers; empty: always true
+  std::string obstacle;  ///< why there is none
+};
+
+/// Splits a kernel at its barriers: see translate.cpp. `told`: functions read threadIdx, and must be told. `steps`:
+/// before these statements as well, where they stand between barriers.
+split_body split_at_barriers(edited_source& source, const unit& u, const definition& kernel,
+                             const std::vector<kernel_parameter>& parameters, bool told,
+                             const std::unordered_set<std::size_t>& steps);
+
+}  // namespace troupe::cuda_on_host

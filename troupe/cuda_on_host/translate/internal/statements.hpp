@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <troupe/cuda_on_host/translate/internal/token.hpp>
+#include <vector>
+
+namespace troupe::cuda_on_host {
+
+/// A statement of a kernel, taken apart as far as barriers lie in it. Positions are indices of tokens; ends lie behind.
+struct statement {
+  enum class form : std::uint8_t { plain, barrier, compound, branch, for_loop, while_loop, do_loop };
+
+  form kind = form::plain;
+  std::size_t begin = 0, end = 0;
+  std::size_t condition = 0, condition_end = 0;  ///< of branch and loops, without parentheses
+  std::size_t start = 0, start_end = 0;          ///< of for: without the semicolon
+  std::size_t step = 0, step_end = 0;            ///< of for
+  bool is_constexpr = false;                     ///< if constexpr
+  std::vector<statement> inner;                  ///< of compound: all; of branch: then, else; of loops: the body
+};
+
+/// What is known about a body as a whole.
+struct body_outline {
+  statement whole;       ///< a compound
+  std::string obstacle;  ///< why it cannot be split; empty when it can, as far as its statements go
+};
+
+/// The end of the statement that begins at `begin`, of those before `limit`; `begin` when it cannot be told.
+std::size_t statement_end(const token_list& source, std::size_t begin, std::size_t limit);
+
+/// Takes the compound statement at `open` apart around `__syncthreads();`.
+body_outline outline(const token_list& source, std::size_t open);
+
+}  // namespace troupe::cuda_on_host

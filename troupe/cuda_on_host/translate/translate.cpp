@@ -1,0 +1,456 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How CUDA C++ becomes C++ whose kernels run whole blocks.
+//
+// The text comes preprocessed, with our prelude (cuda/troupe_cuda.h) in front. The translator knows C++ only as far as
+// it must: tokens (token.cpp), which functions there are and where their bodies lie (functions.cpp), statements around
+// barriers (statements.cpp) and declarations between them (declaration.cpp). Everything else is copied as it stands,
+// line markers included, so that the compiler's messages name the user's lines.
+//
+// A kernel keeps its name and template parameters, and gets a first parameter, the block. Its body becomes one of
+// three:
+//
+// LOOP, where no barrier or warp operation can be reached. Which functions reach one is decided by their names alone
+// (reach.cpp).
+//
+//   __global__ void scale(int n, float a, float* x) {
+//     int i = blockIdx.x * blockDim.x + threadIdx.x;
+//     if (i >= n) return;
+//     x[i] *= a;
+//   }
+//
+// becomes, but for names and white space,
+//
+//   void scale(block& troupe_b, int n, float a, float* x) {
+//     run_block(troupe_b, [&](frame troupe_f) {
+//       const uint3 blockIdx = troupe_f.index; ...
+//       each_thread(troupe_f, everyone(), [&](const uint3 threadIdx, unsigned troupe_t) {
+//         int i = blockIdx.x * blockDim.x + threadIdx.x;
+//         if (i >= n) return;
+//         x[i] *= a;
+//       });
+//     });
+//   }
+//
+// where each_thread is a loop that the compiler turns into vector code.
+//
+// SPLIT, where all barriers are statements `__syncthreads();` in the kernel itself, in structured control flow
+// (split.cpp, plan.cpp, variables.cpp). What lies between barriers becomes such a loop.
+//
+//   __global__ void sum(const float* x, float* y) {
+//     __shared__ float part[256];
+//     int t = threadIdx.x;
+//     float mine = x[blockIdx.x * 256 + t];
+//     part[t] = mine;
+//     __syncthreads();
+//     for (int s = 128; s > 0; s >>= 1) {
+//       if (t < s) part[t] += part[t + s];
+//       __syncthreads();
+//     }
+//     y[blockIdx.x * 256 + t] = mine / part[0];
+//   }
+//
+// becomes
+//
+//     static thread_local float part[256];
+//     float* v_mine = per_thread<float>(troupe_f);            // an element for each thread, in scratch memory
+//     each_thread(..., { int t = threadIdx.x; float mine = ...; part[t] = mine; keep(v_mine[troupe_t], mine); });
+//     int s = 128;                                            // the same for all threads: once for the block
+//     for (;;) {
+//       if (!(s > 0)) break;
+//       each_thread(..., { int t = threadIdx.x; if (t < s) part[t] += part[t + s]; });     // t is worked out again
+//       s >>= 1;
+//     }
+//     each_thread(..., { int t = threadIdx.x; float mine = v_mine[troupe_t]; y[...] = mine / part[0]; });
+//
+// A condition around a barrier that may differ between threads is asked of all of them, and they must agree. A kernel
+// in which threads return before a barrier keeps account of those that are left.
+//
+// FIBERS, for all others: the body is called once for each thread, on a stack of its own, and barriers switch between
+// stacks.
+//
+// In each of them a thread has a copy of the parameters, whatever it does to them; splitting, which does not copy those
+// that are never written, must prove that.
+//
+// Whatever the splitting does not fully understand makes a kernel run as fibers: it may be slow, but it must not be
+// wrong. So the questions are asked the other way round: a use of a variable is taken for the worst unless the tokens
+// around it say that it is a read or an assignment (usage.cpp). What only types can tell is left to the compiler: such
+// a kernel has both bodies, and chooses by `if constexpr`.
+#include <troupe/base/cat.hpp>
+#include <troupe/cuda_on_host/translate/internal/blocks.hpp>
+#include <troupe/cuda_on_host/translate/internal/columns.hpp>
+#include <troupe/cuda_on_host/translate/internal/guard.hpp>
+#include <troupe/cuda_on_host/translate/internal/keywords.hpp>
+#include <troupe/cuda_on_host/translate/internal/needed.hpp>
+#include <troupe/cuda_on_host/translate/internal/pattern.hpp>
+#include <troupe/cuda_on_host/translate/internal/reach.hpp>
+#include <troupe/cuda_on_host/translate/internal/split.hpp>
+#include <troupe/cuda_on_host/translate/internal/steps.hpp>
+#include <troupe/cuda_on_host/translate/internal/trailer.hpp>
+#include <troupe/cuda_on_host/translate/translate.hpp>
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace troupe::cuda_on_host {
+
+namespace {
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (c != '\n' && c != '\r') out += c;
+  }
+  return out + "\"";
+}
+
+class translator {
+ public:
+  translator(token_list tokens, unit u, const translate_options& options)
+      : tokens_(std::move(tokens)),
+        unit_(std::move(u)),
+        source_(tokens_),
+        options_(options),
+        stepping_(find_stepping()),
+        waiting_(
+            find_waiting(tokens_, unit_, options, [this](const definition& d) { return stepping_.contains(&d); })) {}
+
+  translation run() {
+    refuse(replace_keywords(source_, unit_));
+    if (!out_.findings.empty()) return std::move(out_);
+    replace_shared(source_, unit_);
+    replace_dynamic_shared(source_, unit_);
+    replace_launching_functions(source_, unit_);
+    look_outside_of_kernels();
+    for (const definition& d : unit_.definitions) {
+      if (!d.is_function()) continue;
+      if (!d.is_kernel) {
+        if (d.has_body && (waiting_.contains(d.name) || stepping_.contains(&d))) keep_in_step(d);
+        continue;
+      }
+      if (d.has_body)
+        rewrite(d);
+      else
+        forget(d);
+    }
+    tell_apart();
+    if (!out_.findings.empty()) return std::move(out_);
+    out_.text = std::string("namespace troupe_cuda { constexpr bool index_in_functions = ") +
+                (told_ ? "true" : "false") + "; }\n" + source_.all() + trailer(unit_, options_, aliases_, state_);
+    return std::move(out_);
+  }
+
+ private:
+  // Functions whose threads use volatile memory as if a warp's did so at the same time.
+  std::unordered_map<const definition*, volatile_steps> find_stepping() const {
+    std::unordered_map<const definition*, volatile_steps> out;
+    for (const definition& d : unit_.definitions)
+      if (d.is_function() && d.has_body)
+        if (volatile_steps steps = find_volatile_steps(tokens_, unit_, d); !steps.empty())
+          out.emplace(&d, std::move(steps));
+    return out;
+  }
+  std::unordered_set<std::size_t> shared_steps(const definition& d) const {
+    return find_shared_steps(tokens_, unit_, d, [this](std::string_view word) { return waiting_.contains(word); });
+  }
+  // In code that runs as fibers. Nobody calls a kernel, so its threads are ahead of those in a function.
+  void keep_in_step(const definition& d) {
+    const std::size_t rank = d.is_kernel ? tokens_.size() : 0;
+    if (const auto steps = stepping_.find(&d); steps != stepping_.end()) {
+      write_steps(source_, steps->second, rank);
+      state_ = true;
+    } else if (const auto before = shared_steps(d); !before.empty()) {
+      write_steps(source_, before, rank);
+      state_ = true;
+    }
+  }
+
+  // What needs a GPU: findings where the source cannot do without, else kept with its kernel.
+  void refuse(const std::vector<gpu_only>& all) {
+    for (const gpu_only& one : all)
+      if (const definition* const kernel = function_at(unit_, one.at); kernel && kernel->has_body)
+        refused_.emplace(kernel, one.what);
+      else
+        out_.findings.push_back(one.what);
+    bool others = false;
+    for (const definition& d : unit_.definitions)
+      others |= d.is_kernel && d.has_body && !d.is_template && !refused_.contains(&d);
+    for (const definition& d : unit_.definitions) {
+      const auto refused = refused_.find(&d);
+      if (refused == refused_.end()) continue;
+      const bool is_wanted = options_.kernels.empty() ? !others && !d.is_template : is_asked_for(d);
+      (is_wanted ? out_.findings : out_.left_out).push_back(refused->second);
+    }
+  }
+  bool is_asked_for(const definition& d) const {
+    return std::any_of(options_.kernels.begin(), options_.kernels.end(), [&](const std::string& name) {
+      const token_list tokens = tokenize(name);
+      std::size_t at = 0;
+      while (at + 1 < tokens.size() && !tokens[at + 1].is("<")) ++at;
+      return tokens[at].is(d.name);
+    });
+  }
+
+  // What functions outside of kernels want to know of the thread that runs them.
+  void look_outside_of_kernels() {
+    state_ = !unit_.dynamic_arrays.empty() || may_need_gpu(tokens_);
+    std::vector<bool> in_kernel(tokens_.size() + 1, false);
+    for (const definition& d : unit_.definitions)
+      if (d.is_kernel && d.has_body)
+        std::fill(in_kernel.begin() + static_cast<std::ptrdiff_t>(d.body),
+                  in_kernel.begin() + static_cast<std::ptrdiff_t>(std::min(d.end, tokens_.size())), true);
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      const token& t = tokens_[i];
+      if (!t.is_identifier()) continue;
+      const bool outside = !in_kernel[i] || tokens_[i - 1].is("::");
+      if ((t.is("threadIdx") && outside) || t.is("this_grid")) told_ = true;
+      if ((t.is("threadIdx") || t.is("blockIdx") || t.is("blockDim") || t.is("gridDim") || t.is("__shared__")) &&
+          outside)
+        state_ = true;
+      if (t.is("assertion_failed") || t.is("__trap") || waiting_.contains(t.text)) state_ = true;
+    }
+  }
+
+  // Kernels of the same name get another one each, behind their bodies, where their parameters' types mean the same.
+  void tell_apart() {
+    std::unordered_map<std::string, std::vector<const definition*>> same;
+    for (const definition& d : unit_.definitions)
+      if (d.is_kernel && d.has_body && !d.is_template && !d.in_class && !d.name.empty())
+        same[d.qualified()].push_back(&d);
+    for (const auto& [name, all] : same) {
+      if (all.size() < 2) continue;
+      if (std::find(options_.kernels.begin(), options_.kernels.end(), name) != options_.kernels.end()) {
+        const token& second = tokens_[all[1]->name_at];
+        out_.findings.push_back({tokens_.files[second.file], second.line,
+                                 cat("kernels names ", name, ", and there are ", all.size(),
+                                     " kernels of that name: give each a name of its own, or make it a template")});
+      }
+      for (const definition* d : all) {
+        const std::string alias = cat("troupe_k_", aliases_.size());
+        source_.add_behind(d->end - 1, "static constexpr auto " + alias + " = static_cast<void (*)(" + types_of(*d) +
+                                           ")>(" + std::string(d->name) + ");");
+        aliases_.emplace(d, alias);
+      }
+    }
+  }
+  std::string types_of(const definition& d) const {
+    std::string out = "::troupe_cuda::block&";
+    for (const kernel_parameter& p : read_parameters(tokens_, unit_, d.parameters)) {
+      std::size_t end = p.begin;
+      while (end < p.end && !tokens_[end].is("=")) ++end;
+      out += ", " + source_.slice(p.begin, end);
+    }
+    return out;
+  }
+
+  // A declaration without a body says nothing that the definition does not say as well; in a class it is needed.
+  void forget(const definition& d) {
+    if (d.in_class)
+      add_block_parameter(d);
+    else
+      source_.erase(d.begin, d.end);
+  }
+
+  void add_block_parameter(const definition& d) {
+    const bool none = tokens_.closing(d.parameters) == d.parameters + 1 ||
+                      (tokens_[d.parameters + 1].is("void") && tokens_[d.parameters + 2].is(")"));
+    if (none && tokens_[d.parameters + 1].is("void")) source_.replace(d.parameters + 1, "");
+    source_.add_behind(d.parameters, std::string("::troupe_cuda::block& troupe_b") + (none ? "" : ", "));
+  }
+
+  // The kernel stays, with all that is known of it but how it runs.
+  void rewrite_refused(const definition& d, const finding& why) {
+    source_.erase(d.body + 1, d.end - 1);
+    source_.add_behind(
+        d.body, cat("if (::troupe_cuda::asked(troupe_b, ", launch_bounds(d), ", ", static_cast<int>(execution::never),
+                    ", ", quoted(cat(why.file, ":", why.line, ": ", why.text)), ")) return;"));
+    out_.kernels.push_back({.name = d.qualified(), .line = d.line, .how = execution::never, .reason = why.text});
+  }
+
+  void rewrite(const definition& d) {
+    add_block_parameter(d);
+    if (const auto refused = refused_.find(&d); refused != refused_.end()) return rewrite_refused(d, refused->second);
+    const std::vector<kernel_parameter> parameters = read_parameters(tokens_, unit_, d.parameters);
+    translated_kernel k{.name = d.qualified(), .line = d.line};
+    const std::string as_written = source_.slice(d.body + 1, d.end - 1);
+    split_body split;
+    decide(d, parameters, k, split);
+    const auto number = [](execution how) { return std::to_string(static_cast<int>(how)); };
+    std::string how = number(k.how), reason = quoted(k.reason), head;
+    if (!split.condition.empty()) {
+      head = "constexpr bool troupe_simple = " + split.condition + ";";
+      how = "troupe_simple ? " + how + " : " + number(execution::fibers);
+      reason = "troupe_simple ? " + reason + " : " + quoted(unknown_types);
+    }
+    head += "if (::troupe_cuda::asked(troupe_b, " + launch_bounds(d) + ", " + how + ", " + reason +
+            ")) return;"
+            "::troupe_cuda::run_block(troupe_b, [&](::troupe_cuda::frame troupe_f) __attribute__((always_inline)) {"
+            "const ::uint3 blockIdx = troupe_f.index; const ::dim3 blockDim = troupe_f.size, gridDim = troupe_f.grid;";
+    own_parameters own = make_own(parameters);
+    if (k.how == execution::split) {
+      const std::size_t close = d.end - 1;
+      std::string body = split.text;
+      if (!split.condition.empty())
+        body = "if constexpr (troupe_simple) {" + split.text + "} else {" + own.outside + fibers_head() + own.begin +
+               source_.marker(d.body + 1) + as_written + "::troupe_cuda::end_of_kernel(troupe_b);" + own.end + "}); }";
+      source_.erase(d.body + 1, close);
+      source_.add_behind(d.body, head + body + "});");
+      source_.replace(close, source_.marker(close) + "}");  // the ends of lines between the tokens are still there
+    } else if (k.how == execution::fibers) {
+      keep_in_step(d);
+      source_.add_behind(d.body, head + own.outside + fibers_head() + own.begin);
+      source_.replace(d.end - 1, "::troupe_cuda::end_of_kernel(troupe_b);" + own.end + "}); }); }");
+    } else {
+      write_loop(d, parameters, head, own);
+    }
+    out_.kernels.push_back(std::move(k));
+  }
+
+  static constexpr const char* unknown_types = "the type of a variable between barriers is not that of simple data";
+
+  static std::string fibers_head() {
+    return "::troupe_cuda::as_fibers(troupe_f, [&](const ::uint3 threadIdx, const unsigned troupe_t) {";
+  }
+
+  // Each thread has parameters of its own, whatever it does to them; the compiler sees where that makes no difference.
+  struct own_parameters {
+    std::string outside;     // of the loop over threads
+    std::string begin, end;  // around what a thread does
+  };
+  own_parameters make_own(const std::vector<kernel_parameter>& parameters) const {
+    own_parameters out;
+    std::string packs, values;
+    for (const kernel_parameter& p : parameters) {
+      if (p.name.empty()) continue;
+      const std::string name(p.name);
+      if (p.is_pack) {
+        packs += (packs.empty() ? "" : ", ") + source_.slice(p.begin, p.end);
+        values += (values.empty() ? "" : ", ") + name + "...";
+        continue;
+      }
+      out.outside += fill_in(
+          "const auto& troupe_p_%1 = %1; using troupe_P_%1 = typename ::troupe_cuda::own<decltype(%1)>::type;", {name});
+      out.begin += fill_in("troupe_P_%1 %1 = troupe_p_%1;", {name});
+    }
+    if (!packs.empty()) {
+      out.begin += "[&](" + packs + ") __attribute__((always_inline)) {";
+      out.end = "}(" + values + ");";
+    }
+    return out;
+  }
+
+  void write_loop(const definition& d, const std::vector<kernel_parameter>& parameters, std::string head,
+                  const own_parameters& own) {
+    const body_outline body = outline(tokens_, d.body);
+    const level_variables variables(tokens_, unit_, d, body, parameters);
+    const std::string told = std::string(told_ ? "<true, " : "<false, ") +
+                             (variables.is_independent(d.body + 1, d.end - 1) ? "true>" : "false>");
+    const auto g = variables.obstacle().empty() ? find_guard(tokens_, variables, d.body + 1, d.end - 1) : std::nullopt;
+    head += own.outside;
+    if (g) {
+      head += "::troupe_cuda::each_thread_inside" + told +
+              "(troupe_f, ::troupe_cuda::everyone(), [&](const ::uint3 threadIdx, const unsigned troupe_t) "
+              "__attribute__((always_inline)) -> bool {" +
+              guard_text(source_, *g) +
+              "}, [&](const ::uint3 threadIdx, const unsigned troupe_t, const bool troupe_inside) "
+              "__attribute__((always_inline)) {" +
+              own.begin + source_.marker(d.body);
+      relax(source_, *g);
+    } else {
+      head += "::troupe_cuda::each_thread" + told +
+              "(troupe_f, ::troupe_cuda::everyone(), [&](const ::uint3 threadIdx, const unsigned troupe_t) "
+              "__attribute__((always_inline)) {" +
+              own.begin;
+    }
+    source_.add_behind(d.body, head);
+    source_.replace(d.end - 1, own.end + "}); }); }");
+  }
+
+  void decide(const definition& d, const std::vector<kernel_parameter>& parameters, translated_kernel& k,
+              split_body& split) {
+    const auto fibers = [&](std::string why) {
+      k.how = execution::fibers;
+      k.reason = std::move(why);
+    };
+    if (options_.only_fibers) return fibers("fibers were asked for");
+    if (const auto steps = stepping_.find(&d); steps != stepping_.end())
+      return fibers(cat("line ", tokens_[steps->second.stores.front().begin].line,
+                        ": threads of a warp write to volatile memory that others read before the next barrier"));
+    if (waiting_.everything) return fibers(waiting_.why);
+    bool barriers = false;
+    for (std::size_t i = d.body; i < d.end; ++i) {
+      if (!tokens_[i].is_identifier()) continue;
+      if (tokens_[i].is("__syncthreads"))
+        barriers = true;
+      else if (waiting_.contains(tokens_[i].text))
+        return fibers(cat("line ", tokens_[i].line, ": ", tokens_[i].text, " waits for other threads"));
+    }
+    if (!barriers) return;
+    const std::unordered_set<std::size_t> steps = shared_steps(d);
+    split = split_at_barriers(source_, unit_, d, parameters, told_, steps);
+    if (!split.obstacle.empty() && !steps.empty()) split = split_at_barriers(source_, unit_, d, parameters, told_, {});
+    if (!split.obstacle.empty()) return fibers(split.obstacle);
+    k.how = execution::split;
+    k.reason = "its barriers are statements of the kernel";
+  }
+
+  // The first argument of __launch_bounds__, as an expression.
+  std::string launch_bounds(const definition& d) const {
+    for (std::size_t i = d.begin; i < d.body; ++i)
+      if (tokens_[i].is("__launch_bounds__") && tokens_[i + 1].is("(")) {
+        std::string out = "(";
+        for (std::size_t k = i + 2; k < tokens_.closing(i + 1) && !tokens_[k].is(","); ++k) {
+          if (tokens_[k].is("(")) {
+            const std::size_t close = tokens_.closing(k);
+            for (; k < close; ++k) out += std::string(tokens_[k].text) + " ";
+          }
+          out += std::string(tokens_[k].text) + " ";
+        }
+        return out + ")";
+      }
+    return "1024";
+  }
+
+  const token_list tokens_;
+  const unit unit_;
+  edited_source source_;
+  const translate_options& options_;
+  const std::unordered_map<const definition*, volatile_steps> stepping_;
+  const waiting_names waiting_;
+  std::unordered_map<const definition*, finding> refused_;  // kernels that need a GPU
+  kernel_aliases aliases_;
+  bool told_ = false;   // functions read threadIdx
+  bool state_ = false;  // functions ask for the block
+  translation out_;
+};
+
+}  // namespace
+
+static finding unmatched(const token_list& s) {
+  const token& bracket = s[s.alone->at];
+  return {s.files[bracket.file], bracket.line, s.alone->text};
+}
+
+std::string to_string(const finding& f) { return cat(f.file, ":", f.line, ": error: ", f.text); }
+
+translation translate(std::string_view preprocessed, const translate_options& options) {
+  const std::string folder = options.own_folder.empty() ? "" : options.own_folder + "/";
+  token_list tokens = tokenize(preprocessed, folder);
+  if (tokens.alone && !options.any_brackets) return {.findings = {unmatched(tokens)}};
+  unit u = find_definitions(tokens);
+  const auto look_again = [&](const std::optional<std::string>& text) {
+    if (!text) return;
+    tokens = tokenize(*text, folder);
+    u = find_definitions(tokens);
+  };
+  const std::optional<std::string> needed = without_host_code(tokens, u, options);
+  look_again(needed);
+  const std::optional<std::string> plain = options.only_fibers ? std::nullopt : with_plain_barriers(tokens, u);
+  look_again(plain);
+  if (options.read_source) find_columns(tokens, options.read_source);
+  return translator(std::move(tokens), std::move(u), options).run();
+}
+
+}  // namespace troupe::cuda_on_host
