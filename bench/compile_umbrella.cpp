@@ -46,16 +46,18 @@ std::string compiler() {
 
 // Processor seconds of one compilation.
 double compile(const fs::path& source, const fs::path& headers) {
-  return run_program({compiler(), "-std=c++20", "-O2", "-I" + headers.string(), "-c", source.string(), "-o",
-                      source.string() + ".o"})
-      .cpu_seconds;
+  std::vector<std::string> command{compiler(), "-std=c++20", "-O2"};
+  for (const char* root : {"", "runtime", "libraries", "backends"})  // installed they lie in one folder
+    command.push_back("-I" + (headers / root).string());
+  command.insert(command.end(), {"-c", source.string(), "-o", source.string() + ".o"});
+  return run_program(command).cpu_seconds;
 }
 
 // The headers of this installation, else those this program was built from.
 fs::path headers_for(const settings& s) {
   const fs::path installed = fs::path(s.runtime_folder).parent_path().parent_path() / "include";
   for (const fs::path& folder : {installed, fs::path(TROUPE_SOURCE_DIR)})
-    if (fs::exists(folder / "troupe/troupe.hpp")) return folder;
+    if (fs::exists(folder / "troupe/troupe.hpp") || fs::exists(folder / "runtime/troupe/troupe.hpp")) return folder;
   throw bad_result(not_here("no headers of ours in " + installed.string() + " or " + TROUPE_SOURCE_DIR));
 }
 

@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <bench/openblas.hpp>
 #include <troupe/base/result.hpp>
-#include <troupe/worker/internal/load_library.hpp>
+#include <troupe/worker/plugins/load_library.hpp>
 
 namespace troupe::bench {
 

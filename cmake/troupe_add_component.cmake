@@ -1,17 +1,19 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# troupe_add_component(name [DEPENDS component...] [LINK library...] [OWN header...] [APPLICATION source... [APPLICATION_DEPENDS component...]])
+# troupe_add_component(name [DEPENDS component...] [LINK library...] [PARTS folder...] [APPLICATION source... [APPLICATION_DEPENDS component...]])
 #   Makes troupe::<name> from the current folder: *.cpp (not *.test.cpp) into a static library, or a header-only target where there
-#   are none; *.test.cpp into one test program; every public header compiled alone; headers installed.
-#   internal/ is compiled and tested like the rest, but never installed; nor are the headers that OWN names, which are for all
-#   components but not for users.
+#   are none; *.test.cpp into one test program; every header of the folder compiled alone. The folders PARTS and internal/ belong to it: they
+#   are compiled and tested like the rest. Which headers are installed, cmake/troupe_install_headers.cmake finds out.
 #   APPLICATION names the sources that a program needs and no engine: they are troupe::<name>, the others troupe::<name>_requests, which it
 #   links. Without it troupe::<name> is all of them.
 function(troupe_add_component name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK;OWN;APPLICATION;APPLICATION_DEPENDS")
-  file(GLOB sources CONFIGURE_DEPENDS *.cpp internal/*.cpp)
-  file(GLOB tests CONFIGURE_DEPENDS *.test.cpp internal/*.test.cpp)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK;PARTS;APPLICATION;APPLICATION_DEPENDS")
+  set(folders . internal ${arg_PARTS})
+  list(TRANSFORM folders APPEND /*.cpp OUTPUT_VARIABLE sources)
+  list(TRANSFORM folders APPEND /*.test.cpp OUTPUT_VARIABLE tests)
+  file(GLOB sources CONFIGURE_DEPENDS ${sources})
+  file(GLOB tests CONFIGURE_DEPENDS ${tests})
   file(GLOB headers CONFIGURE_DEPENDS *.hpp)
   list(REMOVE_ITEM sources ${tests} "")
   if(arg_APPLICATION)
@@ -21,12 +23,6 @@ function(troupe_add_component name)
     troupe_add_component_library(${name} SOURCES ${arg_APPLICATION} DEPENDS ${name}_requests ${arg_APPLICATION_DEPENDS})
   else()
     troupe_add_component_library(${name} SOURCES ${sources} DEPENDS ${arg_DEPENDS} LINK ${arg_LINK})
-  endif()
-  if(TROUPE_INSTALL)
-    set(installed ${headers})
-    list(TRANSFORM arg_OWN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-    list(REMOVE_ITEM installed ${arg_OWN} "")
-    troupe_install_headers(${installed})
   endif()
   if(TROUPE_TESTS)
     troupe_check_headers(${name} ${headers})
@@ -48,7 +44,8 @@ function(troupe_add_component_library name)
   endif()
   add_library(troupe::${name} ALIAS troupe_${name})
   set_target_properties(troupe_${name} PROPERTIES EXPORT_NAME ${name})
-  target_include_directories(troupe_${name} ${scope} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  troupe_find_include_root(root)
+  target_include_directories(troupe_${name} ${scope} $<BUILD_INTERFACE:${root}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   list(TRANSFORM arg_DEPENDS PREPEND troupe::)
   target_link_libraries(troupe_${name} ${scope} ${arg_DEPENDS} ${arg_LINK} troupe_settings)
   if(TROUPE_INSTALL)
@@ -56,17 +53,19 @@ function(troupe_add_component_library name)
   endif()
 endfunction()
 
-# troupe_install_headers(file...): headers of the current folder, to the same folder below include.
-function(troupe_install_headers)
+# Sets `root` to the folder that the include paths of the current component begin in: runtime, backends or libraries.
+function(troupe_find_include_root root)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
-  install(FILES ${ARGN} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder} COMPONENT troupe_development)
+  string(REGEX REPLACE "/.*" "" group ${folder})
+  set(${root} ${PROJECT_SOURCE_DIR}/${group} PARENT_SCOPE)
 endfunction()
 
-# Every public header must compile on its own.
+# Every header must compile on its own.
 function(troupe_check_headers name)
   set(checks)
   foreach(header ${ARGN})
-    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${header})
+    troupe_find_include_root(root)
+    file(RELATIVE_PATH path ${root} ${header})
     string(MAKE_C_IDENTIFIER ${path} id)
     set(check ${CMAKE_CURRENT_BINARY_DIR}/header_checks/${id}.cpp)
     file(CONFIGURE OUTPUT ${check} CONTENT "#include <${path}>\n#include <${path}>\n")
@@ -86,6 +85,8 @@ function(troupe_add_test name)
   include(GoogleTest)
   add_executable(troupe_${name}_test ${arg_SOURCES})
   target_link_libraries(troupe_${name}_test PRIVATE ${arg_LINK} troupe_settings GTest::gtest_main)
+  # <tests/...>, and what other components test with
+  target_include_directories(troupe_${name}_test PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/backends)
   gtest_discover_tests(troupe_${name}_test TEST_PREFIX "${name}: " DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS ${name})
 endfunction()
 

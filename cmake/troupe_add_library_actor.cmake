@@ -18,7 +18,6 @@
 #   DEPENDS component...           what the requests are written with, beside troupe::request
 #   APPLICATION source...          sources that send requests or use a device otherwise; they are troupe::<name>, which engines do not link
 #   APPLICATION_DEPENDS component...  what those depend on, beside the requests
-#   OWN header...                  see troupe_add_component
 #   HOST_LINK, CUDA_LINK target... the vendor's library. An engine is left out where it is missing, and `troupe doctor` tells so.
 #   HOST_PACKAGE, CUDA_PACKAGE     what a user must install where the vendor's library is missing at run time
 #   HOST_BUILD_PACKAGE, CUDA_BUILD_PACKAGE   what to install to build the engine, where that may be left out
@@ -27,11 +26,11 @@
 #   CUDA_FAKES_COMPUTE             of blas alone: the fakes of its vendor's library compute, and all suites run on them
 function(troupe_add_library_actor name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA_FAKES_COMPUTE" "HOST_PACKAGE;CUDA_PACKAGE;HOST_BUILD_PACKAGE;CUDA_BUILD_PACKAGE;GPU_PARTS"
-    "DEPENDS;APPLICATION;APPLICATION_DEPENDS;OWN;HOST_LINK;CUDA_LINK;HOST_PARTS;CUDA_PARTS")
+    "DEPENDS;APPLICATION;APPLICATION_DEPENDS;HOST_LINK;CUDA_LINK;HOST_PARTS;CUDA_PARTS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "troupe_add_library_actor(${name}): ${arg_UNPARSED_ARGUMENTS} is no option; cmake/troupe_add_library_actor.cmake lists them")
   endif()
-  troupe_add_component(${name} DEPENDS request ${arg_DEPENDS} OWN ${arg_OWN} APPLICATION ${arg_APPLICATION} APPLICATION_DEPENDS ${arg_APPLICATION_DEPENDS})
+  troupe_add_component(${name} DEPENDS request ${arg_DEPENDS} APPLICATION ${arg_APPLICATION} APPLICATION_DEPENDS ${arg_APPLICATION_DEPENDS})
   set_property(GLOBAL APPEND PROPERTY TROUPE_LIBRARY_ACTORS ${name})
   set(requests troupe::${name})
   if(arg_APPLICATION)

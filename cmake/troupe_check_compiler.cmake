@@ -3,7 +3,7 @@
 #
 # troupe_check_compiler(variable who clang)
 #   Sets it to why `who` cannot use the C++ compiler of this project, or to nothing. `clang` is the oldest that will do. The headers check the
-#   same, for programs that do without CMake: troupe/base/compiler.hpp.
+#   same, for programs that do without CMake: runtime/troupe/base/compiler.hpp.
 function(troupe_check_compiler variable who clang)
   set(oldest_GNU 12)
   set(oldest_Clang ${clang})

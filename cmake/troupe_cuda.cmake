@@ -18,7 +18,7 @@ if(TROUPE_CUDA)
 endif()
 
 # troupe_add_kernels(name SOURCE file.cu EMBEDDED_IN file.cpp [DEPENDS header...])
-#   Compiles kernels of our own into one image, which TROUPE_KERNELS names while file.cpp is compiled (troupe/cuda/embedded.hpp).
+#   Compiles kernels of our own into one image, which TROUPE_KERNELS names while file.cpp is compiled (backends/troupe/cuda/embedded.hpp).
 #   Makes the target troupe_<name>_kernels. The property TROUPE_BUILT_IN_KERNELS lists all such sources.
 function(troupe_add_kernels name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;EMBEDDED_IN" "DEPENDS")

@@ -11,6 +11,15 @@ if(NOT TROUPE_INSTALL)
 endif()
 include(CMakePackageConfigHelpers)
 set(dir ${CMAKE_INSTALL_LIBDIR}/cmake/troupe)
+install(CODE "
+  include(\"${PROJECT_SOURCE_DIR}/cmake/troupe_install_headers.cmake\")
+  troupe_find_installed_headers(headers \"${PROJECT_SOURCE_DIR}\")
+  foreach(header file IN ZIP_LISTS headers headers_FILES)
+    cmake_path(GET header PARENT_PATH folder)
+    cmake_path(APPEND CMAKE_INSTALL_PREFIX \"${CMAKE_INSTALL_INCLUDEDIR}\" OUTPUT_VARIABLE include)
+    file(INSTALL DESTINATION \"\${include}/\${folder}\" TYPE FILE FILES \"\${file}\")
+  endforeach()"
+  COMPONENT troupe_development)
 install(TARGETS troupe_settings EXPORT troupe_targets COMPONENT troupe_development)
 install(EXPORT troupe_targets NAMESPACE troupe:: DESTINATION ${dir} COMPONENT troupe_development)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/troupe-config.cmake.in ${PROJECT_BINARY_DIR}/troupe-config.cmake
@@ -24,4 +33,4 @@ install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${CMAKE
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT troupe_development FILES_MATCHING PATTERN "*.md")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT troupe_development FILES_MATCHING PATTERN "*.cpp" PATTERN "*.hpp" PATTERN "*.cu" PATTERN "own_actor/CMakeLists.txt")
 install(DIRECTORY tests/install/project DESTINATION ${CMAKE_INSTALL_DOCDIR}/tests/install COMPONENT troupe_development)
-install(DIRECTORY troupe/actor/example DESTINATION ${CMAKE_INSTALL_DOCDIR}/troupe/actor COMPONENT troupe_development FILES_MATCHING PATTERN "*.cpp")
+install(DIRECTORY runtime/troupe/actor/example DESTINATION ${CMAKE_INSTALL_DOCDIR}/runtime/troupe/actor COMPONENT troupe_development FILES_MATCHING PATTERN "*.cpp")

@@ -22,7 +22,7 @@ struct counter {
 int main() {
   stage s;  // threads, a clock, and the actors spawned on it
   auto ref = s.spawn<counter>({.mailbox = 1024, .name = "counter"});
-  ref.tell(add{2});                      // sends; gives a receipt that you may ignore
+  ref.tell(add{2});                      // sends; returns `accepted`, which you may ignore
   pending<int> answer = ref.ask(get{});  // co_await it, get() it, or .then(...)
   return answer.get().value_or(0) == 2 ? 0 : 1;
 }

@@ -3,7 +3,7 @@
 // How long a product takes on the device, by the device's own clock.
 #include <cstdio>
 #include <troupe/blas/blas.hpp>
-#include <troupe/events/event.hpp>
+#include <troupe/events/events.hpp>
 #include <troupe/troupe.hpp>
 
 using namespace troupe;

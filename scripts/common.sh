@@ -42,5 +42,5 @@ export NINJA_STATUS='[%f/%t, %es] '
 
 # All our C++ files.
 sources() {
-  find troupe apps bench examples tests -name '*.[ch]pp' | LC_ALL=C sort
+  find runtime libraries backends apps bench examples tests -name '*.[ch]pp' | LC_ALL=C sort
 }

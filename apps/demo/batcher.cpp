@@ -71,7 +71,7 @@ pending<classes> ask(const actor_ref<batcher>& service, const std::vector<float>
   question q{&features, {}};
   auto answer = q.reply.get_pending();
   // A full mailbox is the service's way to say that there is too much to do; the question is still ours then.
-  if (const receipt taken = service.tell(std::move(q)); !taken) q.reply.set(taken.reason());
+  if (const accepted taken = service.tell(std::move(q)); !taken) q.reply.set(taken.error());
   return answer;
 }
 

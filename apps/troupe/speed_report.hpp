@@ -7,7 +7,7 @@
 #include <apps/troupe/engine_report.hpp>
 #include <cstdint>
 #include <string>
-#include <troupe/worker/internal/openblas_kernels.hpp>
+#include <troupe/worker/plugins/openblas_kernels.hpp>
 #include <vector>
 
 namespace troupe::apps {

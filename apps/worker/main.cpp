@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <string_view>
 #include <troupe/channel/process.hpp>
-#include <troupe/worker/internal/describe_driver.hpp>
-#include <troupe/worker/internal/describe_engine.hpp>
-#include <troupe/worker/internal/session.hpp>
+#include <troupe/worker/plugins/describe_driver.hpp>
+#include <troupe/worker/plugins/describe_engine.hpp>
+#include <troupe/worker/process/session.hpp>
 
 namespace {
 

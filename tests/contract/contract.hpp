@@ -151,7 +151,7 @@ TYPED_TEST_P(library_actor, refuses_a_bad_shape_naming_the_field_and_disturbs_no
     const auto bystander = TypeParam::good(gpu);
     EXPECT_TRUE(is_error(error_of(gpu.ask(TypeParam::bad(gpu))), reaction::caller_bug,
                          {name_of<typename TypeParam::request>().data(), TypeParam::bad_field, "expected"}));
-    const submission told = gpu.tell(TypeParam::bad(gpu));
+    const accepted told = gpu.tell(TypeParam::bad(gpu));
     EXPECT_FALSE(told);
     const auto answer = gpu.ask(bystander).get();
     ASSERT_OK(answer);

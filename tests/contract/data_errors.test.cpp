@@ -53,7 +53,7 @@ TEST_P(data_errors, dependents_asked_after_the_failure_is_known_are_refused_with
   EXPECT_TRUE(
       is_error(error_of(gpu.ask(spoil{.target = x, .n = 10, .text = "broken on purpose"})), reaction::unsupported, {}));
   EXPECT_FALSE(x.valid());
-  const submission s = gpu.tell(testing_actor::copy{.source = x, .target = y, .n = 10});
+  const accepted s = gpu.tell(testing_actor::copy{.source = x, .target = y, .n = 10});
   ASSERT_FALSE(s);
   EXPECT_TRUE(is_error(s.error(), reaction::unsupported, {"testing.spoil", "broken on purpose", "testing.copy"}));
   EXPECT_FALSE(y.valid());
@@ -66,7 +66,7 @@ TEST_P(data_errors, dependents_asked_after_the_failure_is_known_are_refused_with
 TEST_P(data_errors, a_closed_device_names_what_it_refuses_once_and_not_as_reached_through_itself) {
   const auto x = zeros();
   EXPECT_OK(gpu.close().get());
-  const submission s = gpu.tell(increment{.x = x, .n = 10});
+  const accepted s = gpu.tell(increment{.x = x, .n = 10});
   ASSERT_FALSE(s);
   EXPECT_TRUE(is_error(s.error(), reaction::stopped, {"testing.increment"}));
   EXPECT_TRUE(s.error().chain().empty()) << s.error().to_string();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/events/event.hpp>
+#include <troupe/events/events.hpp>
 
 #include "contract.hpp"
 

@@ -4,7 +4,7 @@
 #include <barrier>
 #include <optional>
 #include <thread>
-#include <troupe/events/event.hpp>
+#include <troupe/events/events.hpp>
 
 #include "harness.hpp"
 

@@ -552,7 +552,7 @@ TEST_F(a_program, is_unloaded_once_after_what_was_asked_of_it_and_refused_later)
   const auto p = jit::compile(gpu_, saxpy_recipe());
   EXPECT_OK(p.unload().get());
   EXPECT_EQ(text_of(p.unload()), "jit.unload: saxpy.cu was unloaded; compile or load it again");
-  const submission late = gpu_.tell(jit::launch{.kernel = p.kernel("saxpy"), .grid = 1, .block = 1});
+  const accepted late = gpu_.tell(jit::launch{.kernel = p.kernel("saxpy"), .grid = 1, .block = 1});
   ASSERT_FALSE(late);
   EXPECT_EQ(
       late.error().text(),

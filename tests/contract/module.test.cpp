@@ -120,7 +120,7 @@ TEST_F(a_module, makes_the_outputs_of_a_refused_launch_stale_with_its_error) {
 
 TEST_F(a_module, refuses_grids_and_blocks_beyond_the_limits_before_anything_is_queued) {
   const auto text = [&](kernel::dimensions grid, kernel::dimensions block, extent shared = 0) {
-    const submission s = gpu_.tell(
+    const accepted s = gpu_.tell(
         module::launch{.kernel = image_.kernel("nothing"), .grid = grid, .block = block, .shared_bytes = shared});
     return s ? std::string("accepted") : s.error().text();
   };
@@ -145,7 +145,7 @@ TEST_F(a_module, refuses_clusters_that_no_gpu_has_before_anything_is_queued) {
     l.grid = grid;
     l.cluster = cluster;
     l.non_portable_cluster = large;
-    const submission s = gpu_.tell(l);
+    const accepted s = gpu_.tell(l);
     return s ? std::string("accepted") : s.error().text();
   };
   EXPECT_EQ(text(8, 0), "module.launch: cluster is {0, 1, 1}; expected 1 to {8, 8, 8}");
@@ -331,7 +331,7 @@ TEST_F(a_module, is_unloaded_once_after_what_was_asked_of_it_and_refused_later) 
   const error twice = error_of(image_.unload());
   EXPECT_EQ(twice.reaction(), reaction::caller_bug);
   EXPECT_EQ(twice.text(), "module.unload: kernels.so was unloaded; compile or load it again");
-  const submission late = gpu_.tell(saxpy({1.0f, x_, inout(y_), 32}));
+  const accepted late = gpu_.tell(saxpy({1.0f, x_, inout(y_), 32}));
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().text(),
             "module.launch: kernel is of kernels.so, which was unloaded; expected a program that is loaded; compile or "

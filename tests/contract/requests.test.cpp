@@ -214,7 +214,7 @@ TEST(mailbox, a_full_one_refuses_spoils_the_outputs_and_goes_on_when_there_is_ro
     tally queued;
     for (int i = 0; i < 7; ++i) queued.watch(gpu.ask(nap{.microseconds = 0}));
     EXPECT_EQ(gpu.statistics().depth, 8u);
-    const submission told = gpu.tell(increment{.x = x, .n = 4});
+    const accepted told = gpu.tell(increment{.x = x, .n = 4});
     ASSERT_FALSE(told);
     EXPECT_EQ(told.ticket(), 0u);
     EXPECT_TRUE(is_error(told.error(), reaction::retry_later,

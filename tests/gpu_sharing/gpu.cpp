@@ -12,7 +12,7 @@
 #include <numeric>
 #include <optional>
 #include <thread>
-#include <troupe/events/event.hpp>
+#include <troupe/events/events.hpp>
 #include <troupe/interop/dlpack.hpp>
 #include <troupe/interop/internal/abi.hpp>
 #include <troupe/jit/jit.hpp>

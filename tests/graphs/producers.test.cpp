@@ -59,7 +59,7 @@ void produce(const device& gpu, int thread, counts& c, std::vector<std::uint64_t
     const auto value = static_cast<std::uint64_t>(thread) << 32 | static_cast<unsigned>(i);
     switch (i % 5) {
       case 0: {
-        submission s = gpu.tell(increment);
+        accepted s = gpu.tell(increment);
         // A refused request leaves its outputs stale: start again from a known value.
         if (s)
           tickets.push_back(s.ticket()), expected = expected + 1;

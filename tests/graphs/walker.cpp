@@ -143,7 +143,7 @@ void walker::take(int i, pending<T> p) {
   if (how == sent::call) open_[at] = std::move(p).then([&o](result<T> answer) { store(o, answer); });
 }
 
-void walker::note(int i, const submission& s) {
+void walker::note(int i, const accepted& s) {
   outcome& o = outcomes_[static_cast<std::size_t>(i)];
   o.after = clock_.fetch_add(1);
   o.ticket = s.ticket();

@@ -56,7 +56,7 @@ class walker {
   void send(int i, const R& r);
   template <class T>
   void take(int i, troupe::pending<T> p);
-  void note(int i, const troupe::submission& s);
+  void note(int i, const troupe::accepted& s);
   template <class T>
   static void store(outcome& o, const troupe::result<T>& answer);
 

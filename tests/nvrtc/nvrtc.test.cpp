@@ -198,7 +198,7 @@ TEST_P(nvrtc_for, makes_machine_code_of_every_text_that_is_given_to_jit) {
 TEST_P(nvrtc_for, is_joined_by_ptxas_for_kernels_written_in_ptx) {
   const fs::path written = fs::temp_directory_path() / ("troupe-ptx-" + std::to_string(::getpid()));
   std::size_t count = 0;
-  for (const char* file : {"troupe/faults/cuda/faults.cpp", "bench/raw/cuda.cpp"})
+  for (const char* file : {"libraries/troupe/faults/cuda/faults.cpp", "bench/raw/cuda.cpp"})
     for (const kernel_text& t : kernel_texts_of(text_of(root / file), ".visible .entry")) {
       ++count;
       std::ofstream(written) << t.text;

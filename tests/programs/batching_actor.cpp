@@ -98,7 +98,7 @@ int main() {
   stage shop;
   auto service = supervise<batcher>("batcher", {.mailbox = 4096}, gpu);
   auto manager =
-      shop.spawn<supervisor>({.name = "manager"}, supervisor_options{.intensity = 5}, std::vector{service.spec});
+      shop.spawn<supervisor>({.name = "manager"}, supervisor_options{.restarts = 5}, std::vector{service.spec});
   if (const auto up = manager.ask(count_children{}).get(); !up || up->active != 1) return 1;
 
   std::vector<pending<outcome>> clients;

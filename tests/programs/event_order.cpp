@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <thread>
 #include <troupe/blas/blas.hpp>
-#include <troupe/events/event.hpp>
+#include <troupe/events/events.hpp>
 #include <troupe/faults/faults.hpp>
 #include <troupe/troupe.hpp>
 #include <vector>

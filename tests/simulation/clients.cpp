@@ -50,12 +50,12 @@ void simulation::alloc(random_bits& r) {
     const request& q = requests_[i];
     if (q.ticket == 0 || q.called || !q.answer || q.answer->done()) continue;
     // It may have ended, and its data not have been copied to their place yet.
-    if (q.what == kind::download && (q.finished != nullptr || q.generation != core_->memory().generation())) continue;
+    if (q.what == kind::download && (q.finished != nullptr || q.generation != core_->memory.generation())) continue;
     for (const auto& [from, size] : q.memory)
       if (from < begin + bytes && begin < from + size)
         violated("memory was given away while a request needs it: request " + std::to_string(q.number));
   }
-  models_.push_back(std::make_shared<model_buffer>(n, core_->memory().generation()));
+  models_.push_back(std::make_shared<model_buffer>(n, core_->memory.generation()));
   models_.back()->seal.possible = sealable;
   buffers_.push_back({std::move(b), models_.back(), 0});
   if (!sending_ && r.percent(50)) upload(buffers_.back(), r);  // or nobody knows what is there
@@ -71,7 +71,7 @@ void simulation::upload(request& q, const held& to, const call_options& o, rando
   const auto n = static_cast<std::uint32_t>(to.handle.size().value());
   for (std::uint32_t i = 0; i < n; ++i) q.data.push_back(repetitive_ ? r.below(2) : static_cast<word>(r.next()));
   writes(q, to, n);
-  const staging_sizes& s = core_->staging();
+  const staging_sizes& s = core_->staging;
   if (n * sizeof(word) > std::max(s.one_request, s.chunk * s.most_chunks)) return upload_in_parts(q, to, o, r);
   sent(q, gpu_->upload(to.handle, q.data, o), r);
 }
@@ -136,14 +136,14 @@ void simulation::cancel(random_bits& r) {
   record.note("cancel", q.number);
   q.cancelled = true;
   q.answer->cancel();
-  core_->drive();
+  core_->answers.drive();
   if (!cancellable(q) || q.called || q.answer->done()) return;
   violated("request " + std::to_string(q.number) + " is not answered although it was cancelled before it started");
 }
 
 // Nobody runs it, and nobody has written what cannot be. A sync waits for downloads before it.
 bool simulation::cancellable(const request& q) const {
-  const bool runs = q.started != nullptr && q.started_generation == core_->memory().generation();
+  const bool runs = q.started != nullptr && q.started_generation == core_->memory.generation();
   return !runs && !q.suspect && !(shown_ != nullptr && shown_->dishonest) && q.what != kind::fence;
 }
 
@@ -227,7 +227,7 @@ void simulation::sent(request& q, pending<T> p, std::uint64_t ticket, random_bit
 template <class R>
 void simulation::ask_or_tell(request& q, const R& what, const call_options& o, random_bits& r) {
   if (!r.percent(8)) return sent(q, gpu_->ask(what, o), r);
-  const submission s = gpu_->tell(what, o);
+  const accepted s = gpu_->tell(what, o);
   q.ticket = s.ticket();
   after_sending(q);
   if (q.writes) q.writes->of->settle(q.number, s ? model_buffer::content::doubtful : model_buffer::content::lost);
@@ -259,9 +259,9 @@ void simulation::seal_or_unseal(random_bits& r) {
   reads(q, h, h.model->size());
   q.came_too_late = misses_input(q);
   // Neither can be cancelled, so nobody is told their place.
-  const std::uint64_t before = core_->last_ticket();
+  const std::uint64_t before = core_->channel.newest_ticket();
   pending<void> answer = open ? gpu_->seal(h.handle) : gpu_->unseal(h.handle);
-  const std::uint64_t ticket = core_->last_ticket() != before ? core_->last_ticket() : 0;
+  const std::uint64_t ticket = core_->channel.newest_ticket() != before ? core_->channel.newest_ticket() : 0;
   ++s.under_way;
   if (open || ticket != 0) q.param = ++s.changes;
   if (!open && ticket != 0) {

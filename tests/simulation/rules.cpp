@@ -22,7 +22,7 @@ void simulation::request_starts(std::uint64_t ticket, simulated_worker& w) {
     // It should be dead, and may be so at last; or the device has stopped because it is not.
     ++q.starts;
     q.started = &w;
-    q.started_generation = core_->memory().generation();
+    q.started_generation = core_->memory.generation();
     return;
   }
   if (q.started != nullptr && q.started->dishonest) q.suspect = true;
@@ -35,7 +35,7 @@ void simulation::request_starts(std::uint64_t ticket, simulated_worker& w) {
   q.started = &w;
   q.has_read.clear();
   q.found = found_by(q, w);
-  q.started_generation = core_->memory().generation();
+  q.started_generation = core_->memory.generation();
   if (q.starts > q.deadly) return;
   random_bits r(seed_, deadly_stream + record.steps);
   w.steps_to_death = repetitive_ ? 1 : r.between(1, r.percent(50) ? 3 : 20);
@@ -47,7 +47,7 @@ void simulation::request_joins(std::uint64_t ticket, simulated_worker& w) {
   if (found == by_ticket_.end()) return;
   found->second->started = &w;
   found->second->found = found_by(*found->second, w);
-  found->second->started_generation = core_->memory().generation();
+  found->second->started_generation = core_->memory.generation();
   found->second->joined = true;
   ++found->second->presumed;
 }
@@ -231,7 +231,7 @@ void simulation::judge_refusal(request& q) {
   if (q.writes) q.writes->of->settle(q.number, content::lost);
   if (q.why->chain().empty() && q.why->text().find("with the same data") != std::string::npos)
     in_quarantine_.push_back(&q);
-  else if (!core_->refusing() && q.why->reaction() != reaction::retry_later && !q.forbidden && !may_miss_input(q))
+  else if (!core_->takes.refusing() && q.why->reaction() != reaction::retry_later && !q.forbidden && !may_miss_input(q))
     violated("request " + std::to_string(q.number) + " was refused without a reason: " + q.why->text());
 }
 
@@ -291,7 +291,7 @@ void simulation::check() {
     judge_success(q);
     q.judged = some = true;
   }
-  const std::uint64_t generation = core_->memory().generation();
+  const std::uint64_t generation = core_->memory.generation();
   if (generation != generation_ && distrust)
     for (request& q : requests_) q.presumed += !q.called;
   if (generation != generation_) judge_loss(generation);
@@ -342,11 +342,11 @@ std::size_t simulation::recoveries_within(std::int64_t window) const {
 
 void simulation::check_state() {
   constexpr std::int64_t slack = 10'000'000'000;  // the device has counted a little earlier, when it saw the fault
-  const device_state now = core_->state();
+  const device_state now = core_->events.state();
   if (now == device_state::stopped && state_ != device_state::stopped && !closing_) {
     const bool may = state_ == device_state::starting || options_.isolation == isolation::thread ||
                      recoveries_within(options_.restart_window.nanoseconds + slack) > options_.restarts || unendable();
-    if (!may) violated("the device gave up too early: " + core_->refusal().text());
+    if (!may) violated("the device gave up too early: " + core_->takes.refusal().text());
   }
   if (state_ == device_state::stopped && now != device_state::stopped) recoveries_.clear();
   if (now != state_) record.note("state", static_cast<std::uint64_t>(now));
@@ -359,7 +359,7 @@ bool simulation::unendable() const {
 
 // With nothing under way: what can be read is what was written, and no less.
 void simulation::check_validity() {
-  if (core_->refusing()) return;
+  if (core_->takes.refusing()) return;
   for (const held& h : buffers_) {
     bool lost = false, doubtful = false;
     for (std::uint32_t i = 0; i < h.model->size(); ++i) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <optional>
-#include <troupe/device/internal/control_loop.hpp>
+#include <troupe/device/waiting/control_loop.hpp>
 #include <vector>
 
 namespace troupe::simulation {

@@ -418,12 +418,6 @@ std::optional<exit_status> simulated_link::ended() noexcept {
   return worker_->status;
 }
 
-bool simulated_link::ends_by(std::int64_t) noexcept {
-  if (worker_->isolation == isolation::thread || !worker_->dead) return false;
-  worker_->exit_shows = true;
-  return true;
-}
-
 // Nothing here blocks, so the device need not keep a thread for what does not end.
 bool simulated_link::has_ended(std::int64_t) noexcept {
   kill();

@@ -5,9 +5,9 @@
 #include <deque>
 #include <map>
 #include <troupe/channel/mapping.hpp>
-#include <troupe/device/internal/worker_link.hpp>
+#include <troupe/device/workers/worker_link.hpp>
 #include <troupe/memory/staging.hpp>
-#include <troupe/worker/internal/pump.hpp>
+#include <troupe/worker/schedule/pump.hpp>
 
 #include "random.hpp"
 #include "record.hpp"
@@ -176,7 +176,6 @@ class simulated_link final : public worker_link {
   void kill() noexcept override;
   news receive() override;
   std::optional<exit_status> ended() noexcept override;
-  bool ends_by(std::int64_t deadline_ns) noexcept override;
   bool has_ended(std::int64_t deadline_ns) noexcept override;
   std::uint32_t id() const noexcept override { return worker_->id; }
   const std::shared_ptr<const memory_file>& channel() const noexcept override;

@@ -142,7 +142,7 @@ void simulation::act(random_bits& r) {
   };
   if (falls_to(faults_percent_)) return fault(r);
   if (falls_to(client_percent_)) return client_acts(r);
-  if (falls_to(drive_percent_)) return void(core_->drive());
+  if (falls_to(drive_percent_)) return void(core_->answers.drive());
   if (!uploaders_.empty() && r.percent(20) && uploaders_act(r)) return;
   if (r.percent(35) && loop_acts(r)) return;
   if (workers_act(r) || loop_acts(r)) return;
@@ -205,7 +205,7 @@ void simulation::fault(random_bits& r) {
   if (garbage_ && roll < 30) {
     w.write_garbage(r);
     if (!r.percent(30)) return;
-    core_->drive();  // it is believed, and dies of something else
+    core_->answers.drive();  // it is believed, and dies of something else
     return w.die({exit_status::ending::signalled, SIGKILL});
   }
   if (wild_ && roll < 40) return w.write_wildly(r);
@@ -243,7 +243,7 @@ void simulation::await_application(std::uint64_t ticket, simulated_worker& w) {
   const bool in_vain = found != by_ticket_.end() && found->second->judged;
   if (in_vain || w.frozen || w.dishonest || w.kill_wanted) return w.die({exit_status::ending::signalled, SIGKILL});
   if (++waits_ > 4000) violated("a transfer does not go on");
-  core_->drive();
+  core_->answers.drive();
   check();
   random_bits r(seed_, inside_stream + waits_);
   uploaders_act(r);
@@ -310,7 +310,7 @@ void simulation::settle_down(const char* until, bool (simulation::*done)() const
     uploaders_act(r);
     switch (i % 4) {
       case 0:
-        core_->drive();
+        core_->answers.drive();
         break;
       case 1:
         loop_acts(r);
@@ -334,10 +334,10 @@ bool simulation::has_stopped() const { return stopped_->ready(); }
 bool simulation::is_up() const { return up_->ready(); }
 bool simulation::is_steady() const {
   const bool known = std::none_of(workers_.begin(), workers_.end(), [](const auto& w) { return w->dead && w->held; });
-  return gave_up() || (known && core_->state() == device_state::ready);
+  return gave_up() || (known && core_->events.state() == device_state::ready);
 }
 // Callers that have not heard of an answer yet hold memory.
-bool simulation::is_idle() const { return core_->depth() == 0 && uploaders_.empty(); }
+bool simulation::is_idle() const { return core_->requests.in_flight() == 0 && uploaders_.empty(); }
 
 // After all faults: the device serves, and what it answers is right.
 void simulation::prove_service() {
@@ -352,10 +352,10 @@ void simulation::prove_service() {
       violated("a device that was reset does not serve: " + ok.error().text());
     }
   }
-  if (core_->quarantined() != 0) {
+  if (core_->quarantine.quarantined() != 0) {
     up_ = gpu_->reset();
     settle_down("the quarantine is not lifted", &simulation::is_up);
-    if (core_->quarantined() != 0) violated("requests are in quarantine after a reset");
+    if (core_->quarantine.quarantined() != 0) violated("requests are in quarantine after a reset");
   }
   buffers_.clear();
   settle_down("tells are left", &simulation::is_idle);
@@ -402,9 +402,9 @@ void simulation::finish() {
   if (s.memory.sealed_bytes != 0) violated("memory is sealed that nobody has");
   if (s.host_memory.live_buffers != 0 || s.host_memory.used_bytes != 0)
     violated("host memory has leaked: " + std::to_string(s.host_memory.live_buffers) + " blocks");
-  if (s.completed != core_->last_ticket())
-    violated(std::to_string(core_->last_ticket()) + " requests were accepted, and " + std::to_string(s.completed) +
-             " answers given");
+  if (s.completed != core_->channel.newest_ticket())
+    violated(std::to_string(core_->channel.newest_ticket()) + " requests were accepted, and " +
+             std::to_string(s.completed) + " answers given");
   const std::weak_ptr<device_core> left = core_;
   gpu_.reset();
   core_.reset();

@@ -5,7 +5,8 @@
 #include <deque>
 #include <list>
 #include <memory>
-#include <troupe/device/internal/core.hpp>
+#include <troupe/device/core.hpp>
+#include <troupe/device/device.hpp>
 
 #include "client_thread.hpp"
 #include "model.hpp"
@@ -189,7 +190,7 @@ class simulation final : public scene {
   void finish();
 
   result<std::unique_ptr<worker_link>> make_worker(std::uint32_t id, enum isolation how, std::uint64_t channel_bytes);
-  bool gave_up() const noexcept { return core_->state() == device_state::stopped; }
+  bool gave_up() const noexcept { return core_->events.state() == device_state::stopped; }
 
   const std::uint64_t seed_;
   const omitted_steps& omitted_;

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdlib>
+#include <string>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/for_each.hpp>
+#include <troupe/base/internal/thread_team.hpp>
+#include <troupe/worker/engine.hpp>
+#include <troupe/worker/plugins/openblas_kernels.hpp>
+
+#include "support.hpp"
+
+namespace troupe::blas {
+
+/// Keys of coalescing: never, one after the other, and on all cores.
+inline constexpr std::uint64_t never = 0, one_by_one = 1, worth_spreading = 2;
+
+/// For a request of so many multiplications, the product of `sizes`. It may share a call when the way to the engine
+/// costs about as much as the work, and OpenBLAS can count its shape.
+template <class R, class... E>
+std::uint64_t key_of_work(const R& r, std::int64_t limit, const E&... sizes) noexcept {
+  std::int64_t work = 1;
+  for (const extent e : {extent(sizes)...}) {
+    if (e > limit) return never;
+    work *= e.value();
+    if (work > limit) return never;
+  }
+  if (!R::visit_fields(r, [](std::string_view, const auto&... field) { return (countable(field) && ...); }))
+    return never;
+  return work <= 16 * 1024 ? one_by_one : worth_spreading;
+}
+
+/// The host engine of blas: OpenBLAS. It locks for itself, so lanes may call it together, and it chooses its own
+/// threads.
+///
+/// Each source beside this one has a `compute(request)` for some requests, or a `compute(request, thread_team&)` for
+/// batches, and lists them at its end. Those that may share a call also have `group_key(request)`.
+class openblas {
+ public:
+  static result<std::unique_ptr<openblas>> make(const engine_context&) { return std::make_unique<openblas>(); }
+  const char* version() const noexcept { return version_.c_str(); }
+  std::string notes() const {
+    return cat("threads: ", openblas_get_num_threads(),
+               "\nkernels: ", kernel_choice::here().text(openblas_get_corename()));
+  }
+
+  template <class R>
+  result<typename R::reply> run(const R& r, call&) {
+    if constexpr (requires { compute(r, team_); })
+      return compute(r, team_);
+    else
+      return compute(r);
+  }
+
+  /// On a processor, requests of one kind need not be alike to be run one after the other.
+  template <class R>
+    requires requires(const R& r) { group_key(r); }
+  static std::uint64_t group_of(const R& r) {
+    return group_key(r);
+  }
+  template <class R>
+  result<void> run_group(const group<R>& all, call& c) {
+    // None is refused: those that may be have no key. Nor may one throw when others have run: then each would run
+    // again.
+    const auto run_one = [&](std::int64_t index) noexcept {
+      const auto i = static_cast<std::size_t>(index);
+      const auto done = run(all[i], c);
+      if (!done) std::abort();
+      if constexpr (!std::is_void_v<typename R::reply>) all.answer(i, *done);
+    };
+    const auto count = static_cast<std::int64_t>(all.size());
+    if (group_of(all[0]) == worth_spreading)
+      team_.spread(count, 4, run_one);
+    else
+      for (std::int64_t i = 0; i < count; ++i) run_one(i);
+    return {};
+  }
+
+ private:
+  std::string version_ = openblas_get_config();
+  thread_team team_{static_cast<std::size_t>(openblas_get_num_threads())};
+};
+
+/// The requests R<T> of the list are computed by FUNCTION<T>(request, ROUTINE(R)): OpenBLAS's routine of that name, of
+/// TROUPE_CBLAS and the others in routines.hpp.
+#define TROUPE_COMPUTED_BY(FUNCTION, ROUTINE, ...) \
+  TROUPE_FOR_EACH(TROUPE_COMPUTED_BY_ONE, (FUNCTION, ROUTINE), __VA_ARGS__)
+#define TROUPE_COMPUTED_BY_ONE(HOW, R)                         \
+  template <class T>                                           \
+  static auto compute(const R<T>& r) {                         \
+    return TROUPE_FIRST_OF HOW<T>(r, TROUPE_SECOND_OF HOW(R)); \
+  }
+/// For those that OpenBLAS has no routine for: null.
+#define TROUPE_NO_ROUTINE(NAME) nullptr
+
+using operations = std::span<const troupe_engine_operation>;
+operations level1_operations() noexcept;
+operations rotation_operations() noexcept;
+operations level2_operations() noexcept;
+operations triangular_operations() noexcept;
+operations update_operations() noexcept;
+operations gemm_operations() noexcept;
+operations level3_operations() noexcept;
+operations extension_operations() noexcept;
+operations batched_operations() noexcept;
+operations factorization_operations() noexcept;
+
+}  // namespace troupe::blas

@@ -1,0 +1,400 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <stdexcept>
+#include <troupe/actor/internal/manual_executor.hpp>
+#include <troupe/actor/spawn.hpp>
+#include <troupe/actor/stage.hpp>
+#include <troupe/async/promise.hpp>
+
+namespace troupe {
+namespace {
+
+using testing::manual_executor;
+using log = std::vector<std::string>;
+
+struct note {
+  std::string text;
+};
+struct ask_length {};
+struct crash {};
+struct wait_for {
+  pending<void> what;
+  std::function<void()> begun = [] {};
+};
+struct call {
+  std::function<void()> what;
+};
+struct leave_now {};
+
+/// Writes down what happens to it.
+struct diarist {
+  diarist(actor_context<diarist>& c, log& l, std::string n) : self(c), diary(l), name(std::move(n)) {}
+  ~diarist() { diary.push_back(name + " destroyed"); }
+  void handle(note m) { diary.push_back(m.text); }
+  std::size_t handle(ask_length) { return diary.size(); }
+  void handle(crash) { throw std::runtime_error("ouch"); }
+  task<void> handle(wait_for m) {
+    m.begun();
+    (void)co_await as_result(std::move(m.what).cancel_on(co_await get_stop_token()));
+    diary.push_back(name + " waited");
+  }
+  void handle(call m) { m.what(); }
+  void handle(leave_now) { self.leave(); }
+  actor_ref<diarist> handle(std::string child) { return self.spawn<diarist>({.name = child}, diary, child); }
+  void terminate(const exit_reason& r) { diary.push_back(name + " says " + std::string(to_string(r.kind))); }
+
+  actor_context<diarist>& self;
+  log& diary;
+  std::string name;
+};
+
+TEST(an_orderly_stop, handles_what_was_queued_refuses_what_comes_later_and_says_goodbye) {
+  manual_executor hand;
+  log diary;
+  auto ref = spawn<diarist>({.on = hand}, diary, "a");
+  ref.tell(note{"first"});
+  auto answer = ref.ask(ask_length{});
+  auto ended = ref.watch();
+  auto stopped = ref.stop();
+  const accepted late = ref.tell(note{"late"});
+  EXPECT_EQ(late.error().reaction(), reaction::stopped);
+  EXPECT_EQ(ref.ask(ask_length{}).get().error().reaction(), reaction::stopped);
+  EXPECT_FALSE(stopped.ready());
+  hand.run();
+  EXPECT_EQ(answer.get().value(), 1u);
+  EXPECT_TRUE(stopped.get());
+  EXPECT_EQ(ended.get().value().kind, exit_kind::normal);
+  EXPECT_EQ(diary, (log{"first", "a says normal", "a destroyed"}));
+}
+
+TEST(stopping, twice_or_after_the_end_is_answered_too) {
+  log diary;
+  auto ref = spawn<diarist>({}, diary, "a");
+  EXPECT_TRUE(ref.stop().get());
+  EXPECT_TRUE(ref.stop().get());
+  EXPECT_EQ(ref.watch().get().value().kind, exit_kind::normal) << "watching a dead actor answers at once";
+  ref.kill();
+  EXPECT_EQ(ref.watch().get().value().kind, exit_kind::normal);
+}
+
+TEST(a_kill, drops_the_queue_and_answers_everybody_stopped) {
+  manual_executor hand;
+  log diary;
+  auto ref = spawn<diarist>({.on = hand, .name = "victim"}, diary, "a");
+  ref.tell(note{"never"});
+  auto answer = ref.ask(ask_length{});
+  ref.kill();
+  hand.run();
+  const auto r = answer.get();
+  EXPECT_EQ(r.error().reaction(), reaction::stopped);
+  EXPECT_NE(r.error().text().find("victim"), std::string::npos) << r.error().text();
+  EXPECT_EQ(ref.watch().get().value().kind, exit_kind::killed);
+  EXPECT_EQ(diary, log{"a destroyed"}) << "a killed actor says nothing";
+}
+
+TEST(a_kill, does_not_wait_for_a_task_that_waits_and_asks_it_to_stop) {
+  log diary;
+  promise<void> never;
+  auto ref = spawn<diarist>({}, diary, "a");
+  auto busy = ref.ask(wait_for{never.get_pending()});
+  auto queued = ref.ask(ask_length{});
+  ref.kill();
+  EXPECT_EQ(busy.get().error().reaction(), reaction::stopped);
+  EXPECT_EQ(queued.get().error().reaction(), reaction::stopped);
+  EXPECT_EQ(ref.watch().get().value().kind, exit_kind::killed);
+  EXPECT_TRUE(never.cancel_requested());
+  EXPECT_TRUE(diary.empty()) << "its object lives until the task has ended";
+  never.set();
+  EXPECT_EQ(diary, (log{"a waited", "a destroyed"}));
+}
+
+TEST(a_kill, from_inside_a_handler_ends_the_actor_before_the_handler_returns) {
+  log diary;
+  auto ref = spawn<diarist>({}, diary, "a");
+  auto answer = ref.ask(call{[&] {
+    ref.kill();
+    diary.push_back(ref.ended() ? "ended" : "still there");
+  }});
+  EXPECT_EQ(answer.get().error().reaction(), reaction::stopped);
+  EXPECT_EQ(diary, (log{"ended", "a destroyed"}));
+}
+
+struct suicidal {
+  explicit suicidal(actor_context<suicidal>& c) : self(c) {}
+  task<void> handle(bool* told) {
+    self.self().kill();
+    *told = (co_await get_stop_token()).stop_requested();
+  }
+  actor_context<suicidal>& self;
+};
+
+TEST(a_kill, asks_a_task_to_stop_that_has_not_waited_yet) {
+  bool told = false;
+  spawn<suicidal>({}).tell(&told);
+  EXPECT_TRUE(told);
+}
+
+TEST(a_kill, of_a_handler_that_hangs_on_another_thread_reports_the_end_and_the_object_goes_later) {
+  log diary;
+  promise<void> entered, go_on;
+  pending<void> may_go_on = go_on.get_pending();
+  {
+    stage s({.threads = 1});
+    auto ref = s.spawn<diarist>({}, diary, "a");
+    auto answer = ref.ask(call{[&] {
+      entered.set();
+      (void)may_go_on.get();
+      diary.push_back("returned");
+    }});
+    auto queued = ref.ask(ask_length{});
+    (void)entered.get_pending().get();
+    ref.kill();
+    EXPECT_EQ(ref.watch().get().value().kind, exit_kind::killed);
+    EXPECT_EQ(answer.get().error().reaction(), reaction::stopped);
+    EXPECT_EQ(queued.get().error().reaction(), reaction::stopped);
+    go_on.set();
+  }
+  EXPECT_EQ(diary, (log{"returned", "a destroyed"})) << "the stage waits for the object";
+}
+
+TEST(an_actor_that_leaves, refuses_what_is_queued) {
+  manual_executor hand;
+  log diary;
+  auto ref = spawn<diarist>({.on = hand}, diary, "a");
+  ref.tell(leave_now{});
+  auto answer = ref.ask(ask_length{});
+  hand.run();
+  EXPECT_EQ(answer.get().error().reaction(), reaction::stopped);
+  EXPECT_EQ(diary, (log{"a says normal", "a destroyed"}));
+}
+
+struct quitter {
+  explicit quitter(actor_context<quitter>& self) { self.leave(); }
+  void handle(crash) {}
+};
+
+TEST(an_actor_that_leaves, in_its_constructor_ends_by_itself) {
+  auto ref = spawn<quitter>({});
+  EXPECT_TRUE(ref.ended());
+  EXPECT_EQ(ref.tell(crash{}).error().reaction(), reaction::stopped);
+}
+
+TEST(a_crash, calls_the_hook_with_the_reason) {
+  log diary;
+  auto ref = spawn<diarist>({}, diary, "a");
+  ref.tell(crash{});
+  EXPECT_EQ(diary, (log{"a says crashed", "a destroyed"}));
+}
+
+TEST(an_actor_nobody_refers_to, stops_when_it_has_handled_its_messages) {
+  manual_executor hand;
+  log diary;
+  {
+    auto ref = spawn<diarist>({.on = hand}, diary, "a");
+    ref.tell(note{"last"});
+  }
+  hand.run();
+  EXPECT_EQ(diary, (log{"last", "a says normal", "a destroyed"}));
+}
+
+TEST(children, are_stopped_youngest_first_before_their_parents_end_is_reported) {
+  log diary;
+  auto parent = spawn<diarist>({}, diary, "parent");
+  auto first = parent.ask(std::string("first")).get().value();
+  auto second = parent.ask(std::string("second")).get().value();
+  auto grandchild = second.ask(std::string("grandchild")).get().value();
+  EXPECT_TRUE(parent.stop().get());
+  EXPECT_EQ(diary,
+            (log{"parent says normal", "second says shutdown", "grandchild says shutdown", "grandchild destroyed",
+                 "second destroyed", "first says shutdown", "first destroyed", "parent destroyed"}));
+  EXPECT_EQ(first.watch().get().value().kind, exit_kind::shutdown);
+}
+
+TEST(children, that_are_slow_to_stop_are_waited_for) {
+  log diary;
+  promise<void> slowly;
+  auto parent = spawn<diarist>({}, diary, "parent");
+  auto child = parent.ask(std::string("child")).get().value();
+  auto busy = child.ask(wait_for{slowly.get_pending()});
+  auto stopped = parent.stop();
+  EXPECT_FALSE(stopped.ready());
+  slowly.set();
+  EXPECT_TRUE(stopped.get());
+  EXPECT_TRUE(busy.get());
+}
+
+TEST(children, of_a_killed_parent_are_killed_even_while_it_is_stopping) {
+  log diary;
+  promise<void> slowly;
+  auto parent = spawn<diarist>({}, diary, "parent");
+  auto child = parent.ask(std::string("child")).get().value();
+  child.tell(wait_for{slowly.get_pending()});
+  auto stopped = parent.stop();
+  EXPECT_FALSE(stopped.ready());
+  parent.kill();
+  EXPECT_TRUE(stopped.get());
+  EXPECT_EQ(child.watch().get().value().kind, exit_kind::killed);
+  EXPECT_EQ(parent.watch().get().value().kind, exit_kind::killed);
+  slowly.set();
+}
+
+TEST(children, that_crash_do_not_disturb_their_parent) {
+  log diary;
+  auto parent = spawn<diarist>({}, diary, "parent");
+  auto child = parent.ask(std::string("child")).get().value();
+  child.tell(crash{});
+  EXPECT_TRUE(parent.ask(ask_length{}).get());
+}
+
+struct long_goodbye {
+  task<void> terminate(exit_reason) { (void)co_await as_result(gate); }
+  void handle(crash) {}
+  pending<void> gate;
+};
+
+TEST(a_goodbye_that_is_a_task, is_waited_for_unless_the_actor_is_killed) {
+  promise<void> gate, other;
+  auto ref = spawn<long_goodbye>({}, gate.get_pending());
+  auto stopped = ref.stop();
+  EXPECT_FALSE(stopped.ready());
+  gate.set();
+  EXPECT_TRUE(stopped.get());
+  auto killed = spawn<long_goodbye>({}, other.get_pending());
+  auto end = killed.stop();
+  killed.kill();
+  EXPECT_TRUE(end.get());
+  EXPECT_EQ(killed.watch().get().value().kind, exit_kind::killed);
+  other.set();
+}
+
+struct bad_goodbye {
+  void terminate(exit_reason) { throw std::runtime_error("forgot the hat"); }
+  void handle(crash) {}
+};
+
+struct moving_goodbye {
+  void terminate(exit_reason&& r) { *out = std::move(r); }
+  exit_reason* out;
+};
+struct goodbye_to_nobody {
+  void terminate() {}
+};
+struct goodbye_by_reference {
+  void terminate(exit_reason&) {}
+};
+struct tight_lipped {};
+static_assert(detail::has_terminate<moving_goodbye> && !detail::has_other_terminate<moving_goodbye>);
+static_assert(detail::has_other_terminate<goodbye_to_nobody> && detail::has_other_terminate<goodbye_by_reference>);
+static_assert(!detail::has_terminate<tight_lipped> && !detail::has_other_terminate<tight_lipped>);
+
+TEST(a_goodbye, may_take_the_reason_as_its_own) {
+  exit_reason reason{.kind = exit_kind::killed};
+  EXPECT_TRUE(spawn<moving_goodbye>({}, &reason).stop().get());
+  EXPECT_EQ(reason.kind, exit_kind::normal);
+}
+
+TEST(a_goodbye_that_throws, turns_the_end_into_a_crash) {
+  auto ref = spawn<bad_goodbye>({});
+  EXPECT_TRUE(ref.stop().get());
+  EXPECT_EQ(ref.watch().get().value().kind, exit_kind::crashed);
+}
+
+struct stillborn {
+  stillborn(actor_context<stillborn>& self, actor_ref<stillborn>& out, pending<int>& answer) {
+    out = self.self();
+    answer = out.ask(crash{});
+    throw std::runtime_error("not today");
+  }
+  int handle(crash) { return 1; }
+};
+
+TEST(a_constructor_that_throws, leaves_spawn_and_everybody_is_answered) {
+  actor_ref<stillborn> ref;
+  pending<int> answer;
+  EXPECT_THROW((void)spawn<stillborn>({}, ref, answer), std::runtime_error);
+  EXPECT_EQ(answer.get().error().reaction(), reaction::fatal);
+  EXPECT_EQ(ref.watch().get().value().kind, exit_kind::crashed);
+}
+
+TEST(a_cancelled_watch, is_answered_at_once_and_forgotten) {
+  log diary;
+  auto ref = spawn<diarist>({}, diary, "a");
+  auto watch = ref.watch();
+  watch.cancel();
+  EXPECT_EQ(watch.get().error().reaction(), reaction::retry_later);
+}
+
+// --- the stage ---
+
+TEST(a_stage, stops_its_actors_last_spawned_first) {
+  log diary;
+  {
+    stage s({.threads = 1});
+    s.spawn<diarist>({}, diary, "a").tell(note{"hello"});
+    s.spawn<diarist>({}, diary, "b");
+  }
+  const log tail(diary.end() - 2, diary.end());
+  EXPECT_EQ(tail, (log{"a says shutdown", "a destroyed"}));
+  EXPECT_EQ(diary.size(), 5u);
+}
+
+TEST(a_stage, kills_what_does_not_end_within_its_close_timeout) {
+  log diary;
+  promise<void> never, begun;
+  ASSERT_TRUE(never.on_cancel([&] { never.set(); }));
+  {
+    stage s({.close_timeout = std::chrono::nanoseconds(1)});
+    s.spawn<diarist>({}, diary, "a").tell(wait_for{never.get_pending(), [&] { begun.set(); }});
+    (void)begun.get_pending().get();
+  }
+  EXPECT_EQ(diary, (log{"a waited", "a destroyed"}));
+}
+
+TEST(references, outlive_stage_and_actor) {
+  actor_ref<diarist> ref;
+  log diary;
+  {
+    stage s;
+    ref = s.spawn<diarist>({}, diary, "a");
+  }
+  EXPECT_EQ(ref.tell(note{"x"}).error().reaction(), reaction::stopped);
+  EXPECT_EQ(ref.ask(ask_length{}).get().error().reaction(), reaction::stopped);
+  EXPECT_EQ(ref.watch().get().value().kind, exit_kind::shutdown);
+}
+
+TEST(pendings_and_references, may_be_destroyed_in_any_order) {
+  manual_executor hand;
+  log diary;
+  for (int order = 0; order < 6; ++order) {
+    std::optional<actor_ref<diarist>> ref(spawn<diarist>({.on = hand}, diary, "a"));
+    std::optional<pending<std::size_t>> answer(ref->ask(ask_length{}));
+    std::optional<pending<exit_reason>> end(ref->watch());
+    for (int step = 0, o = order; step < 3; ++step, o += 1 + order / 3) {
+      if (o % 3 == 0) ref.reset();
+      if (o % 3 == 1) answer.reset();
+      if (o % 3 == 2) end.reset();
+      if (order % 2) hand.run();
+    }
+    ref.reset();
+    hand.run();
+  }
+  EXPECT_EQ(std::count(diary.begin(), diary.end(), "a destroyed"), 6);
+}
+
+TEST(an_actor_spawned_on_a_closed_stage, is_gone_at_once) {
+  log diary;
+  stage s;
+  s.close();
+  auto ref = s.spawn<diarist>({}, diary, "a");
+  EXPECT_EQ(ref.tell(note{"x"}).error().reaction(), reaction::stopped);
+  EXPECT_EQ(ref.watch().get().value().kind, exit_kind::shutdown);
+  EXPECT_NE(ref.tell(note{"x"}).error().text().find("stage was closed"), std::string::npos);
+  s.close();
+  EXPECT_TRUE(diary.empty()) << "it was not built";
+}
+
+}  // namespace
+}  // namespace troupe

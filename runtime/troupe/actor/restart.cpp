@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/actor/restart.hpp>
+
+namespace troupe {
+
+std::string_view to_string(strategy s) noexcept {
+  switch (s) {
+    case strategy::one_for_one:
+      return "one_for_one";
+    case strategy::one_for_all:
+      return "one_for_all";
+    case strategy::rest_for_one:
+      return "rest_for_one";
+  }
+  return "unknown";
+}
+
+bool must_restart(restart type, exit_kind exit) noexcept {
+  switch (type) {
+    case restart::permanent:
+      return true;
+    case restart::transient:
+      return exit == exit_kind::killed || exit == exit_kind::crashed;
+    case restart::temporary:
+      return false;
+  }
+  return false;
+}
+
+restart_plan plan_restart(strategy s, std::span<const child_state> children, std::size_t failed) {
+  if (s == strategy::one_for_one) return {.start = {failed}};
+  restart_plan plan;
+  const std::size_t first = s == strategy::one_for_all ? 0 : failed;
+  for (std::size_t i = children.size(); i-- > first;) {
+    if (i != failed && children[i].running) plan.stop.push_back(i);
+  }
+  for (std::size_t i = first; i < children.size(); ++i) {
+    // As in OTP, siblings that are not running, because they had ended or were stopped on request, are started too.
+    const bool once = i != failed && children[i].type == restart::temporary;
+    (once ? plan.forget : plan.start).push_back(i);
+  }
+  return plan;
+}
+
+}  // namespace troupe

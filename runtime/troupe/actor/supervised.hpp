@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <troupe/actor/child.hpp>
+#include <tuple>
+
+namespace troupe {
+
+class supervisor;
+
+namespace detail {
+template <class A>
+inline constexpr char class_tag = 0;
+}
+
+/// The address of a supervised actor, which stays while lives come and go.
+class child_slot final : public refuser {
+ public:
+  child_slot(std::string id, const void* tag) : id_(std::move(id)), tag_(tag) {}
+
+  const std::string& id() const noexcept { return id_; }
+  /// Which class lives here.
+  const void* tag() const noexcept { return tag_; }
+  /// The present life, or the last one.
+  actor_handle current() const;
+  /// `owner` is the actor id of the supervisor that has started it. When a supervisor is restarted, its old life may
+  /// still be at work: it has the smaller id, and what it says here is ignored.
+  void begin_life(const actor_handle& actor, std::uint64_t owner);
+  void retire(std::uint64_t owner) noexcept;
+  /// The same; `why` is what senders are told.
+  void retire(std::uint64_t owner, std::string why) noexcept;
+  /// What it means that the present life refuses, or that there is none: it comes back, unless the supervisor has given
+  /// it up.
+  refusal reason_for(refusal why) const noexcept;
+
+  error explain(refusal why) const override;
+  void add_ref() const noexcept override { refs_.fetch_add(1, std::memory_order_relaxed); }
+  void release() const noexcept override {
+    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+ private:
+  const std::string id_;
+  const void* const tag_;
+  mutable std::atomic<std::uint32_t> refs_{1};
+  mutable std::mutex guard_;
+  actor_handle actor_;
+  std::uint64_t owner_ = 0;
+  bool retired_ = false;
+  std::string why_retired_;  // empty: on its own, or somebody has asked for it
+};
+
+/// Refers to a supervised child of class A through all its lives. Messages sent between two lives are refused with
+/// `retry_later`; messages that were queued when a life ended are answered with its error: no life inherits messages.
+/// Once the supervisor has ended or given the child up, messages are refused with `stopped`.
+template <class A>
+class supervised_ref {
+ public:
+  supervised_ref() noexcept = default;
+  explicit supervised_ref(ref<child_slot> slot) noexcept : slot_(std::move(slot)) {}
+
+  /// See `actor_ref::tell`.
+  template <class M>
+  accepted tell(M&& message) const {
+    const actor_handle actor = slot_ ? slot_->current() : actor_handle();
+    return detail::tell_to<A>(actor.get(), std::forward<M>(message), refused(actor));
+  }
+  /// See `actor_ref::ask`.
+  template <class M>
+  auto ask(M&& message) const {
+    const actor_handle actor = slot_ ? slot_->current() : actor_handle();
+    return detail::ask_of<A>(actor.get(), std::forward<M>(message), refused(actor));
+  }
+
+  /// The present life, or the last one; for watching it. Empty before the first one.
+  actor_ref<A> current() const { return actor_ref<A>(slot_ ? slot_->current() : actor_handle()); }
+  const std::string& id() const noexcept { return slot_->id(); }
+  explicit operator bool() const noexcept { return static_cast<bool>(slot_); }
+  friend bool operator==(const supervised_ref& a, const supervised_ref& b) noexcept {
+    return a.slot_.get() == b.slot_.get();
+  }
+
+ private:
+  auto refused(const actor_handle& actor) const noexcept {
+    return [this, &actor](refusal why) {
+      if (!slot_) return accepted(why, nullptr);
+      const refusal meaning = slot_->reason_for(why);
+      return meaning == refusal::full ? accepted(meaning, actor.get()) : accepted(meaning, slot_.get());
+    };
+  }
+
+  ref<child_slot> slot_;
+};
+
+/// A specification, and the reference that will reach the child. Set the specification's other fields as you like.
+template <class A>
+struct supervised {
+  child_spec spec;
+  supervised_ref<A> ref;
+};
+
+namespace detail {
+
+template <class A, class... Args>
+class actor_starter final : public child_starter {
+ public:
+  actor_starter(troupe::ref<child_slot> slot, actor_options options, Args... args)
+      : slot_(std::move(slot)), options_(std::move(options)), args_(std::move(args)...) {}
+
+  result<std::shared_ptr<child_handle>> start(const spawner& from, std::uint64_t owner) override {
+    auto actor = std::apply([&](const Args&... args) { return from.spawn<A>(options_, args...); }, args_);
+    slot_->begin_life(actor.handle(), owner);
+    return as_child(std::move(actor));
+  }
+  void retire(std::uint64_t owner) noexcept override { slot_->retire(owner); }
+  child_slot* slot() noexcept override { return slot_.get(); }
+
+ private:
+  troupe::ref<child_slot> slot_;
+  actor_options options_;
+  std::tuple<Args...> args_;
+};
+
+}  // namespace detail
+
+/// A supervised actor of class A: every life is built from copies of the same arguments. Its name is the id unless the
+/// options say otherwise.
+template <class A, class... Args>
+supervised<A> supervise(std::string id, actor_options options, Args... args) {
+  if (options.name.empty()) options.name = id;
+  auto slot = ref<child_slot>::adopt(new child_slot(id, &detail::class_tag<A>));
+  using starter = detail::actor_starter<A, Args...>;
+  return {.spec = {.id = std::move(id),
+                   .start = std::shared_ptr<child_starter>(
+                       std::make_shared<starter>(slot, std::move(options), std::move(args)...)),
+                   .type = std::is_same_v<A, supervisor> ? child_type::supervisor : child_type::worker},
+          .ref = supervised_ref<A>(slot)};
+}
+
+}  // namespace troupe

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <troupe/async/accepted.hpp>
+
+namespace troupe {
+namespace {
+
+struct full_house final : refuser {
+  error explain(refusal why) const override {
+    return error(reaction::retry_later, "test", why == refusal::full ? "full" : "something else");
+  }
+  void add_ref() const noexcept override { ++references; }
+  void release() const noexcept override { --references; }
+  mutable int references = 1;
+};
+
+TEST(accepted_request, has_its_place_and_is_true) {
+  const accepted taken(17);
+  EXPECT_TRUE(taken);
+  EXPECT_EQ(taken.ticket(), 17u);
+  EXPECT_TRUE(accepted()) << "a message to an actor, which has no place";
+}
+
+TEST(accepted_request, keeps_the_error_of_a_refusal_through_copies) {
+  const accepted refused(error(reaction::caller_bug, "test", "a reason that is longer than a string keeps in itself"));
+  const accepted copy = refused;
+  EXPECT_FALSE(copy);
+  EXPECT_EQ(copy.ticket(), 0u);
+  EXPECT_EQ(copy.error().text(), "a reason that is longer than a string keeps in itself");
+}
+
+TEST(accepted_request, asks_who_refused_it_only_when_the_error_is_wanted) {
+  full_house by;
+  {
+    const accepted refused(refusal::full, &by);
+    EXPECT_FALSE(refused);
+    EXPECT_EQ(by.references, 2);
+    EXPECT_EQ(refused.error().text(), "full");
+  }
+  EXPECT_EQ(by.references, 1);
+}
+
+TEST(accepted_request, names_an_empty_reference) {
+  EXPECT_EQ(accepted(refusal::empty, nullptr).error().reaction(), reaction::caller_bug);
+}
+
+}  // namespace
+}  // namespace troupe

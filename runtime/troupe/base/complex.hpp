@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/base/compiler.hpp>
+
+#include <concepts>
+#include <type_traits>
+
+namespace troupe {
+
+/// A complex type of somebody else (`std::complex<T>`, `cuda::std::complex<T>` ...) with parts of type `T`.
+template <class C, class T>
+concept complex_like =
+    std::same_as<typename C::value_type, T> && std::is_constructible_v<C, T, T> && requires(const C& z) {
+      { z.real() } -> std::convertible_to<T>;
+      { z.imag() } -> std::convertible_to<T>;
+    };
+
+/// A complex number as buffers hold it: real part, then imaginary part, like `std::complex<T>`, `cuComplex` and
+/// `float[2]`. It carries data; to calculate, let it become a `std::complex<T>`, which it does by itself, both ways. A
+/// default-initialised one is uninitialised; `complex64{}` is zero.
+template <class T>
+struct basic_complex {
+  T real;
+  T imag;
+
+  constexpr basic_complex() noexcept = default;
+  constexpr basic_complex(T real_part, T imag_part = T{}) noexcept : real(real_part), imag(imag_part) {}
+  template <complex_like<T> C>
+  constexpr basic_complex(const C& z) noexcept : real(z.real()), imag(z.imag()) {}
+  /// Explicit where it rounds.
+  template <class U>
+    requires(!std::same_as<T, U>)
+  constexpr explicit(sizeof(U) > sizeof(T)) basic_complex(const basic_complex<U>& z) noexcept
+      : real(static_cast<T>(z.real)), imag(static_cast<T>(z.imag)) {}
+
+  template <complex_like<T> C>
+  constexpr operator C() const noexcept {
+    return C(real, imag);
+  }
+
+  friend constexpr bool operator==(const basic_complex&, const basic_complex&) noexcept = default;
+};
+
+using complex64 = basic_complex<float>;
+using complex128 = basic_complex<double>;
+/// Of narrow parts: they need <troupe/base/half.hpp> and <troupe/base/bfloat16.hpp>.
+struct half;
+struct bfloat16;
+using complex_half = basic_complex<half>;
+using complex_bfloat16 = basic_complex<bfloat16>;
+
+namespace detail {
+template <class T>
+struct real_part {
+  using type = T;
+};
+template <class T>
+struct real_part<basic_complex<T>> {
+  using type = T;
+};
+}  // namespace detail
+/// What the parts of a T are: float for complex64, double for complex128, T itself when it is real.
+template <class T>
+using real_of = typename detail::real_part<T>::type;
+
+}  // namespace troupe

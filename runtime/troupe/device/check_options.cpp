@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+#include <troupe/base/cat.hpp>
+#include <troupe/device/check_options.hpp>
+
+namespace troupe {
+namespace {
+
+error bad_option(const char* field, const std::string& value, const char* expected) {
+  return error(reaction::caller_bug, "device",
+               std::string("device_options::") + field + " is " + value + "; expected " + expected);
+}
+
+constexpr std::uint64_t most_memory = std::uint64_t{16} << 40;  // so that the addresses for it stay in range
+
+}  // namespace
+
+std::optional<error> check(const device_options& o) {
+  if (o.mailbox_capacity < 1 || o.mailbox_capacity > 65536)
+    return bad_option("mailbox_capacity", std::to_string(o.mailbox_capacity), "1 to 65536");
+  if (o.lane_pool < 1 || o.lane_pool > 8) return bad_option("lane_pool", std::to_string(o.lane_pool), "1 to 8");
+  for (const auto& [field, bytes] :
+       {std::pair("memory_limit", o.memory_limit), {"host_memory_limit", o.host_memory_limit}})
+    if (bytes > most_memory) return bad_option(field, std::to_string(bytes), "at most 2^44 bytes (16 TiB)");
+  if (o.standbys > 8) return bad_option("standbys", std::to_string(o.standbys), "0 to 8");
+  for (const int core : o.worker_cores)
+    if (core < 0 || core >= 1024) return bad_option("worker_cores", std::to_string(core), "numbers from 0 to 1023");
+  for (const auto& [field, span] : {std::pair("start_timeout", o.start_timeout),
+                                    {"close_timeout", o.close_timeout},
+                                    {"run_timeout", o.run_timeout},
+                                    {"heartbeat_timeout", o.heartbeat_timeout},
+                                    {"restart_window", o.restart_window}})
+    if (span.nanoseconds <= 0) return bad_option(field, cat(span.nanoseconds, " ns"), "more than 0");
+  if (!o.black_box_folder.empty() && ::access(o.black_box_folder.c_str(), W_OK | X_OK) != 0)
+    return bad_option("black_box_folder", '"' + o.black_box_folder + '"', "a folder that this process may write to");
+  if (const std::string& f = o.gpu_core_folder; !f.empty()) {
+    constexpr std::size_t longest = 512;  // the driver takes 1023 bytes, with the file's name
+    if (o.isolation == isolation::thread)
+      return bad_option(
+          "gpu_core_folder", '"' + f + '"',
+          "nothing with isolation::thread: the driver's way to do it is for a whole process, which is yours");
+    if (f.size() > longest || f.find_first_of("%\n") != std::string::npos || ::access(f.c_str(), W_OK | X_OK) != 0)
+      return bad_option("gpu_core_folder", '"' + f + '"',
+                        "a folder that this process may write to, of at most 512 characters without %");
+  }
+  if (o.helpers < 1 || o.helpers > 4) return bad_option("helpers", std::to_string(o.helpers), "1 to 4");
+  if (o.engine.empty() || o.engine.find_first_of("/\n") != std::string::npos)
+    return bad_option("engine", '"' + o.engine + '"', "the name of a backend, such as host");
+  for (const std::string& f : o.engine_folders)
+    if (f.empty() || f.find('\n') != std::string::npos)
+      return bad_option("engine_folders", '"' + f + '"', "paths of folders");
+  for (const std::string& l : o.libraries)
+    if (l.empty() || l.find_first_of("/\n") != std::string::npos)
+      return bad_option("libraries", '"' + l + '"', "names of library actors, such as blas");
+  return {};
+}
+
+}  // namespace troupe

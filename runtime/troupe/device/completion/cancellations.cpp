@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/device/completion/cancellations.hpp>
+
+namespace troupe {
+
+bool cancellations::mark(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how) noexcept {
+  // One step for whoever takes the lock: a slot that is marked is also on the list.
+  const std::scoped_lock guard(lock_);
+  std::atomic<std::uint64_t>& word = channel_->slot(slot);
+  std::uint64_t seen = word.load(std::memory_order_relaxed);
+  do {
+    if (protocol::ticket_of(seen) >= ticket) return false;
+  } while (!word.compare_exchange_weak(seen, protocol::slot_word(ticket, protocol::phase::cancelled)));
+  marked_.push_back({slot, ticket, why, how});
+  any_.store(true, std::memory_order_relaxed);
+  return true;
+}
+
+void cancellations::forbid(std::uint32_t slot, std::uint64_t ticket, const char* why) noexcept {
+  const std::scoped_lock guard(lock_);
+  write(slot, ticket);
+  marked_.push_back({slot, ticket, why, reaction::caller_bug});
+  any_.store(true, std::memory_order_relaxed);
+}
+
+std::span<const cancellations::one> cancellations::take() {
+  const std::scoped_lock guard(lock_);
+  taken_.clear();
+  marked_.swap(taken_);
+  any_.store(false, std::memory_order_relaxed);
+  return taken_;
+}
+
+}  // namespace troupe

@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Completions: how answers get from shared memory to those who wait. Everything read from shared memory is hostile: it
+// is read once into a local, checked, and only the local is used.
+#include <algorithm>
+#include <cstring>
+#include <troupe/base/prefetch.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/device/completion/completion.hpp>
+#include <troupe/device/mailbox/mailbox_room.hpp>
+#include <troupe/device/sharing/peer_channel.hpp>
+#include <troupe/device/waiting/reactor.hpp>
+#include <troupe/protocol/report.hpp>
+
+namespace troupe {
+namespace {
+
+// How far ahead of what is being retired the ledger is asked for.
+constexpr std::uint64_t looked_ahead = 4;
+
+}  // namespace
+
+completion::completion(shared_channel& channel, ledger& requests, device_memory& memory, cancellations& cancelled,
+                       serving_worker& worker, download_tracker& downloads, mailbox_room& room, reactor& waiting,
+                       worker_pool& workers, supervision& supervisor) noexcept
+    : channel_(channel),
+      requests_(requests),
+      memory_(memory),
+      cancelled_(cancelled),
+      worker_(worker),
+      downloads_(downloads),
+      room_(room),
+      waiting_(waiting),
+      workers_(workers),
+      supervisor_(supervisor) {}
+
+bool completion::drive() noexcept {
+  if (!channel_.exists()) return true;
+  bool mine = true;
+  const reactor::answering now(waiting_);
+  for (bool again = true; again;) {
+    // Whoever finds the lock taken leaves a note, and the holder looks again after unlocking: so what came in while
+    // the holder was past looking is not forgotten. The second try covers a holder that unlocked before it could see
+    // the note.
+    mine = drive_lock_.try_lock();
+    if (!mine) {
+      drive_again_.store(true, std::memory_order_seq_cst);
+      mine = drive_lock_.try_lock();
+    }
+    if (mine) {
+      drive_again_.exchange(false, std::memory_order_seq_cst);
+      collect();
+      drive_lock_.unlock();
+    }
+    again = mine && drive_again_.load(std::memory_order_seq_cst);
+    // When a transfer is over, a device that closes may have nothing left to wait for.
+    if (downloads_.has_transfers(std::memory_order_relaxed)) {
+      const download_tracker::progress moved = downloads_.advance();
+      if (moved.impossible) violated("a download's counter");
+      again |= moved.some_ended;
+    }
+  }
+  return mine;
+}
+
+void completion::drive_surely() noexcept {
+  if (!channel_.exists()) return;
+  {
+    const reactor::answering now(waiting_);
+    const lock guard(*this);
+    collect();
+  }
+  drive();  // for the transfers
+}
+
+void completion::collect() {
+  if (!worker_.violated()) {
+    // Counters first, then reports, then retiring. A report is published before its operation's counter moves, and an
+    // operation that depends on another completes after it: so whatever the counters below show as done, its failures
+    // and those of everything it depended on are among the reports read next.
+    std::array<std::uint64_t, max_lanes> done;
+    for (std::uint32_t i = 0; i < max_lanes; ++i)
+      done[i] = channel_->page().lanes[i].done.load(std::memory_order_seq_cst);
+    read_reports();
+    if (cancelled_.any()) take_cancelled();
+    answer_failures();
+    if (!worker_.violated()) retire_lanes(done);
+  } else if (cancelled_.any()) {
+    take_cancelled();  // no worker serves, and nobody waits for one to be told this
+    answer_failures();
+  }
+  if (dead_.load(std::memory_order_seq_cst)) answer_everything();
+  if (room_.has_answers()) [[unlikely]]
+    room_.answer();
+  if (closing_.load(std::memory_order_seq_cst)) look_whether_drained();
+}
+
+// With its request retired first, where it can be: whoever has the answer finds its memory given back and its slot
+// free.
+void completion::settle(std::uint32_t slot, const error* why, bool retires) noexcept {
+  ledger_entry& e = requests_[slot];
+  e.answered = true;
+  completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // under the lock
+  if (why != nullptr) failed_.store(failed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  recent_.add({e.ticket.load(std::memory_order_relaxed), e.info});
+  pending_core* const to = std::exchange(e.answer, nullptr);
+  const request_info* const info = e.info;
+  std::array<std::byte, max_reply_bytes> reply;
+  if (to != nullptr && why == nullptr) std::memcpy(reply.data(), channel_->cell(slot).bytes, reply.size());
+  if (retires) retire(slot);
+  if (to == nullptr) return;
+  info->answer(*to, reply.data(), why);
+  to->release();
+}
+
+// With what they mean for other requests, so that whoever has seen their number finds it.
+void completion::read_reports() {
+  const std::uint64_t before = reports_seen_.load(std::memory_order_relaxed);
+  std::uint64_t seen = before;
+  while (!worker_.violated() && read_report(seen + 1)) ++seen;
+  if (seen == before) return;
+  answer_failures();
+  reports_seen_.store(seen, std::memory_order_release);
+}
+
+// False when there is none.
+bool completion::read_report(std::uint64_t number) {
+  const auto impossible = [this](const char* what) {
+    violated(what);
+    return false;
+  };
+  std::array<std::byte, protocol::max_report_bytes> room;
+  const ring_record record = reports_->read(room);
+  if (record.status == read_status::none) return false;
+  if (!record) return impossible("the report ring");
+  auto report = protocol::parse_report(record.payload);
+  if (!report) return impossible("a report");
+  const auto& head = report->head;
+  if (head.number != number || head.slot >= requests_.capacity()) return impossible("a report's number or slot");
+  ledger_entry& e = requests_[head.slot];
+  if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != head.ticket)
+    return impossible("a report for a request that is not there");
+  // Cancelled by us, which the lane reports in words of its own: ours say why.
+  if (channel_->slot(head.slot).load(std::memory_order_acquire) ==
+      protocol::slot_word(head.ticket, protocol::phase::cancelled))
+    take_cancelled();
+  name_cause(*report, *e.info);
+  report->what.generation = memory_.generation();
+  name_peer(report->what, e);
+  fail(head.slot, error(std::move(report->what)));
+  return true;
+}
+
+// The worker has no name for a request that none of its engines knows, nor have the requests that fail because of it.
+void completion::name_cause(protocol::parsed_report& report, const request_info& info) {
+  request_id& cause = report.what.request;
+  if (!cause.name.empty()) return;
+  if (cause.ticket == report.head.ticket) {
+    cause.name = info.label;
+    nameless_.add({cause.ticket, info.label});
+    return;
+  }
+  const unknown_request* const known =
+      nameless_.find([&](const unknown_request& n) { return n.ticket == cause.ticket; });
+  cause.name = known != nullptr ? known->label : "an unknown request";
+}
+
+void completion::will_settle(std::uint32_t slot) noexcept {
+  constexpr std::size_t usual_accesses = 3;
+  if (slot < requests_.capacity()) will_write(&requests_[slot], requests_[slot].bytes_up_to(usual_accesses));
+}
+
+// A worker cannot know why the other half of a copy failed, nor can it tell those that wanted what should have been
+// copied.
+void completion::name_peer(error::details& what, const ledger_entry& e) {
+  constexpr std::size_t most_kept = 64;
+  if (e.peer && !e.is_source)
+    if (auto cause = e.peer->cause()) {
+      if (peer_causes_.size() == most_kept) peer_causes_.erase(peer_causes_.begin());
+      peer_causes_.emplace_back(what.request.ticket, std::move(*cause));
+    }
+  const auto known = std::find_if(peer_causes_.begin(), peer_causes_.end(),
+                                  [&](const auto& c) { return c.first == what.request.ticket; });
+  if (known == peer_causes_.end()) return;
+  error::details d = known->second.all();
+  d.chain.push_back(what.request);
+  d.chain.insert(d.chain.end(), what.chain.begin(), what.chain.end());
+  if (d.chain.size() > max_chain) d.chain.resize(max_chain);
+  what = std::move(d);
+}
+
+void completion::retire_lanes(const std::array<std::uint64_t, max_lanes>& done) {
+  std::uint64_t retired = 0;
+  for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
+    std::uint64_t& seen = retired_[lane];
+    if (done[lane] == seen) [[likely]]
+      continue;
+    if (done[lane] - seen > requests_.capacity()) return violated("a lane's counter");
+    for (; seen != done[lane]; ++seen, ++retired) {
+      if (done[lane] - seen > looked_ahead) [[likely]]
+        will_settle(protocol::slot_of(channel_->log(lane, seen + 1 + looked_ahead).load(std::memory_order_relaxed)));
+      const std::uint64_t word = channel_->log(lane, seen + 1).load(std::memory_order_relaxed);
+      const std::uint32_t slot = protocol::slot_of(word);
+      if (slot >= requests_.capacity()) return violated("a lane's log");
+      ledger_entry& e = requests_[slot];
+      if (!e.in_flight.load(std::memory_order_acquire) || protocol::log_word(e.ticket, slot) != word)
+        return violated("a lane's log");
+      if (e.answered)
+        retire(slot);
+      else
+        settle(slot, nullptr, true);
+    }
+  }
+  if (retired == 0) return;
+  const std::uint64_t total = retired_total_.load(std::memory_order_relaxed) + retired;
+  retired_total_.store(total, std::memory_order_relaxed);
+  channel_->application().retired.store(total, std::memory_order_relaxed);
+  if (room_.has_blocked()) channel_.wake_waiters();
+}
+
+void completion::retire(std::uint32_t slot) noexcept {
+  ledger_entry& e = requests_[slot];
+  e.release();
+  e.in_flight.store(false, std::memory_order_seq_cst);
+  requests_.give_back(slot);
+}
+
+void completion::violated(const char* what) noexcept {
+  if (!worker_.violate()) return;
+  supervisor_.report({device_supervisor::event_kind::misbehaved, worker_.id(),
+                      error(reaction::context_lost, "device",
+                            std::string("the worker wrote something impossible (") + what + "); it was ended")});
+}
+
+result<void> completion::begin_reading() {
+  auto reports = TROUPE_TRY(ring_region::open(channel_->reports()));
+  reports_.emplace(reports);
+  retired_.fill(0);
+  retired_total_.store(0, std::memory_order_relaxed);
+  channel_->application().retired.store(0, std::memory_order_relaxed);
+  return {};
+}
+
+void completion::end_all(const std::optional<error>& why) {
+  {
+    const lock guard(*this);
+    death_ = why;
+  }
+  dead_.store(why.has_value(), std::memory_order_seq_cst);
+}
+
+bool completion::news() const noexcept {
+  std::uint64_t done = 0;
+  for (const protocol::lane_counters& lane : channel_->page().lanes) done += lane.done.load(std::memory_order_relaxed);
+  return (done != retired_total_.load(std::memory_order_relaxed) && !worker_.violated()) ||
+         (downloads_.has_transfers(std::memory_order_relaxed) && downloads_.has_data());
+}
+
+// With the drive lock, so that every answer has been given.
+void completion::look_whether_drained() noexcept {
+  if (requests_.in_flight() != 0 || downloads_.under_way() || std::exchange(drained_, true)) return;
+  supervisor_.report({device_supervisor::event_kind::drained});
+}
+
+}  // namespace troupe

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/device/completion/stale_outputs.hpp>
+
+namespace troupe {
+
+error passed_on(const error& cause, const request_info& info, std::uint64_t ticket) {
+  return cause.passed_on_to({std::string(info.label), ticket});
+}
+
+void expect_marks(const ledger_entry& e, device_memory::marking& marks) {
+  for (const auto& [a, where] : e.accesses())
+    if (a.mode != access_mode::read && where.get() != nullptr) marks.expect(*where.get());
+}
+
+bool touches_marks(const ledger_entry& e) noexcept {
+  const auto all = e.accesses();
+  return std::any_of(all.begin(), all.end(), [](const block_access& a) {
+    return a.where.get() != nullptr && a.where.get()->stale_marks.load(std::memory_order_relaxed) != 0;
+  });
+}
+
+// A worker that was lost has taken nothing of what it could not write.
+static bool spoils(const device_memory& memory, const block& b, const error& why) noexcept {
+  return why.reaction() != reaction::context_lost || !memory.outlives_workers(b);
+}
+
+void spoil_outputs(const device_memory& memory, const ledger_entry& e, const error& why,
+                   device_memory::marking& marks) {
+  for (const auto& [a, where] : e.accesses())
+    if (a.mode != access_mode::read && where.get() != nullptr && spoils(memory, *where.get(), why))
+      marks.fails(*where.get(), a.begin, a.end, e.ticket, why);
+}
+
+void goes_on(ledger_entry& e, device_memory::marking& marks) {
+  for (const auto& [a, where] : e.accesses()) {
+    if (a.mode == access_mode::write || e.answered || e.failure) continue;
+    if (auto cause = marks.stale_cause(*where.get(), a.begin, a.end, e.ticket))
+      e.failure = std::make_unique<const error>(std::move(*cause));
+  }
+  for (const auto& [a, where] : e.accesses())
+    if (a.mode == access_mode::write) marks.replaces(*where.get(), a.begin, a.end, e.ticket);
+}
+
+bool reads_what_it_writes(const device_memory& memory, const ledger_entry& e, const error& why) noexcept {
+  for (const auto& [read, where] : e.accesses())
+    for (const auto& [written, whose] : e.accesses())
+      if (read.mode != access_mode::write && written.mode != access_mode::read && where.get() == whose.get() &&
+          read.begin < written.end && written.begin < read.end && spoils(memory, *where.get(), why))
+        return true;
+  return false;
+}
+
+}  // namespace troupe

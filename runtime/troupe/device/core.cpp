@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Opening a device: its parts, and everything else that is there before its first worker.
+#include <unistd.h>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/device/check_options.hpp>
+#include <troupe/device/core.hpp>
+#include <troupe/device/workers/hardware.hpp>
+#include <troupe/device/workers/worker_pool.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <system_error>
+
+namespace troupe {
+namespace {
+
+constexpr std::uint64_t page_bytes = segment_alignment;
+
+// A backend that brings its platform along has memory and addresses of its own.
+bool has_platform(const device_options& o) {
+  const std::string file = "/platform." + o.engine + ".so";
+  const auto in = [&file](const std::string& folder) { return ::access((folder + file).c_str(), F_OK) == 0; };
+  return std::any_of(o.engine_folders.begin(), o.engine_folders.end(), in) || in(o.runtime_folder + "/engines");
+}
+
+// Until the first worker says what there is.
+constexpr std::uint64_t unknown_bytes = std::uint64_t{1} << 40;
+
+device_options named(device_options o, std::uint32_t index) {
+  if (o.name.empty()) o.name = cat(o.engine, ":", has_platform(o) ? o.ordinal : index);
+  return o;
+}
+
+device_memory::limits limits_of(const device_options& o, bool gpu) {
+  const std::uint64_t all = machine_bytes();
+  const auto limit = [](std::uint64_t asked, std::uint64_t otherwise) {
+    return (asked != 0 ? asked : otherwise) / 256 * 256;
+  };
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return {.device_bytes = limit(o.memory_limit, gpu ? unknown_bytes : all / 2),
+          .host_bytes = limit(o.host_memory_limit, all / 4),
+          .seal_granule = gpu ? segment_alignment : page,
+          .seals_segments = gpu};
+}
+
+}  // namespace
+
+std::shared_ptr<device_core> device_core::open(const device_options& o, std::uint32_t index,
+                                               const result<device_surroundings>& surroundings) {
+  std::shared_ptr<device_core> core(new device_core(o, index, surroundings ? *surroundings : device_surroundings()));
+  core->loop.belongs_to(core);
+  result<void> ready = surroundings ? core->set_up(surroundings->runtime_origin) : surroundings.error();
+  if (ready) ready = core->waiting.start(core);
+  if (ready)
+    core->life.start();
+  else
+    core->life.give_up(ready.error());
+  return core;
+}
+
+device_core::device_core(const device_options& o, std::uint32_t index, device_surroundings surroundings)
+    : options(named(o, index)),
+      gpu(has_platform(o)),
+      loop(std::move(surroundings.loop)),
+      requests(check(o) ? 1 : std::bit_ceil(o.mailbox_capacity)),
+      segments(loop, workers, worker, channel, takes, life, gpu),
+      memory(*device_memory::make(segments, limits_of(o, gpu))),
+      room(requests, takes),
+      cancelled(channel),
+      copies(gpu ? copy_threads::helpers_for(usable_cores()) : 0),
+      downloads(copies),
+      answers(channel, requests, memory, cancelled, worker, downloads, room, waiting, workers, life),
+      waiting(channel, answers, downloads, o.wait, usable_cores(), gpu, surroundings.reacts),
+      events(options.name, memory, waiting, std::move(surroundings.log)),
+      workers(options, loop, channel, worker, segments, takes, waiting, life, std::move(surroundings.make_worker)),
+      hardware(options, channel, memory, worker, workers, events, gpu),
+      quarantine(options, loop, channel, requests, memory, events),
+      watch(options, loop, channel, requests, cancelled, answers, room, waiting, worker, workers, life, gpu),
+      mailbox(options, loop, channel, requests, memory, segments, takes, room, cancelled, answers, waiting, quarantine,
+              watch),
+      faults(options, loop, channel, requests, memory, answers, worker, quarantine, events),
+      sorting(options, channel, requests, memory, answers, cancelled, downloads, worker, workers, segments, faults,
+              waiting),
+      life(options, loop, takes, mailbox, answers, waiting, worker, workers, sorting, faults, quarantine, hardware,
+           events, gpu),
+      exchange(options, loop, memory, segments, workers, worker, answers, takes, gpu),
+      staging(surroundings.staging),
+      peers(options, loop, memory, segments, workers, exchange, mailbox, hardware, waiting, staging, gpu),
+      spin_for_room(o.wait, usable_cores()),
+      waits_(std::move(surroundings.waits)) {}
+
+device_core::~device_core() {
+  waiting.end();
+  waiting.join(true);
+  segments.hide_from_peers();
+  memory.abandon();
+}
+
+result<void> device_core::set_up(const std::string& runtime_origin) {
+  if (auto bad = check(options)) return *bad;
+  TROUPE_TRY(channel.create(requests.capacity()));
+  TROUPE_TRY(answers.begin_reading());
+  const auto up = [](std::uint64_t v) { return (v + page_bytes - 1) / page_bytes * page_bytes; };
+  // Segments come and go in different sizes, so leave room. Host memory has two kinds of them.
+  const std::uint64_t device_limit = memory.statistics(memory_kind::device).total_bytes,
+                      host_limit = memory.statistics(memory_kind::host).total_bytes;
+  const std::uint64_t device_bytes =
+                          std::max(2 * up(device_limit) + 64 * page_bytes, region::least_bytes(options.isolation)),
+                      host_bytes = 3 * up(host_limit) + 64 * page_bytes;
+  // Several workers of a process are threads of it. A driver gives wanted addresses only at large boundaries.
+  constexpr std::uint64_t boundary = std::uint64_t{1} << 40;
+  const std::uint64_t all_bytes = device_bytes + host_bytes;
+  auto addresses =
+      TROUPE_TRY(region::claim(options.isolation, gpu ? (all_bytes + boundary - 1) / boundary * boundary : all_bytes));
+  const std::uint64_t begin = addresses.begin();
+  segments.set_addresses(begin, device_bytes, host_bytes);
+  quarantine.set_addresses(begin, begin + all_bytes);
+  auto greeting = TROUPE_TRY(make_greeting(begin, device_bytes, host_bytes));
+  faults.set_gpu_core_stem(greeting.gpu_core_stem);
+  workers.prepare(std::move(greeting), std::make_shared<const region>(std::move(addresses)), runtime_origin);
+  return {};
+}
+
+result<protocol::greeting> device_core::make_greeting(std::uint64_t begin, std::uint64_t device_bytes,
+                                                      std::uint64_t host_bytes) const {
+  protocol::greeting hello{
+      .settings = {}, .backend = options.engine, .gpu_core_stem = {}, .folders = {}, .libraries = {}};
+  if (!options.gpu_core_folder.empty()) {
+    if (!gpu)
+      return error(reaction::unsupported, "device",
+                   "device_options::gpu_core_folder is set, but the engine \"" + options.engine +
+                       "\" has no GPU; device_options::core_dumps lets the worker's process leave a core file");
+    hello.gpu_core_stem = std::filesystem::absolute(options.gpu_core_folder.str()).string() + "/" +
+                          name_for_files(options.name) + "-worker-";
+  }
+  hello.folders.assign(options.engine_folders.begin(), options.engine_folders.end());
+  hello.folders.push_back(options.runtime_folder + "/engines");
+  hello.libraries.assign(options.libraries.begin(), options.libraries.end());
+  hello.settings = {.version = protocol::version,
+                    .capacity = requests.capacity(),
+                    .wait = static_cast<std::uint32_t>(options.wait),
+                    .lanes = options.lanes,
+                    .coalesce = options.coalesce,
+                    .pool = options.lane_pool,
+                    .helpers = options.helpers,
+                    .device = static_cast<std::int32_t>(options.ordinal),
+                    .parent = options.isolation == isolation::process ? static_cast<std::uint32_t>(::getpid()) : 0,
+                    .reserve_begin = begin,
+                    .reserve_bytes = device_bytes + host_bytes,
+                    .device_bytes = device_bytes,
+                    .inline_bytes = options.inline_bytes,
+                    .order_limit_ns = options.start_timeout.nanoseconds,
+                    .memory_limit = options.worker_memory_limit,
+                    .core_dumps = options.core_dumps,
+                    .cores = {}};
+  for (const int core : options.worker_cores) hello.settings.cores[core / 64] |= std::uint64_t{1} << core % 64;
+  return hello;
+}
+
+pending<void> device_core::close(bool now) {
+  if (!life.was_opened()) return when_stopped();
+  auto answer = ref<detail::asked<void>>::adopt(new detail::asked<void>(shared_from_this()));
+  life.close(now, answer);
+  return pending<void>(std::move(answer));
+}
+
+pending<void> device_core::reset() {
+  if (!life.was_opened()) return when_ready();
+  auto answer = ref<detail::asked<void>>::adopt(new detail::asked<void>(shared_from_this()));
+  life.reset(answer);
+  return pending<void>(std::move(answer));
+}
+
+}  // namespace troupe

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <troupe/base/time_span.hpp>
+#include <troupe/device/waiting/control_loop.hpp>
+#include <utility>
+
+namespace troupe {
+
+/// The control loop as the parts of one device use it: what they post, and what they wait for there, keeps the device
+/// alive. Any thread, but for `watch` and `unwatch`.
+class device_loop {
+ public:
+  explicit device_loop(std::shared_ptr<control_loop> loop) noexcept : loop_(std::move(loop)) {}
+  /// Before anything is posted. Nothing is, once the device goes.
+  void belongs_to(std::weak_ptr<const void> device) noexcept { device_ = std::move(device); }
+
+  /// Keeps the device; null once it goes.
+  std::shared_ptr<const void> device() const noexcept { return device_.lock(); }
+
+  std::int64_t now() const noexcept { return loop_->now(); }
+  /// On the clock of deadlines; of a device that was never opened there is none.
+  std::int64_t deadline_after(time_span t) const noexcept {
+    return t.unlimited() || loop_ == nullptr ? INT64_MAX : t.after(now());
+  }
+  template <class F>
+  void post(F f) const {
+    if (auto device = device_.lock())
+      troupe::post(*loop_, [device = std::move(device), f = std::move(f)]() mutable { f(); });
+  }
+  /// Calls `h.on_time(tag)`, if the device still lives then.
+  void at(std::int64_t time_ns, control_loop::handler& h, std::uint64_t tag = 0) const {
+    if (const auto device = device_.lock())
+      loop_->at(time_ns, std::shared_ptr<control_loop::handler>(std::const_pointer_cast<void>(device), &h), tag);
+  }
+  /// Sleeps until `changed` is notified or the time has come; false: it has.
+  bool sleep(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, std::int64_t until_ns) const {
+    return loop_->sleep(changed, lock, until_ns);
+  }
+
+  /// Only on the loop. The device lives until `unwatch`.
+  result<void> watch(int fd, control_loop::handler& h) const { return loop_->watch(fd, h); }
+  void unwatch(int fd) const { loop_->unwatch(fd); }
+
+ private:
+  std::shared_ptr<control_loop> loop_;
+  std::weak_ptr<const void> device_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <troupe/base/error.hpp>
+
+namespace troupe {
+
+/// Whether a device takes requests, and why not. Any thread.
+class admission {
+ public:
+  bool refusing(std::memory_order order = std::memory_order_acquire) const noexcept { return refusing_.load(order); }
+  /// Only when it refuses.
+  error refusal() const {
+    const std::scoped_lock guard(lock_);
+    return why_ ? *why_ : error(reaction::stopped, "device", "the device has stopped");
+  }
+
+  void refuse(const error& why) {
+    const std::scoped_lock guard(lock_);
+    why_ = why;
+    refusing_.store(true, std::memory_order_seq_cst);
+  }
+  void accept() {
+    const std::scoped_lock guard(lock_);
+    why_.reset();
+    refusing_.store(false, std::memory_order_seq_cst);
+  }
+
+ private:
+  std::atomic<bool> refusing_{false};
+  mutable std::mutex lock_;
+  std::optional<error> why_;
+};
+
+}  // namespace troupe

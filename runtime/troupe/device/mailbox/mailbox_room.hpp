@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/device/mailbox/admission.hpp>
+#include <troupe/device/mailbox/ledger.hpp>
+#include <troupe/device/mailbox/room_queue.hpp>
+
+namespace troupe {
+
+/// Whoever waits for room in the mailbox: threads, which sleep, and answers of device::room.
+class mailbox_room {
+ public:
+  mailbox_room(const ledger& requests, const admission& takes) noexcept : requests_(requests), admission_(takes) {}
+
+  /// A thread that waits, for as long as this lives.
+  class blocked {
+   public:
+    [[nodiscard]] explicit blocked(mailbox_room& room) noexcept : room_(room) {
+      room_.blocked_.fetch_add(1, std::memory_order_seq_cst);
+    }
+    ~blocked() { room_.blocked_.fetch_sub(1, std::memory_order_relaxed); }
+    blocked(const blocked&) = delete;
+
+   private:
+    mailbox_room& room_;
+  };
+  bool has_blocked() const noexcept { return blocked_.load(std::memory_order_seq_cst) != 0; }
+
+  room_queue& answers() noexcept { return answers_; }
+  bool has_answers() const noexcept { return !answers_.empty(); }
+  /// With the drive lock, as for every answer to several: those for which there is room, or all when none will come.
+  void answer() {
+    if (!admission_.refusing(std::memory_order_seq_cst)) return answers_.serve(requests_);
+    answers_.give_up([](const room_answer&) { return true; }, admission_.refusal());
+  }
+
+ private:
+  const ledger& requests_;
+  const admission& admission_;
+  room_queue answers_;
+  std::atomic<std::uint32_t> blocked_{0};
+};
+
+}  // namespace troupe

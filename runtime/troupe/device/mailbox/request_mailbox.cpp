@@ -1,0 +1,372 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <troupe/async/deferred_continuations.hpp>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/prefetch.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/device/mailbox/request_mailbox.hpp>
+#include <troupe/device/mailbox/request_scope.hpp>
+#include <troupe/device/recovery/quarantine_guard.hpp>
+#include <troupe/device/recovery/watchdog.hpp>
+#include <troupe/device/waiting/reactor.hpp>
+#include <troupe/device/waiting/sleep_for_news.hpp>
+#include <troupe/device/workers/shared_segments.hpp>
+#include <troupe/worker/schedule/operation.hpp>
+#include <tuple>
+
+namespace troupe {
+namespace {
+
+// A zeroed cell for answers that carry an error.
+const std::byte no_reply[max_reply_bytes]{};
+
+// What many operands touch, with neighbours in the same block as one: the parts of a batch mostly lie side by side.
+std::vector<block_access> joined(std::span<const operand_use> uses) {
+  std::vector<block_access> all;
+  if (uses.empty()) return all;
+  all.reserve(uses.size());
+  for (const operand_use& u : uses) all.push_back({u.touched, u.range->owner});
+  std::sort(all.begin(), all.end(), [](const block_access& a, const block_access& b) {
+    return std::tuple(a.where.get(), a.what.mode, a.what.begin) < std::tuple(b.where.get(), b.what.mode, b.what.begin);
+  });
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    block_access &into = all[last], &next = all[i];
+    if (next.where.get() == into.where.get() && next.what.mode == into.what.mode && next.what.begin <= into.what.end)
+      into.what.end = std::max(into.what.end, next.what.end);
+    else if (++last != i)
+      all[last] = std::move(next);
+  }
+  all.resize(last + 1);
+  return all;
+}
+
+error too_many_ranges(std::size_t count) {
+  return error(reaction::caller_bug, "device",
+               cat("it touches ", count, " separate ranges of memory; expected at most ",
+                   protocol::most_listed_accesses, ": split the request, or lay its operands side by side"));
+}
+
+// Where the payload begins.
+[[gnu::always_inline]] inline std::byte* write_header(std::byte* record, const protocol::command_header& head,
+                                                      const std::array<block_access, max_operands>& few,
+                                                      const memory_access& list) noexcept {
+  std::memcpy(record, &head, sizeof head);
+  std::byte* at = record + sizeof head;
+  if (head.access_count == protocol::listed_accesses) [[unlikely]] {
+    std::memcpy(at, &list, sizeof list);
+    return at + sizeof list;
+  }
+  for (std::size_t i = 0; i < head.access_count; ++i, at += sizeof(memory_access))
+    std::memcpy(at, &few[i].what, sizeof(memory_access));
+  return at;
+}
+
+const char* const sealed_meanwhile =
+    "a buffer that it writes was sealed at the same moment; unseal() it first, or write to another";
+
+error named(const error& why, const request_info& info) {
+  if (!why.request().name.empty()) return why;
+  error::details d = why.all();
+  d.request.name = info.label;
+  return error(std::move(d));
+}
+
+}  // namespace
+
+request_mailbox::request_mailbox(const device_options& options, const device_loop& loop, shared_channel& channel,
+                                 ledger& requests, device_memory& memory, const shared_segments& segments,
+                                 admission& takes, mailbox_room& room, cancellations& cancelled, completion& answers,
+                                 reactor& waiting, quarantine_guard& quarantine, watchdog& watch) noexcept
+    : options_(options),
+      loop_(loop),
+      channel_(channel),
+      requests_(requests),
+      memory_(memory),
+      segments_(segments),
+      admission_(takes),
+      room_(room),
+      cancelled_(cancelled),
+      completion_(answers),
+      waiting_(waiting),
+      quarantine_(quarantine),
+      watchdog_(watch) {}
+
+error request_mailbox::mailbox_full() const {
+  return error(reaction::retry_later, "device",
+               cat("the mailbox of ", options_.name, " is full (", requests_.capacity(),
+                   " requests without an answer); await earlier ones or device::room(), raise "
+                   "device_options::mailbox_capacity, or leave when_full at wait"));
+}
+
+error request_mailbox::why_no_slot(const request_scope* scope) const {
+  if (admission_.refusing()) return admission_.refusal();
+  if (scope != nullptr)
+    if (auto why = scope->refusal(loop_.now())) return *why;
+  return mailbox_full();
+}
+
+accepted request_mailbox::refuse(const error& why, const checker& checked, pending_core* answer,
+                                 const request_info& info) {
+  const error full = named(why, info);
+  for (const block_access& a : joined(checked.uses())) {
+    block* b = a.where.get();
+    if (b != nullptr && a.what.mode != access_mode::read) b->owner->mark_refused(*b, a.what.begin, a.what.end, full);
+  }
+  if (answer != nullptr) info.answer(*answer, no_reply, &full);
+  return accepted(full);
+}
+
+// Whoever gives answers makes the room that others wait for, and must not wait for it.
+std::uint32_t request_mailbox::take_slot(const call_options& options, std::int64_t deadline_ns,
+                                         const request_scope* scope) noexcept {
+  std::uint32_t slot = requests_.take();
+  if (slot != ledger::none) [[likely]]
+    return slot;
+  const bool gives_answers = deferred_continuations::active();
+  if (!gives_answers) completion_.drive();
+  slot = requests_.take();
+  const bool may_wait = options_.when_full == when_full::wait && options.waits_for_room && !gives_answers;
+  if (slot != ledger::none || !may_wait) return slot;
+  const mailbox_room::blocked waits(room_);
+  while (slot == ledger::none && !admission_.refusing() && loop_.now() < deadline_ns &&
+         (scope == nullptr || !scope->stopped())) {
+    sleep_for_news(channel_, completion_, [&] { return (slot = requests_.take()) != ledger::none; }, deadline_ns);
+    if (slot == ledger::none) slot = requests_.take();
+  }
+  return slot;
+}
+
+// Without having been used.
+void request_mailbox::give_slot_back(std::uint32_t slot) noexcept {
+  requests_.give_back(slot);
+  if (room_.has_blocked()) channel_.wake_waiters();
+  if (room_.has_answers()) completion_.drive();
+}
+
+// It will be refused, but has a place in the order already: as a request that touches nothing.
+void request_mailbox::let_go_of_outputs(ledger_entry& e, std::byte* record, const checker& checked,
+                                        const request_info& info) {
+  const error why = named(error(reaction::caller_bug, "request", sealed_meanwhile), info);
+  for (const block_access& a : joined(checked.uses()))
+    if (block* b = a.where.get(); b != nullptr && a.what.mode != access_mode::read)
+      b->owner->mark_refused(*b, a.what.begin, a.what.end, why);
+  e.release();
+  e.access_count = 0;
+  protocol::command_header head;
+  std::memcpy(&head, record, sizeof head);
+  head.access_count = 0;
+  head.flags = {true, priority::normal};
+  std::memcpy(record, &head, sizeof head);
+}
+
+// The rest is one function in five steps, each inlined: its price is paid by every request.
+
+// Gives a slot back unless it is used.
+class request_mailbox::slot_in_hand {
+ public:
+  slot_in_hand(request_mailbox& mailbox, std::uint32_t slot) noexcept : mailbox_(mailbox), slot_(slot) {}
+  ~slot_in_hand() {
+    if (slot_ != ledger::none) [[unlikely]]
+      mailbox_.give_slot_back(slot_);
+  }
+  slot_in_hand(const slot_in_hand&) = delete;
+  std::uint32_t use() noexcept { return std::exchange(slot_, ledger::none); }
+
+ private:
+  request_mailbox& mailbox_;
+  std::uint32_t slot_;
+};
+
+std::optional<error> request_mailbox::why_refused(const std::optional<error>& wrong, const request_scope* scope) const {
+  if (wrong) return wrong;
+  if (admission_.refusing()) return admission_.refusal();
+  return scope != nullptr ? scope->refusal(loop_.now()) : std::nullopt;
+}
+
+// What comes later will most likely be like this one.
+[[gnu::always_inline]] inline void request_mailbox::prefetch(std::uint32_t slot, std::size_t accesses,
+                                                             std::size_t payload_bytes) noexcept {
+  const std::size_t entry_bytes = requests_[slot].bytes_up_to(accesses);
+  const std::size_t record_bytes = sizeof(protocol::command_header) + accesses * sizeof(memory_access) + payload_bytes;
+  slot_queue_writer& commands = channel_.commands();
+  will_write(&requests_[slot], entry_bytes);
+  will_write(commands.record(slot).data(), record_bytes);
+  if (const std::uint32_t later = requests_.likely_later(); later != ledger::none) [[likely]] {
+    will_write(&requests_[later], entry_bytes);
+    will_write(commands.record(later).data(), record_bytes);
+  }
+}
+
+// What varies in size goes to memory of its own: first the accesses, if they are too many for the record.
+result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_access> listed, std::size_t bytes,
+                                        blob_cursor& cursor, memory_access& list) {
+  const std::size_t list_bytes = blob_cursor::padded(listed.size() * sizeof(memory_access));
+  auto made = TROUPE_TRY(memory_.allocate(memory_kind::sent, bytes + list_bytes, 256, {}));
+  cursor = {made->host, made->address};
+  std::memset(made->host, 0, bytes + list_bytes);  // for the same reason as in encode()
+  list = {.begin = cursor.address, .end = listed.size()};
+  for (std::size_t i = 0; i < listed.size(); ++i)
+    std::memcpy(cursor.host + i * sizeof(memory_access), &listed[i].what, sizeof(memory_access));
+  cursor.advance(list_bytes);
+  e.blob = std::move(made);
+  return {};
+}
+
+// References first: an atomic operation waits for all stores before it, and those to the record take longest.
+[[gnu::always_inline]] inline void request_mailbox::hold_operands(ledger_entry& e, std::span<const operand_use> uses,
+                                                                  std::vector<block_access>& joined_uses,
+                                                                  std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    block_access& a = e.few[i];
+    if (joined_uses.empty()) [[likely]] {
+      a.what = uses[i].touched;
+      a.where = uses[i].range->owner;
+    } else {
+      a = std::move(joined_uses[i]);
+    }
+  }
+  if (count == 0 && !joined_uses.empty()) [[unlikely]]
+    e.many = std::move(joined_uses);
+}
+
+// False: it is the same request as one that is in quarantine, and has been refused.
+[[gnu::always_inline]] inline bool request_mailbox::claim_ticket(bool watched, std::uint32_t slot,
+                                                                 std::uint64_t& ticket, std::optional<error>& why) {
+  if (watched) [[unlikely]]
+    return !(why = quarantine_.claim(slot, ticket));
+  ticket = channel_.commands().claim();
+  requests_[slot].ticket.store(ticket, std::memory_order_relaxed);
+  return true;
+}
+
+// A thread that stops the scope either finds the request in flight, or is seen here.
+[[gnu::always_inline]] inline void request_mailbox::publish(std::uint32_t slot, std::uint64_t ticket,
+                                                            const std::shared_ptr<request_scope>& scope) {
+  const bool stopped = scope != nullptr && scope->stopped();
+  channel_.commands().publish(ticket, slot);
+  if (stopped) [[unlikely]]
+    stop_requests_of(scope);
+  if (channel_.commands().wake_if_sleeping()) (void)channel_.shares_core();  // where a thread that only sends is
+}
+
+// It is published: what was true before may not be so any more, and what is to be watched from now on.
+[[gnu::always_inline]] inline void request_mailbox::look_after(std::span<const operand_use> uses, std::uint64_t ticket,
+                                                               std::int64_t deadline, std::int64_t run_limit) {
+  bool replaces_stale = false;
+  for (const operand_use& u : uses)
+    replaces_stale |=
+        u.touched.mode == access_mode::write && u.range->owner->stale_marks.load(std::memory_order_seq_cst) != 0;
+  if (replaces_stale) [[unlikely]]
+    mark_written(uses, ticket);
+  if (deadline != no_deadline) [[unlikely]]
+    watchdog_.watch_deadline(deadline);
+  if (run_limit != no_deadline) [[unlikely]]
+    watchdog_.watch_running(run_limit);
+  if (!watchdog_.watches_heartbeat()) [[unlikely]]
+    watchdog_.watch_heartbeat();
+  // The worker may have died between the look at the top and the publishing: then nobody else would answer.
+  if (completion_.dead()) [[unlikely]]
+    completion_.drive();
+}
+
+void request_mailbox::mark_written(std::span<const operand_use> uses, std::uint64_t ticket) {
+  for (const operand_use& u : uses)
+    if (u.touched.mode == access_mode::write)
+      memory_.mark_written(*u.range->owner.get(), u.touched.begin, u.touched.end, ticket);
+}
+
+// It has its slot, and will not be sent.
+accepted request_mailbox::take_back(std::uint32_t slot, const error& why, const checker& checked, pending_core* answer,
+                                    const request_info& info) {
+  ledger_entry& e = requests_[slot];
+  e.release();
+  if (std::exchange(e.answer, nullptr) != nullptr) answer->release();
+  give_slot_back(slot);
+  return refuse(why, checked, answer, info);
+}
+
+accepted request_mailbox::submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
+                                 request_link* link, const call_options& options,
+                                 const std::shared_ptr<request_scope>& scope, block_ref extra, const peer_half* half) {
+  slot_in_hand given(*this, half != nullptr ? half->slot : ledger::none);
+  // Before the check: what is marked stale up to here, the check sees; what fails later, the worker still holds against
+  // this request.
+  const std::uint64_t seen = completion_.reports_seen(std::memory_order_acquire);
+  const std::uint32_t seals = seals_begun_.load(std::memory_order_acquire);
+  const std::uint32_t failures = completion_.failures_seen(std::memory_order_relaxed);
+  const std::optional<error>& wrong = checked.finish();
+  if (wrong || admission_.refusing() || scope != nullptr) [[unlikely]]
+    if (const auto why = why_refused(wrong, scope.get())) return refuse(*why, checked, answer, info);
+
+  const auto uses = checked.uses();
+  std::vector<block_access> many;
+  if (uses.size() > max_operands) [[unlikely]]
+    if (many = joined(uses); many.size() > protocol::most_listed_accesses)
+      return refuse(too_many_ranges(many.size()), checked, answer, info);
+  const bool listed = many.size() > max_operands;
+  const std::size_t count = listed ? 0 : many.empty() ? uses.size() : many.size();
+
+  const std::int64_t deadline =
+      std::min(loop_.deadline_after(options.timeout), scope != nullptr ? scope->deadline_ns() : no_deadline);
+  const std::int64_t run_limit = std::min(options.run_timeout.nanoseconds, options_.run_timeout.nanoseconds);
+  const std::uint32_t slot = half != nullptr ? given.use() : take_slot(options, deadline, scope.get());
+  if (slot == ledger::none) [[unlikely]]
+    return refuse(why_no_slot(scope.get()), checked, answer, info);
+  ledger_entry& e = requests_[slot];
+  prefetch(slot, count, info.payload_bytes);
+  blob_cursor cursor;
+  memory_access list{};
+  if (const std::size_t bytes = info.blob_bytes(request); bytes != 0 || listed) [[unlikely]]
+    if (const auto made = make_blob(e, std::span(many).first(listed ? many.size() : 0), bytes, cursor, list); !made)
+      return take_back(slot, made.error(), checked, answer, info);
+  hold_operands(e, uses, many, count);
+  if (extra) [[unlikely]]
+    e.extra = std::move(extra);
+  if (half != nullptr) [[unlikely]]
+    e.peer = half->copy, e.is_source = half->is_source;
+  if (scope != nullptr) [[unlikely]]
+    e.scope = scope;
+  e.begin(info, answer, static_cast<std::uint8_t>(count), options.retries, deadline, run_limit);
+  std::byte* const record = channel_.commands().record(slot).data();
+  const protocol::command_header head{
+      .opcode = info.opcode,
+      .library = info.library,
+      .generation = static_cast<std::uint32_t>(checked.generation()),
+      .reports_seen = seen,
+      .segments = segments_.sent(),
+      .access_count = listed ? protocol::listed_accesses : e.access_count,
+      .flags = {!options.coalesce, options.priority, checked.uses_managed(), run_limit != no_deadline},
+      .payload_bytes = static_cast<std::uint16_t>(info.payload_bytes)};
+  info.encode(request, write_header(record, head, e.few, list), cursor);
+
+  const bool watched = quarantine_.watches();
+  std::uint64_t ticket = 0;
+  std::optional<error> why;
+  if (!claim_ticket(watched, slot, ticket, why)) [[unlikely]]
+    return take_back(slot, *why, checked, answer, info);
+  if (link != nullptr) link->slot = slot, link->ticket = ticket;
+  // What this writes may have been sealed after the check, by a request with the earlier ticket: then it must not run.
+  const bool forbidden = seals_begun_.load(std::memory_order_seq_cst) != seals && checked.spare_sealed(ticket);
+  if (forbidden) [[unlikely]]
+    let_go_of_outputs(e, record, checked, info);
+  e.in_flight.store(true, std::memory_order_seq_cst);
+  if (forbidden) [[unlikely]]
+    cancelled_.forbid(slot, ticket, sealed_meanwhile);
+  publish(slot, ticket, scope);
+  if (completion_.failures_seen(std::memory_order_seq_cst) != failures) [[unlikely]]
+    completion_.look_at_inputs_again(slot, ticket);
+  if (!watched && quarantine_.watches()) [[unlikely]]
+    quarantine_.lose_track(uses);
+
+  // From here on the request may be answered and its slot reused at any moment: only locals and `checked` may be used.
+  if (forbidden) [[unlikely]]
+    completion_.drive();
+  else
+    look_after(uses, ticket, deadline, run_limit);
+  return accepted(ticket);
+}
+
+}  // namespace troupe

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <troupe/async/accepted.hpp>
+#include <troupe/async/pending.hpp>
+#include <troupe/device/device_loop.hpp>
+#include <troupe/device/mailbox/mailbox_room.hpp>
+#include <troupe/device/mailbox/shared_channel.hpp>
+#include <troupe/device/options.hpp>
+#include <troupe/device/request_info.hpp>
+#include <troupe/memory/device_memory.hpp>
+
+namespace troupe {
+
+class cancellations;
+class completion;
+class peer_copy;
+class quarantine_guard;
+class reactor;
+class request_scope;
+class shared_segments;
+class watchdog;
+struct request_link;
+
+/// Where requests are sent: each is checked, gets a slot, is written to shared memory, gets its ticket and with it its
+/// place in the order, and is published. Any thread; lock-free.
+class request_mailbox {
+ public:
+  request_mailbox(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
+                  device_memory& memory, const shared_segments& segments, admission& takes, mailbox_room& room,
+                  cancellations& cancelled, completion& answers, reactor& waiting, quarantine_guard& quarantine,
+                  watchdog& watch) noexcept;
+
+  /// One half of a copy between devices, which comes with a slot, taken before.
+  struct peer_half {
+    const std::shared_ptr<peer_copy>& copy;
+    bool is_source;
+    std::uint32_t slot;
+  };
+  /// `answer` is answered in every case, `link` is set when the request can be cancelled. `scope` may be null. `extra`
+  /// lives as long as the request.
+  accepted submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
+                  request_link* link, const call_options& options, const std::shared_ptr<request_scope>& scope,
+                  block_ref extra = {}, const peer_half* half = nullptr);
+
+  /// A slot for `submit`, waiting for one as the options say; ledger::none: there is none.
+  std::uint32_t take_slot(const call_options& options, std::int64_t deadline_ns, const request_scope* scope) noexcept;
+  error why_no_slot(const request_scope* scope) const;
+
+  /// Answered when there is room for so many requests. The answer keeps the device alive.
+  pending<void> room(std::uint32_t requests, const std::shared_ptr<request_scope>& scope,
+                     const std::shared_ptr<device_core>& device);
+  void cancel_room(const room_answer& answer) noexcept;
+  /// Cancels what has not started of its requests, and what waits for room.
+  void stop_requests_of(const std::shared_ptr<request_scope>& scope) noexcept;
+  /// Cancels what has not started: the device closes.
+  void cancel_queued() noexcept;
+
+  /// Called when a buffer may not be written any more, and before the request that seals it is sent.
+  void seal_begins() noexcept { seals_begun_.fetch_add(1, std::memory_order_seq_cst); }
+
+ private:
+  class slot_in_hand;
+  std::optional<error> why_refused(const std::optional<error>& wrong, const request_scope* scope) const;
+  accepted refuse(const error& why, const checker& checked, pending_core* answer, const request_info& info);
+  accepted take_back(std::uint32_t slot, const error& why, const checker& checked, pending_core* answer,
+                     const request_info& info);
+  void prefetch(std::uint32_t slot, std::size_t accesses, std::size_t payload_bytes) noexcept;
+  result<void> make_blob(ledger_entry& e, std::span<const block_access> listed, std::size_t bytes, blob_cursor& cursor,
+                         memory_access& list);
+  void hold_operands(ledger_entry& e, std::span<const operand_use> uses, std::vector<block_access>& joined_uses,
+                     std::size_t count);
+  bool claim_ticket(bool watched, std::uint32_t slot, std::uint64_t& ticket, std::optional<error>& why);
+  void publish(std::uint32_t slot, std::uint64_t ticket, const std::shared_ptr<request_scope>& scope);
+  void look_after(std::span<const operand_use> uses, std::uint64_t ticket, std::int64_t deadline,
+                  std::int64_t run_limit);
+  void mark_written(std::span<const operand_use> uses, std::uint64_t ticket);
+  void give_slot_back(std::uint32_t slot) noexcept;
+  error mailbox_full() const;
+  void let_go_of_outputs(ledger_entry& e, std::byte* record, const checker& checked, const request_info& info);
+
+  const device_options& options_;
+  const device_loop& loop_;
+  shared_channel& channel_;
+  ledger& requests_;
+  device_memory& memory_;
+  const shared_segments& segments_;
+  admission& admission_;
+  mailbox_room& room_;
+  cancellations& cancelled_;
+  completion& completion_;
+  reactor& waiting_;
+  quarantine_guard& quarantine_;
+  watchdog& watchdog_;
+  std::atomic<std::uint32_t> seals_begun_{0};
+};
+
+}  // namespace troupe

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Room in the mailbox, for those who must not block until there is some.
+#include <troupe/base/cat.hpp>
+#include <troupe/device/core.hpp>
+#include <troupe/device/mailbox/request_mailbox.hpp>
+#include <troupe/device/mailbox/request_scope.hpp>
+#include <troupe/device/recovery/watchdog.hpp>
+#include <troupe/device/waiting/reactor.hpp>
+
+namespace troupe {
+
+void room_answer::cancel() noexcept { link.core->mailbox.cancel_room(*this); }
+
+pending<void> request_mailbox::room(std::uint32_t requests, const std::shared_ptr<request_scope>& scope,
+                                    const std::shared_ptr<device_core>& device) {
+  if (requests < 1 || requests > requests_.capacity())
+    return make_ready<void>(error(
+        reaction::caller_bug, "device",
+        cat("room: requests is ", requests, "; expected 1 to ", requests_.capacity(), ", the mailbox's capacity")));
+  if (admission_.refusing()) return make_ready<void>(admission_.refusal());
+  if (scope != nullptr)
+    if (auto why = scope->refusal(loop_.now())) return make_ready<void>(std::move(*why));
+  if (requests_.has_free(requests)) return make_ready<void>({});
+  auto answer = ref<room_answer>::adopt(new room_answer(device, requests, scope));
+  room_.answers().add(answer);
+  // A thread that retires requests or stops the scope from now on sees the answer; look for what happened before.
+  if (scope != nullptr && scope->deadline_ns() != no_deadline) watchdog_.watch_deadline(scope->deadline_ns());
+  if (scope != nullptr && scope->stopped()) stop_requests_of(scope);
+  completion_.drive();
+  return pending<void>(std::move(answer));
+}
+
+void request_mailbox::cancel_room(const room_answer& answer) noexcept {
+  const reactor::answering now(waiting_);
+  room_.answers().give_up([&](const room_answer& a) { return &a == &answer; },
+                          error(reaction::retry_later, "device", "room: cancelled before there was any"));
+}
+
+void request_mailbox::stop_requests_of(const std::shared_ptr<request_scope>& scope) noexcept {
+  loop_.post([this, scope] {
+    {
+      const completion::lock guard(completion_);
+      for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) {
+        const ledger_entry& e = requests_[slot];
+        if (e.in_flight.load(std::memory_order_seq_cst) && e.scope == scope)
+          cancelled_.mark(slot, e.ticket.load(std::memory_order_relaxed), request_scope::stopped_text,
+                          reaction::retry_later);
+      }
+    }
+    completion_.drive();
+    {
+      const reactor::answering now(waiting_);
+      room_.answers().give_up([&](const room_answer& a) { return a.scope == scope; },
+                              error(reaction::retry_later, "device", request_scope::stopped_text));
+    }
+    channel_.wake_waiters();  // of which some wait for room
+  });
+}
+
+void request_mailbox::cancel_queued() noexcept {
+  for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot)
+    if (requests_[slot].in_flight.load(std::memory_order_acquire))
+      cancelled_.mark(slot, requests_[slot].ticket.load(std::memory_order_relaxed),
+                      "the device was closed before this request started", reaction::stopped);
+  completion_.drive();
+}
+
+}  // namespace troupe

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/clock.hpp>
+#include <troupe/base/futex.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/channel/ring.hpp>
+#include <troupe/device/mailbox/shared_channel.hpp>
+
+namespace troupe {
+
+result<void> shared_channel::create(std::uint32_t capacity) {
+  const auto at = protocol::layout::for_capacity(capacity);
+  // What the first worker will share with us; until then, nobody.
+  auto channel = TROUPE_TRY(memory_file::create("troupe-channel", at.total));
+  channel_memory_ = TROUPE_TRY(mapping::map(channel, map_access::read_write));
+  shown_ = std::make_shared<const memory_file>(std::move(channel));
+  // Only this process writes the mailbox: whatever a worker does, what was sent stays as it was.
+  auto mailbox = TROUPE_TRY(memory_file::create_for_readers("troupe-mailbox", at.mailbox_total));
+  auto written = TROUPE_TRY(mapping::map(mailbox, map_access::read_write));
+  TROUPE_TRY(mailbox.end_writing());
+  mailbox_memory_ = std::move(written);
+  mailbox_file_ = std::move(mailbox);
+  view_ = {at, channel_memory_.data(), mailbox_memory_.data()};
+  commands_.emplace(view_.queue(), view_.pump());
+  TROUPE_TRY(ring_region::format(view_.reports(), at.report_bytes));
+  return {};
+}
+
+result<void> shared_channel::prepare(const memory_file& channel) const {
+  auto seen = TROUPE_TRY(mapping::map(channel, map_access::read_write));
+  const protocol::view fresh{view_.at, seen.data(), nullptr};
+  TROUPE_TRY(ring_region::format(fresh.reports(), view_.at.report_bytes));
+  return {};
+}
+
+result<void> shared_channel::show(std::shared_ptr<const memory_file> channel) {
+  auto old = TROUPE_TRY(mapping::map(*shown_, map_access::read_write));
+  protocol::progress_page& page = view_.page();
+  // Far from what anybody has read on the old page, and is about to sleep on.
+  constexpr std::uint32_t leap = 1 << 16;
+  const std::uint32_t epoch = page.epoch.load() + leap, idle_epoch = page.idle_epoch.load() + leap;
+  TROUPE_TRY(channel_memory_.show(*channel));
+  page.epoch.store(epoch);
+  page.idle_epoch.store(idle_epoch);
+  shown_ = std::move(channel);
+  // A thread that sleeps on the old page would never be woken.
+  const protocol::view left{view_.at, old.data(), nullptr};
+  for (std::atomic<std::uint32_t>* word : {&left.page().epoch, &left.page().idle_epoch}) {
+    word->fetch_add(1);
+    futex_wake(*word, futex_scope::shared);
+  }
+  return {};
+}
+
+void shared_channel::wake_waiters() const noexcept {
+  protocol::progress_page& page = view_.page();
+  page.epoch.fetch_add(1, std::memory_order_seq_cst);
+  if (view_.application().sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(page.epoch, futex_scope::shared);
+}
+
+void shared_channel::wake_reactor() const noexcept {
+  protocol::progress_page& page = view_.page();
+  page.idle_epoch.fetch_add(1, std::memory_order_seq_cst);
+  futex_wake(page.idle_epoch, futex_scope::shared);
+}
+
+bool shared_channel::shares_core() const noexcept {
+  const std::uint32_t here = current_core();
+  const bool shared = here != 0 && view_.page().pump_core.load(std::memory_order_relaxed) == here;
+  protocol::note_core(view_.application().shared_core, shared ? here : 0);
+  return shared;
+}
+
+}  // namespace troupe

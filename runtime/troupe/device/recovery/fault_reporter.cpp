@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// After a worker's death: what is known about it, who was to blame, and telling those who watch.
+#include <unistd.h>
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <troupe/base/cat.hpp>
+#include <troupe/device/completion/completion.hpp>
+#include <troupe/device/lasting.hpp>
+#include <troupe/device/recovery/fault_reporter.hpp>
+#include <troupe/device/recovery/quarantine_guard.hpp>
+#include <troupe/device/waiting/device_events.hpp>
+#include <troupe/protocol/greeting.hpp>
+
+namespace troupe {
+namespace {
+
+std::string hexadecimal(std::uint64_t n) {
+  char text[20];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(n));
+  return text;
+}
+
+// The cause that callers are told names the culprit, and says where more is to be read.
+error with_culprit(const error& why, const fault_record& record, bool beyond_memory) {
+  if (!record.blamed && !record.address && !beyond_memory && record.gpu_core.empty()) return why;
+  error::details d = why.all();
+  if (!record.gpu_core.empty()) d.text += "; the GPU had a fault: " + record.gpu_core + " has its state";
+  if (record.blamed && record.kind != fault_kind::overran)
+    d.text += cat("; it was working on ", record.blamed->name, " #", record.blamed->ticket);
+  if (record.address) d.text += "; invalid access to address " + hexadecimal(*record.address);
+  if (beyond_memory)
+    d.text +=
+        "; invalid access to an address that no memory can have, as of an uninitialised pointer or an index far out of "
+        "bounds: the processor does not tell which";
+  return error(std::move(d));
+}
+
+error quarantined_because(const fault_record& record) {
+  std::string text = record.blamed->name + " has brought the worker down (the " +
+                     (record.deaths_alike == 1 ? "first" : cat("last of ", record.deaths_alike)) +
+                     " that died of such requests)";
+  text += "; with the same data it is refused until reset()";
+  if (!record.quarantine.unlimited()) text += ", or for " + lasting(record.quarantine.nanoseconds);
+  return error(error::details{.reaction = reaction::caller_bug,
+                              .domain = "device",
+                              .text = std::move(text),
+                              .request = *record.blamed,
+                              .generation = record.generation});
+}
+
+}  // namespace
+
+fault_reporter::fault_reporter(const device_options& options, const device_loop& loop, shared_channel& channel,
+                               ledger& requests, device_memory& memory, completion& answers, serving_worker& worker,
+                               quarantine_guard& quarantine, device_events& events) noexcept
+    : options_(options),
+      loop_(loop),
+      channel_(channel),
+      requests_(requests),
+      memory_(memory),
+      completion_(answers),
+      worker_(worker),
+      quarantine_(quarantine),
+      events_(events) {}
+
+std::string name_for_files(std::string device) {
+  for (char& c : device)
+    if (c == '/' || c == ':' || c == '%' || static_cast<unsigned char>(c) < 0x21) c = '-';
+  return device;
+}
+
+std::shared_ptr<fault_record> fault_reporter::analyse(const device_supervisor::action& death,
+                                                      const open_requests& open) {
+  seen_ns_ = death.seen_ns;
+  const auto since = std::chrono::nanoseconds(loop_.now() - death.seen_ns);
+  auto record = std::make_shared<fault_record>(fault_record{
+      .device = options_.name,
+      .kind = death.how,
+      .cause = *death.why,
+      .generation = memory_.generation(),
+      .worker_pid = worker_.pid(),
+      .when =
+          std::chrono::system_clock::now() - std::chrono::duration_cast<std::chrono::system_clock::duration>(since)});
+  if (worker_.exit.how == exit_status::ending::signalled && death.how == fault_kind::ended)
+    record->signal = worker_.exit.value;
+  record->gpu_core = gpu_core_of(record->worker_pid);
+  note_recent(*record);
+  const auto culprit = find_culprit(open, *record);
+  if (culprit) {
+    const ledger_entry& e = requests_[*culprit];
+    record->blamed = request_id{std::string(e.info->label), e.ticket.load(std::memory_order_relaxed)};
+  }
+  const bool beyond_memory = record->signal != 0 && channel_->page().last_words.has_address == 2 &&
+                             channel_->page().last_words.signal.load() == static_cast<std::uint32_t>(record->signal);
+  record->cause = with_culprit(*death.why, *record, beyond_memory);
+  if (culprit) quarantine_.blame(*culprit, *record);
+  return record;
+}
+
+// The driver has written it before it reported anything.
+std::string fault_reporter::gpu_core_of(int worker) const {
+  std::string path = protocol::gpu_core_file(gpu_core_stem_, worker);
+  return ::access(path.c_str(), F_OK) == 0 ? path : std::string();
+}
+
+// The request that the worker died of: one that ran too long; the one that the dying thread says it worked on, if it
+// may have; or the only one that ran, when the worker ended by itself. A worker that somebody else killed, as when the
+// system is out of memory, says nothing about what it was doing.
+std::optional<std::uint32_t> fault_reporter::find_culprit(const open_requests& open, fault_record& record) const {
+  open_requests running;
+  std::copy_if(open.begin(), open.end(), std::back_inserter(running), [this](const auto& r) {
+    return !requests_[r.second].answered && has_started(channel_, worker_, r.second, r.first);
+  });
+  const auto with_ticket = [&](std::uint64_t ticket) -> std::optional<std::uint32_t> {
+    for (const auto& [t, slot] : running)
+      if (t == ticket) return slot;
+    return {};
+  };
+  if (record.kind == fault_kind::overran && worker_.overrun) return with_ticket(*worker_.overrun);
+  const protocol::crash_note& said = channel_->page().last_words;
+  if (record.kind == fault_kind::gave_up) return with_ticket(said.ticket);
+  if (record.kind != fault_kind::ended) return {};
+  const bool exited = worker_.exit.how == exit_status::ending::exited;
+  if (!exited && (worker_.exit.how != exit_status::ending::signalled ||
+                  said.signal.load() != static_cast<std::uint32_t>(worker_.exit.value) || said.from_outside != 0))
+    return {};
+  if (!exited) {
+    if (said.has_address == 1) record.address = said.address;
+    if (const auto slot = with_ticket(said.ticket)) return slot;
+  }
+  return running.size() == 1 ? std::optional(running.front().second) : std::nullopt;
+}
+
+// What came before, so that one sees what led to it.
+void fault_reporter::note_recent(fault_record& record) const {
+  completion_.last_answered().each([&](const completion::recent& r) {
+    record.last.push_back({{std::string(r.info->label), r.ticket}, request_fate::finished});
+  });
+}
+
+void fault_reporter::complete(const std::shared_ptr<fault_record>& record) {
+  constexpr std::size_t most = 64;
+  const auto count = [&all = record->last](request_fate f) {
+    return static_cast<std::uint32_t>(
+        std::count_if(all.begin(), all.end(), [f](const auto& r) { return r.fate == f; }));
+  };
+  record->lost = count(request_fate::lost);
+  record->kept = count(request_fate::kept);
+  record->retried = count(request_fate::retried);
+  record->stale = count(request_fate::stale);
+  if (record->last.size() > most) record->last.erase(record->last.begin() + most, record->last.end());
+  record->sorted_out_after = std::chrono::nanoseconds(loop_.now() - seen_ns_);
+  faults_.fetch_add(1);
+  events_.news().note_fault(record);
+}
+
+void fault_reporter::publish(const std::shared_ptr<fault_record>& record) {
+  events_.emit(event_kind::fault);
+  if (record->quarantined) events_.emit(event_kind::quarantined, quarantined_because(*record));
+  quarantine_.watch_time();
+  if (options_.black_box_folder.empty()) return;
+  const std::string path =
+      cat(options_.black_box_folder, "/", name_for_files(record->device), "-generation-", record->generation, ".txt");
+  std::ofstream file(path);
+  file << record->text() << std::flush;
+  if (!file) events_.log(log_level::warning, "the record of a fault could not be written to " + path);
+}
+
+std::shared_ptr<const fault_record> fault_reporter::last() const {
+  const completion::lock driving(completion_);
+  return events_.news().last_fault();
+}
+
+}  // namespace troupe

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <troupe/device/completion/open_requests.hpp>
+#include <troupe/device/device_loop.hpp>
+#include <troupe/device/fault.hpp>
+#include <troupe/device/options.hpp>
+#include <troupe/memory/device_memory.hpp>
+
+namespace troupe {
+
+class completion;
+class device_events;
+class quarantine_guard;
+
+/// A device's name as a part of a file's.
+std::string name_for_files(std::string device);
+
+/// After a worker's death: finds out what is known about it and which request was to blame, and tells those who watch.
+class fault_reporter {
+ public:
+  fault_reporter(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
+                 device_memory& memory, completion& answers, serving_worker& worker, quarantine_guard& quarantine,
+                 device_events& events) noexcept;
+  /// How files of a GPU's state begin; empty: there are none.
+  void set_gpu_core_stem(std::string stem) { gpu_core_stem_ = std::move(stem); }
+
+  /// With the drive lock, before anything is sorted out.
+  std::shared_ptr<fault_record> analyse(const device_supervisor::action& death, const open_requests& open);
+  /// With the drive lock, which last_fault() waits for: so whoever has been answered finds it.
+  void complete(const std::shared_ptr<fault_record>& record);
+  /// After that, without it.
+  void publish(const std::shared_ptr<fault_record>& record);
+  std::shared_ptr<const fault_record> last() const;
+
+  /// When the last fault was seen; 0: never. The control loop's.
+  std::int64_t seen_ns() const noexcept { return seen_ns_; }
+  std::uint64_t count() const noexcept { return faults_.load(); }
+
+ private:
+  std::string gpu_core_of(int worker) const;
+  std::optional<std::uint32_t> find_culprit(const open_requests& open, fault_record& record) const;
+  void note_recent(fault_record& record) const;
+
+  const device_options& options_;
+  const device_loop& loop_;
+  shared_channel& channel_;
+  ledger& requests_;
+  device_memory& memory_;
+  completion& completion_;
+  serving_worker& worker_;
+  quarantine_guard& quarantine_;
+  device_events& events_;
+  std::string gpu_core_stem_;
+  std::int64_t seen_ns_ = 0;
+  std::atomic<std::uint64_t> faults_{0};
+};
+
+}  // namespace troupe

@@ -1,0 +1,249 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/device/completion/completion.hpp>
+#include <troupe/device/mailbox/request_mailbox.hpp>
+#include <troupe/device/recovery/fault_reporter.hpp>
+#include <troupe/device/recovery/lifecycle.hpp>
+#include <troupe/device/recovery/quarantine_guard.hpp>
+#include <troupe/device/recovery/recovery.hpp>
+#include <troupe/device/waiting/device_events.hpp>
+#include <troupe/device/waiting/reactor.hpp>
+#include <troupe/device/workers/hardware_view.hpp>
+
+namespace troupe {
+namespace {
+
+// A thread cannot be killed, so nothing can take its place.
+device_supervisor::limits limits_of(const device_options& o) noexcept {
+  const bool process = o.isolation == isolation::process;
+  return {.start = o.start_timeout,
+          .stop = o.close_timeout,
+          .standbys = process && o.restarts != 0 ? o.standbys : 0,
+          .restarts = o.restarts,
+          .window = o.restart_window,
+          .restartable = process};
+}
+
+}  // namespace
+
+lifecycle::lifecycle(const device_options& options, const device_loop& loop, admission& takes, request_mailbox& mailbox,
+                     completion& answers, reactor& waiting, serving_worker& worker, worker_pool& workers,
+                     recovery& requests, fault_reporter& faults, quarantine_guard& quarantine, hardware_view& hardware,
+                     device_events& events, bool gpu) noexcept
+    : options_(options),
+      loop_(loop),
+      admission_(takes),
+      mailbox_(mailbox),
+      completion_(answers),
+      waiting_(waiting),
+      worker_(worker),
+      workers_(workers),
+      requests_(requests),
+      faults_(faults),
+      quarantine_(quarantine),
+      hardware_(hardware),
+      events_(events),
+      gpu_(gpu),
+      supervisor_(limits_of(options)) {}
+
+void lifecycle::start() {
+  opened_ = true;
+  opened_ns_ = loop_.now();
+  report({device_supervisor::event_kind::opened});
+}
+
+void lifecycle::give_up(const error& why) {
+  admission_.refuse(why);
+  events_.set_state(device_state::stopped);
+  ready_.reach(why);
+  stopped_.reach(why);
+  events_.news().end();
+}
+
+void lifecycle::report(device_supervisor::event e) {
+  e.seen_ns = loop_.now();
+  loop_.post([this, e = std::move(e)] { decide(e); });
+}
+
+void lifecycle::decide(device_supervisor::event e) {
+  for (const device_supervisor::action& a : supervisor_.on(std::move(e), loop_.now())) {
+    events_.set_state(a.state);  // first: an answer may come at once
+    carry_out(a);
+  }
+  events_.set_state(supervisor_.state());
+  if (const auto due = supervisor_.next_tick(); due != armed_tick_) {
+    armed_tick_ = due;
+    if (due) loop_.at(*due, *this, timer::supervision_due);
+  }
+}
+
+void lifecycle::carry_out(const device_supervisor::action& a) {
+  using enum device_supervisor::action_kind;
+  worker_link* const link = workers_.find(a.worker);
+  switch (a.kind) {
+    case launch:
+      return this->launch(a.worker);
+    case serve:
+      return this->serve(a.worker);
+    case sort_out:
+      return requests_.sort_out(a);
+    case lost_standby:
+      return events_.emit(event_kind::standby_lost, a.why);
+    case accept_new:
+      return accept_again();
+    case forget_worker:
+      return workers_.forget(a.worker);
+    case refuse_new:
+      return refuse_from_now_on(*a.why);
+    case cancel_queued:
+      return mailbox_.cancel_queued();
+    case stop_worker:
+      if (link != nullptr) link->send_stop();
+      return;
+    case kill_worker:
+      if (link == nullptr) return;
+      link->ready.store(false);
+      return link->kill();
+    case answer_all:
+      return requests_.answer_all(a);
+    case tell_stopped:
+      return come_to_the_end(a.why);
+  }
+}
+
+void lifecycle::launch(worker_id id) {
+  if (const auto ok = workers_.launch(id); !ok) report({device_supervisor::event_kind::worker_exited, id, ok.error()});
+}
+
+void lifecycle::serve(worker_id id) {
+  if (const auto ok = requests_.serve(*workers_.find(id)); !ok)
+    return report({device_supervisor::event_kind::cannot_serve, id, ok.error()});
+  workers_.changed();
+  const std::int64_t since = std::max(faults_.seen_ns(), opened_ns_);
+  events_.emit(event_kind::serving, {}, time_span(std::chrono::nanoseconds(loop_.now() - since)));
+  const reactor::answering now(waiting_);
+  ready_.reach({});  // last: those who are told begin to watch from here
+}
+
+void lifecycle::accept_again() {
+  (void)waiting_.start(loop_.device());  // without it, whoever brings an answer posts its continuations
+  ready_.reset();
+  stopped_.reset();
+  requests_.begin_anew();
+  opened_ns_ = loop_.now();
+  admission_.accept();
+}
+
+void lifecycle::refuse_from_now_on(const error& why) {
+  admission_.refuse(why);
+  if (supervisor_.state() == device_state::closing) events_.emit(event_kind::closing);
+  completion_.drive();  // answers those who wait for room
+  waiting_.wake_all();  // and wakes the threads that sleep until there is some
+  workers_.changed();   // or until a worker makes memory
+}
+
+void lifecycle::come_to_the_end(const std::optional<error>& why) {
+  workers_.forget_all();  // first: those who are told may rely on its end
+  completion_.expect_the_end(false);
+  events_.emit(event_kind::stopped, why);
+  {
+    const reactor::answering now(waiting_);
+    if (supervisor_.ended()) events_.news().end();
+    ready_.reach(why ? *why : error(reaction::stopped, "device", "the device was closed"));
+    stopped_.reach(why ? result<void>(*why) : result<void>());
+  }
+  waiting_.end();
+}
+
+void lifecycle::on_time(std::uint64_t tag) {
+  if (static_cast<timer>(tag) == timer::quiesced) return check_quiesced();
+  armed_tick_.reset();
+  workers_.receive_all();
+  if (workers_.see_an_end()) return loop_.at(loop_.now(), *this, timer::supervision_due);
+  decide({device_supervisor::event_kind::tick});
+}
+
+void lifecycle::close(bool now, ref<pending_state<void>> answer) {
+  loop_.post([this, now, answer = std::move(answer)] {
+    decide({now ? device_supervisor::event_kind::close_now_asked : device_supervisor::event_kind::close_asked});
+    {
+      const reactor::answering later(waiting_);
+      stopped_.answer(answer);
+      if (supervisor_.ended()) events_.news().end();
+    }
+    if (events_.state() != device_state::closing) return;
+    completion_.expect_the_end(true);
+    waiting_.wake_all();
+    completion_.drive();
+  });
+}
+
+void lifecycle::reset(ref<pending_state<void>> answer) {
+  loop_.post([this, answer = std::move(answer)]() mutable {
+    quarantine_.lift();
+    decide({device_supervisor::event_kind::reset_asked});
+    const reactor::answering later(waiting_);
+    ready_.answer(std::move(answer));
+  });
+}
+
+// A killed worker of a GPU: the driver ends its work there long before its process has gone away.
+void lifecycle::check_quiesced() {
+  constexpr std::int64_t look_again_ns = 200'000;
+  const worker_id id = worker_.id();
+  worker_link* const link = workers_.find(id);
+  if (link == nullptr || id != supervisor_.serving()) return;  // it has gone away meanwhile
+  if (link->is_quiesced()) return decide({device_supervisor::event_kind::quiesced, id});
+  loop_.at(loop_.now() + look_again_ns, *this, timer::quiesced);
+}
+
+void lifecycle::handle_end(std::uint32_t id, const exit_status& how, const std::optional<worker_link::news>& failure) {
+  if (failure) decide({device_supervisor::event_kind::worker_failed, id, error(failure->how, "device", failure->text)});
+  if (id == supervisor_.serving()) worker_.exit = how;
+  decide({device_supervisor::event_kind::worker_exited, id,
+          error(error::details{
+              .reaction = reaction::context_lost,
+              .domain = "device",
+              .code = how.value,
+              .text = "the worker of " + options_.name + " ended: " + how.text() + "; what it held is lost"})});
+}
+
+void lifecycle::handle_message(worker_link& link, const worker_link::news& n) {
+  const worker_id id = link.id();
+  switch (n.kind) {
+    case worker_link::news::kind::none:
+      return;
+    case worker_link::news::kind::ready:
+      link.ready.store(true);
+      hardware_.note(n.text);
+      workers_.changed();
+      decide({device_supervisor::event_kind::worker_ready, id});
+      if (id != worker_.id()) events_.emit(event_kind::standby_ready);
+      return;
+    case worker_link::news::kind::alive:
+      if (id == worker_.id()) worker_.asked_ns = 0;
+      return;
+    case worker_link::news::kind::restarted:
+      return events_.emit(
+          event_kind::library_restarted,
+          error(reaction::retry_later, "device",
+                "the engine of " + n.text + " said that its library's handle is broken; it was opened anew"));
+    case worker_link::news::kind::loaded:
+      return workers_.warm_up_standbys(n.text);
+    case worker_link::news::kind::failed:
+      link.ready.store(false);
+      decide({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
+      // After this the driver has ended all of its work on the device; cleaning its process away takes much longer.
+      if (gpu_ && n.how == reaction::context_lost) check_quiesced();
+      return;
+    case worker_link::news::kind::gone:
+      // A process tells by its exit status, which comes on its own; a thread has only this.
+      if (options_.isolation == isolation::thread)
+        decide({device_supervisor::event_kind::worker_exited, id,
+                error(reaction::context_lost, "device", "the worker thread of " + options_.name + " has ended")});
+      return;
+  }
+}
+
+}  // namespace troupe

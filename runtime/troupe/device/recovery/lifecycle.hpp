@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/device/device_loop.hpp>
+#include <troupe/device/options.hpp>
+#include <troupe/device/recovery/supervision.hpp>
+#include <troupe/device/waiting/milestone.hpp>
+#include <troupe/device/workers/worker_pool.hpp>
+
+namespace troupe {
+
+class completion;
+class device_events;
+class device_memory;
+class fault_reporter;
+class hardware_view;
+class quarantine_guard;
+class reactor;
+class recovery;
+class request_mailbox;
+
+/// What happens to a device between opening and its end: brings events to the supervisor and carries out what it
+/// decides. On the control loop, which never runs anybody else's code: continuations go to the reactor.
+class lifecycle final : public supervision, public worker_listener, public control_loop::handler {
+ public:
+  lifecycle(const device_options& options, const device_loop& loop, admission& takes, request_mailbox& mailbox,
+            completion& answers, reactor& waiting, serving_worker& worker, worker_pool& workers, recovery& requests,
+            fault_reporter& faults, quarantine_guard& quarantine, hardware_view& hardware, device_events& events,
+            bool gpu) noexcept;
+
+  /// Once. Any thread.
+  void start();
+  /// There never was a worker: the device is stopped from the start.
+  void give_up(const error& why);
+  bool was_opened() const noexcept { return opened_; }
+
+  milestone& ready() noexcept { return ready_; }
+  milestone& stopped() noexcept { return stopped_; }
+  /// Answered by what has happened when its turn on the loop has come: a reset may be before it.
+  void close(bool now, ref<pending_state<void>> answer);
+  /// A device that has given up tries again; answered when it serves, or with the reason why it does not.
+  void reset(ref<pending_state<void>> answer);
+
+  void report(device_supervisor::event e) override;
+  void decide(device_supervisor::event e) override;
+  void handle_message(worker_link& from, const worker_link::news& n) override;
+  void handle_end(std::uint32_t id, const exit_status& how, const std::optional<worker_link::news>& failure) override;
+  void on_readable(int) override {}
+  void on_time(std::uint64_t tag) override;
+
+ private:
+  using worker_id = device_supervisor::worker_id;
+  enum timer : std::uint64_t { supervision_due, quiesced };
+  void carry_out(const device_supervisor::action& a);
+  void launch(worker_id id);
+  void serve(worker_id id);
+  void accept_again();
+  void refuse_from_now_on(const error& why);
+  void come_to_the_end(const std::optional<error>& why);
+  void check_quiesced();
+
+  const device_options& options_;
+  const device_loop& loop_;
+  admission& admission_;
+  request_mailbox& mailbox_;
+  completion& completion_;
+  reactor& waiting_;
+  serving_worker& worker_;
+  worker_pool& workers_;
+  recovery& requests_;
+  fault_reporter& faults_;
+  quarantine_guard& quarantine_;
+  hardware_view& hardware_;
+  device_events& events_;
+  const bool gpu_;
+
+  device_supervisor supervisor_;
+  std::optional<std::int64_t> armed_tick_;
+  bool opened_ = false;
+  std::int64_t opened_ns_ = 0;
+  milestone ready_, stopped_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// From one worker to the next: every request gets its one answer, from the one that died or from the one that follows.
+#include <sched.h>
+#include <algorithm>
+#include <cstring>
+#include <troupe/base/futex.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/device/completion/completion.hpp>
+#include <troupe/device/completion/stale_outputs.hpp>
+#include <troupe/device/recovery/fault_reporter.hpp>
+#include <troupe/device/recovery/recovery.hpp>
+#include <troupe/device/waiting/reactor.hpp>
+#include <troupe/device/workers/shared_segments.hpp>
+#include <troupe/device/workers/worker_pool.hpp>
+
+namespace troupe {
+namespace {
+
+error lost_with(const error& why, const ledger_entry& e, std::uint64_t ticket, std::uint64_t generation) {
+  error::details d = why.all();
+  d.request = {std::string(e.info->label), ticket};
+  d.generation = generation;
+  return error(std::move(d));
+}
+
+}  // namespace
+
+recovery::recovery(const device_options& options, shared_channel& channel, ledger& requests, device_memory& memory,
+                   completion& answers, cancellations& cancelled, download_tracker& downloads, serving_worker& worker,
+                   worker_pool& workers, shared_segments& segments, fault_reporter& faults, reactor& waiting) noexcept
+    : options_(options),
+      channel_(channel),
+      requests_(requests),
+      memory_(memory),
+      completion_(answers),
+      cancelled_(cancelled),
+      downloads_(downloads),
+      worker_(worker),
+      workers_(workers),
+      segments_(segments),
+      faults_(faults),
+      waiting_(waiting) {}
+
+// The worker that served is dead. What it finished is answered so; what it had started and not finished gets the cause,
+// or runs again if it may; what it had not started is kept for the next one, if what it reads has survived or is
+// written again before.
+void recovery::sort_out(const device_supervisor::action& death) {
+  const reactor::answering now(waiting_);
+  std::shared_ptr<fault_record> record;
+  {
+    const completion::lock guard(completion_);
+    completion_.collect();
+    const bool lied = !worker_.violate();  // the rest of what it wrote is of no interest
+    // Senders publish right after they have claimed their tickets: from here on each request is either seen below, or
+    // comes with a later ticket and finds out by its generation.
+    const std::uint64_t newest = channel_.commands().newest_ticket();
+    while (!channel_.commands().all_published(newest)) ::sched_yield();
+    const open_requests open = open_up_to(requests_, newest);
+    // A worker that died before it served has neither started nor said anything.
+    worker_.end(!lied && words_are_possible(open));
+    record = faults_.analyse(death, open);
+    memory_.lose(options_.salvage, newest, record->cause);
+    if (cancelled_.any()) completion_.take_cancelled();
+    completion_.answer_failures();
+    next_ticket_ = newest + 1;
+    sort_requests(open, *record);
+    worker_.sorted_out();
+    faults_.complete(record);
+  }
+  faults_.publish(record);
+  channel_.wake_waiters();
+}
+
+bool recovery::words_are_possible(const open_requests& open) const noexcept {
+  return std::none_of(open.begin(), open.end(), [this](const auto& request) {
+    return is_impossible(requests_, channel_->slot(request.second).load(std::memory_order_acquire), request.second,
+                         request.first);
+  });
+}
+
+// In the order in which they were sent: what one request leaves behind decides about those that come after it. None
+// that had started can have done harm to an earlier one that had not: it would have had to wait for it.
+void recovery::sort_requests(const open_requests& open, fault_record& record) {
+  kept_ = 0;
+  {
+    device_memory::marking marks(memory_);
+    for (const auto& [ticket, slot] : open) expect_marks(requests_[slot], marks);
+    completion_.count_failures();
+    for (const auto& [ticket, slot] : open_up_to(requests_, UINT64_MAX)) {
+      ledger_entry& e = requests_[slot];
+      if (ticket >= next_ticket_) {
+        goes_on(e, marks);
+      } else if (e.answered) {
+        // What one before it leaves behind may have made its outputs look good again.
+        if (e.failure) spoil_outputs(memory_, e, *e.failure, marks);
+      } else {
+        const request_id id{std::string(e.info->label), ticket};
+        record.last.push_back({id, fate_of(slot, ticket, record, marks)});
+      }
+    }
+  }
+  // Only now: whoever has an answer finds what it means for the memory.
+  for (const auto& [ticket, slot] : open) {
+    ledger_entry& e = requests_[slot];
+    if (e.answered)
+      completion_.retire(slot);
+    else if (const auto why = std::move(e.failure))
+      completion_.settle(slot, why.get(), true);
+  }
+  downloads_.begin_again();
+}
+
+// Decides about one, and notes what that means for those behind it.
+request_fate recovery::fate_of(std::uint32_t slot, std::uint64_t ticket, const fault_record& death,
+                               device_memory::marking& marks) {
+  ledger_entry& e = requests_[slot];
+  const auto fails = [&](error with) {
+    spoil_outputs(memory_, e, with, marks);
+    e.failure = std::make_unique<const error>(std::move(with));
+  };
+  if (has_started(channel_, worker_, slot, ticket)) {
+    error lost = lost_with(death.cause, e, ticket, death.generation);
+    // It may have written a part of its outputs, which no second run may read.
+    if (e.retries != 0 && !reads_what_it_writes(memory_, e, lost) && !missing_input(e, marks)) {
+      --e.retries;
+      keep(slot, ticket, marks);
+      return request_fate::retried;
+    }
+    fails(std::move(lost));
+    return request_fate::lost;
+  }
+  if (const auto cause = missing_input(e, marks)) {
+    fails(passed_on(*cause, *e.info, ticket));
+    return request_fate::stale;
+  }
+  keep(slot, ticket, marks);
+  return request_fate::kept;
+}
+
+std::optional<error> recovery::missing_input(const ledger_entry& e, device_memory::marking& marks) {
+  const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
+  if (e.failure) return *e.failure;
+  for (const block_access& a : e.accesses()) {
+    marks.renew(*a.where.get());
+    if (a.what.mode == access_mode::write && !a.where->gone.load(std::memory_order_acquire)) continue;
+    if (auto cause = marks.stale_cause(*a.where.get(), a.what.begin, a.what.end, ticket)) return cause;
+  }
+  return {};
+}
+
+// The next worker runs it.
+void recovery::keep(std::uint32_t slot, std::uint64_t ticket, device_memory::marking& marks) {
+  // Until that one shows a channel of its own, it can be cancelled.
+  std::uint64_t started = protocol::slot_word(ticket, protocol::phase::started);
+  channel_->slot(slot).compare_exchange_strong(started, protocol::slot_word(0, protocol::phase::none));
+  for (const block_access& a : requests_[slot].accesses())
+    if (a.what.mode != access_mode::read) marks.revives(*a.where.get(), a.what.begin, a.what.end, ticket);
+  const auto generation = static_cast<std::uint32_t>(memory_.generation());
+  std::memcpy(channel_.commands().record(slot).data() + offsetof(protocol::command_header, generation), &generation,
+              sizeof generation);
+  channel_.commands().keep(kept_++, ticket, slot);
+}
+
+void recovery::answer_all(const device_supervisor::action& end) {
+  completion_.drive_surely();  // what has finished is answered as finished
+  std::shared_ptr<fault_record> record;
+  if (end.seen_ns != 0) {
+    const completion::lock guard(completion_);
+    const open_requests open = open_up_to(requests_, channel_.newest_ticket());
+    record = faults_.analyse(end, open);
+    for (const auto& [ticket, slot] : open) {
+      if (requests_[slot].answered) continue;
+      record->last.push_back({{std::string(requests_[slot].info->label), ticket}, request_fate::lost});
+    }
+    faults_.complete(record);
+  }
+  const error why = record ? record->cause : *end.why;
+  memory_.lose(salvage::strict, channel_.newest_ticket(), why);
+  if (record) faults_.publish(record);  // first: whoever has an answer finds it
+  completion_.end_all(why);
+  completion_.drive_surely();
+}
+
+void recovery::begin_anew() {
+  // All that was sent has been answered: nothing of it is for the next worker.
+  kept_ = 0;
+  next_ticket_ = channel_.newest_ticket() + 1;
+  completion_.end_all({});
+}
+
+result<void> recovery::serve(worker_link& link) {
+  {
+    const completion::lock driving(completion_);
+    TROUPE_TRY(cancelled_.carry_over([&] { return channel_.show(link.channel()); }));
+    // What has been answered must not run either.
+    for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot)
+      if (const ledger_entry& e = requests_[slot]; e.in_flight.load(std::memory_order_seq_cst) && e.answered)
+        cancelled_.write(slot, e.ticket.load(std::memory_order_relaxed));
+    TROUPE_TRY(completion_.begin_reading());
+    worker_.begin(link.id());
+  }
+  worker_.asked_ns = 0;
+  worker_.overrun.reset();
+  worker_.exit = {};
+  worker_.set_pid(link.pid());
+  const auto guard = workers_.lock();
+  if (link.missed_memory.load())
+    return error(reaction::context_lost, "device", "the worker did not take its messages; it was ended");
+  return link.send_serve({.next_ticket = next_ticket_,
+                          .last_report = completion_.reports_seen(std::memory_order_seq_cst),
+                          .kept = kept_,
+                          .generation = static_cast<std::uint32_t>(memory_.generation()),
+                          .segments = segments_.sent()});
+}
+
+}  // namespace troupe

@@ -1,0 +1,313 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/base/cat.hpp>
+#include <troupe/device/lasting.hpp>
+#include <troupe/device/recovery/supervisor.hpp>
+
+namespace troupe {
+namespace {
+
+using kind = device_supervisor::action_kind;
+
+constexpr std::int64_t grace_of_the_unable = 100'000'000;
+constexpr std::int64_t first_pause = 100'000'000, longest_pause = 10'000'000'000;
+
+error closed() { return error(reaction::stopped, "device", "the device was closed; open another"); }
+
+error stopped_because(const error& why) {
+  return error(error::details{.reaction = reaction::stopped,
+                              .domain = "device",
+                              .code = why.code(),
+                              .text = "the device has stopped: " + why.text() + "; reset() it, or open another"});
+}
+
+}  // namespace
+
+std::string_view to_string(device_state s) noexcept {
+  switch (s) {
+    case device_state::starting:
+      return "starting";
+    case device_state::ready:
+      return "ready";
+    case device_state::recovering:
+      return "recovering";
+    case device_state::closing:
+      return "closing";
+    case device_state::stopped:
+      return "stopped";
+  }
+  return "unknown";
+}
+
+device_supervisor::worker* device_supervisor::find(worker_id id) noexcept {
+  const auto at = std::find_if(workers_.begin(), workers_.end(), [id](const worker& w) { return w.id == id; });
+  return at == workers_.end() ? nullptr : &*at;
+}
+
+std::optional<std::int64_t> device_supervisor::next_tick() const noexcept {
+  std::int64_t next = std::min(launch_at_, close_due_);
+  for (const worker& w : workers_) next = std::min(next, w.due);
+  return next == never ? std::nullopt : std::optional(next);
+}
+
+device_supervisor::worker_id device_supervisor::launch(actions& out, std::int64_t now) {
+  workers_.push_back({.id = ++last_, .due = limits_.start.after(now)});
+  add(out, {kind::launch, last_});
+  return last_;
+}
+
+void device_supervisor::add(actions& out, action a) const {
+  a.state = state_;
+  out.push_back(std::move(a));
+}
+
+void device_supervisor::serve(actions& out, worker& w) {
+  serving_ = w.id;
+  if (state_ != device_state::closing) state_ = device_state::ready;
+  add(out, {kind::serve, w.id});
+}
+
+void device_supervisor::kill(actions& out, worker& w, std::int64_t now) {
+  w.killed = true;
+  w.due = limits_.stop.after(now);
+  add(out, {kind::kill_worker, w.id});
+}
+
+// It cannot go on, but is still there.
+void device_supervisor::fail(actions& out, worker& w, fault f, std::int64_t now) {
+  if (w.killed) return;
+  const bool serves = w.id == serving_;
+  if (serves && (state_ == device_state::starting || !limits_.restartable)) return give_up(out, std::move(f), now);
+  if (serves) {
+    fault_ = std::move(f);
+  } else {
+    come_back_later(now);
+    add(out, {kind::lost_standby, w.id, std::move(f.why)});
+  }
+  kill(out, w, now);
+}
+
+void device_supervisor::gone(actions& out, worker_id id, fault f, std::int64_t now) {
+  const worker* w = find(id);
+  if (w == nullptr) return;
+  const bool expected = w->stopping || w->killed;
+  std::erase_if(workers_, [id](const worker& o) { return o.id == id; });
+  add(out, {kind::forget_worker, id});
+  if (id != serving_) {  // stood by
+    if (!expected) {
+      come_back_later(now);
+      add(out, {kind::lost_standby, id, std::move(f.why)});
+    }
+  } else if (drained_) {
+    serving_ = 0;  // it had nothing left to do
+  } else if (state_ == device_state::starting || !limits_.restartable) {
+    give_up(out, fault_ ? std::move(*fault_) : std::move(f), now);
+  } else {
+    recover(out, fault_ ? std::move(*fault_) : std::move(f), now);
+  }
+  if (drained_ && workers_.empty()) finish(out);
+}
+
+// The worker that served is gone.
+void device_supervisor::recover(actions& out, fault f, std::int64_t now) {
+  fault_.reset();
+  serving_ = 0;
+  const bool tolerated = restarts_.admit(now);
+  if (closing_now_ || limits_.restarts == 0) return give_up(out, std::move(f), now);
+  if (!tolerated) {
+    error::details d = f.why.all();
+    d.text = "it had to be restarted more than " + (limits_.restarts == 1 ? "once" : cat(limits_.restarts, " times")) +
+             (limits_.window.unlimited() ? "" : " within " + lasting(limits_.window.nanoseconds)) +
+             ", at last because: " + f.why.text();
+    f.why = error(std::move(d));
+    return give_up(out, std::move(f), now);
+  }
+  if (state_ != device_state::closing) state_ = device_state::recovering;
+  add(out, {kind::sort_out, 0, std::move(f.why), f.how, f.seen_ns});
+  const auto next = std::find_if(workers_.begin(), workers_.end(),
+                                 [](const worker& w) { return w.ready && !w.stopping && !w.killed; });
+  if (next != workers_.end()) return serve(out, *next);
+  const auto coming =
+      std::find_if(workers_.begin(), workers_.end(), [](const worker& w) { return !w.stopping && !w.killed; });
+  if (coming != workers_.end()) {
+    serving_ = coming->id;
+  } else if (restarts_.recent() < 2) {
+    launch_at_ = never;
+    serving_ = launch(out, now);
+  } else {
+    // However often standbys have failed: somebody is to serve soon. The budget sees to it that this ends.
+    launch_at_ = never;
+    pause_ = 0;
+    come_back_later(now);
+  }
+}
+
+// Another worker is needed, but not at once: the last one came to nothing.
+void device_supervisor::come_back_later(std::int64_t now) noexcept {
+  if (launch_at_ != never) return;
+  pause_ = pause_ == 0 ? first_pause : std::min(2 * pause_, longest_pause);
+  launch_at_ = now + pause_;
+}
+
+// As many standbys as there should be, one after the other.
+void device_supervisor::fill_up(actions& out, std::int64_t now) {
+  if (state_ != device_state::ready || fault_ || launch_at_ != never) return;
+  const auto usable =
+      std::count_if(workers_.begin(), workers_.end(), [](const worker& w) { return !w.stopping && !w.killed; });
+  const bool one_is_coming = std::any_of(workers_.begin(), workers_.end(),
+                                         [](const worker& w) { return !w.ready && !w.stopping && !w.killed; });
+  if (!one_is_coming && usable < 1 + static_cast<std::ptrdiff_t>(limits_.standbys)) launch(out, now);
+}
+
+void device_supervisor::give_up(actions& out, fault f, std::int64_t now) {
+  const bool closing = state_ == device_state::closing;
+  serving_ = 0;
+  fault_.reset();
+  launch_at_ = close_due_ = never;
+  for (worker& w : workers_)
+    if (!w.killed) kill(out, w, now);
+  workers_.clear();  // whoever stops waits for their end
+  add(out, {kind::refuse_new, 0, closing ? closed() : stopped_because(f.why)});
+  add(out, {kind::answer_all, 0, f.why, f.how, f.seen_ns});
+  state_ = device_state::stopped;
+  add(out, {kind::tell_stopped, 0, std::move(f.why)});
+  ended_ = closing;
+}
+
+void device_supervisor::finish(actions& out) {
+  ended_ = true;
+  close_due_ = never;
+  add(out, {kind::answer_all, 0, closed()});
+  state_ = device_state::stopped;
+  add(out, {kind::tell_stopped});
+}
+
+void device_supervisor::stop_workers(actions& out, std::int64_t now) {
+  for (worker& w : workers_) {
+    if (w.stopping || w.killed) continue;
+    w.stopping = true;
+    w.due = limits_.stop.after(now);
+    add(out, {kind::stop_worker, w.id});
+  }
+  launch_at_ = never;
+}
+
+void device_supervisor::close(actions& out, bool at_once, std::int64_t now) {
+  if (ended_) return;
+  if (state_ == device_state::stopped) {  // it had given up
+    ended_ = true;
+    return;
+  }
+  if (state_ != device_state::closing) {
+    state_ = device_state::closing;
+    add(out, {kind::refuse_new, 0, closed()});
+  }
+  if (!at_once || closing_now_) return;
+  closing_now_ = true;
+  add(out, {kind::cancel_queued, 0, closed()});
+  if (!drained_) close_due_ = limits_.stop.after(now);
+}
+
+void device_supervisor::look_at_time(actions& out, std::int64_t now) {
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    worker& w = workers_[i];
+    if (w.due > now) continue;
+    const worker_id id = w.id;
+    if (!w.stopping && !w.killed) {
+      fault late{error(reaction::stopped, "device", "the worker did not become ready in time"), fault_kind::late, now};
+      fail(out, w, w.unable ? std::move(*w.unable) : std::move(late), now);
+      if (state_ == device_state::stopped) return;
+    } else if (!w.killed) {
+      kill(out, w, now);  // it was told to end and had nothing left to do: nothing is lost by ending it
+    } else {
+      std::erase_if(workers_, [id](const worker& o) { return o.id == id; });
+      add(out, {kind::forget_worker, id});
+      --i;
+      if (id != serving_) continue;
+      // It may still write to the memory of the device: no other worker can be let near it.
+      give_up(out,
+              {error(reaction::fatal, "device",
+                     "the worker cannot be ended: it is a thread that does not return, or a process the kernel holds"),
+               fault_kind::silent, now},
+              now);
+      ended_ = true;
+      return;
+    }
+  }
+  if (drained_ && workers_.empty() && !ended_) return finish(out);
+  if (close_due_ <= now)
+    return give_up(
+        out,
+        {error(reaction::context_lost, "device", "the device was closed at once, before this request was finished"),
+         fault_kind::overran, 0},
+        now);
+  if (launch_at_ > now) return;
+  launch_at_ = never;
+  if (drained_ || ended_) return;  // nobody is needed any more
+  const worker_id id = launch(out, now);
+  if (serving_ == 0) serving_ = id;
+}
+
+std::vector<device_supervisor::action> device_supervisor::on(event e, std::int64_t now) {
+  actions out;
+  worker* const w = find(e.worker);
+  const std::int64_t seen = e.seen_ns != 0 ? e.seen_ns : now;
+  switch (e.kind) {
+    case event_kind::opened:
+      serving_ = launch(out, now);
+      break;
+    case event_kind::worker_ready:
+      if (w == nullptr || w->ready || w->stopping || w->killed) break;
+      w->ready = true;
+      w->due = never;
+      pause_ = 0;
+      if (w->id == serving_ || serving_ == 0) serve(out, *w);
+      break;
+    case event_kind::cannot_serve:
+      // One that is just ending will tell so itself, which says more.
+      if (w == nullptr || w->stopping || w->killed) break;
+      w->unable = fault{std::move(*e.why), e.how, seen};
+      w->due = now + grace_of_the_unable;
+      break;
+    case event_kind::worker_failed:
+    case event_kind::misbehaved:
+      if (w != nullptr && state_ != device_state::stopped)
+        fail(out, *w, {std::move(*e.why), e.kind == event_kind::worker_failed ? fault_kind::gave_up : e.how, seen},
+             now);
+      break;
+    case event_kind::worker_exited:
+      gone(out, e.worker, {std::move(*e.why), fault_kind::ended, seen}, now);
+      break;
+    case event_kind::quiesced:
+      // Its end, when it comes, is nobody's any more.
+      if (w != nullptr && w->killed && w->id == serving_ && fault_) recover(out, fault(std::move(*fault_)), now);
+      break;
+    case event_kind::close_asked:
+    case event_kind::close_now_asked:
+      close(out, e.kind == event_kind::close_now_asked, now);
+      break;
+    case event_kind::reset_asked:
+      if (state_ != device_state::stopped || ended_) break;
+      state_ = device_state::recovering;
+      restarts_.forget();
+      pause_ = 0;
+      add(out, {kind::accept_new});
+      serving_ = launch(out, now);
+      break;
+    case event_kind::drained:
+      if (state_ != device_state::closing || drained_) break;
+      drained_ = true;
+      close_due_ = never;
+      stop_workers(out, now);
+      if (workers_.empty()) finish(out);
+      break;
+    case event_kind::tick:
+      look_at_time(out, now);
+      break;
+  }
+  fill_up(out, now);
+  return out;
+}
+
+}  // namespace troupe

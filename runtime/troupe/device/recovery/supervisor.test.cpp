@@ -1,0 +1,403 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <troupe/device/recovery/supervisor.hpp>
+
+namespace troupe {
+namespace {
+
+using event = device_supervisor::event_kind;
+using kind = device_supervisor::action_kind;
+using actions = std::vector<device_supervisor::action>;
+
+constexpr std::int64_t second = 1'000'000'000;
+
+const char* name(event e) {
+  const char* const names[] = {"opened",          "worker_ready", "worker_failed", "worker_exited",
+                               "quiesced",        "misbehaved",   "cannot_serve",  "close_asked",
+                               "close_now_asked", "reset_asked",  "drained",       "tick"};
+  return names[static_cast<int>(e)];
+}
+
+// A supervisor with a clock of its own: workers start within 30 s and stop within 5 s, and three restarts in 60 s are
+// borne.
+struct supervised {
+  explicit supervised(device_supervisor::limits l = {}) : s(l) {}
+  device_supervisor s;
+  std::int64_t now = 100 * second;
+  std::string story;
+
+  actions feed(event e, std::uint32_t worker = 0) {
+    story += std::string(" ") + name(e) + (worker != 0 ? std::to_string(worker) : "");
+    const bool has_cause = e == event::worker_failed || e == event::worker_exited || e == event::misbehaved;
+    return s.on({e, worker,
+                 has_cause ? std::optional(error(reaction::context_lost, "test", std::string("cause: ") + name(e)))
+                           : std::nullopt},
+                now);
+  }
+  // "launch1,serve1": what comes out.
+  std::string on(event e, std::uint32_t worker = 0) {
+    std::string out;
+    for (const auto& a : feed(e, worker)) out += (out.empty() ? "" : ",") + text(a);
+    return out;
+  }
+  std::string later(std::int64_t ns) {
+    now += ns;
+    return on(event::tick);
+  }
+  static std::string text(const device_supervisor::action& a) {
+    const char* const names[] = {"launch",        "serve",        "refuse_new",  "accept_new",
+                                 "cancel_queued", "stop_worker",  "kill_worker", "forget_worker",
+                                 "sort_out",      "lost_standby", "answer_all",  "tell_stopped"};
+    std::string out = names[static_cast<int>(a.kind)];
+    if (a.worker != 0) out += std::to_string(a.worker);
+    if (a.kind == kind::tell_stopped) out += a.why ? "(error)" : "(fine)";
+    return out;
+  }
+  // Served by worker 1; worker 2 stands by.
+  static supervised ready(device_supervisor::limits l = {}) {
+    supervised d(l);
+    d.on(event::opened);
+    d.on(event::worker_ready, 1);
+    if (l.standbys != 0) d.on(event::worker_ready, 2);
+    return d;
+  }
+};
+
+TEST(device_supervisor, an_ordinary_life) {
+  supervised d;
+  EXPECT_EQ(d.on(event::opened), "launch1");
+  EXPECT_EQ(d.s.state(), device_state::starting);
+  EXPECT_EQ(d.s.next_tick(), 130 * second);
+  EXPECT_EQ(d.on(event::worker_ready, 1), "serve1,launch2") << "the standby comes when the first one serves";
+  EXPECT_EQ(d.s.state(), device_state::ready);
+  EXPECT_EQ(d.on(event::worker_ready, 2), "");
+  EXPECT_EQ(d.s.next_tick(), std::nullopt);
+  EXPECT_EQ(d.on(event::drained), "") << "only a device that closes cares";
+  EXPECT_EQ(d.on(event::close_asked), "refuse_new");
+  EXPECT_EQ(d.s.state(), device_state::closing);
+  EXPECT_EQ(d.on(event::drained), "stop_worker1,stop_worker2");
+  EXPECT_EQ(d.s.next_tick(), 105 * second);
+  EXPECT_EQ(d.on(event::worker_exited, 2), "forget_worker2");
+  EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1,answer_all,tell_stopped(fine)");
+  EXPECT_EQ(d.s.state(), device_state::stopped);
+  EXPECT_EQ(d.s.next_tick(), std::nullopt);
+}
+
+TEST(device_supervisor, a_standby_takes_over_and_another_one_is_made) {
+  auto d = supervised::ready();
+  const auto out = d.feed(event::worker_exited, 1);
+  ASSERT_EQ(out.size(), 4u);
+  EXPECT_EQ(out[0].kind, kind::forget_worker);
+  EXPECT_EQ(out[1].kind, kind::sort_out);
+  EXPECT_NE(out[1].why->text().find("cause: worker_exited"), std::string::npos);
+  EXPECT_EQ(supervised::text(out[2]), "serve2");
+  EXPECT_EQ(supervised::text(out[3]), "launch3");
+  EXPECT_EQ(d.s.state(), device_state::ready);
+}
+
+TEST(device_supervisor, one_that_misbehaves_is_dead_before_another_serves) {
+  auto d = supervised::ready();
+  EXPECT_EQ(d.on(event::misbehaved, 1), "kill_worker1");
+  EXPECT_EQ(d.on(event::misbehaved, 1), "") << "once is enough";
+  const auto out = d.feed(event::worker_exited, 1);
+  ASSERT_GE(out.size(), 3u);
+  EXPECT_NE(out[1].why->text().find("cause: misbehaved"), std::string::npos) << "what came first is the cause";
+  EXPECT_EQ(supervised::text(out[2]), "serve2");
+}
+
+TEST(device_supervisor, without_a_standby_a_new_one_is_made_at_once_and_later_ones_after_a_pause) {
+  auto d = supervised::ready({.standbys = 0});
+  EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1,sort_out,launch2");
+  EXPECT_EQ(d.s.state(), device_state::recovering);
+  EXPECT_EQ(d.on(event::worker_ready, 2), "serve2");
+  EXPECT_EQ(d.on(event::worker_exited, 2), "forget_worker2,sort_out");
+  EXPECT_EQ(d.s.next_tick(), d.now + second / 10);
+  EXPECT_EQ(d.later(second / 10 - 1), "");
+  EXPECT_EQ(d.later(1), "launch3");
+  EXPECT_EQ(d.on(event::worker_exited, 3), "forget_worker3,sort_out") << "it never got as far as serving";
+  EXPECT_EQ(d.later(second / 10), "launch4") << "somebody is to serve soon; the budget ends it";
+  EXPECT_EQ(d.on(event::worker_ready, 4), "serve4");
+}
+
+TEST(device_supervisor, a_standby_that_is_still_coming_serves_when_it_is_ready) {
+  supervised d;
+  d.on(event::opened);
+  d.on(event::worker_ready, 1);
+  EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1,sort_out");
+  EXPECT_EQ(d.s.state(), device_state::recovering);
+  EXPECT_EQ(d.on(event::worker_ready, 2), "serve2,launch3");
+}
+
+TEST(device_supervisor, a_budget_of_one_restart_is_told_in_the_singular) {
+  auto d = supervised::ready({.restarts = 1});
+  d.on(event::worker_exited, 1);
+  d.on(event::worker_ready, d.s.serving() + 1);
+  const auto out = d.feed(event::worker_exited, d.s.serving());
+  ASSERT_EQ(d.s.state(), device_state::stopped);
+  const std::string& text = out[2].why->text();
+  EXPECT_NE(text.find("restarted more than once within 60 s"), std::string::npos) << text;
+}
+
+TEST(device_supervisor, too_many_faults_in_a_while_stop_it_and_a_reset_begins_anew) {
+  auto d = supervised::ready();
+  std::uint32_t serving = 1;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(d.on(event::worker_exited, serving).substr(0, 14), "forget_worker" + std::to_string(serving));
+    serving = d.s.serving();
+    d.on(event::worker_ready, serving + 1);
+  }
+  const auto out = d.feed(event::worker_exited, serving);
+  EXPECT_EQ(d.s.state(), device_state::stopped);
+  ASSERT_EQ(out.size(), 5u);
+  EXPECT_EQ(out[1].kind, kind::kill_worker) << "the standby";
+  EXPECT_EQ(out[2].kind, kind::refuse_new);
+  EXPECT_EQ(out[2].why->reaction(), reaction::stopped);
+  EXPECT_NE(out[2].why->text().find("more than 3 times within 60 s"), std::string::npos) << out[2].why->text();
+  EXPECT_NE(out[2].why->text().find("reset()"), std::string::npos);
+  EXPECT_EQ(out[3].why->reaction(), reaction::context_lost);
+  EXPECT_EQ(d.on(event::worker_exited, serving + 1), "");
+  const std::string next = std::to_string(serving + 2);
+  EXPECT_EQ(d.on(event::reset_asked), "accept_new,launch" + next);
+  EXPECT_EQ(d.on(event::reset_asked), "");
+  EXPECT_EQ(d.s.state(), device_state::recovering);
+  EXPECT_EQ(d.on(event::worker_ready, serving + 2).substr(0, 5 + next.size()), "serve" + next);
+}
+
+TEST(device_supervisor, faults_that_lie_far_apart_are_borne_for_ever) {
+  auto d = supervised::ready();
+  for (int i = 0; i < 50; ++i) {
+    d.now += 21 * second;
+    d.on(event::worker_exited, d.s.serving());
+    EXPECT_EQ(d.s.state(), device_state::ready);
+    d.on(event::worker_ready, d.s.serving() + 1);
+  }
+}
+
+TEST(device_supervisor, a_standby_that_dies_costs_nothing_but_is_replaced_ever_more_slowly) {
+  auto d = supervised::ready();
+  EXPECT_EQ(d.on(event::worker_exited, 2), "forget_worker2,lost_standby2");
+  EXPECT_EQ(d.s.state(), device_state::ready);
+  EXPECT_EQ(d.later(second / 10), "launch3");
+  EXPECT_EQ(d.on(event::worker_exited, 3), "forget_worker3,lost_standby3");
+  EXPECT_EQ(d.later(second / 10), "");
+  EXPECT_EQ(d.later(second / 10), "launch4");
+  EXPECT_EQ(d.later(30 * second), "lost_standby4,kill_worker4") << "not ready in time";
+  EXPECT_EQ(d.on(event::worker_exited, 4), "forget_worker4");
+}
+
+TEST(device_supervisor, failed_standbys_do_not_keep_it_waiting_for_one_that_serves) {
+  auto d = supervised::ready({.restarts = 10, .window = time_span::of_seconds(3600)});
+  EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1,sort_out,serve2,launch3");
+  for (std::uint32_t standby = 3; standby < 9; ++standby) {
+    d.on(event::worker_exited, standby);
+    EXPECT_EQ(d.later(11 * second), "launch" + std::to_string(standby + 1));
+  }
+  d.on(event::worker_exited, 9);  // the next one is far off
+  d.on(event::worker_exited, 2);
+  EXPECT_EQ(d.s.state(), device_state::recovering);
+  ASSERT_TRUE(d.s.next_tick());
+  EXPECT_LE(*d.s.next_tick() - d.now, second / 10);
+}
+
+TEST(device_supervisor, the_first_worker_must_come_to_serve) {
+  for (const event how : {event::worker_failed, event::worker_exited}) {
+    supervised d;
+    d.on(event::opened);
+    const auto out = d.on(how, 1);
+    EXPECT_NE(out.find("refuse_new,answer_all,tell_stopped(error)"), std::string::npos) << out;
+    EXPECT_EQ(d.s.state(), device_state::stopped);
+  }
+  supervised d;
+  d.on(event::opened);
+  EXPECT_EQ(d.later(29 * second), "");
+  EXPECT_EQ(d.later(second), "kill_worker1,refuse_new,answer_all,tell_stopped(error)");
+  EXPECT_EQ(d.on(event::worker_ready, 1), "") << "too late";
+  EXPECT_EQ(d.on(event::worker_exited, 1), "");
+  EXPECT_EQ(d.on(event::reset_asked), "accept_new,launch2");
+}
+
+TEST(device_supervisor, nobody_waits_for_the_end_of_a_failed_worker_that_is_quiesced) {
+  auto d = supervised::ready();
+  EXPECT_EQ(d.on(event::quiesced, 1), "") << "it has not failed";
+  EXPECT_EQ(d.on(event::worker_failed, 1), "kill_worker1");
+  EXPECT_EQ(d.on(event::quiesced, 2), "") << "that is another one";
+  EXPECT_EQ(d.on(event::quiesced, 1), "sort_out,serve2,launch3");
+  EXPECT_EQ(d.s.state(), device_state::ready);
+  EXPECT_EQ(d.on(event::quiesced, 1), "") << "it does not serve any more";
+  EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1");
+  EXPECT_EQ(d.s.state(), device_state::ready);
+}
+
+TEST(device_supervisor, a_quiesced_worker_that_never_goes_away_is_forgotten) {
+  auto d = supervised::ready();
+  d.on(event::worker_failed, 1);
+  d.on(event::quiesced, 1);
+  d.on(event::worker_ready, 3);
+  EXPECT_EQ(d.later(4 * second), "");
+  EXPECT_EQ(d.later(second), "forget_worker1");
+  EXPECT_EQ(d.s.state(), device_state::ready);
+}
+
+TEST(device_supervisor, one_that_cannot_be_replaced_stops_at_the_first_fault) {
+  auto d = supervised::ready({.standbys = 0, .restartable = false});
+  EXPECT_EQ(d.on(event::misbehaved, 1), "kill_worker1,refuse_new,answer_all,tell_stopped(error)");
+}
+
+TEST(device_supervisor, a_killed_worker_that_does_not_go_away_stops_the_device) {
+  auto d = supervised::ready();
+  d.on(event::misbehaved, 1);
+  EXPECT_EQ(d.later(4 * second), "");
+  EXPECT_EQ(d.later(second), "forget_worker1,kill_worker2,refuse_new,answer_all,tell_stopped(error)");
+}
+
+TEST(device_supervisor, an_orderly_close_has_no_deadline_while_work_is_queued_even_through_faults) {
+  auto d = supervised::ready();
+  d.on(event::close_asked);
+  EXPECT_EQ(d.later(3600 * second), "");
+  EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1,sort_out,serve2") << "what is queued is served";
+  EXPECT_EQ(d.s.state(), device_state::closing);
+  EXPECT_EQ(d.on(event::drained), "stop_worker2");
+  EXPECT_EQ(d.on(event::worker_exited, 2), "forget_worker2,answer_all,tell_stopped(fine)");
+}
+
+TEST(device_supervisor, a_worker_that_does_not_end_when_asked_is_killed_and_nothing_is_lost) {
+  auto d = supervised::ready({.standbys = 0});
+  d.on(event::close_asked);
+  d.on(event::drained);
+  EXPECT_EQ(d.later(5 * second), "kill_worker1");
+  EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1,answer_all,tell_stopped(fine)");
+}
+
+TEST(device_supervisor, close_now_cancels_and_ends_what_runs_too_long) {
+  auto d = supervised::ready({.standbys = 0});
+  EXPECT_EQ(d.on(event::close_now_asked), "refuse_new,cancel_queued");
+  d.now += 3 * second;
+  EXPECT_EQ(d.on(event::close_now_asked), "") << "asking again does not give it more time";
+  EXPECT_EQ(d.on(event::close_asked), "");
+  EXPECT_EQ(d.later(2 * second), "kill_worker1,refuse_new,answer_all,tell_stopped(error)");
+}
+
+TEST(device_supervisor, one_that_has_given_up_can_be_closed) {
+  supervised d;
+  d.on(event::opened);
+  d.on(event::worker_exited, 1);
+  EXPECT_EQ(d.on(event::close_asked), "");
+  EXPECT_EQ(d.on(event::reset_asked), "") << "too late";
+  EXPECT_EQ(d.on(event::close_asked), "");
+}
+
+// Every sequence of events up to a length, and time-outs after each: what must hold whatever happens.
+class every_story {
+ public:
+  every_story(int depth, device_supervisor::limits l) {
+    supervised d(l);
+    facts f;
+    check(d, d.feed(event::opened), event::opened, device_state::starting, f);
+    walk(d, depth, f);
+  }
+  int stories = 0;
+
+ private:
+  struct facts {
+    std::set<std::uint32_t> alive;
+    std::uint32_t serving = 0;
+    bool refusing = false, ended = false;
+  };
+
+  void walk(const supervised& from, int depth, const facts& f) {
+    ++stories;
+    if (depth == 0 || testing::Test::HasFatalFailure()) return;
+    const auto go = [&](event e, std::uint32_t worker, std::int64_t pass) {
+      if (testing::Test::HasFailure()) return;
+      supervised d = from;
+      d.now += pass;
+      facts g = f;
+      check(d, d.feed(e, worker), e, from.s.state(), g);
+      walk(d, depth - 1, g);
+    };
+    for (const std::uint32_t w : f.alive)
+      for (const event e : {event::worker_ready, event::worker_failed, event::worker_exited, event::misbehaved})
+        go(e, w, 0);
+    for (const event e : {event::close_asked, event::close_now_asked, event::reset_asked, event::drained}) go(e, 0, 0);
+    for (const std::int64_t pass : {second / 10, 6 * second, 31 * second}) go(event::tick, 0, pass);
+  }
+
+  static void check(const supervised& d, const actions& out, event e, device_state before, facts& f) {
+    SCOPED_TRACE(d.story);
+    int answered = 0, stopped_told = 0;
+    for (const auto& a : out) {
+      SCOPED_TRACE(supervised::text(a));
+      EXPECT_TRUE(!f.ended || a.kind == kind::forget_worker) << "it has ended";
+      switch (a.kind) {
+        case kind::launch:
+          EXPECT_TRUE(f.alive.insert(a.worker).second);
+          break;
+        case kind::serve:
+          EXPECT_TRUE(f.alive.contains(a.worker));
+          EXPECT_TRUE(f.serving == 0) << "two serve";
+          f.serving = a.worker;
+          break;
+        case kind::refuse_new:
+          EXPECT_TRUE(a.why && a.why->reaction() == reaction::stopped);
+          f.refusing = true;
+          break;
+        case kind::accept_new:
+          EXPECT_EQ(e, event::reset_asked);
+          f.refusing = false;
+          break;
+        case kind::cancel_queued:
+          EXPECT_TRUE(f.refusing);
+          break;
+        case kind::stop_worker:
+        case kind::kill_worker:
+          EXPECT_TRUE(f.alive.contains(a.worker));
+          break;
+        case kind::forget_worker:
+          EXPECT_EQ(f.alive.erase(a.worker), 1u);
+          if (f.serving == a.worker) f.serving = 0;
+          break;
+        case kind::sort_out:
+          EXPECT_EQ(f.serving, 0u) << "the one that served may still be writing";
+          EXPECT_TRUE(a.why);
+          break;
+        case kind::lost_standby:
+          EXPECT_TRUE(a.why);
+          EXPECT_NE(f.serving, a.worker);
+          break;
+        case kind::answer_all:
+          EXPECT_TRUE(f.refusing && a.why);
+          ++answered;
+          break;
+        case kind::tell_stopped:
+          ++stopped_told;
+          f.serving = 0;
+          f.alive.clear();
+          f.ended = before == device_state::closing;
+          break;
+      }
+    }
+    const bool stopped = d.s.state() == device_state::stopped;
+    EXPECT_EQ(answered, stopped && before != device_state::stopped) << "everything is answered exactly then";
+    EXPECT_EQ(stopped_told, answered);
+    EXPECT_TRUE(f.refusing == (d.s.state() >= device_state::closing));
+    EXPECT_TRUE(!f.ended || stopped);
+    EXPECT_TRUE(d.s.state() != device_state::ready || f.serving != 0) << "ready means that somebody serves";
+    const bool hope = d.s.next_tick() || !f.alive.empty();
+    EXPECT_TRUE(hope || stopped) << "nothing is left that could go on";
+  }
+};
+
+TEST(device_supervisor, every_story_of_five_events_keeps_the_rules) {
+  EXPECT_GT(every_story(5, {}).stories, 100'000);
+  EXPECT_GT(every_story(5, {.standbys = 0, .restarts = 1}).stories, 50'000);
+  EXPECT_GT(every_story(4, {.standbys = 2, .restarts = 0}).stories, 5'000);
+  EXPECT_GT(every_story(4, {.standbys = 0, .restartable = false}).stories, 5'000);
+}
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Memory that only the worker that serves has: see docs/managed-memory.md.
+#include <troupe/device/completion/completion.hpp>
+#include <troupe/device/sharing/memory_exchange.hpp>
+#include <troupe/device/workers/worker_pool.hpp>
+
+namespace troupe {
+namespace {
+
+// Pages of the worker's own, and none where the application has put something.
+bool can_be_managed(std::uint64_t address, std::uint64_t bytes, const protocol::worker_settings& s) {
+  return address % 4096 == 0 && address + bytes >= bytes &&
+         (address + bytes <= s.reserve_begin || address >= s.reserve_begin + s.reserve_bytes);
+}
+
+// Lets go of it in the worker, if that one still lives.
+class held_by_worker {
+ public:
+  held_by_worker(std::shared_ptr<allocation_client> worker, std::uint64_t address) noexcept
+      : worker_(std::move(worker)), address_(address) {}
+  ~held_by_worker() { worker_->release_managed(address_); }
+  held_by_worker(const held_by_worker&) = delete;
+
+ private:
+  const std::shared_ptr<allocation_client> worker_;
+  const std::uint64_t address_;
+};
+
+}  // namespace
+
+// A worker that is replaced meanwhile has made it in vain: then it is of an earlier generation, and gone.
+result<memory_range> memory_exchange::make_managed(std::uint64_t bytes, const memory_quota& quota) {
+  const std::int64_t deadline = loop_.deadline_after(options_.start_timeout);
+  std::uint64_t seen = workers_.changes();
+  while (loop_.now() < deadline) {
+    if (admission_.refusing()) return admission_.refusal();
+    serving_worker::worker_id serving = 0;
+    std::uint64_t generation = 0;
+    {
+      const completion::lock guard(completion_);
+      if (!worker_.over()) serving = worker_.id();
+      generation = memory_.generation();
+    }
+    std::shared_ptr<allocation_client> maker;
+    {
+      const auto guard = workers_.lock();
+      if (worker_link* const link = workers_.find(serving); link != nullptr) maker = link->maker();
+    }
+    if (maker) {
+      const auto made = maker->make_managed(bytes, deadline);
+      if (made && !can_be_managed(*made, bytes, workers_.greeting().settings)) {
+        completion_.violated("the address of managed memory");
+        return error(reaction::context_lost, "memory", "alloc_managed: the worker has no memory where it says");
+      }
+      if (made) return memory_.manage(*made, bytes, generation, quota, std::make_shared<held_by_worker>(maker, *made));
+      if (made.error().reaction() != reaction::context_lost) return made.error();
+    }
+    workers_.wait_for_change(seen, deadline);
+  }
+  return error(reaction::retry_later, "memory", "alloc_managed: no worker served in time to make the memory");
+}
+
+}  // namespace troupe

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/device/device_loop.hpp>
+#include <troupe/device/mailbox/admission.hpp>
+#include <troupe/device/options.hpp>
+#include <troupe/device/shared_memory.hpp>
+#include <troupe/device/workers/serving_worker.hpp>
+#include <troupe/memory/device_memory.hpp>
+#include <troupe/request/extent.hpp>
+
+namespace troupe {
+
+class completion;
+class shared_segments;
+class worker_pool;
+
+/// Memory of a device that others use too, or have made. Any thread.
+class memory_exchange {
+ public:
+  memory_exchange(const device_options& options, const device_loop& loop, device_memory& memory,
+                  const shared_segments& segments, worker_pool& workers, const serving_worker& worker,
+                  completion& answers, const admission& takes, bool gpu) noexcept;
+
+  result<shared_memory> export_memory(const memory_range& r) const;
+  result<memory_range> import_memory(shared_memory from, std::size_t element_bytes, std::size_t alignment);
+  result<memory_range> adopt_memory(std::byte* data, extent bytes, std::size_t alignment,
+                                    std::shared_ptr<const void> keep);
+  result<addressed_memory> address_of(const memory_range& r) const;
+  /// What the buffer lies in, and where in that; `what` begins the texts of errors.
+  result<std::pair<std::shared_ptr<const memory_file>, std::uint64_t>> file_of(const memory_range& r,
+                                                                               const char* what) const;
+
+  /// Memory that only the worker that serves has; waits for one, if need be. See docs/managed-memory.md.
+  result<memory_range> make_managed(std::uint64_t bytes, const memory_quota& quota);
+
+ private:
+  result<void> check_import(const shared_memory& from) const;
+  result<void> try_to_open(const shared_memory& from);
+
+  const device_options& options_;
+  const device_loop& loop_;
+  device_memory& memory_;
+  const shared_segments& segments_;
+  worker_pool& workers_;
+  const serving_worker& worker_;
+  completion& completion_;
+  const admission& admission_;
+  const bool gpu_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// Copies between two devices: a request of each, which meet in memory that both their workers see.
+#include <algorithm>
+#include <troupe/base/try.hpp>
+#include <troupe/device/completion/on_answer.hpp>
+#include <troupe/device/mailbox/request_mailbox.hpp>
+#include <troupe/device/mailbox/request_scope.hpp>
+#include <troupe/device/sharing/duplicate.hpp>
+#include <troupe/device/sharing/memory_exchange.hpp>
+#include <troupe/device/sharing/peer_copies.hpp>
+#include <troupe/device/waiting/reactor.hpp>
+#include <troupe/device/workers/hardware.hpp>
+#include <troupe/device/workers/hardware_view.hpp>
+#include <troupe/device/workers/shared_segments.hpp>
+#include <troupe/device/workers/worker_pool.hpp>
+#include <troupe/memory/buffer.hpp>
+#include <troupe/memory/requests.hpp>
+
+namespace troupe {
+namespace {
+
+error no_retries() {
+  return error(reaction::unsupported, "memory",
+               "copy between devices: retries is not 0; a copy whose worker dies cannot run again alone, as the other "
+               "device goes on: copy again when it is answered context_lost");
+}
+
+error nothing_known(const std::string& name) {
+  return error(reaction::retry_later, "device",
+               "peer: of " + name + " nothing is known before a worker was ready; await started() first");
+}
+
+}  // namespace
+
+peer_copies::peer_copies(const device_options& options, const device_loop& loop, device_memory& memory,
+                         shared_segments& segments, worker_pool& workers, memory_exchange& exchange,
+                         request_mailbox& mailbox, hardware_view& hardware, reactor& waiting,
+                         const staging_sizes& staging, bool gpu) noexcept
+    : options_(options),
+      loop_(loop),
+      memory_(memory),
+      segments_(segments),
+      workers_(workers),
+      exchange_(exchange),
+      mailbox_(mailbox),
+      hardware_(hardware),
+      waiting_(waiting),
+      staging_(staging),
+      gpu_(gpu) {}
+
+std::shared_ptr<peer_channel> peer_copies::channel_from(const std::shared_ptr<peer_copies>& source) {
+  const std::scoped_lock guard(lock_);
+  std::erase_if(channels_, [](const auto& p) { return p->source_is_gone(); });
+  const auto at = std::find_if(channels_.begin(), channels_.end(), [&](const auto& p) { return p->is_from(source); });
+  if (at != channels_.end()) return *at;
+  auto made = std::make_shared<peer_channel>(source, source->options_.name.str());
+  const auto seen = this->seen(*source);
+  const bool alike = gpu_ == source->gpu_ && options_.engine == source->options_.engine;
+  if (!alike || !options_.peer_access || !source->options_.peer_access || (seen && !seen->access))
+    made->goes_through_host();
+  channels_.push_back(made);
+  source->segments_.seen_through(made);
+  return made;
+}
+
+// Where the workers see it. What they cannot open would end them, so it is tried before.
+result<block_ref> peer_copies::show(peer_channel& through, const std::shared_ptr<const memory_file>& file) {
+  if (auto there = through.seen(file)) return there;
+  auto fd = TROUPE_TRY(duplicate(file->fd(), "copy between devices: dup"));
+  if (gpu_)
+    TROUPE_TRY(workers_.ask_one(
+        [&](allocation_client& m, std::int64_t deadline) { return m.try_to_open(fd, file->size(), deadline); }));
+  auto made = memory_.attach(memory_kind::device, file->size(), std::move(fd), true);
+  if (made) through.now_seen(file, *made);
+  return made;
+}
+
+void peer_copies::copy(const std::shared_ptr<peer_copies>& from, const memory_range& to, const memory_range& source,
+                       const call_options& options, const std::shared_ptr<request_scope>& scope,
+                       ref<peer_answer> answer) {
+  const auto through = channel_from(from);
+  std::optional<error> trouble;
+  block_ref mapped;
+  std::uint64_t address = 0;
+  if (!source.owner)
+    trouble = error(reaction::caller_bug, "memory",
+                    "copy between devices: the source is an empty buffer (never allocated, or moved from)");
+  else if (source.owner->address == 0)
+    trouble = detail::why_stale(source);
+  else if (options.retries != 0)
+    trouble = no_retries();
+  if (!trouble && !through->is_staged()) {
+    if (const auto found = from->exchange_.file_of(source, "copy between devices"); !found) {
+      trouble = found.error();
+      // Memory that was adopted has no descriptor, but its own worker can read it.
+      if (trouble->reaction() == reaction::unsupported) trouble.reset();
+    } else if (auto there = show(*through, found->first)) {
+      address = (*there)->address + found->second;
+      mapped = std::move(*there);
+    } else if (there.error().reaction() == reaction::stopped) {
+      trouble = there.error();
+    } else if (there.error().reaction() != reaction::retry_later) {  // then only this copy goes through host memory
+      through->goes_through_host();
+    }
+  }
+  const bool direct = mapped.get() != nullptr;
+  const staging_plan plan = direct ? staging_plan{source.bytes, source.bytes, 1}
+                                   : staging_plan::for_bytes(std::max<std::uint64_t>(source.bytes, 1), staging_);
+  std::shared_ptr<peer_copy> copy;
+  if (!trouble) {
+    const auto at = through->take(from->memory_, memory_, direct ? sizeof(staging_header) : plan.block_bytes());
+    if (at)
+      copy = std::make_shared<peer_copy>(through, *at, plan, source.owner, std::move(mapped));
+    else
+      trouble = at.error();
+  }
+  const meeting at = copy ? copy->at() : meeting();
+  if (direct)
+    send_halves(*from,
+                memory::peer_show{.source = in<std::byte>(source), .bytes = source.bytes, .meeting = at.at_source},
+                memory::peer_take{
+                    .target = out<std::byte>(to), .bytes = source.bytes, .from = address, .meeting = at.at_target},
+                copy, trouble, options, scope, std::move(answer));
+  else
+    send_halves(*from,
+                memory::peer_send{.source = in<std::byte>(source),
+                                  .bytes = source.bytes,
+                                  .meeting = at.at_source,
+                                  .chunk_bytes = plan.chunk_bytes,
+                                  .chunks = plan.chunks},
+                memory::peer_receive{.target = out<std::byte>(to),
+                                     .bytes = source.bytes,
+                                     .meeting = at.at_target,
+                                     .chunk_bytes = plan.chunk_bytes,
+                                     .chunks = plan.chunks},
+                copy, trouble, options, scope, std::move(answer));
+}
+
+// The source's half first: when it is refused, nobody would come to the other one.
+template <class Give, class Take>
+void peer_copies::send_halves(peer_copies& from, const Give& give, const Take& take,
+                              const std::shared_ptr<peer_copy>& copy, const std::optional<error>& trouble,
+                              const call_options& options, const std::shared_ptr<request_scope>& scope,
+                              ref<peer_answer> answer) {
+  checker taking(take, &memory_, memory_.generation());
+  if (take.bytes < 1 && trouble) taking.fail(*trouble);  // which has no size
+  take.check(taking);
+  if (trouble) taking.fail(*trouble);
+  auto given = detail::new_answer(answer->source.core), taken = detail::new_answer(answer->link.core);
+  const bool asks_source = !taking.finish();
+  if (asks_source) {
+    // Whoever waits for room does so before the order is fixed, and everybody in the same sequence.
+    const auto wait_for_room = [&](peer_copies& device) {
+      const std::int64_t end = scope != nullptr ? scope->deadline_ns() : no_deadline;
+      return device.mailbox_.take_slot(options, std::min(device.loop_.deadline_after(options.timeout), end),
+                                       scope.get());
+    };
+    const bool ours_first = std::less<>()(this, &from);
+    std::uint32_t ours = ours_first ? wait_for_room(*this) : ledger::none;
+    const std::uint32_t theirs = wait_for_room(from);
+    if (!ours_first) ours = wait_for_room(*this);
+    const reactor::answering later(waiting_);  // nobody else's code runs under the locks
+    // Each half waits for the other, and for what is before it in its own mailbox. Two copies that share a device get
+    // their places there one after the other, as both hold its lock meanwhile; so all mailboxes have all copies in the
+    // order in which they held their locks, and the first one that is not done waits for nothing that waits for it.
+    const std::scoped_lock guard(order_, from.order_);
+    checker giving(give, &from.memory_, from.memory_.generation());
+    give.check(giving);
+    if (ours == ledger::none) giving.fail(mailbox_.why_no_slot(scope.get()));
+    const request_mailbox::peer_half source{copy, true, theirs}, target{copy, false, ours};
+    const accepted sent = from.mailbox_.submit(detail::info_of<Give>, &give, giving, given.get(), &answer->source,
+                                               options, {}, {}, &source);
+    if (!sent) taking.fail(sent.error());
+    mailbox_.submit(detail::info_of<Take>, &take, taking, taken.get(), &answer->link, options, scope, {}, &target);
+  } else {
+    mailbox_.submit(detail::info_of<Take>, &take, taking, taken.get(), &answer->link, options, scope);
+  }
+  if (copy && asks_source)  // an answer that never comes would never let go of what waits for it
+    detail::when_answered(given, [copy](const result<void>& how) {
+      if (!how) copy->source_failed(how.error());
+    });
+  detail::when_answered(
+      taken, [copy, answer, bytes = static_cast<std::uint64_t>(take.bytes.value())](const result<void>& how) {
+        if (how)
+          copy->through().count(bytes);
+        else if (copy)
+          copy->break_off();
+        answer->complete(how);
+      });
+}
+
+result<peer_info> peer_copies::seen(peer_copies& other) {
+  const bool allowed = options_.peer_access && other.options_.peer_access;
+  if (!gpu_ && !other.gpu_)
+    return peer_info{.access = allowed, .link = peer_link::memory, .native_atomics = true, .performance_rank = 0};
+  if (gpu_ != other.gpu_ || options_.engine != other.options_.engine) return peer_info{.link = peer_link::none};
+  const device_hardware here = hardware_.hardware(), there = other.hardware_.hardware();
+  if (here.pci.empty()) return nothing_known(options_.name.str());
+  if (there.pci.empty()) return nothing_known(other.options_.name.str());
+  if (here.pci == there.pci)
+    return peer_info{.access = allowed, .link = peer_link::same_device, .native_atomics = true, .performance_rank = 0};
+  const auto at = std::find_if(here.peers.begin(), here.peers.end(), [&](const auto& p) { return p.pci == there.pci; });
+  if (at == here.peers.end()) return peer_info{.link = link_between(here.pci, there.pci)};
+  peer_info out = at->seen;
+  out.access &= allowed;
+  return out;
+}
+
+result<void> peer_copies::enable(const std::shared_ptr<peer_copies>& other) {
+  if (other.get() == this) return {};
+  const auto through = channel_from(other);
+  const auto refused = [&](const std::string& why) {
+    return error(reaction::unsupported, "device",
+                 "peer: " + options_.name.str() + " has no access to the memory of " + other->options_.name.str() +
+                     why + "; copy_from works all the same, through host memory");
+  };
+  if (through->is_staged()) return refused("");
+  for (const auto& file : other->segments_.own_files())
+    if (auto there = show(*through, file); !there) {
+      if (there.error().reaction() == reaction::retry_later || there.error().reaction() == reaction::stopped)
+        return there.error();
+      through->goes_through_host();
+      return refused(" (" + there.error().text() + ")");
+    }
+  return {};
+}
+
+std::vector<peer_statistics> peer_copies::statistics() {
+  std::vector<peer_statistics> out;
+  const std::scoped_lock guard(lock_);
+  for (const auto& p : channels_)
+    if (!p->source_is_gone()) out.push_back(p->statistics());
+  return out;
+}
+
+std::uint64_t peer_copies::trim() {
+  const std::scoped_lock guard(lock_);
+  std::uint64_t freed = 0;
+  for (const auto& p : channels_) freed += p->trim();
+  return freed;
+}
+
+}  // namespace troupe

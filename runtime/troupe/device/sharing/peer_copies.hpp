@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <troupe/device/device_loop.hpp>
+#include <troupe/device/options.hpp>
+#include <troupe/device/peers.hpp>
+#include <troupe/device/sharing/peer_channel.hpp>
+#include <vector>
+
+namespace troupe {
+
+class hardware_view;
+class memory_exchange;
+class reactor;
+class request_mailbox;
+class request_scope;
+class shared_segments;
+class worker_pool;
+
+/// Copies between two devices: a request of each, which meet in memory that both their workers see. Kept by the target;
+/// the source's is used by it.
+class peer_copies {
+ public:
+  peer_copies(const device_options& options, const device_loop& loop, device_memory& memory, shared_segments& segments,
+              worker_pool& workers, memory_exchange& exchange, request_mailbox& mailbox, hardware_view& hardware,
+              reactor& waiting, const staging_sizes& staging, bool gpu) noexcept;
+
+  /// Sends both halves of a copy from another device to this one. `answer` is answered in every case; it and `source`
+  /// keep both devices alive.
+  void copy(const std::shared_ptr<peer_copies>& source, const memory_range& to, const memory_range& from,
+            const call_options& options, const std::shared_ptr<request_scope>& scope, ref<peer_answer> answer);
+  /// How this device sees the other.
+  result<peer_info> seen(peer_copies& other);
+  result<void> enable(const std::shared_ptr<peer_copies>& other);
+  std::vector<peer_statistics> statistics();
+  std::uint64_t trim();
+
+ private:
+  std::shared_ptr<peer_channel> channel_from(const std::shared_ptr<peer_copies>& source);
+  result<block_ref> show(peer_channel& through, const std::shared_ptr<const memory_file>& file);
+  template <class Give, class Take>
+  void send_halves(peer_copies& source, const Give& give, const Take& take, const std::shared_ptr<peer_copy>& copy,
+                   const std::optional<error>& trouble, const call_options& options,
+                   const std::shared_ptr<request_scope>& scope, ref<peer_answer> answer);
+
+  const device_options& options_;
+  const device_loop& loop_;
+  device_memory& memory_;
+  shared_segments& segments_;
+  worker_pool& workers_;
+  memory_exchange& exchange_;
+  request_mailbox& mailbox_;
+  hardware_view& hardware_;
+  reactor& waiting_;
+  const staging_sizes& staging_;
+  const bool gpu_;
+  std::mutex lock_;
+  std::vector<std::shared_ptr<peer_channel>> channels_;  // those that copies to this device have come from
+  std::recursive_mutex order_;                           // both devices' are held while a copy gets its two places
+};
+
+}  // namespace troupe

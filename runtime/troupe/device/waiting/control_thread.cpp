@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+#include <troupe/base/clock.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/device/waiting/control_thread.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+namespace troupe {
+namespace {
+
+error failed(const char* call, int code = errno) {
+  return error::from_errno(code == EMFILE || code == ENFILE || code == EAGAIN ? reaction::retry_later : reaction::fatal,
+                           "device", call, code);
+}
+
+result<void> add(int epoll, int fd) {
+  epoll_event e{.events = EPOLLIN, .data = {.fd = fd}};
+  if (::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) != 0) return failed("epoll_ctl");
+  return {};
+}
+
+void clear(int fd) {
+  std::uint64_t count;
+  [[maybe_unused]] const auto n = ::read(fd, &count, sizeof count);
+}
+
+}  // namespace
+
+result<std::shared_ptr<control_thread>> control_thread::make() {
+  std::shared_ptr<control_thread> loop(new control_thread);
+  loop->epoll_ = file_descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  if (!loop->epoll_) return failed("epoll_create1");
+  loop->event_ = file_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!loop->event_) return failed("eventfd");
+  loop->clock_ = file_descriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!loop->clock_) return failed("timerfd_create");
+  for (const int fd : {loop->event_.get(), loop->clock_.get()}) TROUPE_TRY(add(loop->epoll_.get(), fd));
+  try {
+    loop->thread_ = std::thread([l = loop.get()] { l->run(); });
+  } catch (const std::system_error& e) {
+    return failed("starting a thread", e.code().value());
+  }
+  return loop;
+}
+
+control_thread::~control_thread() {
+  end();
+  if (!thread_.joinable()) return;
+  // Destroyed by what it called: then the thread ends by itself, without looking at the loop again.
+  *gone_ = true;
+  thread_.detach();
+}
+
+void control_thread::end() noexcept {
+  {
+    const std::scoped_lock guard(lock_);
+    ending_ = true;
+  }
+  wake();
+  if (thread_.joinable() && !on_loop_thread()) thread_.join();
+}
+
+void control_thread::wake() noexcept {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto n = ::write(event_.get(), &one, sizeof one);
+}
+
+void control_thread::post(job& work) noexcept {
+  work.next = nullptr;
+  std::unique_lock guard(lock_);
+  if (ended_) {
+    guard.unlock();
+    return work.run(&work);
+  }
+  if (last_ != nullptr)
+    last_->next = &work;
+  else
+    first_ = &work;
+  last_ = &work;
+  guard.unlock();
+  wake();
+}
+
+result<void> control_thread::watch(int fd, handler& h) {
+  auto ok = add(epoll_.get(), fd);
+  if (ok) watched_.emplace_back(fd, &h);
+  return ok;
+}
+
+void control_thread::unwatch(int fd) {
+  std::erase_if(watched_, [fd](const auto& w) { return w.first == fd; });
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+}
+
+void control_thread::arm(std::int64_t deadline_ns) noexcept {
+  const std::int64_t t = std::max<std::int64_t>(deadline_ns, 1);
+  const itimerspec spec{.it_interval = {}, .it_value = {.tv_sec = t / 1'000'000'000, .tv_nsec = t % 1'000'000'000}};
+  ::timerfd_settime(clock_.get(), TFD_TIMER_ABSTIME, &spec, nullptr);
+}
+
+void control_thread::at(std::int64_t deadline_ns, std::weak_ptr<handler> h, std::uint64_t tag) {
+  const std::scoped_lock guard(lock_);
+  timers_.push_back({deadline_ns, std::move(h), tag});
+  std::push_heap(timers_.begin(), timers_.end());
+  if (timers_.front().deadline_ns == deadline_ns) arm(deadline_ns);
+}
+
+void control_thread::run() {
+  ::pthread_setname_np(::pthread_self(), "troupe-control");
+  bool gone = false;
+  gone_ = &gone;
+  while (true) {
+    epoll_event events[16];
+    const int n = ::epoll_wait(epoll_.get(), events, 16, -1);
+    for (int i = 0; i < n; ++i) {
+      const int fd = events[i].data.fd;
+      if (fd == event_.get() || fd == clock_.get()) {
+        clear(fd);
+        continue;
+      }
+      // A handler may have stopped watching another file of this very batch.
+      const auto w = std::find_if(watched_.begin(), watched_.end(), [fd](const auto& e) { return e.first == fd; });
+      if (w != watched_.end()) w->second->on_readable(fd);
+      if (gone) return;
+    }
+    std::unique_lock guard(lock_);
+    while (first_ != nullptr) {
+      job* work = first_;
+      first_ = work->next;
+      if (first_ == nullptr) last_ = nullptr;
+      guard.unlock();
+      work->run(work);
+      if (gone) return;
+      guard.lock();
+    }
+    while (!timers_.empty() && timers_.front().deadline_ns <= now_ns()) {
+      std::pop_heap(timers_.begin(), timers_.end());
+      timer t = std::move(timers_.back());
+      timers_.pop_back();
+      guard.unlock();
+      if (auto target = t.target.lock()) target->on_time(t.tag);
+      if (gone) return;
+      guard.lock();
+    }
+    if (!timers_.empty()) arm(timers_.front().deadline_ns);
+    if (ending_ && first_ == nullptr) {
+      ended_ = true;
+      return;
+    }
+  }
+}
+
+}  // namespace troupe

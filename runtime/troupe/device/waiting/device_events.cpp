@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/cat.hpp>
+#include <troupe/device/waiting/device_events.hpp>
+#include <troupe/device/waiting/reactor.hpp>
+
+namespace troupe {
+namespace {
+
+log_level level_of(const device_event& e) noexcept {
+  switch (e.kind) {
+    case event_kind::fault:
+    case event_kind::standby_lost:
+    case event_kind::library_restarted:
+    case event_kind::quarantined:
+      return log_level::warning;
+    case event_kind::stopped:
+      return e.cause ? log_level::error : log_level::info;
+    case event_kind::serving:
+    case event_kind::standby_ready:
+    case event_kind::quarantine_ended:
+    case event_kind::closing:
+      break;
+  }
+  return log_level::info;
+}
+
+}  // namespace
+
+void device_events::emit(event_kind kind, std::optional<error> cause, time_span took) {
+  const reactor::answering now(waiting_);
+  const device_event e{.kind = kind,
+                       .state = state_.load(),
+                       .generation = memory_.generation(),
+                       .when = std::chrono::system_clock::now(),
+                       .took = took,
+                       .fault = news_.last_fault(),
+                       .cause = std::move(cause)};
+  if (log_) log(level_of(e), e.text());
+  news_.emit(e);
+}
+
+// The sink is the program's code: it runs where continuations do.
+void device_events::log(log_level level, std::string text) {
+  if (!log_) return;
+  const reactor::answering now(waiting_);
+  post(keeping_executor(), [sink = log_, level, said = cat(name_, ": ", text)] { sink(level, said); });
+}
+
+}  // namespace troupe

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <troupe/base/log.hpp>
+#include <troupe/device/waiting/device_news.hpp>
+#include <troupe/memory/device_memory.hpp>
+
+namespace troupe {
+
+class reactor;
+
+/// Tells those who watch a device, and the log, what happens to it; and keeps the state that everybody sees.
+class device_events {
+ public:
+  device_events(const std::string& name, const device_memory& memory, reactor& waiting, log_sink log)
+      : name_(name), memory_(memory), waiting_(waiting), log_(std::move(log)) {}
+
+  device_state state() const noexcept { return state_.load(); }
+  void set_state(device_state s) noexcept { state_.store(s); }
+
+  /// Any thread; in the order in which they are to be told.
+  void emit(event_kind kind, std::optional<error> cause = {}, time_span took = {});
+  void log(log_level level, std::string text);
+  device_news& news() noexcept { return news_; }
+
+ private:
+  const std::string& name_;
+  const device_memory& memory_;
+  reactor& waiting_;
+  const log_sink log_;
+  std::atomic<device_state> state_{device_state::starting};
+  device_news news_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <troupe/async/deferred_continuations.hpp>
+#include <troupe/async/pending_core.hpp>
+#include <troupe/base/result.hpp>
+#include <troupe/channel/wait_policy.hpp>
+#include <troupe/device/mailbox/shared_channel.hpp>
+#include <troupe/device/waiting/continuation_queue.hpp>
+
+namespace troupe {
+
+class completion;
+class download_tracker;
+
+/// Waiting for answers: threads that block wait here and collect meanwhile, and one thread of the device waits for all
+/// who do not block, and posts what continues the answers.
+class reactor final : public waiter {
+ public:
+  /// `own_thread` false: somebody else drives, and continuations run on whatever thread brings the answers.
+  reactor(shared_channel& channel, completion& answers, const download_tracker& downloads, wait_policy how, int cores,
+          bool gpu, bool own_thread) noexcept;
+
+  /// Whoever gives answers, and may hold locks, has one of these from before it takes them. What continues the answers
+  /// is handed over when this one goes.
+  class answering {
+   public:
+    [[nodiscard]] explicit answering(reactor& to) noexcept : reactor_(to), kept_(std::in_place) {}
+    ~answering();
+    answering(const answering&) = delete;
+
+   private:
+    reactor& reactor_;
+    std::optional<deferred_continuations> kept_;
+  };
+
+  void wait(pending_core& core, std::int64_t deadline_ns) noexcept override;
+  void interest_added(pending_core& core) noexcept override;
+  void interest_met(pending_core& core) noexcept override;
+  void answered(pending_core& core) noexcept override;
+
+  /// Starts the thread, which keeps `device` alive until it ends.
+  result<void> start(std::shared_ptr<const void> device);
+  /// The thread ends when it has posted what there is.
+  void end() noexcept;
+  /// Waits for that, unless it is the caller. `gives_up`: the device goes, on this very thread perhaps.
+  void join(bool gives_up = false) noexcept;
+  void wake() noexcept;
+  /// And the threads that block.
+  void wake_all() noexcept {
+    channel_.wake_waiters();
+    wake();
+  }
+
+ private:
+  void hand_over(job* first) noexcept;
+  void post_continuations() noexcept;
+  bool is_this_thread() const noexcept { return running_ == this; }
+  bool is_needed() const noexcept;
+  void run() noexcept;
+  void sleep_until_idle() noexcept;
+
+  shared_channel& channel_;
+  completion& completion_;
+  const download_tracker& downloads_;
+  const bool own_thread_;
+  spin_experience spin_for_answers_, spin_by_itself_;
+  std::atomic<std::uint32_t> asleep_{0};   // on idle_epoch, or about to be
+  std::atomic<std::int64_t> interest_{0};  // answers that no blocked thread waits for
+  std::atomic<bool> ends_{false};
+  std::thread thread_;
+  continuation_queue continuations_;
+  static thread_local const reactor* running_;  // the one whose thread this is
+};
+
+}  // namespace troupe

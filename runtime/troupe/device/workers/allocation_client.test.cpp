@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+#include <troupe/base/clock.hpp>
+#include <troupe/device/testing/descriptor_limit.hpp>
+#include <troupe/device/workers/allocation_client.hpp>
+
+namespace troupe {
+namespace {
+
+class an_allocation_client : public testing::Test {
+ protected:
+  // The worker's answer lies in the socket before the question is asked.
+  void answer(std::uint64_t number) {
+    const protocol::made_memory made{.made = 1, .reaction = 0, .address = 0, .number = number};
+    const int fd = memory_.get();
+    ASSERT_TRUE(ends_.theirs.send(std::as_bytes(std::span(&made, 1)), std::span(&fd, 1)));
+  }
+
+  bool answer_managed(std::uint64_t number) {
+    const protocol::made_memory made{.made = 1, .reaction = 0, .address = 4096 * number, .number = number};
+    return static_cast<bool>(ends_.theirs.send(std::as_bytes(std::span(&made, 1))));
+  }
+  static std::int64_t in(std::int64_t milliseconds) { return now_ns() + milliseconds * 1'000'000; }
+  // Has asked, and has given up.
+  void ask_in_vain() { EXPECT_EQ(maker_.make_managed(4096, in(1)).error().reaction(), reaction::retry_later); }
+
+  control_pair ends_ = control_socket::make_pair().value();
+  file_descriptor memory_{::open("/dev/null", O_RDWR | O_CLOEXEC)};
+  allocation_client maker_{std::move(ends_.ours)};
+};
+
+// The next that would be opened.
+rlim_t next_descriptor() {
+  return static_cast<rlim_t>(file_descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)).get());
+}
+
+TEST_F(an_allocation_client, go_on_when_the_application_had_no_descriptor_left_for_an_answer) {
+  answer(1);
+  {
+    const error known(
+        error::details{.reaction = reaction::fatal, .text = "UBSan takes a descriptor for a type it meets first"});
+  }
+  {
+    const testing_device::descriptor_limit full(next_descriptor());
+    const auto lost = maker_.make(4096, in(5'000));
+    ASSERT_FALSE(lost);
+    EXPECT_EQ(lost.error().reaction(), reaction::retry_later) << lost.error().to_string();
+    EXPECT_NE(lost.error().text().find("ulimit -n"), std::string::npos) << lost.error().text();
+    EXPECT_EQ(lost.error().code(), 0) << "it did answer";
+  }
+  EXPECT_FALSE(maker_.is_gone());
+  answer(2);
+  const auto made = maker_.make(4096, in(5'000));
+  ASSERT_TRUE(made) << made.error().to_string();
+  EXPECT_TRUE(*made);
+}
+
+TEST_F(an_allocation_client, that_write_nonsense_are_not_asked_again) {
+  ASSERT_TRUE(ends_.theirs.send(std::as_bytes(std::span("short"))));
+  const auto made = maker_.make(4096, in(5'000));
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().reaction(), reaction::context_lost) << made.error().to_string();
+  EXPECT_NE(made.error().text().find("nonsense"), std::string::npos) << made.error().text();
+  EXPECT_TRUE(maker_.is_gone());
+}
+
+TEST_F(an_allocation_client, that_do_not_answer_are_told_from_those_that_have_none) {
+  const auto late = maker_.make(4096, in(1));
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().reaction(), reaction::retry_later);
+  EXPECT_EQ(late.error().code(), ETIMEDOUT);
+  EXPECT_FALSE(maker_.is_gone());
+}
+
+TEST_F(an_allocation_client, get_back_what_comes_too_late_and_their_next_answer_is_taken) {
+  ask_in_vain();
+  ASSERT_TRUE(answer_managed(1));
+  ASSERT_TRUE(answer_managed(2));
+  EXPECT_EQ(maker_.make_managed(4096, in(20'000)).value(), 2 * 4096u);
+  protocol::wanted_memory told{};
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(ends_.theirs.receive(std::as_writable_bytes(std::span(&told, 1)), 0, in(20'000)));
+  EXPECT_EQ(told.what, protocol::wanted::release);
+  EXPECT_EQ(told.address, 4096u);
+}
+
+// Else it could go on for ever.
+TEST_F(an_allocation_client, that_answer_an_old_question_again_are_not_asked_any_more) {
+  ask_in_vain();
+  std::thread answers([this] {
+    while (answer_managed(1)) {
+    }
+  });
+  const auto made = maker_.make_managed(4096, in(2'000));
+  ends_.theirs.shut_down();
+  answers.join();
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().reaction(), reaction::context_lost) << made.error().to_string();
+  EXPECT_TRUE(maker_.is_gone());
+}
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What statistics say of the hardware and of the worker's lanes.
+#include <algorithm>
+#include <troupe/base/clock.hpp>
+#include <troupe/base/futex.hpp>
+#include <troupe/device/waiting/device_events.hpp>
+#include <troupe/device/workers/hardware.hpp>
+#include <troupe/device/workers/hardware_view.hpp>
+#include <troupe/device/workers/worker_pool.hpp>
+#include <troupe/protocol/gpu_description.hpp>
+
+namespace troupe {
+
+static constexpr std::int64_t fresh_ns = 10'000'000, patience_ns = 10'000'000, slice_ns = 200'000;
+
+hardware_view::hardware_view(const device_options& options, const shared_channel& channel, device_memory& memory,
+                             const serving_worker& worker, worker_pool& workers, const device_events& events,
+                             bool gpu) noexcept
+    : options_(options),
+      channel_(channel),
+      memory_(memory),
+      worker_(worker),
+      workers_(workers),
+      events_(events),
+      gpu_(gpu),
+      cores_(usable_cores()) {}
+
+void hardware_view::note(const std::string& said) {
+  const std::size_t end = said.find("\n\n");
+  {
+    const std::scoped_lock guard(said_lock_);
+    engines_ = end == said.npos ? said : said.substr(end + 2);
+    description_ = end == said.npos ? std::string() : said.substr(0, end + 1);
+  }
+  // How much memory there is, unless the user has said how much to take.
+  const std::uint64_t bytes = protocol::parse_gpu_description(description()).memory_bytes;
+  if (gpu_ && options_.memory_limit == 0 && bytes != 0) memory_.set_device_limit(bytes / 256 * 256);
+}
+
+std::string hardware_view::description() const {
+  const std::scoped_lock guard(said_lock_);
+  return description_;
+}
+
+std::string hardware_view::engines() const {
+  const std::scoped_lock guard(said_lock_);
+  return engines_;
+}
+
+// The worker looks, on the thread that maps its memory. One that is busy, or dying, need not answer.
+std::uint64_t hardware_view::ask_for_free_bytes(std::int64_t now) {
+  const protocol::device_room& room = channel_->page().room;
+  const std::uint32_t before = room.looks.load();
+  const auto asked = worker_.id();
+  {
+    const auto guard = workers_.lock();
+    worker_link* const link = workers_.find(asked);
+    if (link == nullptr || !link->send_look()) return room.free_bytes.load();
+  }
+  // Nobody wakes who waits for a worker that has gone meanwhile.
+  for (std::int64_t until = now; until < now + patience_ns && room.looks.load() == before; until += slice_ns) {
+    if (events_.state() != device_state::ready || worker_.id() != asked) break;
+    (void)futex_wait(room.looks, before, futex_scope::shared, until + slice_ns);
+  }
+  return room.free_bytes.load();
+}
+
+device_hardware hardware_view::hardware() {
+  const std::scoped_lock guard(lock_);
+  if (!gpu_ && hardware_.processors == 0) {
+    const std::size_t chosen = options_.worker_cores.size();
+    hardware_ = host_hardware(chosen != 0 ? static_cast<std::uint32_t>(chosen) : static_cast<std::uint32_t>(cores_));
+  }
+  if (gpu_)
+    if (std::string said = description(); said != described_) {
+      described_ = std::move(said);
+      hardware_ = hardware_of(protocol::parse_gpu_description(described_));
+      for (hardware_peer& p : hardware_.peers)
+        if (p.seen.link == peer_link::unknown) p.seen.link = link_between(hardware_.pci, p.pci);
+      look_again_ns_ = 0;
+    }
+  const std::int64_t now = now_ns();
+  if (now < look_again_ns_) return hardware_;
+  if (gpu_) hardware_.link = troupe::link_of(hardware_.pci);
+  if (!channel_.exists()) return hardware_;
+  look_again_ns_ = now + fresh_ns;
+  hardware_.free_bytes = std::min(gpu_ ? ask_for_free_bytes(now) : free_host_bytes(), hardware_.total_bytes);
+  return hardware_;
+}
+
+std::vector<lane_statistics> hardware_view::lanes() const {
+  std::vector<lane_statistics> out;
+  if (!channel_.exists() || worker_.id() == 0) return out;
+  for (const protocol::lane_counters& l : channel_->page().lanes) {
+    const lane_purpose what = l.purpose.load();
+    if (what == lane_purpose::none || what > lane_purpose::helper) continue;
+    out.push_back({.purpose = what, .priority = l.priority.load(), .completed = l.done.load()});
+  }
+  return out;
+}
+
+}  // namespace troupe

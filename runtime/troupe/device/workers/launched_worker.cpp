@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+#include <troupe/base/cat.hpp>
+#include <troupe/base/clock.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/channel/mapping.hpp>
+#include <troupe/device/workers/launched_worker.hpp>
+#include <troupe/protocol/control.hpp>
+#include <troupe/protocol/printable.hpp>
+#include <troupe/worker/process/session.hpp>
+
+namespace troupe {
+namespace {
+
+constexpr std::size_t longest_library = 64;  // of a name that a worker tells, and its successors get
+
+// So long is waited for a worker that is behind with its messages: it may have been told of much memory at once.
+std::int64_t in_a_second() { return now_ns() + 1'000'000'000; }
+
+std::vector<std::byte> message_of(protocol::message kind, const std::string& text = {}) {
+  return protocol::packet_of(protocol::control_message{.kind = kind}, text);
+}
+
+}  // namespace
+
+result<std::unique_ptr<worker_link>> launched_worker::make(std::uint32_t id, enum isolation isolation,
+                                                           std::shared_ptr<const region> addresses,
+                                                           std::uint64_t channel_bytes) {
+  auto pair = TROUPE_TRY(control_socket::make_pair());
+  auto asking = TROUPE_TRY(control_socket::make_pair());
+  auto channel = TROUPE_TRY(memory_file::create("troupe-channel", channel_bytes));
+  std::unique_ptr<launched_worker> link(new launched_worker(std::move(channel)));
+  link->id_ = id;
+  link->isolation_ = isolation;
+  link->addresses_ = std::move(addresses);
+  link->socket_ = std::move(pair.ours);
+  link->theirs_ = std::move(pair.theirs);
+  link->maker_ = std::make_shared<allocation_client>(std::move(asking.ours));
+  link->makers_ = std::move(asking.theirs);
+  return std::unique_ptr<worker_link>(std::move(link));
+}
+
+launched_worker::~launched_worker() {
+  send_queue_.end();
+  socket_ = {};  // the worker takes this for the end of the application
+  if (thread_.joinable()) thread_.join();
+}
+
+result<void> launched_worker::greet(const protocol::greeting& hello, const memory_file& mailbox) {
+  protocol::control_message m{};
+  m.kind = protocol::message::hello;
+  m.settings = hello.settings;
+  const int fds[] = {channel_->fd(), mailbox.fd(), makers_.fd()};
+  const std::string text = protocol::text_of(hello);
+  if (text.size() > protocol::most_message_bytes - sizeof m)
+    return error(
+        reaction::caller_bug, "device",
+        cat("device_options::engine_folders, libraries and gpu_core_folder have ", text.size(),
+            " bytes of text; expected at most ", protocol::most_message_bytes - sizeof m, ": use shorter paths"));
+  auto sent = socket_.send(protocol::packet_of(m, text), fds);
+  makers_ = {};  // when the worker is gone, its end is closed
+  return sent;
+}
+
+result<void> launched_worker::launch(const std::string& program, const std::vector<std::string>& environment) {
+  if (isolation_ == isolation::thread) {
+    try {
+      thread_ = std::thread(
+          [end = std::move(theirs_)]() mutable { worker_session(std::move(end), worker_session::home::thread).run(); });
+    } catch (const std::system_error& e) {
+      return error::from_errno(reaction::retry_later, "device", "starting the worker's thread", e.code().value());
+    }
+    return {};
+  }
+  auto child = process::launch({.path = program, .control_fd = theirs_.fd(), .environment = environment});
+  theirs_ = {};
+  if (!child) return child.error();
+  process_.emplace(std::move(*child));
+  return {};
+}
+
+result<void> launched_worker::send_memory(protocol::message kind, const protocol::memory_place& place,
+                                          std::shared_ptr<const memory_file> file) {
+  protocol::control_message m{};
+  m.kind = kind;
+  m.memory = place;
+  return send_queue_.post(protocol::packet_of(m), std::move(file), in_a_second());
+}
+
+result<void> launched_worker::send_map(std::uint64_t address, const std::shared_ptr<const memory_file>& memory,
+                                       std::uint32_t number, bool read_only) {
+  return send_memory(protocol::message::map, {address, memory->size(), number, read_only}, memory);
+}
+
+result<void> launched_worker::send_protect(const protocol::protected_place& place, std::uint32_t number,
+                                           bool read_only) {
+  return send_memory(protocol::message::protect, {place.address, place.bytes, number, read_only});
+}
+
+// There may be more of them than fit any message.
+result<void> launched_worker::send_protected(std::span<const protocol::protected_place> all, std::uint32_t number) {
+  auto list = TROUPE_TRY(memory_file::create("troupe-protected", all.size_bytes()));
+  auto written = TROUPE_TRY(mapping::map(list, map_access::read_write));
+  std::memcpy(written.data(), all.data(), all.size_bytes());
+  return send_memory(protocol::message::protect, {0, all.size_bytes(), number, 1},
+                     std::make_shared<const memory_file>(std::move(list)));
+}
+
+result<void> launched_worker::send_unmap(std::uint64_t address, std::uint32_t number) {
+  return send_memory(protocol::message::unmap, {address, 0, number, 0});
+}
+
+result<void> launched_worker::send_serve(const protocol::service& s) {
+  protocol::control_message m{};
+  m.kind = protocol::message::serve;
+  m.serving = s;
+  return send_queue_.post(protocol::packet_of(m), {}, in_a_second());
+}
+
+void launched_worker::send_stop() noexcept {
+  // One that cannot take it is killed when its time is over.
+  (void)send_queue_.post(message_of(protocol::message::stop), {}, in_a_second());
+}
+
+void launched_worker::send_ping() noexcept { (void)send_queue_.post_at_once(message_of(protocol::message::ping)); }
+
+bool launched_worker::send_look() noexcept { return send_queue_.post_at_once(message_of(protocol::message::look)); }
+
+result<void> launched_worker::send_load(const std::string& library) {
+  return send_queue_.post(message_of(protocol::message::load, library), {}, in_a_second());
+}
+
+void launched_worker::kill() noexcept {
+  if (process_) (void)process_->kill(SIGKILL);
+}
+
+worker_link::news launched_worker::receive() {
+  std::array<std::byte, protocol::most_message_bytes> packet;
+  auto got = socket_.receive(packet, 0, 0);
+  if (!got) return {news::kind::failed, "the worker sent a malformed message: " + got.error().text(), reaction::fatal};
+  if (got->outcome == control_socket::outcome::timed_out) return {};
+  if (got->outcome == control_socket::outcome::closed) {
+    gone_ = true;
+    return {news::kind::gone, {}, reaction::context_lost};
+  }
+  auto heard = protocol::parse_message(std::span(packet.data(), got->bytes));
+  if (!heard) return {news::kind::failed, "the worker sent a message that is too short", reaction::fatal};
+  const protocol::control_message& m = heard->head;
+  std::string& text = heard->text;
+  protocol::make_printable(text);
+  if (m.kind == protocol::message::ready) {
+    if (auto ok = send_queue_.deliver(); !ok) return {news::kind::failed, ok.error().text(), ok.error().reaction()};
+    return {news::kind::ready, std::move(text), reaction::fatal};
+  }
+  if (m.kind == protocol::message::pong) return {news::kind::alive, {}, reaction::fatal};
+  if (m.kind == protocol::message::loaded && text.size() <= longest_library &&
+      text.find_first_of("/\n") == std::string::npos)
+    return {news::kind::loaded, std::move(text), reaction::fatal};
+  if (m.kind == protocol::message::restarted) return {news::kind::restarted, std::move(text), reaction::fatal};
+  if (m.kind == protocol::message::failed) return {news::kind::failed, std::move(text), protocol::reaction_of(m)};
+  return {news::kind::failed, "the worker sent a message of unknown kind", reaction::fatal};
+}
+
+// All its threads have left their memory, which is the first thing to go; what takes long comes after: giving back what
+// drivers hold for it.
+bool launched_worker::is_quiesced() const noexcept {
+  if (!process_) return false;
+  const std::string path = cat("/proc/", process_->pid(), "/statm");
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), &std::fclose);
+  unsigned long long pages = 1;
+  return file && std::fscanf(file.get(), "%llu", &pages) == 1 && pages == 0;
+}
+
+bool launched_worker::has_ended(std::int64_t deadline_ns) noexcept {
+  if (!process_) return gone_ || !thread_.joinable();
+  kill();
+  const auto status = process_->wait(deadline_ns);
+  return status && status->ended();
+}
+
+std::optional<exit_status> launched_worker::ended() noexcept {
+  if (!process_) return {};
+  const auto status = process_->wait(0);
+  if (!status || !status->ended()) return {};
+  return *status;
+}
+
+}  // namespace troupe

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <system_error>
+#include <troupe/device/workers/send_queue.hpp>
+#include <utility>
+
+namespace troupe {
+
+result<void> send_queue::send(const message& l, std::int64_t deadline_ns) {
+  const int fd = l.enclosed ? l.enclosed->fd() : -1;
+  return to_.send(l.packet, std::span(&fd, fd >= 0 ? 1 : 0), deadline_ns);
+}
+
+result<void> send_queue::post(std::vector<std::byte> packet, std::shared_ptr<const memory_file> enclosed,
+                              std::int64_t deadline_ns) {
+  message next{std::move(packet), std::move(enclosed)};
+  const std::scoped_lock guard(sending_);
+  if (messages_.empty()) {
+    auto sent = send(next, reads_ ? deadline_ns : 0);
+    if (sent || reads_ || sent.error().reaction() != reaction::retry_later) return sent;
+  }
+  messages_.push_back(std::move(next));
+  return {};
+}
+
+bool send_queue::post_at_once(std::span<const std::byte> packet) {
+  const std::unique_lock guard(sending_, std::try_to_lock);  // who has it may be waiting for room
+  return guard && static_cast<bool>(to_.send(packet, {}, 0));
+}
+
+result<void> send_queue::deliver() {
+  const std::scoped_lock guard(sending_);
+  if (std::exchange(reads_, true) || messages_.empty()) return {};
+  try {
+    sender_ = std::thread([this] { deliver_all(); });
+  } catch (const std::system_error& e) {
+    return error::from_errno(reaction::retry_later, "device", "starting a thread to tell the worker of its memory",
+                             e.code().value());
+  }
+  return {};
+}
+
+// The worker reads as fast as it can map what it reads of.
+void send_queue::deliver_all() noexcept {
+  std::unique_lock guard(sending_);
+  while (!ended_ && !messages_.empty()) {
+    const message& next = messages_.front();  // stays where it is while others are added
+    guard.unlock();
+    const auto sent = send(next, no_deadline);
+    const bool passes = !sent && sent.error().reaction() == reaction::retry_later;
+    if (passes) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    guard.lock();
+    if (sent)
+      messages_.pop_front();
+    else if (!passes)
+      return to_.shut_down();  // it must not miss one of them: so it ends, if it has not
+  }
+}
+
+void send_queue::end() noexcept {
+  {
+    const std::scoped_lock guard(sending_);
+    ended_ = true;
+  }
+  to_.shut_down();
+  if (sender_.joinable()) sender_.join();
+}
+
+}  // namespace troupe

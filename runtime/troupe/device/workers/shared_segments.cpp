@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// The memory of a device as its workers see it: each is told of every segment, and of what it may not write.
+#include <algorithm>
+#include <troupe/base/clock.hpp>
+#include <troupe/base/try.hpp>
+#include <troupe/device/sharing/peer_channel.hpp>
+#include <troupe/device/workers/shared_segments.hpp>
+#include <troupe/device/workers/worker_pool.hpp>
+
+namespace troupe {
+
+static constexpr std::uint64_t page_bytes = segment_alignment;
+
+shared_segments::shared_segments(const device_loop& loop, worker_pool& workers, const serving_worker& worker,
+                                 const shared_channel& channel, const admission& takes, supervision& supervisor,
+                                 bool by_workers) noexcept
+    : loop_(loop),
+      workers_(workers),
+      worker_(worker),
+      channel_(channel),
+      admission_(takes),
+      supervisor_(supervisor),
+      by_workers_(by_workers) {}
+
+void shared_segments::set_addresses(std::uint64_t begin, std::uint64_t device_bytes, std::uint64_t host_bytes) {
+  addresses_of(memory_kind::device) = {begin, device_bytes};
+  addresses_of(memory_kind::host) = {begin + device_bytes, host_bytes};
+}
+
+static result<memory_file> create(memory_kind kind, bool apart, std::uint64_t bytes, file_descriptor prepared) {
+  switch (kind) {
+    case memory_kind::device:
+      if (prepared && apart) return memory_file::foreign(std::move(prepared), bytes);
+      if (prepared) return memory_file::open(std::move(prepared), 1);
+      return memory_file::create("troupe-device-memory", bytes);
+    case memory_kind::host:
+      return memory_file::create("troupe-host-memory", bytes);
+    case memory_kind::sent:
+      break;
+  }
+  return memory_file::create_for_readers("troupe-sent-memory", bytes);
+}
+
+// The worker's end is closed: it is ending, or has ended, and whoever takes its place is told everything.
+static bool has_closed(const error& why) noexcept { return why.reaction() == reaction::context_lost; }
+
+// It has missed something about the memory.
+void shared_segments::must_not_serve(worker_link& link, const error& why) {
+  link.missed_memory.store(true);
+  supervisor_.report({device_supervisor::event_kind::misbehaved, link.id(), why});
+}
+
+// With the lock. The one that serves comes first: if it takes no message now, nobody gets this one, for whoever
+// has got it takes its number for done. `missed` is told of others that take none. One that has closed its end is
+// ending.
+template <class Send, class Missed>
+result<void> shared_segments::tell_all(Send&& send, Missed&& missed) {
+  worker_link* const serving = workers_.find(worker_.id());
+  if (serving != nullptr)
+    if (const auto sent = send(*serving); !sent && !has_closed(sent.error())) return sent;
+  for (const auto& link : workers_.links()) {
+    if (link.get() == serving) continue;
+    if (const auto sent = send(*link); !sent && !has_closed(sent.error())) missed(*link, sent.error());
+  }
+  return {};
+}
+
+static std::uint64_t whole_pages(std::uint64_t bytes) noexcept {
+  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+// All workers let go of what was given back, each in its own time.
+result<file_descriptor> shared_segments::prepare(memory_kind kind, std::uint64_t bytes, bool after_release) {
+  if (!by_workers_ || kind != memory_kind::device) return file_descriptor();
+  constexpr std::int64_t patience_ns = 1'000'000'000, pause_ns = 5'000'000;
+  const std::int64_t until = after_release ? loop_.now() + patience_ns : 0;
+  while (true) {
+    auto made = workers_.ask_one(
+        [&](allocation_client& m, std::int64_t deadline) { return m.make(whole_pages(bytes), deadline); });
+    if (made || made.error().reaction() != reaction::retry_later || loop_.now() >= until) return made;
+    // Nobody tells when the driver has taken the memory back.
+    std::uint64_t seen = workers_.changes();
+    workers_.wait_for_change(seen, loop_.now() + pause_ns);
+  }
+}
+
+// In every worker, and in those to come. With the lock.
+result<std::uint64_t> shared_segments::place_segment(held_segment s, std::uint64_t bytes) {
+  address_space& addresses = addresses_of(s.kind);
+  const auto address = addresses.take(bytes);
+  if (!address)
+    return error(reaction::retry_later, "memory",
+                 "alloc: the device's addresses are too fragmented; free buffers, or open another device");
+  s.address = *address;
+  const std::uint32_t number = sent_.load(std::memory_order_relaxed) + 1;
+  const auto told = tell_all([&](worker_link& link) { return link.send_map(*address, s.file, number, s.read_only); },
+                             [&](worker_link& link, const error& why) { must_not_serve(link, why); });
+  if (!told) {
+    addresses.give_back(*address, bytes);
+    return told.error();
+  }
+  segments_.push_back(std::move(s));
+  sent_.store(number, std::memory_order_release);
+  return *address;
+}
+
+result<segment> shared_segments::attach(memory_kind kind, std::uint64_t bytes, file_descriptor theirs, bool read_only) {
+  const auto guard = workers_.lock();
+  if (admission_.refusing()) return admission_.refusal();
+  auto opened =
+      TROUPE_TRY(by_workers_ && kind == memory_kind::device ? result(memory_file::foreign(std::move(theirs), bytes))
+                                                            : memory_file::open(std::move(theirs), bytes));
+  const std::uint64_t whole = whole_pages(opened.size());
+  const auto address = TROUPE_TRY(place_segment({.file = std::make_shared<const memory_file>(std::move(opened)),
+                                                 .kind = kind,
+                                                 .read_only = read_only,
+                                                 .theirs = true},
+                                                whole));
+  return segment{address, whole, nullptr, nullptr};
+}
+
+result<segment> shared_segments::grow(memory_kind kind, std::uint64_t bytes, file_descriptor prepared) {
+  bytes = whole_pages(bytes);
+  const auto guard = workers_.lock();
+  if (admission_.refusing()) return admission_.refusal();
+  auto made = TROUPE_TRY(create(kind, by_workers_, bytes, std::move(prepared)));
+  bytes = whole_pages(made.size());  // somebody else's is as large as it is
+  const auto file = std::make_shared<const memory_file>(std::move(made));
+  mapping here;
+  if (kind != memory_kind::device) {
+    here = TROUPE_TRY(mapping::map(*file, map_access::read_write));
+  }
+  const bool read_only = kind == memory_kind::sent;
+  if (read_only) TROUPE_TRY(file->end_writing());
+  const auto address = TROUPE_TRY(place_segment({.file = file, .kind = kind, .read_only = read_only}, bytes));
+  struct backing {
+    std::shared_ptr<const memory_file> file;
+    mapping here;
+  };
+  std::byte* host = here.data();
+  return segment{address, bytes, host, std::make_shared<backing>(backing{file, std::move(here)})};
+}
+
+void shared_segments::shrink(memory_kind kind, const segment& s) noexcept {
+  const auto guard = workers_.lock();
+  const std::uint32_t number = sent_.load(std::memory_order_relaxed) + 1;
+  bool all = true;
+  const auto told = tell_all([&](worker_link& link) { return link.send_unmap(s.address, number); },
+                             [&](worker_link&, const error&) { all = false; });
+  const auto held =
+      std::find_if(segments_.begin(), segments_.end(), [&s](const auto& h) { return h.address == s.address; });
+  if (held != segments_.end()) {
+    if (!held->theirs)
+      for (const auto& p : seen_through_)
+        if (auto channel = p.lock()) loop_.post([channel, file = held->file] { channel->hide(file.get()); });
+    segments_.erase(held);
+  }
+  if (told) sent_.store(number, std::memory_order_release);
+  // Unsaid, a worker still has it there: the addresses are not used again.
+  if (told && all) addresses_of(kind).give_back(s.address, s.bytes);
+}
+
+// All workers, those that stand by too. What is sent later waits until they have done it; so the one that does it by
+// itself is told of nothing but that: a GPU may read that memory until the request's turn has come.
+void shared_segments::protect(std::uint64_t address, std::uint64_t bytes, bool read_only, worker_id by) noexcept {
+  const auto guard = workers_.lock();
+  if (read_only)
+    protected_.insert_or_assign(address, bytes);
+  else
+    protected_.erase(address);
+  const std::uint32_t number = sent_.load(std::memory_order_relaxed) + 1;
+  for (const auto& link : workers_.links()) {
+    const auto told = link->send_protect({address, link->id() == by ? 0 : bytes}, number, read_only);
+    if (!told && !has_closed(told.error())) must_not_serve(*link, told.error());
+  }
+  sent_.store(number, std::memory_order_release);
+}
+
+std::uint64_t shared_segments::last_ticket() const noexcept { return channel_.newest_ticket(); }
+
+result<void> shared_segments::tell(worker_link& fresh) const {
+  const std::uint32_t number = sent_.load(std::memory_order_relaxed);
+  for (const held_segment& s : segments_) TROUPE_TRY(fresh.send_map(s.address, s.file, number, s.read_only));
+  std::vector<protocol::protected_place> sealed;
+  for (const auto& [address, bytes] : protected_) sealed.push_back({address, bytes});
+  return sealed.empty() ? result<void>() : fresh.send_protected(sealed, number);
+}
+
+std::optional<shared_segments::place> shared_segments::find(std::uint64_t address) const {
+  const auto guard = workers_.lock();
+  for (const held_segment& s : segments_)
+    if (address >= s.address && address - s.address < s.file->size())
+      return place{s.file, address - s.address, s.read_only};
+  return {};
+}
+
+std::vector<std::shared_ptr<const memory_file>> shared_segments::own_files() const {
+  const auto guard = workers_.lock();
+  std::vector<std::shared_ptr<const memory_file>> files;
+  for (const held_segment& s : segments_)
+    if (s.kind == memory_kind::device && !s.theirs) files.push_back(s.file);
+  return files;
+}
+
+void shared_segments::seen_through(const std::shared_ptr<peer_channel>& channel) {
+  const auto guard = workers_.lock();
+  std::erase_if(seen_through_, [](const auto& p) { return p.expired(); });
+  seen_through_.push_back(channel);
+}
+
+void shared_segments::hide_from_peers() noexcept {
+  for (const auto& p : seen_through_)
+    if (const auto channel = p.lock()) channel->hide_all();
+}
+
+}  // namespace troupe

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <troupe/channel/memory_file.hpp>
+#include <troupe/device/device_loop.hpp>
+#include <troupe/device/mailbox/admission.hpp>
+#include <troupe/device/recovery/supervision.hpp>
+#include <troupe/device/workers/address_space.hpp>
+#include <troupe/device/workers/serving_worker.hpp>
+#include <troupe/memory/device_memory.hpp>
+#include <utility>
+
+namespace troupe {
+
+class peer_channel;
+class shared_channel;
+class worker_link;
+class worker_pool;
+
+/// The memory of a device as its workers see it: each is told of every segment, and of what it may not write, in one
+/// order. The pool's lock guards all of it.
+class shared_segments final : public segment_source {
+ public:
+  using worker_id = device_supervisor::worker_id;
+
+  /// `by_workers`: device memory is the workers' to make.
+  shared_segments(const device_loop& loop, worker_pool& workers, const serving_worker& worker,
+                  const shared_channel& channel, const admission& takes, supervision& supervisor,
+                  bool by_workers) noexcept;
+  /// Where segments of device memory, and behind them those of host memory, may lie.
+  void set_addresses(std::uint64_t begin, std::uint64_t device_bytes, std::uint64_t host_bytes);
+
+  // segment_source
+  result<file_descriptor> prepare(memory_kind kind, std::uint64_t bytes, bool after_release) override;
+  result<segment> grow(memory_kind kind, std::uint64_t bytes, file_descriptor prepared) override;
+  result<segment> attach(memory_kind kind, std::uint64_t bytes, file_descriptor theirs, bool read_only) override;
+  void shrink(memory_kind kind, const segment& s) noexcept override;
+  void protect(std::uint64_t address, std::uint64_t bytes, bool read_only, worker_id by) noexcept override;
+  std::uint64_t last_ticket() const noexcept override;
+
+  /// How many messages about memory have been sent to every worker.
+  std::uint32_t sent() const noexcept { return sent_.load(std::memory_order_acquire); }
+  /// With the pool's lock: tells a new worker everything.
+  result<void> tell(worker_link& fresh) const;
+  /// The file that these addresses lie in, and where in it; nothing: in none.
+  struct place {
+    std::shared_ptr<const memory_file> file;
+    std::uint64_t offset;
+    bool read_only;
+  };
+  std::optional<place> find(std::uint64_t address) const;
+  /// Those of the device's own device memory.
+  std::vector<std::shared_ptr<const memory_file>> own_files() const;
+  /// The channel hides segments that go, until it goes itself.
+  void seen_through(const std::shared_ptr<peer_channel>& channel);
+  void hide_from_peers() noexcept;
+
+ private:
+  struct held_segment {
+    std::uint64_t address = 0;
+    std::shared_ptr<const memory_file> file;
+    memory_kind kind;
+    bool read_only = false;
+    bool theirs = false;  // another device's, or shared with one
+  };
+  address_space& addresses_of(memory_kind kind) noexcept { return addresses_[kind == memory_kind::device ? 0 : 1]; }
+  result<std::uint64_t> place_segment(held_segment s, std::uint64_t bytes);
+  template <class Send, class Missed>
+  result<void> tell_all(Send&& send, Missed&& missed);
+  void must_not_serve(worker_link& link, const error& why);
+
+  const device_loop& loop_;
+  worker_pool& workers_;
+  const serving_worker& worker_;
+  const shared_channel& channel_;
+  const admission& admission_;
+  supervision& supervisor_;
+  const bool by_workers_;
+  address_space addresses_[2];  // of device and host memory
+  std::vector<held_segment> segments_;
+  std::map<std::uint64_t, std::uint64_t> protected_;       // bytes by address
+  std::vector<std::weak_ptr<peer_channel>> seen_through_;  // by other devices
+  std::atomic<std::uint32_t> sent_{0};
+};
+
+}  // namespace troupe

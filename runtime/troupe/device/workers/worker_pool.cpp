@@ -1,0 +1,229 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// The workers of a device as processes: making them, hearing from them, letting go of them.
+#include <algorithm>
+#include <system_error>
+#include <troupe/base/try.hpp>
+#include <troupe/device/mailbox/ledger.hpp>
+#include <troupe/device/waiting/reactor.hpp>
+#include <troupe/device/workers/shared_segments.hpp>
+#include <troupe/device/workers/worker_pool.hpp>
+
+namespace troupe {
+
+static constexpr std::size_t most_warm = 64;
+static constexpr int most_news = 256;  // heard of one worker at a time, whatever it says
+
+worker_pool::worker_pool(const device_options& options, const device_loop& loop, shared_channel& channel,
+                         serving_worker& worker, shared_segments& segments, const admission& takes, reactor& waiting,
+                         worker_listener& listener, worker_link_maker make) noexcept
+    : options_(options),
+      loop_(loop),
+      channel_(channel),
+      worker_(worker),
+      segments_(segments),
+      admission_(takes),
+      waiting_(waiting),
+      listener_(listener),
+      make_worker_(std::move(make)),
+      environment_(current_environment()) {}  // here, not on the loop's thread, where it could race with a setenv
+
+void worker_pool::prepare(protocol::greeting greeting, std::shared_ptr<const region> addresses, std::string origin) {
+  greeting_ = std::move(greeting);
+  region_ = std::move(addresses);
+  runtime_origin_ = std::move(origin);
+}
+
+worker_link* worker_pool::find(worker_id id) noexcept {
+  const auto at = std::find_if(links_.begin(), links_.end(), [id](const auto& l) { return l->id() == id; });
+  return at == links_.end() ? nullptr : at->get();
+}
+
+// Who looks for the worker's program wants to know who named its folder, and how to name another one.
+static error with_origin(const error& why, const std::string& origin) {
+  if (why.reaction() != reaction::fatal || origin.empty()) return why;
+  error::details all = why.all();
+  all.text += "; " + origin +
+              ". To name another one, set TROUPE_RUNTIME or device_options::runtime_folder to the folder "
+              "libexec/troupe of an installation, or of a build";
+  return error(std::move(all));
+}
+
+result<void> worker_pool::launch(worker_id id) {
+  auto made = TROUPE_TRY(make_worker_(id, options_.isolation, region_, channel_->at.total));
+  worker_link& link = *made;
+  TROUPE_TRY(channel_.prepare(*link.channel()));
+  TROUPE_TRY(link.greet(greeting_, channel_.mailbox_file()));
+  for (const std::string& library : warm_) (void)link.send_load(library);
+  {
+    const std::scoped_lock guard(lock_);
+    TROUPE_TRY(segments_.tell(link));
+    links_.push_back(std::move(made));
+  }
+  changed();
+  // From here on `forget` sees to everything, also when the rest fails.
+  TROUPE_TRY(loop_.watch(link.socket_fd(), *this));
+  if (auto ok = link.launch(options_.runtime_folder + "/troupe-worker", environment_); !ok)
+    return with_origin(ok.error(), runtime_origin_);
+  if (worker_.pid() == 0) worker_.set_pid(link.pid());
+  return link.exit_fd() >= 0 ? loop_.watch(link.exit_fd(), *this) : result<void>();
+}
+
+// What one worker needed, the next one will need: it is there before.
+void worker_pool::warm_up_standbys(const std::string& library) {
+  if (std::find(warm_.begin(), warm_.end(), library) != warm_.end()) return;
+  if (warm_.size() == most_warm) return;
+  warm_.push_back(library);
+  for (const auto& link : links_)
+    if (link->id() != worker_.id()) (void)link->send_load(library);
+}
+
+std::vector<int> worker_pool::standby_pids() const {
+  std::vector<int> out;
+  const std::scoped_lock guard(lock_);
+  for (const auto& link : links_)
+    if (link->id() != worker_.id() && link->ready.load() && link->pid() != 0) out.push_back(link->pid());
+  return out;
+}
+
+// The worker is gone, or nobody waits for it: let go of it. Its end is reaped by the link's destructor.
+void worker_pool::forget(worker_id id) {
+  struct left_behind {
+    std::shared_ptr<const void> device;
+    std::vector<block_ref> memory;
+    std::unique_ptr<worker_link> link;  // last, so that it goes first: it waits for the end
+  };
+  const reactor::answering now(waiting_);  // the loop runs nobody else's code, and memory may have its own
+  auto left = std::make_unique<left_behind>();
+  std::unique_ptr<worker_link>& link = left->link;
+  {
+    const std::scoped_lock guard(lock_);
+    const auto at = std::find_if(links_.begin(), links_.end(), [id](const auto& l) { return l->id() == id; });
+    if (at == links_.end()) return;
+    link = std::move(*at);
+    links_.erase(at);
+    left->memory.swap(thread_uses_);
+  }
+  changed();
+  loop_.unwatch(link->socket_fd());
+  if (link->exit_fd() >= 0) loop_.unwatch(link->exit_fd());
+  // A thread cannot be killed, and a process that the kernel holds cannot either: what still runs is waited for away
+  // from the loop, so that other devices go on.
+  if (link->has_ended(loop_.now())) return;
+  left->device = loop_.device();
+  left_behind* const all = left.release();
+  try {
+    std::thread([all] { delete all; }).detach();
+  } catch (const std::system_error&) {
+    // Nobody can wait for it, so what it may use stays.
+  }
+}
+
+// Before a worker is judged by the time: what it has said, or that it is gone, may have waited for this thread longer
+// than the worker was given.
+void worker_pool::receive_all() {
+  std::vector<worker_id> all;
+  for (const auto& link : links_) all.push_back(link->id());
+  for (const worker_id id : all) {
+    worker_link* link = find(id);
+    for (int i = 0; i < most_news && link != nullptr && receive(*link); ++i) link = find(id);
+  }
+}
+
+// One at a time, as they would be seen without the tick; true when there was one.
+bool worker_pool::see_an_end() {
+  const std::size_t before = links_.size();
+  for (std::size_t i = 0; i < links_.size(); ++i)
+    if (check_end(*links_[i]) && links_.size() < before) return true;
+  return false;
+}
+
+void worker_pool::on_readable(int fd) {
+  const auto at = std::find_if(links_.begin(), links_.end(),
+                               [fd](const auto& l) { return l->socket_fd() == fd || l->exit_fd() == fd; });
+  if (at == links_.end()) return;
+  if (fd == (*at)->exit_fd())
+    check_end(**at);
+  else
+    receive(**at);
+}
+
+bool worker_pool::check_end(worker_link& link) {
+  const auto status = link.ended();
+  if (!status) return false;
+  // It may have said why before it went.
+  std::optional<worker_link::news> failure;
+  for (int i = 0; i < most_news && !failure; ++i) {
+    auto n = link.receive();
+    if (n.kind == worker_link::news::kind::none || n.kind == worker_link::news::kind::gone) break;
+    if (n.kind == worker_link::news::kind::failed) failure = std::move(n);
+  }
+  listener_.handle_end(link.id(), *status, failure);
+  return true;
+}
+
+// False when there is nothing more to hear.
+bool worker_pool::receive(worker_link& link) {
+  const worker_link::news n = link.receive();
+  if (n.kind == worker_link::news::kind::gone) loop_.unwatch(link.socket_fd());
+  if (n.kind != worker_link::news::kind::none) listener_.handle_message(link, n);
+  return n.kind != worker_link::news::kind::none && n.kind != worker_link::news::kind::gone;
+}
+
+result<file_descriptor> worker_pool::ask_one(
+    const std::function<result<file_descriptor>(allocation_client&, std::int64_t deadline_ns)>& ask) {
+  const std::int64_t deadline = loop_.deadline_after(options_.start_timeout);
+  std::string last = "alloc: no worker was there to make the memory";
+  std::uint64_t seen = changes();
+  while (loop_.now() < deadline) {
+    if (admission_.refusing()) return admission_.refusal();
+    std::shared_ptr<allocation_client> maker;
+    {
+      const std::scoped_lock guard(lock_);
+      const auto ready = std::find_if(links_.begin(), links_.end(), [](const auto& l) {
+        const auto m = l->maker();
+        return l->ready.load() && m && !m->is_gone();
+      });
+      if (!links_.empty()) maker = (ready != links_.end() ? *ready : links_.back())->maker();
+    }
+    if (maker) {
+      auto made = ask(*maker, deadline);
+      if (made || made.error().reaction() != reaction::context_lost) return made;
+      last = made.error().text();
+    }
+    wait_for_change(seen, deadline);
+  }
+  return allocation_client::late(last + ", and no other came within device_options::start_timeout; ask again");
+}
+
+std::uint64_t worker_pool::changes() const {
+  const std::scoped_lock guard(lock_);
+  return changes_;
+}
+
+void worker_pool::changed() noexcept {
+  {
+    const std::scoped_lock guard(lock_);
+    ++changes_;
+  }
+  changed_.notify_all();
+}
+
+void worker_pool::wait_for_change(std::uint64_t& seen, std::int64_t until_ns) const {
+  std::unique_lock guard(lock_);
+  while (changes_ == seen && loop_.sleep(changed_, guard, until_ns)) {
+  }
+  seen = changes_;
+}
+
+void worker_pool::keep_for_thread(ledger_entry& e) {
+  if (options_.isolation != isolation::thread) return;
+  const std::scoped_lock guard(lock_);
+  if (!links_.empty()) e.hand_memory_to(thread_uses_);
+}
+
+void worker_pool::forget_all() {
+  while (!links_.empty()) forget(links_.back()->id());
+}
+
+}  // namespace troupe

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <troupe/memory/arena.hpp>
+#include <troupe/memory/owned_block.hpp>
+#include <troupe/memory/statistics.hpp>
+#include <vector>
+
+namespace troupe {
+
+/// The segments of a device's memory and the blocks in them, by kind: which is free, how much may be used, when there
+/// are more segments or fewer. Under the lock of that memory.
+class segment_pools {
+ public:
+  struct limits {
+    std::uint64_t device_bytes;
+    std::uint64_t host_bytes;
+    std::uint64_t seal_granule = 4096;  ///< what the engine can make read-only; a power of two
+    bool seals_segments = false;        ///< only whole segments can be made read-only
+  };
+
+  segment_pools(segment_source& source, limits l);
+  ~segment_pools();
+
+  /// No more memory is made.
+  void abandon() noexcept { source_ = nullptr; }
+  /// Null once abandoned.
+  segment_source* source() const noexcept { return source_; }
+  bool seals_segments() const noexcept { return seals_segments_; }
+
+  /// What an allocation takes, and counts against a limit and a quota. Less than `bytes`: it does not fit.
+  static std::uint64_t charged_for(std::uint64_t bytes) noexcept;
+  /// How much a block of `bytes` takes and how it is aligned; the reason why there can be none.
+  struct shape {
+    std::uint64_t size, alignment, charged;
+  };
+  result<shape> shape_of(std::uint64_t bytes, std::uint64_t alignment, bool sealable) const;
+  /// Why a block of this shape can never fit, if that is so.
+  std::optional<error> never_fits(memory_kind kind, const shape& s, std::uint64_t bytes, bool sealable) const;
+  /// A block with one reference, without owner. May let go of the lock while a segment is made.
+  result<owned_block*> take(memory_kind kind, const shape& s, std::uint64_t bytes, bool sealable,
+                            std::unique_lock<std::mutex>& guard);
+  void give_back(owned_block& b);
+  void count_failure(memory_kind kind) noexcept;
+
+  void set_device_limit(std::uint64_t bytes) noexcept;
+  /// Gives unused segments back to the system; answers how many bytes.
+  std::uint64_t trim();
+  /// `host` and `sent` together are one. Without what lies in no segment.
+  memory_statistics statistics(memory_kind kind) const;
+
+ private:
+  struct pool;
+  pool& pool_for(memory_kind kind, bool sealable) const noexcept;
+  std::span<const std::unique_ptr<pool>> pools_of(memory_kind kind) const noexcept;
+  bool has_single_blocks(const pool& p) const noexcept;  // one in each segment
+  std::uint64_t used_bytes(memory_kind kind) const noexcept;
+  std::uint64_t release_idle(pool& p);
+  std::uint64_t release_idle(memory_kind kind);  // of all pools that share its limit
+  bool grow(pool& p, std::unique_lock<std::mutex>& guard, std::uint64_t bytes, std::optional<error>& why);
+  result<segment> make(pool& p, std::unique_lock<std::mutex>& guard, std::uint64_t bytes, bool after_release);
+  error no_room(memory_kind kind, const pool& p, std::uint64_t bytes) const;
+
+  segment_source* source_;
+  std::array<std::unique_ptr<pool>, 4> pools_;  // device memory that can be sealed, other, host, sent
+  const std::uint64_t seal_granule_;
+  const bool seals_segments_;
+  bool growing_ = false;  // a thread prepares a segment, without the lock
+  std::condition_variable grown_;
+  std::uint64_t high_water_[2] = {};  // of device and host memory
+};
+
+}  // namespace troupe

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+#include <climits>
+#include <cstdlib>
+#include <mutex>
+#include <troupe/device/core.hpp>
+#include <troupe/device/waiting/control_thread.hpp>
+#include <troupe/device/workers/launched_worker.hpp>
+#include <troupe/runtime/runtime.hpp>
+
+namespace troupe {
+namespace {
+
+// A folder with the worker and its engines, and a sentence for whoever finds no worker in it.
+struct runtime_place {
+  std::string folder, origin;
+};
+
+// Of a program in bin/, in a tree that was moved here after it was installed.
+std::string folder_beside_program() {
+  char path[PATH_MAX];
+  const ssize_t n = ::readlink("/proc/self/exe", path, sizeof path);
+  std::string folder(path, n > 0 ? static_cast<std::size_t>(n) : 0);
+  for (int i = 0; i < 2; ++i) folder.resize(std::min(folder.size(), folder.rfind('/')));
+  return folder + "/" TROUPE_RUNTIME_SUBDIR;
+}
+
+runtime_place find_runtime(const std::string& option, const char* built_in) {
+  if (!option.empty()) return {option, "device_options::runtime_folder names this folder"};
+  const char* const set = std::getenv("TROUPE_RUNTIME");
+  if (set != nullptr && *set != '\0') return {set, "the environment variable TROUPE_RUNTIME names this folder"};
+  const std::string beside = folder_beside_program();
+  const auto has_worker = [](const std::string& folder) {
+    return ::access((folder + "/troupe-worker").c_str(), F_OK) == 0;
+  };
+  if (!has_worker(built_in) && has_worker(beside)) return {beside, "this folder belongs to the program's own tree"};
+  return {built_in, "Troupe was there when this program was built, and " + beside + " has no worker either"};
+}
+
+}  // namespace
+
+struct runtime::state {
+  runtime_options options;
+  std::mutex lock;
+  std::shared_ptr<control_thread> loop;           // made with the first device
+  std::vector<std::weak_ptr<device_core>> cores;  // a device that has not stopped keeps itself alive
+  std::uint32_t opened = 0;
+  bool closing = false;
+
+  std::vector<std::shared_ptr<device_core>> alive() {
+    const std::scoped_lock guard(lock);
+    std::vector<std::shared_ptr<device_core>> all;
+    for (const auto& c : cores)
+      if (auto core = c.lock()) all.push_back(std::move(core));
+    return all;
+  }
+};
+
+runtime::runtime(runtime_options options) : state_(std::make_unique<state>()) { state_->options = std::move(options); }
+
+runtime::~runtime() {
+  {
+    const std::scoped_lock guard(state_->lock);
+    state_->closing = true;  // a supervisor that replaces its device now gets one that has stopped
+  }
+  const auto cores = state_->alive();
+  std::vector<pending<void>> closing;
+  for (const auto& core : cores) closing.push_back(core->close(false));
+  for (auto& c : closing) (void)c.get();
+  // No thread of ours outlives the runtime: a program may end, or unload us, right after.
+  for (const auto& core : cores) core->join();
+  if (state_->loop) state_->loop->end();
+}
+
+device runtime::open(device_options options, const char* built_in_folder) {
+  runtime_place place = find_runtime(options.runtime_folder, built_in_folder);
+  options.runtime_folder = std::move(place.folder);
+  const std::scoped_lock guard(state_->lock);
+  auto loop = state_->closing ? error(reaction::stopped, "runtime", "the runtime is closing: it opens no more devices")
+              : state_->loop  ? result(state_->loop)
+                              : control_thread::make();
+  if (loop) state_->loop = *loop;
+  auto core = device_core::open(options, state_->opened++,
+                                loop ? result(device_surroundings{.loop = *loop,
+                                                                  .make_worker = &launched_worker::make,
+                                                                  .runtime_origin = std::move(place.origin),
+                                                                  .log = state_->options.log})
+                                     : loop.error());
+  std::erase_if(state_->cores, [](const auto& c) { return c.expired(); });
+  state_->cores.push_back(core);
+  return device(std::move(core));
+}
+
+std::vector<device> runtime::devices() const {
+  std::vector<device> all;
+  for (auto& core : state_->alive())
+    if (core->events.state() != device_state::stopped) all.emplace_back(std::move(core));
+  return all;
+}
+
+}  // namespace troupe

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
+#include <unistd.h>
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <troupe/channel/process.hpp>
+#include <troupe/worker/plugins/load_library.hpp>
+#include <troupe/worker/plugins/openblas_kernels.hpp>
+#include <vector>
+
+namespace troupe {
+namespace {
+
+// An environment with one more variable. Never freed: a thread may hold a pointer into it for as long as it likes.
+struct longer_environment {
+  longer_environment(std::vector<char*> others, const std::string& setting) : added(setting) {
+    others.push_back(added.data());
+    others.push_back(nullptr);
+    as_made = variables = std::move(others);
+  }
+  bool is_unchanged() const { return variables == as_made; }
+  bool has(const std::vector<char*>& others, const std::string& setting) const {
+    return added == setting && as_made.size() == others.size() + 2 &&
+           std::equal(others.begin(), others.end(), as_made.begin());
+  }
+
+  std::string added;
+  std::vector<char*> variables, as_made;
+};
+
+std::vector<char*> variables_of(char** environment) {
+  std::vector<char*> out;
+  for (; environment != nullptr && *environment != nullptr; ++environment) out.push_back(*environment);
+  return out;
+}
+
+// The present environment and `setting`. One for all times at which that is the same.
+longer_environment& with(const std::string& setting) {
+  static auto& kept = *new std::vector<std::unique_ptr<longer_environment>>;
+  std::vector<char*> now = variables_of(::environ);
+  for (const auto& one : kept)
+    if (one->is_unchanged() && one->has(now, setting)) return *one;
+  return *kept.emplace_back(std::make_unique<longer_environment>(std::move(now), setting));
+}
+
+void put_in_place(char** environment) { __atomic_store_n(&::environ, environment, __ATOMIC_RELEASE); }
+
+void* load_with(const char* path, int flags, const std::string& setting) {
+  if (setting.empty()) return ::dlopen(path, flags);
+  char** const before = ::environ;
+  longer_environment& longer = with(setting);
+  put_in_place(longer.variables.data());
+  void* const library = ::dlopen(path, flags);
+  if (::environ == longer.variables.data() && longer.is_unchanged()) put_in_place(before);
+  return library;
+}
+
+}  // namespace
+
+void* load_library(const char* path, int flags, const std::string& setting) {
+  const std::lock_guard guard(environment_lock());
+  return load_with(path, flags, setting);
+}
+
+void* load_library(const char* path, int flags) {
+  const std::lock_guard guard(environment_lock());  // what another thread adds meanwhile is not the user's
+  return load_with(path, flags, kernel_choice::here().setting());
+}
+
+}  // namespace troupe

@@ -1,0 +1,281 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <iterator>
+#include <troupe/worker/plugins/openblas_kernels.hpp>
+
+namespace troupe {
+namespace {
+
+// How much of a processor kernels use, and what they need at least.
+enum class level { basic, sse, avx, avx2, avx512 };
+
+struct kernels {
+  std::string_view name;
+  level uses, needs;
+};
+constexpr kernels all_kernels[] = {
+    {"Prescott", level::basic, level::basic},
+    {"Core2", level::sse, level::basic},
+    {"Penryn", level::sse, level::basic},
+    {"Dunnington", level::sse, level::basic},
+    {"Atom", level::sse, level::basic},
+    {"Nano", level::sse, level::basic},
+    {"Opteron", level::sse, level::basic},
+    {"Opteron_SSE3", level::sse, level::basic},
+    {"Barcelona", level::sse, level::basic},
+    {"Nehalem", level::sse, level::basic},
+    // Also for Jaguar, which does AVX in halves: OpenBLAS means it.
+    {"Bobcat", level::avx, level::basic},
+    {"Sandybridge", level::avx, level::avx},
+    {"Bulldozer", level::avx, level::avx},
+    {"Piledriver", level::avx, level::avx},
+    {"Steamroller", level::avx, level::avx},
+    {"Excavator", level::avx2, level::avx},
+    {"Haswell", level::avx2, level::avx2},
+    {"Zen", level::avx2, level::avx2},
+    // These two and SapphireRapids differ in products of bfloat16 alone, which blas.host does in another way.
+    {"SkylakeX", level::avx512, level::avx512},
+    {"Cooperlake", level::avx512, level::avx512},
+};
+
+// Null: of a later version, which knew more about processors than this list.
+const kernels* find(std::string_view name) noexcept {
+  const auto at = std::find_if(std::begin(all_kernels), std::end(all_kernels), [name](const kernels& k) {
+    const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+    return std::equal(k.name.begin(), k.name.end(), name.begin(), name.end(),
+                      [&](char a, char b) { return lower(a) == lower(b); });
+  });
+  return at == std::end(all_kernels) ? nullptr : at;
+}
+
+bool is_amd(const x86_processor& p) noexcept { return p.vendor == "AuthenticAMD" || p.vendor == "HygonGenuine"; }
+
+level level_of(const x86_processor& p) noexcept {
+  if (p.avx512 && p.avx2 && p.fma && p.scalar_v3) return level::avx512;
+  if (p.avx2 && p.fma) return level::avx2;
+  if (p.avx) return level::avx;
+  return p.sse4_2 || p.sse4a ? level::sse : level::basic;
+}
+
+// Where no model decides.
+std::string_view by_extensions(const x86_processor& p) noexcept {
+  if (p.avx512_vl) return p.avx512_bf16 ? "Cooperlake" : "SkylakeX";
+  if (p.avx2) return "Haswell";
+  return p.avx ? "Sandybridge" : "Prescott";
+}
+
+// What a model of the Core line may get, if the processor shows what that needs.
+std::string_view at_most(std::string_view most, const x86_processor& p) noexcept {
+  if (most == "Cooperlake" && p.avx512_bf16) return "Cooperlake";
+  if ((most == "Cooperlake" || most == "SkylakeX") && p.avx512_vl) return "SkylakeX";
+  if (most != "Sandybridge" && p.avx2) return "Haswell";
+  return p.avx ? "Sandybridge" : "Nehalem";
+}
+
+std::string_view takes_of_core_line(const x86_processor& p) noexcept {
+  if (p.extended_model() > 10) return "Prescott";  // beyond its list, it goes on as if this were a Pentium 4
+  switch (p.model()) {
+    case 0x0f:
+    case 0x16:
+      return "Core2";
+    case 0x17:
+      return "Penryn";
+    case 0x1d:
+      return "Dunnington";
+    case 0x1c:
+    case 0x37:
+      return "Atom";
+    case 0x1a:
+    case 0x1b:
+    case 0x1e:
+    case 0x1f:
+    case 0x25:
+    case 0x2c:
+    case 0x2e:
+    case 0x2f:
+    case 0x4c:
+    case 0x4d:
+    case 0x5c:
+    case 0x5f:
+    case 0x7a:
+      return "Nehalem";
+    case 0x2a:
+    case 0x2d:
+    case 0x3a:
+    case 0x3e:
+      return at_most("Sandybridge", p);
+    case 0x3c:
+    case 0x3d:
+    case 0x3f:
+    case 0x45:
+    case 0x46:
+    case 0x47:
+    case 0x4e:
+    case 0x4f:
+    case 0x56:
+    case 0x57:
+    case 0x5e:
+    case 0x66:
+    case 0x8e:
+    case 0x9e:
+    case 0xa5:
+    case 0xa6:
+      return at_most("Haswell", p);
+    case 0x7d:
+    case 0x7e:
+    case 0x8c:
+    case 0x8d:
+    case 0xa7:
+      return at_most("SkylakeX", p);
+    case 0x55:
+    case 0x6a:
+    case 0x6c:
+    case 0x8f:
+    case 0x97:
+    case 0x9a:
+      return at_most("Cooperlake", p);
+    default:
+      // Those of before 2006 are Prescotts as well, on 64 bits.
+      return p.extended_model() == 0 && p.model() <= 0x0e && p.model() != 0x0c ? "Prescott" : by_extensions(p);
+  }
+}
+
+std::string_view takes_of_amd(const x86_processor& p) noexcept {
+  if (p.base_family() < 15) return "Prescott";  // an Athlon, or what a hypervisor shows as one
+  const auto with_avx = [&p](std::string_view name) { return p.avx ? name : std::string_view("Barcelona"); };
+  switch (p.extended_family()) {
+    case 0:
+    case 2:
+      return "Opteron_SSE3";
+    case 5:
+    case 7:
+      return "Bobcat";
+    case 6:
+      switch (p.low_model()) {
+        case 1:
+          return with_avx("Bulldozer");
+        case 2:
+        case 3:
+          return with_avx("Piledriver");
+        case 5:
+          return with_avx("Excavator");
+        case 0:
+        case 8:
+          if (p.extended_model() == 1) return with_avx("Piledriver");
+          if (p.extended_model() == 3) return with_avx("Steamroller");
+          if (p.extended_model() == 6) return with_avx("Excavator");
+          break;
+        default:
+          break;
+      }
+      return by_extensions(p);
+    case 10:
+      if (p.avx512_vl) return by_extensions(p);
+      return with_avx("Zen");
+    case 8:
+    case 9:
+      return with_avx("Zen");
+    default:
+      return by_extensions(p);
+  }
+}
+
+}  // namespace
+
+std::string_view openblas_takes(const x86_processor& p) noexcept {
+  if (p.vendor == "GenuineIntel") {
+    if (p.base_family() == 6) return takes_of_core_line(p);
+    return p.base_family() == 15 ? "Prescott" : by_extensions(p);
+  }
+  if (is_amd(p)) return takes_of_amd(p);
+  const bool zhaoxin = p.vendor == "  Shanghai  ";
+  if (!zhaoxin && p.vendor != "CentaurHauls") return by_extensions(p);
+  if (p.base_family() == 7 && p.extended_model() == 5) return p.avx2 ? "Zen" : "Dunnington";
+  return !zhaoxin && p.base_family() < 6 ? by_extensions(p) : "Nehalem";
+}
+
+std::string_view best_openblas_kernels(const x86_processor& p) noexcept {
+  switch (level_of(p)) {
+    case level::avx512:
+      return "SkylakeX";
+    case level::avx2:
+      return is_amd(p) ? "Zen" : "Haswell";
+    case level::avx:
+      return "Sandybridge";
+    case level::sse:
+      return p.sse4_2 ? "Nehalem" : "Barcelona";
+    case level::basic:
+      break;
+  }
+  return "Prescott";
+}
+
+bool unfit(std::string_view name, const x86_processor& p) noexcept {
+  const kernels* const k = find(name);
+  return k != nullptr && (k->needs > level_of(p) || k->uses < level_of(p));
+}
+
+kernel_choice kernel_choice::of(const x86_processor& p, const char* setting) {
+  kernel_choice c;
+  c.processor = p;
+  c.own = openblas_takes(p);
+  c.best = best_openblas_kernels(p);
+  if (setting != nullptr)
+    c.by = chooser::user, c.users = setting;
+  else if (!p.vendor.empty() && unfit(c.own, p))
+    c.by = chooser::troupe;
+  return c;
+}
+
+kernel_choice kernel_choice::here() { return of(x86_processor::of_this_machine(), std::getenv(openblas_variable)); }
+
+std::string kernel_choice::setting() const {
+  if (by != chooser::troupe) return {};
+  return std::string(openblas_variable).append("=").append(best);
+}
+
+std::string kernel_choice::text(std::string_view in_use) const {
+  std::string out(in_use);
+  switch (by) {
+    case chooser::user:
+      return out.append(", set by ").append(openblas_variable).append("=").append(users);
+    case chooser::troupe:
+      if (find(in_use) == find(best))
+        return out.append(", chosen by Troupe: OpenBLAS 0.3.21 takes ").append(own).append(" here");
+      return out.append(", though Troupe asked for ").append(best);
+    case chooser::openblas:
+      break;
+  }
+  return out.append(", as OpenBLAS chooses");
+}
+
+std::string kernel_choice::remedy(std::string_view in_use) const {
+  if (!unfit(in_use, processor)) return {};
+  const std::string variable = openblas_variable;
+  switch (by) {
+    case chooser::user:
+      return "unset " + variable;
+    case chooser::troupe:
+      return "install an OpenBLAS that has its kernels for all processors (Debian: libopenblas0-pthread)";
+    case chooser::openblas:
+      break;
+  }
+  return "export " + variable + "=" + std::string(best);
+}
+
+std::string_view to_string(kernel_choice::chooser c) noexcept {
+  switch (c) {
+    case kernel_choice::chooser::user:
+      return "user";
+    case kernel_choice::chooser::troupe:
+      return "troupe";
+    case kernel_choice::chooser::openblas:
+      break;
+  }
+  return "openblas";
+}
+
+}  // namespace troupe

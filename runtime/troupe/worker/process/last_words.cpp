@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <troupe/worker/process/last_words.hpp>
+
+namespace troupe {
+namespace {
+
+constexpr int deadly[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
+constexpr std::size_t stack_bytes = 32 << 10;
+
+std::atomic<protocol::crash_note*> where{nullptr};
+
+// Nothing here may allocate, lock or call what does: the thread may have died in the middle of any of these.
+void speak(int signal, siginfo_t* info, void*) noexcept {
+  protocol::crash_note* const note = where.load();
+  if (note != nullptr && note->begun.exchange(1) == 0) {
+    // The kernel's own reports have positive codes; what was sent says who sent it.
+    const bool sent = info->si_code <= 0;
+    note->from_outside = sent && info->si_pid != ::getpid();
+    const bool access = !sent && (signal == SIGSEGV || signal == SIGBUS);
+    // x86-64 does not say which address it was that has bits beyond the 47 of a process.
+    note->has_address = !access ? 0 : info->si_code == SI_KERNEL ? 2 : 1;
+    note->address = note->has_address == 1 ? reinterpret_cast<std::uintptr_t>(info->si_addr) : 0;
+    note->ticket = note->from_outside ? 0 : working_on::ticket();
+    note->signal.store(static_cast<std::uint32_t>(signal));
+  }
+  struct sigaction usual{};
+  usual.sa_handler = SIG_DFL;
+  ::sigaction(signal, &usual, nullptr);
+  // Blocked while this runs, so it ends the process on return.
+  ::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), signal);
+}
+
+}  // namespace
+
+thread_local constinit std::uint64_t working_on::ticket_ = 0;
+
+void leave_last_words_in(protocol::crash_note& note) noexcept {
+  where.store(&note);
+  struct sigaction action{};
+  action.sa_sigaction = &speak;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (const int s : deadly) {
+    // Whoever takes a signal already, such as the address sanitizer, says more of it than we could.
+    struct sigaction taken{};
+    const bool asked = ::sigaction(s, nullptr, &taken) == 0;
+    if (asked && (taken.sa_flags & SA_SIGINFO) == 0 && (taken.sa_handler == SIG_DFL || taken.sa_handler == SIG_IGN))
+      ::sigaction(s, &action, nullptr);
+  }
+}
+
+room_for_last_words::room_for_last_words() noexcept
+    : memory_(::mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)) {
+  if (memory_ == MAP_FAILED) return;  // then a thread whose stack overflows dies without a word
+  const stack_t stack{.ss_sp = memory_, .ss_flags = 0, .ss_size = stack_bytes};
+  ::sigaltstack(&stack, nullptr);
+}
+
+room_for_last_words::~room_for_last_words() {
+  if (memory_ == MAP_FAILED) return;
+  const stack_t none{.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
+  ::sigaltstack(&none, nullptr);
+  ::munmap(memory_, stack_bytes);
+}
+
+}  // namespace troupe

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <set>
+#include <troupe/worker/schedule/lane_chooser.hpp>
+
+namespace troupe {
+namespace {
+
+constexpr auto idle = [](std::uint32_t) { return std::uint64_t{0}; };
+constexpr std::uint32_t kinds[] = {troupe_lane_library, troupe_lane_upload, troupe_lane_download};
+
+TEST(lane_chooser, gives_what_is_high_and_what_is_low_lanes_that_nothing_else_gets) {
+  for (const auto policy : {lane_policy::per_actor, lane_policy::pooled, lane_policy::single})
+    for (std::uint32_t helpers = 1; helpers <= 4; ++helpers) {
+      lane_chooser chooser(policy, 8, helpers);
+      std::set<std::uint32_t> normal;
+      for (std::uint32_t library = 0; library < 30; ++library)
+        for (const std::uint32_t kind : kinds) {
+          normal.insert(chooser.choose(kind, priority::normal, library, {}, idle));
+          EXPECT_EQ(chooser.choose(kind, priority::high, library, {}, idle), chooser.high());
+          EXPECT_EQ(chooser.choose(kind, priority::low, library, {}, idle), chooser.low());
+        }
+      EXPECT_FALSE(normal.contains(chooser.high()));
+      EXPECT_FALSE(normal.contains(chooser.low()));
+      EXPECT_LT(chooser.low(), max_lanes - helpers) << "which are the helpers'";
+      EXPECT_EQ(chooser.streams(), chooser.low() + 1);
+    }
+}
+
+TEST(lane_chooser, leaves_slow_work_to_the_helpers_whatever_its_priority) {
+  lane_chooser chooser(lane_policy::per_actor, 4, 2);
+  const auto first_is_busy = [](std::uint32_t lane) { return std::uint64_t{lane == max_lanes - 2 ? 5u : 0u}; };
+  for (const priority p : {priority::normal, priority::high}) {
+    EXPECT_EQ(chooser.choose(troupe_lane_helper, p, 0, {}, idle), max_lanes - 2);
+    EXPECT_EQ(chooser.choose(troupe_lane_helper, p, 0, {}, first_is_busy), max_lanes - 1);
+  }
+  EXPECT_EQ(chooser.choose(troupe_lane_helper, priority::low, 0, {}, idle), max_lanes - 1);
+}
+
+TEST(lane_chooser, puts_what_follows_behind_what_it_waits_for) {
+  lane_chooser chooser(lane_policy::per_actor, 4, 2);
+  const auto behind = [&](std::initializer_list<std::uint32_t> lanes, auto&& backlog) {
+    wait_list waits;
+    for (const std::uint32_t l : lanes) waits.add({l, 1});
+    return chooser.choose(troupe_lane_behind, priority::normal, 3, waits, backlog);
+  };
+  const std::uint32_t own = lane_chooser::first_compute + 3;
+  for (const std::uint32_t l : {lane_chooser::upload, lane_chooser::download, 4u, chooser.high(), chooser.low()})
+    EXPECT_EQ(behind({l}, idle), l);
+  EXPECT_EQ(behind({4, 6}, idle), own) << "neither is to wait for the other";
+  EXPECT_EQ(behind({max_lanes - 1}, idle), own) << "a helper has no stream";
+  const auto busy_but = [](std::uint32_t lane) { return std::uint64_t{lane == 7 ? 0u : 3u}; };
+  EXPECT_EQ(behind({}, busy_but), 7u) << "nothing is to be waited for";
+}
+
+TEST(lane_chooser, knows_what_each_lane_is_for) {
+  const lane_chooser chooser(lane_policy::pooled, 3, 1);
+  const lane_purpose expected[] = {lane_purpose::upload,  lane_purpose::download, lane_purpose::compute,
+                                   lane_purpose::compute, lane_purpose::compute,  lane_purpose::high,
+                                   lane_purpose::low};
+  for (std::uint32_t lane = 0; lane < max_lanes; ++lane)
+    EXPECT_EQ(chooser.purpose_of(lane), lane < std::size(expected) ? expected[lane]
+                                        : lane == max_lanes - 1    ? lane_purpose::helper
+                                                                   : lane_purpose::none)
+        << "lane " << lane;
+}
+
+}  // namespace
+}  // namespace troupe

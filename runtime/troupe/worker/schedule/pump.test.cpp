@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// A pump mostly without engines: every request fails, which is all these tests need.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <troupe/protocol/report.hpp>
+#include <troupe/worker/schedule/pump.hpp>
+#include <troupe/worker/testing/channel_in_memory.hpp>
+#include <troupe/worker/testing/one_operation.hpp>
+#include <troupe/worker/testing/recording_device.hpp>
+
+namespace troupe {
+namespace {
+
+constexpr std::uint32_t capacity = 64;
+
+// Says that it may not run on the pump, until it may.
+struct hesitant {
+  std::atomic<bool> may{false};
+  std::atomic<int> asked{0};
+  std::thread::id ran_on;
+
+  static bool ready(void* self, const void*) {
+    ++static_cast<hesitant*>(self)->asked;
+    return static_cast<hesitant*>(self)->may;
+  }
+  static bool run(void* self, const void*, const troupe_engine_call*, troupe_engine_failure* failure) {
+    static_cast<hesitant*>(self)->ran_on = std::this_thread::get_id();
+    failure->reaction = static_cast<std::uint8_t>(reaction::caller_bug);  // which is reported
+    return false;
+  }
+  troupe_engine_operation operation = testing_worker::operation_that(run, ready);
+  troupe_engine engine = testing_worker::engine_with(operation, this);
+};
+
+// On which threads it ran, and in which order.
+struct counting {
+  std::vector<std::thread::id> ran_on;
+  std::vector<std::uint64_t> tickets;
+  std::atomic<std::size_t> ran{0};
+
+  static bool run(void* self, const void*, const troupe_engine_call* c, troupe_engine_failure*) {
+    auto& me = *static_cast<counting*>(self);
+    me.ran_on.push_back(std::this_thread::get_id());
+    me.tickets.push_back(c->ticket);
+    ++me.ran;
+    return true;
+  }
+  troupe_engine_operation operation = testing_worker::operation_that(run);
+  troupe_engine engine = testing_worker::engine_with(operation, this);
+};
+
+class pumps : public testing::Test {
+ protected:
+  struct request {
+    std::uint64_t opcode = 1;
+    std::uint64_t reports_seen = 0;
+    std::uint32_t segments = 0;
+    memory_access access{};
+    std::uint32_t generation = 0;
+    protocol::command_flags flags = {};
+  };
+  void send(const request& r) {
+    const protocol::command_header head{.opcode = r.opcode,
+                                        .library = 2,
+                                        .generation = r.generation,
+                                        .reports_seen = r.reports_seen,
+                                        .segments = r.segments,
+                                        .access_count = 1,
+                                        .flags = r.flags,
+                                        .payload_bytes = 0};
+    const auto slot = static_cast<std::uint32_t>(sent_++ % capacity);
+    const std::uint64_t ticket = commands_out_.claim();
+    std::byte* const record = commands_out_.record(slot).data();
+    std::memcpy(record, &head, sizeof head);
+    std::memcpy(record + sizeof head, &r.access, sizeof r.access);
+    commands_out_.publish(ticket, slot);
+    commands_out_.wake_if_sleeping();
+  }
+  // Blocks until the next report comes.
+  protocol::report_header next_report() {
+    std::array<std::byte, protocol::max_report_bytes> room;
+    ring_record record;
+    while (!(record = reports_in_.read(room))) std::this_thread::yield();
+    protocol::report_header head;
+    std::memcpy(&head, record.payload.data(), sizeof head);
+    return head;
+  }
+
+  // Engines, which outlive the set that has them.
+  hesitant hesitant_;
+  counting counting_;
+  testing_worker::channel_in_memory channel_{capacity};
+  ring_region report_memory_ = channel_.reports();
+  slot_queue_writer commands_out_{channel_.view().queue(), channel_.view().pump()};
+  slot_queue_reader commands_in_{channel_.view().queue(), channel_.view().pump()};
+  ring_writer reports_out_{report_memory_};
+  ring_reader reports_in_{report_memory_};
+  reporter reports_{channel_.view(), reports_out_};
+  engine_set engines_{"host", {}, {}};
+  pump pump_{{.channel = channel_.view(),
+              .commands = commands_in_,
+              .reports = reports_,
+              .engines = engines_,
+              .wait = wait_policy::balanced,
+              .lanes = lane_chooser(lane_policy::single, 1, 1),
+              .inline_bytes = UINT64_MAX,
+              .most_poison = 10}};
+  std::uint64_t sent_ = 0;
+};
+
+TEST_F(pumps, one_that_is_stopped_fails_requests_whose_memory_will_never_come) {
+  send({.segments = 1});
+  std::thread ends([this] { pump_.stop(); });
+  EXPECT_TRUE(pump_.run());
+  ends.join();
+  EXPECT_EQ(next_report().ticket, 1u);
+}
+
+TEST_F(pumps, one_that_is_stopped_serves_requests_whose_memory_has_come) {
+  std::thread pumping([this] { EXPECT_TRUE(pump_.run()); });
+  send({.segments = 2});
+  pump_.segments_changed(1);
+  EXPECT_FALSE(reports_in_.peek());
+  pump_.segments_changed(2);
+  pump_.stop();
+  pumping.join();
+  EXPECT_EQ(next_report().reaction, static_cast<std::uint8_t>(reaction::unsupported)) << "it has no engines";
+}
+
+// Poison of which nothing is left must not make wrong data look right.
+TEST_F(pumps, one_that_has_forgotten_failures_refuses_to_read_for_callers_who_have_not_seen_them) {
+  std::thread pumping([this] { EXPECT_TRUE(pump_.run()); });
+  const auto spoil = [this](int times) {
+    for (int i = 0; i < times; ++i) {
+      send({.access = {100, 200, access_mode::write}});
+      EXPECT_EQ(next_report().reaction, static_cast<std::uint8_t>(reaction::unsupported));
+    }
+  };
+  const auto cause_for = [this](std::uint64_t seen, access_mode mode) {
+    send({.reports_seen = seen, .access = {300, 400, mode}});
+    return next_report().reaction;
+  };
+  spoil(10);
+  EXPECT_EQ(cause_for(0, access_mode::read), static_cast<std::uint8_t>(reaction::unsupported));  // the 11th failure
+  spoil(10);                                                                                     // of 21
+  EXPECT_EQ(cause_for(10, access_mode::read), static_cast<std::uint8_t>(reaction::retry_later));
+  EXPECT_EQ(cause_for(10, access_mode::write), static_cast<std::uint8_t>(reaction::unsupported));
+  EXPECT_EQ(cause_for(20, access_mode::read), static_cast<std::uint8_t>(reaction::unsupported));
+  pump_.stop();
+  pumping.join();
+}
+
+TEST_F(pumps, one_of_a_later_generation_runs_nothing_that_is_bound_to_an_earlier_worker) {
+  pump_.begin_generation(2);
+  std::thread pumping([this] { EXPECT_TRUE(pump_.run()); });
+  const auto cause_of = [this](std::uint32_t generation, bool bound) {
+    send({.access = {100, 200, access_mode::write},
+          .generation = generation,
+          .flags = {false, priority::normal, bound}});
+    return next_report().reaction;
+  };
+  const auto goes_on = static_cast<std::uint8_t>(reaction::unsupported);  // to where it has no engine
+  EXPECT_EQ(cause_of(1, false), goes_on) << "what only writes can be run by any worker";
+  EXPECT_EQ(cause_of(1, true), static_cast<std::uint8_t>(reaction::retry_later));
+  EXPECT_EQ(cause_of(2, true), goes_on);
+  pump_.stop();
+  pumping.join();
+}
+
+TEST_F(pumps, one_leaves_to_their_lane_those_that_are_not_ready_to_run_at_once) {
+  hesitant& what = hesitant_;
+  ASSERT_TRUE(engines_.add("hesitant", what.engine));
+  std::thread pumping([this] { EXPECT_TRUE(pump_.run()); });
+  const std::thread::id pump = pumping.get_id();
+  send({.opcode = testing_worker::only_opcode});
+  EXPECT_EQ(next_report().reaction, static_cast<std::uint8_t>(reaction::caller_bug));
+  pump_.stop();
+  pumping.join();
+  EXPECT_NE(what.ran_on, pump);
+  EXPECT_NE(what.ran_on, std::thread::id());
+  EXPECT_EQ(what.asked, 1);
+  what.may = true;
+  send({.opcode = testing_worker::only_opcode});
+  std::thread again([this] { EXPECT_TRUE(pump_.run()); });  // what is there, as it was stopped
+  const std::thread::id next = again.get_id();
+  EXPECT_EQ(next_report().reaction, static_cast<std::uint8_t>(reaction::caller_bug));
+  again.join();
+  EXPECT_EQ(what.ran_on, next);
+}
+
+// To enqueue takes a GPU's driver some microseconds: while one thread does, the other looks at what comes next.
+TEST_F(pumps, one_of_a_device_leaves_what_has_much_behind_it_to_the_thread_of_the_lane) {
+  testing_worker::recording_device gpu;
+  counting& what = counting_;
+  ASSERT_TRUE(engines_.add("counting", what.engine));
+  {
+    pump of_gpu({.channel = channel_.view(),
+                 .commands = commands_in_,
+                 .reports = reports_,
+                 .engines = engines_,
+                 .wait = wait_policy::balanced,
+                 .lanes = lane_chooser(lane_policy::single, 1, 1),
+                 .inline_bytes = 0,
+                 .gpu = &gpu});
+    ASSERT_TRUE(of_gpu.make_streams());
+    const auto run = [&](std::size_t requests) {
+      const std::size_t all = what.ran + requests;
+      for (std::size_t i = 0; i < requests; ++i) send({.opcode = testing_worker::only_opcode});
+      while (of_gpu.step() == pump::stepped::something) {
+      }
+      while (what.ran < all) std::this_thread::yield();
+    };
+    run(3);
+    for (const std::thread::id id : what.ran_on) EXPECT_EQ(id, std::this_thread::get_id()) << "few run at once";
+    run(60);
+    for (std::size_t i = 3; i < 3 + 60 - 16; ++i) EXPECT_NE(what.ran_on[i], std::this_thread::get_id()) << i;
+    for (std::size_t i = 0; i < 63; ++i) EXPECT_EQ(what.tickets[i], i + 1) << "in their order";
+    gpu.finish();
+  }
+  EXPECT_EQ(what.ran, 63u);
+}
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <string>
+#include <troupe/worker/plugins/platform.hpp>
+#include <troupe/worker/schedule/hazards.hpp>
+#include <vector>
+
+namespace troupe::testing_worker {
+
+/// A device that does nothing by itself: what is enqueued on its streams, in the order in which it comes.
+class recording_device final : public platform {
+ public:
+  void* context() const noexcept override { return nullptr; }
+  result<void> enter() override { return {}; }
+  std::string description() const override { return ""; }
+  result<void> reserve(std::uint64_t, std::uint64_t) override { return {}; }
+  result<file_descriptor> make_memory(std::uint64_t) override { return file_descriptor(); }
+  result<void> try_to_map(std::uint64_t, const file_descriptor&) override { return {}; }
+  result<void> map(std::uint64_t, std::uint64_t, const file_descriptor&, map_access) override { return {}; }
+  void unmap(std::uint64_t) noexcept override {}
+  result<void> protect(std::uint64_t, std::uint64_t, map_access) override { return {}; }
+  result<void> pin(std::byte*, std::uint64_t, map_access) override { return {}; }
+  void unpin(std::byte*) noexcept override {}
+  result<std::uint64_t> make_managed(std::uint64_t) override { return 0; }
+  void free_managed(std::uint64_t) noexcept override {}
+  result<std::uint64_t> free_bytes() override { return 0; }
+  result<void*> make_stream(priority, std::int32_t&) override { return static_cast<void*>(&streams_[made_++]); }
+  result<void> write(void* stream, std::atomic<std::uint64_t>& where, std::uint64_t value) override {
+    const std::scoped_lock guard(lock_);
+    if (quick_) where.store(value);
+    said_.emplace_back(&where, value);
+    enqueued_[number_of(stream)] += " says " + std::to_string(value);
+    return {};
+  }
+  result<void> wait(void* stream, std::atomic<std::uint64_t>&, std::uint64_t value) override {
+    const std::scoped_lock guard(lock_);
+    enqueued_[number_of(stream)] += " waits for " + std::to_string(value);
+    return {};
+  }
+  result<void> check(void*) override { return {}; }
+
+  void run(void* stream) {
+    const std::scoped_lock guard(lock_);
+    enqueued_[number_of(stream)] += " runs";
+  }
+  std::string enqueued(std::uint32_t lane) {
+    const std::scoped_lock guard(lock_);
+    return enqueued_[lane];
+  }
+  /// It has done all that it was to say something of, and from now on does everything at once; or the first of that.
+  void finish(std::size_t first = SIZE_MAX) {
+    const std::scoped_lock guard(lock_);
+    quick_ = first == SIZE_MAX;
+    for (std::size_t i = 0; i < std::min(first, said_.size()); ++i) said_[i].first->store(said_[i].second);
+  }
+
+ private:
+  std::size_t number_of(void* stream) const { return static_cast<std::size_t>(static_cast<char*>(stream) - streams_); }
+  std::mutex lock_;
+  bool quick_ = false;
+  char streams_[max_lanes]{};
+  std::size_t made_ = 0;
+  std::array<std::string, max_lanes> enqueued_;
+  std::vector<std::pair<std::atomic<std::uint64_t>*, std::uint64_t>> said_;
+};
+
+}  // namespace troupe::testing_worker
