@@ -3,7 +3,7 @@
 # Short names for what is in scripts/, where the work is done. Each target does all set-up it needs.
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan clang fuzz chaos bench gpu-test gpu-test2 gpu-bench tidy format install uninstall clean
+.PHONY: help demo test asan tsan clang fuzz chaos bench gpu-test gpu-test2 gpu-bench tidy reference format install uninstall clean
 
 help: ## explain the targets
 	@echo "Troupe. Each of these installs what is missing (Debian, Ubuntu), builds, and runs:"
@@ -36,6 +36,8 @@ gpu-bench: ## measure against raw CUDA on the first GPU here, ARGS=--quick
 	@scripts/gpu bench $(ARGS)
 tidy: ## clang-tidy over all sources
 	@scripts/tidy
+reference: ## the API reference, build/reference/html; and docs/pictures
+	@scripts/reference
 format: ## clang-format over all sources
 	@scripts/format
 install: ## install to PREFIX=/usr/local, after test or demo without compiling again

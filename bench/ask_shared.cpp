@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// There and back where cores are shared: looking for an answer must not keep from its core whoever is to give it.
+// There and back where cores are shared: looking for an answer must not keep the thread that is to give it from its
+// core.
 #include <sys/resource.h>
 #include <array>
 #include <atomic>

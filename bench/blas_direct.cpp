@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Large requests of blas through the worker, and the same calls of the same library made here.
-#include <apps/common/peak.hpp>
+#include <apps/cli/peak.hpp>
 #include <bench/cpu_time.hpp>
 #include <bench/direct.hpp>
 #include <bench/measures.hpp>

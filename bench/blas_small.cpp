@@ -27,7 +27,7 @@ struct totals {
   std::string least_of, wrong;
 };
 
-// Square products of one kind; answers the ratio of the rates, or 0 where our kernel does not take it.
+// Square products of one kind; returns the ratio of the rates, or 0 where our kernel does not take it.
 template <class T>
 double compare(const settings& s, const openblas& bare, int n, bool turn_a, bool turn_b, totals& all) {
   std::mt19937_64 random(static_cast<std::uint64_t>(n));

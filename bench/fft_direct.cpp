@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <limits>
 #include <troupe/base/cat.hpp>
-#include <troupe/base/internal/thread_team.hpp>
+#include <troupe/base/thread_team.hpp>
 #include <troupe/fft/fft.hpp>
 #include <troupe/fft/host/load_transforms.hpp>
 

@@ -3,8 +3,8 @@
 // The program behind `troupe bench`.
 #include <unistd.h>
 #include <algorithm>
-#include <apps/common/command_line.hpp>
-#include <apps/common/output.hpp>
+#include <apps/cli/command_line.hpp>
+#include <apps/cli/output.hpp>
 #include <bench/gpu/raw_side.hpp>
 #include <bench/measures.hpp>
 #include <bench/ping_pong.hpp>
@@ -112,7 +112,7 @@ result<figures> run(const measure& m, const settings& how) {
 }
 
 int run_all(const choice& c) {
-  // A line that goes away again, for whoever watches.
+  // A line that goes away again, for a reader at a terminal.
   const bool watched = ::isatty(STDERR_FILENO) != 0;
   if (c.json)
     std::fprintf(stderr, "on %d cores\n", usable_cores());

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <apps/common/json.hpp>
-#include <apps/common/terminal.hpp>
+#include <apps/cli/json.hpp>
+#include <apps/cli/terminal.hpp>
 #include <bench/gpu/raw_side.hpp>
 #include <bench/report.hpp>
 #include <cmath>

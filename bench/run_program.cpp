@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <apps/common/installation.hpp>
+#include <apps/cli/installation.hpp>
 #include <bench/run_program.hpp>
 #include <bench/temporary_folder.hpp>
 #include <cerrno>

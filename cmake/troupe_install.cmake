@@ -30,7 +30,7 @@ install(FILES ${PROJECT_BINARY_DIR}/troupe-config.cmake ${PROJECT_BINARY_DIR}/tr
   DESTINATION ${dir} COMPONENT troupe_development)
 # What the pages link to lies beside them as it does here.
 install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT troupe_development)
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT troupe_development FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT troupe_development FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT troupe_development FILES_MATCHING PATTERN "*.cpp" PATTERN "*.hpp" PATTERN "*.cu" PATTERN "own_actor/CMakeLists.txt")
 install(DIRECTORY tests/install/project DESTINATION ${CMAKE_INSTALL_DOCDIR}/tests/install COMPONENT troupe_development)
 install(DIRECTORY runtime/troupe/actor/example DESTINATION ${CMAKE_INSTALL_DOCDIR}/runtime/troupe/actor COMPONENT troupe_development FILES_MATCHING PATTERN "*.cpp")

@@ -25,7 +25,7 @@ add_library(troupe_settings INTERFACE)
 add_library(troupe::settings ALIAS troupe_settings)
 set_target_properties(troupe_settings PROPERTIES EXPORT_NAME settings)
 target_compile_features(troupe_settings INTERFACE cxx_std_20)
-# For our own targets only: whoever uses the library brings their own warnings.
+# For our own targets only: users of the library bring their own.
 add_compile_options(-Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual -Wno-missing-field-initializers)
 if(NOT PROJECT_IS_TOP_LEVEL)
   # And the warnings of the project around are for its own: not for our headers, as in an installation, nor for our sources.

@@ -31,7 +31,7 @@ int one_fault(const device& gpu) {
   if (answer) return failed("a broken kernel was not noticed");
   std::printf("%s\n", answer.error().to_string().c_str());
 
-  // From outside: whoever is hit, the next one serves.
+  // From outside: whichever worker is hit, the next one serves.
   if (!gpu.sync().get() || faults::injector(gpu).kill_worker() == 0) return failed("nobody was there to be killed");
   return gpu.ping(7).get() ? 0 : failed("nobody took over");
 }

@@ -11,7 +11,7 @@ using namespace troupe;
 
 struct query {
   std::vector<float> values;
-  promise<float> answer;  // of whoever asks: set when the device has answered
+  promise<float> answer;  // of the caller: set when the device has answered
 };
 struct computed {  // the device's answer, as a message
   result<float> norm;

@@ -32,7 +32,7 @@ int main() {
 
   const result<std::uint64_t> in_time = sync_wait(within(clock, 30s, gpu.ping(7)));
 
-  promise<int> nobody;  // whoever should set it takes too long
+  promise<int> nobody;  // what should set it takes too long
   const result<int> too_late = sync_wait(within(clock, 10ms, nobody.get_pending()));
   if (!too_late) std::printf("%s\n", too_late.error().to_string().c_str());
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults on this machine, while clients ask and check.
 #include <apps/chaos/show.hpp>
-#include <apps/common/command_line.hpp>
-#include <apps/common/installation.hpp>
-#include <apps/common/output.hpp>
+#include <apps/cli/command_line.hpp>
+#include <apps/cli/installation.hpp>
+#include <apps/cli/output.hpp>
 #include <charconv>
 #include <cstdio>
 #include <random>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <apps/chaos/show.hpp>
-#include <apps/common/json.hpp>
+#include <apps/cli/json.hpp>
 #include <cstdio>
 
 namespace chaos {

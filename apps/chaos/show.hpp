@@ -3,7 +3,7 @@
 #pragma once
 
 #include <apps/chaos/run.hpp>
-#include <apps/common/terminal.hpp>
+#include <apps/cli/terminal.hpp>
 
 namespace chaos {
 

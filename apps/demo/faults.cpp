@@ -40,8 +40,8 @@ act show_an_error_travelling(const device& gpu) {
 
 namespace {
 
-// How large products must be, so that whoever is killed has many of them before it: each takes a millisecond at least.
-// A GPU goes on for as long as the system needs to put a dead process away.
+// How large products must be, so that a worker that is killed has many of them before it: each takes a millisecond at
+// least. A GPU goes on for as long as the system needs to put a dead process away.
 std::int64_t size_worth_dying_for(const device& gpu) {
   constexpr std::int64_t largest = 8192, at_least_ns = 1'000'000;
   std::int64_t n = 384;

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small service under load, then things go wrong.
 #include <algorithm>
-#include <apps/common/command_line.hpp>
-#include <apps/common/installation.hpp>
-#include <apps/common/output.hpp>
+#include <apps/cli/command_line.hpp>
+#include <apps/cli/installation.hpp>
+#include <apps/cli/output.hpp>
 #include <apps/demo/faults.hpp>
 #include <apps/demo/plot.hpp>
 #include <apps/demo/show.hpp>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <apps/common/machine.hpp>
+#include <apps/cli/machine.hpp>
 #include <apps/demo/breaker.hpp>
 #include <apps/demo/serve.hpp>
 #include <chrono>
@@ -100,7 +100,7 @@ result<run_record> serve(const device& gpu, std::shared_ptr<network> net, const 
     std::this_thread::sleep_for(std::chrono::nanoseconds(next - now_ns()));
     eye.look(watch, true);
   }
-  // Where more was asked than the service does, the rest is answered now: whoever watches sees it.
+  // Where more was asked than the service does, the rest is answered now: a reader of the output sees it.
   const auto wait = [] { std::this_thread::sleep_for(std::chrono::nanoseconds(moment_ns)); };
   for (wait(); crowd.under_way() > 0; wait()) eye.look(watch, false);
   crowd.join();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <apps/common/terminal.hpp>
+#include <apps/cli/terminal.hpp>
 #include <apps/demo/faults.hpp>
 #include <apps/demo/serve.hpp>
 

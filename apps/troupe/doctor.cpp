@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 #include <algorithm>
-#include <apps/common/command_line.hpp>
-#include <apps/common/output.hpp>
+#include <apps/cli/command_line.hpp>
+#include <apps/cli/output.hpp>
 #include <apps/troupe/doctor.hpp>
 #include <chrono>
 #include <cstdio>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <apps/common/installation.hpp>
-#include <apps/common/machine.hpp>
-#include <apps/common/terminal.hpp>
+#include <apps/cli/installation.hpp>
+#include <apps/cli/machine.hpp>
+#include <apps/cli/terminal.hpp>
 #include <apps/troupe/engine_report.hpp>
 #include <apps/troupe/gpu_report.hpp>
 #include <apps/troupe/speed_report.hpp>
@@ -57,7 +57,7 @@ std::string doctor_json(const doctor_report& r);
 /// The command that installs a package here, or what to do where there is none.
 std::string install_command(const std::string& package);
 
-/// `troupe doctor`; the arguments are those after the command. Answers the exit code.
+/// `troupe doctor`; the arguments are those after the command. Returns the exit code.
 int doctor_command(std::span<const char* const> arguments);
 
 }  // namespace troupe::apps

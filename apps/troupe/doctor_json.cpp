@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <apps/common/json.hpp>
+#include <apps/cli/json.hpp>
 #include <apps/troupe/doctor.hpp>
 #include <troupe/base/version.hpp>
 

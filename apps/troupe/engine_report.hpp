@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <apps/common/installation.hpp>
+#include <apps/cli/installation.hpp>
 #include <apps/troupe/worker_answer.hpp>
 #include <string>
 #include <string_view>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why no GPU can be used, from what Linux shows and what the driver says.
 #include <algorithm>
-#include <apps/common/terminal.hpp>
+#include <apps/cli/terminal.hpp>
 #include <apps/troupe/gpu_report.hpp>
 #include <cstdlib>
 #include <troupe/base/cat.hpp>

@@ -3,11 +3,11 @@
 // The command line. Commands that are bigger programs lie beside the worker.
 #include <unistd.h>
 #include <algorithm>
-#include <apps/common/command_line.hpp>
-#include <apps/common/installation.hpp>
-#include <apps/common/json.hpp>
-#include <apps/common/output.hpp>
-#include <apps/common/terminal.hpp>
+#include <apps/cli/command_line.hpp>
+#include <apps/cli/installation.hpp>
+#include <apps/cli/json.hpp>
+#include <apps/cli/output.hpp>
+#include <apps/cli/terminal.hpp>
 #include <apps/troupe/doctor.hpp>
 #include <apps/troupe/version.hpp>
 #include <cerrno>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <apps/common/installation.hpp>
-#include <apps/common/peak.hpp>
+#include <apps/cli/installation.hpp>
+#include <apps/cli/peak.hpp>
 #include <apps/troupe/engine_report.hpp>
 #include <cstdint>
 #include <string>

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
-#include <apps/common/command_line.hpp>
-#include <apps/common/installation.hpp>
-#include <apps/common/json.hpp>
-#include <apps/common/output.hpp>
+#include <apps/cli/command_line.hpp>
+#include <apps/cli/installation.hpp>
+#include <apps/cli/json.hpp>
+#include <apps/cli/output.hpp>
 #include <apps/troupe/version.hpp>
 #include <cstdio>
 #include <troupe/base/version.hpp>

@@ -4,7 +4,7 @@
 // what is wrong is not.
 #include <gtest/gtest.h>
 
-#include <apps/common/installation.hpp>
+#include <apps/cli/installation.hpp>
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/kernels.hpp>
 #include <bench/measures.hpp>

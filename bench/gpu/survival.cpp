@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What faults of all kinds leave alone: memory that is sealed, and whoever else uses the GPU.
+// What faults of all kinds leave alone: memory that is sealed, and other users of the GPU.
 #include <algorithm>
 #include <atomic>
 #include <bench/device_under_test.hpp>

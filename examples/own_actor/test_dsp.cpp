@@ -63,7 +63,7 @@ int main() {
          "an even window is refused, and the text says what to give instead");
   expect(!y.valid() &&
              gpu.ask(dsp::peak<float>{.input = y, .samples = 100}).get().error().request().name == "dsp.smooth<f32>",
-         "whoever reads what it should have written hears of it");
+         "readers of what it should have written get this error");
 
   auto gain = gpu.alloc<float>(1);
   gpu.fill(gain, 2.f);

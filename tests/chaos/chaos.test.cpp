@@ -6,7 +6,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <apps/chaos/show.hpp>
-#include <apps/common/installation.hpp>
+#include <apps/cli/installation.hpp>
 
 #include <chrono>
 #include <cstdlib>

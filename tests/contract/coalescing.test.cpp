@@ -92,7 +92,7 @@ TEST_P(coalescing, a_request_that_needs_anothers_result_does_not_share_its_call)
   EXPECT_EQ(value(gpu, y), 3);
 }
 
-TEST_P(coalescing, kinds_do_not_mix_and_whoever_says_alone_is) {
+TEST_P(coalescing, kinds_do_not_mix_and_a_thread_that_says_alone_is) {
   const device gpu = open();
   std::vector<buffer<float>> x;
   for (int i = 0; i < 7; ++i) x.push_back(zero(gpu));

@@ -51,7 +51,7 @@ TEST_P(continuations, of_sync_may_take_the_downloads_before_it) {
   }
 }
 
-// Whoever waits for its own answer may hold a lock that a continuation wants.
+// A thread that waits for its own answer may hold a lock that a continuation wants.
 TEST_P(continuations, never_run_on_a_thread_that_waits_for_an_answer_of_its_own) {
   const device gpu = rt.open_device(options());
   std::mutex lock;

@@ -142,7 +142,7 @@ TEST(events, that_could_not_be_forgotten_are_not_taken_for_those_that_have_their
   }
 }
 
-TEST(events, hold_back_whoever_uses_a_buffer_later) {
+TEST(events, hold_back_a_thread_that_uses_a_buffer_later) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.inline_bytes = 0}));
   const auto x = gpu.alloc<float>(1, {.zeroed = true});

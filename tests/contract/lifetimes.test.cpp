@@ -177,7 +177,7 @@ TEST_P(lifetimes, no_threads_of_ours_outlive_the_runtime_unless_a_handle_does) {
       kept = rt.open_device(options());
       EXPECT_OK(kept->sync().get());
     }
-    if (i > 0) {  // the system lists a thread a moment longer than whoever joins it waits
+    if (i > 0) {  // the system lists a thread a moment longer than a thread that joins it waits
       for (int tries = 0; threads() > before && tries < 1000; ++tries) std::this_thread::sleep_for(1ms);
       EXPECT_LE(threads(), before);
     }
@@ -246,7 +246,7 @@ TEST_P(lifetimes, runtimes_of_several_threads_come_and_go) {
   for (auto& t : threads) t.join();
 }
 
-// Workers that are threads share the addresses of this process: each has its own, whoever comes and goes.
+// Workers that are threads share the addresses of this process: each has its own, a thread that comes and goes.
 TEST(addresses, are_enough_for_many_devices_of_threads_at_once) {
   for (int round = 0; round < 3; ++round) {
     runtime rt;

@@ -139,7 +139,8 @@ TEST_P(recovery_programs, what_could_not_be_made_is_refused_with_the_same_reason
                        reaction::caller_bug, {"jit.compile", "jit.launch"}));
 }
 
-// A new worker has the globals as they are loaded. Whoever has written them must not compute with those unnoticed.
+// A new worker has the globals as they are loaded. A thread that has written them must not compute with those
+// unnoticed.
 TEST_P(recovery_programs, with_globals_that_were_written_are_stale_in_every_mode_of_salvage_and_others_are_not) {
   for (const salvage how : {salvage::strict, salvage::untouched}) {
     const device gpu = open({.salvage = how});

@@ -31,7 +31,7 @@ TEST_P(requests, a_request_that_the_engine_does_not_know_is_unsupported) {
                        {"testing.absent", "does not know this request"}));
 }
 
-TEST_P(requests, whoever_reads_what_an_unknown_request_should_have_written_hears_of_it_by_name) {
+TEST_P(requests, a_thread_that_reads_what_an_unknown_request_should_have_written_hears_of_it_by_name) {
   const auto x = gpu.alloc<float>(4);
   blockade b(gpu);
   gpu.tell(absent{.target = x});

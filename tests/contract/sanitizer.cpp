@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // What sanitizers must know to judge whole devices. Nothing in other builds.
-#include <troupe/base/internal/sanitizers.hpp>
+#include <troupe/base/sanitizers.hpp>
 
 #if TROUPE_THREAD_SANITIZER || TROUPE_ADDRESS_SANITIZER
 #include <cstdlib>

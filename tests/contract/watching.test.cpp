@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include <troupe/base/internal/sanitizers.hpp>
+#include <troupe/base/sanitizers.hpp>
 
 #include "harness.hpp"
 

@@ -29,7 +29,7 @@ void say(control_socket& to, protocol::message kind, std::uint32_t reaction, con
   (void)to.send(protocol::packet_of(m, text));
 }
 
-// Answers the first question for memory with an address that belongs to others.
+// Returns the first question for memory with an address that belongs to others.
 void give_away(const control_socket::received& hello, std::span<const std::byte> packet) {
   protocol::control_message m;
   std::memcpy(&m, packet.data(), sizeof m);

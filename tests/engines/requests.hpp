@@ -172,7 +172,7 @@ struct copy {
   }
 };
 
-/// Answers the FNV-1a hash of the text's and the list's bytes: parts that vary in size.
+/// Returns the FNV-1a hash of the text's and the list's bytes: parts that vary in size.
 struct checksum {
   troupe::text text;
   troupe::list<std::uint32_t> list;
@@ -198,7 +198,7 @@ struct widest {
   void check(checker&) const {}
 };
 
-/// Answers the number of calls the engine has served: a lane runs one at a time, in order.
+/// Returns the number of calls the engine has served: a lane runs one at a time, in order.
 struct count {
   std::uint64_t unused = 0;
   using reply = std::uint64_t;

@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
   using namespace troupe;
   const char* const set = std::getenv("TROUPE_TEST_ENGINE");
   const std::string engine = set != nullptr ? set : "host";
-  // Compiled programs are kept in the build folder, not in the home of whoever runs the tests.
+  // Compiled programs are kept in the build folder, not in the home of the user who runs the tests.
   if (std::getenv("TROUPE_CACHE") == nullptr) ::setenv("TROUPE_CACHE", TROUPE_TEST_CACHE, 1);
   return foreign::judge_all(argc, argv, engine == "host" ? foreign::engine::host : foreign::engine::gpu,
                             [&](foreign::source& s) {

@@ -13,8 +13,8 @@
 #include <optional>
 #include <thread>
 #include <troupe/events/events.hpp>
+#include <troupe/interop/abi.hpp>
 #include <troupe/interop/dlpack.hpp>
-#include <troupe/interop/internal/abi.hpp>
 #include <troupe/jit/jit.hpp>
 #include <troupe/troupe.hpp>
 

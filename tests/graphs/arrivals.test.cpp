@@ -11,7 +11,7 @@ namespace {
 
 using namespace troupe;
 
-// Whoever has waited for sync may let go of the memory that earlier downloads write to.
+// A thread that has waited for sync may let go of the memory that earlier downloads write to.
 void downloads_arrive_before_sync(isolation where) {
   runtime rt;
   const device gpu = rt.open_device({.isolation = where});

@@ -14,7 +14,7 @@
 #include <map>
 #include <random>
 #include <thread>
-#include <troupe/base/internal/sanitizers.hpp>
+#include <troupe/base/sanitizers.hpp>
 #include <troupe/runtime/runtime.hpp>
 
 #include "patiently.hpp"

@@ -90,24 +90,11 @@ class planner {
     return common[r_.below(common.size())];
   }
 
-  void add() {
-    step s;
-    s.what = random_kind();
-    s.value = r_.next();
-    s.work_us = r_.chance(slow_) ? static_cast<std::uint32_t>(r_.chance(60) ? r_.below(20) : r_.between(20, 200)) : 0;
-    const std::uint64_t way = r_.below(100);
-    s.how = way < 45 ? sent::tell : way < 75 ? sent::keep : way < 90 ? sent::call : sent::drop;
-    if (r_.chance(hurries_)) {
-      s.how = sent::keep;
-      s.timed = r_.chance(50);
-    }
+  void choose_operands(step& s) {
     switch (s.what) {
       case kind::renew:
-        return renew(s);
       case kind::look:
-        return look(s);
       case kind::await:
-        return await();
       case kind::sync:
       case kind::ping:
         break;
@@ -176,6 +163,23 @@ class planner {
       case kind::cancel:
         break;
     }
+  }
+
+  void add() {
+    step s;
+    s.what = random_kind();
+    s.value = r_.next();
+    s.work_us = r_.chance(slow_) ? static_cast<std::uint32_t>(r_.chance(60) ? r_.below(20) : r_.between(20, 200)) : 0;
+    const std::uint64_t way = r_.below(100);
+    s.how = way < 45 ? sent::tell : way < 75 ? sent::keep : way < 90 ? sent::call : sent::drop;
+    if (r_.chance(hurries_)) {
+      s.how = sent::keep;
+      s.timed = r_.chance(50);
+    }
+    if (s.what == kind::renew) return renew(s);
+    if (s.what == kind::look) return look(s);
+    if (s.what == kind::await) return await();
+    choose_operands(s);
     if (fails_ == 0 && overlaps(s)) s.what = kind::fill, s.element = 1;
     push(s);
     if (s.how == sent::keep && r_.chance(3 * hurries_)) cancels_.push_back(static_cast<int>(out_.size() - 1));

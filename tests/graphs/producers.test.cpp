@@ -8,7 +8,7 @@
 #include <barrier>
 #include <set>
 #include <thread>
-#include <troupe/base/internal/sanitizers.hpp>
+#include <troupe/base/sanitizers.hpp>
 #include <troupe/runtime/runtime.hpp>
 
 #include "engine/requests.hpp"

@@ -238,8 +238,6 @@ void walker::look(int i, const step& s) {
 
 void walker::perform(int i) {
   const step& s = plan_.steps[static_cast<std::size_t>(i)];
-  const auto words = [](const place& p) { return p.bytes / 4; };
-  const auto factor = static_cast<std::uint32_t>(s.value | 1);
   outcomes_[static_cast<std::size_t>(i)].before = clock_.fetch_add(1);
   switch (s.what) {
     case kind::await:
@@ -283,6 +281,16 @@ void walker::perform(int i) {
       if (s.element == 16) return as(std::array<std::uint64_t, 2>{});
       return by_element(s.element, as);
     }
+    default:
+      return perform_flow(i, s);
+  }
+}
+
+// The requests of flow, and those that cannot run.
+void walker::perform_flow(int i, const step& s) {
+  const auto words = [](const place& p) { return p.bytes / 4; };
+  const auto factor = static_cast<std::uint32_t>(s.value | 1);
+  switch (s.what) {
     case kind::affine: {
       const auto as = [&]<class T>(T) {
         send(i, flow::affine<T>{.x = view<T>(s.b),
@@ -337,6 +345,8 @@ void walker::perform(int i) {
       return send(
           i, memory::copy{.source = in<std::byte>(wrong), .target = out<std::byte>(view<>(s.b)), .bytes = s.b.bytes});
     }
+    default:
+      return;
   }
 }
 

@@ -47,6 +47,7 @@ class walker {
   void settle(int i, troupe::result<T> answer);
 
   void perform(int i);
+  void perform_flow(int i, const step& s);
   void perform_copy(int i, const step& s);
   void perform_upload(int i, const step& s);
   void perform_download(int i, const step& s);

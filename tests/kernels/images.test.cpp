@@ -8,7 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <troupe/cuda_on_host/internal/seal.hpp>
+#include <troupe/cuda_on_host/seal.hpp>
 
 #include "compiled.hpp"
 

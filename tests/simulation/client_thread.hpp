@@ -12,7 +12,7 @@
 namespace troupe::simulation {
 
 /// A client that waits in the middle of a call. It has a thread of its own, but of all threads only one ever runs: this
-/// one from `go_on` to the next `wait` or the end, and whoever called `go_on` otherwise. Must have ended when it is
+/// one from `go_on` to the next `wait` or the end, and the caller of `go_on` otherwise. Must have ended when it is
 /// destroyed: the thread is for the next one then.
 class client_thread {
  public:

@@ -219,7 +219,7 @@ void simulation::sent(request& q, pending<T> p, std::uint64_t ticket, random_bit
   (void)std::move(p).then([this, &q](result<T> answer) {
     if (q.called) violated("a request was answered twice");
     take(std::move(answer), q);
-    // Whoever has an answer asks for the next thing, wherever that is.
+    // A client that has an answer asks for the next thing, wherever that is.
     if (random_bits next(seed_, follow_up_stream + q.number); next.percent(20) && !calm_ && !sending_) send(next);
   });
 }
@@ -309,12 +309,9 @@ void simulation::serve_a_client(random_bits& r) {
   sent(q, gpu_->ask(simulated::look{.a = h.handle, .n = h.handle.size()}), r);
 }
 
-void simulation::send_something(random_bits& r) {
+// As a client may choose them for the request.
+call_options simulation::choose_options(request& q, random_bits& r) {
   call_options o;
-  auto what = static_cast<kind>(r.below(11));
-  if (transfers_ && r.percent(60)) what = r.percent(60) ? kind::upload : kind::download;
-  if (deadly_ && r.percent(25)) what = kind::add;  // which reads what it writes
-  request& q = begin(what);
   if (r.percent(6)) {
     const std::uint32_t patience = r.below(3'000'000);
     o.timeout = time_span(std::chrono::nanoseconds(patience));
@@ -337,6 +334,15 @@ void simulation::send_something(random_bits& r) {
     q.retries = 0;
     q.limited = false;
   }
+  return o;
+}
+
+void simulation::send_something(random_bits& r) {
+  auto what = static_cast<kind>(r.below(11));
+  if (transfers_ && r.percent(60)) what = r.percent(60) ? kind::upload : kind::download;
+  if (deadly_ && r.percent(25)) what = kind::add;  // which reads what it writes
+  request& q = begin(what);
+  const call_options o = choose_options(q, r);
   q.param = static_cast<word>(r.next());
   const auto size = [](const held& h) { return static_cast<std::uint32_t>(h.handle.size().value()); };
   held x = pick(r), y = pick(r);

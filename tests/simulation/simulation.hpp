@@ -123,6 +123,7 @@ class simulation final : public scene {
   void alloc(random_bits& r);
   void let_go(random_bits& r);
   void send(random_bits& r);
+  call_options choose_options(request& q, random_bits& r);
   void send_something(random_bits& r);
   void serve_a_client(random_bits& r);
   /// An upload that waits for the worker while it is sent.

@@ -11,10 +11,10 @@
 #include <troupe/base/try.hpp>
 #include <troupe/cuda_on_host/internal/elf.hpp>
 #include <troupe/cuda_on_host/internal/fiber_stacks.hpp>
-#include <troupe/cuda_on_host/internal/processor.hpp>
-#include <troupe/cuda_on_host/internal/seal.hpp>
 #include <troupe/cuda_on_host/launcher.hpp>
 #include <troupe/cuda_on_host/loader.hpp>
+#include <troupe/cuda_on_host/processor.hpp>
+#include <troupe/cuda_on_host/seal.hpp>
 #include <troupe/kernel/find_named.hpp>
 
 #include <cerrno>

@@ -27,7 +27,7 @@ struct smooth {
   }
 };
 
-/// Answers the highest sample and where it is; the first of equals.
+/// Returns the highest sample and where it is; the first of equals.
 template <class T>
 struct peak {
   struct found {

@@ -90,7 +90,7 @@ struct swap {
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
-/// Answers the sum of x[i] * y[i]. x and y may be the same memory.   cublasSdot / cblas_sdot
+/// Returns the sum of x[i] * y[i]. x and y may be the same memory.   cublasSdot / cblas_sdot
 template <class T>
 struct dot {
   static_assert(is_real<T>, "blas::dot has float and double; for complex elements there are dotu and dotc");
@@ -103,7 +103,7 @@ struct dot {
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
-/// Answers the sum of x[i] * y[i].   cublasCdotu / cblas_cdotu_sub
+/// Returns the sum of x[i] * y[i].   cublasCdotu / cblas_cdotu_sub
 template <class T>
 struct dotu {
   static_assert(is_complex<T>,
@@ -117,7 +117,7 @@ struct dotu {
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
-/// Answers the sum of conj(x[i]) * y[i].   cublasCdotc / cblas_cdotc_sub
+/// Returns the sum of conj(x[i]) * y[i].   cublasCdotc / cblas_cdotc_sub
 template <class T>
 struct dotc {
   static_assert(is_complex<T>,
@@ -131,7 +131,7 @@ struct dotc {
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
-/// Answers the root of the sum of |x[i]|^2, without overflow or underflow on the way.   cublasSnrm2 / cblas_snrm2
+/// Returns the root of the sum of |x[i]|^2, without overflow or underflow on the way.   cublasSnrm2 / cblas_snrm2
 template <class T>
 struct nrm2 {
   static_assert(is_full<T>, "blas::nrm2 has float, double, troupe::complex64 and troupe::complex128");
@@ -144,7 +144,7 @@ struct nrm2 {
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
-/// Answers the sum of |x[i]|, where |z| is |real| + |imag| of a complex number.   cublasSasum / cblas_sasum
+/// Returns the sum of |x[i]|, where |z| is |real| + |imag| of a complex number.   cublasSasum / cblas_sasum
 template <class T>
 struct asum {
   static_assert(is_full<T>, "blas::asum has float, double, troupe::complex64 and troupe::complex128");
@@ -157,7 +157,7 @@ struct asum {
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
-/// Answers the index, from 0, of the first largest |x[i]|, with asum's |z|. NaN is passed over; where all are NaN, the
+/// Returns the index, from 0, of the first largest |x[i]|, with asum's |z|. NaN is passed over; where all are NaN, the
 /// answer is 0.   cublasIsamax (which counts from 1) / cblas_isamax
 template <class T>
 struct iamax {

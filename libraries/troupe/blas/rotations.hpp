@@ -19,7 +19,7 @@ struct rotation {
   T s;
 };
 
-/// Answers the rotation that makes b zero, and writes its parts where places for them are given; `r` and `z` may be the
+/// Returns the rotation that makes b zero, and writes its parts where places for them are given; `r` and `z` may be the
 /// memory of `a` and `b`, as in BLAS.   cublasSrotg / cblas_srotg
 template <class T>
 struct rotg {
@@ -63,7 +63,7 @@ struct rotmg_reply {
   modified_rotation<T> param;
 };
 
-/// Answers the modified rotation H that makes the second part of (sqrt(d1) * x1, sqrt(d2) * y1) zero, with the new d1,
+/// Returns the modified rotation H that makes the second part of (sqrt(d1) * x1, sqrt(d2) * y1) zero, with the new d1,
 /// d2 and x1; and writes them where places are given, which may be the memory that d1, d2 and x1 come from. What H
 /// leaves out by its flag is 0.   cublasSrotmg / cblas_srotmg
 template <class T>

@@ -43,7 +43,8 @@ struct event::state {
   std::optional<in<std::byte>> opened() const {
     return opened_from ? std::optional(in<std::byte>(opening.memory())) : std::nullopt;
   }
-  // Numbers rise in the order in which the device has the recordings, whoever records: query() compares with the last.
+  // Numbers rise in the order in which the device has the recordings, in whichever process: query() compares with the
+  // last.
   template <class Record>
   pending<void> send(Record recording) {
     const std::scoped_lock guard(order);

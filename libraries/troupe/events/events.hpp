@@ -9,6 +9,7 @@
 
 namespace troupe::events {
 
+/// How to make an event.
 struct event_options {
   bool inter_process = false;  ///< other processes can wait for it; then it cannot tell the time. On a GPU only
 };
@@ -28,13 +29,13 @@ class event {
   /// Marks the point where all that was sent before is done. It waits for that on the host, which costs some
   /// microseconds: to time one kernel, name a buffer that it writes.
   pending<void> record() const;
-  /// Marks the point where what wrote these buffers is done; whoever writes them later comes after it.
+  /// Marks the point where what wrote these buffers is done; what writes them later comes after it.
   template <class... T>
     requires(sizeof...(T) > 0)
   pending<void> record(const buffer<T>&... after) const {
     return record_after({in<std::byte>(after.memory())...});
   }
-  /// Whoever uses these buffers from now on comes after the event. Among the requests of one device that is so by
+  /// What uses these buffers from now on comes after the event. Among the requests of one device that is so by
   /// itself; this is for what another process has recorded.
   template <class... T>
     requires(sizeof...(T) > 0)
@@ -44,7 +45,7 @@ class event {
   /// Is the last recording reached? Does not wait. False before any. Says nothing of recordings that were refused or
   /// lost with their worker, nor of those of another process: `reached` does.
   bool query() const noexcept;
-  /// Does the driver have the last recording? Whoever calls `hold_back` or `reached` in another process from now on
+  /// Does the driver have the last recording? A caller of `hold_back` or `reached` in another process from now on
   /// waits for it. Does not wait, and is said of the same recordings as `query`; whatever is reached is enqueued.
   bool enqueued() const noexcept;
   /// Answered when the last recording is reached.

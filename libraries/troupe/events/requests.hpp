@@ -30,7 +30,7 @@ inline constexpr std::string_view between_requests = "an event is a point betwee
 /// For another process: a cudaIpcEventHandle_t.
 using event_handle = std::array<std::byte, 64>;
 
-/// Marks a point: when what wrote `after` is done, and before whoever writes it later begins.   cuEventRecord
+/// Marks a point: when what wrote `after` is done, and before what writes it later begins.   cuEventRecord
 struct record {
   out<std::byte> event;
   list<in<std::byte>> after;
@@ -54,7 +54,7 @@ struct record_all {
   void check(checker& c) const;
 };
 
-/// Whoever uses `before` from now on comes after the event.   cuStreamWaitEvent
+/// What uses `before` from now on comes after the event.   cuStreamWaitEvent
 struct hold_back {
   in<std::byte> event;
   list<inout<std::byte>> before;

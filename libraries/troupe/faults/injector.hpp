@@ -10,7 +10,7 @@ namespace troupe::faults {
 
 /// Does to the worker processes of a device what the outside world may do to them: kills and stops them. Thread safe.
 ///
-/// Each function answers how many processes it hit: a worker that has ended, or that was never there, is not hit, nor
+/// Each function returns how many processes it hit: a worker that has ended, or that was never there, is not hit, nor
 /// is one that is a thread. Never a process that is not the device's.
 class injector {
  public:

@@ -11,8 +11,8 @@
 /// kernel or vendor library would. With isolation::thread that is the application.
 ///
 /// All take `through`: memory that they read and write as far as order is concerned (and leave alone), so that a fault
-/// can be put anywhere into a computation: after what makes `x` and before what reads it. `number` is for whoever wants
-/// requests that are alike to differ.
+/// can be put anywhere into a computation: after what makes `x` and before what reads it. `number` is for callers who
+/// want requests that are alike to differ.
 namespace troupe::faults {
 
 using optional_memory = std::optional<inout<std::byte>>;

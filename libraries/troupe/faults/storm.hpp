@@ -44,6 +44,7 @@ std::string_view to_string(kind k) noexcept;
 /// The kind of that name.
 std::optional<kind> kind_of(std::string_view name) noexcept;
 
+/// Which faults, and how often.
 struct storm_options {
   list<kind> kinds = {};            ///< each as likely as the others; empty: all
   std::uint64_t seed = 1;           ///< of the order of kinds, and of the moments

@@ -3,7 +3,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/fft/callbacks.hpp>
 #include <troupe/fft/internal/callback_recipe.hpp>
-#include <troupe/kernel/internal/program_requests.hpp>
+#include <troupe/kernel/program_requests.hpp>
 #include <troupe/request/checker.hpp>
 
 namespace troupe::fft {

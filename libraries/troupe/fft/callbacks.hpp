@@ -29,7 +29,7 @@ class callbacks : public kernel::program {
 
   /// Answered when they are compiled, or with the reason why they are not: the text ends with the compiler's messages.
   pending<void> ready() const;
-  /// Gives back what they hold in the worker, after everything that was asked with them. Happens by itself when the
+  /// Frees what they hold in the worker, after everything that was asked with them. Happens by itself when the
   /// last handle goes.
   pending<void> unload() const;
 

@@ -7,6 +7,7 @@
 
 namespace troupe::graph {
 
+/// How to record.
 struct options {
   text name = "graph";
   /// How many nodes that need nothing of each other may run at the same time. On a GPU; 1: all in the order of

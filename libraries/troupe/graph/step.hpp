@@ -77,7 +77,7 @@ inline bool move_field(memory_range& to, const memory_range& range, const rebind
   return true;
 }
 
-/// Moves the operands of one field. Answers whether there were any; `wrong` says why it cannot.
+/// Moves the operands of one field. Returns whether there were any; `wrong` says why it cannot.
 template <class T, access_mode M>
 bool rebind_field(operand<T, M>& f, const rebinding& r, std::string& wrong) {
   memory_range to;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
-#include <troupe/jit/internal/recipe_codec.hpp>
+#include <troupe/jit/recipe_codec.hpp>
 #include <troupe/jit/requests.hpp>
-#include <troupe/kernel/internal/program_requests.hpp>
+#include <troupe/kernel/program_requests.hpp>
 
 template class troupe::kernel::program_of<"jit">;
 

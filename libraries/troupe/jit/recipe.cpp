@@ -7,7 +7,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/jit/internal/compiler_options.hpp>
-#include <troupe/jit/internal/recipe_codec.hpp>
+#include <troupe/jit/recipe_codec.hpp>
 #include <troupe/request/describe.hpp>
 
 namespace troupe::jit {

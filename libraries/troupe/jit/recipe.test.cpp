@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <troupe/jit/internal/recipe_codec.hpp>
+#include <troupe/jit/recipe_codec.hpp>
 
 namespace troupe::jit {
 namespace {

@@ -39,7 +39,7 @@ class program_core {
 
   /// No worker makes it any more.
   void was_unloaded() noexcept;
-  /// Whoever makes it gives up. Not where a worker has made it before.
+  /// The worker that makes it gives up. Not where a worker has made it before.
   void cancel_making() noexcept;
   /// Its global variables are about to be written: from then on a worker holds what no other one has.
   void globals_are_written() const noexcept {

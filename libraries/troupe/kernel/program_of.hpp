@@ -31,7 +31,7 @@ class program_of : public program {
   /// How many of a kernel's blocks run at the same time, and with which block most threads would.
   pending<troupe::kernel::occupancy> occupancy(const std::string& kernel, const dimensions& block,
                                                extent shared_bytes = 0, const dimensions& cluster = 1) const;
-  /// Gives back what it holds in the worker, after everything that was asked of it. Later uses are refused. Happens by
+  /// Frees what it holds in the worker, after everything that was asked of it. Later uses are refused. Happens by
   /// itself when the last handle goes.
   pending<void> unload() const;
 };

@@ -20,7 +20,7 @@ struct launch {
   extent shared_bytes = 0;        ///< of dynamic shared memory, for each block
   kernel::arguments arguments{};  ///< as many as the kernel has parameters: `{a, x, inout(y), n}`
   bool cooperative = false;       ///< all blocks at the same time, so that the grid can meet
-  /// The kernel writes global variables of its program: in order with whoever uses them.
+  /// The kernel writes global variables of its program: in order with what uses them.
   bool writes_globals = false;
   /// Blocks that run together and may use each other's shared memory: a part of the grid in each direction, 8 blocks at
   /// most. 1: as the kernel was compiled. From capability 9.0 on.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/kernel/internal/program_requests.hpp>
+#include <troupe/kernel/program_requests.hpp>
 #include <troupe/module/internal/recipe.hpp>
 
 template class troupe::kernel::program_of<"module">;

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
-#include <troupe/actor/internal/manual_executor.hpp>
 #include <troupe/actor/spawn.hpp>
+#include <troupe/actor/testing/manual_executor.hpp>
 #include <troupe/async/promise.hpp>
 #include <vector>
 
@@ -190,7 +190,7 @@ TEST(a_handler, that_throws_on_a_tell_or_returns_a_fatal_error_crashes_the_actor
   EXPECT_EQ(asked.watch().get().value().kind, exit_kind::crashed);
 }
 
-TEST(whoever_was_told_of_a_crash, finds_the_mailbox_closed) {
+TEST(a_thread_that_was_told_of_a_crash, finds_the_mailbox_closed) {
   auto ref = spawn<counter>({});
   std::optional<accepted> later;
   auto done = ref.ask(fail{}).then([&](result<void>) { later = ref.tell(add{1}); });

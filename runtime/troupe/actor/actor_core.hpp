@@ -41,7 +41,7 @@ error closed_stage();
 
 /// An actor without its type: mailbox, turn, end. The typed view is `actor_ref<A>`.
 ///
-/// **The turn.** Whoever moved `schedule` from idle to scheduled owns the turn: it alone reads the mailbox, runs
+/// **The turn.** A thread that moved `schedule` from idle to scheduled owns the turn: it alone reads the mailbox, runs
 /// handlers and goes through the steps of the end. The turn is passed on by posting the core's job, or held by a task
 /// that a handler returned, until it ends.
 ///
@@ -51,7 +51,7 @@ error closed_stage();
 ///
 /// **Kill.** `orders` has a bit for a running handler. Setting the kill bit while that is set also takes the turn away
 /// from the handler: the killer answers everybody and reports the end, the handler finds itself abandoned when it is
-/// done, and whoever of the two comes last destroys message and actor. So no handler can delay a kill.
+/// done, and the last of the two destroys message and actor. So no handler can delay a kill.
 class actor_core : public refuser, private job {
  public:
   actor_core(const actor_core&) = delete;
@@ -64,7 +64,7 @@ class actor_core : public refuser, private job {
   const actor_origin& origin() const noexcept { return origin_; }
   std::size_t capacity() const noexcept { return mailbox_.capacity(); }
   std::size_t queued() const noexcept { return mailbox_.size(); }
-  /// The object; its type is known to whoever sends.
+  /// The object; its type is known to the sender.
   void* body() const noexcept { return body_; }
   bool stopping() const noexcept { return (orders_.load() & (stop_bit | kill_bit)) != 0; }
   bool ended() const noexcept { return (orders_.load() & dead_bit) != 0; }

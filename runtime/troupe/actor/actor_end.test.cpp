@@ -4,9 +4,9 @@
 
 #include <functional>
 #include <stdexcept>
-#include <troupe/actor/internal/manual_executor.hpp>
 #include <troupe/actor/spawn.hpp>
 #include <troupe/actor/stage.hpp>
+#include <troupe/actor/testing/manual_executor.hpp>
 #include <troupe/async/promise.hpp>
 
 namespace troupe {

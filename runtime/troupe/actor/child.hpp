@@ -48,6 +48,7 @@ class child_starter {
 
 namespace detail {
 
+/// A running actor as a supervisor sees it.
 class actor_child : public child_handle {
  public:
   explicit actor_child(actor_handle actor) noexcept : actor_(std::move(actor)) {}

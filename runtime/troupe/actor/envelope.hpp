@@ -29,7 +29,7 @@ class envelope {
 
   /// Runs the handler. Ends with `actor_core::handler_ended` and, if that is true, `release_message`.
   virtual handled deliver(actor_core& to) noexcept = 0;
-  /// The message will not be handled: answers whoever asked.
+  /// The message will not be handled: answers the caller.
   virtual void refuse(const error&) noexcept {}
   /// The handler runs but its answer is not awaited any more. Called by another thread than the handler's.
   virtual void abandon(const error&) noexcept {}

@@ -89,7 +89,8 @@ class mailbox {
   /// Consumer: closed, and every message that was claimed has been popped or skipped.
   bool drained() const noexcept { return head_.load() == (tail_.load(std::memory_order_relaxed) | closed_bit); }
 
-  /// The place the consumer will read next. May be asked whether it is ready by whoever is not the consumer any more.
+  /// The place the consumer will read next. May be asked whether it is ready by a thread that is not the consumer any
+  /// more.
   struct next_place {
     mailbox_cell* cell;
     std::uint64_t full_state;

@@ -31,6 +31,7 @@ std::string_view to_string(strategy s) noexcept;
 /// A child whose exit was of this kind is started again.
 bool must_restart(restart type, exit_kind exit) noexcept;
 
+/// What a decision about restarts depends on, of one child.
 struct child_state {
   restart type = restart::permanent;
   bool running = true;

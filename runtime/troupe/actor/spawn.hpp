@@ -20,7 +20,7 @@ namespace troupe {
 ///     int total = 0;
 ///   };
 ///
-/// A handler that throws, or returns an error with reaction `fatal`, makes the actor crash: whoever asked gets the
+/// A handler that throws, or returns an error with reaction `fatal`, makes the actor crash: the caller gets the
 /// error, and so does everybody queued; watchers are told. Other errors are ordinary answers. A handler
 /// must not block on its own actor: that would wait for itself.
 template <class A, class... Args>

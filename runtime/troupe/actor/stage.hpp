@@ -7,6 +7,7 @@
 
 namespace troupe {
 
+/// How to make a stage.
 struct stage_options {
   int threads = 0;               ///< of the stage's own pool; 0: one per usable core
   executor_ref on = {};          ///< use this executor, which outlives the stage, instead of a pool

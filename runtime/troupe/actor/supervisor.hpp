@@ -11,6 +11,7 @@ namespace troupe {
 
 class alarm_clock;
 
+/// How to supervise.
 struct supervisor_options {
   enum strategy strategy = strategy::one_for_one;
   std::uint32_t restarts = 3;                            ///< tolerated within `restart_window`
@@ -43,6 +44,7 @@ struct look_up_child {
   text id;
 };
 
+/// What a supervisor knows of one child.
 struct child_info {
   std::string id;
   child_type type = child_type::worker;
@@ -52,6 +54,7 @@ struct child_info {
   std::optional<exit_reason> last_exit = {};
 };
 
+/// How many children a supervisor has.
 struct child_counts {
   std::size_t specs = 0;        ///< children known, running or not
   std::size_t active = 0;       ///< running

@@ -30,7 +30,7 @@ class refuser {
 };
 
 /// What `tell` returns, of a device and of an actor: true when the request or message was taken. May be ignored: a
-/// refused request leaves its outputs stale with the reason, so whoever reads them learns it. Two words; where an actor
+/// refused request leaves its outputs stale with the reason, so their readers learn it. Two words; where an actor
 /// refuses, the error is only made when it is asked for.
 class accepted {
  public:

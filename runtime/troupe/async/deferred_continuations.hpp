@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-/// While one lives, the continuations of answers given on its thread are kept instead of posted. For whoever answers
-/// with a lock held, or several at a time: each may block, and ask for any other answer.
+/// While one lives, the continuations of answers given on its thread are kept instead of posted. For a thread that
+/// answers with a lock held, or several at a time: each may block, and ask for any other answer.
 class deferred_continuations {
  public:
   deferred_continuations() noexcept : outer_(std::exchange(innermost_, this)) {}

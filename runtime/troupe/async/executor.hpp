@@ -9,12 +9,12 @@ namespace troupe {
 
 class executor;
 
-/// One unit of work for an `executor`. Intrusive: whoever posts it keeps it alive until `run` has been called, and
+/// One unit of work for an `executor`. Intrusive: the poster keeps it alive until `run` has been called, and
 /// `run` may end its life.
 struct job {
   void (*run)(job*) noexcept = nullptr;
-  job* next = nullptr;       ///< for whoever holds the job, such as an executor
-  executor* home = nullptr;  ///< for whoever keeps the job until it may be posted there
+  job* next = nullptr;       ///< for the holder of the job, such as an executor
+  executor* home = nullptr;  ///< for the keeper of the job until it may be posted there
 };
 
 /// Where work runs. Derive from it to bring your own event loop.

@@ -39,18 +39,19 @@ enum class attach_outcome : std::uint8_t {
 };
 
 /// The untyped half of a `pending`: who waits for an answer, and has it come. Reference counted; starts with one
-/// reference. Whoever answers holds a reference while doing so.
+/// reference. A thread that answers holds a reference while doing so.
 ///
 /// Everything is decided by the modification order of one word, `phase`: flags that are only ever set, and in the upper
 /// bits the number of threads blocked. Let D be the step that sets `done`.
 ///  - Answered once: a producer must set `claimed` first; only the one who found it clear stores a result and takes
-///    step D, which publishes the result (release) to whoever reads `done` (acquire).
-///  - A continuation runs once: its slot belongs to whoever found `reserved` clear, is written, and is published by
+///    step D, which publishes the result (release) to a thread that reads `done` (acquire).
+///  - A continuation runs once: its slot belongs to a thread that found `reserved` clear, is written, and is published
+///  by
 ///    setting `continued` in step C. C before D: D sees the flag and posts the job, and C, which saw no `done`, does
 ///    nothing more. D before C: D saw no flag and posts nothing, and C sees `done` and goes on by itself.
 ///  - No sleeper is missed: a thread counts itself in step B. B before D: D sees a count and wakes. D before B: B sees
 ///    `done` and does not sleep. The futex compares the word, so a step D between B and the sleep ends the sleep.
-///  - Taken once: the value belongs to whoever found `taken` clear after `done`.
+///  - Taken once: the value belongs to a thread that found `taken` clear after `done`.
 class pending_core {
  public:
   explicit pending_core(waiter* helper = nullptr) noexcept : waiter_(helper) {}

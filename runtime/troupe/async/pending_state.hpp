@@ -28,7 +28,7 @@ class pending_state : public pending_core {
  public:
   using pending_core::pending_core;
 
-  /// Gives the answer. True for the first caller, whose answer counts; later ones are refused. Thread safe. The
+  /// Sets the answer. True for the first caller, whose answer counts; later ones are refused. Thread safe. The
   /// continuation runs before this returns when its executor is inline. The caller holds a reference.
   bool complete(result<T> answer) noexcept {
     if (!claim()) return false;
@@ -37,7 +37,7 @@ class pending_state : public pending_core {
     return true;
   }
 
-  /// Moves the answer out. Whoever comes too early or too late gets a `caller_bug` error. Thread safe.
+  /// Moves the answer out. A thread that comes too early or too late gets a `caller_bug` error. Thread safe.
   result<T> take() {
     if (!done()) return detail::not_answered_yet();
     if (!claim_value()) return detail::already_taken();

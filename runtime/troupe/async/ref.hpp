@@ -39,7 +39,7 @@ class ref {
   T* operator->() const noexcept { return object_; }
   T& operator*() const noexcept { return *object_; }
   explicit operator bool() const noexcept { return object_ != nullptr; }
-  /// Gives the reference to the caller, who calls `release()` some day.
+  /// Hands the reference to the caller, who must call `release()`.
   [[nodiscard]] T* leak() noexcept { return std::exchange(object_, nullptr); }
 
  private:

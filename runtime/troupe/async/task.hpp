@@ -22,8 +22,8 @@ struct current_executor {};
 /// Everything that was started together, a task and the tasks it awaits, runs on one executor: after awaiting a pending
 /// a task goes on there. In a `task<result<T>>`, `co_await` of a `pending<U>`, a `task<result<U>>` or a `result<U>`
 /// gives the U, or ends the task with the error: the rest of the body does not run, its local objects are destroyed,
-/// and whoever awaits the task gets the error. `co_await as_result(x)` gives the `result<U>` itself. In any other task
-/// awaiting gives the `result<U>`.
+/// and the coroutine that awaits the task gets the error. `co_await as_result(x)` gives the `result<U>` itself. In any
+/// other task awaiting gives the `result<U>`.
 ///
 /// An exception that leaves the body becomes a `fatal` error in a `task<result<T>>` (a `bad_result` keeps its own
 /// error), and reaches the awaiting task otherwise.

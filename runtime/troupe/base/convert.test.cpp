@@ -7,7 +7,7 @@
 #include <troupe/base/bfloat16.hpp>
 #include <troupe/base/convert.hpp>
 #include <troupe/base/float8.hpp>
-#include <troupe/base/internal/float_reference.hpp>
+#include <troupe/base/testing/float_reference.hpp>
 #include <vector>
 
 namespace troupe {

@@ -51,6 +51,7 @@ enum class dtype : std::uint8_t {
 
 enum class dtype_kind : std::uint8_t { floating, scale, complex, signed_integer, unsigned_integer, boolean };
 
+/// What an element type is.
 struct dtype_info {
   std::string_view name;
   std::size_t bytes;  ///< of one element: sizeof its C++ type

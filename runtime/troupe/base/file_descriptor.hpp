@@ -6,6 +6,7 @@
 
 namespace troupe {
 
+/// How a file descriptor is closed.
 struct file_descriptor_traits {
   using type = int;
   static constexpr int null = -1;

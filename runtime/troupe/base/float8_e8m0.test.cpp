@@ -6,7 +6,7 @@
 #include <cmath>
 #include <troupe/base/float8_e8m0.hpp>
 #include <troupe/base/half.hpp>
-#include <troupe/base/internal/float_reference.hpp>
+#include <troupe/base/testing/float_reference.hpp>
 
 namespace troupe {
 namespace {

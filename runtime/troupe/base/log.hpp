@@ -8,6 +8,7 @@
 
 namespace troupe {
 
+/// How much a message matters.
 enum class log_level : std::uint8_t {
   info,     ///< as it should be: a worker serves, a device closes
   warning,  ///< the device goes on: a worker has died, a request is quarantined, a record could not be written

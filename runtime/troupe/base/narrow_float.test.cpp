@@ -9,7 +9,7 @@
 #include <troupe/base/float4.hpp>
 #include <troupe/base/float8.hpp>
 #include <troupe/base/half.hpp>
-#include <troupe/base/internal/float_reference.hpp>
+#include <troupe/base/testing/float_reference.hpp>
 #include <type_traits>
 
 namespace troupe {

@@ -41,7 +41,7 @@ class control_socket {
   /// came: the message is gone, later ones come.
   result<received> receive(std::span<std::byte> into, std::size_t max_fds = 0, std::int64_t deadline_ns = no_deadline);
 
-  /// Whoever waits at either end sees it closed. Any thread.
+  /// A thread that waits at either end sees it closed. Any thread.
   void shut_down() noexcept;
 
   int fd() const noexcept { return fd_.get(); }

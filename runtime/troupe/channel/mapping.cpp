@@ -3,8 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
-#include <troupe/base/internal/unwatched_mmap.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/base/unwatched_mmap.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>

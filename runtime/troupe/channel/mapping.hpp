@@ -35,7 +35,7 @@ class mapping {
   /// already.
   static result<mapping> map(const memory_file& file, map_access access, std::uintptr_t address = 0);
 
-  /// From now on shows another file, of the same size, at the same place; in one step for whoever looks there.
+  /// From now on shows another file, of the same size, at the same place; in one step for threads that look there.
   result<void> show(const memory_file& file);
 
   std::byte* data() const noexcept { return range_.get().data; }
@@ -64,7 +64,7 @@ class address_reservation {
   result<void> show_zeros(std::uintptr_t address) const;
   /// The page at this address, which showed zeros, faults again.
   void hide_zeros(std::uintptr_t address) const noexcept;
-  /// Ends a mapping that was placed here. `zeros`: its first page shows zeros from now on, in one step for whoever
+  /// Ends a mapping that was placed here. `zeros`: its first page shows zeros from now on, in one step for threads that
   /// reads there, instead of faulting.
   void remove(mapping placed, bool zeros) const noexcept;
   /// What is mapped there, in whole pages, is for reading only from now on, or for writing as well.

@@ -9,7 +9,7 @@
 namespace troupe {
 
 /// Memory with a file descriptor (memfd) that can be sent to another process and mapped there. Its size is sealed:
-/// nobody, whoever holds a descriptor, can cut it off under a mapping. Reads as zeros until written.
+/// no holder of a descriptor can cut it off under a mapping. Reads as zeros until written.
 class memory_file {
  public:
   memory_file() noexcept = default;

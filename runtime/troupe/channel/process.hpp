@@ -40,7 +40,7 @@ struct child_traits {
 /// getenv.
 std::vector<std::string> current_environment();
 
-/// Held by current_environment(), and by whoever lends the process another environment for a while, so that nobody
+/// Held by current_environment(), and by what lends the process another environment for a while, so that nobody
 /// takes the borrowed one for the process's own.
 std::mutex& environment_lock();
 

@@ -138,8 +138,8 @@ ring_claim ring_writer::claim(std::size_t bytes) noexcept {
       head = head_.load(std::memory_order_acquire);
       continue;
     }
-    // Release, so that whoever sees this head also sees a `freed_` that justified it: head <= freed_ + granules for
-    // all.
+    // Release, so that a thread that sees this head also sees a `freed_` that justified it: head <= freed_ + granules
+    // for all.
     if (head_.compare_exchange_weak(head, end, std::memory_order_acq_rel, std::memory_order_acquire)) break;
     fresh = false;
   }
@@ -158,8 +158,9 @@ ring_claim ring_writer::claim(std::size_t bytes) noexcept {
 }
 
 // Reads the shared tail once and accepts it only where an honest reader could be: it never moves back, and never passes
-// the head. `seen` is loaded first with acquire: whoever stored it had read that tail before, so an honest tail read
-// now is not smaller. The head is loaded last: the honest tail only passed positions claimed before. With head <= seen
+// the head. `seen` is loaded first with acquire: a thread that stored it had read that tail before, so an honest tail
+// read now is not smaller. The head is loaded last: the honest tail only passed positions claimed before. With head <=
+// seen
 // + granules, true by construction, the tail also is at least head - granules.
 bool ring_writer::refresh_freed() noexcept {
   std::uint64_t seen = freed_.load(std::memory_order_acquire);

@@ -71,7 +71,7 @@ class ring_writer {
   [[nodiscard]] ring_claim claim(std::size_t bytes) noexcept;
   /// Hands the record to the consumer. `kind` is the caller's, below 2^31.
   void publish(const ring_claim& claim, std::uint32_t kind = 0) noexcept;
-  /// Gives the room back without a record: the consumer never sees it.
+  /// Frees the room without a record: the consumer never sees it.
   void skip(const ring_claim& claim) noexcept;
   /// After one `publish` or `skip`, or many: wakes the consumer if it sleeps. True when a system call was made for it.
   bool wake_if_sleeping() noexcept { return parking_.wake_if_sleeping(); }

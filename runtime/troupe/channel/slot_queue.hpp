@@ -12,7 +12,7 @@
 namespace troupe {
 
 /// The shared memory of a mailbox: a record of fixed size for each of its slots, and the order in which slots were
-/// sent. Only the sending side writes it, so whoever reads may have it mapped read-only, and what was sent is still
+/// sent. Only the sending side writes it, so readers may have it mapped read-only, and what was sent is still
 /// there when a reader has died: the next one gets a list of what is kept for it, and goes on from there. A record
 /// belongs to its slot until the sender uses the slot again.
 class slot_queue_region {

@@ -75,7 +75,7 @@ std::int64_t next_time() noexcept { return time_ns += 100; }
 
 class paused_spin : public testing::TestWithParam<wait_policy> {
  protected:
-  // Spins as soon as that is possible again; answers how long it was not.
+  // Spins as soon as that is possible again; returns how long it was not.
   std::int64_t spin_in_vain() {
     const std::int64_t start = time_ns;
     std::int64_t before = start;

@@ -37,7 +37,7 @@ struct device_surroundings {
 };
 
 /// Everything behind a `device` handle: its parts, and what each of them is given of the others. A part knows no more
-/// than that; each has its own state and lock. Four kinds of threads come here: callers (mailbox), whoever waits
+/// than that; each has its own state and lock. Four kinds of threads come here: callers (mailbox), threads that wait
 /// (completion), the reactor, which waits when nobody else does and posts all continuations, and the control loop
 /// (lifecycle), which never runs anybody else's code.
 class device_core final : public std::enable_shared_from_this<device_core> {

@@ -256,7 +256,8 @@ pending<void> device::upload_bytes(const memory_range& to, std::span<const std::
   staging_header& h = *reinterpret_cast<staging_header*>(progress.owner->host);
   adaptive_wait wait(core_->spin_for_room);
   for (std::uint64_t i = 0; i < plan.count();) {
-    // A worker that counts too far gets chunks overwritten that it has not read. `begun` tells whoever reads them.
+    // A worker that counts too far gets chunks overwritten that it has not read. `begun` tells the worker that reads
+    // them.
     std::uint64_t end = i;  // of the chunks that there is room for
     const auto room = [&] {
       end = std::min(h.emptied.load(std::memory_order_seq_cst) + plan.chunks, plan.count());

@@ -85,7 +85,7 @@ class device {
   pending<void> room(std::uint32_t requests = 1) const;
 
   /// What the request would touch, or why it would be refused now; without a look at what may be different when it is
-  /// sent: whether an operand is stale or sealed. For whoever keeps requests to have them run later.
+  /// sent: whether an operand is stale or sealed. For a caller that keeps requests to have them run later.
   template <request R>
   result<std::vector<checked_access>> check_for_later(const R& r) const {
     checker c(r, owner(), generation());
@@ -99,8 +99,8 @@ class device {
 
   /// Memory for `count` elements. Never waits for requests. On a GPU a worker makes the memory, now and then for many
   /// buffers at once: that call waits for it, while there is none for as long as `start_timeout`. When there is no
-  /// memory, the buffer is stale from birth: every use is refused with the reason (`retry_later` when memory or quota
-  /// are used up).
+  /// memory, the buffer is stale from the start: every use is refused with the reason (`retry_later` when memory or
+  /// quota are used up).
   template <class T>
   buffer<T> alloc(extent count, const alloc_options& o = {}) const {
     return buffer<T>(alloc_bytes(count, sizeof(T), o));
@@ -165,7 +165,7 @@ class device {
   }
   /// How this device sees another one. On GPUs known once a worker of each was ready (await `started()` first).
   result<peer_info> peer(const device& other) const;
-  /// Shows the memory that `other` has now to the workers of this device, there are and to come, so that no copy has to
+  /// Maps the memory that `other` owns now into the workers of this device, present and future, so that no copy has to
   /// do it first. Refused as `unsupported` where there is no access; copies need none.
   result<void> enable_peer(const device& other) const;
   /// Copies `columns` columns of `rows` elements between column-major places with their own leading dimensions;
@@ -189,7 +189,7 @@ class device {
                        const call_options& o = {}) const {
     return ask(memory::advise{.range = in<std::byte>(b.memory()), .bytes = b.bytes(), .what = what, .where = where}, o);
   }
-  /// What has been said of all of it, and where it was prefetched to last.   cuMemRangeGetAttributes
+  /// The advice in force for the whole range, and where it was last prefetched.   cuMemRangeGetAttributes
   template <class T>
   pending<managed_range> managed(const buffer<T>& b, const call_options& o = {}) const {
     return ask(memory::look_at_managed{.range = in<std::byte>(b.memory()), .bytes = b.bytes()}, o);
@@ -228,7 +228,7 @@ class device {
     return export_range(b.memory());
   }
   /// The other way round: a buffer in memory that somebody else has made, at the same place in all workers to come too.
-  /// Its content counts as written. What cannot be opened gives a buffer that is stale from birth, with the reason.
+  /// Its content counts as written. What cannot be opened gives a buffer that is stale from the start, with the reason.
   template <class T>
   buffer<T> import_memory(shared_memory from) const {
     return buffer<T>(import_range(std::move(from), sizeof(T), alignof(T)));
@@ -266,7 +266,7 @@ class device {
   /// Memory that the application writes and workers may only read, as library actors need it for what they send: no
   /// fault takes it along. It counts as host memory.
   memory_range alloc_sent(extent bytes) const;
-  /// There and back again, with nothing to do on the way.
+  /// A round trip to the worker that does nothing.
   pending<std::uint64_t> ping(std::uint64_t value = 0) const;
 
   /// Answered once the device has come to serve, or with the reason why it never will; `state()` says how it is now.
@@ -293,7 +293,7 @@ class device {
   std::shared_ptr<const fault_record> last_fault() const;
   const std::string& name() const noexcept;
   device_statistics statistics() const;
-  /// Gives memory that no buffer uses back to the system; answers the bytes.
+  /// Returns memory that no buffer uses to the system; returns the bytes.
   std::uint64_t trim() const;
   friend bool operator==(const device& a, const device& b) noexcept { return a.core_ == b.core_; }
 

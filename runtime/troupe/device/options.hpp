@@ -12,6 +12,7 @@
 
 namespace troupe {
 
+/// Where the worker of a device runs.
 enum class isolation : std::uint8_t {
   process,  ///< the worker is a process of its own: whatever happens to it, the application goes on
   thread,   ///< the worker is a thread of the application: for debugging, or to share a context; a crash takes the

@@ -7,6 +7,7 @@
 
 namespace troupe {
 
+/// What a device does at this moment.
 enum class device_state : std::uint8_t {
   starting,    ///< the first worker is being made; requests queue up
   ready,       ///< requests are served

@@ -20,7 +20,7 @@ struct device_hardware {
   std::string pci;                        ///< "0000:3b:00.0"; empty: none, as of the host
   std::string link;                       ///< to the host, as it runs now: "32.0 GT/s PCIe x16"; empty: not known
   std::string driver;                     ///< the newest CUDA that the driver supports: "13.0"; empty on the host
-  std::uint64_t total_bytes = 0;          ///< of its memory, whoever uses it
+  std::uint64_t total_bytes = 0;          ///< of its memory, by whatever program it is used
   std::uint64_t free_bytes = 0;           ///< of that, what nobody uses, other programs included; at most 10 ms old
   std::vector<hardware_peer> peers = {};  ///< the other GPUs that this program may use
 };

@@ -26,6 +26,7 @@ enum class event_kind : std::uint8_t {
 
 std::string_view to_string(event_kind k) noexcept;
 
+/// Something that happened to a device.
 struct device_event {
   event_kind kind;
   device_state state;  ///< from now on

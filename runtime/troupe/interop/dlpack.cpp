@@ -4,8 +4,8 @@
 #include <string>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/interop/abi.hpp>
 #include <troupe/interop/dlpack.hpp>
-#include <troupe/interop/internal/abi.hpp>
 #include <troupe/memory/requests.hpp>
 
 namespace troupe::dlpack {

@@ -59,6 +59,7 @@ namespace detail {
 pending<tensor> lend(const device& gpu, const memory_range& r, dtype type, layout how);
 result<tensor> give(const memory_range& r, std::byte* data, dtype type, layout how);
 
+/// Memory, and how its elements lie in it.
 struct range_with_layout {
   memory_range range;
   dlpack::layout layout;
@@ -88,7 +89,7 @@ result<tensor> to_dlpack(const host_buffer<T>& b, layout how = {}) {
 }
 
 /// A buffer in the memory of a tensor, on a device with isolation::thread: of the host for kDLCPU, of a GPU for kDLCUDA
-/// on the same GPU, kDLCUDAHost and kDLCUDAManaged. Whoever wrote it must have ended. The tensor is the device's from
+/// on the same GPU, kDLCUDAHost and kDLCUDAManaged. What wrote it must have ended. The tensor is the device's from
 /// now on: its deleter is called when the last handle and the last request let go. When it is refused it stays the
 /// caller's.
 template <element T>

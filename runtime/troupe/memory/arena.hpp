@@ -112,7 +112,7 @@ class arena {
   /// and ask again), for 0 bytes, for sizes that do not fit 64 bits, for an alignment that is no power of two, and when
   /// the host has no memory for nodes. An alignment below the granule counts as the granule.
   [[nodiscard]] node* allocate(std::uint64_t bytes, std::uint64_t alignment = 1) noexcept;
-  /// Gives a range back. A node that is not live is refused; once it has been handed out again, nobody can tell.
+  /// Frees a range. A node that is not live is refused; once it has been handed out again, nobody can tell.
   freed free(node* n) noexcept;
 
   std::uint64_t reserved_bytes() const noexcept { return counters_.reserved_bytes; }

@@ -45,10 +45,9 @@ result<block_seals::request> block_seals::begin(const memory_range& all) {
       break;
   }
   if (b.exported)
-    return error(
-        reaction::caller_bug, "memory",
-        "seal: a descriptor of the buffer was given out (export_memory), and whoever has it can write; copy it "
-        "to another buffer, and seal that one");
+    return error(reaction::caller_bug, "memory",
+                 "seal: a descriptor of the buffer was given out (export_memory), and its holder can write; copy it "
+                 "to another buffer, and seal that one");
   if (b.addresses != 0)
     return error(reaction::caller_bug, "memory",
                  "seal: this program has an address of the buffer and can write there; let go of it first (what keeps "
@@ -61,13 +60,13 @@ result<void> block_seals::begin_export(block& base) {
   auto& b = static_cast<owned_block&>(base);
   const std::scoped_lock guard(lock_);
   if (b.sealable != 0 && !pools_.seals_segments())
+    return error(reaction::caller_bug, "memory",
+                 "export: the buffer shares its descriptor with others that may be sealed, and its holder can write "
+                 "them; copy it to a buffer without alloc_options::sealable, and export that one");
+  if (b.seal.load(std::memory_order_relaxed) != seal_state::open)
     return error(
         reaction::caller_bug, "memory",
-        "export: the buffer shares its descriptor with others that may be sealed, and whoever has it can write "
-        "them; copy it to a buffer without alloc_options::sealable, and export that one");
-  if (b.seal.load(std::memory_order_relaxed) != seal_state::open)
-    return error(reaction::caller_bug, "memory",
-                 "export: the buffer is sealed, and whoever has a descriptor can write; unseal() it first, or copy it");
+        "export: the buffer is sealed, and the holder of a descriptor can write; unseal() it first, or copy it");
   b.exported = true;
   return {};
 }

@@ -16,7 +16,7 @@ namespace troupe {
 /// the first copy that is shared, and sleep between copies.
 class copy_threads {
  public:
-  /// `helpers` besides whoever calls; 0: everybody copies alone.
+  /// `helpers` besides the caller; 0: each caller copies alone.
   explicit copy_threads(std::size_t helpers) noexcept : helpers_(helpers) {}
   ~copy_threads();
   copy_threads(const copy_threads&) = delete;
@@ -43,8 +43,8 @@ class copy_threads {
 
   const std::size_t helpers_;
   std::mutex busy_;
-  std::vector<std::thread> threads_;  // by whoever is busy
-  // What is to be done. Whoever has taken a part of it keeps the call that shares it from returning.
+  std::vector<std::thread> threads_;  // by the caller that is busy
+  // What is to be done. A thread that has taken a part of it keeps the call that shares it from returning.
   part_fn part_ = nullptr;
   void* with_ = nullptr;
   alignas(64) std::atomic<std::uint64_t> next_{

@@ -160,7 +160,7 @@ void device_memory::recycle(block& base) noexcept {
     pools_.give_back(b);
   }
   guard.unlock();
-  // Whoever lets go of the last reference may hold locks that this needs.
+  // A thread that lets go of the last reference may hold locks that this needs.
   if (kept.use_count() != 0) post(keeping_executor(), [mine = std::move(kept)]() mutable { mine.reset(); });
   if (last) delete this;
 }
@@ -281,7 +281,7 @@ void device_memory::renew_block(owned_block& b) {
     b.marks.add_loss({b.address, b.address + b.bytes}, stale_ranges::place_behind(those.back().ticket),
                      b.managed ? gone_with(cause) : cause);
     b.publish();
-    // Not of this generation, nor of any to come: whoever uses it looks here again.
+    // Not of this generation, nor of any to come: each use looks here again.
     if (b.managed) return b.gone.store(true, std::memory_order_release);
   }
   b.generation.store(now, std::memory_order_release);

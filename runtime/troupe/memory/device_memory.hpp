@@ -37,12 +37,12 @@ class device_memory final : public memory_owner {
   /// Memory of another device, or shared with one: all workers see it while somebody has the block. It is no buffer:
   /// what is in it is none of this memory's business.
   result<block_ref> attach(memory_kind kind, std::uint64_t bytes, file_descriptor memory, bool read_only);
-  /// For the statistics: whoever asked gets nothing, also after a second try.
+  /// For the statistics: the caller gets nothing, also after a second try.
   void count_failure(memory_kind kind) noexcept;
   block_ref failed_buffer(std::uint64_t bytes, error cause) override;
   /// The device turned out to have so much.
   void set_device_limit(std::uint64_t bytes) noexcept;
-  /// Gives unused segments back to the system; answers how many bytes.
+  /// Returns unused segments to the system; returns how many bytes.
   std::uint64_t trim();
   /// `host` and `sent` together are one.
   memory_statistics statistics(memory_kind kind) const;
@@ -67,8 +67,8 @@ class device_memory final : public memory_owner {
     ~marking();
     marking(const marking&) = delete;
 
-    /// From now on whoever looks whether the block has marks finds that it may. To be called for each that `fails` may
-    /// be called for, and before looking who else writes it: who is not seen then, sees this.
+    /// From now on a thread that looks whether the block has marks finds that it may. To be called for each that
+    /// `fails` may be called for, and before looking who else writes it: who is not seen then, sees this.
     void expect(block& b);
     /// The bytes do not hold what request `ticket` should have written.
     void fails(block& b, std::uint64_t begin, std::uint64_t end, std::uint64_t ticket, const error& cause);

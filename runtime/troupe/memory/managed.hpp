@@ -14,7 +14,7 @@ enum class managed_place : std::uint8_t {
 
 /// What a device can be told of managed memory.
 enum class managed_advice : std::uint8_t {
-  read_mostly,  ///< written rarely: whoever reads it gets a copy of its own
+  read_mostly,  ///< written rarely: each reader gets a copy of its own
   no_read_mostly,
   preferred_location,  ///< it had best stay at `where`
   no_preferred_location,
@@ -43,6 +43,7 @@ struct prefetch {
   TROUPE_REQUEST("memory.prefetch", range, bytes, to)
   void check(checker& c) const;
 };
+/// Advice about managed memory.
 struct advise {
   in<std::byte> range;
   extent bytes;
@@ -53,6 +54,7 @@ struct advise {
   TROUPE_REQUEST("memory.advise", range, bytes, what, where)
   void check(checker& c) const;
 };
+/// Asks for the advice in force for managed memory.
 struct look_at_managed {
   in<std::byte> range;
   extent bytes;

@@ -34,6 +34,7 @@ struct upload {
   TROUPE_REQUEST("memory.upload", source, target, bytes)
   void check(checker& c) const;
 };
+/// Copies device memory to a host buffer.
 struct download {
   in<std::byte> source;
   out<std::byte> target;
@@ -79,6 +80,7 @@ struct stream_in {
   TROUPE_REQUEST("memory.stream_in", target, bytes, staging, progress, chunk_bytes, chunks)
   void check(checker& c) const;
 };
+/// Copies device memory to ordinary memory, in chunks.
 struct stream_out {
   in<std::byte> source;
   extent bytes;
@@ -102,6 +104,7 @@ struct peer_show {
   TROUPE_REQUEST("memory.peer_show", source, bytes, meeting)
   void check(checker& c) const;
 };
+/// The target's half of a direct copy between devices.
 struct peer_take {
   out<std::byte> target;
   extent bytes;
@@ -123,6 +126,7 @@ struct peer_send {
   TROUPE_REQUEST("memory.peer_send", source, bytes, meeting, chunk_bytes, chunks)
   void check(checker& c) const;
 };
+/// The target's half of a copy between devices through host memory.
 struct peer_receive {
   out<std::byte> target;
   extent bytes;
@@ -152,6 +156,7 @@ struct seal {
   TROUPE_REQUEST("memory.seal", target, bytes)
   void check(checker& c) const;
 };
+/// Makes a sealed block writable again.
 struct unseal {
   inout<std::byte> target;
   extent bytes;
@@ -180,6 +185,7 @@ struct show {
   TROUPE_REQUEST("memory.show", source, bytes)
   void check(checker& c) const;
 };
+/// Counts all of a lent buffer as written.
 struct take_back {
   out<std::byte> target;
   extent bytes;

@@ -177,7 +177,7 @@ bool segment_pools::grow(pool& p, std::unique_lock<std::mutex>& guard, std::uint
   std::uint64_t want = has_single_blocks(p) ? bytes : std::max({bytes, least, p.ranges.reserved_bytes() / 2});
   want = std::max(bytes, std::min((want + page - 1) / page * page, room / 256 * 256));
   result<segment> made = make(p, guard, want, false);
-  // Whoever was to answer and did not is not waited for again.
+  // A worker that was to answer and did not is not waited for again.
   const auto is_out = [&made] {
     return !made && made.error().reaction() == reaction::retry_later && made.error().code() != ETIMEDOUT;
   };

@@ -51,7 +51,7 @@ class segment_pools {
   void count_failure(memory_kind kind) noexcept;
 
   void set_device_limit(std::uint64_t bytes) noexcept;
-  /// Gives unused segments back to the system; answers how many bytes.
+  /// Returns unused segments to the system; returns how many bytes.
   std::uint64_t trim();
   /// `host` and `sent` together are one. Without what lies in no segment.
   memory_statistics statistics(memory_kind kind) const;

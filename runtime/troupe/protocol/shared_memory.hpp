@@ -29,7 +29,7 @@ struct alignas(64) lane_counters {
 
 /// What the worker found when it looked last.
 struct device_room {
-  std::atomic<std::uint64_t> free_bytes{0};  ///< of the device's memory, whoever uses the rest
+  std::atomic<std::uint64_t> free_bytes{0};  ///< of the device's memory, other programs use the rest
   std::atomic<std::uint32_t> looks{0};       ///< how often it has; who asked it to sleeps here
 };
 
@@ -53,7 +53,7 @@ struct progress_page {
   alignas(64) std::atomic<std::uint32_t> idle_epoch{0};
   /// Where the pump sleeps while nothing is sent.
   alignas(64) std::atomic<std::uint32_t> pump_sleeps{0};
-  /// Where it ran last, as current_core(): a hint. Whoever runs there and spins keeps it from running.
+  /// Where it ran last, as current_core(): a hint. A thread that runs there and spins keeps it from running.
   alignas(64) std::atomic<std::uint32_t> pump_core{0};
   alignas(64) lane_counters lanes[max_lanes];
   alignas(64) crash_note last_words;

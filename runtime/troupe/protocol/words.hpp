@@ -15,7 +15,8 @@ inline constexpr std::uint32_t max_lanes = 16;
 namespace troupe::protocol {
 
 /// The state word of a slot: the newest of its requests that was decided about, and how. Started by the worker or
-/// cancelled by the application, whoever is first; neither changes the word of a request that is newer than its own.
+/// cancelled by the application, by the first of the two; neither changes the word of a request that is newer than its
+/// own.
 enum class phase : std::uint64_t { none = 0, started = 1, cancelled = 2 };
 constexpr std::uint64_t slot_word(std::uint64_t ticket, phase p) noexcept {
   return ticket << 2 | static_cast<std::uint64_t>(p);

@@ -17,7 +17,7 @@ class memory_owner;
 enum class fate : std::uint8_t {
   by_salvage,  ///< what the device's salvage says; nothing when no worker could write it
   lost,        ///< it stands for something that only the worker had
-  kept,        ///< whoever reads it sees to it that a new worker has written it
+  kept,        ///< its reader sees to it that a new worker has written it
 };
 
 /// May a block be written? Of one that can be sealed; all others stay open.
@@ -120,6 +120,7 @@ enum class access_mode : std::uint8_t {
   read_write = 2,  ///< also: writes only a part of it
 };
 
+/// What a request does with a range of memory.
 struct memory_access {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;

@@ -258,7 +258,7 @@ bool checker::spare_sealed(std::uint64_t ticket) noexcept {
   bool any = false;
   for (operand_use& u : std::span(first(), count_)) {
     if (u.touched.mode == access_mode::read || may_write_sealed_ || !u.range->owner) continue;
-    // In this order: whoever ends a seal says when before it is seen to be open.
+    // In this order: the thread that ends a seal says when before it is seen to be open.
     const block& b = *u.range->owner.get();
     if (b.seal.load(std::memory_order_seq_cst) == seal_state::open && b.unsealed_at.load() <= ticket) continue;
     u.touched.mode = access_mode::read;

@@ -52,7 +52,7 @@ class checker {
     at_least(field, 1);
   }
 
-  /// A leading dimension for columns of `rows`: `tight` or at least `rows`. Answers the one to use.
+  /// A leading dimension for columns of `rows`: `tight` or at least `rows`. Returns the one to use.
   extent leading(const extent& ld, extent rows) {
     if (ld == tight) return rows;
     if (ld < rows) [[unlikely]]
@@ -140,7 +140,7 @@ class checker {
   /// After the request's own checks: stale and overlapping operands. The error, if any of all checks refused.
   const std::optional<error>& finish();
   /// The same for a request that is not sent now: what may be different by then, whether an operand is stale or sealed,
-  /// is left to the check of whoever sends it.
+  /// is left to the check of its sender.
   const std::optional<error>& finish_for_later();
 
   std::span<const operand_use> uses() const noexcept { return {first(), count_}; }

@@ -30,6 +30,7 @@ struct field_list {
 };
 
 namespace detail {
+/// The fields of a request, for its encoding.
 struct list_fields {
   template <class... F>
   constexpr field_list<F...> operator()(std::string_view, F&...) const noexcept {

@@ -28,6 +28,7 @@ inline constexpr std::size_t max_operands = 12;
 
 namespace detail {
 
+/// A text as a template argument.
 struct fixed_name {
   char text[96] = {};
   std::size_t size = 0;

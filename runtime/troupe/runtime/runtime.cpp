@@ -12,7 +12,7 @@
 namespace troupe {
 namespace {
 
-// A folder with the worker and its engines, and a sentence for whoever finds no worker in it.
+// A folder with the worker and its engines, and a sentence for the error where no worker is in it.
 struct runtime_place {
   std::string folder, origin;
 };

@@ -74,6 +74,7 @@ struct troupe_engine_neighbours {
   std::uint64_t (*openings)(void* set);
 };
 
+/// What an engine is given when it is opened.
 struct troupe_engine_context {
   std::uint32_t abi;
   std::int32_t device;                         ///< ordinal of the device within its backend
@@ -93,6 +94,7 @@ struct troupe_engine_recording {
   void* (*constants)(void* state, std::uint64_t bytes, troupe_engine_failure* failure);
 };
 
+/// One operation that an engine is to run.
 struct troupe_engine_call {
   void* stream;  ///< CUstream on CUDA, null on the host
   std::uint32_t lane;
@@ -104,6 +106,7 @@ struct troupe_engine_call {
   const troupe_engine_recording* recording;  ///< null: what is enqueued runs once, and now
 };
 
+/// Why an operation failed; filled in by the engine.
 struct troupe_engine_failure {
   std::uint8_t reaction;
   std::uint8_t restart_library;  ///< not 0: the engine is to be closed and opened anew; see call::restart_library
@@ -113,6 +116,7 @@ struct troupe_engine_failure {
   char text[1024];
 };
 
+/// One kind of request, and the functions that serve it.
 struct troupe_engine_operation {
   std::uint64_t opcode;
   const char* name;
@@ -133,6 +137,7 @@ struct troupe_engine_operation {
   std::uint32_t recordable;
 };
 
+/// What an engine's plug-in returns to the worker.
 struct troupe_engine {
   std::uint32_t abi;
   const char* library;

@@ -182,7 +182,7 @@ class grid_group {
 };
 inline grid_group this_grid() { return {}; }
 
-// Whoever asks for a cluster has reached what only GPUs have.
+// A kernel that asks for a cluster has reached what only GPUs have.
 struct cluster_group : grid_group {};
 inline cluster_group this_cluster(TROUPE_PLACE) {
   ::troupe_cuda::unsupported("clusters of blocks exist on GPUs only; use one block, or several launches", file, line);

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <troupe/base/internal/thread_team.hpp>
+#include <troupe/base/thread_team.hpp>
 #include <troupe/cuda_on_host/internal/block_runner.hpp>
 #include <vector>
 
 namespace troupe::cuda_on_host {
 
-// Runs grids. Whoever asks runs blocks of its own grid; when that takes long enough to be worth it, helpers join in.
+// Runs grids. The caller runs blocks of its own grid; when that takes long enough to be worth it, helpers join in.
 class block_pool {
  public:
   explicit block_pool(int threads) : of_helpers_(static_cast<std::size_t>(threads)), team_(of_helpers_.size()) {}

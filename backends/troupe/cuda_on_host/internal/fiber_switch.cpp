@@ -41,7 +41,7 @@ namespace troupe::cuda_on_host {
 stack_position new_stack(char* bottom, std::size_t bytes, void (*entry)()) noexcept {
   auto top = reinterpret_cast<std::uintptr_t>(bottom + bytes) & ~std::uintptr_t{15};
   auto* at = reinterpret_cast<void**>(top);
-  *--at = nullptr;  // the return address of entry, for whoever walks the stack; also what a call would have pushed
+  *--at = nullptr;  // the return address of entry, for what walks the stack; also what a call would have pushed
   *--at = reinterpret_cast<void*>(entry);
   for (int i = 0; i < 6; ++i) *--at = nullptr;
   return {at};

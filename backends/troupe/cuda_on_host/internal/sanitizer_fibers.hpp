@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstddef>
-#include <troupe/base/internal/sanitizers.hpp>
+#include <troupe/base/sanitizers.hpp>
 
 // Sanitizers follow the stack, and must be told when we change it. Nothing in other builds.
 #if TROUPE_ADDRESS_SANITIZER

@@ -25,7 +25,7 @@ struct translate_options {
   std::string own_folder = {};
   /// For the columns of the compiler's messages. Without it they are those of the preprocessed text.
   source_reader read_source = {};
-  /// Every kernel as fibers. For tests, and for whoever doubts the splitting.
+  /// Every kernel as fibers. For tests, and to check the splitting.
   bool only_fibers = false;
   /// Goes on where a bracket has no partner, as if that did not matter. For tests that give it any text.
   bool any_brackets = false;

@@ -45,7 +45,7 @@ class job {
   result<void> operator()(const routine<F>& r, A... arguments) {
     return looked_at(r.name, attempt(r, arguments...));
   }
-  /// The same, for whoever looks at the status first.
+  /// The same, where the status is looked at first.
   template <class F, class... A>
   cublasStatus_t attempt(const routine<F>& r, A... arguments) {
     return r.function(on_.handle(), vendor(arguments)...);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <troupe/base/internal/thread_team.hpp>
+#include <troupe/base/thread_team.hpp>
 
 namespace troupe::blas {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/for_each.hpp>
-#include <troupe/base/internal/thread_team.hpp>
+#include <troupe/base/thread_team.hpp>
 #include <troupe/worker/engine.hpp>
 #include <troupe/worker/plugins/openblas_kernels.hpp>
 

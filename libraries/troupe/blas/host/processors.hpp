@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/base/internal/sanitizers.hpp>
+#include <troupe/base/sanitizers.hpp>
 
 /// For functions with loops of our own: they are compiled for several kinds of processor, and the one at hand is chosen
 /// when the engine is loaded. What they call must be TROUPE_INLINE, to be compiled with them.

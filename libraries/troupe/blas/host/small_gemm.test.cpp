@@ -36,7 +36,7 @@ std::vector<form<T>> forms_here() {
   return out;
 }
 
-// Numbers behind which, and before which, nothing may be touched: whoever does is killed.
+// Numbers behind which, and before which, nothing may be touched: a thread that does is killed.
 template <class T>
 class fenced {
  public:

@@ -170,7 +170,7 @@ TROUPE_ALWAYS_INLINE void multiply_with(const small_product<T>& p) noexcept {
 }
 
 // With vectors that are no longer than the rows ask for: a longer one reaches over what lies behind, and has to wait
-// for whoever is writing there, though it takes nothing of it.
+// for a thread that is writing there, though it takes nothing of it.
 template <class T>
 TROUPE_ALWAYS_INLINE void multiply_now(const small_product<T>& p) noexcept {
 #if defined(__AVX512F__)

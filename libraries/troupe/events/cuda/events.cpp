@@ -88,7 +88,7 @@ class cuda_events {
   struct entry {
     cuda::event event;
     bool inter_process;
-    bool recorded;  // only recordings write it, and whoever reads it comes before or after them
+    bool recorded;  // only recordings write it, and what reads it comes before or after them
   };
   struct found {
     CUevent event;

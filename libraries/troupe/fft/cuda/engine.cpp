@@ -102,6 +102,17 @@ result<void> cufft::launch(cuda::kernel_id which, std::uint64_t elements, unsign
                        cuda::launch(found, blocks, {threads, 1, 1}, stream, arguments));
 }
 
+// Null where the request has none.
+template <class R>
+result<gpu_callbacks::ref> cufft::callbacks_of(const R& r, const call& c) {
+  if (r.callbacks.address() == 0) return gpu_callbacks::ref();
+  if (c.recording == nullptr) return callbacks_.find(r.callbacks.root(), name_of<R>());
+  return error(reaction::unsupported, "fft",
+               cat(name_of<R>(),
+                   ": callbacks cannot be recorded: a plan holds the place of their data; ask for the transform by "
+                   "itself, or record kernels around one without callbacks"));
+}
+
 template <class In, class Out, class R>
 result<void> cufft::carry_out(const R& r, const shape& in_n, const shape& out_n, bool forward, bool consumes_input,
                               call& c) {
@@ -113,15 +124,7 @@ result<void> cufft::carry_out(const R& r, const shape& in_n, const shape& out_n,
   const bool over = r.input.range().address == r.output.range().address;
   const double factor = factor_of(r.normalization, forward, r.n);
 
-  gpu_callbacks::ref code;
-  if (r.callbacks.address() != 0) {
-    if (c.recording != nullptr)
-      return error(reaction::unsupported, "fft",
-                   cat(name_of<R>(),
-                       ": callbacks cannot be recorded: a plan holds the place of their data; ask for the transform "
-                       "by itself, or record kernels around one without callbacks"));
-    code = TROUPE_TRY(callbacks_.find(r.callbacks.root(), name_of<R>()));
-  }
+  const gpu_callbacks::ref code = TROUPE_TRY(callbacks_of(r, c));
   // Does cuFFT write elsewhere first? A callback stores what it wants to.
   const bool callback_stores = code != nullptr && code->image().stores();
   const bool aside =

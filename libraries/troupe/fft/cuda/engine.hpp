@@ -93,6 +93,8 @@ class cufft {
       : kernels_(std::move(kernels)), lanes_(std::move(lanes)), callbacks_(gpu) {}
   template <class R>
   static std::uint64_t group_key(const R& r, std::uint64_t direction) noexcept;
+  template <class R>
+  result<gpu_callbacks::ref> callbacks_of(const R& r, const call& c);
   template <class In, class Out, class R>
   result<void> carry_out(const R& r, const shape& in_n, const shape& out_n, bool forward, bool consumes_input, call& c);
   template <class In, class Out, class R>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
 #include <troupe/fft/cuda/gpu_callbacks.hpp>
-#include <troupe/jit/internal/engine.hpp>
+#include <troupe/jit/engine.hpp>
 #include <troupe/kernel/engine/cuda/names.hpp>
 
 namespace troupe::fft {

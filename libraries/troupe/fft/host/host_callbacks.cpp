@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <troupe/base/try.hpp>
 #include <troupe/fft/host/host_callbacks.hpp>
-#include <troupe/jit/internal/engine.hpp>
+#include <troupe/jit/engine.hpp>
 
 namespace troupe::fft {
 namespace {

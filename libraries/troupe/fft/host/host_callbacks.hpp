@@ -27,7 +27,7 @@ class host_callbacks {
   /// The elements of `places` in `input`, as the callback has them, side by side to `into`.
   result<void> load(const kernel::program_root& root, const void* input, void* into, const placement& places,
                     const void* data, std::string_view request);
-  /// Gives the elements that lie side by side at `from` to the callback, each with its place in `output`.
+  /// Calls the callback with the elements that lie side by side at `from`, each with its place in `output`.
   result<void> store(const kernel::program_root& root, const void* from, void* output, const placement& places,
                      void* data, std::string_view request);
 

@@ -6,7 +6,7 @@
 
 #include <string>
 #include <troupe/base/cat.hpp>
-#include <troupe/base/internal/sanitizers.hpp>
+#include <troupe/base/sanitizers.hpp>
 
 namespace troupe::fft {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 #include <troupe/base/dtype.hpp>
-#include <troupe/jit/internal/recipe_codec.hpp>
+#include <troupe/jit/recipe_codec.hpp>
 
 namespace troupe::fft {
 

@@ -15,7 +15,7 @@ namespace troupe::graph {
 template <class Made>
 class known_graphs {
  public:
-  /// One graph. Whoever makes it anew has its lock.
+  /// One graph. A thread that makes it anew has its lock.
   struct entry {
     std::mutex lock;
     std::uint64_t version = 0, openings = 0;  ///< of what was made; 0: nothing

@@ -10,7 +10,7 @@
 #include <troupe/jit/cache/compile_deadline.hpp>
 #include <troupe/jit/cache/compiled.hpp>
 #include <troupe/jit/cache/disk_cache.hpp>
-#include <troupe/jit/internal/recipe_codec.hpp>
+#include <troupe/jit/recipe_codec.hpp>
 #include <troupe/kernel/program_block.hpp>
 #include <unordered_map>
 

@@ -229,7 +229,7 @@ void disk_cache::make_room(int folder) {
     }
   }
   if (total <= most_bytes_) return;
-  // Whoever reads an entry now goes on reading it; whoever comes later compiles.
+  // A process that reads an entry now goes on reading it; one that comes later compiles.
   std::sort(files.begin(), files.end(), [](const stored_file& a, const stored_file& b) { return a.used < b.used; });
   for (const stored_file& f : files) {
     if (total <= most_bytes_ / 10 * 9) break;

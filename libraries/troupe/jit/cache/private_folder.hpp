@@ -9,7 +9,8 @@
 namespace troupe::jit {
 
 /// A folder of this process's own that goes, with all that is in it, when the object does. A process that is killed
-/// leaves it: it is locked as long as its process lives, and whoever makes the next one removes those that are not.
+/// leaves it: it is locked as long as its process lives, and the process that makes the next one removes those that are
+/// not.
 class private_folder {
  public:
   static result<private_folder> make();

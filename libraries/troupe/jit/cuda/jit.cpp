@@ -4,7 +4,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/jit/cuda/load.hpp>
 #include <troupe/jit/cuda/nvrtc_builder.hpp>
-#include <troupe/jit/internal/engine.hpp>
+#include <troupe/jit/engine.hpp>
 #include <troupe/kernel/engine/cuda/programs.hpp>
 
 namespace troupe::jit {

@@ -9,7 +9,7 @@
 #include <troupe/jit/cache/files.hpp>
 #include <troupe/jit/cuda/compile.hpp>
 #include <troupe/jit/cuda/symbols.hpp>
-#include <troupe/jit/internal/recipe_codec.hpp>
+#include <troupe/jit/recipe_codec.hpp>
 #include <troupe/kernel/engine/cuda/container.hpp>
 #include <troupe/kernel/engine/cuda/names.hpp>
 

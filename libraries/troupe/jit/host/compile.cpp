@@ -4,8 +4,8 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda_on_host/compiler_flags.hpp>
-#include <troupe/cuda_on_host/internal/processor.hpp>
-#include <troupe/cuda_on_host/internal/seal.hpp>
+#include <troupe/cuda_on_host/processor.hpp>
+#include <troupe/cuda_on_host/seal.hpp>
 #include <troupe/cuda_on_host/translate/translate.hpp>
 #include <troupe/jit/cache/files.hpp>
 #include <troupe/jit/cache/includes.hpp>

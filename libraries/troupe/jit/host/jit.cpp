@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // The host engine of jit: the system's compiler, and the kernels it makes, on the worker's threads.
+#include <troupe/jit/engine.hpp>
 #include <troupe/jit/host/host_builder.hpp>
-#include <troupe/jit/internal/engine.hpp>
 
 namespace troupe::jit {
 namespace {

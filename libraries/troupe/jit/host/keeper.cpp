@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
     const pid_t self = ::getpid(), child = ::fork();
     if (child < 0) fail("cannot start", argv[8]);
     if (child == 0) become(argv, self);
-    (void)::setpgid(child, child);  // both do: whoever is first
+    (void)::setpgid(child, child);  // both do, in whichever order
     end = await(child, signals);
     end_family(child);
   }

@@ -39,7 +39,7 @@ struct accountant {
 };
 
 int main() {
-  stage shop;  // threads, a clock, and whoever is spawned here
+  stage shop;  // threads, a clock, and the actors that are spawned here
 
   auto counter = supervise<till>("till", {.mailbox = 256});
   counter.spec.shutdown = 2s;

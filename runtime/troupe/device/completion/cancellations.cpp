@@ -5,7 +5,7 @@
 namespace troupe {
 
 bool cancellations::mark(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how) noexcept {
-  // One step for whoever takes the lock: a slot that is marked is also on the list.
+  // One step for a thread that takes the lock: a slot that is marked is also on the list.
   const std::scoped_lock guard(lock_);
   std::atomic<std::uint64_t>& word = channel_->slot(slot);
   std::uint64_t seen = word.load(std::memory_order_relaxed);

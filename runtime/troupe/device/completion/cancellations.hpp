@@ -11,8 +11,8 @@
 
 namespace troupe {
 
-/// The requests that are cancelled, on their way to whoever answers them. The word of a request's slot says whether it
-/// has started or was cancelled, and is written by whoever is first.
+/// The requests that are cancelled, on their way to the thread that answers them. The word of a request's slot says
+/// whether it has started or was cancelled, and is written by the first of the two.
 class cancellations {
  public:
   struct one {

@@ -23,9 +23,9 @@ class mailbox_room;
 class reactor;
 class worker_pool;
 
-/// How answers get from shared memory to whoever waits for them. Everything read from there is hostile: it is read once
-/// into a local, checked, and only the local is used. One thread at a time collects, with the drive lock; every thread
-/// that waits helps.
+/// How answers get from shared memory to those that wait for them. Everything read from there is hostile: it is read
+/// once into a local, checked, and only the local is used. One thread at a time collects, with the drive lock; every
+/// thread that waits helps.
 class completion {
  public:
   completion(shared_channel& channel, ledger& requests, device_memory& memory, cancellations& cancelled,
@@ -34,7 +34,7 @@ class completion {
 
   /// False: another thread was at it, and looks once more for this one.
   bool drive() noexcept;
-  /// Returns when all has been collected, whoever else is at it.
+  /// Returns when all has been collected, even if another thread is at it.
   void drive_surely() noexcept;
   /// Keeps every other thread from collecting. One that came to do so meanwhile has left a note, and is stood in for.
   class lock {
@@ -60,7 +60,7 @@ class completion {
   /// For senders: what was checked before these counts moved may have to be looked at again.
   std::uint64_t reports_seen(std::memory_order order) const noexcept { return reports_seen_.load(order); }
   std::uint32_t failures_seen(std::memory_order order) const noexcept { return failures_seen_.load(order); }
-  /// No worker will answer: whoever drives answers everything.
+  /// No worker will answer: the thread that drives answers everything.
   bool dead() const noexcept { return dead_.load(std::memory_order_seq_cst); }
 
   /// From now on every request without an answer gets this error; nothing: workers answer again.
@@ -75,8 +75,8 @@ class completion {
   void answer_failures();
   /// What `marks` will tell is known from now on, to senders too.
   void count_failures() noexcept { failures_seen_.fetch_add(1, std::memory_order_seq_cst); }
-  /// With its request retired first, where it can be: whoever has the answer finds its memory given back and its slot
-  /// free.
+  /// With its request retired first, where it can be: a thread that has the answer finds its memory given back and its
+  /// slot free.
   void settle(std::uint32_t slot, const error* why, bool retires) noexcept;
   void retire(std::uint32_t slot) noexcept;
   /// Nothing has been read of the worker whose channel this is.

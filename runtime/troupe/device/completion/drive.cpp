@@ -39,9 +39,9 @@ bool completion::drive() noexcept {
   bool mine = true;
   const reactor::answering now(waiting_);
   for (bool again = true; again;) {
-    // Whoever finds the lock taken leaves a note, and the holder looks again after unlocking: so what came in while
-    // the holder was past looking is not forgotten. The second try covers a holder that unlocked before it could see
-    // the note.
+    // A thread that finds the lock taken leaves a note, and the holder looks again after unlocking: so what came in
+    // while the holder was past looking is not forgotten. The second try covers a holder that unlocked before it could
+    // see the note.
     mine = drive_lock_.try_lock();
     if (!mine) {
       drive_again_.store(true, std::memory_order_seq_cst);
@@ -95,8 +95,8 @@ void completion::collect() {
   if (closing_.load(std::memory_order_seq_cst)) look_whether_drained();
 }
 
-// With its request retired first, where it can be: whoever has the answer finds its memory given back and its slot
-// free.
+// With its request retired first, where it can be: a thread that has the answer finds its memory given back and its
+// slot free.
 void completion::settle(std::uint32_t slot, const error* why, bool retires) noexcept {
   ledger_entry& e = requests_[slot];
   e.answered = true;
@@ -113,7 +113,7 @@ void completion::settle(std::uint32_t slot, const error* why, bool retires) noex
   to->release();
 }
 
-// With what they mean for other requests, so that whoever has seen their number finds it.
+// With what they mean for other requests, so that a thread that has seen their number finds it.
 void completion::read_reports() {
   const std::uint64_t before = reports_seen_.load(std::memory_order_relaxed);
   std::uint64_t seen = before;

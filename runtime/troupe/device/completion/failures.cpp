@@ -20,8 +20,8 @@ void completion::fail(std::uint32_t slot, const error& why) {
 void completion::answer_failures() {
   if (failing_.empty()) return;
   std::sort(failing_.begin(), failing_.end());
-  // Before the answers: whoever has one finds the outputs stale. Once nothing will run any more, nobody can read them,
-  // and all memory is stale as a whole.
+  // Before the answers: a thread that has one finds the outputs stale. Once nothing will run any more, nobody can read
+  // them, and all memory is stale as a whole.
   if (!dead_.load(std::memory_order_relaxed)) spread_failures();
   for (const auto& [ticket, slot] : failing_) settle(slot, requests_[slot].failure.get(), false);
   failing_.clear();
@@ -32,8 +32,8 @@ void completion::answer_failures() {
 void completion::spread_failures() {
   device_memory::marking marks(memory_);
   for (const auto& [ticket, slot] : failing_) expect_marks(requests_[slot], marks);
-  // Whoever reads this count later, and is checked then, finds the marks. Whoever read it before is seen below, or
-  // looks again.
+  // A thread that reads this count later, and is checked then, finds the marks. A thread that read it before is seen
+  // below, or looks again.
   count_failures();
   open_requests concerned;
   for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) {

@@ -11,8 +11,8 @@
 
 namespace troupe {
 
-/// A download of ordinary memory on its way: the worker fills chunks of a staging block, whoever drives the device
-/// empties them. Answers the caller when the request is answered and the last byte has been copied.
+/// A download of ordinary memory on its way: the worker fills chunks of a staging block, the thread that drives the
+/// device empties them. Answers the caller when the request is answered and the last byte has been copied.
 class transfer {
  public:
   using finisher = void (*)(pending_core& state, const error* why) noexcept;

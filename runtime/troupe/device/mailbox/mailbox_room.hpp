@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-/// Whoever waits for room in the mailbox: threads, which sleep, and answers of device::room.
+/// What waits for room in the mailbox: threads, which sleep, and answers of device::room.
 class mailbox_room {
  public:
   mailbox_room(const ledger& requests, const admission& takes) noexcept : requests_(requests), admission_(takes) {}

@@ -119,7 +119,7 @@ accepted request_mailbox::refuse(const error& why, const checker& checked, pendi
   return accepted(full);
 }
 
-// Whoever gives answers makes the room that others wait for, and must not wait for it.
+// A thread that gives answers makes the room that others wait for, and must not wait for it.
 std::uint32_t request_mailbox::take_slot(const call_options& options, std::int64_t deadline_ns,
                                          const request_scope* scope) noexcept {
   std::uint32_t slot = requests_.take();

@@ -9,7 +9,7 @@
 
 namespace troupe {
 
-/// What content is hashed with. Whoever does not know it cannot choose two contents with the same hash.
+/// What content is hashed with. Somebody who does not know it cannot choose two contents with the same hash.
 struct hash_key {
   std::array<std::uint64_t, 8> words;
   static hash_key random();

@@ -29,7 +29,7 @@ class fault_reporter {
 
   /// With the drive lock, before anything is sorted out.
   std::shared_ptr<fault_record> analyse(const device_supervisor::action& death, const open_requests& open);
-  /// With the drive lock, which last_fault() waits for: so whoever has been answered finds it.
+  /// With the drive lock, which last_fault() waits for: so a thread that has been answered finds it.
   void complete(const std::shared_ptr<fault_record>& record);
   /// After that, without it.
   void publish(const std::shared_ptr<fault_record>& record);

@@ -127,7 +127,7 @@ void lifecycle::serve(worker_id id) {
 }
 
 void lifecycle::accept_again() {
-  (void)waiting_.start(loop_.device());  // without it, whoever brings an answer posts its continuations
+  (void)waiting_.start(loop_.device());  // without it, a thread that brings an answer posts its continuations
   ready_.reset();
   stopped_.reset();
   requests_.begin_anew();

@@ -25,8 +25,8 @@ struct request_identity {
 
 /// Keeps a request that brings the worker down each time from using up all restarts: once `after` workers have died of
 /// requests of one kind within `window`, those of them that have done so are refused. The same kind with other data is
-/// served, so that nobody's data can lock others out; whoever dies of such data joins those that are refused. It ends
-/// when fewer than `after` of the deaths are younger than `window`.
+/// served, so that nobody's data can lock others out; a request that kills with such data joins those that are refused.
+/// It ends when fewer than `after` of the deaths are younger than `window`.
 ///
 /// Data are known by how they were made. That is noted from the first death on, and until none is remembered: a device
 /// without faults pays nothing.
@@ -74,9 +74,9 @@ class quarantine {
   std::optional<sentence> sentence_of(const request_identity& id, std::int64_t now_ns) const;
   std::uint32_t deaths_of_kind(std::uint64_t kind, std::int64_t now_ns) const noexcept;
 
-  /// Deaths that are too old count no more. Answers the names of the kinds of which nothing is refused any more.
+  /// Deaths that are too old count no more. Returns the names of the kinds of which nothing is refused any more.
   std::vector<std::string> expire(std::int64_t now_ns);
-  /// Everything is forgotten. Answers the same.
+  /// Everything is forgotten. Returns the same.
   std::vector<std::string> lift(std::int64_t now_ns);
   /// When `expire` has something to do; no_deadline: never.
   std::int64_t next_ns() const noexcept;

@@ -84,7 +84,7 @@ request_identity quarantine_guard::identify(std::uint32_t slot, std::uint64_t& m
   return {kind.value(), known ? data.value() : known_.unknown_data()};
 }
 
-// With the quarantine's lock: it is in the mailbox, and whoever comes after it finds what it writes.
+// With the quarantine's lock: it is in the mailbox, and what comes after it finds what it writes.
 void quarantine_guard::note_sent(std::uint32_t slot, const request_identity& id) {
   ledger_entry& e = requests_[slot];
   e.identity = id;
@@ -101,7 +101,7 @@ void quarantine_guard::note_sent(std::uint32_t slot, const request_identity& id)
   }
 }
 
-// Gives the request its place in the order, unless it is refused.
+// Claims the request's place in the order, unless it is refused.
 std::optional<error> quarantine_guard::claim(std::uint32_t slot, std::uint64_t& ticket) {
   const auto guard = known_.lock();
   std::uint64_t may_look_at = most_seen_bytes;
@@ -150,7 +150,7 @@ std::uint64_t quarantine_guard::digest_of(std::span<const std::byte> uploaded) c
 }
 
 // From the first one on it is noted who writes what: also by what is under way, in its order.
-// Whoever sends at this moment either finds that, or is found here.
+// A thread that sends at this moment either finds that, or is found here.
 void quarantine_guard::blame(std::uint32_t slot, fault_record& record) {
   if (options_.quarantine_after == 0) return;
   const auto guard = known_.lock();

@@ -100,7 +100,7 @@ void recovery::sort_requests(const open_requests& open, fault_record& record) {
       }
     }
   }
-  // Only now: whoever has an answer finds what it means for the memory.
+  // Only now: a thread that has an answer finds what it means for the memory.
   for (const auto& [ticket, slot] : open) {
     ledger_entry& e = requests_[slot];
     if (e.answered)
@@ -177,7 +177,7 @@ void recovery::answer_all(const device_supervisor::action& end) {
   }
   const error why = record ? record->cause : *end.why;
   memory_.lose(salvage::strict, channel_.newest_ticket(), why);
-  if (record) faults_.publish(record);  // first: whoever has an answer finds it
+  if (record) faults_.publish(record);  // first: a thread that has an answer finds it
   completion_.end_all(why);
   completion_.drive_surely();
 }

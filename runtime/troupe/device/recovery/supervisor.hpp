@@ -55,7 +55,8 @@ class device_supervisor {
     sort_out,       ///< the worker that served is gone because of `why`: answer what it had started, keep the rest
     lost_standby,   ///< a worker that did not serve is gone because of `why`
     answer_all,     ///< every request without an answer gets `why`; what has finished is answered before
-    tell_stopped,   ///< whoever watches, when all workers have been waited for; `why` is empty after an orderly close
+    tell_stopped,   ///< tell those that watch, when all workers have been waited for; `why` is empty after an orderly
+                    ///< close
   };
   struct action {
     action_kind kind;

@@ -33,7 +33,8 @@ struct supervised {
 
   actions feed(event e, std::uint32_t worker = 0) {
     story += std::string(" ") + name(e) + (worker != 0 ? std::to_string(worker) : "");
-    const bool has_cause = e == event::worker_failed || e == event::worker_exited || e == event::misbehaved;
+    const bool has_cause =
+        e == event::worker_failed || e == event::worker_exited || e == event::misbehaved || e == event::cannot_serve;
     return s.on({e, worker,
                  has_cause ? std::optional(error(reaction::context_lost, "test", std::string("cause: ") + name(e)))
                            : std::nullopt},
@@ -98,6 +99,51 @@ TEST(device_supervisor, a_standby_takes_over_and_another_one_is_made) {
   EXPECT_EQ(supervised::text(out[2]), "serve2");
   EXPECT_EQ(supervised::text(out[3]), "launch3");
   EXPECT_EQ(d.s.state(), device_state::ready);
+}
+
+TEST(device_supervisor, one_that_cannot_serve_has_a_moment_to_say_why_itself) {
+  auto d = supervised::ready();
+  EXPECT_EQ(d.on(event::cannot_serve, 1), "");
+  EXPECT_EQ(d.s.next_tick(), d.now + second / 10);
+  const auto out = d.feed(event::worker_exited, 1);
+  ASSERT_GE(out.size(), 3u);
+  EXPECT_NE(out[1].why->text().find("cause: worker_exited"), std::string::npos) << "its end says more";
+  EXPECT_EQ(supervised::text(out[2]), "serve2");
+}
+
+TEST(device_supervisor, one_that_cannot_serve_and_says_nothing_is_ended_with_that_cause) {
+  auto d = supervised::ready();
+  d.on(event::cannot_serve, 1);
+  EXPECT_EQ(d.later(second / 10 - 1), "");
+  EXPECT_EQ(d.later(1), "kill_worker1");
+  const auto out = d.feed(event::worker_exited, 1);
+  ASSERT_GE(out.size(), 3u);
+  EXPECT_NE(out[1].why->text().find("cause: cannot_serve"), std::string::npos);
+}
+
+TEST(device_supervisor, says_with_each_action_which_state_the_device_is_in) {
+  auto d = supervised::ready();
+  const auto states = [](const actions& all) {
+    std::vector<device_state> out;
+    for (const auto& a : all) out.push_back(a.state);
+    return out;
+  };
+  using enum device_state;
+  // forget, sort out, serve, launch
+  EXPECT_EQ(states(d.feed(event::worker_exited, 1)), (std::vector{ready, recovering, ready, ready}));
+  EXPECT_EQ(states(d.feed(event::close_asked)), (std::vector{closing}));
+  EXPECT_EQ(states(d.feed(event::drained)), (std::vector{closing, closing}));
+  d.feed(event::worker_exited, 2);
+  // forget, answer all, tell stopped
+  EXPECT_EQ(states(d.feed(event::worker_exited, 3)), (std::vector{closing, closing, stopped}));
+}
+
+TEST(device_supervisor, notes_a_fault_with_the_time_at_which_it_was_seen) {
+  auto d = supervised::ready();
+  d.s.on({event::misbehaved, 1, error(reaction::context_lost, "test", "lied"), fault_kind::ended, d.now - 7}, d.now);
+  const auto out = d.feed(event::worker_exited, 1);
+  ASSERT_GE(out.size(), 2u);
+  EXPECT_EQ(out[1].seen_ns, d.now - 7);
 }
 
 TEST(device_supervisor, one_that_misbehaves_is_dead_before_another_serves) {

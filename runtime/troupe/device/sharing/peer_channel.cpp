@@ -100,7 +100,7 @@ peer_statistics peer_channel::statistics() const {
   return out;
 }
 
-// What the workers count is believed: whoever counts wrongly is only held to be at work for longer, or shorter.
+// What the workers count is believed: one that counts wrongly is only held to be at work for longer, or shorter.
 bool peer_copy::is_turn_of(bool source) const noexcept {
   const staging_header& h = *at_.header;
   const std::uint64_t filled = h.filled.load(std::memory_order_relaxed),

@@ -34,7 +34,7 @@ class peer_channel {
   /// may be.
   result<meeting> take(device_memory& source, device_memory& target, std::uint64_t bytes);
   void give_back(const meeting& m) noexcept;
-  /// Gives back to the system what no copy uses; answers the bytes.
+  /// Returns to the system what no copy uses; returns the bytes.
   std::uint64_t trim();
 
   /// Where the target's workers see the source's memory `file`; empty when they do not yet.

@@ -150,7 +150,7 @@ void peer_copies::send_halves(peer_copies& from, const Give& give, const Take& t
   auto given = detail::new_answer(answer->source.core), taken = detail::new_answer(answer->link.core);
   const bool asks_source = !taking.finish();
   if (asks_source) {
-    // Whoever waits for room does so before the order is fixed, and everybody in the same sequence.
+    // Waiting for room comes before the order is fixed, and everybody in the same sequence.
     const auto wait_for_room = [&](peer_copies& device) {
       const std::int64_t end = scope != nullptr ? scope->deadline_ns() : no_deadline;
       return device.mailbox_.take_slot(options, std::min(device.loop_.deadline_after(options.timeout), end),

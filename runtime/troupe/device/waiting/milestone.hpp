@@ -17,7 +17,7 @@ class milestone {
   void reach(const result<void>& outcome);
   /// It can be reached again.
   void reset();
-  /// A new answer, which whoever waits for it helps to bring about: a device's end needs its requests answered.
+  /// A new answer, which the thread that waits for it helps to bring about: a device's end needs its requests answered.
   pending<void> watch(const std::shared_ptr<device_core>& core);
   /// Answers with the outcome, now or when there is one.
   void answer(ref<pending_state<void>> to);

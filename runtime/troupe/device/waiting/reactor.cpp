@@ -85,7 +85,7 @@ void reactor::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
     const bool collected = completion_.drive();
     if (reacts) post_continuations();
     if (core.done() || (deadline_ns != no_deadline && now_ns() >= deadline_ns)) return;
-    // Whoever collects may need this core to go on.
+    // A thread that collects may need this core to go on.
     if (waiting.spin([&] { return ready() || (collected && completion_.news()); },
                      [this] { return channel_.shares_core(); }))
       continue;
@@ -139,7 +139,7 @@ void reactor::run() noexcept {
           is_needed() ? longest_wait_ns : longest_idle_ns);
     });
   }
-  // What still comes is posted by whoever brings it.
+  // What still comes is posted by the thread that brings it.
   do {
     completion_.drive();
     post_continuations();

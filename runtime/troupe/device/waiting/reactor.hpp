@@ -26,8 +26,8 @@ class reactor final : public waiter {
   reactor(shared_channel& channel, completion& answers, const download_tracker& downloads, wait_policy how, int cores,
           bool gpu, bool own_thread) noexcept;
 
-  /// Whoever gives answers, and may hold locks, has one of these from before it takes them. What continues the answers
-  /// is handed over when this one goes.
+  /// A thread that gives answers, and may hold locks, has one of these from before it takes them. What continues the
+  /// answers is handed over when this one goes.
   class answering {
    public:
     [[nodiscard]] explicit answering(reactor& to) noexcept : reactor_(to), kept_(std::in_place) {}

@@ -106,7 +106,7 @@ result<allocation_client::answer> allocation_client::ask(protocol::wanted_memory
   std::optional<protocol::parsed_answer> heard;
   while (true) {
     got = worker_.receive(packet, 1, deadline_ns);
-    // The answer is lost, and with it the memory; whoever has made it makes more.
+    // The answer is lost, and with it the memory; the worker that made it makes more.
     if (!got && got.error().reaction() == reaction::retry_later)
       return error(reaction::retry_later, "memory", call + got.error().text());
     if (!got) return leave(("wrote nonsense: " + got.error().text()).c_str());
@@ -118,7 +118,7 @@ result<allocation_client::answer> allocation_client::ask(protocol::wanted_memory
     if (head.number > wanted.number || head.number <= heard_) return leave("wrote nonsense");
     heard_ = head.number;
     if (head.number == wanted.number) break;
-    // It comes too late for whoever had asked.
+    // It comes too late for the caller.
     if (head.made == 1 && head.address != 0) release_managed(head.address);
   }
   const protocol::made_memory& head = heard->head;

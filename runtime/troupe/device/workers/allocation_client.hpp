@@ -21,7 +21,7 @@ class allocation_client {
   result<file_descriptor> make(std::uint64_t bytes, std::int64_t deadline_ns);
   /// Whether somebody else's memory can be opened, all of it. Answers no descriptor.
   result<file_descriptor> try_to_open(const file_descriptor& memory, std::uint64_t bytes, std::int64_t deadline_ns);
-  /// Memory that only this worker has, where it likes; answers the address.
+  /// Memory that only this worker has, where it likes; returns the address.
   result<std::uint64_t> make_managed(std::uint64_t bytes, std::int64_t deadline_ns);
   /// It is not used any more. Does not wait.
   void release_managed(std::uint64_t address) noexcept;

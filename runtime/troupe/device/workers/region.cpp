@@ -5,7 +5,7 @@
 #include <mutex>
 #include <string>
 #include <troupe/base/cat.hpp>
-#include <troupe/base/internal/sanitizers.hpp>
+#include <troupe/base/sanitizers.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/device/workers/address_space.hpp>
 #include <troupe/device/workers/region.hpp>

@@ -42,7 +42,7 @@ static result<memory_file> create(memory_kind kind, bool apart, std::uint64_t by
   return memory_file::create_for_readers("troupe-sent-memory", bytes);
 }
 
-// The worker's end is closed: it is ending, or has ended, and whoever takes its place is told everything.
+// The worker's end is closed: it is ending, or has ended, and the worker that takes its place is told everything.
 static bool has_closed(const error& why) noexcept { return why.reaction() == reaction::context_lost; }
 
 // It has missed something about the memory.
@@ -51,8 +51,8 @@ void shared_segments::must_not_serve(worker_link& link, const error& why) {
   supervisor_.report({device_supervisor::event_kind::misbehaved, link.id(), why});
 }
 
-// With the lock. The one that serves comes first: if it takes no message now, nobody gets this one, for whoever
-// has got it takes its number for done. `missed` is told of others that take none. One that has closed its end is
+// With the lock. The one that serves comes first: if it takes no message now, no worker gets this one, for a worker
+// that has got it takes its number for done. `missed` is told of others that take none. One that has closed its end is
 // ending.
 template <class Send, class Missed>
 result<void> shared_segments::tell_all(Send&& send, Missed&& missed) {

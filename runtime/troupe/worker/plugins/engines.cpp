@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <troupe/base/cat.hpp>
-#include <troupe/base/internal/sanitizers.hpp>
+#include <troupe/base/sanitizers.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/base/unique_handle.hpp>
 #include <troupe/worker/plugins/engines.hpp>
@@ -233,7 +233,7 @@ result<void> engine_set::take_in(loaded& e, std::uint32_t number) {
   return {};
 }
 
-// Whoever looks into an older table goes on with that one: so all of them are kept, a few for each worker.
+// A thread that looks into an older table goes on with that one: so all of them are kept, a few for each worker.
 void engine_set::publish(table all) {
   tables_.push_back(std::make_unique<const table>(std::move(all)));
   operations_.store(tables_.back().get(), std::memory_order_release);

@@ -30,7 +30,7 @@ struct engine_failure : troupe_engine_failure {
 };
 
 /// The engines of a worker: finds the plug-in of a library actor, loads it on first use, and knows its operations.
-/// `find` may be called from any thread; the rest is the pump's, or whoever's there is before it runs.
+/// `find` may be called from any thread; the rest is the pump's, or of the thread that is there before it runs.
 class engine_set {
  public:
   /// `folders` are searched in order for <library>.<backend>.so.
@@ -45,7 +45,7 @@ class engine_set {
   result<void> load(const std::string& library);
   /// Loads it if it can, as if nothing had been tried if it cannot.
   void warm_up(const std::string& library);
-  /// Closes the engine of a library and opens it anew, when none of its operations runs. Answers the library's name.
+  /// Closes the engine of a library and opens it anew, when none of its operations runs. Returns the library's name.
   std::string restart(std::uint32_t library);
   /// Called with each library that is loaded from now on.
   void when_loaded(std::function<void(const std::string& library)> f) { when_loaded_ = std::move(f); }

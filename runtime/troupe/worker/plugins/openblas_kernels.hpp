@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <troupe/base/internal/x86_processor.hpp>
+#include <troupe/base/x86_processor.hpp>
 
 /// Which of its kernels OpenBLAS computes with. OpenBLAS looks at the processor when it is loaded, and goes by a list
 /// of models. A processor that its version does not know may get kernels that are many years older than itself.

@@ -45,7 +45,7 @@ void leave_last_words_in(protocol::crash_note& note) noexcept {
   action.sa_sigaction = &speak;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (const int s : deadly) {
-    // Whoever takes a signal already, such as the address sanitizer, says more of it than we could.
+    // What takes a signal already, such as the address sanitizer, says more of it than we could.
     struct sigaction taken{};
     const bool asked = ::sigaction(s, nullptr, &taken) == 0;
     if (asked && (taken.sa_flags & SA_SIGINFO) == 0 && (taken.sa_handler == SIG_DFL || taken.sa_handler == SIG_IGN))

@@ -18,7 +18,7 @@
 #include <thread>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
-#include <troupe/base/internal/unwatched_mmap.hpp>
+#include <troupe/base/unwatched_mmap.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/process.hpp>

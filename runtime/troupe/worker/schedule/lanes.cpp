@@ -260,7 +260,7 @@ failure_ptr lane_set::execute(const operation& op) noexcept {
   if (const std::uint32_t whose = f.whose != 0 ? f.whose - 1 : op.library; f.restart_library != 0 && whose < 64)
     broken_.fetch_or(std::uint64_t{1} << whose);
   if (why.reaction == reaction::context_lost) {
-    // A device answers with what has gone wrong before, whoever asks next.
+    // A device answers with what has gone wrong before, whatever is asked next.
     if (gpu_ != nullptr)
       fault(error(error::details{.reaction = why.reaction, .domain = why.domain, .code = why.code, .text = why.text}),
             &op);

@@ -26,7 +26,7 @@ namespace troupe {
 /// limit, and after some operations, the fewer the longer they take.
 class lane_set {
  public:
-  /// Without `threads`, what is queued waits for whoever calls `step`.
+  /// Without `threads`, what is queued waits for a call of `step`.
   lane_set(protocol::view channel, operation* operations, reporter& reports, failure_log& failures, wait_policy policy,
            bool threads = true, platform* gpu = nullptr);
   /// What each lane is for. Before anything is issued.
@@ -89,7 +89,7 @@ class lane_set {
 
     alignas(64) std::atomic<std::uint64_t> ran{0};       ///< has been run up to here, or enqueued
     std::atomic<bool> running{false};                    ///< something that waits for nothing any more
-    std::atomic<std::uint32_t> unmarked{most_unmarked};  ///< so many are run before they are marked
+    std::atomic<std::uint32_t> unmarked{most_unmarked};  ///< how many are run before they are marked
 
     alignas(64) std::mutex marking;
     std::atomic<std::uint64_t> marked{0};      ///< the device will say that it has done up to here

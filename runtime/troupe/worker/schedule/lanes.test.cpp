@@ -113,9 +113,9 @@ class interruptions {
   void (*before_)(int);
 };
 
-// The pump and the lane's thread take turns at a lane as fast as they can: whoever is held up at a bad moment must not
-// run what the other has run.
-TEST_F(lanes, every_operation_runs_once_whoever_runs_it) {
+// The pump and the lane's thread take turns at a lane as fast as they can: a thread that is held up at a bad moment
+// must not run what the other has run.
+TEST_F(lanes, every_operation_runs_once_a_thread_that_runs_it) {
   constexpr std::uint32_t most = 300'000;
   const auto what = testing_worker::operation_that(&count_run);
   std::vector<int> runs(most);

@@ -110,8 +110,7 @@ void lane_set::wait_for_device(position p) noexcept {
   }
 }
 
-// Whoever says what he wants between the two looks at it here sees that the word he sleeps on has changed, and says it
-// again.
+// A thread that registers between the two reads below sees that the word it sleeps on has changed, and registers again.
 void lane_set::wake_who_wanted_that() noexcept {
   bool any = false;
   for (std::uint32_t i = 0; i < max_lanes; ++i) {

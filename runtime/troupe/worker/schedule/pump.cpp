@@ -100,7 +100,7 @@ result<void> pump::run() {
     if (how == stepped::something) continue;
     if (how == stepped::corrupt) return error(reaction::fatal, "worker", "the memory of the commands is corrupt");
     lanes_.mark_all();
-    // Whoever sends writes where this looks, and each look holds him up.
+    // Senders write where this looks, and each look holds him up.
     const int rest = lanes_.have_plenty() ? long_rest : 0;
     const auto arrived = [&] {
       for (int i = 0; i < rest; ++i) spin_hint();

@@ -49,7 +49,7 @@ void reporter::announce() noexcept {
 
 void reporter::announce_idle() noexcept {
   // Several lanes and the pump may be here at once. Who found the flag set in `announce` had counted its operation
-  // before, so whoever takes the flag down sees it counted.
+  // before, so a thread that takes the flag down sees it counted.
   if (!unannounced_.load(std::memory_order_relaxed) || !unannounced_.exchange(false)) return;
   protocol::progress_page& page = channel_.page();
   std::uint64_t done = 0;

@@ -18,10 +18,10 @@ class reporter {
   /// Another worker has told of failures up to this number. Before the first report.
   void continue_after(std::uint64_t last) noexcept { last_ = last; }
 
-  /// Publishes a failure; answers its number. Before the operation counts as complete. Waits while the ring is full.
+  /// Publishes a failure; returns its number. Before the operation counts as complete. Waits while the ring is full.
   std::uint64_t report(const operation& op, const failure& why);
 
-  /// After operations became complete: wakes whoever waits for answers.
+  /// After operations became complete: wakes the threads that wait for answers.
   void announce() noexcept;
   /// Before the pump or a lane sleeps: answers that nobody was woken for are the reactor's now.
   void announce_idle() noexcept;

@@ -6,6 +6,7 @@
 // mean numbers and pointers that do not change, and if every other place where it stands reads it for sure.
 #include <algorithm>
 #include <troupe/base/cat.hpp>
+#include <troupe/cuda_on_host/translate/internal/operands.hpp>
 #include <troupe/cuda_on_host/translate/internal/variables.hpp>
 
 namespace troupe::cuda_on_host {
@@ -13,24 +14,6 @@ namespace troupe::cuda_on_host {
 namespace {
 
 constexpr std::size_t most_variables = 1000;  // how they depend on each other takes more than linear time to find out
-
-// Functions of the prelude whose value depends on their arguments alone, and which indices are made of.
-bool is_pure_function(std::string_view name) {
-  return name == "min" || name == "max" || name == "abs" || name == "__mul24" || name == "__umul24";
-}
-bool is_index(const token& t) { return t.is("blockIdx") || t.is("blockDim") || t.is("gridDim"); }
-bool ends_operand(const token& t) {
-  return t.kind == token_kind::number || t.kind == token_kind::literal || t.is(")") ||
-         (t.is_identifier() && !is_word_before_expression(t.text));
-}
-// A number that is not 0.
-bool is_nonzero(const token& t) {
-  if (t.kind != token_kind::number) return false;
-  std::string_view digits = t.text.substr(0, t.text.find_first_of("eEpPuUlLfF"));
-  if (t.text.starts_with("0x") || t.text.starts_with("0X") || t.text.starts_with("0b") || t.text.starts_with("0B"))
-    return false;
-  return digits.find_first_of("123456789") != std::string_view::npos;
-}
 
 }  // namespace
 

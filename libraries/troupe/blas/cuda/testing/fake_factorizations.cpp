@@ -14,7 +14,7 @@ auto size_of(E v) {
   return std::abs(std::real(v)) + std::abs(std::imag(v));
 }
 
-// Answers the number of the first pivot that is 0. Without `pivots` no row changes places.
+// Returns the number of the first pivot that is 0. Without `pivots` no row changes places.
 template <class E>
 int factor_lu(int n, E* a, int lda, int* pivots) {
   int info = 0;

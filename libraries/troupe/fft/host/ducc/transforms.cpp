@@ -37,7 +37,7 @@ crew_pool& the_pool() {
 
 }  // namespace
 
-// There is one pool, whoever asks.
+// There is one pool for all callers.
 thread_pool* set_active_pool(thread_pool*) { return &the_pool(); }
 thread_pool* get_active_pool() { return &the_pool(); }
 std::size_t available_hardware_threads() { return the_pool().nthreads(); }

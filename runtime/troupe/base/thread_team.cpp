@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/thread_team.hpp>
+
+namespace troupe {
+
+thread_team::~thread_team() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  news_.notify_all();
+  for (std::thread& t : helpers_) t.join();
+}
+
+void thread_team::share(work& w) {
+  {
+    const std::lock_guard lock(mutex_);
+    start_helpers();
+    shared_.push_back(&w);
+  }
+  news_.notify_all();
+  w.take_part(0);
+  std::unique_lock lock(mutex_);
+  std::erase(shared_, &w);
+  w.left_.wait(lock, [&w] { return w.helpers_ == 0; });
+}
+
+// As many as there should be, or as the system has to give: without them the caller does all the work.
+void thread_team::start_helpers() noexcept {
+  try {
+    while (helpers_.size() + 1 < threads_)
+      helpers_.emplace_back([this, member = helpers_.size() + 1] { help(member); });
+  } catch (const std::exception&) {
+  }
+}
+
+// Each helper begins its search at another work.
+thread_team::work* thread_team::open_work() noexcept {
+  for (std::size_t i = 0; i < shared_.size(); ++i) {
+    work* const w = shared_[(turn_ + i) % shared_.size()];
+    if (!w->is_open()) continue;
+    turn_ += i + 1;
+    return w;
+  }
+  return nullptr;
+}
+
+void thread_team::help(std::size_t member) {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    work* w = nullptr;
+    news_.wait(lock, [&] { return closing_ || (w = open_work()) != nullptr; });
+    if (w == nullptr) return;
+    ++w->helpers_;
+    lock.unlock();
+    w->take_part(member);
+    lock.lock();
+    if (--w->helpers_ == 0) w->left_.notify_one();
+  }
+}
+
+}  // namespace troupe

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <troupe/device/completion/cancellations.hpp>
+#include <troupe/device/completion/open_requests.hpp>
+
+namespace troupe {
+namespace {
+
+class cancelling : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(channel_.create(4)); }
+  std::uint64_t word(std::uint32_t slot) { return channel_->slot(slot).load(); }
+
+  shared_channel channel_;
+  cancellations cancelled_{channel_};
+};
+
+TEST_F(cancelling, a_request_that_has_not_started_is_marked_once) {
+  EXPECT_TRUE(cancelled_.mark(2, 9, "a reason", reaction::retry_later));
+  EXPECT_FALSE(cancelled_.mark(2, 9, "another", reaction::retry_later));
+  EXPECT_EQ(word(2), protocol::slot_word(9, protocol::phase::cancelled));
+  ASSERT_TRUE(cancelled_.any());
+  const auto taken = cancelled_.take();
+  ASSERT_EQ(taken.size(), 1u);
+  EXPECT_EQ(taken[0].slot, 2u);
+  EXPECT_EQ(taken[0].ticket, 9u);
+  EXPECT_STREQ(taken[0].why, "a reason");
+  EXPECT_FALSE(cancelled_.any());
+  EXPECT_TRUE(cancelled_.take().empty());
+}
+
+TEST_F(cancelling, a_request_that_has_started_is_left_alone) {
+  channel_->slot(1).store(protocol::slot_word(5, protocol::phase::started));
+  EXPECT_FALSE(cancelled_.mark(1, 5, "too late", reaction::retry_later));
+  EXPECT_TRUE(cancelled_.mark(1, 6, "the next one in that slot", reaction::retry_later));
+}
+
+TEST_F(cancelling, of_worker_and_application_only_one_decides) {
+  for (std::uint64_t ticket = 1; ticket <= 2000; ++ticket) {
+    std::atomic<bool> go{false}, started{false};
+    std::thread worker([&] {
+      while (!go.load()) {
+      }
+      std::uint64_t before = protocol::slot_word(ticket - 1, protocol::phase::none);
+      started.store(
+          channel_->slot(0).compare_exchange_strong(before, protocol::slot_word(ticket, protocol::phase::started)));
+    });
+    channel_->slot(0).store(protocol::slot_word(ticket - 1, protocol::phase::none));
+    go.store(true);
+    const bool cancelled = cancelled_.mark(0, ticket, "in time", reaction::retry_later);
+    worker.join();
+    ASSERT_NE(cancelled, started.load()) << ticket;
+  }
+}
+
+TEST_F(cancelling, what_was_not_taken_is_marked_in_the_next_channel_too) {
+  ASSERT_TRUE(cancelled_.mark(3, 4, "before the change", reaction::retry_later));
+  const auto changed = cancelled_.carry_over([&]() -> result<void> {
+    channel_->slot(3).store(0);  // as a fresh channel has it
+    return {};
+  });
+  EXPECT_TRUE(changed);
+  EXPECT_EQ(word(3), protocol::slot_word(4, protocol::phase::cancelled));
+}
+
+TEST_F(cancelling, a_worker_that_lied_has_started_everything) {
+  serving_worker worker;
+  worker.begin(1);
+  channel_->slot(0).store(protocol::slot_word(8, protocol::phase::started));
+  EXPECT_TRUE(has_started(channel_, worker, 0, 8));
+  EXPECT_FALSE(has_started(channel_, worker, 1, 8));
+  worker.end(false);
+  EXPECT_TRUE(has_started(channel_, worker, 1, 8)) << "nothing it says is believed";
+  worker.sorted_out();
+  EXPECT_FALSE(has_started(channel_, worker, 0, 8)) << "none has served since";
+}
+
+TEST_F(cancelling, only_a_word_from_the_future_of_a_request_that_is_there_is_impossible) {
+  ledger requests(4);
+  const std::uint32_t slot = requests.take();
+  requests[slot].ticket.store(7);
+  const std::uint64_t future = protocol::slot_word(8, protocol::phase::started);
+  EXPECT_FALSE(is_impossible(requests, future, slot, 7)) << "the slot may have been given to another";
+  requests[slot].in_flight.store(true);
+  EXPECT_TRUE(is_impossible(requests, future, slot, 7));
+  EXPECT_FALSE(is_impossible(requests, protocol::slot_word(7, protocol::phase::started), slot, 7));
+  EXPECT_EQ(open_up_to(requests, 7), (open_requests{{7, slot}}));
+  EXPECT_TRUE(open_up_to(requests, 6).empty());
+}
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+// What a runtime says to the log sink that it was given.
+#include <unistd.h>
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+#include <vector>
+
+#include "harness.hpp"
+
+namespace troupe::whole {
+namespace {
+
+class logging : public testing::Test {
+ protected:
+  struct line {
+    log_level level;
+    std::string text;
+  };
+  log_sink sink() {
+    return [this](log_level level, std::string_view text) {
+      const std::scoped_lock guard(lock_);
+      lines_.push_back({level, std::string(text)});
+    };
+  }
+  bool says(log_level level, std::string_view part) {
+    const std::scoped_lock guard(lock_);
+    return std::any_of(lines_.begin(), lines_.end(), [&](const line& l) {
+      return l.level == level && l.text.starts_with("logged: ") && l.text.find(part) != l.text.npos;
+    });
+  }
+  std::mutex lock_;
+  std::vector<line> lines_;
+};
+
+TEST_F(logging, the_life_of_a_device_is_told_in_lines_that_name_it) {
+  {
+    runtime rt({.log = sink()});
+    const device gpu = rt.open_device(with_test_engines({.name = "logged", .restarts = 1}));
+    ASSERT_OK(gpu.started().get());
+    ::kill(gpu.statistics().worker_pid, SIGKILL);
+    while (gpu.statistics().faults == 0) EXPECT_OK(gpu.ping().get());
+    ASSERT_OK(gpu.close().get());
+  }
+  EXPECT_TRUE(says(log_level::info, "serving"));
+  EXPECT_TRUE(says(log_level::warning, "fault"));
+  EXPECT_TRUE(says(log_level::info, "closing"));
+  EXPECT_TRUE(says(log_level::info, "stopped"));
+}
+
+TEST_F(logging, a_record_that_cannot_be_written_is_told) {
+  const std::string folder = std::filesystem::temp_directory_path() / ("troupe-log-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  {
+    runtime rt({.log = sink()});
+    const device gpu = rt.open_device(with_test_engines({.name = "logged", .restarts = 1, .black_box_folder = folder}));
+    ASSERT_OK(gpu.started().get());
+    std::filesystem::remove(folder);
+    ::kill(gpu.statistics().worker_pid, SIGKILL);
+    while (gpu.statistics().faults == 0) EXPECT_OK(gpu.ping().get());
+  }
+  EXPECT_TRUE(says(log_level::warning, "could not be written to " + folder));
+}
+
+// One that blocks delays the continuations of its device: not its answers, nor the next worker.
+TEST_F(logging, a_sink_may_ask_the_device) {
+  std::atomic<int> answered{0};
+  std::atomic<const device*> asked{nullptr};
+  std::optional<device> gpu;  // outlives the runtime, which tells of its end
+  runtime rt({.log = [&](log_level, std::string_view) {
+    const device* const d = asked.load();
+    if (d != nullptr && d->state() == device_state::ready && d->ping().get()) answered.fetch_add(1);
+  }});
+  gpu.emplace(rt.open_device(with_test_engines({.restarts = 1})));
+  ASSERT_OK(gpu->started().get());
+  asked.store(&*gpu);
+  ::kill(gpu->statistics().worker_pid, SIGKILL);
+  while (gpu->statistics().faults == 0) (void)gpu->ping().get();
+  while (answered.load() == 0) std::this_thread::yield();
+  ASSERT_OK(gpu->close().get());
+}
+
+}  // namespace
+}  // namespace troupe::whole
