@@ -155,7 +155,8 @@ std::uint32_t handles_of(const buffer<complex128>& b) {
 class awaited_in_place : public testing::Test {
  protected:
   runtime rt;
-  device gpu = rt.open_device({.run_timeout = 20s});
+  // Without a standby, which takes descriptors whenever it is launched.
+  device gpu = rt.open_device({.standbys = 0, .run_timeout = 20s});
 };
 
 TEST_F(awaited_in_place, a_request_gives_back_what_it_holds_once) {

@@ -39,7 +39,7 @@ namespace {
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_suppressions() {
   return "race:libopenblas\nrace:_dl_close_worker\nrace:_dl_open\n"
-         "race:interop.test.cpp\n";
+         "race:interop*.test.cpp\nrace:dlpack.test.cpp\n";
 }
 
 // A process waits for a second before it ends, to see races then. These tests start thousands of them.

@@ -42,7 +42,8 @@ std::vector<known_text> known_texts() {
                                     {"two.h", "template <class T> __device__ T two() { return T(2); }"}},
                          barrier = {{"BARRIER", "__syncthreads()"}}, classes = {{"CLASSES", "16"}};
   const std::string programs = "tests/programs/";
-  const std::string jit_test = "tests/contract/jit.test.cpp", messages_test = "tests/contract/jit_messages.test.cpp";
+  const std::string jit_test = "tests/contract/jit.test.cpp", programs_test = "tests/contract/jit_programs.test.cpp",
+                    messages_test = "tests/contract/jit_messages.test.cpp";
   return {
       {"apps/demo/kernels.hpp", "bias_softmax", compiled, {.definitions = classes}},
       {"bench/jit_tile_gemm.cpp",
@@ -66,13 +67,13 @@ std::vector<known_text> known_texts() {
        {.kernels = {"k<float>"}, .relocatable = true}},
       {.file = "tests/kernels/gpu/gpu.cpp", .piece = "cp.async.bulk.tensor", .only = {"sm_90a", "sm_100", "sm_120"}},
       {jit_test, "namespace a", compiled, {.kernels = {"a::add<float, 4>", "a::add<double, 5>"}}},
-      {jit_test, "template <int N>", compiled, {.kernels = {"k<3>"}}},
+      {programs_test, "template <int N>", compiled, {.kernels = {"k<3>"}}},
       {jit_test, "inner.h", refused},
-      {jit_test, "float s[100000]", refused},
-      {jit_test, "{ out[0] = v += 1; }"},
+      {programs_test, "float s[100000]", refused},
+      {programs_test, "{ out[0] = v += 1; }"},
       {jit_test, "int x = 0; M6 ", assembled},
       {jit_test, "struct big", assembled},
-      {jit_test, "{ out[0] = \n", assembled},
+      {"tests/contract/jit_fixture.hpp", "{ out[0] = \n", assembled},
       {messages_test, "undeclared", refused},
       {messages_test, "if (out) {", refused},
       {messages_test, "merge", refused},

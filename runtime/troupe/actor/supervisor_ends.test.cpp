@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "supervisor_fixture.hpp"
+#include <troupe/actor/testing/supervisor_fixture.hpp>
 
 namespace troupe::supervisor_tests {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "device_memory_fixture.hpp"
+#include <troupe/memory/testing/device_memory_fixture.hpp>
 
 namespace troupe::memory_tests {
 namespace {

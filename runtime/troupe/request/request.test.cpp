@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "request_fixture.hpp"
+#include <troupe/request/testing/request_fixture.hpp>
 
 namespace troupe::request_tests {
 namespace {

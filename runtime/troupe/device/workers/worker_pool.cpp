@@ -139,6 +139,7 @@ bool worker_pool::see_an_end() {
 }
 
 void worker_pool::on_readable(int fd) {
+  const auto device = loop_.device();  // what is told here may end it
   const auto at = std::find_if(links_.begin(), links_.end(),
                                [fd](const auto& l) { return l->socket_fd() == fd || l->exit_fd() == fd; });
   if (at == links_.end()) return;
