@@ -7,6 +7,9 @@
 namespace troupe::cuda {
 namespace {
 
+// A vendor's library that needs memory for a kernel's code or a table gets none any more.
+constexpr std::size_t too_little_memory = 32 << 20;
+
 struct stream_state {
   CUresult lost = CUDA_SUCCESS;  // else what every call answers from now on: nothing works any more in this process
   CUstreamCaptureStatus records = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -27,6 +30,19 @@ error error_with(reaction what_to_do, std::string_view domain, std::int64_t code
       error::details{.reaction = what_to_do, .domain = std::string(domain), .code = code, .text = std::move(text)});
 }
 
+error of_lost_context(CUresult lost, std::string_view domain, const std::string& text) {
+  return error_with(reaction::context_lost, domain, static_cast<std::int64_t>(lost), cat(text, ": ", text_of(lost)));
+}
+
+bool memory_is_full() noexcept {
+  std::size_t free = 0, total = 0;
+  return ::cuMemGetInfo(&free, &total) == CUDA_SUCCESS && free < too_little_memory;
+}
+
+error of_full_memory(std::string_view domain, std::int64_t code, const std::string& text) {
+  return error_with(reaction::retry_later, domain, code, text + ": the device's memory is full");
+}
+
 }  // namespace
 
 error failed_on(CUstream stream, std::string_view domain, const char* call, CUresult status) {
@@ -35,13 +51,21 @@ error failed_on(CUstream stream, std::string_view domain, const char* call, CUre
   return error_with(what_to_do, domain, static_cast<std::int64_t>(status), cat(call, ": ", text_of(status)));
 }
 
+error library_refused_on(CUstream stream, std::string_view domain, reaction what_to_do, std::int64_t code,
+                         std::string text, std::string_view meaning) {
+  const auto [lost, records] = state_of(stream);
+  if (lost != CUDA_SUCCESS) return of_lost_context(lost, domain, text);
+  if (records == CU_STREAM_CAPTURE_STATUS_NONE && memory_is_full()) return of_full_memory(domain, code, text);
+  return error_with(what_to_do, domain, code, cat(text, meaning));
+}
+
 error library_failed_on(CUstream stream, std::string_view domain, std::string text, std::int64_t code,
                         bool& handle_is_broken) {
   const auto [lost, records] = state_of(stream);
-  if (lost != CUDA_SUCCESS)
-    return error_with(reaction::context_lost, domain, static_cast<std::int64_t>(lost), cat(text, ": ", text_of(lost)));
+  if (lost != CUDA_SUCCESS) return of_lost_context(lost, domain, text);
   if (records == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
     return error_with(reaction::unsupported, domain, code, text + ": it cannot be part of a graph");
+  if (records == CU_STREAM_CAPTURE_STATUS_NONE && memory_is_full()) return of_full_memory(domain, code, text);
   handle_is_broken = true;
   return error_with(reaction::fatal, domain, code, text + "; the library is opened anew");
 }

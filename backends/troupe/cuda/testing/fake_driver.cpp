@@ -95,7 +95,7 @@ CUresult cuMemFreeAsync(CUdeviceptr memory, CUstream) {
   return driver().enqueue([=] { (void)driver().free(false, reinterpret_cast<void*>(memory)); }, "cuMemFreeAsync");
 }
 CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
-  *free = *total = std::size_t{1} << 30;
+  *free = driver().free_memory, *total = std::size_t{1} << 30;
   return static_cast<CUresult>(driver().called("cuMemGetInfo"));
 }
 CUresult cuCtxSynchronize() {

@@ -94,11 +94,13 @@ class fake_driver {
     calls_.clear(), failures_.clear();
     capture = {};
     computes = false, notes_calls = true;
+    free_memory = std::size_t{1} << 30;
   }
   std::deque<fake_kernel> kernels;  ///< of every image; one that is asked for by name alone is added
   fake_capture capture;
   bool computes = false;    ///< copies, fills and kernels are carried out, on the processor, and not only noted
   bool notes_calls = true;  ///< false for programs that make millions of them
+  std::size_t free_memory = std::size_t{1} << 30;  ///< what cuMemGetInfo answers
 
   // -- what a test reads
 

@@ -89,6 +89,28 @@ TEST_F(gpu_plans, that_cannot_be_made_leave_nothing_behind) {
   EXPECT_TRUE(all.find(key(8), nullptr));
 }
 
+TEST_F(gpu_plans, a_status_means_what_it_says_only_with_a_context_and_memory) {
+  plans all;
+  const auto answer_to = [&](cufftResult status) {
+    driver.fail("cufftXtMakePlanMany", status, 1);
+    const auto made = all.find(key(1009), nullptr);
+    return made ? error(reaction::fatal, "test", "the plan was made") : made.error();
+  };
+  for (const cufftResult status : {CUFFT_INVALID_SIZE, CUFFT_ALLOC_FAILED, CUFFT_INTERNAL_ERROR}) {
+    driver.reset();
+    driver.fail("cuStreamIsCapturing", CUDA_ERROR_ASSERT);
+    EXPECT_EQ(answer_to(status).reaction(), reaction::context_lost) << status;
+    driver.reset();
+    driver.fail("cuStreamQuery", CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_EQ(answer_to(status).reaction(), reaction::context_lost) << status;
+    driver.reset();
+    driver.free_memory = 1 << 20;
+    const error full = answer_to(status);
+    EXPECT_EQ(full.reaction(), reaction::retry_later) << status;
+    EXPECT_NE(full.text().find("memory is full"), std::string::npos) << full.text();
+  }
+}
+
 // As cuFFT links what a kernel needs: two functions of one image in one kernel, or in two.
 TEST_F(gpu_plans, with_both_callbacks_are_linked_together_or_apart) {
   const auto image = std::make_shared<const std::string>("image"),

@@ -48,39 +48,35 @@ const char* name_of_status(cufftResult s) noexcept {
   }
 }
 
-error error_with(reaction what_to_do, std::int64_t code, std::string text) {
-  return error(error::details{.reaction = what_to_do, .domain = "fft", .code = code, .text = std::move(text)});
-}
-
 }  // namespace
 
 error failed(const char* call, cufftResult status, CUstream stream, bool& plan_is_broken) {
   const auto code = static_cast<std::int64_t>(status);
   const std::string text = cat(call, " answered ", name_of_status(status));
+  const auto refused = [&](reaction what_to_do, std::string_view meaning) {
+    return cuda::library_refused_on(stream, "fft", what_to_do, code, text, meaning);
+  };
   switch (status) {
     case CUFFT_ALLOC_FAILED:
-      return error_with(reaction::retry_later, code, text + ": the device's memory is full");
+      return refused(reaction::retry_later, ": the device's memory is full");
     case CUFFT_INVALID_SIZE:
     case CUFFT_NOT_IMPLEMENTED:
     case CUFFT_NOT_SUPPORTED:
-      return error_with(
-          reaction::unsupported, code,
-          text +
-              ": cuFFT has no way to do this with these sizes and layouts on this GPU. Elements that lie side by "
-              "side, or a smaller batch, may work");
+      return refused(reaction::unsupported,
+                     ": cuFFT has no way to do this with these sizes and layouts on this GPU. Elements that lie side "
+                     "by side, or a smaller batch, may work");
     case CUFFT_MISSING_DEPENDENCY:
-      return error_with(reaction::unsupported, code, text + ": callbacks need libnvJitLink of the same CUDA version");
+      return refused(reaction::unsupported, ": callbacks need libnvJitLink of the same CUDA version");
     case CUFFT_NVRTC_FAILURE:
     case CUFFT_NVJITLINK_FAILURE:
-      return error_with(reaction::caller_bug, code, text + ": the callbacks could not be linked into cuFFT's kernels");
+      return refused(reaction::caller_bug, ": the callbacks could not be linked into cuFFT's kernels");
     case CUFFT_INVALID_TYPE:
     case CUFFT_INVALID_VALUE:
     case CUFFT_UNALIGNED_DATA:
-      return error_with(reaction::fatal, code, text + ", which our own checks should have refused");
+      return refused(reaction::fatal, ", which our own checks should have refused");
     default:
-      break;
+      return cuda::library_failed_on(stream, "fft", text, code, plan_is_broken);
   }
-  return cuda::library_failed_on(stream, "fft", text, code, plan_is_broken);
 }
 
 }  // namespace troupe::fft
