@@ -11,8 +11,8 @@
 #include <troupe/protocol/greeting.hpp>
 #include <vector>
 
-/// The messages on the control socket. None of them cancels a request: that is a word in shared memory, the state of its
-/// slot (words.hpp).
+/// The messages on the control socket. None of them cancels a request: that is a word in shared memory, the state of
+/// its slot (words.hpp).
 namespace troupe::protocol {
 
 inline constexpr std::size_t most_message_bytes = 16 << 10;
