@@ -50,17 +50,24 @@ struct command_header {
   std::uint16_t payload_bytes;
 };
 static_assert(sizeof(command_header) == 32 && sizeof(memory_access) == 24);
-inline constexpr std::size_t record_bytes =
-    (sizeof(command_header) + max_operands * sizeof(memory_access) + max_payload_bytes + 63) / 64 * 64;
+
+/// Accesses that lie in the record itself.
+constexpr std::size_t accesses_in_record(const command_header& head) noexcept {
+  return head.access_count == listed_accesses ? 1 : head.access_count;
+}
+constexpr std::size_t bytes_before_payload(std::size_t accesses) noexcept {
+  return sizeof(command_header) + accesses * sizeof(memory_access);
+}
+inline constexpr std::size_t record_bytes = (bytes_before_payload(max_operands) + max_payload_bytes + 63) / 64 * 64;
 
 /// Writes a command's record up to its payload, and returns where that goes. `access_at(i)` is the i-th of what the
 /// request touches; with `listed_accesses` there is one, which says where the list lies.
 template <class AccessAt>
-std::byte* write_command(std::byte* record, const command_header& head, AccessAt&& access_at) noexcept {
+[[gnu::always_inline]] inline std::byte* write_command(std::byte* record, const command_header& head,
+                                                       AccessAt&& access_at) noexcept {
   std::memcpy(record, &head, sizeof head);
   std::byte* at = record + sizeof head;
-  const std::size_t count = head.access_count == listed_accesses ? 1 : head.access_count;
-  for (std::size_t i = 0; i < count; ++i, at += sizeof(memory_access)) {
+  for (std::size_t i = 0; i < accesses_in_record(head); ++i, at += sizeof(memory_access)) {
     const memory_access& access = access_at(i);
     std::memcpy(at, &access, sizeof access);
   }
@@ -68,6 +75,12 @@ std::byte* write_command(std::byte* record, const command_header& head, AccessAt
 }
 /// Of a command that is refused although its record is written: it touches nothing, and runs by itself.
 void disarm_command(std::byte* record) noexcept;
+/// Of a command that a later worker is to run.
+void set_generation(std::byte* record, std::uint32_t generation) noexcept;
+
+/// What `write_command` has written, read by the side that wrote it.
+command_header header_of(std::span<const std::byte> record) noexcept;
+std::span<const std::byte> payload_of(std::span<const std::byte> record) noexcept;
 
 /// The record of a command, taken apart.
 struct parsed_command {

@@ -20,4 +20,9 @@ reaction reaction_of(const control_message& m) noexcept {
                                                                    : reaction::fatal;
 }
 
+bool is_library_name(std::string_view text) noexcept {
+  constexpr std::size_t longest = 64;
+  return !text.empty() && text.size() <= longest && text.find_first_of("/\n") == text.npos;
+}
+
 }  // namespace troupe::protocol

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-/// What a worker says of its GPU, in the text of `ready`: lines "key value", of which unknown ones are skipped.
+/// What a worker says of its GPU: lines "key value", of which unknown ones are skipped.
 namespace troupe::protocol {
 
 struct gpu_description {
@@ -14,11 +14,15 @@ struct gpu_description {
     std::string pci;
     bool access = false, native_atomics = false;
     int performance_rank = 0;
+
+    bool operator==(const peer&) const = default;
   };
   std::string name, pci, driver;
   std::uint32_t capability_major = 0, capability_minor = 0, multiprocessors = 0;
   std::uint64_t memory_bytes = 0;
   std::vector<peer> peers = {};  ///< the other GPUs that the worker sees
+
+  bool operator==(const gpu_description&) const = default;
 };
 
 std::string text_of(const gpu_description& gpu);

@@ -14,7 +14,7 @@
 namespace troupe::protocol {
 
 /// Raised by every change to anything in this folder. Both sides must agree.
-inline constexpr std::uint32_t version = 15;
+inline constexpr std::uint32_t version = 16;
 
 struct worker_settings {
   std::uint32_t version;
@@ -33,6 +33,8 @@ struct worker_settings {
   std::uint64_t memory_limit;   ///< bytes that a process may have of its own; 0: no limit
   bool core_dumps;
   std::uint64_t cores[16];  ///< a bit for each that a process may run on; none: all
+
+  bool operator==(const worker_settings&) const = default;
 };
 
 struct greeting {
@@ -40,6 +42,8 @@ struct greeting {
   std::string backend;
   std::string gpu_core_stem;  ///< see gpu_core_file
   std::vector<std::string> folders, libraries;
+
+  bool operator==(const greeting&) const = default;
 };
 
 /// For a control_message of kind hello: its text.

@@ -24,12 +24,16 @@ struct wanted_memory {
   std::uint64_t bytes;
   std::uint64_t address;
   std::uint64_t number;
+
+  bool operator==(const wanted_memory&) const = default;
 };
 struct made_memory {
   std::uint32_t made;  ///< 1: the descriptor comes along, or the one that came can be opened, or `address` is right
   std::uint32_t reaction;
   std::uint64_t address;
   std::uint64_t number;
+
+  bool operator==(const made_memory&) const = default;
 };
 std::span<const std::byte> packet_of(const wanted_memory& question) noexcept;
 std::optional<wanted_memory> parse_question(std::span<const std::byte> packet) noexcept;

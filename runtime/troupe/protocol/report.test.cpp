@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <random>
-#include <troupe/protocol/fuzz/hostile.hpp>
+#include <troupe/protocol/testing/hostile.hpp>
 #include <vector>
 
 namespace troupe::protocol {

@@ -13,7 +13,6 @@
 #include <troupe/device/waiting/reactor.hpp>
 #include <troupe/device/waiting/sleep_for_news.hpp>
 #include <troupe/device/workers/shared_segments.hpp>
-#include <troupe/worker/schedule/operation.hpp>
 #include <tuple>
 
 namespace troupe {
@@ -47,21 +46,6 @@ error too_many_ranges(std::size_t count) {
   return error(reaction::caller_bug, "device",
                cat("it touches ", count, " separate ranges of memory; expected at most ",
                    protocol::most_listed_accesses, ": split the request, or lay its operands side by side"));
-}
-
-// Where the payload begins.
-[[gnu::always_inline]] inline std::byte* write_header(std::byte* record, const protocol::command_header& head,
-                                                      const std::array<block_access, max_operands>& few,
-                                                      const memory_access& list) noexcept {
-  std::memcpy(record, &head, sizeof head);
-  std::byte* at = record + sizeof head;
-  if (head.access_count == protocol::listed_accesses) [[unlikely]] {
-    std::memcpy(at, &list, sizeof list);
-    return at + sizeof list;
-  }
-  for (std::size_t i = 0; i < head.access_count; ++i, at += sizeof(memory_access))
-    std::memcpy(at, &few[i].what, sizeof(memory_access));
-  return at;
 }
 
 const char* const sealed_meanwhile =
@@ -155,11 +139,7 @@ void request_mailbox::let_go_of_outputs(ledger_entry& e, std::byte* record, cons
       b->owner->mark_refused(*b, a.what.begin, a.what.end, why);
   e.release();
   e.access_count = 0;
-  protocol::command_header head;
-  std::memcpy(&head, record, sizeof head);
-  head.access_count = 0;
-  head.flags = {true, priority::normal};
-  std::memcpy(record, &head, sizeof head);
+  protocol::disarm_command(record);
 }
 
 // The rest is one function in five steps, each inlined: its price is paid by every request.
@@ -190,7 +170,7 @@ std::optional<error> request_mailbox::why_refused(const std::optional<error>& wr
 [[gnu::always_inline]] inline void request_mailbox::prefetch(std::uint32_t slot, std::size_t accesses,
                                                              std::size_t payload_bytes) noexcept {
   const std::size_t entry_bytes = requests_[slot].bytes_up_to(accesses);
-  const std::size_t record_bytes = sizeof(protocol::command_header) + accesses * sizeof(memory_access) + payload_bytes;
+  const std::size_t record_bytes = protocol::bytes_before_payload(accesses) + payload_bytes;
   slot_queue_writer& commands = channel_.commands();
   will_write(&requests_[slot], entry_bytes);
   will_write(commands.record(slot).data(), record_bytes);
@@ -340,7 +320,8 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
       .access_count = listed ? protocol::listed_accesses : e.access_count,
       .flags = {!options.coalesce, options.priority, checked.uses_managed(), run_limit != no_deadline},
       .payload_bytes = static_cast<std::uint16_t>(info.payload_bytes)};
-  info.encode(request, write_header(record, head, e.few, list), cursor);
+  const auto access_at = [&](std::size_t i) -> const memory_access& { return listed ? list : e.few[i].what; };
+  info.encode(request, protocol::write_command(record, head, access_at), cursor);
 
   const bool watched = quarantine_.watches();
   std::uint64_t ticket = 0;

@@ -49,12 +49,9 @@ request_identity quarantine_guard::identify(std::uint32_t slot, std::uint64_t& m
     known = digest != 0;
     data.add(digest);
   } else {
-    const std::span<const std::byte> record = channel_.commands().record(slot);
-    const std::size_t listed = e.many.empty() ? e.access_count : 1;
-    const std::size_t begin = sizeof(protocol::command_header) + listed * sizeof(memory_access);
     const auto blob = e.blob ? std::span<const std::byte>(e.blob->host, e.blob->bytes) : std::span<const std::byte>();
     known_.add_description({.opcode = e.info->opcode,
-                            .payload = record.subspan(begin, e.info->payload_bytes),
+                            .payload = protocol::payload_of(channel_.commands().record(slot)),
                             .blob = blob,
                             .blob_address = e.blob ? e.blob->address : 0,
                             .memory_begin = memory_begin_,

@@ -156,9 +156,7 @@ void recovery::keep(std::uint32_t slot, std::uint64_t ticket, device_memory::mar
   channel_->slot(slot).compare_exchange_strong(started, protocol::slot_word(0, protocol::phase::none));
   for (const block_access& a : requests_[slot].accesses())
     if (a.what.mode != access_mode::read) marks.revives(*a.where.get(), a.what.begin, a.what.end, ticket);
-  const auto generation = static_cast<std::uint32_t>(memory_.generation());
-  std::memcpy(channel_.commands().record(slot).data() + offsetof(protocol::command_header, generation), &generation,
-              sizeof generation);
+  protocol::set_generation(channel_.commands().record(slot).data(), static_cast<std::uint32_t>(memory_.generation()));
   channel_.commands().keep(kept_++, ticket, slot);
 }
 

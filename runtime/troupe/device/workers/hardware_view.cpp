@@ -27,25 +27,24 @@ hardware_view::hardware_view(const device_options& options, const shared_channel
       cores_(usable_cores()) {}
 
 void hardware_view::note(const std::string& said) {
-  const std::size_t end = said.find("\n\n");
+  protocol::worker_description worker = protocol::parse_worker_description(said);
+  // How much memory there is, unless the user has said how much to take.
+  const std::uint64_t bytes = protocol::parse_gpu_description(worker.gpu).memory_bytes;
   {
     const std::scoped_lock guard(said_lock_);
-    engines_ = end == said.npos ? said : said.substr(end + 2);
-    description_ = end == said.npos ? std::string() : said.substr(0, end + 1);
+    said_ = std::move(worker);
   }
-  // How much memory there is, unless the user has said how much to take.
-  const std::uint64_t bytes = protocol::parse_gpu_description(description()).memory_bytes;
   if (gpu_ && options_.memory_limit == 0 && bytes != 0) memory_.set_device_limit(bytes / 256 * 256);
 }
 
 std::string hardware_view::description() const {
   const std::scoped_lock guard(said_lock_);
-  return description_;
+  return said_.gpu;
 }
 
 std::string hardware_view::engines() const {
   const std::scoped_lock guard(said_lock_);
-  return engines_;
+  return said_.engines;
 }
 
 // The worker looks, on the thread that maps its memory. One that is busy, or dying, need not answer.

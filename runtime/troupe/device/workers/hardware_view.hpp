@@ -9,6 +9,7 @@
 #include <troupe/device/statistics.hpp>
 #include <troupe/device/workers/serving_worker.hpp>
 #include <troupe/memory/device_memory.hpp>
+#include <troupe/protocol/worker_description.hpp>
 
 namespace troupe {
 
@@ -44,7 +45,7 @@ class hardware_view {
   const bool gpu_;
   const int cores_;
   mutable std::mutex said_lock_;
-  std::string engines_, description_;
+  protocol::worker_description said_;
   std::mutex lock_;
   device_hardware hardware_;        // as it was seen last
   std::string described_;           // what of it is made from

@@ -7,7 +7,6 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/try.hpp>
-#include <troupe/channel/mapping.hpp>
 #include <troupe/device/workers/launched_worker.hpp>
 #include <troupe/protocol/control.hpp>
 #include <troupe/protocol/printable.hpp>
@@ -15,8 +14,6 @@
 
 namespace troupe {
 namespace {
-
-constexpr std::size_t longest_library = 64;  // of a name that a worker tells, and its successors get
 
 // So long is waited for a worker that is behind with its messages: it may have been told of much memory at once.
 std::int64_t in_a_second() { return now_ns() + 1'000'000'000; }
@@ -101,11 +98,8 @@ result<void> launched_worker::send_protect(const protocol::protected_place& plac
   return send_memory(protocol::message::protect, {place.address, place.bytes, number, read_only});
 }
 
-// There may be more of them than fit any message.
 result<void> launched_worker::send_protected(std::span<const protocol::protected_place> all, std::uint32_t number) {
-  auto list = TROUPE_TRY(memory_file::create("troupe-protected", all.size_bytes()));
-  auto written = TROUPE_TRY(mapping::map(list, map_access::read_write));
-  std::memcpy(written.data(), all.data(), all.size_bytes());
+  auto list = TROUPE_TRY(protocol::list_of(all));
   return send_memory(protocol::message::protect, {0, all.size_bytes(), number, 1},
                      std::make_shared<const memory_file>(std::move(list)));
 }
@@ -157,8 +151,7 @@ worker_link::news launched_worker::receive() {
     return {news::kind::ready, std::move(text), reaction::fatal};
   }
   if (m.kind == protocol::message::pong) return {news::kind::alive, {}, reaction::fatal};
-  if (m.kind == protocol::message::loaded && text.size() <= longest_library &&
-      text.find_first_of("/\n") == std::string::npos)
+  if (m.kind == protocol::message::loaded && protocol::is_library_name(text))
     return {news::kind::loaded, std::move(text), reaction::fatal};
   if (m.kind == protocol::message::restarted) return {news::kind::restarted, std::move(text), reaction::fatal};
   if (m.kind == protocol::message::failed) return {news::kind::failed, std::move(text), protocol::reaction_of(m)};

@@ -13,6 +13,7 @@
 #include <troupe/device/workers/allocation_client.hpp>
 #include <troupe/device/workers/region.hpp>
 #include <troupe/protocol/control.hpp>
+#include <troupe/protocol/protected_places.hpp>
 #include <troupe/protocol/shared_memory.hpp>
 
 namespace troupe {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/protocol/fuzz/hostile.hpp>
+#include <troupe/protocol/testing/hostile.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   troupe::testing::parse_hostile_greeting({data, size});

@@ -1,14 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/base/cat.hpp>
-#include <troupe/base/try.hpp>
-#include <troupe/worker/process/session.hpp>
-
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -16,17 +13,22 @@
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/base/unwatched_mmap.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/channel/process.hpp>
 #include <troupe/protocol/control.hpp>
 #include <troupe/protocol/memory_question.hpp>
+#include <troupe/protocol/protected_places.hpp>
+#include <troupe/protocol/worker_description.hpp>
 #include <troupe/worker/plugins/placed_memory.hpp>
 #include <troupe/worker/plugins/platform.hpp>
 #include <troupe/worker/process/last_words.hpp>
+#include <troupe/worker/process/session.hpp>
 #include <troupe/worker/process/task_queue.hpp>
 #include <troupe/worker/schedule/pump.hpp>
 
@@ -364,12 +366,8 @@ result<void> worker_session::protect(const protocol::memory_place& place, std::v
   if (place.bytes == 0) return {};  // a lane sees to it
   if (fds.empty()) return protect(place.address, place.bytes, access_of(place));
   auto file = TROUPE_TRY(memory_file::open(std::move(fds[0]), place.bytes));
-  auto list = TROUPE_TRY(mapping::map(file, map_access::read_only));
-  for (std::uint64_t at = 0; at < place.bytes; at += sizeof(protocol::protected_place)) {
-    protocol::protected_place one;
-    std::memcpy(&one, list.data() + at, sizeof one);
-    TROUPE_TRY(protect(one.address, one.bytes, access_of(place)));
-  }
+  const auto all = TROUPE_TRY(protocol::parse_list(file, place.bytes));
+  for (const protocol::protected_place& one : all) TROUPE_TRY(protect(one.address, one.bytes, access_of(place)));
   return {};
 }
 
@@ -421,8 +419,8 @@ int worker_session::run() {
     return 1;
   }
   // First: the listener may load more engines.
-  const std::string what =
-      (state_->gpu ? state_->gpu->description() + "\n" : std::string()) + state_->engines->versions();
+  const std::string what = protocol::text_of(protocol::worker_description{
+      .gpu = state_->gpu ? state_->gpu->description() : std::string(), .engines = state_->engines->versions()});
   look_at_memory();
   try {
     state_->orders.emplace([this] { enter_gpu(); });

@@ -72,9 +72,8 @@ class pumps : public testing::Test {
                                         .payload_bytes = 0};
     const auto slot = static_cast<std::uint32_t>(sent_++ % capacity);
     const std::uint64_t ticket = commands_out_.claim();
-    std::byte* const record = commands_out_.record(slot).data();
-    std::memcpy(record, &head, sizeof head);
-    std::memcpy(record + sizeof head, &r.access, sizeof r.access);
+    (void)protocol::write_command(commands_out_.record(slot).data(), head,
+                                  [&](std::size_t) -> const memory_access& { return r.access; });
     commands_out_.publish(ticket, slot);
     commands_out_.wake_if_sleeping();
   }

@@ -14,6 +14,7 @@
 #include <troupe/protocol/greeting.hpp>
 #include <troupe/protocol/memory_question.hpp>
 #include <troupe/protocol/report.hpp>
+#include <troupe/protocol/worker_description.hpp>
 
 /// Each parses bytes of a process that is not trusted, and aborts when what comes out breaks a promise. The bytes lie
 /// in an allocation of exactly their size, so that a sanitizer sees every step outside.
@@ -119,6 +120,14 @@ inline void parse_hostile_gpu_description(std::span<const std::uint8_t> input) {
   const auto gpu = protocol::parse_gpu_description(text);
   require_of("parse_gpu_description", gpu.peers.size() <= text.size() && gpu.name.size() <= text.size(),
              "more than was said");
+}
+
+inline void parse_hostile_worker_description(std::span<const std::uint8_t> input) {
+  const std::string text(reinterpret_cast<const char*>(input.data()), input.size());
+  const auto worker = protocol::parse_worker_description(text);
+  require_of("parse_worker_description", worker.gpu.size() + worker.engines.size() <= text.size(),
+             "more than was said");
+  (void)protocol::parse_gpu_description(worker.gpu);
 }
 
 }  // namespace troupe::testing

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+/// The text of `ready`: what a worker can do.
+namespace troupe::protocol {
+
+struct worker_description {
+  std::string gpu;      ///< text of a gpu_description; empty: it has none
+  std::string engines;  ///< a line "library backend version" for each that is loaded
+
+  bool operator==(const worker_description&) const = default;
+};
+
+std::string text_of(const worker_description& worker);
+worker_description parse_worker_description(const std::string& text);
+
+}  // namespace troupe::protocol
