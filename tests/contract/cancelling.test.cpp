@@ -71,6 +71,16 @@ TEST_P(cancelling, time_outs_of_any_length_are_understood) {
       is_error(error_of(gpu.ask(increment{.x = x, .n = 10}, {.timeout = -1h})), reaction::retry_later, {"time-out"}));
 }
 
+TEST_P(cancelling, a_request_without_any_time_is_refused_even_where_nothing_is_under_way) {
+  EXPECT_OK(gpu.sync().get());
+  const std::uint64_t before = gpu.statistics().completed;
+  const accepted sent = gpu.tell(increment{.x = x, .n = 10}, {.timeout = 0s});
+  ASSERT_FALSE(sent);
+  EXPECT_TRUE(
+      is_error(sent.error(), reaction::retry_later, {"testing.increment", "time-out", "call_options::timeout"}));
+  EXPECT_EQ(gpu.statistics().completed, before);
+}
+
 TEST_P(cancelling, a_cancelled_request_that_has_not_started_is_answered_at_once_and_never_runs) {
   blockade b(gpu);
   ASSERT_TRUE(b.entered());

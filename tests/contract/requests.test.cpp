@@ -256,7 +256,18 @@ TEST(mailbox, a_caller_that_waits_for_room_gives_up_at_its_time_out) {
   const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 1, .when_full = when_full::wait}));
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
-  EXPECT_TRUE(is_error(error_of(gpu.ask(nap{.microseconds = 0}, {.timeout = 20ms})), reaction::retry_later, {"full"}));
+  EXPECT_TRUE(is_error(error_of(gpu.ask(nap{.microseconds = 0}, {.timeout = 20ms})), reaction::retry_later,
+                       {"time-out", "waited for room", "full", "call_options::timeout"}));
+}
+
+TEST(mailbox, a_full_one_names_only_what_would_help) {
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines({.mailbox_capacity = 1, .when_full = when_full::wait}));
+  blockade b(gpu);
+  ASSERT_TRUE(b.entered());
+  const error full = error_of(gpu.ask(nap{.microseconds = 0}, {.waits_for_room = false}));
+  EXPECT_TRUE(is_error(full, reaction::retry_later, {"full", "waits_for_room", "mailbox_capacity"}));
+  EXPECT_EQ(full.text().find("when_full"), std::string::npos) << full.text();
 }
 
 TEST(mailbox, a_caller_that_waits_for_room_is_told_when_the_device_closes) {

@@ -225,6 +225,18 @@ TEST_F(watching, a_request_is_run_again_no_more_often_than_was_asked_for) {
   EXPECT_TRUE(is_error(error_of(std::move(answer)), reaction::context_lost, {"testing.linger", "SIGKILL"}));
 }
 
+TEST_F(watching, a_request_is_not_run_again_after_its_time_out) {
+  const device gpu = open({.salvage = salvage::untouched});
+  const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});
+  auto answer = gpu.ask(linger{.gate = gate, .result = gpu.alloc<float>(1)}, {.timeout = 1s, .retries = 5});
+  while (std::atomic_ref(gate.data()[entered]).load() != 1) std::this_thread::yield();
+  std::this_thread::sleep_for(1s);
+  EXPECT_FALSE(answer.ready()) << "it had started in time";
+  kill_worker(gpu);
+  EXPECT_TRUE(is_error(error_of(std::move(answer)), reaction::context_lost, {"testing.linger", "SIGKILL"}));
+  EXPECT_EQ(gpu.last_fault()->retried, 0u);
+}
+
 TEST_F(watching, what_reads_something_that_is_lost_is_not_run_again) {
   const device gpu = open();  // salvage::strict
   const auto gate = gpu.alloc_host<std::uint32_t>(2, {.zeroed = true});

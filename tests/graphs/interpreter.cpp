@@ -19,7 +19,7 @@ failure_id id_of(const troupe::error& e) {
 bool starts(const std::string& text, std::string_view with) { return text.compare(0, with.size(), with) == 0; }
 
 bool too_late(const std::string& text) {
-  return starts(text, "cancelled before it started") || starts(text, "its time-out passed before it started");
+  return starts(text, "cancelled before it started") || starts(text, "its time-out passed while it waited");
 }
 
 // A request that was timed out or cancelled is one failure, whichever side found the words. The words of others that
@@ -172,7 +172,9 @@ bool interpreter::is_own_failure(const step& s, const outcome& o) const {
 bool interpreter::is_matter_of_time(const step& s, const outcome& o) const {
   const troupe::error& e = *o.why;
   if (e.reaction() != troupe::reaction::retry_later || !e.chain().empty()) return false;
-  if (o.ticket == 0) return (may_be_full_ || s.timed) && e.text().find("mailbox") != std::string::npos;
+  if (o.ticket == 0)
+    return (s.timed && starts(e.text(), "its time-out passed while it waited")) ||
+           (may_be_full_ && e.text().find("mailbox") != std::string::npos);
   return s.how == sent::keep && too_late(e.text()) && e.request().ticket == o.ticket;
 }
 

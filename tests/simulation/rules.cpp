@@ -246,6 +246,21 @@ void simulation::check_quarantine() {
   });
 }
 
+// Once no timer is due any more. Where a liar may have written the state of a request, nothing is known; and an
+// operation whose input has failed counts as started, though nobody has run it.
+void simulation::check_deadlines() {
+  if (distrust_ || loop_->due()) return;
+  for (std::size_t i = first_open_; i < requests_.size(); ++i) {
+    const request& q = requests_[i];
+    const auto waits = [&] { return q.answer && q.ticket != 0 && !q.called && !q.answer->done() && cancellable(q); };
+    if (loop_->time < q.deadline || !waits()) continue;
+    core_->answers.drive();
+    if (waits())
+      violated("request " + std::to_string(q.number) +
+               " is not answered although its time-out passed before it started");
+  }
+}
+
 std::vector<word> simulation::found_by(const request& q, const simulated_worker& w) {
   std::vector<word> all;
   for (std::size_t i = 0; i < q.reads.size(); ++i) {  // their places come before those of what is written
@@ -313,6 +328,7 @@ void simulation::check() {
   check_state();
   check_quarantine();
   check_seals();
+  check_deadlines();
   if (some && first_open_ == requests_.size()) check_validity();
   distrust_ = shown_ != nullptr && shown_->dishonest;
 }

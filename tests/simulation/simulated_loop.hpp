@@ -24,6 +24,7 @@ class simulated_loop final : public control_loop {
   void run_job();
   /// The earliest time anybody waits for.
   std::optional<std::int64_t> next_time();
+  bool due() { return next_time().value_or(INT64_MAX) <= time; }
   /// Calls what waits for that, when it has come.
   bool fire();
   const std::vector<std::pair<int, handler*>>& watched() const noexcept { return watched_; }

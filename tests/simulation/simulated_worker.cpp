@@ -162,9 +162,7 @@ bool simulated_worker::can_take() const noexcept {
   if (!serving || in_pump_) return false;
   const auto sent = commands_->peek();
   if (!sent) return true;  // a group may be waiting
-  protocol::command_header head;
-  std::memcpy(&head, sent->record.data(), sizeof head);
-  return static_cast<std::int32_t>(segments_ - head.segments) >= 0;
+  return static_cast<std::int32_t>(segments_ - protocol::header_of(sent->record).segments) >= 0;
 }
 
 void simulated_worker::take() {
@@ -230,9 +228,8 @@ void simulated_worker::write_wildly(random_bits& r) {
 bool simulated_worker::claim_progress(random_bits& r) {
   const auto next = commands_->peek();
   if (!next) return false;
-  protocol::command_header head;
-  std::memcpy(&head, next->record.data(), sizeof head);
-  const std::byte* const payload = next->record.data() + sizeof head + head.access_count * sizeof(memory_access);
+  const protocol::command_header head = protocol::header_of(next->record);
+  const std::byte* const payload = protocol::payload_of(next->record).data();
   if (head.opcode == opcode_of<memory::stream_out>) {
     const auto t = decode<memory::stream_out>(payload);
     if (!knows(t.staging, sizeof(staging_header))) return false;

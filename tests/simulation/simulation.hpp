@@ -118,6 +118,7 @@ class simulation final : public scene {
   bool workers_act(random_bits& r);
   bool leap();
   void check();
+  void check_deadlines();
 
   // Clients
   void alloc(random_bits& r);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <troupe/base/log.hpp>
 #include <troupe/device/completion/completion.hpp>
+#include <troupe/device/completion/start_deadlines.hpp>
 #include <troupe/device/mailbox/request_mailbox.hpp>
 #include <troupe/device/recovery/fault_reporter.hpp>
 #include <troupe/device/recovery/lifecycle.hpp>
@@ -91,6 +92,7 @@ class device_core final : public std::enable_shared_from_this<device_core> {
   worker_pool workers;
   hardware_view hardware;
   quarantine_guard quarantine;
+  start_deadlines deadlines;
   watchdog watch;
   request_mailbox mailbox;
   fault_reporter faults;

@@ -80,7 +80,9 @@ struct device_options {
 
 /// How to send one request.
 struct call_options {
-  /// A request that has not started by then is answered `retry_later` and never runs.
+  /// A request that has not started by then is answered `retry_later` and never runs. The time counts from the call, so
+  /// waiting for room in the mailbox is part of it; 0 or less: it is refused. Once started, a request is not stopped by
+  /// this, but it is not run again after a fault when the time has passed: see `retries`.
   time_span timeout = time_span::for_ever();
   /// A request that has started and still runs after this much time is answered `context_lost`: its worker is replaced,
   /// as after any other fault. The device looks a few times within that time, so it is some per cent late.

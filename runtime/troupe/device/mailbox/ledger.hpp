@@ -31,7 +31,7 @@ struct alignas(64) ledger_entry {
   std::uint8_t access_count = 0;         ///< of `few`
   std::uint8_t retries = 0;              ///< how often it may be run again after the worker died in it
   std::atomic<std::uint64_t> ticket{0};  ///< others read it, and must not rely on it, while the slot changes hands
-  std::atomic<std::int64_t> deadline_ns{no_deadline};   ///< for its start
+  std::atomic<std::int64_t> start_deadline_ns{no_deadline};
   std::atomic<std::int64_t> run_limit_ns{no_deadline};  ///< for how long it may run
   const request_info* info = nullptr;
   pending_core* answer = nullptr;  ///< one reference; null for tells
@@ -59,7 +59,7 @@ struct alignas(64) ledger_entry {
   }
   /// A request is about to be sent from this slot. Inlined: everything is written in one go.
   [[gnu::always_inline]] void begin(const request_info& what, pending_core* to, std::uint8_t accesses_in_few,
-                                    std::uint8_t may_run_again, std::int64_t deadline,
+                                    std::uint8_t may_run_again, std::int64_t start_deadline,
                                     std::int64_t run_limit) noexcept {
     if (to != nullptr) to->add_ref();
     answered = false;
@@ -67,7 +67,7 @@ struct alignas(64) ledger_entry {
     answer = to;
     access_count = accesses_in_few;
     retries = may_run_again;
-    deadline_ns.store(deadline, std::memory_order_release);
+    start_deadline_ns.store(start_deadline, std::memory_order_release);
     run_limit_ns.store(run_limit, std::memory_order_relaxed);
   }
   /// Its memory lives on there.

@@ -6,6 +6,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/prefetch.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/device/completion/start_deadlines.hpp>
 #include <troupe/device/mailbox/request_mailbox.hpp>
 #include <troupe/device/mailbox/request_scope.hpp>
 #include <troupe/device/recovery/quarantine_guard.hpp>
@@ -63,7 +64,8 @@ error named(const error& why, const request_info& info) {
 request_mailbox::request_mailbox(const device_options& options, const device_loop& loop, shared_channel& channel,
                                  ledger& requests, device_memory& memory, const shared_segments& segments,
                                  admission& takes, mailbox_room& room, cancellations& cancelled, completion& answers,
-                                 reactor& waiting, quarantine_guard& quarantine, watchdog& watch) noexcept
+                                 reactor& waiting, quarantine_guard& quarantine, start_deadlines& deadlines,
+                                 watchdog& watch) noexcept
     : options_(options),
       loop_(loop),
       channel_(channel),
@@ -76,20 +78,36 @@ request_mailbox::request_mailbox(const device_options& options, const device_loo
       completion_(answers),
       waiting_(waiting),
       quarantine_(quarantine),
+      start_deadlines_(deadlines),
       watchdog_(watch) {}
 
-error request_mailbox::mailbox_full() const {
-  return error(reaction::retry_later, "device",
-               cat("the mailbox of ", options_.name, " is full (", requests_.capacity(),
-                   " requests without an answer); await earlier ones or device::room(), raise "
-                   "device_options::mailbox_capacity, or leave when_full at wait"));
+std::int64_t request_mailbox::start_deadline_of(const call_options& options,
+                                                const request_scope* scope) const noexcept {
+  return std::min(loop_.deadline_after(options.timeout), scope != nullptr ? scope->deadline_ns() : no_deadline);
 }
 
-error request_mailbox::why_no_slot(const request_scope* scope) const {
+// A thread that gives answers makes the room that others wait for, and must not wait for it.
+bool request_mailbox::waits_for_room(const call_options& options) const noexcept {
+  return options_.when_full == when_full::wait && options.waits_for_room && !deferred_continuations::active();
+}
+
+error request_mailbox::why_no_slot(const call_options& options, std::int64_t start_deadline_ns,
+                                   const request_scope* scope) const {
   if (admission_.refusing()) return admission_.refusal();
+  const std::int64_t now = loop_.now();
   if (scope != nullptr)
-    if (auto why = scope->refusal(loop_.now())) return *why;
-  return mailbox_full();
+    if (auto why = scope->refusal(now)) return *why;
+  const std::string full =
+      cat("the mailbox of ", options_.name, " is full (", requests_.capacity(), " requests without an answer); ");
+  if (now >= start_deadline_ns)
+    return error(reaction::retry_later, "device",
+                 cat("its time-out passed while it waited for room: ", full,
+                     "send fewer at a time, raise device_options::mailbox_capacity, or allow a longer "
+                     "call_options::timeout"));
+  std::string remedy = "await earlier ones or device::room(), or raise device_options::mailbox_capacity";
+  if (options_.when_full == when_full::refuse) remedy += ", or leave device_options::when_full at wait";
+  if (!options.waits_for_room) remedy += ", or leave call_options::waits_for_room at true";
+  return error(reaction::retry_later, "device", full + remedy);
 }
 
 accepted request_mailbox::refuse(const error& why, const checker& checked, pending_core* answer,
@@ -103,21 +121,18 @@ accepted request_mailbox::refuse(const error& why, const checker& checked, pendi
   return accepted(full);
 }
 
-// A thread that gives answers makes the room that others wait for, and must not wait for it.
-std::uint32_t request_mailbox::take_slot(const call_options& options, std::int64_t deadline_ns,
+std::uint32_t request_mailbox::take_slot(const call_options& options, std::int64_t start_deadline_ns,
                                          const request_scope* scope) noexcept {
   std::uint32_t slot = requests_.take();
   if (slot != ledger::none) [[likely]]
     return slot;
-  const bool gives_answers = deferred_continuations::active();
-  if (!gives_answers) completion_.drive();
+  if (!deferred_continuations::active()) completion_.drive();
   slot = requests_.take();
-  const bool may_wait = options_.when_full == when_full::wait && options.waits_for_room && !gives_answers;
-  if (slot != ledger::none || !may_wait) return slot;
+  if (slot != ledger::none || !waits_for_room(options)) return slot;
   const mailbox_room::blocked waits(room_);
-  while (slot == ledger::none && !admission_.refusing() && loop_.now() < deadline_ns &&
+  while (slot == ledger::none && !admission_.refusing() && loop_.now() < start_deadline_ns &&
          (scope == nullptr || !scope->stopped())) {
-    sleep_for_news(channel_, completion_, [&] { return (slot = requests_.take()) != ledger::none; }, deadline_ns);
+    sleep_for_news(channel_, completion_, [&] { return (slot = requests_.take()) != ledger::none; }, start_deadline_ns);
     if (slot == ledger::none) slot = requests_.take();
   }
   return slot;
@@ -160,9 +175,11 @@ class request_mailbox::slot_in_hand {
   std::uint32_t slot_;
 };
 
-std::optional<error> request_mailbox::why_refused(const std::optional<error>& wrong, const request_scope* scope) const {
+std::optional<error> request_mailbox::why_refused(const std::optional<error>& wrong, const call_options& options,
+                                                  const request_scope* scope) const {
   if (wrong) return wrong;
   if (admission_.refusing()) return admission_.refusal();
+  if (options.timeout.nanoseconds <= 0) return error(reaction::retry_later, "device", start_deadlines::passed_text);
   return scope != nullptr ? scope->refusal(loop_.now()) : std::nullopt;
 }
 
@@ -242,7 +259,7 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
   if (replaces_stale) [[unlikely]]
     mark_written(uses, ticket);
   if (deadline != no_deadline) [[unlikely]]
-    watchdog_.watch_deadline(deadline);
+    start_deadlines_.watch(deadline);
   if (run_limit != no_deadline) [[unlikely]]
     watchdog_.watch_running(run_limit);
   if (!watchdog_.watches_heartbeat()) [[unlikely]]
@@ -278,8 +295,8 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
   const std::uint32_t seals = seals_begun_.load(std::memory_order_acquire);
   const std::uint32_t failures = completion_.failures_seen(std::memory_order_relaxed);
   const std::optional<error>& wrong = checked.finish();
-  if (wrong || admission_.refusing() || scope != nullptr) [[unlikely]]
-    if (const auto why = why_refused(wrong, scope.get())) return refuse(*why, checked, answer, info);
+  if (wrong || admission_.refusing() || scope != nullptr || options.timeout.nanoseconds <= 0) [[unlikely]]
+    if (const auto why = why_refused(wrong, options, scope.get())) return refuse(*why, checked, answer, info);
 
   const auto uses = checked.uses();
   std::vector<block_access> many;
@@ -289,12 +306,11 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
   const bool listed = many.size() > max_operands;
   const std::size_t count = listed ? 0 : many.empty() ? uses.size() : many.size();
 
-  const std::int64_t deadline =
-      std::min(loop_.deadline_after(options.timeout), scope != nullptr ? scope->deadline_ns() : no_deadline);
+  const std::int64_t deadline = half != nullptr ? half->start_deadline_ns : start_deadline_of(options, scope.get());
   const std::int64_t run_limit = std::min(options.run_timeout.nanoseconds, options_.run_timeout.nanoseconds);
   const std::uint32_t slot = half != nullptr ? given.use() : take_slot(options, deadline, scope.get());
   if (slot == ledger::none) [[unlikely]]
-    return refuse(why_no_slot(scope.get()), checked, answer, info);
+    return refuse(why_no_slot(options, deadline, scope.get()), checked, answer, info);
   ledger_entry& e = requests_[slot];
   prefetch(slot, count, info.payload_bytes);
   blob_cursor cursor;

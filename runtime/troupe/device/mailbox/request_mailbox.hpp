@@ -21,6 +21,7 @@ class quarantine_guard;
 class reactor;
 class request_scope;
 class shared_segments;
+class start_deadlines;
 class watchdog;
 struct request_link;
 
@@ -31,13 +32,14 @@ class request_mailbox {
   request_mailbox(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
                   device_memory& memory, const shared_segments& segments, admission& takes, mailbox_room& room,
                   cancellations& cancelled, completion& answers, reactor& waiting, quarantine_guard& quarantine,
-                  watchdog& watch) noexcept;
+                  start_deadlines& deadlines, watchdog& watch) noexcept;
 
   /// One half of a copy between devices, which comes with a slot, taken before.
   struct peer_half {
     const std::shared_ptr<peer_copy>& copy;
     bool is_source;
     std::uint32_t slot;
+    std::int64_t start_deadline_ns;
   };
   /// `answer` is answered in every case, `link` is set when the request can be cancelled. `scope` may be null. `extra`
   /// lives as long as the request.
@@ -45,9 +47,12 @@ class request_mailbox {
                   request_link* link, const call_options& options, const std::shared_ptr<request_scope>& scope,
                   block_ref extra = {}, const peer_half* half = nullptr);
 
+  /// The earlier of the request's own deadline and its scope's, which may be null.
+  std::int64_t start_deadline_of(const call_options& options, const request_scope* scope) const noexcept;
   /// A slot for `submit`, waiting for one as the options say; ledger::none: there is none.
-  std::uint32_t take_slot(const call_options& options, std::int64_t deadline_ns, const request_scope* scope) noexcept;
-  error why_no_slot(const request_scope* scope) const;
+  std::uint32_t take_slot(const call_options& options, std::int64_t start_deadline_ns,
+                          const request_scope* scope) noexcept;
+  error why_no_slot(const call_options& options, std::int64_t start_deadline_ns, const request_scope* scope) const;
 
   /// Answered when there is room for so many requests. The answer keeps the device alive.
   pending<void> room(std::uint32_t requests, const std::shared_ptr<request_scope>& scope,
@@ -63,7 +68,8 @@ class request_mailbox {
 
  private:
   class slot_in_hand;
-  std::optional<error> why_refused(const std::optional<error>& wrong, const request_scope* scope) const;
+  std::optional<error> why_refused(const std::optional<error>& wrong, const call_options& options,
+                                   const request_scope* scope) const;
   accepted refuse(const error& why, const checker& checked, pending_core* answer, const request_info& info);
   accepted take_back(std::uint32_t slot, const error& why, const checker& checked, pending_core* answer,
                      const request_info& info);
@@ -78,7 +84,7 @@ class request_mailbox {
                   std::int64_t run_limit);
   void mark_written(std::span<const operand_use> uses, std::uint64_t ticket);
   void give_slot_back(std::uint32_t slot) noexcept;
-  error mailbox_full() const;
+  bool waits_for_room(const call_options& options) const noexcept;
   void let_go_of_outputs(ledger_entry& e, std::byte* record, const checker& checked, const request_info& info);
 
   const device_options& options_;
@@ -93,6 +99,7 @@ class request_mailbox {
   completion& completion_;
   reactor& waiting_;
   quarantine_guard& quarantine_;
+  start_deadlines& start_deadlines_;
   watchdog& watchdog_;
   std::atomic<std::uint32_t> seals_begun_{0};
 };

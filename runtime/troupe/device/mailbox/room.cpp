@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Room in the mailbox, for those who must not block until there is some.
 #include <troupe/base/cat.hpp>
+#include <troupe/device/completion/start_deadlines.hpp>
 #include <troupe/device/core.hpp>
 #include <troupe/device/mailbox/request_mailbox.hpp>
 #include <troupe/device/mailbox/request_scope.hpp>
-#include <troupe/device/recovery/watchdog.hpp>
 #include <troupe/device/waiting/reactor.hpp>
 
 namespace troupe {
@@ -25,7 +25,7 @@ pending<void> request_mailbox::room(std::uint32_t requests, const std::shared_pt
   auto answer = ref<room_answer>::adopt(new room_answer(device, requests, scope));
   room_.answers().add(answer);
   // A thread that retires requests or stops the scope from now on sees the answer; look for what happened before.
-  if (scope != nullptr && scope->deadline_ns() != no_deadline) watchdog_.watch_deadline(scope->deadline_ns());
+  if (scope != nullptr && scope->deadline_ns() != no_deadline) start_deadlines_.watch(scope->deadline_ns());
   if (scope != nullptr && scope->stopped()) stop_requests_of(scope);
   completion_.drive();
   return pending<void>(std::move(answer));

@@ -8,6 +8,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/stale_outputs.hpp>
+#include <troupe/device/completion/start_deadlines.hpp>
 #include <troupe/device/recovery/fault_reporter.hpp>
 #include <troupe/device/recovery/recovery.hpp>
 #include <troupe/device/waiting/reactor.hpp>
@@ -27,14 +28,16 @@ error lost_with(const error& why, const ledger_entry& e, std::uint64_t ticket, s
 }  // namespace
 
 recovery::recovery(const device_options& options, shared_channel& channel, ledger& requests, device_memory& memory,
-                   completion& answers, cancellations& cancelled, download_tracker& downloads, serving_worker& worker,
-                   worker_pool& workers, shared_segments& segments, fault_reporter& faults, reactor& waiting) noexcept
+                   completion& answers, cancellations& cancelled, start_deadlines& deadlines,
+                   download_tracker& downloads, serving_worker& worker, worker_pool& workers, shared_segments& segments,
+                   fault_reporter& faults, reactor& waiting) noexcept
     : options_(options),
       channel_(channel),
       requests_(requests),
       memory_(memory),
       completion_(answers),
       cancelled_(cancelled),
+      start_deadlines_(deadlines),
       downloads_(downloads),
       worker_(worker),
       workers_(workers),
@@ -69,6 +72,7 @@ void recovery::sort_out(const device_supervisor::action& death) {
     faults_.complete(record);
   }
   faults_.publish(record);
+  start_deadlines_.look_again();
   channel_.wake_waiters();
 }
 
@@ -122,7 +126,8 @@ request_fate recovery::fate_of(std::uint32_t slot, std::uint64_t ticket, const f
   if (has_started(channel_, worker_, slot, ticket)) {
     error lost = lost_with(death.cause, e, ticket, death.generation);
     // It may have written a part of its outputs, which no second run may read.
-    if (e.retries != 0 && !reads_what_it_writes(memory_, e, lost) && !missing_input(e, marks)) {
+    if (e.retries != 0 && !start_deadlines_.has_passed(e) && !reads_what_it_writes(memory_, e, lost) &&
+        !missing_input(e, marks)) {
       --e.retries;
       keep(slot, ticket, marks);
       return request_fate::retried;
@@ -198,6 +203,7 @@ result<void> recovery::serve(worker_link& link) {
     TROUPE_TRY(completion_.begin_reading());
     worker_.begin(link.id());
   }
+  start_deadlines_.look_again();  // the words of the channel before may have been damaged
   worker_.asked_ns = 0;
   worker_.overrun.reset();
   worker_.exit = {};

@@ -16,6 +16,7 @@ class download_tracker;
 class fault_reporter;
 class reactor;
 class shared_segments;
+class start_deadlines;
 class worker_link;
 class worker_pool;
 
@@ -24,8 +25,9 @@ class worker_pool;
 class recovery {
  public:
   recovery(const device_options& options, shared_channel& channel, ledger& requests, device_memory& memory,
-           completion& answers, cancellations& cancelled, download_tracker& downloads, serving_worker& worker,
-           worker_pool& workers, shared_segments& segments, fault_reporter& faults, reactor& waiting) noexcept;
+           completion& answers, cancellations& cancelled, start_deadlines& deadlines, download_tracker& downloads,
+           serving_worker& worker, worker_pool& workers, shared_segments& segments, fault_reporter& faults,
+           reactor& waiting) noexcept;
 
   /// The worker that served is dead. What it finished is answered so; what it had started and not finished gets the
   /// cause, or runs again if it may; what it had not started is kept for the next one, if what it reads has survived or
@@ -52,6 +54,7 @@ class recovery {
   device_memory& memory_;
   completion& completion_;
   cancellations& cancelled_;
+  start_deadlines& start_deadlines_;
   download_tracker& downloads_;
   serving_worker& worker_;
   worker_pool& workers_;

@@ -1,15 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Requests that wait or run for too long, and workers that give no sign of life. An idle device has no timer: each is
-// set by the first request that needs it, and goes when it finds nothing to look at.
 #include <algorithm>
 #include <troupe/base/cat.hpp>
 #include <troupe/device/completion/completion.hpp>
-#include <troupe/device/mailbox/mailbox_room.hpp>
 #include <troupe/device/recovery/running_requests.hpp>
 #include <troupe/device/recovery/watchdog.hpp>
 #include <troupe/device/sharing/peer_channel.hpp>
-#include <troupe/device/waiting/reactor.hpp>
 #include <troupe/device/workers/worker_pool.hpp>
 
 namespace troupe {
@@ -21,37 +17,24 @@ constexpr std::int64_t looks_in_a_heartbeat = 4;
 
 std::string milliseconds(std::int64_t ns) { return cat(ns / 1'000'000, " ms"); }
 
-// The earliest of all that asked. Called after the request was published: the loop looks at the ledger only after it
-// has set `next` back, so either it sees the request, or this sees that nobody will look in time.
-bool is_earliest(std::atomic<std::int64_t>& next, std::int64_t when) noexcept {
-  std::int64_t before = next.load(std::memory_order_seq_cst);
-  while (when < before)
-    if (next.compare_exchange_weak(before, when, std::memory_order_seq_cst)) return true;
-  return false;
-}
-
 }  // namespace
 
 watchdog::watchdog(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
-                   cancellations& cancelled, completion& answers, mailbox_room& room, reactor& waiting,
-                   serving_worker& worker, worker_pool& workers, supervision& supervisor, bool streams) noexcept
+                   completion& answers, serving_worker& worker, worker_pool& workers, supervision& supervisor,
+                   bool streams) noexcept
     : options_(options),
       loop_(loop),
       channel_(channel),
       requests_(requests),
-      cancelled_(cancelled),
       completion_(answers),
-      room_(room),
-      waiting_(waiting),
       worker_(worker),
       workers_(workers),
       supervisor_(supervisor),
-      streams_(streams) {}
+      streams_(streams),
+      look_at_running_(loop, *this, timer::running) {}
 
 void watchdog::on_time(std::uint64_t tag) {
   switch (static_cast<timer>(tag)) {
-    case timer::deadlines:
-      return cancel_overdue();
     case timer::running:
       return look_at_running();
     case timer::heartbeat:
@@ -59,45 +42,12 @@ void watchdog::on_time(std::uint64_t tag) {
   }
 }
 
-void watchdog::watch_deadline(std::int64_t deadline_ns) {
-  if (is_earliest(next_deadline_, deadline_ns)) loop_.at(deadline_ns, *this, timer::deadlines);
-}
-
-void watchdog::cancel_overdue() {
-  next_deadline_.store(no_deadline, std::memory_order_seq_cst);
-  std::int64_t next = no_deadline;
-  for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) {
-    ledger_entry& e = requests_[slot];
-    if (!e.in_flight.load(std::memory_order_seq_cst)) continue;
-    // The slot may be given to another request at any moment: then it is another ticket's deadline, and none of ours.
-    const std::uint64_t ticket = e.ticket.load(std::memory_order_acquire);
-    const std::int64_t deadline = e.deadline_ns.load(std::memory_order_acquire);
-    if (deadline == no_deadline || e.ticket.load(std::memory_order_relaxed) != ticket) continue;
-    if (const std::uint64_t word = channel_->slot(slot).load(std::memory_order_acquire);
-        protocol::ticket_of(word) >= ticket) {
-      if (is_impossible(requests_, word, slot, ticket)) completion_.violated("the state of a request");
-    } else if (deadline > loop_.now()) {
-      next = std::min(next, deadline);
-    } else {
-      cancelled_.mark(slot, ticket, "its time-out passed before it started; the device was busy with earlier requests",
-                      reaction::retry_later);
-    }
-  }
-  if (cancelled_.any()) completion_.drive();
-  {
-    const reactor::answering now(waiting_);
-    next = std::min(next, room_.answers().give_up_overdue(loop_.now()));
-  }
-  if (next != no_deadline) watch_deadline(next);
-}
-
 void watchdog::watch_running(std::int64_t limit_ns) {
-  const std::int64_t when = loop_.now() + std::clamp(limit_ns / looks_in_a_limit, shortest_look_ns, longest_look_ns);
-  if (is_earliest(next_look_, when)) loop_.at(when, *this, timer::running);
+  look_at_running_.set(loop_.now() + std::clamp(limit_ns / looks_in_a_limit, shortest_look_ns, longest_look_ns));
 }
 
 void watchdog::look_at_running() {
-  next_look_.store(no_deadline, std::memory_order_seq_cst);
+  look_at_running_.fired();
   completion_.drive_surely();  // what has finished does not run
   const std::int64_t now = loop_.now();
   std::int64_t again = no_deadline;
@@ -106,18 +56,18 @@ void watchdog::look_at_running() {
     const completion::lock guard(completion_);
     const running_requests running(channel_.view(), requests_, completion_.retired(), streams_);
     for (std::uint32_t slot = 0; slot < requests_.capacity() && !overrun; ++slot)
-      if (runs_too_long(slot, now, running, again)) overrun = has_overrun(slot);
+      if (runs_too_long(slot, now, running, again)) overrun = overrun_error(slot);
   }
   if (overrun) {
     const fault_kind how = worker_.overrun ? fault_kind::overran : fault_kind::silent;
     supervisor_.decide({device_supervisor::event_kind::misbehaved, worker_.id(), std::move(*overrun), how});
     again = std::min(again, now + longest_look_ns);
   }
-  if (again != no_deadline && is_earliest(next_look_, again)) loop_.at(again, *this, timer::running);
+  if (again != no_deadline) look_at_running_.set(again);
 }
 
-// With drive_lock_ held. One that has begun is to blame. If it has not, for whatever reason, the next worker runs it.
-error watchdog::has_overrun(std::uint32_t slot) {
+// With the drive lock. One that has begun is to blame. If it has not, for whatever reason, the next worker runs it.
+error watchdog::overrun_error(std::uint32_t slot) {
   const ledger_entry& e = requests_[slot];  // what is in it is another request's as soon as this one is answered
   const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
   const std::string limit = milliseconds(e.run_limit_ns.load(std::memory_order_relaxed));
@@ -133,7 +83,7 @@ error watchdog::has_overrun(std::uint32_t slot) {
       .request = {std::string(e.info->label), ticket}});
 }
 
-// With drive_lock_ held. When to look again goes into `again`.
+// With the drive lock. When to look again goes into `again`.
 //
 // A worker may have damaged the words that say what has begun. So the oldest request is timed in any case, since
 // nothing is left that it could wait for. Before it begins, an engine may have to be loaded and memory mapped.

@@ -7,26 +7,23 @@
 #include <troupe/device/device_loop.hpp>
 #include <troupe/device/options.hpp>
 #include <troupe/device/recovery/supervision.hpp>
+#include <troupe/device/waiting/earliest_timer.hpp>
 
 namespace troupe {
 
-class cancellations;
 class completion;
-class mailbox_room;
-class reactor;
 class running_requests;
 class worker_pool;
 
-/// Looks for requests that wait or run for too long, and for a worker that gives no sign of life. An idle device has no
-/// timer: each is set by the first request that needs it, and goes when it finds nothing to look at.
+/// Looks for requests that run for too long, and for a worker that gives no sign of life. An idle device has no timer:
+/// each is set by the first request that needs it, and goes when it finds nothing to look at.
 class watchdog final : public control_loop::handler {
  public:
   watchdog(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
-           cancellations& cancelled, completion& answers, mailbox_room& room, reactor& waiting, serving_worker& worker,
-           worker_pool& workers, supervision& supervisor, bool streams) noexcept;
+           completion& answers, serving_worker& worker, worker_pool& workers, supervision& supervisor,
+           bool streams) noexcept;
 
   // Any thread, after the request was published.
-  void watch_deadline(std::int64_t deadline_ns);
   void watch_running(std::int64_t limit_ns);
   void watch_heartbeat();
   bool watches_heartbeat() const noexcept { return heartbeat_watched_.load(std::memory_order_relaxed); }
@@ -35,27 +32,22 @@ class watchdog final : public control_loop::handler {
   void on_time(std::uint64_t tag) override;
 
  private:
-  enum timer : std::uint64_t { deadlines, running, heartbeat };
-  void cancel_overdue();
+  enum timer : std::uint64_t { running, heartbeat };
   void look_at_running();
   bool runs_too_long(std::uint32_t slot, std::int64_t now, const running_requests& running, std::int64_t& look_again);
-  error has_overrun(std::uint32_t slot);
+  error overrun_error(std::uint32_t slot);
   void check_heartbeat();
 
   const device_options& options_;
   const device_loop& loop_;
   shared_channel& channel_;
   ledger& requests_;
-  cancellations& cancelled_;
   completion& completion_;
-  mailbox_room& room_;
-  reactor& waiting_;
   serving_worker& worker_;
   worker_pool& workers_;
   supervision& supervisor_;
   const bool streams_;
-  std::atomic<std::int64_t> next_deadline_{no_deadline};  // of a request's time-out: the loop looks then
-  std::atomic<std::int64_t> next_look_{no_deadline};      // at what runs, for how long it has
+  earliest_timer look_at_running_;
   std::atomic<bool> heartbeat_watched_{false};
 };
 

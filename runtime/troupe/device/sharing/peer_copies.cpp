@@ -151,10 +151,9 @@ void peer_copies::send_halves(peer_copies& from, const Give& give, const Take& t
   const bool asks_source = !taking.finish();
   if (asks_source) {
     // Waiting for room comes before the order is fixed, and everybody in the same sequence.
+    const std::int64_t start_deadline = mailbox_.start_deadline_of(options, scope.get());
     const auto wait_for_room = [&](peer_copies& device) {
-      const std::int64_t end = scope != nullptr ? scope->deadline_ns() : no_deadline;
-      return device.mailbox_.take_slot(options, std::min(device.loop_.deadline_after(options.timeout), end),
-                                       scope.get());
+      return device.mailbox_.take_slot(options, start_deadline, scope.get());
     };
     const bool ours_first = std::less<>()(this, &from);
     std::uint32_t ours = ours_first ? wait_for_room(*this) : ledger::none;
@@ -167,8 +166,10 @@ void peer_copies::send_halves(peer_copies& from, const Give& give, const Take& t
     const std::scoped_lock guard(order_, from.order_);
     checker giving(give, &from.memory_, from.memory_.generation());
     give.check(giving);
-    if (ours == ledger::none) giving.fail(mailbox_.why_no_slot(scope.get()));
-    const request_mailbox::peer_half source{copy, true, theirs}, target{copy, false, ours};
+    if (ours == ledger::none) giving.fail(mailbox_.why_no_slot(options, start_deadline, scope.get()));
+    const request_mailbox::peer_half source{copy, true, theirs, start_deadline},
+        target{copy, false, ours, start_deadline};
+    // The scope has the target's half alone: once that has ended, `break_off` ends the source's.
     const accepted sent = from.mailbox_.submit(detail::info_of<Give>, &give, giving, given.get(), &answer->source,
                                                options, {}, {}, &source);
     if (!sent) taking.fail(sent.error());

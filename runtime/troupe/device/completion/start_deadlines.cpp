@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/device/completion/completion.hpp>
+#include <troupe/device/completion/start_deadlines.hpp>
+#include <troupe/device/mailbox/mailbox_room.hpp>
+#include <troupe/device/waiting/reactor.hpp>
+
+namespace troupe {
+
+start_deadlines::start_deadlines(const device_loop& loop, shared_channel& channel, ledger& requests,
+                                 cancellations& cancelled, completion& answers, mailbox_room& room,
+                                 reactor& waiting) noexcept
+    : loop_(loop),
+      channel_(channel),
+      requests_(requests),
+      cancelled_(cancelled),
+      completion_(answers),
+      room_(room),
+      waiting_(waiting),
+      timer_(loop, *this) {}
+
+bool start_deadlines::has_passed(const ledger_entry& e) const noexcept {
+  return e.start_deadline_ns.load(std::memory_order_relaxed) <= loop_.now();
+}
+
+void start_deadlines::on_time(std::uint64_t) {
+  timer_.fired();
+  std::int64_t next = cancel_overdue();
+  {
+    const reactor::answering now(waiting_);
+    next = std::min(next, room_.answers().give_up_overdue(loop_.now()));
+  }
+  if (next != no_deadline) watch(next);
+}
+
+// Returns the earliest deadline of those that still wait. One that has started meets its deadline, unless its worker
+// dies: `look_again` is for these.
+std::int64_t start_deadlines::cancel_overdue() {
+  std::int64_t next = no_deadline;
+  for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) {
+    const ledger_entry& e = requests_[slot];
+    if (!e.in_flight.load(std::memory_order_seq_cst)) continue;
+    // The slot may be given to another request at any moment: then it is another ticket's deadline, and none of ours.
+    const std::uint64_t ticket = e.ticket.load(std::memory_order_acquire);
+    const std::int64_t deadline = e.start_deadline_ns.load(std::memory_order_acquire);
+    if (deadline == no_deadline || e.ticket.load(std::memory_order_relaxed) != ticket) continue;
+    if (const std::uint64_t word = channel_->slot(slot).load(std::memory_order_acquire);
+        protocol::ticket_of(word) >= ticket) {
+      if (is_impossible(requests_, word, slot, ticket)) completion_.violated("the state of a request");
+    } else if (deadline > loop_.now()) {
+      next = std::min(next, deadline);
+    } else {
+      cancelled_.mark(slot, ticket, passed_text, reaction::retry_later);
+    }
+  }
+  if (cancelled_.any()) completion_.drive();
+  return next;
+}
+
+}  // namespace troupe
