@@ -13,7 +13,6 @@
 #include <troupe/device/waiting/reactor.hpp>
 #include <troupe/device/waiting/sleep_for_news.hpp>
 #include <troupe/device/workers/shared_segments.hpp>
-#include <troupe/worker/schedule/operation.hpp>
 #include <tuple>
 
 namespace troupe {
