@@ -93,8 +93,9 @@ std::shared_ptr<fault_record> fault_reporter::analyse(const device_supervisor::a
     const ledger_entry& e = requests_[*culprit];
     record->blamed = request_id{std::string(e.info->label), e.ticket.load(std::memory_order_relaxed)};
   }
-  const bool beyond_memory = record->signal != 0 && channel_->page().last_words.has_address == 2 &&
-                             channel_->page().last_words.signal.load() == static_cast<std::uint32_t>(record->signal);
+  const protocol::crash_note& said = channel_->page().last_words;
+  const bool beyond_memory = record->signal != 0 && said.accessed == protocol::fault_address::no_such_memory &&
+                             said.signal.load() == static_cast<std::uint32_t>(record->signal);
   record->cause = with_culprit(*death.why, *record, beyond_memory);
   if (culprit) quarantine_.blame(*culprit, *record);
   return record;
@@ -128,7 +129,7 @@ std::optional<std::uint32_t> fault_reporter::find_culprit(const open_requests& o
                   said.signal.load() != static_cast<std::uint32_t>(worker_.exit.value) || said.from_outside != 0))
     return {};
   if (!exited) {
-    if (said.has_address == 1) record.address = said.address;
+    if (said.accessed == protocol::fault_address::known) record.address = said.address;
     if (const auto slot = with_ticket(said.ticket)) return slot;
   }
   return running.size() == 1 ? std::optional(running.front().second) : std::nullopt;
