@@ -32,6 +32,13 @@ struct lane_statistics {
   std::uint64_t completed = 0;  ///< requests, since this worker serves
 };
 
+/// An engine that a worker has loaded.
+struct engine_info {
+  std::string library;  ///< "blas"
+  std::string backend;  ///< "host", "cuda"
+  std::string version;  ///< of the vendor's library, in its own words: "OpenBLAS 0.3.21"
+};
+
 /// True figures of a device at one moment.
 struct device_statistics {
   std::string name;
@@ -47,7 +54,7 @@ struct device_statistics {
   std::uint32_t capacity = 0;          ///< of the mailbox
   std::uint64_t completed = 0;         ///< requests the worker has finished, well or not
   std::uint64_t failed = 0;            ///< of those, the ones that failed
-  std::string engines;                 ///< "library backend version", one line per engine loaded at the start
+  std::vector<engine_info> engines;    ///< loaded at the start; empty until a worker was ready
   int worker_pid = 0;             ///< 0 until the worker is there (await `started()` first), and when it is a thread
   std::vector<int> standby_pids;  ///< of workers that could take over now
   std::uint64_t faults = 0;       ///< workers that served and had to be replaced

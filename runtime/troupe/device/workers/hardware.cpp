@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <troupe/base/key_values.hpp>
 #include <troupe/device/workers/hardware.hpp>
 
@@ -37,6 +38,18 @@ device_hardware hardware_of(const protocol::gpu_description& gpu) {
     peer.seen.native_atomics = p.native_atomics;
     if (p.native_atomics) peer.seen.link = peer_link::nvlink;
     out.peers.push_back(std::move(peer));
+  }
+  return out;
+}
+
+std::vector<engine_info> engines_of(const std::string& lines) {
+  std::vector<engine_info> out;
+  std::istringstream in(lines);
+  for (std::string line; std::getline(in, line);) {
+    engine_info engine;
+    std::istringstream words(line);
+    if (words >> engine.library >> engine.backend >> std::ws && std::getline(words, engine.version))
+      out.push_back(std::move(engine));
   }
   return out;
 }

@@ -5,11 +5,15 @@
 #include <string>
 #include <troupe/device/statistics.hpp>
 #include <troupe/protocol/gpu_description.hpp>
+#include <vector>
 
 namespace troupe {
 
 /// What a worker says of its device. Without what changes: `link` and `free_bytes`.
 device_hardware hardware_of(const protocol::gpu_description& gpu);
+
+/// The engines that a worker says it has: lines of library, backend and version. A line without all three is skipped.
+std::vector<engine_info> engines_of(const std::string& lines);
 
 /// How a device is linked to the host now: "32.0 GT/s PCIe x16". Empty when the system does not say. `devices` is where
 /// Linux shows PCI devices.

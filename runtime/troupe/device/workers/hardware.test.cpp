@@ -52,6 +52,21 @@ TEST(hardware, that_a_worker_describes_badly_is_unknown) {
   }
 }
 
+TEST(engines, are_read_from_what_a_worker_says) {
+  const auto all = engines_of("memory host 0.1.0\nblas cuda cuBLAS 13.0, with its tensor cores\n");
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].library, "memory");
+  EXPECT_EQ(all[0].backend, "host");
+  EXPECT_EQ(all[0].version, "0.1.0");
+  EXPECT_EQ(all[1].library, "blas");
+  EXPECT_EQ(all[1].version, "cuBLAS 13.0, with its tensor cores");
+}
+
+TEST(engines, that_a_worker_describes_badly_are_skipped) {
+  EXPECT_TRUE(engines_of("").empty());
+  EXPECT_EQ(engines_of("\nblas\nblas host\n\nfft host FFTW 3\n").size(), 1u);
+}
+
 TEST(hardware, has_the_link_that_the_system_shows_at_its_address) {
   const files sys;
   sys.write("0000:3b:00.0/current_link_speed", "32.0 GT/s PCIe\n");

@@ -30,7 +30,7 @@ void hardware_view::note(const std::string& said) {
   const std::size_t end = said.find("\n\n");
   {
     const std::scoped_lock guard(said_lock_);
-    engines_ = end == said.npos ? said : said.substr(end + 2);
+    engines_ = engines_of(end == said.npos ? said : said.substr(end + 2));
     description_ = end == said.npos ? std::string() : said.substr(0, end + 1);
   }
   // How much memory there is, unless the user has said how much to take.
@@ -43,7 +43,7 @@ std::string hardware_view::description() const {
   return description_;
 }
 
-std::string hardware_view::engines() const {
+std::vector<engine_info> hardware_view::engines() const {
   const std::scoped_lock guard(said_lock_);
   return engines_;
 }

@@ -9,6 +9,7 @@
 #include <troupe/device/statistics.hpp>
 #include <troupe/device/workers/serving_worker.hpp>
 #include <troupe/memory/device_memory.hpp>
+#include <vector>
 
 namespace troupe {
 
@@ -24,8 +25,8 @@ class hardware_view {
   /// What a worker said when it was ready: first what the device is, where it is not the host, and an empty line; then
   /// its engines.
   void note(const std::string& said);
-  /// "library backend version", a line each. Empty until a worker was ready.
-  std::string engines() const;
+  /// Empty until a worker was ready.
+  std::vector<engine_info> engines() const;
 
   device_hardware hardware();
   std::vector<lane_statistics> lanes() const;
@@ -44,7 +45,8 @@ class hardware_view {
   const bool gpu_;
   const int cores_;
   mutable std::mutex said_lock_;
-  std::string engines_, description_;
+  std::vector<engine_info> engines_;
+  std::string description_;
   std::mutex lock_;
   device_hardware hardware_;        // as it was seen last
   std::string described_;           // what of it is made from
