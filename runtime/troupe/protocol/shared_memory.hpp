@@ -16,6 +16,8 @@
 /// The memory that the application and a worker share.
 namespace troupe::protocol {
 
+static_assert(most_requests <= slot_queue_region::most_slots);
+
 /// Result cells: one per slot.
 struct alignas(64) reply_cell {
   std::byte bytes[max_reply_bytes];
