@@ -200,9 +200,6 @@ result<void> recovery::serve(worker_link& link) {
     TROUPE_TRY(completion_.begin_reading());
     worker_.begin(link.id());
   }
-  worker_.asked_ns = 0;
-  worker_.overrun.reset();
-  worker_.exit = {};
   worker_.set_pid(link.pid());
   const auto guard = workers_.lock();
   if (link.missed_memory.load())
