@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <troupe/base/round_up.hpp>
 #include <troupe/channel/ring.hpp>
 #include <troupe/channel/slot_queue.hpp>
 #include <troupe/protocol/command.hpp>
@@ -96,7 +97,7 @@ struct layout {
   static layout for_capacity(std::uint32_t capacity) noexcept {
     layout l{};
     l.capacity = capacity;
-    auto up = [](std::uint64_t v) { return (v + 4095) / 4096 * 4096; };
+    const auto up = [](std::uint64_t bytes) { return round_up(bytes, 4096); };
     l.report_bytes = std::uint64_t{capacity < 64 ? 64 : capacity} * 512;
     l.page = 0;
     l.slots = up(sizeof(progress_page));

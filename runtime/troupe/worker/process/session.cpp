@@ -18,6 +18,7 @@
 #include <thread>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
+#include <troupe/base/round_up.hpp>
 #include <troupe/base/unwatched_mmap.hpp>
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
@@ -36,9 +37,7 @@ namespace {
 std::uint64_t page_bytes() noexcept { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
 
 // Of the host's: whole pages, and one for reading behind them.
-std::uint64_t managed_bytes(std::uint64_t bytes) noexcept {
-  return (bytes + page_bytes() - 1) / page_bytes() * page_bytes() + page_bytes();
-}
+std::uint64_t managed_bytes(std::uint64_t bytes) noexcept { return round_up(bytes, page_bytes()) + page_bytes(); }
 
 error bad_greeting(std::string text) { return error(reaction::fatal, "worker", "handshake: " + std::move(text)); }
 
