@@ -106,7 +106,7 @@ macro(troupe_add_host_engine_of name requests)
     troupe_add_engine(${name} host SOURCES $<TARGET_OBJECTS:troupe_${name}_host_objects> COMPONENT ${requests} LINK ${arg_HOST_LINK} ${arg_HOST_PARTS}
       PACKAGE "${arg_HOST_PACKAGE}")
     if(TROUPE_TESTS AND (tests OR TARGET troupe_${name}_numerics))
-      troupe_add_test(${name}_host SOURCES ${tests} LINK troupe::${name} ${arg_HOST_PARTS} troupe_engine_tests)
+      troupe_add_test(${name}_host OPTIMISED SOURCES ${tests} LINK troupe::${name} ${arg_HOST_PARTS} troupe_engine_tests)
       troupe_test_engine(troupe_${name}_host_test ${name} troupe_engine_${name}_host)
     endif()
   endif()
@@ -177,7 +177,7 @@ macro(troupe_add_cuda_engine_from name requests)
     if(arg_CUDA_FAKES_COMPUTE)
       troupe_test_on_computing_fakes(${name} ${requests})
     elseif(tests)
-      troupe_add_test(${name}_cuda_fakes SOURCES ${tests} ${fakes} $<TARGET_OBJECTS:troupe_${name}_cuda_objects>
+      troupe_add_test(${name}_cuda_fakes OPTIMISED SOURCES ${tests} ${fakes} $<TARGET_OBJECTS:troupe_${name}_cuda_objects>
         LINK troupe::${name} ${arg_CUDA_PARTS} troupe_cuda_fake_driver troupe_cuda_kit)
       target_include_directories(troupe_${name}_cuda_fakes_test SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
     endif()

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string_view>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/key_values.hpp>
 
 namespace troupe::apps {
 namespace {
@@ -20,19 +21,8 @@ std::string content(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The value of the first "key : value" line.
-std::string value_of(std::string_view text, std::string_view key) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
-    at = end + 1;
-    const std::size_t colon = line.find(':');
-    if (!line.starts_with(key) || colon == line.npos) continue;
-    if (line.substr(key.size(), colon - key.size()).find_first_not_of(" \t") != line.npos) continue;
-    const std::size_t first = line.find_first_not_of(" \t", colon + 1);
-    return std::string(first == line.npos ? "" : line.substr(first));
-  }
-  return {};
+std::string value_of(const std::string& text, std::string_view key) {
+  return troupe::value_of(text, key, key_values::colon_between);
 }
 
 bool counts_for_vectors(std::string_view flag) {
@@ -41,7 +31,7 @@ bool counts_for_vectors(std::string_view flag) {
          flag.starts_with("amx");
 }
 
-std::uint64_t kibibytes(const std::string& value) { return std::strtoull(value.c_str(), nullptr, 10) * 1024; }
+std::uint64_t kibibytes(const std::string& value) { return number_of(value) * 1024; }
 
 }  // namespace
 

@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 
@@ -153,10 +152,9 @@ class speaker {
 
 void introduce(speaker& say, const device& gpu) {
   const device_statistics now = gpu.statistics();
-  std::istringstream engines(now.engines);
   say.line(cat(now.name, " is ready; its worker is process ", now.worker_pid, ", with"));
-  for (std::string line; std::getline(engines, line);)
-    if (!line.starts_with("memory ")) say.line(line);
+  for (const engine_info& e : now.engines)
+    if (e.library != "memory") say.line(cat(e.library, " ", e.backend, " ", e.version));
 }
 
 bool all_right(const demo::run_record& run, const demo::load& l) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <apps/troupe/engine_report.hpp>
 #include <fstream>
-#include <sstream>
+#include <troupe/protocol/description.hpp>
 
 namespace troupe::apps {
 namespace {
@@ -60,33 +60,21 @@ void read_description(engine_report& r, const worker_answer& answer) {
     r.why = answer.not_asked;
     return;
   }
-  bool complete = false, described = false;
-  std::istringstream lines(answer.description);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t blank = std::min(line.find(' '), line.size());
-    const std::string key = line.substr(0, blank), value = line.substr(std::min(blank + 1, line.size()));
-    if (key == "library") described = true;
-    if (key == "version") r.version = value;
-    if (key == "request") r.requests.push_back(value);
-    if (key == "note") r.notes.push_back(value);
-    if (key == "unloadable") {
-      r.why = in_own_words(value, r);
-      r.is = says_library_missing(value, r.file.path) ? condition::needs_library
-             : says_library_too_old(value, r)         ? condition::outdated_library
-                                                      : condition::broken;
-    }
-    if (key == "no_device") {
-      r.why = value;
-      r.is = condition::no_device;
-    }
-    if (key == "refused") {
-      const std::size_t second = std::min(value.find(' '), value.size());
-      r.why = in_own_words(value.substr(std::min(second + 1, value.size())), r);
-      r.is = value.substr(0, second) == "unsupported" ? condition::unsuited : condition::broken;
-    }
-    if (key == "end") complete = true;
-  }
-  if (complete && answer.well()) {
+  using obstacle = protocol::engine_description::obstacle;
+  const protocol::engine_description said = protocol::parse_engine_description(answer.description);
+  const bool described = !said.library.empty();
+  r.version = said.version;
+  r.requests = said.requests;
+  r.notes = said.notes;
+  if (said.what == obstacle::unloadable)
+    r.is = says_library_missing(said.why, r.file.path) ? condition::needs_library
+           : says_library_too_old(said.why, r)         ? condition::outdated_library
+                                                       : condition::broken;
+  if (said.what == obstacle::no_device) r.is = condition::no_device;
+  if (said.what == obstacle::refused)
+    r.is = said.reaction == reaction::unsupported ? condition::unsuited : condition::broken;
+  r.why = said.what == obstacle::no_device ? said.why : in_own_words(said.why, r);
+  if (said.complete && answer.well()) {
     if (answer.end.value == 0 && described)
       r.is = condition::serves;
     else if (r.why.empty())
@@ -94,9 +82,9 @@ void read_description(engine_report& r, const worker_answer& answer) {
     return;
   }
   r.is = condition::broken;
-  r.why = answer.what_happened(complete    ? "after it was closed"
-                               : described ? "while it was closed"
-                                           : "while it was loaded");
+  r.why = answer.what_happened(said.complete ? "after it was closed"
+                               : described   ? "while it was closed"
+                                             : "while it was loaded");
 }
 
 std::vector<engine_report> examine(const std::string& worker, const std::vector<engine_file>& files,

@@ -84,28 +84,8 @@ driver_answer read_driver(const worker_answer& answer) {
     d.died = answer.not_asked;
     return d;
   }
-  bool complete = false;
-  std::istringstream lines(answer.description);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string key;
-    words >> key >> std::ws;
-    if (key == "library") std::getline(words, d.library);
-    if (key == "unloadable") std::getline(words, d.unloadable);
-    if (key == "version") words >> d.version;
-    if (key == "refused") {
-      words >> d.code >> std::ws;
-      std::getline(words, d.refused);
-    }
-    if (key == "device") {
-      driver_answer::gpu g;
-      words >> g.capability >> g.bytes >> g.mode >> std::ws;
-      std::getline(words, g.name);
-      d.gpus.push_back(std::move(g));
-    }
-    complete |= key == "end";
-  }
-  if (!complete || !answer.well()) d.died = answer.what_happened("while it asked the driver");
+  static_cast<protocol::driver_description&>(d) = protocol::parse_driver_description(answer.description);
+  if (!d.complete || !answer.well()) d.died = answer.what_happened("while it asked the driver");
   return d;
 }
 

@@ -4,10 +4,10 @@
 
 #include <apps/troupe/worker_answer.hpp>
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <troupe/protocol/description.hpp>
 #include <vector>
 
 namespace troupe::apps {
@@ -28,20 +28,9 @@ struct gpu_machine {
 gpu_machine look_at_gpus(const std::filesystem::path& root = "/");
 
 /// What the driver's library says: `troupe-worker --describe-driver`.
-struct driver_answer {
-  struct gpu {
-    std::string name, capability;
-    std::uint64_t bytes = 0;
-    int mode = 0;  ///< a CUcomputemode
-  };
-  static constexpr int nobody = 2, one_process = 3;  ///< of those modes
-  std::string library;                               ///< the file found as libcuda.so.1
-  std::string unloadable;                            ///< why none was found, or none that can be used
-  std::string died;     ///< what became of the process that asked, when it did not end well
-  int version = 0;      ///< of CUDA, as CUDA counts; 0: it does not say
-  int code = 0;         ///< what cuInit answered; 0: success
-  std::string refused;  ///< the same in words
-  std::vector<gpu> gpus;
+struct driver_answer : protocol::driver_description {
+  static constexpr int nobody = 2, one_process = 3;  ///< of a GPU's modes
+  std::string died;  ///< what became of the process that asked, when it did not end well
 };
 driver_answer read_driver(const worker_answer& answer);
 

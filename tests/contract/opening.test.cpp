@@ -3,6 +3,7 @@
 // Devices that cannot start, or start with something missing.
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <troupe/memory/requests.hpp>
@@ -193,7 +194,12 @@ TEST(opening, libraries_that_are_there_are_loaded_before_ready) {
     runtime rt;
     const device gpu = rt.open_device(with_test_engines({.isolation = where, .libraries = {"testing"}}));
     ASSERT_OK(gpu.started().get());
-    EXPECT_NE(gpu.statistics().engines.find("testing host 1.0"), std::string::npos) << gpu.statistics().engines;
+    const auto engines = gpu.statistics().engines;
+    const auto found =
+        std::find_if(engines.begin(), engines.end(), [](const engine_info& e) { return e.library == "testing"; });
+    ASSERT_NE(found, engines.end()) << engines.size() << " engines";
+    EXPECT_EQ(found->backend, "host");
+    EXPECT_EQ(found->version, "1.0");
     EXPECT_EQ(gpu.statistics().worker_pid != 0, where == isolation::process);
   }
 }

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
-#include <troupe/cuda_on_host/translate/internal/token.hpp>
+#include <troupe/cuda_on_host/translate/token.hpp>
 
 namespace troupe::testing {
 namespace {

@@ -82,7 +82,7 @@ void simulated_worker::die_with_a_note(int signal, random_bits& r, std::uint64_t
     protocol::crash_note& note = view_.page().last_words;
     const std::uint64_t guessed = serving && commands_->peek() ? commands_->peek()->ticket - r.below(4) : r.below(20);
     note.ticket = ticket != 0 ? ticket : guessed;
-    note.has_address = r.below(2);
+    note.accessed = static_cast<protocol::fault_address>(r.below(3));
     note.address = r.next();
     note.from_outside = ticket == 0 && r.percent(10);
     note.signal.store(static_cast<std::uint32_t>(signal));

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/base/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/argument_ring.hpp>
 #include <troupe/cuda/stream_status.hpp>
@@ -33,7 +34,7 @@ result<void> argument_ring::begin(CUstream stream) {
 
 result<std::byte*> argument_ring::claim(std::size_t bytes) {
   constexpr std::size_t align = 16;
-  bytes = (bytes + align - 1) / align * align;
+  bytes = round_up(bytes, align);
   if (bytes > part_bytes || left_ >= parts - 1)
     return error(reaction::fatal, std::string(domain_), "the arguments of one call do not fit the memory for them");
   if (used_ + bytes > part_bytes) {

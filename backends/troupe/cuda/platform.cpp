@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/access.hpp>
 #include <troupe/cuda/descriptors.hpp>
@@ -264,7 +265,7 @@ result<std::uint64_t> gpu::make_managed(std::uint64_t bytes) {
         "what fits the GPU, or alloc_host()");
   // Whole pages, which are what is moved and advised. The driver puts small pieces side by side, so the first of these
   // may begin within a page; then one more is asked for.
-  bytes = (bytes + page - 1) / page * page;
+  bytes = round_up(bytes, page);
   CUdeviceptr at = 0;
   CUresult r = ::cuMemAllocManaged(&at, bytes, CU_MEM_ATTACH_GLOBAL);
   if (r == CUDA_SUCCESS && at % page != 0) {
@@ -272,7 +273,7 @@ result<std::uint64_t> gpu::make_managed(std::uint64_t bytes) {
     r = ::cuMemAllocManaged(&at, bytes + page, CU_MEM_ATTACH_GLOBAL);
   }
   if (r != CUDA_SUCCESS) return failed(cat("cuMemAllocManaged of ", bytes, " bytes"), r);
-  const std::uint64_t begin = (at + page - 1) / page * page;
+  const std::uint64_t begin = round_up(at, page);
   const std::scoped_lock guard(lock_);
   managed_.insert_or_assign(begin, at);
   return begin;

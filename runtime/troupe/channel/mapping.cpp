@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/base/unwatched_mmap.hpp>
 #include <troupe/channel/internal/system_error.hpp>
@@ -121,7 +122,7 @@ void address_reservation::remove(mapping placed, bool zeros) const noexcept {
   if (!zeros || placed.size() == 0) return;  // it sees to that itself
   const mapped_range range = placed.range_.release();
   const std::size_t kept = map_zeros(range.data) ? page_bytes() : 0;
-  const std::size_t whole = (range.size + page_bytes() - 1) / page_bytes() * page_bytes();
+  const std::size_t whole = round_up(range.size, page_bytes());
   map_nothing(range.data + kept, whole - kept);
 }
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/round_up.hpp>
 #include <troupe/channel/internal/system_error.hpp>
 #include <troupe/channel/memory_file.hpp>
 
@@ -37,7 +38,7 @@ result<memory_file> memory_file::create(const char* name, std::size_t bytes, int
   if (bytes == 0 || bytes > PTRDIFF_MAX - page)
     return error(reaction::caller_bug, "channel",
                  what + ": expected at least 1 byte and less than half the address space");
-  const std::size_t size = (bytes + page - 1) / page * page;
+  const std::size_t size = round_up(bytes, page);
   file_descriptor fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return channel_error("memfd_create for " + what, errno);
   if (::ftruncate(fd.get(), static_cast<off_t>(size)) != 0) return channel_error("ftruncate for " + what, errno);

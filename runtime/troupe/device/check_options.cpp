@@ -3,11 +3,13 @@
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
 #include <troupe/device/check_options.hpp>
+#include <troupe/protocol/words.hpp>
+#include <tuple>
 
 namespace troupe {
 namespace {
 
-error bad_option(const char* field, const std::string& value, const char* expected) {
+error bad_option(const char* field, const std::string& value, const std::string& expected) {
   return error(reaction::caller_bug, "device",
                std::string("device_options::") + field + " is " + value + "; expected " + expected);
 }
@@ -17,9 +19,10 @@ constexpr std::uint64_t most_memory = std::uint64_t{16} << 40;  // so that the a
 }  // namespace
 
 std::optional<error> check(const device_options& o) {
-  if (o.mailbox_capacity < 1 || o.mailbox_capacity > 65536)
-    return bad_option("mailbox_capacity", std::to_string(o.mailbox_capacity), "1 to 65536");
-  if (o.lane_pool < 1 || o.lane_pool > 8) return bad_option("lane_pool", std::to_string(o.lane_pool), "1 to 8");
+  for (const auto& [field, value, most] : {std::tuple("mailbox_capacity", o.mailbox_capacity, protocol::most_requests),
+                                           {"lane_pool", o.lane_pool, protocol::most_pool_lanes},
+                                           {"helpers", o.helpers, protocol::most_helpers}})
+    if (value < 1 || value > most) return bad_option(field, std::to_string(value), cat("1 to ", most));
   for (const auto& [field, bytes] :
        {std::pair("memory_limit", o.memory_limit), {"host_memory_limit", o.host_memory_limit}})
     if (bytes > most_memory) return bad_option(field, std::to_string(bytes), "at most 2^44 bytes (16 TiB)");
@@ -44,7 +47,6 @@ std::optional<error> check(const device_options& o) {
       return bad_option("gpu_core_folder", '"' + f + '"',
                         "a folder that this process may write to, of at most 512 characters without %");
   }
-  if (o.helpers < 1 || o.helpers > 4) return bad_option("helpers", std::to_string(o.helpers), "1 to 4");
   if (o.engine.empty() || o.engine.find_first_of("/\n") != std::string::npos)
     return bad_option("engine", '"' + o.engine + '"', "the name of a backend, such as host");
   for (const std::string& f : o.engine_folders)

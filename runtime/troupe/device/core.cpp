@@ -3,6 +3,7 @@
 // Opening a device: its parts, and everything else that is there before its first worker.
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/check_options.hpp>
 #include <troupe/device/core.hpp>
@@ -16,8 +17,6 @@
 
 namespace troupe {
 namespace {
-
-constexpr std::uint64_t page_bytes = segment_alignment;
 
 // A backend that brings its platform along has memory and addresses of its own.
 bool has_platform(const device_options& o) {
@@ -104,18 +103,17 @@ result<void> device_core::set_up(const std::string& runtime_origin) {
   if (auto bad = check(options)) return *bad;
   TROUPE_TRY(channel.create(requests.capacity()));
   TROUPE_TRY(answers.begin_reading());
-  const auto up = [](std::uint64_t v) { return (v + page_bytes - 1) / page_bytes * page_bytes; };
+  const auto up = [](std::uint64_t bytes) { return round_up(bytes, segment_alignment); };
   // Segments come and go in different sizes, so leave room. Host memory has two kinds of them.
   const std::uint64_t device_limit = memory.statistics(memory_kind::device).total_bytes,
                       host_limit = memory.statistics(memory_kind::host).total_bytes;
-  const std::uint64_t device_bytes =
-                          std::max(2 * up(device_limit) + 64 * page_bytes, region::least_bytes(options.isolation)),
-                      host_bytes = 3 * up(host_limit) + 64 * page_bytes;
+  const std::uint64_t device_bytes = std::max(2 * up(device_limit) + 64 * segment_alignment,
+                                              region::least_bytes(options.isolation)),
+                      host_bytes = 3 * up(host_limit) + 64 * segment_alignment;
   // Several workers of a process are threads of it. A driver gives wanted addresses only at large boundaries.
   constexpr std::uint64_t boundary = std::uint64_t{1} << 40;
   const std::uint64_t all_bytes = device_bytes + host_bytes;
-  auto addresses =
-      TROUPE_TRY(region::claim(options.isolation, gpu ? (all_bytes + boundary - 1) / boundary * boundary : all_bytes));
+  auto addresses = TROUPE_TRY(region::claim(options.isolation, gpu ? round_up(all_bytes, boundary) : all_bytes));
   const std::uint64_t begin = addresses.begin();
   segments.set_addresses(begin, device_bytes, host_bytes);
   quarantine.set_addresses(begin, begin + all_bytes);

@@ -6,6 +6,7 @@
 #include <troupe/device/peers.hpp>
 #include <troupe/device/state.hpp>
 #include <troupe/memory/statistics.hpp>
+#include <troupe/request/engine_info.hpp>
 #include <troupe/request/lane_policy.hpp>
 #include <vector>
 
@@ -51,8 +52,8 @@ struct device_statistics {
   /// Accepted requests that have been answered, however: done, failed, cancelled, overdue, lost with a worker. Since
   /// the device was opened, over all workers. What the call itself refuses is counted neither here nor in `failed`.
   std::uint64_t completed = 0;
-  std::uint64_t failed = 0;  ///< of those, the ones that were answered with an error
-  std::string engines;       ///< "library backend version", one line per engine loaded at the start
+  std::uint64_t failed = 0;          ///< of those, the ones that were answered with an error
+  std::vector<engine_info> engines;  ///< loaded at the start; empty until a worker was ready
   /// Of the worker that serves, or served last. 0 until it is there (await `started()` first), and when it is a thread.
   int worker_pid = 0;
   std::vector<int> standby_pids;  ///< of workers that could take over now

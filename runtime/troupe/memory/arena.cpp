@@ -9,6 +9,7 @@
 #include <new>
 #include <string>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/round_up.hpp>
 #include <troupe/memory/arena.hpp>
 #include <utility>
 
@@ -53,7 +54,7 @@ arena::arena(const options& o)
   if (o.payload_bytes != 0) {
     const std::size_t align = std::max(o.payload_align, alignof(node*));
     payload_offset_ = align;
-    payload_stride_ = (o.payload_bytes + sizeof(node*) + align - 1) / align * align;
+    payload_stride_ = round_up(o.payload_bytes + sizeof(node*), align);
   }
 }
 

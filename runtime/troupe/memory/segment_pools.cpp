@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/round_up.hpp>
 #include <troupe/memory/segment_pools.hpp>
 
 namespace troupe {
@@ -34,8 +35,7 @@ segment_pools::segment_pools(segment_source& source, limits l)
 segment_pools::~segment_pools() = default;
 
 std::uint64_t segment_pools::charged_for(std::uint64_t bytes) noexcept {
-  constexpr std::uint64_t granule = arena::options{}.granule;
-  return (bytes + granule - 1) / granule * granule;
+  return round_up(bytes, arena::options{}.granule);
 }
 
 // Those that share a limit.
@@ -72,7 +72,7 @@ result<segment_pools::shape> segment_pools::shape_of(std::uint64_t bytes, std::u
                  cat("alloc: alignment is ", alignment, "; expected at most ", segment_alignment,
                      " with alloc_options::sealable on this device: ask for less, or for a buffer that is not sealed"));
   if (sealable) alignment = std::max(alignment, seal_granule_);
-  const std::uint64_t size = sealable ? (bytes + seal_granule_ - 1) / seal_granule_ * seal_granule_ : bytes;
+  const std::uint64_t size = sealable ? round_up(bytes, seal_granule_) : bytes;
   const std::uint64_t charged = charged_for(size);
   if (charged < bytes) return error(reaction::caller_bug, "memory", "alloc: the size does not fit 64 bits");
   return shape{size, alignment, charged};
@@ -156,7 +156,7 @@ result<segment> segment_pools::make(pool& p, std::unique_lock<std::mutex>& guard
 }
 
 bool segment_pools::grow(pool& p, std::unique_lock<std::mutex>& guard, std::uint64_t bytes, std::optional<error>& why) {
-  constexpr std::uint64_t least = std::uint64_t{64} << 20, page = segment_alignment;
+  constexpr std::uint64_t least = std::uint64_t{64} << 20;
   if (source_ == nullptr) {
     why.emplace(reaction::stopped, "memory", "alloc: the device is closed; open another");
     return false;
@@ -175,7 +175,7 @@ bool segment_pools::grow(pool& p, std::unique_lock<std::mutex>& guard, std::uint
   // Segments grow with what is in use, so that their number stays small. One that is sealed as a whole has but one
   // block.
   std::uint64_t want = has_single_blocks(p) ? bytes : std::max({bytes, least, p.ranges.reserved_bytes() / 2});
-  want = std::max(bytes, std::min((want + page - 1) / page * page, room / 256 * 256));
+  want = std::max(bytes, std::min(round_up(want, segment_alignment), room / 256 * 256));
   result<segment> made = make(p, guard, want, false);
   // A worker that was to answer and did not is not waited for again.
   const auto is_out = [&made] {

@@ -1,31 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
-#include <string_view>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/key_values.hpp>
 #include <troupe/protocol/gpu_description.hpp>
 
 namespace troupe::protocol {
-namespace {
-
-std::uint64_t number(const std::string& text) {
-  std::uint64_t out = 0;
-  std::istringstream in(text);
-  return in >> out ? out : 0;
-}
-
-// The first line that begins with the key and a blank, behind it.
-std::string value_of(const std::string& text, std::string_view key) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with(key)) continue;
-    const std::size_t at = line.find_first_not_of(" \t", key.size());
-    if (at != line.npos && at != key.size()) return line.substr(at);
-  }
-  return {};
-}
-
-}  // namespace
 
 std::string text_of(const gpu_description& gpu) {
   std::string out =
@@ -37,16 +17,17 @@ std::string text_of(const gpu_description& gpu) {
 }
 
 gpu_description parse_gpu_description(const std::string& text) {
+  const auto value = [&text](std::string_view key) { return value_of(text, key, key_values::blank_between); };
   gpu_description out;
-  out.name = value_of(text, "name");
-  const std::string capability = value_of(text, "capability");
-  out.capability_major = static_cast<std::uint32_t>(number(capability));
+  out.name = value("name");
+  const std::string capability = value("capability");
+  out.capability_major = static_cast<std::uint32_t>(number_of(capability));
   if (const std::size_t dot = capability.find('.'); dot != capability.npos)
-    out.capability_minor = static_cast<std::uint32_t>(number(capability.substr(dot + 1)));
-  out.multiprocessors = static_cast<std::uint32_t>(number(value_of(text, "multiprocessors")));
-  out.pci = value_of(text, "pci");
-  out.driver = value_of(text, "driver");
-  out.memory_bytes = number(value_of(text, "memory"));
+    out.capability_minor = static_cast<std::uint32_t>(number_of(capability.substr(dot + 1)));
+  out.multiprocessors = static_cast<std::uint32_t>(number_of(value("multiprocessors")));
+  out.pci = value("pci");
+  out.driver = value("driver");
+  out.memory_bytes = number_of(value("memory"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);

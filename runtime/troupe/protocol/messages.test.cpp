@@ -139,11 +139,18 @@ TEST(gpu_description, is_read_as_it_was_written) {
 }
 
 TEST(worker_description, is_read_as_it_was_written_with_a_gpu_and_without) {
+  const engine_info blas{"blas", "cuda", "cuBLAS 13.0, with its tensor cores"}, fft{"fft", "host", "1"};
   for (const worker_description& worker :
-       {worker_description{.gpu = "name NVIDIA H200\ndriver 13.0\n", .engines = "blas cuda 13.0\nfft cuda 12.0\n"},
-        worker_description{.gpu = "", .engines = "blas host 0.3.21\n"},
-        worker_description{.gpu = "name NVIDIA H200\n", .engines = ""}, worker_description{}})
+       {worker_description{.gpu = "name NVIDIA H200\ndriver 13.0\n", .engines = {blas, fft}},
+        worker_description{.gpu = "", .engines = {fft}}, worker_description{.gpu = "name NVIDIA H200\n", .engines = {}},
+        worker_description{}})
     EXPECT_EQ(parse_worker_description(text_of(worker)), worker) << text_of(worker);
+}
+
+TEST(worker_description, skips_lines_that_are_no_engine) {
+  EXPECT_TRUE(parse_worker_description("").engines.empty());
+  EXPECT_EQ(parse_worker_description("\nblas\nblas host\n").engines.size(), 0u);
+  EXPECT_EQ(parse_worker_description("blas\nfft host FFTW 3\nblas host\n").engines.size(), 1u);
 }
 
 TEST(protected_places, are_read_as_they_were_written) {
@@ -184,7 +191,7 @@ TEST(messages, random_bytes_and_random_damage_never_lead_outside) {
       bytes_of(packet_of(made_memory{.made = 0, .reaction = 1, .address = 2, .number = 3}, "no room")),
       bytes_of(text_of(gpu_description{
           .name = "a GPU", .pci = "0000:3B:00.0", .driver = "13.0", .peers = {{"0000:3C:00.0", true, true, 0}}})),
-      bytes_of(text_of(worker_description{.gpu = "name a GPU\n", .engines = "blas cuda 13.0\n"}))};
+      bytes_of(text_of(worker_description{.gpu = "name a GPU\n", .engines = {{"blas", "cuda", "13.0"}}}))};
   for (int i = 0; i < 50'000; ++i) {
     std::vector<std::uint8_t> input = sound[random() % std::size(sound)];
     if (random() % 4 == 0) input.resize(random() % 300);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <troupe/base/round_up.hpp>
 #include <troupe/channel/ring.hpp>
 #include <troupe/channel/slot_queue.hpp>
 #include <troupe/protocol/command.hpp>
@@ -15,6 +16,8 @@
 
 /// The memory that the application and a worker share.
 namespace troupe::protocol {
+
+static_assert(most_requests <= slot_queue_region::most_slots);
 
 /// Result cells: one per slot.
 struct alignas(64) reply_cell {
@@ -33,16 +36,22 @@ struct device_room {
   std::atomic<std::uint32_t> looks{0};       ///< how often it has; who asked it to sleeps here
 };
 
+/// Whether a crash note names the address that was accessed.
+enum class fault_address : std::uint32_t {
+  unknown = 0,
+  known = 1,
+  no_such_memory = 2,  ///< one that no memory can have: the processor does not tell which
+};
+
 /// What a worker that dies of a signal says about it with its last breath. The application believes none of it that it
 /// can check.
 struct crash_note {
   std::atomic<std::uint32_t> begun{0};
   std::atomic<std::uint32_t> signal{0};  ///< written last; 0: nothing was said
   std::uint32_t from_outside = 0;        ///< another process sent the signal
-  /// 1: it is known; 2: it is one that no memory has, and the processor does not tell it.
-  std::uint32_t has_address = 0;
-  std::uint64_t address = 0;
-  std::uint64_t ticket = 0;  ///< what the dying thread was working on; 0: it does not know
+  fault_address accessed = fault_address::unknown;
+  std::uint64_t address = 0;  ///< when it is known
+  std::uint64_t ticket = 0;   ///< what the dying thread was working on; 0: it does not know
 };
 
 struct progress_page {
@@ -88,7 +97,7 @@ struct layout {
   static layout for_capacity(std::uint32_t capacity) noexcept {
     layout l{};
     l.capacity = capacity;
-    auto up = [](std::uint64_t v) { return (v + 4095) / 4096 * 4096; };
+    const auto up = [](std::uint64_t bytes) { return round_up(bytes, 4096); };
     l.report_bytes = std::uint64_t{capacity < 64 ? 64 : capacity} * 512;
     l.page = 0;
     l.slots = up(sizeof(progress_page));

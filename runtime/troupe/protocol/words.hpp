@@ -14,6 +14,17 @@ inline constexpr std::uint32_t max_lanes = 16;
 /// What stands in single words of the memory that the application and a worker share.
 namespace troupe::protocol {
 
+/// Bits of a word that say which slot, where the others say which ticket.
+inline constexpr std::uint32_t slot_bits = 20;
+/// Slots of the largest mailbox.
+inline constexpr std::uint32_t most_requests = 65536;
+static_assert(most_requests <= std::uint32_t{1} << slot_bits);
+
+/// Lanes for lane_policy::pooled, and threads for slow work, at most. A worker has four more lanes: for uploads,
+/// downloads, high and low priority.
+inline constexpr std::uint32_t most_pool_lanes = 8, most_helpers = 4;
+static_assert(4 + most_pool_lanes + most_helpers <= max_lanes);
+
 /// The state word of a slot: the newest of its requests that was decided about, and how. Started by the worker or
 /// cancelled by the application, by the first of the two; neither changes the word of a request that is newer than its
 /// own.
@@ -25,8 +36,10 @@ constexpr phase phase_of(std::uint64_t word) noexcept { return static_cast<phase
 constexpr std::uint64_t ticket_of(std::uint64_t word) noexcept { return word >> 2; }
 
 /// One entry of a lane's log: the slot of its n-th operation, and enough of the ticket to recognise a wrong one.
-constexpr std::uint64_t log_word(std::uint64_t ticket, std::uint32_t slot) noexcept { return ticket << 20 | slot; }
-constexpr std::uint32_t slot_of(std::uint64_t log) noexcept { return log & 0xfffff; }
+constexpr std::uint64_t log_word(std::uint64_t ticket, std::uint32_t slot) noexcept {
+  return ticket << slot_bits | slot;
+}
+constexpr std::uint32_t slot_of(std::uint64_t log) noexcept { return log & ((std::uint64_t{1} << slot_bits) - 1); }
 
 /// Of a request that has a time limit and has started: what the device keeps it waiting for, and whether it shares the
 /// call of the one before it in its lane. In one word.
@@ -57,7 +70,7 @@ class gate {
   constexpr bool shares_a_call() const noexcept { return (word_ & sharing) != 0; }
 
  private:
-  static constexpr std::uint32_t ticket_shift = 20, sharing = 1 << max_lanes;  // as in a log
+  static constexpr std::uint32_t ticket_shift = slot_bits, sharing = 1 << max_lanes;  // as in a log
   static constexpr std::uint64_t ticket_bits = ~std::uint64_t{0} << ticket_shift;
   static_assert(max_lanes < ticket_shift);
   std::uint64_t word_ = 0;

@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Room in the mailbox, for those who must not block until there is some.
 #include <troupe/base/cat.hpp>
+#include <troupe/device/completion/cancellations.hpp>
+#include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/start_deadlines.hpp>
-#include <troupe/device/core.hpp>
 #include <troupe/device/mailbox/request_mailbox.hpp>
 #include <troupe/device/mailbox/request_scope.hpp>
 #include <troupe/device/waiting/reactor.hpp>
 
 namespace troupe {
 
-void room_answer::cancel() noexcept { link.core->mailbox.cancel_room(*this); }
+void room_answer::cancel() noexcept { mailbox.cancel_room(*this); }
 
 pending<void> request_mailbox::room(std::uint32_t requests, const std::shared_ptr<request_scope>& scope,
                                     const std::shared_ptr<device_core>& device) {
@@ -22,7 +23,7 @@ pending<void> request_mailbox::room(std::uint32_t requests, const std::shared_pt
   if (scope != nullptr)
     if (auto why = scope->refusal(loop_.now())) return make_ready<void>(std::move(*why));
   if (requests_.has_free(requests)) return make_ready<void>({});
-  auto answer = ref<room_answer>::adopt(new room_answer(device, requests, scope));
+  auto answer = ref<room_answer>::adopt(new room_answer(device, *this, requests, scope));
   room_.answers().add(answer);
   // A thread that retires requests or stops the scope from now on sees the answer; look for what happened before.
   if (scope != nullptr && scope->deadline_ns() != no_deadline) start_deadlines_.watch(scope->deadline_ns());

@@ -6,14 +6,17 @@
 
 namespace troupe {
 
+class request_mailbox;
 class request_scope;
 
 /// What `device::room` is answered by.
 struct room_answer final : detail::asked<void> {
-  room_answer(std::shared_ptr<device_core> core, std::uint32_t requests, std::shared_ptr<request_scope> in)
-      : asked(std::move(core)), wanted(requests), scope(std::move(in)) {}
+  room_answer(std::shared_ptr<device_core> core, request_mailbox& in, std::uint32_t requests,
+              std::shared_ptr<request_scope> of)
+      : asked(std::move(core)), mailbox(in), wanted(requests), scope(std::move(of)) {}
   void cancel() noexcept override;
 
+  request_mailbox& mailbox;  ///< of the device that the answer keeps alive
   const std::uint32_t wanted;
   const std::shared_ptr<request_scope> scope;  ///< may be null
 };

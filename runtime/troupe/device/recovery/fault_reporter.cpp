@@ -84,8 +84,8 @@ std::shared_ptr<fault_record> fault_reporter::analyse(const device_supervisor::a
       .worker_pid = worker_.pid(),
       .when =
           std::chrono::system_clock::now() - std::chrono::duration_cast<std::chrono::system_clock::duration>(since)});
-  if (worker_.exit.how == exit_status::ending::signalled && death.how == fault_kind::ended)
-    record->signal = worker_.exit.value;
+  if (worker_.exit().how == exit_status::ending::signalled && death.how == fault_kind::ended)
+    record->signal = worker_.exit().value;
   record->gpu_core = gpu_core_of(record->worker_pid);
   note_recent(*record);
   const auto culprit = find_culprit(open, *record);
@@ -93,8 +93,9 @@ std::shared_ptr<fault_record> fault_reporter::analyse(const device_supervisor::a
     const ledger_entry& e = requests_[*culprit];
     record->blamed = request_id{std::string(e.info->label), e.ticket.load(std::memory_order_relaxed)};
   }
-  const bool beyond_memory = record->signal != 0 && channel_->page().last_words.has_address == 2 &&
-                             channel_->page().last_words.signal.load() == static_cast<std::uint32_t>(record->signal);
+  const protocol::crash_note& said = channel_->page().last_words;
+  const bool beyond_memory = record->signal != 0 && said.accessed == protocol::fault_address::no_such_memory &&
+                             said.signal.load() == static_cast<std::uint32_t>(record->signal);
   record->cause = with_culprit(*death.why, *record, beyond_memory);
   if (culprit) quarantine_.blame(*culprit, *record);
   return record;
@@ -119,16 +120,16 @@ std::optional<std::uint32_t> fault_reporter::find_culprit(const open_requests& o
       if (t == ticket) return slot;
     return {};
   };
-  if (record.kind == fault_kind::overran && worker_.overrun) return with_ticket(*worker_.overrun);
+  if (record.kind == fault_kind::overran && worker_.overrun()) return with_ticket(*worker_.overrun());
   const protocol::crash_note& said = channel_->page().last_words;
   if (record.kind == fault_kind::gave_up) return with_ticket(said.ticket);
   if (record.kind != fault_kind::ended) return {};
-  const bool exited = worker_.exit.how == exit_status::ending::exited;
-  if (!exited && (worker_.exit.how != exit_status::ending::signalled ||
-                  said.signal.load() != static_cast<std::uint32_t>(worker_.exit.value) || said.from_outside != 0))
+  const bool exited = worker_.exit().how == exit_status::ending::exited;
+  if (!exited && (worker_.exit().how != exit_status::ending::signalled ||
+                  said.signal.load() != static_cast<std::uint32_t>(worker_.exit().value) || said.from_outside != 0))
     return {};
   if (!exited) {
-    if (said.has_address == 1) record.address = said.address;
+    if (said.accessed == protocol::fault_address::known) record.address = said.address;
     if (const auto slot = with_ticket(said.ticket)) return slot;
   }
   return running.size() == 1 ? std::optional(running.front().second) : std::nullopt;

@@ -200,7 +200,7 @@ void lifecycle::check_quiesced() {
 
 void lifecycle::handle_end(std::uint32_t id, const exit_status& how, const std::optional<worker_link::news>& failure) {
   if (failure) decide({device_supervisor::event_kind::worker_failed, id, error(failure->how, "device", failure->text)});
-  if (id == supervisor_.serving()) worker_.exit = how;
+  if (id == supervisor_.serving()) worker_.note_exit(how);
   decide({device_supervisor::event_kind::worker_exited, id,
           error(error::details{
               .reaction = reaction::context_lost,
@@ -222,7 +222,7 @@ void lifecycle::handle_message(worker_link& link, const worker_link::news& n) {
       if (id != worker_.id()) events_.emit(event_kind::standby_ready);
       return;
     case worker_link::news::kind::alive:
-      if (id == worker_.id()) worker_.asked_ns = 0;
+      if (id == worker_.id()) worker_.note_sign_of_life();
       return;
     case worker_link::news::kind::restarted:
       return events_.emit(

@@ -204,9 +204,6 @@ result<void> recovery::serve(worker_link& link) {
     worker_.begin(link.id());
   }
   start_deadlines_.look_again();  // the words of the channel before may have been damaged
-  worker_.asked_ns = 0;
-  worker_.overrun.reset();
-  worker_.exit = {};
   worker_.set_pid(link.pid());
   const auto guard = workers_.lock();
   if (link.missed_memory.load())

@@ -99,6 +99,7 @@ class device_supervisor {
   struct worker {
     worker_id id;
     std::int64_t due;  ///< to be ready, or gone
+    /// `ready` stays set when it is killed. worker_link::ready, which is for other threads, does not.
     bool ready = false, stopping = false, killed = false;
     std::optional<fault> unable = {};  ///< to serve; when it is due, that counts
   };

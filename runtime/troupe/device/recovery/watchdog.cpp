@@ -59,7 +59,7 @@ void watchdog::look_at_running() {
       if (runs_too_long(slot, now, running, again)) overrun = overrun_error(slot);
   }
   if (overrun) {
-    const fault_kind how = worker_.overrun ? fault_kind::overran : fault_kind::silent;
+    const fault_kind how = worker_.overrun() ? fault_kind::overran : fault_kind::silent;
     supervisor_.decide({device_supervisor::event_kind::misbehaved, worker_.id(), std::move(*overrun), how});
     again = std::min(again, now + longest_look_ns);
   }
@@ -71,8 +71,7 @@ error watchdog::overrun_error(std::uint32_t slot) {
   const ledger_entry& e = requests_[slot];  // what is in it is another request's as soon as this one is answered
   const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
   const std::string limit = milliseconds(e.run_limit_ns.load(std::memory_order_relaxed));
-  worker_.overrun.reset();
-  if (e.running_began) worker_.overrun = ticket;
+  worker_.note_overrun(e.running_began ? std::optional(ticket) : std::nullopt);
   return error(error::details{
       .reaction = reaction::context_lost,
       .domain = "device",
@@ -136,7 +135,7 @@ void watchdog::check_heartbeat() {
   workers_.receive_all();
   const std::int64_t now = loop_.now(), timeout = options_.heartbeat_timeout.nanoseconds;
   if (requests_.in_flight() == 0) {
-    worker_.asked_ns = 0;
+    worker_.note_sign_of_life();
     heartbeat_watched_.store(false, std::memory_order_seq_cst);
     if (requests_.in_flight() != 0) watch_heartbeat();
     return;
@@ -144,16 +143,15 @@ void watchdog::check_heartbeat() {
   if (worker_link* link = workers_.find(worker_.id()); link != nullptr && !worker_.over()) {
     // Should the word that the pump sleeps on have been overwritten, no sender wakes it.
     channel_->pump().wake();
-    if (worker_.asked_ns == 0) worker_.asked_ns = now;
-    if (now - worker_.asked_ns < timeout) {
+    const std::int64_t asked = worker_.asked_at(now);
+    if (now - asked < timeout) {
       link->send_ping();  // each time: one for which there was no room has not come
     } else {
-      supervisor_.decide(
-          {device_supervisor::event_kind::misbehaved, link->id(),
-           error(reaction::context_lost, "device",
-                 "the worker of " + options_.name + " gave no sign of life for " +
-                     milliseconds(now - worker_.asked_ns) + " (device_options::heartbeat_timeout); it was ended"),
-           fault_kind::silent});
+      supervisor_.decide({device_supervisor::event_kind::misbehaved, link->id(),
+                          error(reaction::context_lost, "device",
+                                "the worker of " + options_.name + " gave no sign of life for " +
+                                    milliseconds(now - asked) + " (device_options::heartbeat_timeout); it was ended"),
+                          fault_kind::silent});
     }
   }
   loop_.at(now + timeout / looks_in_a_heartbeat, *this, timer::heartbeat);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/sharing/duplicate.hpp>
 #include <troupe/device/sharing/peer_channel.hpp>
@@ -27,8 +28,7 @@ result<meeting> peer_channel::take(device_memory& source, device_memory& target,
 
 // Workers see it before it can be taken: messages about memory come before requests that are sent later.
 result<void> peer_channel::add_room(device_memory& source, device_memory& target, std::uint64_t bytes) {
-  const std::uint64_t reserved = places_.reserved_bytes(),
-                      want = (std::max(bytes, reserved) + least_room - 1) / least_room * least_room;
+  const std::uint64_t reserved = places_.reserved_bytes(), want = round_up(std::max(bytes, reserved), least_room);
   if (reserved + bytes > most_rooms)
     return error(reaction::retry_later, "memory",
                  cat("copy between devices: those under way from ", name_, " use all of the ", most_rooms >> 20,

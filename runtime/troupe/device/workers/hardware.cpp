@@ -5,29 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <troupe/base/key_values.hpp>
 #include <troupe/device/workers/hardware.hpp>
 
 namespace troupe {
 namespace {
-
-// What comes after "key<spaces>:" in the first line that begins so.
-std::string value_of(std::istream& lines, std::string_view key) {
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with(key)) continue;
-    std::size_t at = line.find_first_not_of(" \t", key.size());
-    if (at == line.npos || line[at] != ':') continue;
-    at = line.find_first_not_of(" \t", at + 1);
-    return at == line.npos ? std::string() : line.substr(at);
-  }
-  return {};
-}
-
-std::uint64_t number(const std::string& text) {
-  std::uint64_t out = 0;
-  std::istringstream in(text);
-  return in >> out ? out : 0;
-}
 
 std::string first_line(const std::string& path) {
   std::ifstream in(path);
@@ -93,7 +75,7 @@ std::string link_of(const std::string& pci, const std::string& devices) {
   if (pci.empty() || pci.find('/') != pci.npos) return {};
   const std::string folder = devices + "/" + system_name(pci) + "/", speed = first_line(folder + "current_link_speed"),
                     width = first_line(folder + "current_link_width");
-  if (number(speed) == 0 || number(width) == 0) return {};
+  if (number_of(speed) == 0 || number_of(width) == 0) return {};
   return speed + " x" + width;
 }
 
@@ -105,7 +87,7 @@ std::uint64_t machine_bytes() noexcept {
 device_hardware host_hardware(std::uint32_t cores, const std::string& proc) {
   device_hardware out;
   std::ifstream processors(proc + "/cpuinfo");
-  out.model = value_of(processors, "model name");
+  out.model = value_of(processors, "model name", key_values::colon_between);
   out.processors = cores;
   out.total_bytes = machine_bytes();
   return out;
@@ -113,7 +95,7 @@ device_hardware host_hardware(std::uint32_t cores, const std::string& proc) {
 
 std::uint64_t free_host_bytes(const std::string& proc) {
   std::ifstream memory(proc + "/meminfo");
-  return number(value_of(memory, "MemAvailable")) << 10;
+  return number_of(value_of(memory, "MemAvailable", key_values::colon_between)) << 10;
 }
 
 }  // namespace troupe

@@ -5,6 +5,7 @@
 #include <string>
 #include <troupe/device/statistics.hpp>
 #include <troupe/protocol/gpu_description.hpp>
+#include <vector>
 
 namespace troupe {
 

@@ -42,7 +42,7 @@ std::string hardware_view::description() const {
   return said_.gpu;
 }
 
-std::string hardware_view::engines() const {
+std::vector<engine_info> hardware_view::engines() const {
   const std::scoped_lock guard(said_lock_);
   return said_.engines;
 }

@@ -10,6 +10,7 @@
 #include <troupe/device/workers/serving_worker.hpp>
 #include <troupe/memory/device_memory.hpp>
 #include <troupe/protocol/worker_description.hpp>
+#include <vector>
 
 namespace troupe {
 
@@ -25,8 +26,8 @@ class hardware_view {
   /// What a worker said when it was ready: first what the device is, where it is not the host, and an empty line; then
   /// its engines.
   void note(const std::string& said);
-  /// "library backend version", a line each. Empty until a worker was ready.
-  std::string engines() const;
+  /// Empty until a worker was ready.
+  std::vector<engine_info> engines() const;
 
   device_hardware hardware();
   std::vector<lane_statistics> lanes() const;

@@ -27,6 +27,9 @@ class serving_worker {
     violated_.store(false);
     over_ = false;
     believed_ = true;
+    overrun_.reset();
+    exit_ = {};
+    asked_ns_ = 0;
   }
   void set_pid(int pid) noexcept { pid_.store(pid); }
 
@@ -44,16 +47,26 @@ class serving_worker {
   bool over() const noexcept { return over_; }
   bool believed() const noexcept { return believed_; }
 
-  // The control loop's.
-  std::optional<std::uint64_t> overrun;  ///< the ticket of a request that ran for too long
-  exit_status exit;                      ///< how it ended
-  std::int64_t asked_ns = 0;             ///< when it was asked for a sign of life; 0: it gave one
+  // What follows is the control loop's.
+
+  /// The ticket of a request that ran for too long; none: it does not end for that.
+  void note_overrun(std::optional<std::uint64_t> ticket) noexcept { overrun_ = ticket; }
+  const std::optional<std::uint64_t>& overrun() const noexcept { return overrun_; }
+  /// How it ended.
+  void note_exit(const exit_status& how) noexcept { exit_ = how; }
+  const exit_status& exit() const noexcept { return exit_; }
+  /// Returns when it was asked for the sign of life that is still missing; none is: it is asked now.
+  std::int64_t asked_at(std::int64_t now) noexcept { return asked_ns_ != 0 ? asked_ns_ : asked_ns_ = now; }
+  void note_sign_of_life() noexcept { asked_ns_ = 0; }
 
  private:
   std::atomic<worker_id> id_{0};
   std::atomic<int> pid_{0};
   std::atomic<bool> violated_{false};
   bool over_ = false, believed_ = true;
+  std::optional<std::uint64_t> overrun_;
+  exit_status exit_;
+  std::int64_t asked_ns_ = 0;
 };
 
 }  // namespace troupe

@@ -3,14 +3,13 @@
 // The memory of a device as its workers see it: each is told of every segment, and of what it may not write.
 #include <algorithm>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/device/sharing/peer_channel.hpp>
 #include <troupe/device/workers/shared_segments.hpp>
 #include <troupe/device/workers/worker_pool.hpp>
 
 namespace troupe {
-
-static constexpr std::uint64_t page_bytes = segment_alignment;
 
 shared_segments::shared_segments(const device_loop& loop, worker_pool& workers, const serving_worker& worker,
                                  const shared_channel& channel, const admission& takes, supervision& supervisor,
@@ -66,18 +65,15 @@ result<void> shared_segments::tell_all(Send&& send, Missed&& missed) {
   return {};
 }
 
-static std::uint64_t whole_pages(std::uint64_t bytes) noexcept {
-  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
-}
-
 // All workers let go of what was given back, each in its own time.
 result<file_descriptor> shared_segments::prepare(memory_kind kind, std::uint64_t bytes, bool after_release) {
   if (!by_workers_ || kind != memory_kind::device) return file_descriptor();
   constexpr std::int64_t patience_ns = 1'000'000'000, pause_ns = 5'000'000;
   const std::int64_t until = after_release ? loop_.now() + patience_ns : 0;
   while (true) {
-    auto made = workers_.ask_one(
-        [&](allocation_client& m, std::int64_t deadline) { return m.make(whole_pages(bytes), deadline); });
+    auto made = workers_.ask_one([&](allocation_client& m, std::int64_t deadline) {
+      return m.make(round_up(bytes, segment_alignment), deadline);
+    });
     if (made || made.error().reaction() != reaction::retry_later || loop_.now() >= until) return made;
     // Nobody tells when the driver has taken the memory back.
     std::uint64_t seen = workers_.changes();
@@ -111,7 +107,7 @@ result<segment> shared_segments::attach(memory_kind kind, std::uint64_t bytes, f
   auto opened =
       TROUPE_TRY(by_workers_ && kind == memory_kind::device ? result(memory_file::foreign(std::move(theirs), bytes))
                                                             : memory_file::open(std::move(theirs), bytes));
-  const std::uint64_t whole = whole_pages(opened.size());
+  const std::uint64_t whole = round_up(opened.size(), segment_alignment);
   const auto address = TROUPE_TRY(place_segment({.file = std::make_shared<const memory_file>(std::move(opened)),
                                                  .kind = kind,
                                                  .read_only = read_only,
@@ -121,11 +117,11 @@ result<segment> shared_segments::attach(memory_kind kind, std::uint64_t bytes, f
 }
 
 result<segment> shared_segments::grow(memory_kind kind, std::uint64_t bytes, file_descriptor prepared) {
-  bytes = whole_pages(bytes);
+  bytes = round_up(bytes, segment_alignment);
   const auto guard = workers_.lock();
   if (admission_.refusing()) return admission_.refusal();
   auto made = TROUPE_TRY(create(kind, by_workers_, bytes, std::move(prepared)));
-  bytes = whole_pages(made.size());  // somebody else's is as large as it is
+  bytes = round_up(made.size(), segment_alignment);  // somebody else's is as large as it is
   const auto file = std::make_shared<const memory_file>(std::move(made));
   mapping here;
   if (kind != memory_kind::device) {

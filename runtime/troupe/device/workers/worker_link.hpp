@@ -60,7 +60,8 @@ class worker_link {
   /// How a process ended; nothing while it runs or when it is a thread.
   virtual std::optional<exit_status> ended() noexcept = 0;
 
-  /// It has said that it could serve. Set by the thread that reads its messages.
+  /// It has said that it could serve, and has neither failed nor been killed since: for threads that look for a worker
+  /// to ask. Which worker serves, the supervisor decides, by what it was told itself (device_supervisor::worker).
   std::atomic<bool> ready{false};
   /// It did not take a message about memory, so requests must not reach it.
   std::atomic<bool> missed_memory{false};

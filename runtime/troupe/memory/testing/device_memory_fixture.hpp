@@ -9,6 +9,7 @@
 #include <map>
 
 #include <thread>
+#include <troupe/base/round_up.hpp>
 #include <troupe/memory/device_memory.hpp>
 #include <vector>
 
@@ -45,7 +46,7 @@ struct counting_source final : segment_source {
   }
   result<segment> grow(memory_kind kind, std::uint64_t bytes, file_descriptor) override {
     if (refuses) return error(reaction::stopped, "test", "no more segments");
-    bytes = (bytes + segment_alignment - 1) / segment_alignment * segment_alignment;
+    bytes = round_up(bytes, segment_alignment);
     const std::uint64_t address = next;
     next += bytes;
     live.emplace_back(address, bytes);

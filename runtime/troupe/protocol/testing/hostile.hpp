@@ -125,8 +125,13 @@ inline void parse_hostile_gpu_description(std::span<const std::uint8_t> input) {
 inline void parse_hostile_worker_description(std::span<const std::uint8_t> input) {
   const std::string text(reinterpret_cast<const char*>(input.data()), input.size());
   const auto worker = protocol::parse_worker_description(text);
-  require_of("parse_worker_description", worker.gpu.size() + worker.engines.size() <= text.size(),
-             "more than was said");
+  std::size_t length = worker.gpu.size();
+  for (const engine_info& e : worker.engines) {
+    length += e.library.size() + e.backend.size() + e.version.size();
+    require_of("parse_worker_description", !e.library.empty() && !e.backend.empty() && !e.version.empty(),
+               "an engine without a name");
+  }
+  require_of("parse_worker_description", length <= text.size(), "more than was said");
   (void)protocol::parse_gpu_description(worker.gpu);
 }
 

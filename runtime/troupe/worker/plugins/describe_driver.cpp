@@ -5,12 +5,16 @@
 
 #include <cstdlib>
 #include <string>
+#include <troupe/base/cat.hpp>
 #include <troupe/base/result.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/protocol/description.hpp>
 #include <troupe/worker/plugins/describe_driver.hpp>
 
 namespace troupe {
 namespace {
+
+using protocol::driver_description;
 
 // Of cuda.h, which is not there where Troupe is built without the toolkit; as it has been since CUDA 6.
 constexpr int compute_mode = 20, capability_major = 75, capability_minor = 76;  // CU_DEVICE_ATTRIBUTE_*
@@ -56,12 +60,29 @@ result<driver_calls> calls_of(void* file) {
   return unloadable(path_of(file) + " has no " + missing + ", so it is no driver of NVIDIA's");
 }
 
-void refuse(const driver_calls& d, int code, std::FILE* out) {
+std::string words_for(const driver_calls& d, int code) {
   const char *name = nullptr, *text = nullptr;
   (void)d.error_name(code, &name);
   (void)d.error_text(code, &text);
-  std::fprintf(out, "refused %d %s (%s)\n", code, name != nullptr ? name : "CUresult",
-               text != nullptr ? text : "without a word");
+  return cat(name != nullptr ? name : "CUresult", " (", text != nullptr ? text : "without a word", ")");
+}
+
+// Flushed: whatever comes next may end the process.
+bool write(std::FILE* out, const driver_description& part) {
+  return std::fputs(protocol::text_of(part).c_str(), out) >= 0 && std::fflush(out) == 0;
+}
+
+driver_description::gpu describe_gpu(const driver_calls& d, int number) {
+  int device = 0, major = 0, minor = 0, mode = 0;
+  std::size_t bytes = 0;
+  char name[256] = "";
+  (void)d.device(&device, number);
+  (void)d.attribute(&major, capability_major, device);
+  (void)d.attribute(&minor, capability_minor, device);
+  (void)d.attribute(&mode, compute_mode, device);
+  (void)d.bytes(&bytes, device);
+  (void)d.name(name, sizeof name, device);
+  return {.name = name, .capability = cat(major, ".", minor), .bytes = bytes, .mode = mode};
 }
 
 result<bool> show(std::FILE* out) {
@@ -69,24 +90,16 @@ result<bool> show(std::FILE* out) {
   if (file == nullptr) return unloadable(::dlerror());
   const auto calls = TROUPE_TRY(calls_of(file));
   const driver_calls& d = calls;
-  std::fprintf(out, "library %s\n", path_of(file).c_str());
-  if (int version = 0; d.version(&version) == 0) std::fprintf(out, "version %d\n", version);
-  std::fflush(out);  // whatever comes next
-  int count = 0, code = d.init(0);
-  if (code == 0) code = d.count(&count);
-  if (code != 0) refuse(d, code, out);
-  for (int i = 0; i < count; ++i) {
-    int device = 0, major = 0, minor = 0, mode = 0;
-    std::size_t bytes = 0;
-    char name[256] = "";
-    (void)d.device(&device, i);
-    (void)d.attribute(&major, capability_major, device);
-    (void)d.attribute(&minor, capability_minor, device);
-    (void)d.attribute(&mode, compute_mode, device);
-    (void)d.bytes(&bytes, device);
-    (void)d.name(name, sizeof name, device);
-    std::fprintf(out, "device %d.%d %zu %d %s\n", major, minor, bytes, mode, name);
-  }
+  driver_description driver{.library = path_of(file)};
+  if (d.version(&driver.version) != 0) driver.version = 0;
+  write(out, driver);
+  driver_description gpus;
+  int count = 0;
+  gpus.code = d.init(0);
+  if (gpus.code == 0) gpus.code = d.count(&count);
+  if (gpus.code != 0) gpus.refused = words_for(d, gpus.code);
+  for (int i = 0; i < count; ++i) gpus.gpus.push_back(describe_gpu(d, i));
+  write(out, gpus);
   return count > 0;
 }
 
@@ -94,9 +107,9 @@ result<bool> show(std::FILE* out) {
 
 bool describe_driver(std::FILE* out) {
   const auto shown = show(out);
-  if (!shown) std::fprintf(out, "unloadable %s\n", shown.error().text().c_str());
-  std::fputs("end\n", out);
-  return std::fflush(out) == 0 && shown && *shown;
+  driver_description rest{.complete = true};
+  if (!shown) rest.unloadable = shown.error().text();
+  return write(out, rest) && shown && *shown;
 }
 
 }  // namespace troupe

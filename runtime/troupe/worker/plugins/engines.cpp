@@ -297,11 +297,11 @@ const troupe_engine* engine_set::engine_of(const std::string& library) const noe
   return nullptr;
 }
 
-std::string engine_set::versions() const {
+std::vector<engine_info> engine_set::loaded_engines() const {
   const std::scoped_lock guard(lock_);
-  std::string out;
+  std::vector<engine_info> out;
   for (const auto& e : engines_)
-    if (e->engine != nullptr) out += e->library + " " + e->engine->backend + " " + e->engine->version + "\n";
+    if (e->engine != nullptr) out.push_back({e->library, e->engine->backend, e->engine->version});
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <troupe/base/result.hpp>
+#include <troupe/request/engine_info.hpp>
 #include <troupe/worker/engine.hpp>
 #include <vector>
 
@@ -61,8 +62,7 @@ class engine_set {
   }
   /// What engines get of this; as long as this is.
   const troupe_engine_neighbours* neighbours() const noexcept { return &neighbours_; }
-  /// "library backend version", one line per loaded engine.
-  std::string versions() const;
+  std::vector<engine_info> loaded_engines() const;
   /// The engine of a library that is loaded; null when it is not.
   const troupe_engine* engine_of(const std::string& library) const noexcept;
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 #include <algorithm>
+#include <troupe/base/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/worker/plugins/placed_memory.hpp>
 
@@ -10,7 +11,7 @@ namespace troupe {
 // What lies between a file's end and the end of its last page reads as zeros already.
 std::uintptr_t placed_memory::end_of(const mapping& m) noexcept {
   static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  return (m.address() + m.size() + page - 1) / page * page;
+  return round_up(m.address() + m.size(), page);
 }
 
 std::byte* placed_memory::find(std::uintptr_t address) const noexcept {

@@ -23,8 +23,11 @@ void speak(int signal, siginfo_t* info, void*) noexcept {
     note->from_outside = sent && info->si_pid != ::getpid();
     const bool access = !sent && (signal == SIGSEGV || signal == SIGBUS);
     // x86-64 does not say which address it was that has bits beyond the 47 of a process.
-    note->has_address = !access ? 0 : info->si_code == SI_KERNEL ? 2 : 1;
-    note->address = note->has_address == 1 ? reinterpret_cast<std::uintptr_t>(info->si_addr) : 0;
+    using protocol::fault_address;
+    note->accessed = !access                      ? fault_address::unknown
+                     : info->si_code == SI_KERNEL ? fault_address::no_such_memory
+                                                  : fault_address::known;
+    note->address = note->accessed == fault_address::known ? reinterpret_cast<std::uintptr_t>(info->si_addr) : 0;
     note->ticket = note->from_outside ? 0 : working_on::ticket();
     note->signal.store(static_cast<std::uint32_t>(signal));
   }

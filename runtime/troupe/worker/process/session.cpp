@@ -16,6 +16,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
+#include <troupe/base/round_up.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/base/unwatched_mmap.hpp>
 #include <troupe/channel/mapping.hpp>
@@ -38,9 +39,7 @@ namespace {
 std::uint64_t page_bytes() noexcept { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
 
 // Of the host's: whole pages, and one for reading behind them.
-std::uint64_t managed_bytes(std::uint64_t bytes) noexcept {
-  return (bytes + page_bytes() - 1) / page_bytes() * page_bytes() + page_bytes();
-}
+std::uint64_t managed_bytes(std::uint64_t bytes) noexcept { return round_up(bytes, page_bytes()) + page_bytes(); }
 
 error bad_greeting(std::string text) { return error(reaction::fatal, "worker", "handshake: " + std::move(text)); }
 
@@ -420,7 +419,7 @@ int worker_session::run() {
   }
   // First: the listener may load more engines.
   const std::string what = protocol::text_of(protocol::worker_description{
-      .gpu = state_->gpu ? state_->gpu->description() : std::string(), .engines = state_->engines->versions()});
+      .gpu = state_->gpu ? state_->gpu->description() : std::string(), .engines = state_->engines->loaded_engines()});
   look_at_memory();
   try {
     state_->orders.emplace([this] { enter_gpu(); });

@@ -6,9 +6,11 @@
 namespace troupe {
 
 lane_chooser::lane_chooser(lane_policy policy, std::uint32_t pool, std::uint32_t helpers) noexcept
-    : policy_(policy), first_helper_(max_lanes - std::clamp(helpers, 1u, 4u)) {
+    : policy_(policy), first_helper_(max_lanes - std::clamp(helpers, 1u, protocol::most_helpers)) {
   const std::uint32_t room = first_helper_ - first_compute - 2;
-  computes_ = policy == lane_policy::single ? 1 : policy == lane_policy::pooled ? std::clamp(pool, 1u, room) : room;
+  computes_ = policy == lane_policy::single   ? 1
+              : policy == lane_policy::pooled ? std::clamp(pool, 1u, protocol::most_pool_lanes)
+                                              : room;
 }
 
 lane_purpose lane_chooser::purpose_of(std::uint32_t lane) const noexcept {

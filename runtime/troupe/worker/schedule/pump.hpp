@@ -28,7 +28,7 @@ class pump {
     /// How many failures may spoil memory at a time, so that memory nobody writes again costs nothing for ever. By
     /// default four times the largest mailbox: a request comes here before so many others have failed since it was
     /// checked, unless its caller waited very long for room, and then it is refused.
-    std::uint64_t most_poison = std::uint64_t{4} * 65536;
+    std::uint64_t most_poison = std::uint64_t{4} * protocol::most_requests;
     /// Without, what cannot run at once waits for `step_lane`.
     bool threads = true;
     /// Where the lanes run, when it is not the host.

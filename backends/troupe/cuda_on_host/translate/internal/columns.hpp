@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/cuda_on_host/translate/internal/token.hpp>
+#include <troupe/cuda_on_host/translate/token.hpp>
 #include <troupe/cuda_on_host/translate/translate.hpp>
 
 namespace troupe::cuda_on_host {

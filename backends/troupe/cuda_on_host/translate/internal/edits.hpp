@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <troupe/cuda_on_host/translate/internal/token.hpp>
+#include <troupe/cuda_on_host/translate/token.hpp>
 #include <vector>
 
 namespace troupe::cuda_on_host {

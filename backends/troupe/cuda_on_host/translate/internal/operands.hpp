@@ -3,8 +3,8 @@
 #pragma once
 
 #include <string_view>
-#include <troupe/cuda_on_host/translate/internal/token.hpp>
 #include <troupe/cuda_on_host/translate/internal/words.hpp>
+#include <troupe/cuda_on_host/translate/token.hpp>
 
 /// What single tokens mean in an expression.
 namespace troupe::cuda_on_host {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
-#include <troupe/cuda_on_host/translate/internal/token.hpp>
 #include <troupe/cuda_on_host/translate/internal/trailer.hpp>
+#include <troupe/cuda_on_host/translate/token.hpp>
 
 namespace troupe::cuda_on_host {
 

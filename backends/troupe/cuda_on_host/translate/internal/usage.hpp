@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string_view>
 #include <troupe/cuda_on_host/translate/internal/functions.hpp>
-#include <troupe/cuda_on_host/translate/internal/token.hpp>
 #include <troupe/cuda_on_host/translate/internal/words.hpp>
+#include <troupe/cuda_on_host/translate/token.hpp>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <string_view>
-#include <troupe/cuda_on_host/translate/internal/token.hpp>
+#include <troupe/cuda_on_host/translate/token.hpp>
 
 namespace troupe::cuda_on_host {
 

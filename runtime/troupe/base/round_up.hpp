@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace troupe {
+
+/// Returns the least multiple of `step` that is not below `value`: whole pages, for one.
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t step) noexcept {
+  return (value + step - 1) / step * step;
+}
+static_assert(round_up(0, 4096) == 0 && round_up(1, 4096) == 4096 && round_up(4096, 4096) == 4096);
+static_assert(round_up(7, 3) == 9);
+
+}  // namespace troupe

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <troupe/base/error.hpp>
+#include <vector>
+
+/// What `troupe-worker --describe FILE` and `--describe-driver` write, and `troupe doctor` reads. Each line is a key
+/// and, after one blank, its value; lines with other keys are skipped. The texts of two parts of a description, one
+/// after the other, are the text of the whole.
+namespace troupe::protocol {
+
+/// What an engine is:
+///   library blas
+///   backend host
+///   version OpenBLAS 0.3.21
+///   request blas.gemm<f32>     one line for each, in the order of the engine
+///   note threads: 2            one line for each line of troupe_engine::notes
+///   end                        always last: without it the engine ended the process, at the latest when it was closed
+///
+/// An engine that does not serve has, in place of all but the last, one of
+///   unloadable <why>               no engine can be loaded from this file
+///   no_device <why>                the first device of its backend cannot be used, whatever the engine
+///   refused <reaction> <why>       the engine itself says that it cannot serve here
+struct engine_description {
+  enum class obstacle : std::uint8_t { none, unloadable, no_device, refused };
+  std::string library, backend, version;
+  std::vector<std::string> requests, notes;
+  obstacle what = obstacle::none;
+  std::string why;                                   ///< of the obstacle
+  enum reaction reaction = troupe::reaction::fatal;  ///< of an engine that refused
+  bool complete = false;
+};
+
+/// What the NVIDIA driver is:
+///   library /usr/lib/x86_64-linux-gnu/libcuda.so.580.82.07   what the loader found as libcuda.so.1
+///   version 13000                                            of CUDA, as CUDA counts, that it supports
+///   refused 100 CUDA_ERROR_NO_DEVICE (...)                   what cuInit returned, unless it succeeded
+///   device 9.0 150754820096 0 NVIDIA H200                    one line for each: capability, bytes, compute mode, name
+///   end                                                      always last
+///
+/// or, where there is no such library, or it is none:
+///   unloadable <why>
+struct driver_description {
+  struct gpu {
+    std::string name, capability;
+    std::uint64_t bytes = 0;
+    int mode = 0;  ///< a CUcomputemode
+  };
+  std::string library;     ///< the file found as libcuda.so.1
+  std::string unloadable;  ///< why none was found, or none that can be used
+  int version = 0;         ///< of CUDA, as CUDA counts; 0: it does not say
+  int code = 0;            ///< what cuInit returned; 0: success
+  std::string refused;     ///< the same in words
+  std::vector<gpu> gpus;
+  bool complete = false;
+};
+
+/// A field that is empty, or has its default value, has no line.
+std::string text_of(const engine_description& engine);
+std::string text_of(const driver_description& driver);
+/// What is missing or damaged stays empty or 0. Of a key that has one value the last line counts.
+engine_description parse_engine_description(const std::string& text);
+driver_description parse_driver_description(const std::string& text);
+
+}  // namespace troupe::protocol
