@@ -99,11 +99,15 @@ result<void> control_socket::send(std::span<const std::byte> data, std::span<con
           "sendmsg on the control socket, with so many descriptors on their way that nobody has received (ulimit -n)",
           errno);
     if (errno != EAGAIN) return channel_error("sendmsg on the control socket", errno);
-    const auto room = TROUPE_TRY(poll_until(fd_.get(), POLLOUT, deadline_ns));
+    const auto room = TROUPE_TRY(wait_for_room(deadline_ns));
     if (!room)
       return error(reaction::retry_later, "channel",
                    "control message not sent in time: the other end does not receive");
   }
+}
+
+result<bool> control_socket::wait_for_room(std::int64_t deadline_ns) const {
+  return poll_until(fd_.get(), POLLOUT, deadline_ns);
 }
 
 result<control_socket::received> control_socket::receive(std::span<std::byte> into, std::size_t max_fds,

@@ -36,6 +36,9 @@ class control_socket {
   /// of this user are on their way in sockets as it may have open.
   result<void> send(std::span<const std::byte> data, std::span<const int> fds = {},
                     std::int64_t deadline_ns = no_deadline);
+  /// Waits until `send` may find room, or the other end is gone. False when the deadline has passed. It does not wait
+  /// for descriptors on their way to be received: of that the kernel tells nobody.
+  result<bool> wait_for_room(std::int64_t deadline_ns) const;
   /// Receives one message. One that is larger than `into` or carries more than `max_fds` descriptors is an error, and
   /// the descriptors that came with it are closed. `retry_later` when this process has too few left for those that
   /// came: the message is gone, later ones come.

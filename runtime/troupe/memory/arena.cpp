@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <new>
 #include <string>
 #include <troupe/base/cat.hpp>
+#include <troupe/base/die.hpp>
 #include <troupe/base/round_up.hpp>
 #include <troupe/memory/arena.hpp>
 #include <utility>
@@ -21,10 +20,7 @@ constexpr std::uint64_t size_limit = std::uint64_t{1} << 48;  // what a node's w
 constexpr unsigned tight_looks = 16;
 constexpr std::align_val_t slab_align{64};
 
-[[noreturn]] void die(const char* what, const void* where) noexcept {
-  std::fprintf(stderr, "troupe::arena: %s (%p)\n", what, where);
-  std::abort();
-}
+[[noreturn]] void misused(const char* what, const void* where) noexcept { die("troupe::arena: %s (%p)", what, where); }
 
 // Where `bytes` would lie in [begin, begin + size): as high as they can. 0 when they do not fit; no range begins there.
 std::uint64_t place(std::uint64_t begin, std::uint64_t size, std::uint64_t bytes, std::uint64_t alignment) noexcept {
@@ -48,9 +44,9 @@ arena::arena(const options& o)
   if (o.on_misuse == misuse::by_build) abort_on_misuse_ = true;
 #endif
   if (!std::has_single_bit(o.granule) || o.granule < 16 || o.granule >= size_limit)
-    die("the granule must be a power of two, at least 16", this);
+    misused("the granule must be a power of two, at least 16", this);
   if (!std::has_single_bit(o.payload_align) || o.payload_align > 64 || o.payload_bytes > 65536)
-    die("a payload's alignment must be a power of two, at most 64; its size at most 65536", this);
+    misused("a payload's alignment must be a power of two, at most 64; its size at most 65536", this);
   if (o.payload_bytes != 0) {
     const std::size_t align = std::max(o.payload_align, alignof(node*));
     payload_offset_ = align;
@@ -208,7 +204,7 @@ arena::freed arena::refuse(const node* n) const noexcept {
     return place_of(n) - place_of(s.nodes) < slab_nodes * sizeof(node);
   });
   if (abort_on_misuse_)
-    die(foreign ? "free of a node that is not of this arena" : "free of a node that was freed before", n);
+    misused(foreign ? "free of a node that is not of this arena" : "free of a node that was freed before", n);
   return foreign ? freed::foreign : freed::not_live;
 }
 

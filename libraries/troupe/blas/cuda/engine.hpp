@@ -4,6 +4,7 @@
 
 #include <troupe/base/for_each.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/blas/internal/operations.hpp>
 #include <troupe/cuda/per_lane.hpp>
 #include <troupe/request/describe.hpp>
 
@@ -63,17 +64,5 @@ class cublas {
   static result<void> enqueue(const R<T>& r, job& j) {                 \
     return TROUPE_FIRST_OF HOW<T>(r, j, TROUPE_SECOND_OF HOW(R##_64)); \
   }
-
-using operations = std::span<const troupe_engine_operation>;
-operations level1_operations() noexcept;
-operations rotation_operations() noexcept;
-operations level2_operations() noexcept;
-operations triangular_operations() noexcept;
-operations update_operations() noexcept;
-operations gemm_operations() noexcept;
-operations level3_operations() noexcept;
-operations extension_operations() noexcept;
-operations batched_operations() noexcept;
-operations factorization_operations() noexcept;
 
 }  // namespace troupe::blas

@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
+#include <troupe/base/die.hpp>
 #include <troupe/base/result.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/request/checker.hpp>
@@ -21,9 +20,8 @@ inline constexpr std::int64_t most = INT32_MAX;
 /// same must not be cut to another number, which may be one that OpenBLAS believes.
 inline std::int32_t narrow(extent e) noexcept {
   if (e < -most || e > most) [[unlikely]] {
-    std::fprintf(stderr, "troupe: blas.host passes %lld to OpenBLAS, which counts in 32 bits\n",
-                 static_cast<long long>(e.value()));
-    std::abort();
+    // No error: threads of a team come here as well, and what they write is partly written.
+    die("troupe: blas.host passes %lld to OpenBLAS, which counts in 32 bits", static_cast<long long>(e.value()));
   }
   return static_cast<std::int32_t>(e.value());
 }

@@ -7,6 +7,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/for_each.hpp>
 #include <troupe/base/thread_team.hpp>
+#include <troupe/blas/internal/operations.hpp>
 #include <troupe/worker/engine.hpp>
 #include <troupe/worker/plugins/openblas_kernels.hpp>
 
@@ -94,17 +95,5 @@ class openblas {
   }
 /// For those that OpenBLAS has no routine for: null.
 #define TROUPE_NO_ROUTINE(NAME) nullptr
-
-using operations = std::span<const troupe_engine_operation>;
-operations level1_operations() noexcept;
-operations rotation_operations() noexcept;
-operations level2_operations() noexcept;
-operations triangular_operations() noexcept;
-operations update_operations() noexcept;
-operations gemm_operations() noexcept;
-operations level3_operations() noexcept;
-operations extension_operations() noexcept;
-operations batched_operations() noexcept;
-operations factorization_operations() noexcept;
 
 }  // namespace troupe::blas

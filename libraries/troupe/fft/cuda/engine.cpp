@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/fft/internal/factor.hpp>
 #include <troupe/kernel/engine/cuda/programs.hpp>
 
 namespace troupe::fft {
@@ -29,20 +29,6 @@ constexpr cudaDataType type_of() noexcept {
   if constexpr (std::is_same_v<T, double>) return CUDA_R_64F;
   if constexpr (std::is_same_v<T, complex64>) return CUDA_C_32F;
   return CUDA_C_64F;
-}
-
-double factor_of(normalization n, bool forward, const shape& size) {
-  const auto count = static_cast<double>(size.count().value());
-  switch (n) {
-    case normalization::inverse:
-      return forward ? 1 : 1 / count;
-    case normalization::orthonormal:
-      return 1 / std::sqrt(count);
-    case normalization::forward:
-      return forward ? 1 / count : 1;
-    default:
-      return 1;
-  }
 }
 
 kernel_arguments::places in_kernel(const placement& p) {

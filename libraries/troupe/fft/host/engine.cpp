@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 
-#include <cmath>
 #include <filesystem>
 #include <new>
 #include <troupe/base/cat.hpp>
@@ -12,6 +11,7 @@
 #include <troupe/base/try.hpp>
 #include <troupe/fft/host/load_transforms.hpp>
 #include <troupe/fft/host/scratch.hpp>
+#include <troupe/fft/internal/factor.hpp>
 #include <troupe/fft/placement.hpp>
 
 namespace troupe::fft {
@@ -23,20 +23,6 @@ result<const transforms*> load_own_transforms() {
   if (::dladdr(reinterpret_cast<const void*>(&load_own_transforms), &self) == 0)
     return error(reaction::fatal, "fft", "fft.host does not find out where it lies");
   return load_transforms(std::filesystem::absolute(self.dli_fname).parent_path().parent_path() / "fft");
-}
-
-double factor_of(normalization n, bool forward, const shape& size) {
-  const auto count = static_cast<double>(size.count().value());
-  switch (n) {
-    case normalization::inverse:
-      return forward ? 1 : 1 / count;
-    case normalization::orthonormal:
-      return 1 / std::sqrt(count);
-    case normalization::forward:
-      return forward ? 1 / count : 1;
-    default:
-      return 1;
-  }
 }
 
 // Dimensions of one element are left out, since a transform over them changes nothing; the last one stays, where a real

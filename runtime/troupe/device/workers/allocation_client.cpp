@@ -7,6 +7,7 @@
 #include <thread>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
+#include <troupe/base/try.hpp>
 #include <troupe/device/workers/allocation_client.hpp>
 
 namespace troupe {
@@ -85,15 +86,20 @@ result<allocation_client::answer> allocation_client::ask(protocol::wanted_memory
   wanted.number = ++asked_;
   const int fd = opens != nullptr ? opens->get() : -1;
   while (true) {
+    bool too_many_descriptors = false;
     {
       const std::scoped_lock now(sending_);
       tell_unwanted();
       const auto sent = worker_.send(protocol::packet_of(wanted), std::span(&fd, opens != nullptr ? 1 : 0), 0);
       if (sent) break;
       if (sent.error().reaction() != reaction::retry_later) return sent.error();
+      too_many_descriptors = sent.error().code() == ETOOMANYREFS;
     }
-    if (now_ns() >= deadline_ns) return too_late();
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // it has not read the questions of before
+    // The worker has not read the questions of before. A thread that returns managed memory must not wait for that, so
+    // the lock is not held here; only the thread whose turn it is gives the socket up.
+    if (!TROUPE_TRY(worker_.wait_for_room(deadline_ns)) || now_ns() >= deadline_ns) return too_late();
+    if (too_many_descriptors)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // nobody tells when it is over
   }
   const auto leave = [&](const char* how) {
     const std::scoped_lock now(sending_);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <thread>
@@ -32,6 +33,7 @@ class an_allocation_client : public testing::Test {
   void ask_in_vain() { EXPECT_EQ(maker_.make_managed(4096, in(1)).error().reaction(), reaction::retry_later); }
 
   control_pair ends_ = control_socket::make_pair().value();
+  control_socket filler_ = control_socket::adopt(file_descriptor(::fcntl(ends_.ours.fd(), F_DUPFD_CLOEXEC, 3))).value();
   file_descriptor memory_{::open("/dev/null", O_RDWR | O_CLOEXEC)};
   allocation_client maker_{std::move(ends_.ours)};
 };
@@ -89,6 +91,27 @@ TEST_F(an_allocation_client, get_back_what_comes_too_late_and_their_next_answer_
     ASSERT_TRUE(ends_.theirs.receive(std::as_writable_bytes(std::span(&told, 1)), 0, in(20'000)));
   EXPECT_EQ(told.what, protocol::wanted::release);
   EXPECT_EQ(told.address, 4096u);
+}
+
+TEST_F(an_allocation_client, that_find_no_room_for_a_question_ask_once_the_worker_reads) {
+  const std::byte old[4]{};
+  while (filler_.send(old, {}, 0)) {
+  }
+  EXPECT_EQ(maker_.make_managed(4096, in(20)).error().code(), ETIMEDOUT) << "the worker reads nothing";
+  std::thread worker([this] {
+    std::array<std::byte, 4096> room{};
+    protocol::wanted_memory asked{};
+    while (asked.number == 0) {
+      const auto got = ends_.theirs.receive(room, 0, in(20'000));
+      if (!got || got->outcome != control_socket::outcome::message) return;
+      if (got->bytes == sizeof asked) std::memcpy(&asked, room.data(), sizeof asked);
+    }
+    answer_managed(asked.number);
+  });
+  const auto made = maker_.make_managed(4096, in(20'000));
+  worker.join();
+  ASSERT_TRUE(made) << made.error().to_string();
+  EXPECT_EQ(*made, 2 * 4096u);
 }
 
 // Else it could go on for ever.

@@ -48,6 +48,7 @@ void send_queue::deliver_all() noexcept {
     const message& next = messages_.front();  // stays where it is while others are added
     guard.unlock();
     const auto sent = send(next, no_deadline);
+    // Too many descriptors are on their way. The kernel tells nobody when they have been received, so this looks again.
     const bool passes = !sent && sent.error().reaction() == reaction::retry_later;
     if (passes) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     guard.lock();

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/access.hpp>
@@ -282,15 +280,9 @@ struct cuda_memory {
       return cuda::set_access(d, pointer(r.target.data()), size(r.bytes), CU_MEM_ACCESS_FLAGS_PROT_READ);
     });
   }
-  // A worker that would fault at every later write is of no use to anybody.
   result<void> run(const unseal& r, call&) {
-    auto opened =
-        in_device([&](CUdevice d) { return cuda::allow_writing(d, pointer(r.target.data()), size(r.bytes)); });
-    if (!opened) {
-      std::fprintf(stderr, "troupe: %s\n", opened.error().text().c_str());
-      std::abort();
-    }
-    return opened;
+    return or_replaced(
+        in_device([&](CUdevice d) { return cuda::allow_writing(d, pointer(r.target.data()), size(r.bytes)); }));
   }
 
   result<void> run(const lend&, call&) { return {}; }

@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <troupe/base/cat.hpp>
@@ -170,14 +168,8 @@ struct host_memory {
   }
 
   result<void> run(const seal& r, call&) { return protect(r.target.data(), r.bytes, PROT_READ); }
-  // A worker that would fault at every later write is of no use to anybody.
   result<void> run(const unseal& r, call&) {
-    auto done = protect(r.target.data(), r.bytes, PROT_READ | PROT_WRITE);
-    if (!done) {
-      std::fprintf(stderr, "troupe: %s\n", done.error().text().c_str());
-      std::abort();
-    }
-    return done;
+    return or_replaced(protect(r.target.data(), r.bytes, PROT_READ | PROT_WRITE));
   }
   static result<void> protect(const std::byte* at, extent bytes, int how) {
     if (::mprotect(const_cast<std::byte*>(at), static_cast<std::size_t>(bytes.value()), how) == 0) return {};

@@ -14,4 +14,12 @@ using served = request_list<copy, uploads<upload>, downloads<download>, copy_2d,
                             uploads<peer_receive>, prefetch, advise, look_at_managed, seal, unseal, fences<fence>, ping,
                             follows<lend>, follows<show>, follows<take_back>>;
 
+/// Of an unseal that fails: the worker would fault at every later write to that memory, so it is replaced.
+inline result<void> or_replaced(result<void> opened) {
+  if (opened) return opened;
+  error::details why = opened.error().all();
+  why.reaction = reaction::context_lost;
+  return error(std::move(why));
+}
+
 }  // namespace troupe::memory
