@@ -52,6 +52,12 @@ error too_many_ranges(std::size_t count) {
 const char* const sealed_meanwhile =
     "a buffer that it writes was sealed at the same moment; unseal() it first, or write to another";
 
+void mark_outputs_refused(const checker& checked, const error& why) {
+  for (const block_access& a : joined(checked.uses()))
+    if (block* b = a.where.get(); b != nullptr && a.what.mode != access_mode::read)
+      b->owner->mark_refused(*b, a.what.begin, a.what.end, why);
+}
+
 error named(const error& why, const request_info& info) {
   if (!why.request().name.empty()) return why;
   error::details d = why.all();
@@ -113,10 +119,7 @@ error request_mailbox::why_no_slot(const call_options& options, std::int64_t sta
 accepted request_mailbox::refuse(const error& why, const checker& checked, pending_core* answer,
                                  const request_info& info) {
   const error full = named(why, info);
-  for (const block_access& a : joined(checked.uses())) {
-    block* b = a.where.get();
-    if (b != nullptr && a.what.mode != access_mode::read) b->owner->mark_refused(*b, a.what.begin, a.what.end, full);
-  }
+  mark_outputs_refused(checked, full);
   if (answer != nullptr) info.answer(*answer, no_reply, &full);
   return accepted(full);
 }
@@ -146,12 +149,10 @@ void request_mailbox::give_slot_back(std::uint32_t slot) noexcept {
 }
 
 // It will be refused, but has a place in the order already: as a request that touches nothing.
-void request_mailbox::let_go_of_outputs(ledger_entry& e, std::byte* record, const checker& checked,
-                                        const request_info& info) {
+void request_mailbox::refuse_published(ledger_entry& e, std::byte* record, const checker& checked,
+                                       const request_info& info) {
   const error why = named(error(reaction::caller_bug, "request", sealed_meanwhile), info);
-  for (const block_access& a : joined(checked.uses()))
-    if (block* b = a.where.get(); b != nullptr && a.what.mode != access_mode::read)
-      b->owner->mark_refused(*b, a.what.begin, a.what.end, why);
+  mark_outputs_refused(checked, why);
   e.release();
   e.access_count = 0;
   protocol::disarm_command(record);
@@ -250,8 +251,9 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
 }
 
 // It is published: what was true before may not be so any more, and what is to be watched from now on.
-[[gnu::always_inline]] inline void request_mailbox::look_after(std::span<const operand_use> uses, std::uint64_t ticket,
-                                                               std::int64_t deadline, std::int64_t run_limit) {
+[[gnu::always_inline]] inline void request_mailbox::watch_limits(std::span<const operand_use> uses,
+                                                                 std::uint64_t ticket, std::int64_t deadline,
+                                                                 std::int64_t run_limit) {
   bool replaces_stale = false;
   for (const operand_use& u : uses)
     replaces_stale |=
@@ -348,7 +350,7 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
   // What this writes may have been sealed after the check, by a request with the earlier ticket: then it must not run.
   const bool forbidden = seals_begun_.load(std::memory_order_seq_cst) != seals && checked.spare_sealed(ticket);
   if (forbidden) [[unlikely]]
-    let_go_of_outputs(e, record, checked, info);
+    refuse_published(e, record, checked, info);
   e.in_flight.store(true, std::memory_order_seq_cst);
   if (forbidden) [[unlikely]]
     cancelled_.forbid(slot, ticket, sealed_meanwhile);
@@ -362,7 +364,7 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
   if (forbidden) [[unlikely]]
     completion_.drive();
   else
-    look_after(uses, ticket, deadline, run_limit);
+    watch_limits(uses, ticket, deadline, run_limit);
   return accepted(ticket);
 }
 

@@ -80,12 +80,12 @@ class request_mailbox {
                      std::size_t count);
   bool claim_ticket(bool watched, std::uint32_t slot, std::uint64_t& ticket, std::optional<error>& why);
   void publish(std::uint32_t slot, std::uint64_t ticket, const std::shared_ptr<request_scope>& scope);
-  void look_after(std::span<const operand_use> uses, std::uint64_t ticket, std::int64_t deadline,
-                  std::int64_t run_limit);
+  void watch_limits(std::span<const operand_use> uses, std::uint64_t ticket, std::int64_t deadline,
+                    std::int64_t run_limit);
   void mark_written(std::span<const operand_use> uses, std::uint64_t ticket);
   void give_slot_back(std::uint32_t slot) noexcept;
   bool waits_for_room(const call_options& options) const noexcept;
-  void let_go_of_outputs(ledger_entry& e, std::byte* record, const checker& checked, const request_info& info);
+  void refuse_published(ledger_entry& e, std::byte* record, const checker& checked, const request_info& info);
 
   const device_options& options_;
   const device_loop& loop_;
