@@ -10,6 +10,8 @@ set(TROUPE_ENTRY_HEADERS
   troupe/async_asio/adapter.hpp
   troupe/actor/alarm_clock.hpp troupe/actor/child.hpp troupe/actor/manual_clock.hpp troupe/actor/spawn.hpp troupe/actor/stage.hpp
   troupe/actor/supervisor.hpp troupe/runtime/device_child.hpp
+  troupe/device/keep_content.hpp troupe/device/managed.hpp troupe/device/matrix_copy.hpp troupe/device/peers.hpp troupe/device/sealing.hpp
+  troupe/device/sharing.hpp
   troupe/base/bfloat16.hpp troupe/base/complex.hpp troupe/base/half.hpp
   troupe/request/checker.hpp troupe/request/request.hpp troupe/worker/engine.hpp  # for libraries of one's own
   troupe/interop/dlpack.hpp troupe/cuda_on_host/image.h)

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <stop_token>
 #include <troupe/blas/blas.hpp>
+#include <troupe/device/keep_content.hpp>
 #include <troupe/troupe.hpp>
 
 using namespace troupe;
@@ -46,7 +47,7 @@ int main() {
   std::printf("%s\n", gone.error().to_string().c_str());
 
   // Neither request ran, and x may be used as it is.
-  if (auto kept = gpu.keep_content(x); !kept) return failed(kept.error().to_string().c_str());
+  if (auto kept = keep_content(gpu, x); !kept) return failed(kept.error().to_string().c_str());
   if (auto sent = sync_wait(send_all(gpu, x, 5000)); !sent) return failed("the requests were not sent");
   const auto same = gpu.download(x).get();
   if (!same || *same != *doubled) return failed("x has changed");

@@ -4,6 +4,7 @@
 // docs/gpu.md and docs/gpu-faults.md.
 #include <chrono>
 #include <cstdio>
+#include <troupe/device/sealing.hpp>
 #include <troupe/jit/jit.hpp>
 #include <troupe/troupe.hpp>
 
@@ -42,7 +43,7 @@ int main() {
   const jit::program program = jit::compile(gpu, {.source = kernels});
   auto weights = gpu.alloc<float>(n, {.sealable = true}), x = gpu.alloc<float>(n);
   gpu.upload(weights, std::vector<float>(n, 21.0f));
-  if (auto sealed = gpu.seal(weights).get(); !sealed) return failed("seal", sealed.error());
+  if (auto sealed = seal(gpu, weights).get(); !sealed) return failed("seal", sealed.error());
 
   auto crash = gpu.ask(jit::launch{.kernel = program.kernel("wild"), .grid = 1, .block = 1}).get();
   if (crash || crash.error().reaction() != reaction::context_lost) return std::fprintf(stderr, "gpu: no fault\n"), 1;

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <cstdio>
+#include <troupe/device/sharing.hpp>
 #include <troupe/interop/dlpack.hpp>
 #include <troupe/troupe.hpp>
 
@@ -23,12 +24,12 @@ bool double_all(const shared_memory& m) {
 result<std::vector<float>> with_others(const device& gpu) {
   auto x = gpu.alloc<float>(1000);
   gpu.fill(x, 21.0f);
-  const result<shared_memory> shared = gpu.export_memory(x);
+  const result<shared_memory> shared = export_memory(gpu, x);
   if (!shared) return shared.error();
 
-  if (auto ours = gpu.lend(x).get(); !ours) return ours.error();  // what was sent before is done
+  if (auto ours = lend(gpu, x).get(); !ours) return ours.error();  // what was sent before is done
   if (!double_all(*shared)) return error(reaction::fatal, "example", "mmap failed");
-  gpu.take_back(x);  // what they left counts as written, before what is sent from now on
+  take_back(gpu, x);  // what they left counts as written, before what is sent from now on
   return gpu.download(x).get();
 }
 

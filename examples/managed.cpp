@@ -2,18 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that moves between the host and a GPU as it is used. Say "cuda" for a GPU.
 #include <cstdio>
+#include <troupe/device/managed.hpp>
 #include <troupe/troupe.hpp>
 
 using namespace troupe;
 
 result<float> last_of(const device& gpu) {
-  auto table = gpu.alloc_managed<float>(1 << 20);
+  auto table = alloc_managed<float>(gpu, 1 << 20);
   gpu.upload(table, std::vector<float>(1 << 20, 0.25f));
-  gpu.prefetch(table, managed_place::device);  // before it is used there
+  prefetch(gpu, table, managed_place::device);  // before it is used there
 
   if (gpu.statistics().engine != "host") {  // which has one memory only
-    gpu.advise(table, managed_advice::read_mostly);
-    const result<managed_range> now = gpu.managed(table).get();
+    advise(gpu, table, managed_advice::read_mostly);
+    const result<managed_range> now = managed(gpu, table).get();
     if (!now) return now.error();
     std::printf("read mostly: %d\n", now->read_mostly);
   }

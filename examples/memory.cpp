@@ -3,6 +3,7 @@
 // Memory that both sides see, zeroed memory, a quota, a copy between matrices, and a time-out.
 #include <chrono>
 #include <cstdio>
+#include <troupe/device/matrix_copy.hpp>
 #include <troupe/troupe.hpp>
 
 using namespace troupe;
@@ -26,7 +27,7 @@ int main() {
   if (auto why = refused.cause()) std::printf("%s\n", why->to_string().c_str());
 
   // A block of 2 rows and 3 columns into the corner of a matrix whose columns are 10 elements apart.
-  gpu.copy_2d(matrix, 10, block, tight, 2, 3);
+  copy_2d(gpu, matrix_copy{.to = matrix, .to_ld = 10, .from = block, .from_ld = tight, .rows = 2, .columns = 3});
 
   float corner[2];
   if (!gpu.download(matrix.slice(0, 2), corner).get()) return failed("download");  // `corner` lives until this answer

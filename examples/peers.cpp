@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two devices: what one has made goes on to the other. Say "cuda" for two GPUs.
 #include <cstdio>
+#include <troupe/device/peers.hpp>
 #include <troupe/troupe.hpp>
 
 using namespace troupe;
@@ -10,13 +11,13 @@ using namespace troupe;
 pending<std::vector<float>> through_both(const device& first, const device& second) {
   auto made = first.alloc<float>(1000), taken = second.alloc<float>(1000);
   first.fill(made, 1.5f);
-  second.copy_from(first, taken, made);  // when it is filled
-  first.fill(made, 0.0f);                // when it has been copied
+  copy_between(second, taken, first, made);  // when it is filled
+  first.fill(made, 0.0f);                    // when it has been copied
   return second.download(taken);
 }
 
 result<void> look_around(const std::vector<device>& devices) {
-  const auto seen = devices[0].peer(devices[1]);
+  const auto seen = peer(devices[0], devices[1]);
   if (!seen) return seen.error();
   std::printf("access: %s, link: %s\n", seen->access ? "yes" : "no", to_string(seen->link).data());
   const auto groups = islands(devices);

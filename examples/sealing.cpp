@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that no fault can take along: a kernel writes where it must not, its worker dies, and the next one goes on.
 #include <cstdio>
+#include <troupe/device/sealing.hpp>
 #include <troupe/jit/jit.hpp>
 #include <troupe/troupe.hpp>
 
@@ -19,7 +20,7 @@ int main() {
 
   auto weights = gpu.alloc<float>(1000, {.sealable = true});  // whole pages of its own
   gpu.upload(weights, std::vector<float>(1000, 0.5f));
-  if (auto sealed = gpu.seal(weights).get(); !sealed) return failed(sealed.error().to_string().c_str());
+  if (auto sealed = seal(gpu, weights).get(); !sealed) return failed(sealed.error().to_string().c_str());
 
   auto refused = gpu.fill(weights, 1.0f).get();
   if (refused) return failed("a sealed buffer was written");
@@ -34,7 +35,7 @@ int main() {
 
   auto values = gpu.download(weights).get();  // of the next worker
   if (!values || *values != std::vector<float>(1000, 0.5f)) return failed("the weights have changed");
-  if (!gpu.unseal(weights).get() || !gpu.fill(weights, 1.0f).get()) return failed("it cannot be written again");
+  if (!unseal(gpu, weights).get() || !gpu.fill(weights, 1.0f).get()) return failed("it cannot be written again");
   std::printf("all weights are as they were, in generation %llu\n",
               static_cast<unsigned long long>(gpu.statistics().generation));
 }

@@ -6,6 +6,8 @@
 #include <random>
 #include <troupe/base/cat.hpp>
 #include <troupe/blas/blas.hpp>
+#include <troupe/device/matrix_copy.hpp>
+#include <troupe/device/sealing.hpp>
 #include <troupe/faults/requests.hpp>
 #include <troupe/fft/fft.hpp>
 #include <troupe/jit/jit.hpp>
@@ -110,7 +112,7 @@ class client {
     const auto m = gpu_.alloc<float>(rows * columns), b = gpu_.alloc<float>(block.size());
     gpu_.fill(m, around);
     gpu_.upload(b, block);
-    gpu_.copy_2d(m, rows, b, height, height, width);
+    copy_2d(gpu_, matrix_copy{.to = m, .to_ld = rows, .from = b, .from_ld = height, .rows = height, .columns = width});
     numbers should(rows * columns, around);
     for (std::size_t c = 0; c < width; ++c)
       std::copy_n(block.begin() + static_cast<std::ptrdiff_t>(c * height), height,
@@ -157,7 +159,7 @@ class client {
     if (is_sealed_) return true;
     sealed_data_ = some(kept_size);
     gpu_.upload(sealed_, sealed_data_);
-    auto answer = answers_.watch(gpu_.seal(sealed_));
+    auto answer = answers_.watch(seal(gpu_, sealed_));
     answers_.judge(answer, [this] {
       is_sealed_ = true;
       return std::string();

@@ -3,6 +3,7 @@
 #include <apps/demo/kernels.hpp>
 #include <apps/demo/network.hpp>
 #include <troupe/blas/blas.hpp>
+#include <troupe/device/sealing.hpp>
 
 namespace demo {
 
@@ -25,7 +26,7 @@ network::network(const device& gpu, const model& m)
 
 void network::keep(const buffer<float>& where, const std::vector<float>& values) const {
   gpu_.upload(where, values);
-  gpu_.seal(where);
+  seal(gpu_, where);
 }
 
 void network::renew() {

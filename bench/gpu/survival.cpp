@@ -14,6 +14,7 @@
 #include <map>
 #include <thread>
 #include <troupe/base/cat.hpp>
+#include <troupe/device/sealing.hpp>
 #include <troupe/faults/faults.hpp>
 
 namespace troupe::bench {
@@ -75,7 +76,7 @@ figures run_sealed(const settings& s) {
   const pattern numbers(*gpu);
   const auto sealed = gpu->alloc<std::uint32_t>(words, {.sealable = true});
   numbers.write(sealed, seed);
-  gpu->seal(sealed).get().value();
+  seal(*gpu, sealed).get().value();
   figures f;
   const auto look = [&] { f.ours += static_cast<double>(count_wrong(numbers, sealed, seed)); };
   look();

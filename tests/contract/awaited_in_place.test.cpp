@@ -13,6 +13,7 @@
 #include <troupe/actor/stage.hpp>
 #include <troupe/actor/supervisor.hpp>
 #include <troupe/blas/blas.hpp>
+#include <troupe/device/sharing.hpp>
 #include <troupe/events/events.hpp>
 #include <troupe/events/requests.hpp>
 #include <troupe/faults/faults.hpp>
@@ -356,13 +357,13 @@ TEST_F(awaited_in_place, a_quota_is_counted_once) {
 
 task<result<std::vector<float>>> imported(device gpu, file_descriptor fd) {
   co_return co_await gpu.download(
-      gpu.import_memory<float>({.descriptor = std::move(fd), .bytes = 64, .allocation_bytes = 8192}));
+      import_memory<float>(gpu, {.descriptor = std::move(fd), .bytes = 64, .allocation_bytes = 8192}));
 }
 
 TEST_F(awaited_in_place, a_descriptor_is_closed_once) {
   const auto from = gpu.alloc_host<float>(16);
   const auto fill = gpu.fill(buffer<float>(from.memory()), 2.f).get();
-  auto shared = gpu.export_memory(from);
+  auto shared = export_memory(gpu, from);
   if (!shared) GTEST_FAIL() << shared.error().to_string();
   const int number = shared->descriptor.get();
   const auto values = sync_wait(imported(gpu, std::move(shared->descriptor).take()));

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Memory that is shared with code outside of the device: by descriptor, by address, by DLPack.
+#include <troupe/device/sealing.hpp>
+#include <troupe/device/sharing.hpp>
 #include "interop_fixture.hpp"
 
 namespace troupe::whole::interop_tests {
@@ -33,7 +35,7 @@ TEST(dlpack, a_buffer_of_the_host_is_a_tensor_of_this_process) {
     auto* const theirs = static_cast<float*>(t.tensor.data);
     EXPECT_EQ(theirs[23], 23);
     theirs[5] = -5;
-    ASSERT_OK(gpu.take_back(x).get());
+    ASSERT_OK(take_back(gpu, x).get());
     EXPECT_EQ(gpu.download(x).get().value()[5], -5);
     t.deleter(&t);
   }
@@ -96,7 +98,7 @@ TEST(dlpack, what_is_sealed_is_lent_for_reading_only) {
   const device gpu = rt.open_device(with_test_engines());
   const auto x = gpu.alloc<float>(10, {.sealable = true});
   gpu.upload(x, counting(10));
-  ASSERT_OK(gpu.seal(x).get());
+  ASSERT_OK(seal(gpu, x).get());
   const auto lent = dlpack::to_dlpack(gpu, x).get();
   ASSERT_OK(lent);
   auto& t = look(lent->managed());
@@ -118,11 +120,11 @@ TEST(dlpack, what_a_receiver_can_write_is_not_sealed_before_it_has_let_go) {
     auto& t = look(lent->managed());
     *lent = {};
     static_cast<float*>(t.tensor.data)[9] = -9;
-    ASSERT_OK(gpu.take_back(x).get());
-    EXPECT_TRUE(is_error(error_of(gpu.seal(x)), reaction::caller_bug, {"can write", "to_dlpack", "copy"}));
+    ASSERT_OK(take_back(gpu, x).get());
+    EXPECT_TRUE(is_error(error_of(seal(gpu, x)), reaction::caller_bug, {"can write", "to_dlpack", "copy"}));
     EXPECT_FALSE(x.sealed());
     t.deleter(&t);
-    ASSERT_OK(gpu.seal(x).get());
+    ASSERT_OK(seal(gpu, x).get());
     EXPECT_EQ(gpu.download(x).get().value()[9], -9);
   }
 }
@@ -132,16 +134,16 @@ TEST(sharing, an_address_that_can_be_written_puts_off_the_seal_and_one_of_what_i
     runtime rt;
     const device gpu = rt.open_device(with_test_engines({.isolation = where}));
     const auto x = gpu.alloc<float>(10, {.zeroed = true, .sealable = true});
-    ASSERT_OK(gpu.lend(x).get());
+    ASSERT_OK(lend(gpu, x).get());
     {
-      const auto at = gpu.address(x);
+      const auto at = address(gpu, x);
       ASSERT_OK(at);
       EXPECT_FALSE(at->read_only);
       *reinterpret_cast<float*>(at->data) = 5;
-      EXPECT_TRUE(is_error(error_of(gpu.seal(x)), reaction::caller_bug, {"address()"}));
+      EXPECT_TRUE(is_error(error_of(seal(gpu, x)), reaction::caller_bug, {"address()"}));
     }
-    ASSERT_OK(gpu.seal(x).get());
-    const auto at = gpu.address(x);
+    ASSERT_OK(seal(gpu, x).get());
+    const auto at = address(gpu, x);
     ASSERT_OK(at);
     EXPECT_TRUE(at->read_only);
     EXPECT_EQ(*reinterpret_cast<const float*>(at->data), 5);

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/device/library_access.hpp>
 #include <troupe/graph/graph.hpp>
 
 #include "contract.hpp"
@@ -35,8 +36,10 @@ struct launch {
 
 struct unload {
   using request = graph::unload;
-  static request good(const device& gpu) { return {.root = out<std::byte>(gpu.alloc_sent(64))}; }
-  static request bad(const device& gpu) { return {.root = buffer<std::byte>(gpu.alloc_sent(64)).slice(0, 8)}; }
+  static request good(const device& gpu) { return {.root = out<std::byte>(library_access(gpu).alloc_sent(64))}; }
+  static request bad(const device& gpu) {
+    return {.root = buffer<std::byte>(library_access(gpu).alloc_sent(64)).slice(0, 8)};
+  }
   static constexpr const char* bad_field = "root holds 8";
   static void expect_right(const device&, const request&, const result<void>&) {}
 };

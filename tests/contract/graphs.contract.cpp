@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // What graphs promise beyond the contract. On a GPU as on the host: TROUPE_TEST_ENGINE=cuda.
+#include <troupe/device/sealing.hpp>
 #include "graph_programs.hpp"
 
 namespace troupe::whole {
@@ -334,10 +335,10 @@ TEST_F(a_graph, that_would_write_a_sealed_buffer_is_refused_with_the_node) {
   rec.fill(y, 1);
   rec.add(k_.scale(2, x), "last");
   const graph::graph g = rec.finish();
-  ASSERT_OK(gpu_.seal(x).get());
+  ASSERT_OK(seal(gpu_, x).get());
   EXPECT_TRUE(is_error(error_of(gpu_.ask(graph::launch{.graph = g})), reaction::caller_bug,
                        {"graph: what node 1 \"last\" (jit.launch) writes is sealed"}));
-  ASSERT_OK(gpu_.unseal(x).get());
+  ASSERT_OK(unseal(gpu_, x).get());
   launch(g);
   EXPECT_EQ(content(x), times(counting(64), 2));
 }

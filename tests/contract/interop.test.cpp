@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Memory that is shared with code outside of the device: by descriptor, by address, by DLPack.
+#include <troupe/device/sealing.hpp>
+#include <troupe/device/sharing.hpp>
 #include "interop_fixture.hpp"
 
 namespace troupe::whole::interop_tests {
@@ -11,11 +13,11 @@ TEST(sharing, what_is_exported_shows_the_content_and_takes_what_others_write) {
   const device gpu = rt.open_device(with_test_engines());
   const auto all = gpu.alloc<float>(1000), x = all.slice(100, 50);
   gpu.upload(all, counting(1000));
-  const auto shared = gpu.export_memory(x);
+  const auto shared = export_memory(gpu, x);
   ASSERT_OK(shared);
   EXPECT_EQ(shared->form, memory_form::file);
   EXPECT_EQ(shared->bytes, 200u);
-  ASSERT_OK(gpu.lend(x).get());
+  ASSERT_OK(lend(gpu, x).get());
   const opened theirs(*shared);
   ASSERT_TRUE(theirs);
   EXPECT_EQ(theirs.floats()[0], 100);
@@ -33,7 +35,7 @@ TEST(sharing, a_buffer_is_lent_when_what_was_sent_before_is_done_and_not_earlier
   ASSERT_TRUE(first.entered());
   const auto x = gpu.alloc<float>(10, {.zeroed = true});
   gpu.tell(increment{.x = x, .n = 10});  // behind the blockade
-  pending<void> lent = gpu.lend(x);
+  pending<void> lent = lend(gpu, x);
   EXPECT_OK(gpu.ping(1).get());
   EXPECT_FALSE(lent.ready());
   first.lift();
@@ -46,9 +48,9 @@ TEST(sharing, what_is_taken_back_is_valid_whatever_it_was) {
   const device gpu = rt.open_device(with_test_engines());
   const auto x = gpu.alloc<float>(10);
   gpu.tell(spoil{.target = x, .n = 10, .text = "oh"});
-  EXPECT_TRUE(is_error(error_of(gpu.lend(x)), reaction::unsupported, {"oh"}));
+  EXPECT_TRUE(is_error(error_of(lend(gpu, x)), reaction::unsupported, {"oh"}));
   EXPECT_FALSE(x.valid());
-  EXPECT_OK(gpu.take_back(x).get());
+  EXPECT_OK(take_back(gpu, x).get());
   EXPECT_TRUE(x.valid());
 }
 
@@ -59,7 +61,7 @@ TEST(sharing, exported_memory_stays_as_long_as_somebody_has_it) {
     const device gpu = rt.open_device(with_test_engines());
     const auto x = gpu.alloc<float>(10);
     ASSERT_OK(gpu.upload(x, counting(10)).get());
-    theirs.emplace(gpu.export_memory(x).value());
+    theirs.emplace(export_memory(gpu, x).value());
     ASSERT_OK(gpu.close().get());
   }
   EXPECT_EQ(theirs->floats()[9], 9);
@@ -69,7 +71,7 @@ TEST(sharing, host_buffers_are_exported_too) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const auto h = gpu.alloc_host<float>(10);
-  const auto shared = gpu.export_memory(h.slice(2, 8));
+  const auto shared = export_memory(gpu, h.slice(2, 8));
   ASSERT_OK(shared);
   EXPECT_EQ(shared->form, memory_form::file);
   h[2] = 7;
@@ -80,16 +82,16 @@ TEST(sharing, host_buffers_are_exported_too) {
 TEST(sharing, what_cannot_be_exported_is_refused_with_the_reason) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines()), other = rt.open_device(with_test_engines());
-  EXPECT_TRUE(is_error(error_of(gpu.export_memory(buffer<float>())), reaction::caller_bug, {"empty"}));
-  EXPECT_TRUE(is_error(error_of(gpu.export_memory(other.alloc<float>(1))), reaction::caller_bug, {"another device"}));
+  EXPECT_TRUE(is_error(error_of(export_memory(gpu, buffer<float>())), reaction::caller_bug, {"empty"}));
+  EXPECT_TRUE(is_error(error_of(export_memory(gpu, other.alloc<float>(1))), reaction::caller_bug, {"another device"}));
   const auto sealed = gpu.alloc<float>(10, {.zeroed = true, .sealable = true});
-  ASSERT_OK(gpu.seal(sealed).get());
-  EXPECT_TRUE(is_error(error_of(gpu.export_memory(sealed)), reaction::caller_bug, {"sealed", "copy it"}));
+  ASSERT_OK(seal(gpu, sealed).get());
+  EXPECT_TRUE(is_error(error_of(export_memory(gpu, sealed)), reaction::caller_bug, {"sealed", "copy it"}));
   const auto beside = gpu.alloc<float>(10, {.zeroed = true, .sealable = true});
-  EXPECT_TRUE(is_error(error_of(gpu.export_memory(beside.slice(5, 1))), reaction::caller_bug,
+  EXPECT_TRUE(is_error(error_of(export_memory(gpu, beside.slice(5, 1))), reaction::caller_bug,
                        {"others that may be sealed", "without alloc_options::sealable"}));
-  EXPECT_OK(gpu.seal(beside).get());
-  EXPECT_TRUE(is_error(error_of(gpu.export_memory(gpu.alloc<float>(-1))), reaction::caller_bug, {"alloc"}));
+  EXPECT_OK(seal(gpu, beside).get());
+  EXPECT_TRUE(is_error(error_of(export_memory(gpu, gpu.alloc<float>(-1))), reaction::caller_bug, {"alloc"}));
 }
 
 TEST(sharing, nobody_gets_a_descriptor_of_what_is_sealed_with_a_neighbour) {
@@ -97,10 +99,10 @@ TEST(sharing, nobody_gets_a_descriptor_of_what_is_sealed_with_a_neighbour) {
   const device gpu = rt.open_device(with_test_engines());
   const auto x = gpu.alloc<float>(1000, {.zeroed = true}), sealed = gpu.alloc<float>(1000, {.sealable = true});
   gpu.upload(sealed, counting(1000));
-  ASSERT_OK(gpu.seal(sealed).get());
-  const auto shared = gpu.export_memory(x);
+  ASSERT_OK(seal(gpu, sealed).get());
+  const auto shared = export_memory(gpu, x);
   ASSERT_OK(shared);
-  ASSERT_OK(gpu.lend(x).get());
+  ASSERT_OK(lend(gpu, x).get());
   void* const all =
       ::mmap(nullptr, shared->allocation_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, shared->descriptor.get(), 0);
   ASSERT_NE(all, MAP_FAILED);
@@ -115,8 +117,8 @@ TEST(sharing, a_buffer_lies_in_imported_memory_in_every_worker) {
     const device gpu = rt.open_device(with_test_engines({.isolation = where}));
     file_descriptor fd = memory_with(100, 5);
     const file_descriptor mine(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
-    const auto x = gpu.import_memory<float>(
-        {.descriptor = std::move(fd), .offset_bytes = 40, .bytes = 80, .allocation_bytes = 8192});
+    const auto x = import_memory<float>(
+        gpu, {.descriptor = std::move(fd), .offset_bytes = 40, .bytes = 80, .allocation_bytes = 8192});
     ASSERT_TRUE(x.valid()) << x.cause()->to_string();
     EXPECT_EQ(gpu.statistics().memory.imported_bytes, 80u);
     EXPECT_EQ(gpu.download(x).get().value(), counting(20, 15));
@@ -130,8 +132,8 @@ TEST(sharing, a_buffer_lies_in_imported_memory_in_every_worker) {
 TEST(sharing, imported_memory_is_there_after_a_restart) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.restarts = 2, .salvage = salvage::untouched}));
-  const auto x = gpu.import_memory<float>(
-      {.descriptor = memory_with(100, 5), .offset_bytes = 0, .bytes = 400, .allocation_bytes = 8192});
+  const auto x = import_memory<float>(
+      gpu, {.descriptor = memory_with(100, 5), .offset_bytes = 0, .bytes = 400, .allocation_bytes = 8192});
   EXPECT_EQ(gpu.download(x).get().value(), counting(100, 5));
   kill_and_wait(gpu);
   EXPECT_EQ(gpu.download(x).get().value(), counting(100, 5));
@@ -143,7 +145,7 @@ TEST(sharing, a_thread_that_made_imported_memory_cannot_close_it_to_workers_to_c
   const device gpu = rt.open_device(with_test_engines({.restarts = 2, .salvage = salvage::untouched}));
   file_descriptor fd = memory_with(100, 5);
   const file_descriptor mine(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
-  const auto x = gpu.import_memory<float>({.descriptor = std::move(fd), .bytes = 400, .allocation_bytes = 8192});
+  const auto x = import_memory<float>(gpu, {.descriptor = std::move(fd), .bytes = 400, .allocation_bytes = 8192});
   ASSERT_OK(gpu.sync().get());
   EXPECT_NE(::fcntl(mine.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE), 0);
   kill_worker(gpu);
@@ -162,10 +164,10 @@ TEST(sharing, a_worker_is_told_of_as_much_memory_as_there_is) {
           with_test_engines({.isolation = how, .standbys = standbys, .restarts = 20, .salvage = salvage::untouched}));
       std::vector<buffer<float>> all;
       for (int i = 0; i < 300; ++i)
-        all.push_back(gpu.import_memory<float>({.descriptor = memory_with(10, static_cast<float>(i)),
-                                                .offset_bytes = 0,
-                                                .bytes = 40,
-                                                .allocation_bytes = 8192}));
+        all.push_back(import_memory<float>(gpu, {.descriptor = memory_with(10, static_cast<float>(i)),
+                                                 .offset_bytes = 0,
+                                                 .bytes = 40,
+                                                 .allocation_bytes = 8192}));
       EXPECT_EQ(gpu.download(all.back()).get().value(), counting(10, 299));
       for (int times = 0; how == isolation::process && times < 3; ++times) {
         kill_and_wait(gpu);
@@ -198,8 +200,8 @@ TEST(sharing, a_worker_that_is_behind_is_told_of_all_memory_that_comes_and_goes)
   std::vector<buffer<float>> all;
   while_it_stands_still([&] {
     for (int i = 0; i < 400; ++i)
-      all.push_back(gpu.import_memory<float>(
-          {.descriptor = memory_with(10, static_cast<float>(i)), .bytes = 40, .allocation_bytes = 8192}));
+      all.push_back(import_memory<float>(
+          gpu, {.descriptor = memory_with(10, static_cast<float>(i)), .bytes = 40, .allocation_bytes = 8192}));
   });
   for (std::size_t i = 0; i < all.size(); ++i)
     ASSERT_EQ(gpu.download(all[i]).get().value(), counting(10, static_cast<float>(i)));
@@ -214,7 +216,7 @@ TEST(sharing, what_stands_by_runs_nothing_when_the_device_closes) {
   const file_descriptor mine(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.standbys = 2, .restarts = 2}));
-  const auto x = gpu.import_memory<float>({.descriptor = std::move(fd), .bytes = 400, .allocation_bytes = 8192});
+  const auto x = import_memory<float>(gpu, {.descriptor = std::move(fd), .bytes = 400, .allocation_bytes = 8192});
   ASSERT_OK(gpu.fill(x, 7.f).get());
   while (gpu.statistics().standby_pids.size() != 2) std::this_thread::yield();
   float now = 9;
@@ -229,7 +231,8 @@ TEST(sharing, imported_memory_may_be_larger_than_the_devices_own) {
   for (const auto where : {isolation::process, isolation::thread}) {
     runtime rt;
     const device gpu = rt.open_device(with_test_engines({.isolation = where, .memory_limit = 64 << 20}));
-    const auto x = gpu.import_memory<float>(
+    const auto x = import_memory<float>(
+        gpu,
         {.descriptor = memory_of_others(bytes), .offset_bytes = bytes - 400, .bytes = 400, .allocation_bytes = bytes});
     ASSERT_TRUE(x.valid()) << x.cause()->to_string();
     ASSERT_OK(gpu.fill(x, 7.f).get());
@@ -241,8 +244,8 @@ TEST(sharing, imported_memory_is_let_go_with_the_last_handle) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   for (int i = 0; i < 200; ++i) {
-    const auto x = gpu.import_memory<float>(
-        {.descriptor = memory_with(10, static_cast<float>(i)), .bytes = 40, .allocation_bytes = 8192});
+    const auto x = import_memory<float>(
+        gpu, {.descriptor = memory_with(10, static_cast<float>(i)), .bytes = 40, .allocation_bytes = 8192});
     EXPECT_EQ(gpu.download(x).get().value(), counting(10, static_cast<float>(i)));
   }
   EXPECT_EQ(gpu.statistics().memory.imported_bytes, 0u);
@@ -254,10 +257,10 @@ TEST(sharing, what_one_device_exports_another_imports) {
   const device one = rt.open_device(with_test_engines()), two = rt.open_device(with_test_engines());
   const auto x = one.alloc<float>(10);
   one.upload(x, counting(10));
-  ASSERT_OK(one.lend(x).get());
-  const auto y = two.import_memory<float>(one.export_memory(x).value());
+  ASSERT_OK(lend(one, x).get());
+  const auto y = import_memory<float>(two, export_memory(one, x).value());
   ASSERT_OK(two.ask(increment{.x = y, .n = 10}).get());
-  ASSERT_OK(one.take_back(x).get());
+  ASSERT_OK(take_back(one, x).get());
   EXPECT_EQ(one.download(x).get().value(), counting(10, 1));
 }
 
@@ -266,7 +269,7 @@ TEST(sharing, what_cannot_be_imported_is_refused_with_the_reason_and_harms_nobod
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const auto why = [&](shared_memory m) {
-    const auto cause = gpu.import_memory<float>(std::move(m)).cause();
+    const auto cause = import_memory<float>(gpu, std::move(m)).cause();
     return cause ? *cause : error(reaction::fatal, "test", "it was taken");
   };
   EXPECT_TRUE(is_error(why({.bytes = 4, .allocation_bytes = 8192}), reaction::caller_bug,
@@ -301,11 +304,11 @@ TEST(sharing, a_worker_that_is_a_thread_works_in_the_programs_own_memory) {
   std::vector<float> mine = counting(10);
   auto share = std::make_shared<int>(0);
   {
-    const auto x = gpu.adopt_memory(mine.data() + 2, 5, share);
+    const auto x = adopt_memory(gpu, mine.data() + 2, 5, share);
     ASSERT_TRUE(x.valid());
     EXPECT_EQ(share.use_count(), 2);
     EXPECT_OK(gpu.ask(increment{.x = x.slice(1, 4), .n = 4}).get());
-    EXPECT_TRUE(is_error(error_of(gpu.export_memory(x)), reaction::unsupported, {"has no descriptor"}));
+    EXPECT_TRUE(is_error(error_of(export_memory(gpu, x)), reaction::unsupported, {"has no descriptor"}));
   }
   EXPECT_OK(gpu.sync().get());
   EXPECT_TRUE(soon([&] { return share.use_count() == 1; }));
@@ -318,7 +321,7 @@ TEST(sharing, memory_that_was_adopted_is_not_let_go_while_a_thread_may_still_wri
   std::array<std::atomic<std::uint32_t>, 2> gate{};
   auto share = std::make_shared<int>(0);
   {
-    const auto x = gpu.adopt_memory(reinterpret_cast<std::uint32_t*>(gate.data()), 2, share);
+    const auto x = adopt_memory(gpu, reinterpret_cast<std::uint32_t*>(gate.data()), 2, share);
     EXPECT_TRUE(is_error(error_of(gpu.ask(hold{.gate = x}, {.run_timeout = 50ms})), reaction::context_lost, {}));
     EXPECT_EQ(gate[entered], 1u);
   }
@@ -339,7 +342,7 @@ TEST(sharing, who_waits_for_an_answer_lets_go_of_nothing_that_needs_locks) {
       here += std::this_thread::get_id() == waits && waiting;
       ++gone;
     });
-    gpu.tell(increment{.x = gpu.adopt_memory(mine.data(), 10, std::move(keep)), .n = 10});
+    gpu.tell(increment{.x = adopt_memory(gpu, mine.data(), 10, std::move(keep)), .n = 10});
     waiting = true;
     EXPECT_OK(gpu.ping(1).get());
     waiting = false;
@@ -353,7 +356,7 @@ TEST(sharing, a_worker_that_is_a_process_says_what_would_work_instead) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   std::vector<float> mine(10);
-  EXPECT_TRUE(is_error(*gpu.adopt_memory(mine.data(), 10, nullptr).cause(), reaction::unsupported,
+  EXPECT_TRUE(is_error(*adopt_memory(gpu, mine.data(), 10, nullptr).cause(), reaction::unsupported,
                        {"another process", "isolation::thread", "upload", "import_memory"}));
 }
 

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Managed memory, on whichever engine is under test.
 #include <fstream>
+#include <troupe/device/managed.hpp>
+#include <troupe/device/peers.hpp>
+#include <troupe/device/sealing.hpp>
+#include <troupe/device/sharing.hpp>
 
 #include "contract.hpp"
 
@@ -17,7 +21,7 @@ TEST(managed_memory, holds_what_requests_write_to_it) {
     SCOPED_TRACE(describe(o));
     runtime rt;
     const device gpu = rt.open_device(o);
-    const auto x = gpu.alloc_managed<float>(100000, {.zeroed = true}), y = gpu.alloc_managed<float>(100000);
+    const auto x = alloc_managed<float>(gpu, 100000, {.zeroed = true}), y = alloc_managed<float>(gpu, 100000);
     ASSERT_TRUE(x.valid()) << x.cause()->to_string();
     const auto ordinary = gpu.alloc<float>(100000);
     EXPECT_EQ(gpu.download(x).get().value(), std::vector<float>(100000, 0.f));
@@ -37,11 +41,11 @@ TEST(managed_memory, holds_what_requests_write_to_it) {
 TEST(managed_memory, is_moved_to_either_place_and_stays_the_same) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
-  const auto x = gpu.alloc_managed<float>(3000000);
+  const auto x = alloc_managed<float>(gpu, 3000000);
   gpu.upload(x, counting(3000000));
   for (const managed_place to : {managed_place::device, managed_place::host, managed_place::device}) {
-    ASSERT_OK(gpu.prefetch(x, to).get());
-    ASSERT_OK(gpu.prefetch(x.slice(7, 1000), to).get());
+    ASSERT_OK(prefetch(gpu, x, to).get());
+    ASSERT_OK(prefetch(gpu, x.slice(7, 1000), to).get());
     EXPECT_EQ(gpu.download(x).get().value(), counting(3000000));
   }
 }
@@ -49,38 +53,38 @@ TEST(managed_memory, is_moved_to_either_place_and_stays_the_same) {
 TEST(managed_memory, takes_every_advice_and_says_what_holds) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
-  const auto x = gpu.alloc_managed<float>(3000000, {.zeroed = true});
+  const auto x = alloc_managed<float>(gpu, 3000000, {.zeroed = true});
   using enum managed_advice;
   if (!on_gpu()) {
     for (const managed_advice a :
          {read_mostly, no_read_mostly, preferred_location, no_preferred_location, accessed_by, no_accessed_by})
-      EXPECT_TRUE(is_error(error_of(gpu.advise(x, a)), reaction::unsupported, {"host engine", "leave it out"}));
-    EXPECT_TRUE(is_error(error_of(gpu.managed(x)), reaction::unsupported, {"host engine"}));
+      EXPECT_TRUE(is_error(error_of(advise(gpu, x, a)), reaction::unsupported, {"host engine", "leave it out"}));
+    EXPECT_TRUE(is_error(error_of(managed(gpu, x)), reaction::unsupported, {"host engine"}));
     EXPECT_TRUE(x.valid());
     return;
   }
-  const auto now = [&] { return gpu.managed(x).get().value(); };
-  ASSERT_OK(gpu.advise(x, read_mostly).get());
+  const auto now = [&] { return managed(gpu, x).get().value(); };
+  ASSERT_OK(advise(gpu, x, read_mostly).get());
   EXPECT_TRUE(now().read_mostly);
-  ASSERT_OK(gpu.advise(x, no_read_mostly).get());
+  ASSERT_OK(advise(gpu, x, no_read_mostly).get());
   EXPECT_FALSE(now().read_mostly);
   EXPECT_EQ(now().preferred, place::none);
-  ASSERT_OK(gpu.advise(x, preferred_location).get());
+  ASSERT_OK(advise(gpu, x, preferred_location).get());
   EXPECT_EQ(now().preferred, place::device);
-  ASSERT_OK(gpu.advise(x, preferred_location, managed_place::host).get());
+  ASSERT_OK(advise(gpu, x, preferred_location, managed_place::host).get());
   EXPECT_EQ(now().preferred, place::host);
-  ASSERT_OK(gpu.advise(x, no_preferred_location).get());
+  ASSERT_OK(advise(gpu, x, no_preferred_location).get());
   EXPECT_EQ(now().preferred, place::none);
-  ASSERT_OK(gpu.advise(x, accessed_by).get());
+  ASSERT_OK(advise(gpu, x, accessed_by).get());
   EXPECT_TRUE(now().accessed_by_device);
   EXPECT_FALSE(now().accessed_by_host);
-  ASSERT_OK(gpu.advise(x, accessed_by, managed_place::host).get());
+  ASSERT_OK(advise(gpu, x, accessed_by, managed_place::host).get());
   EXPECT_TRUE(now().accessed_by_host);
-  ASSERT_OK(gpu.advise(x, no_accessed_by).get());
+  ASSERT_OK(advise(gpu, x, no_accessed_by).get());
   EXPECT_FALSE(now().accessed_by_device);
-  ASSERT_OK(gpu.prefetch(x, managed_place::device).get());
+  ASSERT_OK(prefetch(gpu, x, managed_place::device).get());
   EXPECT_EQ(now().prefetched, place::device);
-  ASSERT_OK(gpu.prefetch(x, managed_place::host).get());
+  ASSERT_OK(prefetch(gpu, x, managed_place::host).get());
   EXPECT_EQ(now().prefetched, place::host);
 }
 
@@ -88,29 +92,29 @@ TEST(managed_memory, alone_is_moved_and_advised_about) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
   const auto x = gpu.alloc<float>(10, {.zeroed = true});
-  EXPECT_TRUE(is_error(error_of(gpu.prefetch(x, managed_place::host)), reaction::caller_bug,
+  EXPECT_TRUE(is_error(error_of(prefetch(gpu, x, managed_place::host)), reaction::caller_bug,
                        {"range", "not managed memory", "alloc_managed"}));
-  EXPECT_TRUE(is_error(error_of(gpu.advise(x, managed_advice::read_mostly)), reaction::caller_bug, {"alloc_managed"}));
-  EXPECT_TRUE(is_error(error_of(gpu.managed(x)), reaction::caller_bug, {"alloc_managed"}));
-  const auto y = gpu.alloc_managed<float>(10, {.zeroed = true});
+  EXPECT_TRUE(is_error(error_of(advise(gpu, x, managed_advice::read_mostly)), reaction::caller_bug, {"alloc_managed"}));
+  EXPECT_TRUE(is_error(error_of(managed(gpu, x)), reaction::caller_bug, {"alloc_managed"}));
+  const auto y = alloc_managed<float>(gpu, 10, {.zeroed = true});
   EXPECT_TRUE(
-      is_error(error_of(gpu.prefetch(y, static_cast<managed_place>(7))), reaction::caller_bug, {"to", "place"}));
-  EXPECT_TRUE(is_error(error_of(gpu.advise(y, static_cast<managed_advice>(7))), reaction::caller_bug, {"what"}));
-  EXPECT_TRUE(is_error(error_of(gpu.prefetch(buffer<float>(), managed_place::host)), reaction::caller_bug, {"empty"}));
+      is_error(error_of(prefetch(gpu, y, static_cast<managed_place>(7))), reaction::caller_bug, {"to", "place"}));
+  EXPECT_TRUE(is_error(error_of(advise(gpu, y, static_cast<managed_advice>(7))), reaction::caller_bug, {"what"}));
+  EXPECT_TRUE(is_error(error_of(prefetch(gpu, buffer<float>(), managed_place::host)), reaction::caller_bug, {"empty"}));
   EXPECT_TRUE(y.valid());
 }
 
 TEST(managed_memory, that_cannot_be_had_is_refused_with_the_reason) {
   runtime rt;
   const device gpu = rt.open_device(with_test_engines());
-  const auto why = [&](extent n, const alloc_options& o) { return *gpu.alloc_managed<float>(n, o).cause(); };
+  const auto why = [&](extent n, const alloc_options& o) { return *alloc_managed<float>(gpu, n, o).cause(); };
   EXPECT_TRUE(is_error(why(0, {}), reaction::caller_bug, {"alloc_managed", "at least 1"}));
   EXPECT_TRUE(is_error(why(extent(1LL << 62) * 4, {}), reaction::caller_bug, {"64 bits"}));
   EXPECT_TRUE(is_error(why(1, {.alignment = 8192}), reaction::caller_bug, {"alignment", "4096"}));
   EXPECT_TRUE(is_error(why(1, {.sealable = true}), reaction::caller_bug, {"sealable"}));
-  const auto x = gpu.alloc_managed<float>(10, {.zeroed = true});
-  EXPECT_TRUE(is_error(error_of(gpu.export_memory(x)), reaction::unsupported, {"managed", "no descriptor"}));
-  EXPECT_TRUE(is_error(error_of(gpu.seal(x)), reaction::caller_bug, {"seal"}));
+  const auto x = alloc_managed<float>(gpu, 10, {.zeroed = true});
+  EXPECT_TRUE(is_error(error_of(export_memory(gpu, x)), reaction::unsupported, {"managed", "no descriptor"}));
+  EXPECT_TRUE(is_error(error_of(seal(gpu, x)), reaction::caller_bug, {"seal"}));
   EXPECT_OK(gpu.download(x).get());
   ASSERT_OK(gpu.close().get());
   EXPECT_TRUE(is_error(why(1, {}), reaction::stopped, {"closed"}));
@@ -121,10 +125,11 @@ TEST(managed_memory, counts_against_a_quota_while_somebody_has_it) {
   const device gpu = rt.open_device(with_test_engines());
   const memory_quota quota(1 << 20);
   {
-    const auto x = gpu.alloc_managed<std::byte>(1 << 20, {.quota = quota});
+    const auto x = alloc_managed<std::byte>(gpu, 1 << 20, {.quota = quota});
     EXPECT_TRUE(x.valid());
     EXPECT_EQ(quota.used(), 1u << 20);
-    EXPECT_TRUE(is_error(*gpu.alloc_managed<std::byte>(1, {.quota = quota}).cause(), reaction::retry_later, {"quota"}));
+    EXPECT_TRUE(
+        is_error(*alloc_managed<std::byte>(gpu, 1, {.quota = quota}).cause(), reaction::retry_later, {"quota"}));
     EXPECT_EQ(gpu.statistics().memory.managed_bytes, 1u << 20);
   }
   EXPECT_EQ(quota.used(), 0u);
@@ -137,15 +142,15 @@ TEST(managed_memory, goes_with_its_worker_and_says_so) {
     auto o = with_test_engines({.salvage = how});
     o.restarts = 3;
     const device gpu = rt.open_device(o);
-    const auto x = gpu.alloc_managed<float>(10, {.zeroed = true});
+    const auto x = alloc_managed<float>(gpu, 10, {.zeroed = true});
     ASSERT_OK(gpu.sync().get());
     kill_and_wait(gpu);
     EXPECT_TRUE(is_error(error_of(gpu.download(x)), reaction::context_lost, {"SIGKILL", "allocate it again"}));
     for (int i = 0; i < 3; ++i)
       EXPECT_TRUE(is_error(error_of(gpu.fill(x, 1.f)), reaction::context_lost, {"SIGKILL", "allocate it again"}));
     EXPECT_FALSE(x.valid());
-    EXPECT_TRUE(is_error(error_of(gpu.prefetch(x, managed_place::host)), reaction::context_lost, {"allocate"}));
-    const auto again = gpu.alloc_managed<float>(10);
+    EXPECT_TRUE(is_error(error_of(prefetch(gpu, x, managed_place::host)), reaction::context_lost, {"allocate"}));
+    const auto again = alloc_managed<float>(gpu, 10);
     gpu.upload(again, counting(10));
     EXPECT_EQ(gpu.download(again).get().value(), counting(10));
     EXPECT_EQ(gpu.statistics().faults, 1u);
@@ -155,9 +160,9 @@ TEST(managed_memory, goes_with_its_worker_and_says_so) {
 TEST(managed_memory, goes_on_to_another_device_like_any_other) {
   runtime rt;
   const device here = rt.open_device(with_test_engines()), there = rt.open_device(with_test_engines());
-  const auto from = there.alloc_managed<float>(100000), to = here.alloc_managed<float>(100000);
+  const auto from = alloc_managed<float>(there, 100000), to = alloc_managed<float>(here, 100000);
   there.upload(from, counting(100000));
-  ASSERT_OK(here.copy_from(there, to, from).get());
+  ASSERT_OK(copy_between(here, to, there, from).get());
   EXPECT_EQ(here.download(to).get().value(), counting(100000));
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of managed memory, and of requests that use it, when workers come and go.
 #include <fstream>
+#include <troupe/device/managed.hpp>
 
 #include "with_standbys.hpp"
 
@@ -15,7 +16,7 @@ TROUPE_WITH_STANDBYS(managed_by);
 
 TEST_P(managed_by, a_worker_that_dies_no_request_for_it_runs_in_the_next_one_not_even_if_it_only_writes) {
   const device gpu = open({.inline_bytes = 0, .salvage = salvage::untouched});
-  const auto x = gpu.alloc_managed<float>(100), y = gpu.alloc<float>(100), z = gpu.alloc<float>(100);
+  const auto x = alloc_managed<float>(gpu, 100), y = gpu.alloc<float>(100), z = gpu.alloc<float>(100);
   gpu.fill(y, 1.f);
   ASSERT_OK(gpu.sync().get());
   blockade b(gpu);
@@ -48,7 +49,7 @@ TEST(managed_memory_of_a_worker, goes_back_to_the_system_with_the_last_handle) {
   const int pid = gpu.statistics().worker_pid;
   const std::uint64_t before = pages_of(pid), gib = (1 << 30) / 4096;
   {
-    const auto x = gpu.alloc_managed<std::byte>(1 << 30);
+    const auto x = alloc_managed<std::byte>(gpu, 1 << 30);
     EXPECT_GE(pages_of(pid), before + gib);
   }
   while (pages_of(pid) >= before + gib) std::this_thread::yield();
@@ -61,7 +62,7 @@ TEST(managed_memory_of_a_worker, outlives_the_handle_while_requests_use_it) {
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
   {
-    const auto x = gpu.alloc_managed<float>(100, {.zeroed = true});
+    const auto x = alloc_managed<float>(gpu, 100, {.zeroed = true});
     gpu.tell(increment{.x = x, .n = 100});
     gpu.copy(y, x);
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <troupe/device/managed.hpp>
 #include <troupe/memory/requests.hpp>
 
 #include "harness.hpp"
@@ -153,7 +154,7 @@ TEST(opening, a_worker_that_gives_away_memory_of_others_as_its_own_is_ended) {
   runtime rt;
   const device gpu = rt.open_device({.standbys = 0, .restarts = 0, .runtime_folder = folder.folder()});
   ASSERT_OK(gpu.started().get());
-  const auto x = gpu.alloc_managed<float>(1000);
+  const auto x = alloc_managed<float>(gpu, 1000);
   ASSERT_FALSE(x.valid());
   EXPECT_TRUE(is_error(*x.cause(), reaction::context_lost, {"alloc_managed", "no memory where it says"}));
   EXPECT_TRUE(is_error(error_of(gpu.stopped()), reaction::context_lost, {"the address of managed memory"}));

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Copies from one device to another: read by the target's worker, or through memory of the host.
+#include <troupe/device/peers.hpp>
+#include <troupe/device/sealing.hpp>
 #include "peers_fixture.hpp"
 
 namespace troupe::whole::peers_tests {
@@ -15,7 +17,7 @@ TEST_P(copies_between_devices, bring_every_byte_whatever_the_size) {
   for (const std::size_t n : {1, 1000, 16 << 10, (64 << 10) + 3, 5 << 20}) {
     const auto from = there.alloc<float>(n), to = here.alloc<float>(n);
     there.upload(from, counting(n));
-    ASSERT_OK(here.copy_from(there, to, from).get());
+    ASSERT_OK(copy_between(here, to, there, from).get());
     EXPECT_EQ(here.download(to).get().value(), counting(n)) << n;
     bytes += n * sizeof(float);
     ++copies;
@@ -33,7 +35,7 @@ TEST_P(copies_between_devices, take_and_fill_parts_of_buffers) {
   const device here = open(), there = open();
   const auto from = there.alloc<float>(100), to = here.alloc<float>(50, {.zeroed = true});
   there.upload(from, counting(100));
-  ASSERT_OK(here.copy_from(there, to.slice(20), from.slice(40, 10)).get());
+  ASSERT_OK(copy_between(here, to.slice(20), there, from.slice(40, 10)).get());
   auto expected = std::vector<float>(50, 0.f);
   std::iota(expected.begin() + 20, expected.begin() + 30, 40.f);
   EXPECT_EQ(here.download(to).get().value(), expected);
@@ -43,7 +45,7 @@ TEST_P(copies_between_devices, work_with_workers_that_are_threads) {
   const device here = open({.isolation = isolation::thread}), there = open({.isolation = isolation::thread});
   const auto from = there.alloc<float>(300000), to = here.alloc<float>(300000);
   there.upload(from, counting(300000));
-  here.copy_from(there, to, from);
+  copy_between(here, to, there, from);
   EXPECT_EQ(here.download(to).get().value(), counting(300000));
 }
 
@@ -51,7 +53,7 @@ TEST_P(copies_between_devices, that_are_one_device_are_ordinary_copies) {
   const device gpu = open();
   const auto x = gpu.alloc<float>(10), y = gpu.alloc<float>(10);
   gpu.upload(x, counting(10));
-  ASSERT_OK(gpu.copy_from(gpu, y, x).get());
+  ASSERT_OK(copy_between(gpu, y, gpu, x).get());
   EXPECT_EQ(gpu.download(y).get().value(), counting(10));
   EXPECT_TRUE(gpu.statistics().peers.empty());
 }
@@ -62,7 +64,7 @@ TEST_P(copies_between_devices, have_their_place_in_the_order_of_the_source) {
   blockade first(there);
   begin_to_use(first);
   there.tell(increment{.x = from, .n = 10});  // behind the blockade
-  auto copied = here.copy_from(there, to, from);
+  auto copied = copy_between(here, to, there, from);
   there.fill(from, 7.f);
   auto seen = here.download(to);
   EXPECT_OK(here.ping().get());
@@ -82,7 +84,7 @@ TEST_P(copies_between_devices, have_their_place_in_the_order_of_the_target) {
   begin_to_use(first);
   here.tell(increment{.x = to, .n = 10});
   here.copy(before, to);
-  auto copied = here.copy_from(there, to, from);
+  auto copied = copy_between(here, to, there, from);
   auto overwritten = there.fill(from, 7.f);  // not before it has been copied
   here.tell(increment{.x = to, .n = 10});
   EXPECT_FALSE(copied.ready());
@@ -103,10 +105,10 @@ TEST_P(copies_between_devices, go_both_ways_at_once_from_many_threads) {
         const auto x = here.alloc<float>(n), y = there.alloc<float>(n);
         here.upload(x, counting(n));
         for (int i = 0; i < 50; ++i) {
-          there.copy_from(here, y, x);
+          copy_between(there, y, here, x);
           there.tell(increment{.x = y, .n = static_cast<std::int64_t>(n)});
           here.fill(x, -1.f);
-          here.copy_from(there, x, y);
+          copy_between(here, x, there, y);
           there.fill(y, -1.f);
         }
         const auto got = here.download(x).get();
@@ -126,7 +128,7 @@ TEST_P(copies_between_devices, wait_for_room_in_both_mailboxes_without_waiting_f
       const device &here = t % 2 == 0 ? one : two, &there = t % 2 == 0 ? two : one;
       const auto x = here.alloc<float>(100), y = there.alloc<float>(100);
       EXPECT_OK(here.upload(x, counting(100)).get());
-      for (int i = 0; i < 50; ++i) there.copy_from(here, y, x);
+      for (int i = 0; i < 50; ++i) copy_between(there, y, here, x);
       EXPECT_EQ(there.download(y).get().value(), counting(100));
     });
   for (std::thread& t : all) t.join();
@@ -138,19 +140,19 @@ TEST_P(copies_between_devices, that_find_a_mailbox_full_are_refused_and_leave_no
   blockade b(here);
   begin_to_use(b);
   auto second = here.sync();
-  EXPECT_TRUE(is_error(error_of(here.copy_from(there, to, from)), reaction::retry_later, {"mailbox", "full"}));
+  EXPECT_TRUE(is_error(error_of(copy_between(here, to, there, from)), reaction::retry_later, {"mailbox", "full"}));
   EXPECT_OK(there.fill(from, 1.f).get());  // nobody holds it
   EXPECT_TRUE(is_error(*to.cause(), reaction::retry_later, {"full"}));
   b.lift();
   EXPECT_OK(second.get());
-  EXPECT_OK(here.copy_from(there, to, from).get());
+  EXPECT_OK(copy_between(here, to, there, from).get());
 }
 
 TEST_P(copies_between_devices, fail_with_the_cause_when_the_source_is_stale) {
   const device here = open(), there = open();
   const auto from = there.alloc<float>(10), to = here.alloc<float>(10, {.zeroed = true});
   ASSERT_FALSE(there.ask(spoil{.target = from, .n = 10, .text = "oh"}).get());
-  EXPECT_TRUE(is_error(error_of(here.copy_from(there, to, from)), reaction::unsupported, {"oh", "testing.spoil"}));
+  EXPECT_TRUE(is_error(error_of(copy_between(here, to, there, from)), reaction::unsupported, {"oh", "testing.spoil"}));
   EXPECT_TRUE(is_error(*to.cause(), reaction::unsupported, {"oh"}));
   EXPECT_TRUE(is_error(error_of(here.download(to)), reaction::unsupported, {"oh"}));
 }
@@ -161,7 +163,7 @@ TEST_P(copies_between_devices, fail_with_the_cause_when_the_source_becomes_stale
   blockade b(there);
   begin_to_use(b);
   there.tell(spoil{.target = from, .n = 10, .text = "oh"});
-  auto copied = here.copy_from(there, to, from);
+  auto copied = copy_between(here, to, there, from);
   auto read = here.download(to);
   b.lift();
   EXPECT_TRUE(is_error(error_of(std::move(copied)), reaction::unsupported, {"oh", "testing.spoil"}));
@@ -177,7 +179,7 @@ TEST_P(copies_between_devices, fail_when_the_source_dies_and_the_target_goes_on)
   blockade b(there);
   begin_to_use(b);
   there.tell(increment{.x = from, .n = 10});
-  auto copied = here.copy_from(there, to, from);
+  auto copied = copy_between(here, to, there, from);
   auto read = here.download(to);
   kill_and_wait(there);
   EXPECT_TRUE(is_error(error_of(std::move(copied)), reaction::context_lost, {"SIGKILL", there.name().c_str()}));
@@ -185,7 +187,7 @@ TEST_P(copies_between_devices, fail_when_the_source_dies_and_the_target_goes_on)
   EXPECT_TRUE(is_error(*to.cause(), reaction::context_lost, {there.name().c_str()}));
   EXPECT_EQ(here.statistics().faults, 0u);
   there.upload(from, counting(10));
-  here.copy_from(there, to, from);
+  copy_between(here, to, there, from);
   EXPECT_EQ(here.download(to).get().value(), counting(10));
 }
 
@@ -196,7 +198,7 @@ TEST_P(copies_between_devices, fail_when_the_source_dies_while_the_target_is_bus
   blockade b(here);
   begin_to_use(b);
   here.tell(increment{.x = to, .n = 10});
-  auto copied = here.copy_from(there, to, from);
+  auto copied = copy_between(here, to, there, from);
   EXPECT_OK(there.ping().get());
   kill_and_wait(there);
   there.fill(from, 9.f);  // by the next worker, while the copy is yet to begin
@@ -223,7 +225,7 @@ TEST_P(copies_between_devices, fail_when_the_target_dies_and_the_source_goes_on)
     blockade b(there);
     begin_to_use(b);
     there.tell(increment{.x = from, .n = 10});
-    auto copied = here.copy_from(there, to, from);
+    auto copied = copy_between(here, to, there, from);
     EXPECT_OK(here.ping().get());
     kill_and_wait(here);
     auto after = there.fill(from, 3.f);
@@ -240,7 +242,7 @@ TEST_P(copies_between_devices, fail_when_the_target_dies_and_the_source_goes_on)
   }
   EXPECT_TRUE(lost);
   EXPECT_EQ(there.statistics().faults, 0u);
-  here.copy_from(there, to, from);
+  copy_between(here, to, there, from);
   EXPECT_EQ(here.download(to).get().value(), std::vector<float>(10, 3.f));
 }
 
@@ -252,7 +254,7 @@ TEST_P(copies_between_devices, that_have_not_begun_at_a_target_that_dies_are_kep
   blockade b(here);
   begin_to_use(b);
   const buffer<float> gate(buffer<std::uint32_t>(b.gate().memory()).as<float>());
-  auto copied = here.copy_from(there, gate, from.slice(0, 2));  // over what the blockade has
+  auto copied = copy_between(here, gate, there, from.slice(0, 2));  // over what the blockade has
   auto after = there.fill(from, 3.f);
   kill_worker(here);
   EXPECT_OK(copied.get());
@@ -264,11 +266,11 @@ TEST_P(copies_between_devices, of_what_is_sealed_are_kept_when_the_source_dies) 
   const device here = open({.inline_bytes = 0}), there = open({.inline_bytes = 0});
   const auto from = there.alloc<float>(10, {.sealable = true}), to = here.alloc<float>(10, {.zeroed = true});
   there.upload(from, counting(10));
-  ASSERT_OK(there.seal(from).get());
-  ASSERT_OK(here.copy_from(there, to, from).get());
+  ASSERT_OK(seal(there, from).get());
+  ASSERT_OK(copy_between(here, to, there, from).get());
   here.fill(to, 0.f);
   kill_and_wait(there);
-  ASSERT_OK(here.copy_from(there, to, from).get());
+  ASSERT_OK(copy_between(here, to, there, from).get());
   EXPECT_EQ(here.download(to).get().value(), counting(10));
 }
 

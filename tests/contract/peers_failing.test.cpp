@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Copies from one device to another: read by the target's worker, or through memory of the host.
+#include <troupe/device/peers.hpp>
+#include <troupe/device/sealing.hpp>
+#include <troupe/device/sharing.hpp>
 #include "peers_fixture.hpp"
 
 namespace troupe::whole::peers_tests {
@@ -11,7 +14,7 @@ TEST_P(copies_between_devices, go_on_after_a_restart_of_either) {
   const auto from = there.alloc<float>(100000), to = here.alloc<float>(100000);
   for (int i = 0; i < 3; ++i) {
     there.upload(from, counting(100000, static_cast<float>(i)));
-    ASSERT_OK(here.copy_from(there, to, from).get());
+    ASSERT_OK(copy_between(here, to, there, from).get());
     EXPECT_EQ(here.download(to).get().value(), counting(100000, static_cast<float>(i)));
     kill_and_wait(i == 0 ? here : there);
   }
@@ -24,16 +27,16 @@ TEST_P(copies_between_devices, are_answered_once_each_when_workers_die_among_the
   for (int round = 0; round < 4; ++round) {
     for (int i = 0; i < 20; ++i) {
       one.fill(x, 1.f);
-      answers.watch(two.copy_from(one, y, x));
+      answers.watch(copy_between(two, y, one, x));
       two.fill(y, 2.f);
-      answers.watch(one.copy_from(two, x, y));
+      answers.watch(copy_between(one, x, two, y));
     }
     kill_and_wait(round % 2 == 0 ? one : two);
   }
   answers.await_all();
   EXPECT_EQ(answers.answered(), 160);
   one.fill(x, 5.f);
-  two.copy_from(one, y, x);
+  copy_between(two, y, one, x);
   EXPECT_EQ(two.download(y).get().value(), std::vector<float>(200000, 5.f));
 }
 
@@ -43,7 +46,7 @@ TEST_P(copies_between_devices, that_are_cancelled_hold_up_neither_device) {
   blockade b(there);
   begin_to_use(b);
   there.tell(increment{.x = from, .n = 10});
-  auto copied = here.copy_from(there, to, from);
+  auto copied = copy_between(here, to, there, from);
   copied.cancel();
   EXPECT_TRUE(is_error(error_of(std::move(copied)), reaction::retry_later, {"cancelled"}));
   EXPECT_FALSE(to.valid());
@@ -59,7 +62,7 @@ TEST_P(copies_between_devices, that_cannot_start_in_time_are_answered_so) {
   begin_to_use(b);
   there.tell(increment{.x = from, .n = 10});
   EXPECT_TRUE(
-      is_error(error_of(here.copy_from(there, to, from, {.timeout = 20ms})), reaction::retry_later, {"time-out"}));
+      is_error(error_of(copy_between(here, to, there, from, {.timeout = 20ms})), reaction::retry_later, {"time-out"}));
   EXPECT_OK(here.fill(to, 1.f).get());
   b.lift();
 }
@@ -72,7 +75,7 @@ TEST_P(copies_between_devices, do_not_count_as_running_while_they_wait_for_the_o
     blockade b(busy);
     begin_to_use(b);
     busy.tell(increment{.x = limited_is_target ? from : to, .n = 10});
-    auto copied = here.copy_from(there, to, from);
+    auto copied = copy_between(here, to, there, from);
     std::this_thread::sleep_for(400ms);
     b.lift();
     EXPECT_OK(copied.get());
@@ -89,20 +92,20 @@ TEST_P(copies_between_devices, end_when_either_device_closes) {
     blockade b(there);
     begin_to_use(b);
     there.tell(increment{.x = from, .n = 10});
-    auto copied = here.copy_from(there, to, from);
+    auto copied = copy_between(here, to, there, from);
     auto closed = (source_closes ? there : here).close_now();
     if (source_closes) {
       EXPECT_TRUE(is_error(error_of(std::move(copied)), reaction::stopped, {"closed"}));
       b.lift();
       EXPECT_OK(closed.get());
       EXPECT_OK(here.fill(to, 1.f).get());
-      EXPECT_TRUE(is_error(error_of(here.copy_from(there, to, from)), reaction::stopped, {"closed"}));
+      EXPECT_TRUE(is_error(error_of(copy_between(here, to, there, from)), reaction::stopped, {"closed"}));
     } else {
       b.lift();
       (void)copied.get();
       EXPECT_OK(there.fill(from, 1.f).get());
       EXPECT_OK(closed.get());
-      EXPECT_FALSE(here.copy_from(there, to, from).get());
+      EXPECT_FALSE(copy_between(here, to, there, from).get());
       EXPECT_OK(there.fill(from, 1.f).get());
     }
   }
@@ -111,23 +114,24 @@ TEST_P(copies_between_devices, end_when_either_device_closes) {
 TEST_P(copies_between_devices, are_refused_with_the_reason_and_leave_the_target_stale_with_it) {
   const device here = open(), there = open();
   const auto from = there.alloc<float>(10, {.zeroed = true}), to = here.alloc<float>(10, {.zeroed = true});
-  EXPECT_TRUE(is_error(error_of(here.copy_from(there, to, from, {.retries = 1})), reaction::unsupported,
+  EXPECT_TRUE(is_error(error_of(copy_between(here, to, there, from, {.retries = 1})), reaction::unsupported,
                        {"retries", "copy again"}));
   EXPECT_FALSE(to.valid());
-  EXPECT_TRUE(is_error(error_of(here.copy_from(there, to.slice(0, 9), from)), reaction::caller_bug,
+  EXPECT_TRUE(is_error(error_of(copy_between(here, to.slice(0, 9), there, from)), reaction::caller_bug,
                        {"target", "holds 36 bytes", "at least 40"}));
   const auto theirs = there.alloc<float>(10);
   EXPECT_TRUE(
-      is_error(error_of(here.copy_from(there, theirs, from)), reaction::caller_bug, {"target", "another device"}));
-  EXPECT_TRUE(is_error(error_of(here.copy_from(there, to, to)), reaction::caller_bug, {"another device"}));
+      is_error(error_of(copy_between(here, theirs, there, from)), reaction::caller_bug, {"target", "another device"}));
+  EXPECT_TRUE(is_error(error_of(copy_between(here, to, there, to)), reaction::caller_bug, {"another device"}));
   EXPECT_TRUE(
-      is_error(error_of(here.copy_from(there, to, buffer<float>())), reaction::caller_bug, {"source", "empty"}));
-  EXPECT_TRUE(is_error(error_of(here.copy_from(there, to, there.alloc<float>(-1))), reaction::caller_bug, {"alloc"}));
+      is_error(error_of(copy_between(here, to, there, buffer<float>())), reaction::caller_bug, {"source", "empty"}));
+  EXPECT_TRUE(
+      is_error(error_of(copy_between(here, to, there, there.alloc<float>(-1))), reaction::caller_bug, {"alloc"}));
   const auto sealed = here.alloc<float>(10, {.zeroed = true, .sealable = true});
-  ASSERT_OK(here.seal(sealed).get());
-  EXPECT_TRUE(is_error(error_of(here.copy_from(there, sealed, from)), reaction::caller_bug, {"sealed"}));
+  ASSERT_OK(seal(here, sealed).get());
+  EXPECT_TRUE(is_error(error_of(copy_between(here, sealed, there, from)), reaction::caller_bug, {"sealed"}));
   EXPECT_TRUE(sealed.valid());
-  EXPECT_OK(here.copy_from(there, to, from).get());
+  EXPECT_OK(copy_between(here, to, there, from).get());
   EXPECT_OK(there.fill(from, 1.f).get());
 }
 
@@ -136,18 +140,18 @@ TEST_P(copies_between_devices, need_no_addresses_for_all_of_the_sources_memory) 
   constexpr std::uint64_t bytes = std::uint64_t{100} << 30;
   const device here = open({.isolation = isolation::thread, .memory_limit = 64 << 20}),
                there = open({.memory_limit = bytes});
-  const auto from = there.import_memory<float>({.descriptor = memory_of_others(bytes),
-                                                .offset_bytes = bytes - 4000,
-                                                .bytes = 4000,
-                                                .allocation_bytes = bytes}),
+  const auto from = import_memory<float>(there, {.descriptor = memory_of_others(bytes),
+                                                 .offset_bytes = bytes - 4000,
+                                                 .bytes = 4000,
+                                                 .allocation_bytes = bytes}),
              near = there.alloc<float>(1000), to = here.alloc<float>(1000);
   ASSERT_TRUE(from.valid()) << from.cause()->to_string();
   there.upload(from, counting(1000));
-  ASSERT_OK(here.copy_from(there, to, from).get());
+  ASSERT_OK(copy_between(here, to, there, from).get());
   EXPECT_EQ(here.download(to).get().value(), counting(1000));
   EXPECT_EQ(seen(here, there).seen_bytes, 0u);
   there.upload(near, counting(1000, 5));
-  ASSERT_OK(here.copy_from(there, to, near).get());
+  ASSERT_OK(copy_between(here, to, there, near).get());
   EXPECT_EQ(here.download(to).get().value(), counting(1000, 5));
   EXPECT_EQ(seen(here, there).direct, GetParam() == path::direct) << "what there are addresses for is read as ever";
 }
@@ -156,7 +160,7 @@ TEST_P(copies_between_devices, let_the_source_give_its_memory_back) {
   const device here = open(), there = open();
   auto from = there.alloc<float>(10, {.zeroed = true});
   const auto to = here.alloc<float>(10);
-  ASSERT_OK(here.copy_from(there, to, from).get());
+  ASSERT_OK(copy_between(here, to, there, from).get());
   from = {};
   ASSERT_OK(there.sync().get());
   const std::uint64_t shared = seen(here, there).shared_bytes;
@@ -167,7 +171,7 @@ TEST_P(copies_between_devices, let_the_source_give_its_memory_back) {
   EXPECT_EQ(seen(here, there).shared_bytes, 0u);
   from = there.alloc<float>(10);
   there.upload(from, counting(10));
-  ASSERT_OK(here.copy_from(there, to, from).get());
+  ASSERT_OK(copy_between(here, to, there, from).get());
   EXPECT_EQ(here.download(to).get().value(), counting(10));
 }
 
@@ -177,7 +181,7 @@ TEST_P(copies_between_devices, outlive_the_handles_of_the_devices_and_of_the_buf
     const device here = open(), there = open();
     const auto from = there.alloc<float>(100000), to = here.alloc<float>(100000);
     there.upload(from, counting(100000));
-    here.copy_from(there, to, from);
+    copy_between(here, to, there, from);
     answer = here.download(to);
   }
   EXPECT_EQ(answer.get().value(), counting(100000));
@@ -193,7 +197,7 @@ TEST(staged_copies_between_devices, are_refused_for_now_when_too_many_are_under_
   ASSERT_TRUE(b.entered());
   there.tell(increment{.x = from, .n = n});
   std::vector<pending<void>> all;
-  for (int i = 0; i < 100; ++i) all.push_back(here.copy_from(there, to, from));
+  for (int i = 0; i < 100; ++i) all.push_back(copy_between(here, to, there, from));
   b.lift();
   int refused = 0;
   for (auto& a : all) {
@@ -204,7 +208,7 @@ TEST(staged_copies_between_devices, are_refused_for_now_when_too_many_are_under_
   }
   EXPECT_GT(refused, 0);
   EXPECT_LT(refused, 60);
-  EXPECT_OK(here.copy_from(there, to, from).get());
+  EXPECT_OK(copy_between(here, to, there, from).get());
 }
 
 TEST(staged_copies_between_devices, take_what_was_adopted_too) {
@@ -212,9 +216,9 @@ TEST(staged_copies_between_devices, take_what_was_adopted_too) {
   const device here = rt.open_device(with_test_engines()),
                there = rt.open_device(with_test_engines({.isolation = isolation::thread}));
   static std::vector<float> theirs = counting(1000);  // not freed: see sanitizer.cpp
-  const auto from = there.adopt_memory(theirs.data(), 1000, std::make_shared<int>());
+  const auto from = adopt_memory(there, theirs.data(), 1000, std::make_shared<int>());
   const auto to = here.alloc<float>(1000);
-  ASSERT_OK(here.copy_from(there, to, from).get());
+  ASSERT_OK(copy_between(here, to, there, from).get());
   EXPECT_EQ(here.download(to).get().value(), counting(1000));
 }
 
@@ -222,14 +226,14 @@ TEST(peers, see_each_other_in_the_memory_of_the_host) {
   runtime rt;
   const device one = rt.open_device(with_test_engines()), two = rt.open_device(with_test_engines()),
                apart = rt.open_device(with_test_engines({.peer_access = false}));
-  const auto seen = one.peer(two);
+  const auto seen = peer(one, two);
   ASSERT_OK(seen);
   EXPECT_TRUE(seen->access);
   EXPECT_TRUE(seen->native_atomics);
   EXPECT_EQ(seen->link, peer_link::memory);
   EXPECT_EQ(to_string(seen->link), "memory");
-  EXPECT_FALSE(one.peer(apart)->access);
-  EXPECT_FALSE(apart.peer(one)->access);
+  EXPECT_FALSE(peer(one, apart)->access);
+  EXPECT_FALSE(peer(apart, one)->access);
   const device all[] = {one, apart, two};
   const auto groups = islands(all);
   ASSERT_OK(groups);
@@ -242,12 +246,12 @@ TEST(peers, that_are_enabled_are_seen_before_the_first_copy) {
   const device one = rt.open_device(with_test_engines()), two = rt.open_device(with_test_engines()),
                apart = rt.open_device(with_test_engines({.peer_access = false}));
   const auto x = two.alloc<float>(10, {.zeroed = true});
-  ASSERT_OK(one.enable_peer(two));
+  ASSERT_OK(enable_peer(one, two));
   ASSERT_EQ(one.statistics().peers.size(), 1u);
   EXPECT_EQ(one.statistics().peers[0].seen_bytes, two.statistics().memory.reserved_bytes);
   EXPECT_EQ(one.statistics().peers[0].copies, 0u);
-  EXPECT_OK(one.enable_peer(one));
-  EXPECT_TRUE(is_error(error_of(one.enable_peer(apart)), reaction::unsupported, {"no access", "copy_from"}));
+  EXPECT_OK(enable_peer(one, one));
+  EXPECT_TRUE(is_error(error_of(enable_peer(one, apart)), reaction::unsupported, {"no access", "copy_between"}));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Requests that bring the worker down: which are refused afterwards, for how long, and what goes on.
+#include <troupe/device/sealing.hpp>
+#include <troupe/device/sharing.hpp>
 #include "harness.hpp"
 
 namespace troupe::whole {
@@ -107,8 +109,8 @@ TEST_F(quarantined, data_that_nobody_has_written_since_are_the_same) {
   const auto x = gpu.alloc<float>(4, {.sealable = true}), others = gpu.alloc<float>(4, {.sealable = true});
   gpu.upload(x, bad);
   gpu.upload(others, good);
-  ASSERT_OK(gpu.seal(x).get());
-  ASSERT_OK(gpu.seal(others).get());
+  ASSERT_OK(seal(gpu, x).get());
+  ASSERT_OK(seal(gpu, others).get());
   const auto sum_of_sealed = [&](const buffer<float>& from) {
     const auto y = gpu.alloc<float>(1);
     gpu.fill(y, 0.f);
@@ -140,7 +142,7 @@ TEST_F(quarantined, what_the_application_has_written_itself_counts) {
 TEST_F(quarantined, what_others_may_write_is_never_known_again) {
   const device gpu = open();
   const auto x = gpu.alloc<float>(4);
-  const auto shared = gpu.export_memory(x);
+  const auto shared = export_memory(gpu, x);
   ASSERT_OK(shared);
   for (int i = 0; i < 3; ++i)
     EXPECT_EQ(of(serve(gpu, bad, x, gpu.alloc<float>(1))), reaction::context_lost) << "they may have mended it";

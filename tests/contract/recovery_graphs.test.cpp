@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Graphs are recipes, as programs are: whatever happens to workers, a handle goes on.
+#include <troupe/device/sealing.hpp>
 #include "graph_programs.hpp"
 #include "with_standbys.hpp"
 
@@ -41,7 +42,7 @@ TEST_P(recovery_graphs, a_launch_that_was_queued_runs_on_the_next_worker_and_wha
   const device gpu = open();
   const auto x = gpu.alloc<float>(64, {.sealable = true}), y = gpu.alloc<float>(64);
   gpu.upload(x, counting(64, 1));
-  ASSERT_OK(gpu.seal(x).get());
+  ASSERT_OK(seal(gpu, x).get());
   pending<void> queued, reading;
   graph::recorder rec(gpu), reader(gpu);
   rec.copy(y, x);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <troupe/base/file_descriptor.hpp>
+#include <troupe/device/library_access.hpp>
 #include <troupe/memory/requests.hpp>
 #include <troupe/memory/staging.hpp>
 
@@ -78,7 +79,7 @@ TEST_P(recovery_sent, an_upload_of_which_a_part_was_overwritten_fails) {
   ASSERT_GT(plan.count(), plan.chunks + 1);
   const auto target = gpu.alloc<std::byte>(bytes);
   const auto progress = gpu.alloc_host<std::byte>(sizeof(staging_header));
-  const memory_range stage = gpu.alloc_sent(plan.block_bytes());
+  const memory_range stage = library_access(gpu).alloc_sent(plan.block_bytes());
   std::construct_at(reinterpret_cast<staging_header*>(progress.data()));
   auto& sent = *std::construct_at(reinterpret_cast<sent_header*>(stage.owner->host));
   const memory::stream_in request{.target = target,
@@ -98,7 +99,7 @@ TEST_P(recovery_sent, an_upload_of_which_a_part_was_overwritten_fails) {
 
 TEST_P(recovery_sent, counts_as_host_memory) {
   const device gpu = open({.host_memory_limit = 1 << 20});
-  const memory_range half = gpu.alloc_sent(512 << 10);
+  const memory_range half = library_access(gpu).alloc_sent(512 << 10);
   EXPECT_EQ(gpu.statistics().host_memory.used_bytes, 512u << 10);
   EXPECT_EQ(gpu.statistics().host_memory.live_buffers, 1u);
   const auto other = gpu.alloc_host<std::byte>(512 << 10);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Requests that are wrong, unknown, or fail in the engine; and the mailbox.
+#include <troupe/device/matrix_copy.hpp>
 #include <troupe/memory/requests.hpp>
 
 #include "harness.hpp"
@@ -131,15 +132,32 @@ TEST_P(requests, operands_that_overlap_are_refused_unless_both_are_read) {
 TEST_P(requests, two_dimensional_copies_refuse_shapes_that_do_not_fit) {
   const auto a = gpu.alloc<float>(100), b = gpu.alloc<float>(100);
   gpu.fill(a, 1.0f);
-  EXPECT_OK(gpu.copy_2d(b, 10, a, 10, 10, 10).get());
-  EXPECT_OK(gpu.copy_2d(b, tight, a, tight, 10, 10).get());
-  EXPECT_TRUE(is_error(error_of(gpu.copy_2d(b, 10, a, 10, 10, 11)), reaction::caller_bug, {"holds"}));
-  EXPECT_TRUE(is_error(error_of(gpu.copy_2d(b, 10, a, 9, 10, 10)), reaction::caller_bug, {"source_pitch is 36", "40"}));
-  EXPECT_TRUE(is_error(error_of(gpu.copy_2d(b, -10, a, 10, 10, 10)), reaction::caller_bug, {"target_pitch is -40"}));
-  EXPECT_TRUE(is_error(error_of(gpu.copy_2d(b, 10, a, 10, 0, 10)), reaction::caller_bug, {"width is 0"}));
-  EXPECT_TRUE(is_error(error_of(gpu.copy_2d(b, 10, a, 10, 10, -1)), reaction::caller_bug, {"rows is -1"}));
-  EXPECT_TRUE(is_error(error_of(gpu.copy_2d(b, INT64_MAX, a, INT64_MAX, 10, 10)), reaction::caller_bug, {"expected"}));
-  EXPECT_TRUE(is_error(error_of(gpu.copy_2d(b, INT64_MAX / 8, a, 10, 10, 10)), reaction::caller_bug, {"expected"}));
+  EXPECT_OK(copy_2d(gpu, matrix_copy{.to = b, .to_ld = 10, .from = a, .from_ld = 10, .rows = 10, .columns = 10}).get());
+  EXPECT_OK(
+      copy_2d(gpu, matrix_copy{.to = b, .to_ld = tight, .from = a, .from_ld = tight, .rows = 10, .columns = 10}).get());
+  EXPECT_TRUE(is_error(
+      error_of(copy_2d(gpu, matrix_copy{.to = b, .to_ld = 10, .from = a, .from_ld = 10, .rows = 10, .columns = 11})),
+      reaction::caller_bug, {"holds"}));
+  EXPECT_TRUE(is_error(
+      error_of(copy_2d(gpu, matrix_copy{.to = b, .to_ld = 10, .from = a, .from_ld = 9, .rows = 10, .columns = 10})),
+      reaction::caller_bug, {"source_pitch is 36", "40"}));
+  EXPECT_TRUE(is_error(
+      error_of(copy_2d(gpu, matrix_copy{.to = b, .to_ld = -10, .from = a, .from_ld = 10, .rows = 10, .columns = 10})),
+      reaction::caller_bug, {"target_pitch is -40"}));
+  EXPECT_TRUE(is_error(
+      error_of(copy_2d(gpu, matrix_copy{.to = b, .to_ld = 10, .from = a, .from_ld = 10, .rows = 0, .columns = 10})),
+      reaction::caller_bug, {"width is 0"}));
+  EXPECT_TRUE(is_error(
+      error_of(copy_2d(gpu, matrix_copy{.to = b, .to_ld = 10, .from = a, .from_ld = 10, .rows = 10, .columns = -1})),
+      reaction::caller_bug, {"rows is -1"}));
+  EXPECT_TRUE(is_error(
+      error_of(copy_2d(
+          gpu, matrix_copy{.to = b, .to_ld = INT64_MAX, .from = a, .from_ld = INT64_MAX, .rows = 10, .columns = 10})),
+      reaction::caller_bug, {"expected"}));
+  EXPECT_TRUE(is_error(
+      error_of(copy_2d(
+          gpu, matrix_copy{.to = b, .to_ld = INT64_MAX / 8, .from = a, .from_ld = 10, .rows = 10, .columns = 10})),
+      reaction::caller_bug, {"expected"}));
 }
 
 TEST_P(requests, transfers_that_do_not_fit_are_refused_naming_both_sizes) {
@@ -164,10 +182,12 @@ TEST_P(requests, empty_buffers_are_refused_by_everything) {
   const host_buffer<float> nothing;
   const auto x = gpu.alloc<float>(10);
   gpu.fill(x, 0.0f);
-  for (const error& e : {error_of(gpu.upload(none, counting(1))), error_of(gpu.upload(none, counting(100'000))),
-                         error_of(gpu.download(none)), error_of(gpu.upload(x, nothing)),
-                         error_of(gpu.download(x, nothing)), error_of(gpu.copy(x, none)), error_of(gpu.copy(none, x)),
-                         error_of(gpu.copy_2d(none, 1, x, 1, 1, 1)), error_of(gpu.fill(none, 1.0f))})
+  for (const error& e :
+       {error_of(gpu.upload(none, counting(1))), error_of(gpu.upload(none, counting(100'000))),
+        error_of(gpu.download(none)), error_of(gpu.upload(x, nothing)), error_of(gpu.download(x, nothing)),
+        error_of(gpu.copy(x, none)), error_of(gpu.copy(none, x)),
+        error_of(copy_2d(gpu, matrix_copy{.to = none, .to_ld = 1, .from = x, .from_ld = 1, .rows = 1, .columns = 1})),
+        error_of(gpu.fill(none, 1.0f))})
     EXPECT_TRUE(is_error(e, reaction::caller_bug, {"empty buffer"}));
   std::vector<float> room(10);
   EXPECT_TRUE(is_error(error_of(gpu.download(none, std::span(room))), reaction::caller_bug, {"empty buffer"}));

@@ -4,6 +4,7 @@
 // block.
 #include <mutex>
 #include <troupe/async/start.hpp>
+#include <troupe/device/keep_content.hpp>
 #include <troupe/jit/jit.hpp>
 
 #include "harness.hpp"
@@ -223,15 +224,15 @@ TEST_F(kept_content, is_what_it_was_before_requests_that_were_refused) {
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 5}));
   ASSERT_FALSE(x.valid());
   EXPECT_TRUE(is_error(*x.cause(), reaction::caller_bug, {"nothing ran", "keep_content"}));
-  EXPECT_OK(gpu.keep_content(x));
+  EXPECT_OK(keep_content(gpu, x));
   EXPECT_TRUE(x.valid());
   EXPECT_EQ(gpu.download(x).get().value(), counting(4));
-  EXPECT_OK(gpu.keep_content(x)) << "of a valid one is nothing to do";
+  EXPECT_OK(keep_content(gpu, x)) << "of a valid one is nothing to do";
 }
 
 TEST_F(kept_content, of_a_part_is_that_part) {
   EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 5}));
-  EXPECT_OK(gpu.keep_content(x.slice(0, 2)));
+  EXPECT_OK(keep_content(gpu, x.slice(0, 2)));
   EXPECT_EQ(gpu.download(x.slice(0, 2)).get().value(), counting(2));
   EXPECT_FALSE(x.slice(2).valid());
 }
@@ -243,7 +244,7 @@ TEST_F(kept_content, is_nothing_where_a_request_failed_that_was_sent) {
   EXPECT_TRUE(is_error(error_of(std::move(sent)), reaction::retry_later, {"time-out"}));
   EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 5}));
   EXPECT_TRUE(
-      is_error(error_of(gpu.keep_content(x)), reaction::retry_later, {"keep_content", "not as it was", "time-out"}));
+      is_error(error_of(keep_content(gpu, x)), reaction::retry_later, {"keep_content", "not as it was", "time-out"}));
   EXPECT_FALSE(x.valid());
 }
 
@@ -252,11 +253,11 @@ TEST_F(kept_content, is_nothing_where_one_fails_later) {
   ASSERT_TRUE(b.entered());
   auto sent = gpu.ask(increment{.x = x, .n = 4});
   EXPECT_FALSE(gpu.tell(increment{.x = x, .n = 5}));
-  EXPECT_OK(gpu.keep_content(x));
+  EXPECT_OK(keep_content(gpu, x));
   sent.cancel();
   EXPECT_FALSE(sent.get());
   EXPECT_FALSE(x.valid());
-  EXPECT_FALSE(gpu.keep_content(x));
+  EXPECT_FALSE(keep_content(gpu, x));
 }
 
 TEST_F(kept_content, is_lost_with_the_worker) {
@@ -268,15 +269,15 @@ TEST_F(kept_content, is_lost_with_the_worker) {
   EXPECT_FALSE(mortal.tell(increment{.x = y, .n = 5}));
   kill_and_wait(mortal);
   EXPECT_FALSE(mortal.tell(increment{.x = y, .n = 5}));
-  EXPECT_TRUE(is_error(error_of(mortal.keep_content(y)), reaction::context_lost, {"keep_content"}));
+  EXPECT_TRUE(is_error(error_of(keep_content(mortal, y)), reaction::context_lost, {"keep_content"}));
 }
 
 TEST_F(kept_content, of_what_is_no_buffer_of_this_device_is_refused) {
   const device other = rt.open_device(with_test_engines());
-  EXPECT_TRUE(is_error(error_of(other.keep_content(x)), reaction::caller_bug, {"keep_content", "another device"}));
-  EXPECT_TRUE(is_error(error_of(gpu.keep_content(buffer<float>())), reaction::caller_bug, {"keep_content", "empty"}));
+  EXPECT_TRUE(is_error(error_of(keep_content(other, x)), reaction::caller_bug, {"keep_content", "another device"}));
+  EXPECT_TRUE(is_error(error_of(keep_content(gpu, buffer<float>())), reaction::caller_bug, {"keep_content", "empty"}));
   const auto stillborn = gpu.alloc<float>(-1);
-  EXPECT_TRUE(is_error(error_of(gpu.keep_content(stillborn)), reaction::caller_bug, {"alloc"}));
+  EXPECT_TRUE(is_error(error_of(keep_content(gpu, stillborn)), reaction::caller_bug, {"alloc"}));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One deadline and one stop token for all that a client has asked.
 #include <stop_token>
+#include <troupe/device/keep_content.hpp>
+#include <troupe/device/peers.hpp>
 
 #include "harness.hpp"
 
@@ -59,7 +61,7 @@ TEST_P(scopes, that_are_stopped_accept_nothing_more) {
   client.request_stop();
   EXPECT_TRUE(is_error(error_of(copy.ping()), reaction::retry_later, {"stopped"}));
   EXPECT_FALSE(mine.tell(increment{.x = x, .n = 10}));
-  EXPECT_OK(gpu.keep_content(x));
+  EXPECT_OK(keep_content(gpu, x));
   EXPECT_OK(gpu.ping().get());
   EXPECT_TRUE(is_error(error_of(of_client().ping()), reaction::retry_later, {"stopped"})) << "stopped from the start";
 }
@@ -149,14 +151,14 @@ TEST_P(scopes, cover_what_goes_in_chunks_and_between_devices) {
   ASSERT_TRUE(b.entered());
   const device mine = of_client();
   auto down = mine.download(large);
-  auto across = mine.copy_from(there, large, from);
+  auto across = copy_between(mine, large, there, from);
   client.request_stop();
   EXPECT_TRUE(is_error(error_of(down.get()), reaction::retry_later, {"stopped"}));
   EXPECT_TRUE(is_error(error_of(across.get()), reaction::retry_later, {"stopped"}));
   EXPECT_TRUE(
       is_error(error_of(mine.upload(large, std::vector<float>(3'000'000))), reaction::retry_later, {"stopped"}));
   b.lift();
-  EXPECT_OK(gpu.copy_from(there, large, from).get());
+  EXPECT_OK(copy_between(gpu, large, there, from).get());
 }
 
 // Stops at any moment: every request is answered once, and either ran wholly or not at all.

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // What is sealed on any engine, on a GPU too: TROUPE_TEST_ENGINE=cuda.
+#include <troupe/device/sealing.hpp>
 #include <troupe/jit/jit.hpp>
 
 #include "harness.hpp"
@@ -40,11 +41,11 @@ TEST_P(sealed_memory_with, is_read_to_the_end_by_those_that_came_before_the_end_
   for (int i = 0; i < readers; ++i) sums.push_back(gpu.alloc<long long>(1));
   for (int t = 1; t <= times; ++t) {
     gpu.fill(sealed, t);
-    ASSERT_OK(gpu.seal(sealed).get());
+    ASSERT_OK(seal(gpu, sealed).get());
     for (const auto& to : sums)
       gpu.tell(
           jit::launch{.kernel = p.kernel("sum"), .grid = 1, .block = 1, .arguments = {sealed, words, rounds, out(to)}});
-    pending<void> ended = gpu.unseal(sealed);
+    pending<void> ended = unseal(gpu, sealed);
     gpu.fill(sealed, -1);
     for (const auto& to : sums) {
       const auto got = gpu.download(to).get();
@@ -61,7 +62,7 @@ TEST_F(sealed_memory, outlives_its_worker_and_can_be_written_when_the_seal_has_e
   const device gpu = open(isolation::process);
   const auto kept = gpu.alloc<int>(1000, {.sealable = true}), lost = gpu.alloc<int>(1000, {.zeroed = true});
   gpu.fill(kept, 7);
-  ASSERT_OK(gpu.seal(kept).get());
+  ASSERT_OK(seal(gpu, kept).get());
   for (int round = 0; round < 2; ++round) {
     kill_and_wait(gpu);
     EXPECT_EQ(gpu.download(kept).get().value(), std::vector<int>(1000, 7));
@@ -70,7 +71,7 @@ TEST_F(sealed_memory, outlives_its_worker_and_can_be_written_when_the_seal_has_e
   // The worker is lost while the seal is being ended: by the next one it can be written, or is sealed no more.
   const std::uint64_t before = gpu.statistics().generation;
   kill_worker(gpu);
-  (void)gpu.unseal(kept).get();
+  unseal((void)gpu, kept).get();
   while (gpu.statistics().generation == before) std::this_thread::yield();
   ASSERT_OK(gpu.fill(kept, 8).get());
   EXPECT_EQ(gpu.download(kept).get().value(), std::vector<int>(1000, 8));

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Sealed buffers: read-only in every worker, and so as they were after every fault.
+#include <troupe/device/sealing.hpp>
 #include "jit_source.hpp"
 #include "with_standbys.hpp"
 
@@ -26,12 +27,12 @@ TEST_P(sealing, keeps_a_buffer_through_every_fault_until_it_is_unsealed) {
     const auto x = sealable(gpu, counting(5000)), other = sealable(gpu, counting(5000));
     EXPECT_FALSE(x.sealed());
     EXPECT_EQ(gpu.statistics().memory.sealed_bytes, 0u);
-    ASSERT_OK(gpu.seal(x).get());
+    ASSERT_OK(seal(gpu, x).get());
     EXPECT_TRUE(x.sealed());
     EXPECT_TRUE(x.slice(10, 10).sealed());
     EXPECT_FALSE(other.sealed());
     EXPECT_EQ(gpu.statistics().memory.sealed_bytes, 20'000u);
-    ASSERT_OK(gpu.seal(x).get()) << "again";
+    ASSERT_OK(seal(gpu, x).get()) << "again";
     for (int i = 0; i < 3; ++i) {
       kill_and_wait(gpu);
       EXPECT_EQ(gpu.download(x).get().value(), counting(5000));
@@ -39,11 +40,11 @@ TEST_P(sealing, keeps_a_buffer_through_every_fault_until_it_is_unsealed) {
       EXPECT_TRUE(x.sealed());
       EXPECT_EQ(other.valid(), how == salvage::untouched);
     }
-    ASSERT_OK(gpu.unseal(x).get());
+    ASSERT_OK(unseal(gpu, x).get());
     EXPECT_FALSE(x.sealed());
     EXPECT_TRUE(x.valid());
     EXPECT_EQ(gpu.statistics().memory.sealed_bytes, 0u);
-    ASSERT_OK(gpu.unseal(x).get()) << "there is nothing to do";
+    ASSERT_OK(unseal(gpu, x).get()) << "there is nothing to do";
     ASSERT_OK(gpu.ask(increment{.x = x, .n = 5000}).get());
     EXPECT_EQ(gpu.download(x).get().value(), counting(5000, 1));
     kill_and_wait(gpu);
@@ -56,7 +57,7 @@ TEST_P(sealing, refuses_requests_that_would_write_and_serves_those_that_read) {
   const device gpu = open();
   const auto x = sealable(gpu, counting(100));
   const auto y = gpu.alloc<float>(100);
-  auto sealed = gpu.seal(x);
+  auto sealed = seal(gpu, x);
   for (int i = 0; i < 2; ++i) {  // while it may be under way, and after
     EXPECT_TRUE(is_error(error_of(gpu.ask(increment{.x = x, .n = 100})), reaction::caller_bug,
                          {"testing.increment", "x is sealed", "unseal()"}));
@@ -69,7 +70,7 @@ TEST_P(sealing, refuses_requests_that_would_write_and_serves_those_that_read) {
       EXPECT_OK(sealed.get());
     }
   }
-  auto unsealed = gpu.unseal(x);
+  auto unsealed = unseal(gpu, x);
   EXPECT_OK(gpu.ask(increment{.x = x, .n = 100}).get()) << "it waits for the end of the seal";
   EXPECT_OK(unsealed.get());
   EXPECT_EQ(gpu.download(x).get().value(), counting(100, 1));
@@ -80,7 +81,7 @@ TEST_P(sealing, is_for_whole_buffers_that_were_allocated_for_it) {
   const device gpu = open(), another = open();
   const auto plain = gpu.alloc<float>(100), x = sealable(gpu, counting(100)), foreign = sealable(another, counting(3));
   const auto refused = [&](const buffer<float>& b, std::initializer_list<const char*> words) {
-    EXPECT_TRUE(is_error(error_of(gpu.seal(b)), reaction::caller_bug, words));
+    EXPECT_TRUE(is_error(error_of(seal(gpu, b)), reaction::caller_bug, words));
     EXPECT_FALSE(b.sealed());
   };
   refused(plain, {"alloc_options::sealable"});
@@ -91,13 +92,13 @@ TEST_P(sealing, is_for_whole_buffers_that_were_allocated_for_it) {
   refused(buffer<float>(gpu.alloc_host<float>(100).memory()), {"alloc_options::sealable"});
   refused(gpu.alloc<float>(0, {.sealable = true}), {"count is 0 elements of 4 bytes"});
   EXPECT_TRUE(is_error(*gpu.alloc_host<float>(1, {.sealable = true}).cause(), reaction::caller_bug, {"sealable"}));
-  EXPECT_TRUE(is_error(error_of(gpu.unseal(foreign)), reaction::caller_bug, {"another device"}));
-  EXPECT_TRUE(is_error(error_of(gpu.unseal(x.slice(1))), reaction::caller_bug, {"slice"}));
-  ASSERT_OK(gpu.seal(x.as<std::uint16_t>()).get()) << "the same memory";
+  EXPECT_TRUE(is_error(error_of(unseal(gpu, foreign)), reaction::caller_bug, {"another device"}));
+  EXPECT_TRUE(is_error(error_of(unseal(gpu, x.slice(1))), reaction::caller_bug, {"slice"}));
+  ASSERT_OK(seal(gpu, x.as<std::uint16_t>()).get()) << "the same memory";
   EXPECT_TRUE(x.sealed());
   const auto unwritten = gpu.alloc<float>(10, {.sealable = true});
   gpu.tell(spoil{.target = unwritten, .n = 10, .text = "spoilt"});
-  EXPECT_TRUE(is_error(error_of(gpu.seal(unwritten)), reaction::unsupported, {"spoilt", "memory.seal"}));
+  EXPECT_TRUE(is_error(error_of(seal(gpu, unwritten)), reaction::unsupported, {"spoilt", "memory.seal"}));
   EXPECT_FALSE(unwritten.sealed());
 }
 
@@ -108,9 +109,9 @@ TEST_P(sealing, comes_after_earlier_writers_and_fails_with_them) {
   ASSERT_TRUE(b.entered());
   gpu.tell(increment{.x = x, .n = 10});
   gpu.tell(spoil{.target = y, .n = 10, .text = "spoilt"});
-  auto good = gpu.seal(x), bad = gpu.seal(y);
+  auto good = seal(gpu, x), bad = seal(gpu, y);
   EXPECT_FALSE(x.sealed());
-  EXPECT_TRUE(is_error(error_of(gpu.seal(x)), reaction::caller_bug, {"at this moment"}));
+  EXPECT_TRUE(is_error(error_of(seal(gpu, x)), reaction::caller_bug, {"at this moment"}));
   EXPECT_FALSE(good.ready());
   b.lift();
   EXPECT_OK(good.get());
@@ -119,7 +120,7 @@ TEST_P(sealing, comes_after_earlier_writers_and_fails_with_them) {
   EXPECT_FALSE(y.sealed());
   EXPECT_EQ(gpu.download(x).get().value(), counting(10, 1));
   EXPECT_OK(gpu.upload(y, counting(10, 5)).get()) << "an ordinary buffer";
-  EXPECT_OK(gpu.seal(y).get());
+  EXPECT_OK(seal(gpu, y).get());
   EXPECT_TRUE(y.sealed());
 }
 
@@ -134,7 +135,7 @@ TEST_P(sealing, lets_queued_readers_go_on) {
     copies.push_back(gpu.alloc<float>(2000));
     readers.push_back(gpu.ask(testing_actor::copy{.source = x, .target = copies.back(), .n = 2000}));
   }
-  EXPECT_OK(gpu.seal(x).get()) << "it waits for no reader";
+  EXPECT_OK(seal(gpu, x).get()) << "it waits for no reader";
   b.lift();
   for (auto& r : readers) EXPECT_OK(r.get());
   for (const auto& c : copies) EXPECT_EQ(gpu.download(c).get().value(), counting(2000));
@@ -146,13 +147,13 @@ TEST_P(sealing, that_was_not_done_when_the_worker_died_has_not_happened) {
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
   gpu.tell(increment{.x = x, .n = 10});
-  auto never = gpu.seal(x);
+  auto never = seal(gpu, x);
   kill_worker(gpu);
   EXPECT_TRUE(is_error(error_of(std::move(never)), reaction::context_lost, {"SIGKILL"}));
   EXPECT_FALSE(x.sealed());
   EXPECT_FALSE(x.valid());
   EXPECT_OK(gpu.upload(x, counting(10)).get());
-  EXPECT_OK(gpu.seal(x).get());
+  EXPECT_OK(seal(gpu, x).get());
   kill_and_wait(gpu);
   EXPECT_EQ(gpu.download(x).get().value(), counting(10));
 }
@@ -160,10 +161,10 @@ TEST_P(sealing, that_was_not_done_when_the_worker_died_has_not_happened) {
 TEST_P(sealing, that_was_queued_when_the_worker_died_is_done_by_the_next_where_the_memory_is_believed_in) {
   const device gpu = open({.lanes = lane_policy::single, .salvage = salvage::untouched});
   const auto x = sealable(gpu, counting(10)), y = sealable(gpu, counting(10));
-  ASSERT_OK(gpu.seal(y).get());
+  ASSERT_OK(seal(gpu, y).get());
   blockade b(gpu);
   ASSERT_TRUE(b.entered());
-  auto sealed = gpu.seal(x), unsealed = gpu.unseal(y);
+  auto sealed = seal(gpu, x), unsealed = unseal(gpu, y);
   auto writes = gpu.ask(increment{.x = y, .n = 10});
   kill_worker(gpu);
   EXPECT_OK(sealed.get());
@@ -186,8 +187,8 @@ TEST_P(sealing, holds_against_a_kernel_that_writes_anyway) {
                                    "  float s = 0;\n  for (int i = 0; i < n; ++i) s += x[i];\n  out[0] = s;\n}\n"});
   const auto x = sealable(gpu, counting(n)), beside = sealable(gpu, counting(n));
   ASSERT_OK(p.ready().get());
-  ASSERT_OK(gpu.seal(x).get());
-  ASSERT_OK(gpu.seal(beside).get());
+  ASSERT_OK(seal(gpu, x).get());
+  ASSERT_OK(seal(gpu, beside).get());
   for (int round = 0; round < 6; ++round) {
     const int at = round % 3 == 0 ? 0 : round % 3 == 1 ? static_cast<int>(n) - 1 : 5000;
     const auto broken =
@@ -217,7 +218,7 @@ TEST_P(sealing, ends_with_the_last_handle_and_the_memory_is_used_again) {
     auto x = gpu.alloc<std::byte>(1 << 20, {.sealable = true});  // all there is
     ASSERT_TRUE(x.valid()) << x.cause()->to_string();
     ASSERT_OK(gpu.fill(x, static_cast<std::byte>(round)).get());
-    ASSERT_OK(gpu.seal(x).get());
+    ASSERT_OK(seal(gpu, x).get());
     EXPECT_EQ(gpu.statistics().memory.sealed_bytes, 1u << 20);
     if (round % 7 == 3) kill_and_wait(gpu);
     EXPECT_EQ(gpu.download(x).get().value()[12345], static_cast<std::byte>(round));
@@ -233,7 +234,7 @@ TEST_P(sealing, holds_for_more_buffers_than_one_message_names) {
   for (int i = 0; i < count; ++i) {
     all.push_back(gpu.alloc<int>(1, {.sealable = true}));
     gpu.fill(all.back(), i);
-    if (i % 2 == 0) gpu.seal(all.back());
+    if (i % 2 == 0) seal(gpu, all.back());
   }
   ASSERT_OK(gpu.sync().get());
   EXPECT_EQ(gpu.statistics().memory.sealed_bytes, 4u * count / 2);
@@ -247,7 +248,7 @@ TEST_P(sealing, holds_for_more_buffers_than_one_message_names) {
       }
     }
   }
-  for (int i = 0; i < count; i += 2) gpu.unseal(all[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < count; i += 2) unseal(gpu, all[static_cast<std::size_t>(i)]);
   for (int i = 0; i < count; ++i) gpu.fill(all[static_cast<std::size_t>(i)], 7);
   EXPECT_OK(gpu.sync().get());
   EXPECT_EQ(gpu.statistics().generation, 3u);
@@ -271,11 +272,11 @@ TEST_P(sealing, and_writing_at_the_same_time_harms_nobody) {
       }
     });
   for (int i = 0; i < 300; ++i) {
-    ASSERT_OK(gpu.seal(x).get());
+    ASSERT_OK(seal(gpu, x).get());
     const auto first = gpu.download(x).get(), second = gpu.download(x).get();
     ASSERT_OK(first);
     EXPECT_EQ(*first, second.value());
-    ASSERT_OK(gpu.unseal(x).get());
+    ASSERT_OK(unseal(gpu, x).get());
     const int before = written;
     while (i % 10 == 0 && written == before) std::this_thread::yield();
   }
@@ -291,17 +292,17 @@ TEST_P(sealing, outlives_a_device_that_gave_up_and_was_reset) {
   o.standbys = GetParam();
   const device gpu = rt.open_device(o);
   const auto x = sealable(gpu, counting(10)), y = sealable(gpu, counting(10));
-  ASSERT_OK(gpu.seal(x).get());
+  ASSERT_OK(seal(gpu, x).get());
   kill_and_wait(gpu);
   ASSERT_OK(gpu.sync().get());
   kill_worker(gpu);
   ASSERT_FALSE(gpu.stopped().get());
-  EXPECT_TRUE(is_error(error_of(gpu.unseal(x)), reaction::stopped, {"reset()"}));
+  EXPECT_TRUE(is_error(error_of(unseal(gpu, x)), reaction::stopped, {"reset()"}));
   EXPECT_TRUE(x.sealed());
   ASSERT_OK(gpu.reset().get());
   EXPECT_EQ(gpu.download(x).get().value(), counting(10));
   EXPECT_FALSE(y.valid());
-  EXPECT_OK(gpu.unseal(x).get());
+  EXPECT_OK(unseal(gpu, x).get());
   EXPECT_OK(gpu.fill(x, 1.0f).get());
 }
 
@@ -310,10 +311,10 @@ TEST(sealing_in_a_thread, refuses_writers_and_ends_as_in_a_process) {
   const device gpu = rt.open_device({.isolation = isolation::thread});
   const auto x = gpu.alloc<float>(10, {.sealable = true});
   gpu.fill(x, 3.0f);
-  ASSERT_OK(gpu.seal(x).get());
+  ASSERT_OK(seal(gpu, x).get());
   EXPECT_TRUE(x.sealed());
   EXPECT_TRUE(is_error(error_of(gpu.fill(x, 4.0f)), reaction::caller_bug, {"sealed"}));
-  ASSERT_OK(gpu.unseal(x).get());
+  ASSERT_OK(unseal(gpu, x).get());
   ASSERT_OK(gpu.fill(x, 4.0f).get());
   EXPECT_EQ(gpu.download(x).get().value(), std::vector<float>(10, 4.0f));
 }

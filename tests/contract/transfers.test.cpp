@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Content that travels: every size around every boundary, every element type of fill, pitches, threads.
 #include <random>
+#include <troupe/device/matrix_copy.hpp>
 
 #include "harness.hpp"
 
@@ -137,7 +138,7 @@ TEST_P(transfers, two_dimensional_copies_move_the_block_and_nothing_else) {
     const auto a = gpu.alloc<float>(source.size()), b = gpu.alloc<float>(expected.size());
     gpu.upload(a, source);
     gpu.fill(b, -1.0f);
-    gpu.copy_2d(b, to_ld, a, from_ld, rows, columns);
+    copy_2d(gpu, matrix_copy{.to = b, .to_ld = to_ld, .from = a, .from_ld = from_ld, .rows = rows, .columns = columns});
     EXPECT_EQ(gpu.download(b).get().value(), expected);
   }
 }

@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <random>
 #include <thread>
+#include <troupe/device/peers.hpp>
+#include <troupe/device/sharing.hpp>
 #include <troupe/jit/jit.hpp>
 #include <troupe/troupe.hpp>
 
@@ -64,7 +66,7 @@ class peers_on_gpus : public testing::TestWithParam<place> {
                            .restarts = 20});
   }
   // Of one GPU everything is seen; of another, what the driver says.
-  bool expects_direct() const { return GetParam().way == path::direct && here->peer(*there)->access; }
+  bool expects_direct() const { return GetParam().way == path::direct && peer(*here, *there)->access; }
   static void kill_and_wait(const device& gpu) {
     const auto before = gpu.statistics();
     ASSERT_GT(before.worker_pid, 1);
@@ -95,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(two_gpus, peers_on_gpus, testing::Values(place{1, path:
                          name_of);
 
 TEST_P(peers_on_gpus, say_how_they_are_linked) {
-  const auto seen = here->peer(*there), back = there->peer(*here);
+  const auto seen = peer(*here, *there), back = peer(*there, *here);
   ASSERT_FINE(seen);
   ASSERT_FINE(back);
   std::printf("%s sees %s: access %d, link %s, atomics %d, rank %d\n", here->name().c_str(), there->name().c_str(),
@@ -120,8 +122,8 @@ TEST_P(peers_on_gpus, bring_every_byte_both_ways) {
     const auto data = noise(n, static_cast<unsigned>(n));
     const auto x = there->alloc<int>(n), y = here->alloc<int>(n), z = there->alloc<int>(n);
     ASSERT_FINE(there->upload(x, data).get());
-    ASSERT_FINE(here->copy_from(*there, y, x).get());
-    ASSERT_FINE(there->copy_from(*here, z, y).get());
+    ASSERT_FINE(copy_between(*here, y, *there, x).get());
+    ASSERT_FINE(copy_between(*there, z, *here, y).get());
     EXPECT_TRUE(there->download(z).get().value() == data) << n;
   }
   for (const auto& [to, from] : {std::pair(*here, *there), std::pair(*there, *here)}) {
@@ -138,9 +140,9 @@ TEST_P(peers_on_gpus, copy_at_a_rate_that_is_worth_knowing) {
   constexpr int times = 10;
   const auto x = there->alloc<std::uint32_t>(bytes / 4), y = here->alloc<std::uint32_t>(bytes / 4);
   there->fill(x, 7u);
-  ASSERT_FINE(here->copy_from(*there, y, x).get());
+  ASSERT_FINE(copy_between(*here, y, *there, x).get());
   const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < times; ++i) ASSERT_FINE(here->copy_from(*there, y, x).get());
+  for (int i = 0; i < times; ++i) ASSERT_FINE(copy_between(*here, y, *there, x).get());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::printf("%s: %.1f GB/s\n", here->statistics().peers[0].direct ? "direct" : "staged",
               static_cast<double>(bytes) * times / seconds / 1e9);
@@ -153,7 +155,7 @@ TEST_P(peers_on_gpus, have_their_place_in_the_order_of_both) {
   for (int round = 1; round <= 5; ++round) {
     tell(*there, program, "write_late", {inout(x), n, round, static_cast<long long>(1'000'000)});
     here->fill(y, -1);
-    here->copy_from(*there, y, x);
+    copy_between(*here, y, *there, x);
     there->fill(x, -2);
     const auto got = here->download(y).get();
     ASSERT_FINE(got);
@@ -166,17 +168,17 @@ TEST_P(peers_on_gpus, fail_with_the_fault_of_the_source_and_harm_nobody) {
   const int n = 1 << 20;
   const jit::program program = jit::compile(*there, {.source = source});
   const auto x = there->alloc<int>(n, {.zeroed = true}), y = here->alloc<int>(n, {.zeroed = true});
-  ASSERT_FINE(here->copy_from(*there, y, x).get());
+  ASSERT_FINE(copy_between(*here, y, *there, x).get());
   const auto w = there->alloc<int>(1);
   tell(*there, program, "write_wildly", {inout(w)});
   tell(*there, program, "write_late", {inout(x), n, 1, static_cast<long long>(1'000'000)});
-  const auto failed = here->copy_from(*there, y, x).get();
+  const auto failed = copy_between(*here, y, *there, x).get();
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().reaction(), reaction::context_lost) << trouble(failed);
   EXPECT_FALSE(y.valid());
   EXPECT_EQ(here->statistics().faults, 0u);
   there->fill(x, 5);
-  here->copy_from(*there, y, x);
+  copy_between(*here, y, *there, x);
   const auto got = here->download(y).get();
   ASSERT_FINE(got);
   EXPECT_EQ(std::count(got->begin(), got->end(), 5), n);
@@ -190,7 +192,7 @@ TEST_P(peers_on_gpus, survive_the_deaths_of_either_worker_among_copies) {
     const std::uint64_t faults = lives.statistics().faults;
     std::vector<pending<void>> all;
     there->fill(x, round);
-    for (int i = 0; i < 8; ++i) all.push_back(here->copy_from(*there, y, x));
+    for (int i = 0; i < 8; ++i) all.push_back(copy_between(*here, y, *there, x));
     kill_and_wait(dies);
     for (auto& a : all)
       if (const auto got = a.get(); !got) {
@@ -201,7 +203,7 @@ TEST_P(peers_on_gpus, survive_the_deaths_of_either_worker_among_copies) {
     }
     EXPECT_EQ(lives.statistics().faults, faults);
     there->fill(x, 100 + round);
-    here->copy_from(*there, y, x);
+    copy_between(*here, y, *there, x);
     const auto after = here->download(y).get();
     ASSERT_FINE(after);
     EXPECT_EQ(static_cast<std::size_t>(std::count(after->begin(), after->end(), 100 + round)), n);
@@ -210,7 +212,7 @@ TEST_P(peers_on_gpus, survive_the_deaths_of_either_worker_among_copies) {
 
 TEST_P(peers_on_gpus, are_enabled_before_the_first_copy_where_there_is_access) {
   const auto x = there->alloc<int>(1000, {.zeroed = true});
-  const auto enabled = here->enable_peer(*there);
+  const auto enabled = enable_peer(*here, *there);
   EXPECT_EQ(static_cast<bool>(enabled), expects_direct()) << trouble(enabled);
   if (!enabled) {
     EXPECT_EQ(enabled.error().reaction(), reaction::unsupported);
@@ -225,12 +227,12 @@ TEST_P(peers_on_gpus, let_kernels_read_the_others_memory_where_there_is_access) 
   const auto x = there->alloc<int>(n), y = here->alloc<int>(n);
   there->fill(x, 40);
   here->fill(y, 2);
-  ASSERT_FINE(there->lend(x).get());
-  auto shared = there->export_memory(x);
+  ASSERT_FINE(lend(*there, x).get());
+  auto shared = export_memory(*there, x);
   ASSERT_FINE(shared);
-  const auto seen = here->import_memory<int>(std::move(*shared));
+  const auto seen = import_memory<int>(*here, std::move(*shared));
   if (!seen.valid()) {
-    EXPECT_FALSE(here->peer(*there)->access) << seen.cause()->to_string();
+    EXPECT_FALSE(peer(*here, *there)->access) << seen.cause()->to_string();
     return;
   }
   tell(*here, program, "add", {in(seen), inout(y), n});

@@ -12,6 +12,8 @@
 #include <numeric>
 #include <optional>
 #include <thread>
+#include <troupe/device/managed.hpp>
+#include <troupe/device/sharing.hpp>
 #include <troupe/events/events.hpp>
 #include <troupe/interop/abi.hpp>
 #include <troupe/interop/dlpack.hpp>
@@ -116,10 +118,10 @@ TEST_F(beside_cuda, what_is_exported_can_be_mapped_read_and_written) {
   const device gpu = open();
   const auto all = gpu.alloc<float>(1000), x = all.slice(100, 50);
   gpu.upload(all, counting(1000));
-  const auto shared = gpu.export_memory(x);
+  const auto shared = export_memory(gpu, x);
   ASSERT_TRUE(shared) << trouble(shared);
   EXPECT_EQ(shared->form, memory_form::cuda);
-  ASSERT_EQ(trouble(gpu.lend(x).get()), "");
+  ASSERT_EQ(trouble(lend(gpu, x).get()), "");
   const opened theirs(*shared, device_);
   std::vector<float> seen(50);
   must(::cuMemcpyDtoH(seen.data(), theirs.at, 200));
@@ -127,18 +129,18 @@ TEST_F(beside_cuda, what_is_exported_can_be_mapped_read_and_written) {
   const float one = -1;
   must(::cuMemcpyHtoD(theirs.at + 12, &one, 4));
   must(::cuCtxSynchronize());
-  ASSERT_EQ(trouble(gpu.take_back(x).get()), "");
+  ASSERT_EQ(trouble(take_back(gpu, x).get()), "");
   EXPECT_EQ(gpu.download(x).get().value()[3], -1);
   EXPECT_EQ(gpu.download(all).get().value()[99], 99);
 }
 
 TEST_F(beside_cuda, a_buffer_lies_in_imported_memory_also_after_a_restart) {
   const device gpu = open(isolation::process, {.salvage = salvage::untouched});
-  const auto x = gpu.import_memory<float>({.descriptor = made(2 * granule, counting(1000)),
-                                           .form = memory_form::cuda,
-                                           .offset_bytes = 40,
-                                           .bytes = 400,
-                                           .allocation_bytes = 2 * granule});
+  const auto x = import_memory<float>(gpu, {.descriptor = made(2 * granule, counting(1000)),
+                                            .form = memory_form::cuda,
+                                            .offset_bytes = 40,
+                                            .bytes = 400,
+                                            .allocation_bytes = 2 * granule});
   ASSERT_TRUE(x.valid()) << x.cause()->to_string();
   EXPECT_EQ(gpu.download(x).get().value(), counting(100, 10));
   ASSERT_EQ(::kill(gpu.statistics().worker_pid, SIGKILL), 0);
@@ -154,7 +156,7 @@ TEST_F(beside_cuda, what_cannot_be_imported_is_refused_and_the_worker_lives) {
   const auto why = [&](shared_memory m) {
     m.form = memory_form::cuda;
     m.bytes = 4;
-    const auto cause = gpu.import_memory<float>(std::move(m)).cause();
+    const auto cause = import_memory<float>(gpu, std::move(m)).cause();
     return cause ? cause->to_string() : "it was taken";
   };
   EXPECT_NE(why({.descriptor = file_descriptor(::open("/dev/zero", O_RDWR | O_CLOEXEC)), .allocation_bytes = granule})
@@ -175,7 +177,7 @@ TEST_F(beside_cuda, a_worker_that_is_a_thread_shares_pointers_with_the_program) 
   must(::cuMemcpyHtoD(mine, values.data(), 4000));
   must(::cuCtxSynchronize());
   {
-    const auto x = gpu.adopt_memory(reinterpret_cast<float*>(mine), 1000, nullptr);
+    const auto x = adopt_memory(gpu, reinterpret_cast<float*>(mine), 1000, nullptr);
     EXPECT_EQ(gpu.download(x).get().value(), values);
     ASSERT_EQ(trouble(gpu.fill(x.slice(10, 5), 7).get()), "");
   }
@@ -185,8 +187,8 @@ TEST_F(beside_cuda, a_worker_that_is_a_thread_shares_pointers_with_the_program) 
 
   const auto y = gpu.alloc<float>(10);
   gpu.upload(y, counting(10, 3));
-  ASSERT_EQ(trouble(gpu.lend(y).get()), "");
-  const auto at = gpu.address(y);
+  ASSERT_EQ(trouble(lend(gpu, y).get()), "");
+  const auto at = address(gpu, y);
   ASSERT_TRUE(at) << trouble(at);
   EXPECT_TRUE(at->on_gpu);
   must(::cuMemcpyDtoH(&seen, reinterpret_cast<CUdeviceptr>(at->data) + 36, 4));

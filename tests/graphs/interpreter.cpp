@@ -13,7 +13,7 @@ using troupe::access_mode;
 // A stale buffer adds to the text of the failure; leave that out.
 failure_id id_of(const troupe::error& e) {
   const std::string& text = e.text();
-  return {text.substr(0, text.find(" (nothing ran: device::keep_content")), e.request().name, e.request().ticket};
+  return {text.substr(0, text.find(" (nothing ran: keep_content")), e.request().name, e.request().ticket};
 }
 
 bool starts(const std::string& text, std::string_view with) { return text.compare(0, with.size(), with) == 0; }

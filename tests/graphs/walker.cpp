@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <troupe/device/matrix_copy.hpp>
 #include <troupe/memory/requests.hpp>
 
 #include "engine/requests.hpp"
@@ -269,8 +270,14 @@ void walker::perform(int i) {
       return perform_fail(i, s);
     case kind::copy_2d: {
       const extent unit = s.element;
-      return take(i, gpu_.copy_2d(view<>(s.b), unit * s.to_ld, view<>(s.a), unit * s.from_ld, unit * s.rows, s.columns,
-                                  options(s)));
+      return take(i, copy_2d(gpu_,
+                             matrix_copy{.to = view<>(s.b),
+                                         .to_ld = unit * s.to_ld,
+                                         .from = view<>(s.a),
+                                         .from_ld = unit * s.from_ld,
+                                         .rows = unit * s.rows,
+                                         .columns = s.columns},
+                             options(s)));
     }
     case kind::fill: {
       const bytes one = pattern(s.value, s.element);

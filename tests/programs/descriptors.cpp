@@ -7,6 +7,8 @@
 
 #include <cstdio>
 #include <troupe/blas/blas.hpp>
+#include <troupe/device/managed.hpp>
+#include <troupe/device/sharing.hpp>
 #include <troupe/interop/dlpack.hpp>
 #include <troupe/troupe.hpp>
 #include <utility>
@@ -31,17 +33,17 @@ task<result<int>> all(device gpu, device other, device near) {
   // Out: another one works on our buffer.
   auto x = gpu.alloc<float>(n);
   gpu.fill(x, 4.0f);
-  const shared_memory shared = co_await gpu.export_memory(x);
-  co_await gpu.lend(x);
+  const shared_memory shared = co_await export_memory(gpu, x);
+  co_await lend(gpu, x);
   wrong += !add_one(shared);
-  co_await gpu.take_back(x);
+  co_await take_back(gpu, x);
   wrong += co_await gpu.download(x) != std::vector<float>(n, 5.0f);
 
   // In: what one device exports, another one imports.
-  auto theirs = other.import_memory<float>(co_await gpu.export_memory(x));
-  co_await gpu.lend(x);
+  auto theirs = import_memory<float>(other, co_await export_memory(gpu, x));
+  co_await lend(gpu, x);
   co_await other.ask(blas::scal<float>{.x = theirs, .n = n, .alpha = 3});
-  co_await gpu.take_back(x);
+  co_await take_back(gpu, x);
   wrong += co_await gpu.download(x) != std::vector<float>(n, 15.0f);
 
   // In: a memory file of our own, named in place.
@@ -49,8 +51,8 @@ task<result<int>> all(device gpu, device other, device near) {
   wrong += fd < 0 || ftruncate(fd, n * sizeof(float)) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0;
   auto* const ours = static_cast<float*>(mmap(nullptr, n * sizeof(float), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
   for (int i = 0; i < n; ++i) ours[i] = static_cast<float>(i % 3);
-  auto imported = gpu.import_memory<float>(
-      {.descriptor = file_descriptor(fd), .bytes = n * sizeof(float), .allocation_bytes = n * sizeof(float)});
+  auto imported = import_memory<float>(
+      gpu, {.descriptor = file_descriptor(fd), .bytes = n * sizeof(float), .allocation_bytes = n * sizeof(float)});
   wrong += co_await gpu.ask(blas::asum<float>{.x = imported, .n = n}) != n / 3 * 3;
   co_await gpu.fill(imported, 7.0f);
   wrong += ours[0] != 7 || ours[n - 1] != 7;
@@ -58,19 +60,19 @@ task<result<int>> all(device gpu, device other, device near) {
 
   // DLPack, out and in again on a device that is a thread of this program.
   const dlpack::tensor lent = co_await dlpack::to_dlpack(gpu, x, {.shape = {64, 64}});
-  auto borrowed = dlpack::from_dlpack<float>(near, lent.managed());
+  auto borrowed = dlpack::from_dlpack<float>(near, managed(lent));
   if (!borrowed) co_return borrowed.error();
   wrong +=
       borrowed->layout.shape != list<std::int64_t>{64, 64} || borrowed->layout.strides != list<std::int64_t>{64, 1};
   co_await near.fill(borrowed->data, 9.0f);
-  co_await gpu.take_back(x);
+  co_await take_back(gpu, x);
   wrong += co_await gpu.download(x) != std::vector<float>(n, 9.0f);
-  dlpack::release(lent.managed());
+  dlpack::release(managed(lent));
 
   // Memory of this program, by its address.
   auto numbers = std::make_shared<std::vector<float>>(n, 2.0f);
   {
-    auto adopted = near.adopt_memory(numbers->data(), n, numbers);
+    auto adopted = adopt_memory(near, numbers->data(), n, numbers);
     co_await near.ask(blas::scal<float>{.x = adopted, .n = n, .alpha = 8});
   }
   wrong += *numbers != std::vector<float>(n, 16.0f);

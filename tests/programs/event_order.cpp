@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <thread>
 #include <troupe/blas/blas.hpp>
+#include <troupe/device/peers.hpp>
 #include <troupe/events/events.hpp>
 #include <troupe/faults/faults.hpp>
 #include <troupe/troupe.hpp>
@@ -52,7 +53,7 @@ task<result<int>> order(device gpu, device other) {
   gpu.fill(x, 8.0f);
   co_await end.record(x);
   co_await end.reached();
-  co_await other.copy_from(gpu, y, x);
+  co_await copy_between(other, y, gpu, x);
   wrong += co_await other.download(y) != std::vector<float>(n, 8.0f);
 
   co_await everything.record();

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <string>
 #include <thread>
+#include <troupe/device/sealing.hpp>
 #include <troupe/jit/jit.hpp>
 #include <troupe/troupe.hpp>
 #include <vector>
@@ -49,7 +50,7 @@ task<result<int>> all(device gpu) {
   const std::vector<float> values(n, 0.5f);
   auto weights = gpu.alloc<float>(n, {.sealable = true});
   co_await gpu.upload(weights, values);
-  co_await gpu.seal(weights);
+  co_await seal(gpu, weights);
   auto y = gpu.alloc<float>(1, {.zeroed = true});
 
   const result<void> crash = co_await as_result(
@@ -87,7 +88,7 @@ task<result<int>> all(device gpu) {
   expect(gpu.statistics().worker_pid != before, "another worker serves", wrong);
 
   expect(gpu.statistics().faults == 4 && gpu.statistics().generation == 5, "four faults", wrong);
-  co_await gpu.unseal(weights);
+  co_await unseal(gpu, weights);
   co_await gpu.fill(weights, 2.0f);
   expect((co_await gpu.download(weights)).back() == 2, "it can be written again", wrong);
   co_return wrong;

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <troupe/blas/blas.hpp>
+#include <troupe/device/managed.hpp>
 #include <troupe/troupe.hpp>
 #include <vector>
 
@@ -13,22 +14,22 @@ using namespace troupe;
 task<result<int>> all(device gpu) {
   const int n = 1 << 18;
   int wrong = 0;
-  auto table = gpu.alloc_managed<float>(n), twin = gpu.alloc_managed<float>(n);
+  auto table = alloc_managed<float>(gpu, n), twin = alloc_managed<float>(gpu, n);
   std::vector<float> values(n);
   for (int i = 0; i < n; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(i % 4);
   co_await gpu.upload(table, values);
-  co_await gpu.prefetch(table, managed_place::device);
-  co_await gpu.prefetch(table.slice(1000, 5000), managed_place::host);
+  co_await prefetch(gpu, table, managed_place::device);
+  co_await prefetch(gpu, table.slice(1000, 5000), managed_place::host);
   co_await gpu.copy(twin, table);
   co_await gpu.ask(blas::axpy<float>{.x = table, .y = twin, .n = n, .alpha = 2});
   for (float& v : values) v *= 3;
   wrong += co_await gpu.download(twin) != values;
   wrong += gpu.statistics().memory.managed_bytes < 2 * n * sizeof(float);
-  const auto advice = co_await as_result(gpu.advise(table, managed_advice::read_mostly));
+  const auto advice = co_await as_result(advise(gpu, table, managed_advice::read_mostly));
   wrong += advice || advice.error().reaction() != reaction::unsupported;
 
   memory_quota little(1 << 16);
-  const auto refused = gpu.alloc_managed<float>(n, {.quota = little});
+  const auto refused = alloc_managed<float>(gpu, n, {.quota = little});
   wrong += refused.valid() || refused.cause()->reaction() != reaction::retry_later;
 
   ::kill(gpu.statistics().worker_pid, SIGKILL);
@@ -36,7 +37,7 @@ task<result<int>> all(device gpu) {
   wrong += gone || gone.error().reaction() != reaction::context_lost;
   const auto for_good = co_await as_result(gpu.fill(table, 1.0f));
   wrong += for_good.has_value();
-  table = gpu.alloc_managed<float>(n);
+  table = alloc_managed<float>(gpu, n);
   co_await gpu.fill(table, 1.0f);
   wrong += co_await gpu.ask(blas::asum<float>{.x = table, .n = n}) != n;
   co_return wrong;

@@ -3,6 +3,7 @@
 // Two devices: what one has made goes on to the other and back, with requests in place.
 #include <cstdio>
 #include <troupe/blas/blas.hpp>
+#include <troupe/device/peers.hpp>
 #include <troupe/troupe.hpp>
 #include <vector>
 
@@ -13,26 +14,26 @@ task<result<int>> there_and_back(device first, device second) {
   int wrong = 0;
   co_await first.started();
   co_await second.started();
-  const peer_info seen = co_await first.peer(second);
+  const peer_info seen = co_await peer(first, second);
   wrong += !seen.access || seen.link != peer_link::memory;
   const auto groups = co_await islands({first, second});
   wrong += groups.size() != 1 || groups.front().size() != 2;
-  co_await second.enable_peer(first);
+  co_await enable_peer(second, first);
 
   auto x = first.alloc<double>(n), back = first.alloc<double>(n);
   auto y = second.alloc<double>(n);
   for (int round = 0; round < 50; ++round) {
     first.fill(x, round);
-    second.copy_from(first, y, x);
+    copy_between(second, y, first, x);
     first.fill(x, -1);  // when it has been copied
     second.tell(blas::scal<double>{.x = y, .n = n, .alpha = 2});
-    co_await first.copy_from(second, back, y);
+    co_await copy_between(first, back, second, y);
     wrong += co_await first.download(back) != std::vector<double>(n, 2.0 * round);
     wrong += co_await first.ask(blas::asum<double>{.x = x, .n = n}) != n;
   }
   // A part of one to a part of the other.
   second.fill(y, 0);
-  co_await second.copy_from(first, y.slice(100, 10), x.slice(0, 10));
+  co_await copy_between(second, y.slice(100, 10), first, x.slice(0, 10));
   wrong += co_await second.ask(blas::asum<double>{.x = y, .n = n}) != 10;
 
   // What fails on one is stale on the other.
@@ -40,7 +41,7 @@ task<result<int>> there_and_back(device first, device second) {
   const auto foreign = co_await as_result(first.ask(blas::asum<double>{.x = y, .n = n}));
   wrong += foreign || foreign.error().reaction() != reaction::caller_bug;
   first.tell(blas::scal<double>{.x = back, .n = n + 1, .alpha = 1});
-  const auto stale = co_await as_result(second.copy_from(first, y, back));
+  const auto stale = co_await as_result(copy_between(second, y, first, back));
   wrong += stale || y.valid() || stale.error().text().find("blas.scal") == std::string::npos;
   wrong += second.statistics().peers.size() != 1 || second.statistics().peers.front().copies != 51;
   co_return wrong;

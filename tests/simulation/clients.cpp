@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What clients do: all through the public handle of the device.
 #include <algorithm>
+#include <troupe/device/sealing.hpp>
 
 #include "requests.hpp"
 #include "simulation.hpp"
@@ -260,7 +261,7 @@ void simulation::seal_or_unseal(random_bits& r) {
   q.came_too_late = misses_input(q);
   // Neither can be cancelled, so nobody is told their place.
   const std::uint64_t before = core_->channel.newest_ticket();
-  pending<void> answer = open ? gpu_->seal(h.handle) : gpu_->unseal(h.handle);
+  pending<void> answer = open ? seal(*gpu_, h.handle) : unseal(*gpu_, h.handle);
   const std::uint64_t ticket = core_->channel.newest_ticket() != before ? core_->channel.newest_ticket() : 0;
   ++s.under_way;
   if (open || ticket != 0) q.param = ++s.changes;

@@ -5,6 +5,7 @@
 #include <random>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/device/library_access.hpp>
 #include <troupe/graph/internal/accesses.hpp>
 #include <troupe/graph/internal/core.hpp>
 #include <troupe/graph/internal/recipe_writer.hpp>
@@ -87,11 +88,11 @@ std::uint64_t next_graph_id() {
 
 core::core(const device& gpu, std::string name, std::uint32_t branches, std::uint64_t id, tree_body all,
            std::optional<error> wrong)
-    : gpu_(gpu.unscoped()),
+    : gpu_(library_access(gpu).unscoped()),
       name_(std::move(name)),
       branches_(branches),
       id_(id),
-      root_(gpu.alloc_sent(sizeof(graph_root))),
+      root_(library_access(gpu).alloc_sent(sizeof(graph_root))),
       wrong_(std::move(wrong)),
       all_(std::move(all)) {
   if (root_.address == 0) return;
@@ -130,7 +131,7 @@ result<std::shared_ptr<const version>> core::write() const {
   if (root_.address == 0) return *troupe::detail::why_stale(root_);
   auto out = std::make_shared<version>();
   const recipe_writer writer(all_, changes_ + 1, branches_);
-  const memory_range recipe = gpu_.alloc_sent(writer.bytes());
+  const memory_range recipe = library_access(gpu_).alloc_sent(writer.bytes());
   if (recipe.address == 0) return *troupe::detail::why_stale(recipe);
   writer.write(recipe.owner->host, recipe.address);
   out->root = root_.address;

@@ -4,7 +4,7 @@
 
 #include <memory>
 #include <string>
-#include <troupe/device/device.hpp>
+#include <troupe/device/library_access.hpp>
 #include <troupe/kernel/arguments.hpp>
 #include <troupe/kernel/program.hpp>
 #include <troupe/request/describe.hpp>
@@ -147,7 +147,7 @@ class recorded_step final : public step {
   static result<std::shared_ptr<const step>> make(const device& gpu, const R& r) {
     if (const std::string why = detail::why_not_recorded(r); !why.empty())
       return detail::refusal(name_of<R>(), "cannot be part of a graph, because " + why, reaction::unsupported);
-    auto touched = gpu.check_for_later(r);
+    auto touched = library_access(gpu).check_for_later(r);
     if (!touched) return touched.error();
     auto out = std::make_shared<recorded_step>(r);
     out->accesses_ = std::move(*touched);

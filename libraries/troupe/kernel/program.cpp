@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <troupe/device/library_access.hpp>
 #include <troupe/kernel/program.hpp>
 
 namespace troupe::kernel {
@@ -25,13 +26,13 @@ memory_range part(const memory_range& all, std::uint64_t at, std::uint64_t bytes
 
 program_core::program_core(const device& gpu, std::string name, std::string_view recipe, std::uint64_t log_bytes,
                            void (*drop)(const program_core&))
-    : gpu_(gpu.unscoped()), name_(std::move(name)), drop_(drop) {
+    : gpu_(library_access(gpu).unscoped()), name_(std::move(name)), drop_(drop) {
   program_root root{};
   root.id = next_id();
   root.log_bytes = log_bytes;
   root.recipe_at = aligned(sizeof root);
   root.recipe_bytes = recipe.size();
-  const memory_range all = gpu_.alloc_sent(root.recipe_at + std::max<std::uint64_t>(recipe.size(), 1));
+  const memory_range all = library_access(gpu_).alloc_sent(root.recipe_at + std::max<std::uint64_t>(recipe.size(), 1));
   root_ = part(all, 0, program_root::bytes);
   recipe_ = part(all, root.recipe_at, std::max<std::uint64_t>(recipe.size(), 1));
   const auto said = gpu_.alloc_host<std::byte>(program_root::state_bytes + log_bytes);
@@ -49,7 +50,7 @@ program_core::program_core(const device& gpu, std::string name, std::string_view
 }
 
 program_core::program_core(const device& gpu, std::string name, error why)
-    : gpu_(gpu.unscoped()), name_(std::move(name)) {
+    : gpu_(library_access(gpu).unscoped()), name_(std::move(name)) {
   const auto any = gpu_.alloc_host<std::byte>(program_root::bytes);
   const memory_range& all = any.memory();
   // When there is not even that much memory, this reason came first.

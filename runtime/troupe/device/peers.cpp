@@ -1,54 +1,34 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <troupe/device/core.hpp>
-#include <troupe/device/device.hpp>
+#include <troupe/device/device_access.hpp>
+#include <troupe/device/peers.hpp>
 
 namespace troupe {
 
-std::string_view to_string(peer_link l) noexcept {
-  switch (l) {
-    case peer_link::unknown:
-      break;
-    case peer_link::none:
-      return "none";
-    case peer_link::system:
-      return "system";
-    case peer_link::node:
-      return "node";
-    case peer_link::host_bridge:
-      return "host bridge";
-    case peer_link::pci_switch:
-      return "PCIe switch";
-    case peer_link::nvlink:
-      return "NVLink";
-    case peer_link::same_device:
-      return "same device";
-    case peer_link::memory:
-      return "memory";
-  }
-  return "unknown";
-}
-
-pending<void> device::copy_from_device(const device& other, const memory_range& to, const memory_range& from,
-                                       const call_options& o) const {
-  if (other == *this) return copy_bytes(way::across, to, from, o);
-  auto answer = ref<peer_answer>::adopt(new peer_answer(core_));
-  answer->source.core = other.core_;
-  core_->peers.copy(other.core_->shared(other.core_->peers), to, from, o, scope_, answer);
+pending<void> detail::copy_between(const device& to_device, const memory_range& to, const device& from_device,
+                                   const memory_range& from, const call_options& o) {
+  if (from_device == to_device) return copy(to_device, to, from, o);
+  const auto &core = device_access::core(to_device), &other = device_access::core(from_device);
+  auto answer = ref<peer_answer>::adopt(new peer_answer(core));
+  answer->source.core = other;
+  core->peers.copy(other->shared(other->peers), to, from, o, device_access::scope(to_device), answer);
   return pending<void>(std::move(answer));
 }
 
-result<peer_info> device::peer(const device& other) const { return core_->peers.seen(other.core_->peers); }
-result<void> device::enable_peer(const device& other) const {
-  return core_->peers.enable(other.core_->shared(other.core_->peers));
+result<peer_info> peer(const device& gpu, const device& other) {
+  return detail::device_access::core(gpu)->peers.seen(detail::device_access::core(other)->peers);
+}
+
+result<void> enable_peer(const device& gpu, const device& other) {
+  const auto& core = detail::device_access::core(other);
+  return detail::device_access::core(gpu)->peers.enable(core->shared(core->peers));
 }
 
 result<std::vector<std::vector<device>>> islands(const list<device>& devices) {
   std::vector<std::vector<device>> out;
   const auto access = [](const device& from, const device& to) -> result<bool> {
     if (from == to) return true;
-    return from.peer(to).transform([](const peer_info& seen) { return seen.access; });
+    return peer(from, to).transform([](const peer_info& seen) { return seen.access; });
   };
   for (const device& d : devices) {
     std::vector<device>* home = nullptr;

@@ -2,57 +2,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
+#include <troupe/async/pending.hpp>
 #include <troupe/base/list.hpp>
-#include <troupe/base/result.hpp>
+#include <troupe/device/options.hpp>
+#include <troupe/device/peer_info.hpp>
+#include <troupe/memory/buffer.hpp>
 #include <vector>
 
 namespace troupe {
 
 class device;
 
-/// What lies between two devices, from far to near.
-enum class peer_link : std::uint8_t {
-  unknown,      ///< the system does not say
-  none,         ///< they have no memory in common: a GPU and the host engine
-  system,       ///< PCIe, and the connection of two sockets or other groups of processors
-  node,         ///< several PCIe host bridges of one such group
-  host_bridge,  ///< one PCIe host bridge
-  pci_switch,   ///< PCIe switches only
-  nvlink,       ///< NVLink, or what else carries every atomic operation
-  same_device,  ///< two devices on one GPU
-  memory,       ///< two devices of the host engine
-};
-std::string_view to_string(peer_link l) noexcept;
+namespace detail {
+pending<void> copy_between(const device& to_device, const memory_range& to, const device& from_device,
+                           const memory_range& from, const call_options& o);
+}
 
-/// How one device sees another.
-struct peer_info {
-  bool access = false;  ///< its workers read the other's memory directly; else copies go through host memory
-  peer_link link = peer_link::unknown;
-  bool native_atomics = false;        ///< every atomic operation of CUDA works across the link
-  std::int32_t performance_rank = 0;  ///< of the link, as the driver counts: less is faster. 0 where nothing is ranked
-};
+/// Copies all of `from`, a buffer of `from_device`, to the first elements of `to`, a buffer of `to_device`, in the
+/// order of both devices: the copy reads what was written to `from` before this call, and no later request of
+/// `from_device` overwrites `from` first. If either device fails, so does the copy, and `to` becomes stale with that
+/// cause. Takes no `retries`. See docs/peers.md.
+template <class T>
+pending<void> copy_between(const device& to_device, const buffer<T>& to, const device& from_device,
+                           const buffer<T>& from, const call_options& o = {}) {
+  return detail::copy_between(to_device, to.memory(), from_device, from.memory(), o);
+}
 
-/// What the driver says of another GPU of the machine.
-struct hardware_peer {
-  std::string pci;  ///< which one it is
-  peer_info seen;
-};
+/// Returns how `gpu` sees `other`. On GPUs this is known once a worker of each was ready: await `started()` first.
+result<peer_info> peer(const device& gpu, const device& other);
 
-/// Copies to a device from one other.
-struct peer_statistics {
-  std::string from;                ///< the other's name
-  bool direct = false;             ///< they read its memory; else they go through host memory
-  std::uint64_t copies = 0;        ///< that have gone well
-  std::uint64_t bytes = 0;         ///< of those
-  std::uint64_t seen_bytes = 0;    ///< of the other's memory, which the workers of this one see
-  std::uint64_t shared_bytes = 0;  ///< host memory that workers of both see, for copies; counts against no limit
-};
+/// Maps the memory that `other` owns now into the workers of `gpu`, present and future, so that no copy has to do it
+/// first. Fails with `unsupported` if the hardware gives no access; copies need none.
+result<void> enable_peer(const device& gpu, const device& other);
 
-/// The devices in groups in each of which every one has access to all others. Each is in one group, in the order given.
-/// Awaits nothing: on a GPU a worker must have been ready (`started()`).
+/// Returns the devices in groups within which each device has access to all others. Each device is in one group, and
+/// the order is kept. Does not wait: on a GPU a worker must have been ready (`started()`).
 result<std::vector<std::vector<device>>> islands(const list<device>& devices);
 
 }  // namespace troupe

@@ -8,6 +8,8 @@
 
 namespace troupe {
 
+class request_scope;
+
 /// What `device::within` sets for everything that is sent through the handle it returns.
 struct scope_options {
   /// Counted from the call of `within`. What has not started by then is answered `retry_later` and never runs.

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <string>
-#include <troupe/device/peers.hpp>
+#include <troupe/device/peer_info.hpp>
 #include <troupe/device/state.hpp>
 #include <troupe/memory/statistics.hpp>
 #include <troupe/request/engine_info.hpp>

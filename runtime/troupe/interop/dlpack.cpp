@@ -4,6 +4,7 @@
 #include <string>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/device/sharing.hpp>
 #include <troupe/interop/abi.hpp>
 #include <troupe/interop/dlpack.hpp>
 #include <troupe/memory/requests.hpp>
@@ -180,7 +181,7 @@ result<detail::range_with_layout> borrow_from(const device& gpu, Managed* from, 
     return refused(cat("the tensor does not begin at a multiple of ", alignment,
                        " bytes, as its elements need: copy it with upload"));
   const auto share = std::make_shared<taken<Managed>>(from);
-  const buffer<std::byte> made = gpu.adopt_memory(data, count * bytes_of(type), share);
+  const buffer<std::byte> made = adopt_memory(gpu, data, count * bytes_of(type), share);
   if (auto why = made.cause()) return *why;
   share->ours = true;
   return detail::range_with_layout{made.memory(), std::move(how)};
@@ -212,13 +213,13 @@ void release(::DLManagedTensor* tensor) noexcept {
 }
 
 pending<tensor> detail::lend(const device& gpu, const memory_range& r, dtype type, layout how) {
-  auto at = gpu.address(buffer<std::byte>(r));
+  auto at = address(gpu, buffer<std::byte>(r));
   if (!at) return make_ready<tensor>(at.error());
   auto described = describe(r, std::move(*at), type, std::move(how));
   if (!described) return make_ready<tensor>(described.error());
   const bool read_only = (*described)->at.read_only;
   auto done =
-      read_only ? gpu.ask(memory::show{.source = in<std::byte>(r), .bytes = r.bytes}) : gpu.lend(buffer<std::byte>(r));
+      read_only ? gpu.ask(memory::show{.source = in<std::byte>(r), .bytes = r.bytes}) : lend(gpu, buffer<std::byte>(r));
   return std::move(done).then([e = std::move(*described)](const result<void>& ok) -> result<tensor> {
     if (!ok) return ok.error();
     return tensor(e);

@@ -77,7 +77,7 @@ result<borrowed<T>> borrow_as(const device& gpu, Tensor* from) {
 
 /// Lends a buffer: answered when what was sent before for it is done. Without a shape it is one row of all elements. On
 /// the host engine a tensor in memory of this process (kDLCPU); on a GPU one of kDLCUDA, with isolation::thread only.
-/// After others have written, `device::take_back`. What is sealed is lent as read-only.
+/// After others have written, `take_back` it. What is sealed is lent as read-only.
 template <element T>
 pending<tensor> to_dlpack(const device& gpu, const buffer<T>& b, layout how = {}) {
   return detail::lend(gpu, b.memory(), dtype_of<T>, std::move(how));

@@ -51,7 +51,7 @@ class buffer {
   /// May it be read now? `cause` says why not. A request still under way can change the answer: await it first.
   bool valid() const { return range_.owner && !cause(); }
   std::optional<error> cause() const { return detail::why_stale(range_); }
-  /// Is its memory read-only in every worker, so that no fault can take it along? See `device::seal`.
+  /// Is its memory read-only in every worker, so that no fault can take it along? See `seal`.
   bool sealed() const noexcept {
     return range_.owner && range_.owner->seal.load(std::memory_order_acquire) == seal_state::sealed;
   }

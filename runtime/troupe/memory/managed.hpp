@@ -33,7 +33,7 @@ struct managed_range {
 
 namespace memory {
 
-/// The requests behind device::prefetch, advise and managed.
+/// The requests behind prefetch, advise and managed.
 struct prefetch {
   in<std::byte> range;
   extent bytes;

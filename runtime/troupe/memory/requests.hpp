@@ -92,7 +92,7 @@ struct stream_out {
   void check(checker& c) const;
 };
 
-/// The two halves of a copy from one device to another, each a request of one of them; `device::copy_from` sends both.
+/// The two halves of a copy from one device to another, each a request of one of them; `copy_between` sends both.
 /// They meet in a staging_header that both workers see, `meeting`. Where the target's worker sees the source itself,
 /// the first says that the source holds what it should, and that it may be written again only when the other has it.
 struct peer_show {
@@ -146,7 +146,7 @@ inline error peer_failed() {
   return error(reaction::retry_later, "memory", "copy between devices: the other device has given it up");
 }
 
-/// What `device::seal` and `unseal` send: makes the target's pages read-only in the worker, and writable again.
+/// What `seal` and `unseal` send: makes the target's pages read-only in the worker, and writable again.
 /// Whole pages from the target's address on are its own.   mprotect
 struct seal {
   in<std::byte> target;
@@ -166,7 +166,7 @@ struct unseal {
   void check(checker& c) const;
 };
 
-/// What `device::lend` and `take_back` send: marks when the bytes belong to somebody else, a program that the device
+/// What `lend` and `take_back` send: marks when the bytes belong to somebody else, a program that the device
 /// knows nothing of. Nothing is done.
 struct lend {
   inout<std::byte> target;

@@ -8,7 +8,7 @@ namespace {
 
 error nothing_ran(const error& why) {
   static constexpr std::string_view hint =
-      " (nothing ran: device::keep_content makes the buffer valid again, as it was before)";
+      " (nothing ran: keep_content makes the buffer valid again, as it was before)";
   error::details d = why.all();
   if (d.text.find(hint) == std::string::npos) d.text += hint;
   return error(std::move(d));

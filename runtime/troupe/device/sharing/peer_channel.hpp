@@ -7,7 +7,7 @@
 #include <troupe/channel/mapping.hpp>
 #include <troupe/channel/memory_file.hpp>
 #include <troupe/device/asked.hpp>
-#include <troupe/device/peers.hpp>
+#include <troupe/device/peer_info.hpp>
 #include <troupe/memory/device_memory.hpp>
 #include <troupe/memory/staging.hpp>
 

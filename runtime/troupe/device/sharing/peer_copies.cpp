@@ -214,7 +214,7 @@ result<void> peer_copies::enable(const std::shared_ptr<peer_copies>& other) {
   const auto refused = [&](const std::string& why) {
     return error(reaction::unsupported, "device",
                  "peer: " + options_.name.str() + " has no access to the memory of " + other->options_.name.str() +
-                     why + "; copy_from works all the same, through host memory");
+                     why + "; copy_between works nevertheless, through host memory");
   };
   if (through->is_staged()) return refused("");
   for (const auto& file : other->segments_.own_files())

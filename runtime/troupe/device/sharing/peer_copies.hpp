@@ -6,7 +6,7 @@
 #include <mutex>
 #include <troupe/device/device_loop.hpp>
 #include <troupe/device/options.hpp>
-#include <troupe/device/peers.hpp>
+#include <troupe/device/peer_info.hpp>
 #include <troupe/device/sharing/peer_channel.hpp>
 #include <vector>
 

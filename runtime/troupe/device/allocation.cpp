@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <troupe/base/cat.hpp>
+#include <troupe/device/allocation.hpp>
+#include <troupe/device/device_access.hpp>
+#include <troupe/device/library_access.hpp>
+#include <troupe/memory/requests.hpp>
+
+namespace troupe::detail {
+
+std::string too_few(extent count, std::size_t element_bytes) {
+  const std::int64_t n = count.value();
+  return cat("count is ", n, " elements of ", element_bytes, element_bytes == 1 ? " byte" : " bytes",
+             "; expected at least 1");
+}
+
+memory_range allocate(device_core& core, memory_kind kind, extent count, std::size_t element_bytes,
+                      const alloc_options& o) {
+  const extent bytes = count * element_bytes;
+  device_memory& memory = core.memory;
+  auto refused = [&](std::string text) {
+    return memory_range{memory.failed_buffer(0, error(reaction::caller_bug, "memory", std::move(text))), 0, 0};
+  };
+  if (bytes.overflowed()) return refused("alloc: the size does not fit 64 bits");
+  if (bytes < 1) return refused("alloc: " + too_few(count, element_bytes));
+  const auto n = static_cast<std::uint64_t>(bytes.value());
+  if (core.takes.refusing()) return {memory.failed_buffer(n, core.takes.refusal()), 0, n};  // nobody could ever use it
+  if (o.sealable && kind != memory_kind::device)
+    return refused(
+        "alloc_host: sealable is true, but the application itself can write a host_buffer whenever it likes; use "
+        "alloc");
+  auto made = memory.allocate(kind, n, o.alignment, o.quota, o.sealable);
+  if (!made && made.error().reaction() == reaction::retry_later) {
+    core.answers.drive();  // buffers of requests that have finished may not have come back yet
+    made = memory.allocate(kind, n, o.alignment, o.quota, o.sealable);
+  }
+  if (!made) {
+    memory.count_failure(kind);
+    return {memory.failed_buffer(n, made.error()), 0, n};
+  }
+  const std::uint64_t address = (*made)->address;
+  const memory_range r{std::move(*made), address, n};
+  if (kind != memory_kind::sent) core.quarantine.is_fresh(r);
+  return r;
+}
+
+memory_range alloc(const device& gpu, extent count, std::size_t element_bytes, const alloc_options& o) {
+  memory_range r = allocate(*device_access::core(gpu), memory_kind::device, count, element_bytes, o);
+  if (o.zeroed && r.address != 0) {
+    // A tell: should it be refused, the buffer is stale with the reason.
+    (void)gpu.tell(memory::fill{.target = out<std::byte>(r), .bytes = r.bytes, .pattern = {}, .pattern_bytes = 1});
+  }
+  return r;
+}
+
+memory_range alloc_host(const device& gpu, extent count, std::size_t element_bytes, const alloc_options& o) {
+  memory_range r = allocate(*device_access::core(gpu), memory_kind::host, count, element_bytes, o);
+  if (o.zeroed && r.address != 0) std::memset(r.owner->host, 0, r.bytes);
+  return r;
+}
+
+}  // namespace troupe::detail
+
+namespace troupe {
+
+memory_range library_access::alloc_sent(extent bytes) const {
+  return detail::allocate(*device_.core_, memory_kind::sent, bytes, 1, {});
+}
+
+}  // namespace troupe

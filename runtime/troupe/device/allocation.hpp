@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/device/alloc_options.hpp>
+#include <troupe/device/core.hpp>
+
+namespace troupe::detail {
+
+/// Allocates from the memory of `kind`. If there is none, the range is refused on use, with the reason.
+memory_range allocate(device_core& core, memory_kind kind, extent count, std::size_t element_bytes,
+                      const alloc_options& o);
+
+/// Text about a count that is not positive.
+std::string too_few(extent count, std::size_t element_bytes);
+
+}  // namespace troupe::detail

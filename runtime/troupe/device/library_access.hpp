@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/device/device.hpp>
+#include <vector>
+
+namespace troupe {
+
+/// A part of a block, and what a request does with it.
+struct checked_access {
+  memory_range where;
+  access_mode mode;
+};
+
+/// What library actors need of a device, and programs do not.
+class library_access {
+ public:
+  explicit library_access(const device& gpu) noexcept : device_(gpu) {}
+
+  /// Returns what the request would touch, or why it would be refused now. Leaves out what may have changed by the time
+  /// it is sent: whether an operand is stale or sealed. For callers that keep requests to send them later.
+  template <request R>
+  result<std::vector<checked_access>> check_for_later(const R& r) const {
+    checker c(r, device_.owner(), device_.generation());
+    r.check(c);
+    if (const auto& why = c.finish_for_later()) return *why;
+    std::vector<checked_access> out;
+    for (const operand_use& u : c.uses())
+      out.push_back({{u.range->owner, u.touched.begin, u.touched.end - u.touched.begin}, u.touched.mode});
+    return out;
+  }
+  /// Allocates memory that the application writes and workers may only read: it survives every fault. Counts as host
+  /// memory.
+  memory_range alloc_sent(extent bytes) const;
+  /// Returns the device outside of all scopes: for objects that outlive a client, such as programs and graphs.
+  device unscoped() const;
+
+ private:
+  device device_;
+};
+
+}  // namespace troupe
