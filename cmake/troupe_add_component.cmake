@@ -75,6 +75,7 @@ function(troupe_check_headers name)
     add_library(troupe_${name}_headers OBJECT ${checks})
     target_link_libraries(troupe_${name}_headers PRIVATE troupe_${name})
     target_compile_options(troupe_${name}_headers PRIVATE -O0 -g0)
+    set_target_properties(troupe_${name}_headers PROPERTIES TROUPE_PLAIN ON)
   endif()
 endfunction()
 

@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: The Troupe authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# troupe_use_precompiled_headers()
+#   Called last, in the project's folder. Compiles what nearly every source includes once, the headers of the standard library and for tests
+#   those of GoogleTest, and lets all our targets start from that: it takes a quarter of the time of a build. Sources include all that they use
+#   nevertheless: the presets clang and fuzz build without (TROUPE_PRECOMPILED_HEADERS=OFF), and headers are checked without.
+#   Left alone: targets with the property TROUPE_PLAIN, and sources with options of their own.
+option(TROUPE_PRECOMPILED_HEADERS "Compile the headers of the standard library once for all sources" OFF)
+
+function(troupe_use_precompiled_headers)
+  if(NOT TROUPE_PRECOMPILED_HEADERS OR NOT PROJECT_IS_TOP_LEVEL)
+    return()
+  endif()
+  set(standard <algorithm> <array> <atomic> <chrono> <condition_variable> <cstring> <functional> <map> <memory> <mutex> <optional> <span> <sstream>
+    <stop_token> <string> <string_view> <thread> <unordered_map> <variant> <vector>)
+  troupe_add_precompiled_headers(troupe_standard_headers ${standard})
+  if(TROUPE_TESTS)
+    troupe_add_precompiled_headers(troupe_test_headers ${standard} <gtest/gtest.h>)
+  endif()
+  troupe_find_targets(targets ${PROJECT_SOURCE_DIR})
+  foreach(target ${targets})
+    get_target_property(plain ${target} TROUPE_PLAIN)
+    get_target_property(type ${target} TYPE)
+    if(plain OR NOT type MATCHES "^(STATIC|OBJECT|MODULE|SHARED)_LIBRARY$|^EXECUTABLE$" OR target MATCHES "^troupe_(standard|test)_headers$")
+      continue()
+    endif()
+    troupe_leave_sources_with_options(${target})
+    if(type STREQUAL "EXECUTABLE")
+      target_compile_options(${target} PRIVATE -fPIC)  # as the headers are compiled, not -fPIE
+    endif()
+    get_target_property(linked ${target} LINK_LIBRARIES)
+    if(linked MATCHES "GTest::")
+      target_precompile_headers(${target} REUSE_FROM troupe_test_headers)
+    else()
+      target_precompile_headers(${target} REUSE_FROM troupe_standard_headers)
+    endif()
+  endforeach()
+endfunction()
+
+function(troupe_add_precompiled_headers name)
+  set(source ${PROJECT_BINARY_DIR}/${name}.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "")
+  add_library(${name} OBJECT ${source})
+  target_link_libraries(${name} PRIVATE troupe_settings)
+  target_precompile_headers(${name} PRIVATE ${ARGN})
+endfunction()
+
+# Those of the folder and of all below.
+function(troupe_find_targets variable folder)
+  get_property(all DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  get_property(below DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(sub ${below})
+    troupe_find_targets(more ${sub})
+    list(APPEND all ${more})
+  endforeach()
+  set(${variable} ${all} PARENT_SCOPE)
+endfunction()
+
+function(troupe_leave_sources_with_options target)
+  get_target_property(folder ${target} SOURCE_DIR)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source ${sources})
+    if(source MATCHES "\\$<")
+      continue()
+    endif()
+    get_source_file_property(options ${source} TARGET_DIRECTORY ${target} COMPILE_OPTIONS)
+    if(options)
+      set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+    endif()
+  endforeach()
+endfunction()
