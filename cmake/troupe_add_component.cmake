@@ -79,6 +79,10 @@ function(troupe_check_headers name)
   endif()
 endfunction()
 
+function(troupe_compile_as_test target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-O1>)
+endfunction()
+
 # troupe_add_test(name SOURCES file... [LINK library...]): one GoogleTest program, its tests known to ctest one by one. Its own code is
 #   compiled with -O1, which takes two thirds of the time; what it tests is optimised as elsewhere. OPTIMISED: so is its own code, since it
 #   computes much.
@@ -88,7 +92,7 @@ function(troupe_add_test name)
   include(GoogleTest)
   add_executable(troupe_${name}_test ${arg_SOURCES})
   if(NOT arg_OPTIMISED)
-    target_compile_options(troupe_${name}_test PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-O1>)
+    troupe_compile_as_test(troupe_${name}_test)
   endif()
   target_link_libraries(troupe_${name}_test PRIVATE ${arg_LINK} troupe_settings GTest::gtest_main)
   # <tests/...>, and what other components test with

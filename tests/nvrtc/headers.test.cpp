@@ -66,10 +66,18 @@ class headers_for : public ::testing::TestWithParam<std::tuple<const char*, int>
   }
 };
 
-TEST_P(headers_for, are_each_enough_and_may_be_included_twice) {
+// One by one for one architecture of each standard alone: none of the headers looks at the architecture.
+using each_header_for = headers_for;
+
+TEST_P(each_header_for, suffices_alone_and_may_be_included_twice) {
   const std::vector<std::string> all = own_headers();
   EXPECT_GT(all.size(), 150u);
   for (const std::string& h : all) expect_silence({.source = includes_of({h, h})}, h);
+}
+
+TEST(own_headers, look_at_no_architecture) {
+  for (const std::string& h : own_headers())
+    EXPECT_EQ(text_of(fs::path(installed().own_headers) / h).find("__CUDA_ARCH"), std::string::npos) << h;
 }
 
 TEST_P(headers_for, go_together_in_any_order) {
@@ -95,6 +103,8 @@ TEST_P(headers_for, c_may_stand_in_a_block_of_c) {
   expect_silence({.source = "extern \"C\" {\n" + includes_of(of_c) + "}\n"}, "backwards");
 }
 
+INSTANTIATE_TEST_SUITE_P(, each_header_for, ::testing::Values(std::tuple("sm_80", 17), std::tuple("sm_90a", 20)),
+                         [](const auto& i) { return std::string(std::get<0>(i.param)); });
 INSTANTIATE_TEST_SUITE_P(, headers_for,
                          ::testing::Values(std::tuple("sm_80", 17), std::tuple("sm_90a", 20), std::tuple("sm_100", 20),
                                            std::tuple("sm_120", 20)),
