@@ -156,7 +156,7 @@ TEST(opening, a_worker_that_gives_away_memory_of_others_as_its_own_is_ended) {
   ASSERT_OK(gpu.started().get());
   const auto x = alloc_managed<float>(gpu, 1000);
   ASSERT_FALSE(x.valid());
-  EXPECT_TRUE(is_error(*x.cause(), reaction::context_lost, {"alloc_managed", "no memory where it says"}));
+  EXPECT_TRUE(is_error(*x.cause(), reaction::context_lost, {"alloc_managed", "impossible address"}));
   EXPECT_TRUE(is_error(error_of(gpu.stopped()), reaction::context_lost, {"the address of managed memory"}));
 }
 

@@ -74,7 +74,7 @@ simulation::simulation(std::uint64_t seed, run_record& record, const omitted_ste
     options_.restarts = r.between(3, 8);
     options_.mailbox_capacity = 8;
   }
-  device_surroundings around{
+  device_environment around{
       loop_,
       [this](std::uint32_t id, enum isolation how, std::shared_ptr<const region>, std::uint64_t channel_bytes)
           -> result<std::unique_ptr<worker_link>> { return make_worker(id, how, channel_bytes); },

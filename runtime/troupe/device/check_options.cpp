@@ -14,7 +14,7 @@ error bad_option(const char* field, const std::string& value, const std::string&
                std::string("device_options::") + field + " is " + value + "; expected " + expected);
 }
 
-constexpr std::uint64_t most_memory = std::uint64_t{16} << 40;  // so that the addresses for it stay in range
+constexpr std::uint64_t most_memory = std::uint64_t{16} << 40;  // keeps its addresses in range
 
 }  // namespace
 
@@ -42,7 +42,7 @@ std::optional<error> check(const device_options& o) {
     if (o.isolation == isolation::thread)
       return bad_option(
           "gpu_core_folder", '"' + f + '"',
-          "nothing with isolation::thread: the driver's way to do it is for a whole process, which is yours");
+          "an empty text with isolation::thread: the driver enables core files for a whole process, which is yours");
     if (f.size() > longest || f.find_first_of("%\n") != std::string::npos || ::access(f.c_str(), W_OK | X_OK) != 0)
       return bad_option("gpu_core_folder", '"' + f + '"',
                         "a folder that this process may write to, of at most 512 characters without %");

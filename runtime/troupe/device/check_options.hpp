@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-/// What is wrong with the options; nothing, mostly.
+/// Returns the error of the first invalid option; nothing if all are valid.
 std::optional<error> check(const device_options& o);
 
 }  // namespace troupe

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Opening a device: its parts, and everything else that is there before its first worker.
+// Opens a device: makes its parts, and everything else that it needs before its first worker.
 #include <unistd.h>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/round_up.hpp>
@@ -18,14 +18,14 @@
 namespace troupe {
 namespace {
 
-// A backend that brings its platform along has memory and addresses of its own.
+// A backend with a platform plug-in has its own memory and addresses.
 bool has_platform(const device_options& o) {
   const std::string file = "/platform." + o.engine + ".so";
   const auto in = [&file](const std::string& folder) { return ::access((folder + file).c_str(), F_OK) == 0; };
   return std::any_of(o.engine_folders.begin(), o.engine_folders.end(), in) || in(o.runtime_folder + "/engines");
 }
 
-// Until the first worker says what there is.
+// Used until the first worker reports the GPU's memory.
 constexpr std::uint64_t unknown_bytes = std::uint64_t{1} << 40;
 
 device_options named(device_options o, std::uint32_t index) {
@@ -48,10 +48,10 @@ device_memory::limits limits_of(const device_options& o, bool gpu) {
 }  // namespace
 
 std::shared_ptr<device_core> device_core::open(const device_options& o, std::uint32_t index,
-                                               const result<device_surroundings>& surroundings) {
-  std::shared_ptr<device_core> core(new device_core(o, index, surroundings ? *surroundings : device_surroundings()));
-  core->loop.belongs_to(core);
-  result<void> ready = surroundings ? core->set_up(surroundings->runtime_origin) : surroundings.error();
+                                               const result<device_environment>& environment) {
+  std::shared_ptr<device_core> core(new device_core(o, index, environment ? *environment : device_environment()));
+  core->loop.set_device(core);
+  result<void> ready = environment ? core->set_up(environment->runtime_origin) : environment.error();
   if (ready) ready = core->waiting.start(core);
   if (ready)
     core->life.start();
@@ -60,10 +60,10 @@ std::shared_ptr<device_core> device_core::open(const device_options& o, std::uin
   return core;
 }
 
-device_core::device_core(const device_options& o, std::uint32_t index, device_surroundings surroundings)
+device_core::device_core(const device_options& o, std::uint32_t index, device_environment environment)
     : options(named(o, index)),
       gpu(has_platform(o)),
-      loop(std::move(surroundings.loop)),
+      loop(std::move(environment.loop)),
       requests(check(o) ? 1 : std::bit_ceil(o.mailbox_capacity)),
       segments(loop, workers, worker, channel, takes, life, gpu),
       memory(*device_memory::make(segments, limits_of(o, gpu))),
@@ -72,9 +72,9 @@ device_core::device_core(const device_options& o, std::uint32_t index, device_su
       copies(gpu ? copy_threads::helpers_for(usable_cores()) : 0),
       downloads(copies),
       answers(channel, requests, memory, cancelled, worker, downloads, room, waiting, workers, life),
-      waiting(channel, answers, downloads, o.wait, usable_cores(), gpu, surroundings.reacts),
-      events(options.name, memory, waiting, std::move(surroundings.log)),
-      workers(options, loop, channel, worker, segments, takes, waiting, life, std::move(surroundings.make_worker)),
+      waiting(channel, answers, downloads, o.wait, usable_cores(), gpu, environment.has_reactor_thread),
+      events(options.name, memory, waiting, std::move(environment.log)),
+      workers(options, loop, channel, worker, segments, takes, waiting, life, std::move(environment.make_worker)),
       hardware(options, channel, memory, worker, workers, events, gpu),
       quarantine(options, loop, channel, requests, memory, events),
       deadlines(loop, channel, requests, cancelled, answers, room, waiting),
@@ -87,10 +87,10 @@ device_core::device_core(const device_options& o, std::uint32_t index, device_su
       life(options, loop, takes, mailbox, answers, waiting, worker, workers, sorting, faults, quarantine, hardware,
            events, gpu),
       exchange(options, loop, memory, segments, workers, worker, answers, takes, gpu),
-      staging(surroundings.staging),
+      staging(environment.staging),
       peers(options, loop, memory, segments, workers, exchange, mailbox, hardware, waiting, staging, gpu),
       spin_for_room(o.wait, usable_cores()),
-      waits_(std::move(surroundings.waits)) {}
+      wait_in_call_(std::move(environment.wait_in_call)) {}
 
 device_core::~device_core() {
   waiting.end();
@@ -104,13 +104,14 @@ result<void> device_core::set_up(const std::string& runtime_origin) {
   TROUPE_TRY(channel.create(requests.capacity()));
   TROUPE_TRY(answers.begin_reading());
   const auto up = [](std::uint64_t bytes) { return round_up(bytes, segment_alignment); };
-  // Segments come and go in different sizes, so leave room. Host memory has two kinds of them.
+  // Segments of different sizes are made and freed, which fragments the addresses, so leave room. Host memory has two
+  // kinds of segments.
   const std::uint64_t device_limit = memory.statistics(memory_kind::device).total_bytes,
                       host_limit = memory.statistics(memory_kind::host).total_bytes;
   const std::uint64_t device_bytes = std::max(2 * up(device_limit) + 64 * segment_alignment,
                                               region::least_bytes(options.isolation)),
                       host_bytes = 3 * up(host_limit) + 64 * segment_alignment;
-  // Several workers of a process are threads of it. A driver gives wanted addresses only at large boundaries.
+  // Several workers can be threads of one process. The driver reserves requested addresses only at large boundaries.
   constexpr std::uint64_t boundary = std::uint64_t{1} << 40;
   const std::uint64_t all_bytes = device_bytes + host_bytes;
   auto addresses = TROUPE_TRY(region::claim(options.isolation, gpu ? round_up(all_bytes, boundary) : all_bytes));

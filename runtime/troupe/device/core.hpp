@@ -23,58 +23,58 @@
 
 namespace troupe {
 
-/// What a device gets from outside.
-struct device_surroundings {
+/// The environment that a device is opened in.
+struct device_environment {
   std::shared_ptr<control_loop> loop;
   worker_link_maker make_worker;
-  /// False: somebody calls `drive` whenever there may be answers, and the device has no thread of its own. Its
-  /// continuations run on whatever thread brings the answers.
-  bool reacts = true;
-  /// Called instead of sleeping in the middle of a call that waits for the worker until it is `ready`, or answered.
-  std::function<void(pending_core& of, const std::function<bool()>& ready)> waits = {};
+  /// If false, the device has no reactor thread: the owner calls `drive` whenever there may be answers, and the thread
+  /// that completes an answer posts its continuations.
+  bool has_reactor_thread = true;
+  /// Called instead of sleeping by a call that waits for the worker. Returns when `ready` or when `of` is answered.
+  std::function<void(pending_core& of, const std::function<bool()>& ready)> wait_in_call = {};
   staging_sizes staging = {};
-  std::string runtime_origin = {};  ///< who named device_options::runtime_folder, for the text where it has no worker
+  /// Where device_options::runtime_folder comes from, for the error if it has no worker.
+  std::string runtime_origin = {};
   log_sink log = {};
 };
 
-/// Everything behind a `device` handle: its parts, and what each of them is given of the others. A part knows no more
-/// than that; each has its own state and lock. Four kinds of threads come here: callers (mailbox), threads that wait
-/// (completion), the reactor, which waits when nobody else does and posts all continuations, and the control loop
-/// (lifecycle), which never runs anybody else's code.
+/// Everything behind a `device` handle. Makes the parts of a device and passes each the other parts that it needs; a
+/// part knows no others, and has its own state and lock. Four kinds of threads use a device: callers (mailbox), threads
+/// that wait for answers (completion), the reactor, which waits for all other answers and posts all continuations, and
+/// the control loop (lifecycle), which never runs code of the program.
 class device_core final : public std::enable_shared_from_this<device_core> {
  public:
-  /// Never fails: a device that cannot be opened is stopped and says why.
+  /// Opens a device. Never fails: a device that cannot be opened is stopped, with the error.
   static std::shared_ptr<device_core> open(const device_options& o, std::uint32_t index,
-                                           const result<device_surroundings>& surroundings);
+                                           const result<device_environment>& environment);
   ~device_core();
   device_core(const device_core&) = delete;
 
-  /// Requests to close, to begin again, and to be told of either: see `device`.
+  /// See the functions of `device`.
   pending<void> close(bool now);
   pending<void> reset();
   pending<void> when_ready() { return life.ready().watch(shared_from_this()); }
   pending<void> when_stopped() { return life.stopped().watch(shared_from_this()); }
-  /// After the device has stopped: waits for its thread to end, unless it is the caller.
+  /// Waits for the reactor thread to end, unless it is the calling thread. Precondition: the device has stopped.
   void join() noexcept { waiting.join(); }
 
-  /// A part, kept as long as the device.
+  /// Returns a pointer to a part that keeps the device alive.
   template <class Part>
   std::shared_ptr<Part> shared(Part& part) {
     return {shared_from_this(), &part};
   }
-  /// Sleeps in the middle of the call that `of` answers, as `sleep` does, or as the surroundings say.
+  /// Sleeps in a call that waits for the worker: calls `sleep`, or the environment's `wait_in_call` if there is one.
   template <class Ready, class Sleep>
   void sleep_in_call(pending_core& of, const Ready& ready, Sleep&& sleep) {
-    if (waits_)
-      waits_(of, ready);
+    if (wait_in_call_)
+      wait_in_call_(of, ready);
     else
       sleep();
   }
 
-  // In the order in which they are made; where one is given another that comes later, it does not use it before the
-  // device starts.
+  // In order of construction. A part that is passed a later one does not use it before the device starts.
   device_options options;
-  const bool gpu;  ///< the engine brings a platform: device memory is the workers' to make
+  const bool gpu;  ///< true if the engine has a platform plug-in, so workers make the device memory
   device_loop loop;
   shared_channel channel;
   ledger requests;
@@ -84,7 +84,7 @@ class device_core final : public std::enable_shared_from_this<device_core> {
   device_memory& memory;
   mailbox_room room;
   cancellations cancelled;
-  copy_threads copies;  ///< to and from staging blocks of a GPU
+  copy_threads copies;  ///< copy to and from staging blocks of a GPU
   download_tracker downloads;
   completion answers;
   reactor waiting;
@@ -101,15 +101,15 @@ class device_core final : public std::enable_shared_from_this<device_core> {
   memory_exchange exchange;
   const staging_sizes staging;
   peer_copies peers;
-  spin_experience spin_for_room;  ///< of those who wait until the worker has emptied chunks of their upload
+  spin_experience spin_for_room;  ///< of uploads that wait for the worker to empty chunks
 
  private:
-  device_core(const device_options& o, std::uint32_t index, device_surroundings surroundings);
+  device_core(const device_options& o, std::uint32_t index, device_environment environment);
   result<void> set_up(const std::string& runtime_origin);
   result<protocol::greeting> make_greeting(std::uint64_t begin, std::uint64_t device_bytes,
                                            std::uint64_t host_bytes) const;
 
-  std::function<void(pending_core&, const std::function<bool()>&)> waits_;
+  std::function<void(pending_core&, const std::function<bool()>&)> wait_in_call_;
 };
 
 }  // namespace troupe

@@ -13,13 +13,13 @@
 
 namespace troupe {
 
-/// How it was seen that a worker cannot go on.
+/// How a worker failed.
 enum class fault_kind : std::uint8_t {
-  ended,       ///< its process ended: a signal, or an exit nobody asked for
-  gave_up,     ///< it said itself that it cannot go on
-  misbehaved,  ///< it wrote something impossible into the memory it shares with the application
-  silent,      ///< it gave no sign of life for device_options::heartbeat_timeout; or did not begin a request with a
-               ///< run_timeout, which had nothing to wait for, within that and device_options::start_timeout
+  ended,       ///< its process ended by a signal or an unexpected exit
+  gave_up,     ///< it reported that it cannot go on
+  misbehaved,  ///< it wrote something impossible to the memory that it shares with the application
+  silent,      ///< it gave no sign of life for device_options::heartbeat_timeout; or it did not begin a request that
+               ///< had nothing to wait for within its run_timeout and device_options::start_timeout
   overran,     ///< a request ran for longer than its run_timeout
   late,        ///< it was not ready within device_options::start_timeout
 };
@@ -28,16 +28,16 @@ std::string_view to_string(fault_kind k) noexcept;
 
 /// What became of a request when a worker died.
 enum class request_fate : std::uint8_t {
-  finished,  ///< before; it has its answer
-  lost,      ///< it had started: answered `context_lost`
-  kept,      ///< it had not started: the next worker runs it
+  finished,  ///< it had finished before, and has its answer
+  lost,      ///< it had started; it fails with `context_lost`
+  kept,      ///< it had not started; the next worker runs it
   retried,   ///< it had started, and the next worker runs it again: see call_options::retries
-  stale,     ///< it had not started, and what it reads is lost: answered with the cause of that
+  stale,     ///< it had not started, but data that it reads is lost; it fails with the cause of that
 };
 
 std::string_view to_string(request_fate f) noexcept;
 
-/// The black box: what is known of the end of a worker that served. See device::last_fault and device_event.
+/// The black box: everything known about the end of a serving worker. See device::last_fault and device_event.
 struct fault_record {
   struct request {
     request_id id;
@@ -46,23 +46,23 @@ struct fault_record {
 
   std::string device;
   fault_kind kind = fault_kind::ended;
-  error cause;                   ///< as those were told whose requests it took along
-  std::uint64_t generation = 0;  ///< the one that ended
+  error cause;                   ///< the error of the requests that were lost
+  std::uint64_t generation = 0;  ///< the generation that ended
   int worker_pid = 0;
-  std::chrono::system_clock::time_point when = {};  ///< it was seen
-  std::optional<request_id> blamed = {};            ///< the request it died of, when that is known
-  std::uint32_t deaths_alike = 0;  ///< workers that requests of its kind have brought down, this one included, within
-                                   ///< device_options::restart_window; 0 without quarantine
-  bool quarantined = false;        ///< that request is refused from now on with the data that it had …
-  time_span quarantine = {};       ///< … for so long, if nothing else dies of its kind, or until reset()
-  int signal = 0;                  ///< that ended it, when one did
-  std::optional<std::uint64_t> address = {};  ///< of the invalid access, where the signal tells it
-  std::string gpu_core = {};  ///< the file that device_options::gpu_core_folder asks for, if there is one
-  std::uint32_t lost = 0, kept = 0, retried = 0, stale = 0;  ///< requests
-  time_span sorted_out_after = {};                           ///< from when it was seen until all these were decided
-  std::vector<request> last = {};                            ///< the last requests, oldest first: at most 64
+  std::chrono::system_clock::time_point when = {};  ///< when the fault was seen
+  std::optional<request_id> blamed = {};            ///< the request that the worker died of, if known
+  std::uint32_t deaths_alike = 0;  ///< workers that died of requests of its kind, including this one, within
+                                   ///< device_options::restart_window; 0 if there is no quarantine
+  bool quarantined = false;        ///< true if that request is refused from now on with the same data
+  time_span quarantine = {};       ///< how long it is refused if no other worker dies of its kind, or until reset()
+  int signal = 0;                  ///< the signal that ended the worker; 0 if none did
+  std::optional<std::uint64_t> address = {};  ///< of the invalid access, if the signal reports one
+  std::string gpu_core = {};  ///< the core file in device_options::gpu_core_folder; empty if there is none
+  std::uint32_t lost = 0, kept = 0, retried = 0, stale = 0;  ///< numbers of requests
+  time_span sorted_out_after = {};                           ///< from when it was seen until their fates were decided
+  std::vector<request> last = {};                            ///< the last requests, oldest first; at most 64
 
-  /// Several lines for a person.
+  /// Returns a description of several lines.
   std::string text() const;
 };
 

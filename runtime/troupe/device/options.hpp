@@ -14,88 +14,89 @@ namespace troupe {
 
 /// Where the worker of a device runs.
 enum class isolation : std::uint8_t {
-  process,  ///< the worker is a process of its own: whatever happens to it, the application goes on
-  thread,   ///< the worker is a thread of the application: for debugging, or to share a context; a crash takes the
-            ///< application along
+  process,  ///< in its own process: whatever happens to the worker, the application goes on
+  thread,   ///< in a thread of the application, for debugging or to share a context: a crash ends the application too
 };
 
-/// What happens to a request when `mailbox_capacity` requests are unanswered.
+/// What happens to a request while `mailbox_capacity` requests are unanswered.
 enum class when_full : std::uint8_t {
-  refuse,  ///< retry_later
-  wait,    ///< the calling thread waits until there is room, and helps to make it; see also device::room
+  refuse,  ///< it fails with retry_later
+  wait,    ///< the calling thread waits until there is room, and drives the device meanwhile; see also device::room
 };
 
 inline constexpr time_span default_start = time_span::of_seconds(30), default_close = time_span::of_seconds(5),
                            default_heartbeat = time_span::of_seconds(5);
 
-/// How to open a device. Every field has a sensible default.
+/// Options for opening a device. Every field has a sensible default.
 struct device_options {
-  text engine = "host";       ///< which backend: the part of an engine's file name before .so
-  std::uint32_t ordinal = 0;  ///< which of the backend's devices: the first GPU is 0. the host has only device 0
-  text name = {};             ///< in texts and traces; default "host:0", "host:1" …; "cuda:0" is the first GPU
+  text engine = "host";       ///< the backend: the part of an engine's file name before .so
+  std::uint32_t ordinal = 0;  ///< which of the backend's devices; the first GPU is 0, and the host has only device 0
+  text name = {};             ///< for messages and traces; default "host:0", "host:1" …; "cuda:0" is the first GPU
   enum isolation isolation = isolation::process;
   /// Requests accepted and not yet answered; 1 to 65536, rounded up to a power of two.
   std::uint32_t mailbox_capacity = 1024;
   enum when_full when_full = when_full::wait;
-  /// Library actors that must be there: the device stops at the start, naming the one that is missing. Others load on
-  /// first use.
+  /// Library actors that are required: if one is missing, the device stops at the start with an error that names it.
+  /// Others load on first use.
   list<std::string> libraries = {};
-  std::uint64_t memory_limit = 0;  ///< bytes of device memory; 0: all of a GPU's, half of the machine's on the host
-  /// Bytes of host_buffer, staging and sent memory; 0: a quarter of the machine's.
+  std::uint64_t memory_limit = 0;  ///< bytes of device memory; 0: all of a GPU's, or half of the machine's on the host
+  /// Bytes of host_buffer, staging and sent memory; 0: a quarter of the machine's memory.
   std::uint64_t host_memory_limit = 0;
   enum lane_policy lanes = lane_policy::per_actor;
   std::uint32_t lane_pool = 4;  ///< for lane_policy::pooled; 1 to 8
   std::uint32_t helpers = 2;    ///< threads for slow work such as compiling; 1 to 4
   wait_policy wait = wait_policy::balanced;
-  /// Whether copies between this device and others may read the one's memory from the other directly. False: they go
-  /// through host memory, as they do where the hardware allows nothing else.
+  /// Whether copies between this device and another may read the source's memory directly. If false, they go through
+  /// host memory, as they do if the hardware allows nothing else.
   bool peer_access = true;
-  std::uint64_t inline_bytes = 64 << 10;  ///< host engine: work on at most this many bytes needs no other thread
-  bool coalesce = true;  ///< small equal requests that wait together may be done by one call; results are the same bits
-  std::uint32_t standbys = 1;  ///< workers that wait to take over when the one that serves fails; 0 to 8
-  std::uint32_t restarts = 3;  ///< so many within `restart_window`; after one more the device stops, until `reset()`
+  std::uint64_t inline_bytes = 64 << 10;  ///< host engine: work on at most this many bytes uses no other thread
+  bool coalesce = true;  ///< small equal requests that wait together may share one call; results are identical bits
+  std::uint32_t standbys = 1;  ///< workers that wait to take over when the serving one fails; 0 to 8
+  std::uint32_t restarts = 3;  ///< tolerated within `restart_window`; one more stops the device, until `reset()`
   time_span restart_window = time_span::of_seconds(60);
-  /// Once so many workers have died of requests of one kind within `restart_window`, those of them that did so are
-  /// refused with the data that they had: see docs/when-things-fail.md. 0: nothing is refused.
+  /// Once this many workers have died of requests of one kind within `restart_window`, the requests that killed them
+  /// are refused with the same data: see docs/when-things-fail.md. 0: none is refused.
   std::uint32_t quarantine_after = 2;
-  enum salvage salvage = salvage::strict;   ///< what happens to buffers when a worker fails
+  enum salvage salvage = salvage::strict;   ///< which buffers stay valid when a worker fails
   time_span start_timeout = default_start;  ///< from launching the worker until it is ready
   time_span close_timeout = default_close;  ///< for the worker to end when asked to
-  /// A request that runs for longer brings its worker down: see call_options::run_timeout, which can be shorter.
+  /// The worker is replaced if a request runs for longer: see call_options::run_timeout, which can be shorter.
   time_span run_timeout = time_span::for_ever();
-  /// A worker with requests to answer that gives no sign of life for so long is replaced. Not what runs too long in it:
-  /// see run_timeout. A debugger that stops the worker stops its signs of life.
+  /// A worker with unanswered requests is replaced if it gives no sign of life for this long. This does not limit how
+  /// long requests run: see run_timeout. A worker that a debugger has stopped gives no sign of life.
   time_span heartbeat_timeout = default_heartbeat;
-  std::uint64_t worker_memory_limit = 0;  ///< bytes a worker may have of its own, buffers not counted; 0: no limit
-  list<int> worker_cores = {};            ///< a worker may run on these; empty: on all that the application may
-  bool core_dumps = false;                ///< a worker that dies may leave a core file, as the system is set up
-  /// Where a worker on a GPU leaves what the GPU was doing when a kernel went wrong, DEVICE-worker-PID.gpucore, for
-  /// cuda-gdb; empty: nowhere. Of the device's memory there is nothing in it. See fault_record::gpu_core.
+  std::uint64_t worker_memory_limit = 0;  ///< bytes of the worker's own memory, without buffers; 0: no limit
+  list<int> worker_cores = {};            ///< the cores a worker may run on; empty: all that the application may use
+  bool core_dumps = false;                ///< whether a worker that dies may leave a core file, if the system allows it
+  /// The folder for the GPU's state when a kernel fails, DEVICE-worker-PID.gpucore, for cuda-gdb; empty: none is
+  /// written. The file contains no device memory. See fault_record::gpu_core.
   text gpu_core_folder = {};
-  /// Where a text file is left for each fault, DEVICE-generation-N.txt; empty: nowhere. See also device::last_fault.
+  /// The folder for a text file about each fault, DEVICE-generation-N.txt; empty: none is written. See also
+  /// device::last_fault.
   text black_box_folder = {};
-  text runtime_folder = {};  ///< where troupe-worker and engines/ are; default: of this installation, or TROUPE_RUNTIME
+  text runtime_folder = {};  ///< has troupe-worker and engines/; default: TROUPE_RUNTIME, or this installation's
   list<std::string> engine_folders = {};  ///< searched before the installation's own
 };
 
-/// How to send one request.
+/// Options of one request.
 struct call_options {
-  /// A request that has not started by then is answered `retry_later` and never runs. The time counts from the call, so
-  /// waiting for room in the mailbox is part of it; 0 or less: it is refused. Once started, a request is not stopped by
-  /// this, but it is not run again after a fault when the time has passed: see `retries`.
+  /// A request that has not started by then fails with `retry_later` and never runs. The time counts from the call and
+  /// includes waiting for room in the mailbox; with 0 or less the request is refused. A started request is not stopped
+  /// by this, but once the time has passed it is not run again after a fault: see `retries`.
   time_span timeout = time_span::for_ever();
-  /// A request that has started and still runs after this much time is answered `context_lost`: its worker is replaced,
-  /// as after any other fault. The device looks a few times within that time, so it is some per cent late.
+  /// A request that still runs this long after it has started fails with `context_lost`: its worker is replaced, as
+  /// after any other fault. The device checks a few times within the limit, so this is a few per cent late.
   time_span run_timeout = time_span::for_ever();
-  /// When the worker dies while the request runs, the next one runs it again, so many times at most, if what it reads
-  /// has survived: not what it both reads and writes. Otherwise it is answered `context_lost`.
+  /// How many times the next worker may run the request again if the worker dies while running it. It runs again only
+  /// if the data that it reads has survived, which excludes data that it both reads and writes. Otherwise it fails with
+  /// `context_lost`.
   std::uint8_t retries = 0;
-  /// Whether it may share one call of the library with its neighbours in the mailbox; see device_options::coalesce.
+  /// Whether it may share one library call with its neighbours in the mailbox; see device_options::coalesce.
   bool coalesce = true;
-  /// Its lane. On a GPU that is a stream of such a priority. On the host what is low begins while nothing else
-  /// computes, or after 100 ms. See docs/performance.md.
+  /// Selects its lane. On a GPU, the lane is a stream of this priority. On the host, low-priority work begins while
+  /// nothing else computes, or after 100 ms. See docs/performance.md.
   enum priority priority = priority::normal;
-  /// False: when the mailbox is full, it is refused at once, whatever device_options::when_full says.
+  /// If false, the request is refused at once while the mailbox is full, regardless of device_options::when_full.
   bool waits_for_room = true;
 };
 

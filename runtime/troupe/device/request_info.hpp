@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-/// What the device needs to know of a request type to send it: everything typed becomes bytes here.
+/// Describes a request type without its type: how to encode a request and how to answer it.
 struct request_info {
   std::string_view label;
   std::uint64_t opcode;
@@ -16,7 +16,7 @@ struct request_info {
   std::uint32_t payload_bytes;
   std::size_t (*blob_bytes)(const void* request) noexcept;
   void (*encode)(const void* request, std::byte* payload, blob_cursor blob) noexcept;
-  /// Answers a pending of the request's reply: from the reply's bytes, or with the error when there is one.
+  /// Completes a pending of the request's reply: with the error if `why` is not null, otherwise from the reply's bytes.
   void (*answer)(pending_core& pending, const std::byte* reply, const error* why) noexcept;
 };
 

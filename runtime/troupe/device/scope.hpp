@@ -10,11 +10,11 @@ namespace troupe {
 
 class request_scope;
 
-/// What `device::within` sets for everything that is sent through the handle it returns.
+/// Options of `device::within`. They apply to every request that is sent through the handle it returns.
 struct scope_options {
-  /// Counted from the call of `within`. What has not started by then is answered `retry_later` and never runs.
+  /// Counted from the call of `within`. Requests that have not started by then fail with `retry_later` and never run.
   time_span timeout = time_span::for_ever();
-  /// Once a stop is requested, what has not started is answered `retry_later` and never runs.
+  /// Once a stop is requested, requests that have not started fail with `retry_later` and never run.
   placed<std::stop_token> stop = {};
 };
 

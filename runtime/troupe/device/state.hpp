@@ -7,13 +7,13 @@
 
 namespace troupe {
 
-/// What a device does at this moment.
+/// The state of a device.
 enum class device_state : std::uint8_t {
-  starting,    ///< the first worker is being made; requests queue up
+  starting,    ///< the first worker is starting; requests are queued
   ready,       ///< requests are served
-  recovering,  ///< a worker has died, another one takes over; requests queue up
-  closing,     ///< no new requests; what is queued is being served
-  stopped,     ///< nothing is served any more
+  recovering,  ///< a worker has died and another is taking over; requests are queued
+  closing,     ///< new requests are refused; queued ones are served
+  stopped,     ///< no requests are served
 };
 
 std::string_view to_string(device_state s) noexcept;

@@ -43,7 +43,7 @@ std::string device_event::text() const {
 
 device_watch::device_watch(std::shared_ptr<event_stream> events) noexcept : events_(std::move(events)) {}
 device_watch::~device_watch() {
-  if (events_) events_->leave();
+  if (events_) events_->detach();
 }
 pending<device_event> device_watch::next() { return events_->next(); }
 std::optional<device_event> device_watch::poll() { return events_->poll(); }

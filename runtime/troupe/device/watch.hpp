@@ -9,41 +9,41 @@
 
 namespace troupe {
 
-/// What happens to a device.
+/// The kinds of events of a device.
 enum class event_kind : std::uint8_t {
-  serving,        ///< a worker serves: the first, or the next one after a fault
-  fault,          ///< the worker that served is gone; `fault` says all that is known
+  serving,        ///< a worker serves: the first one, or the next one after a fault
+  fault,          ///< the serving worker is gone; `fault` has everything known about it
   standby_ready,  ///< one more worker could take over
-  standby_lost,   ///< one of those has ended; `cause` says why. Another one is made
-  /// The engine of one library was closed and opened anew, because its handle was broken; `cause` names it. Nothing
-  /// else was touched.
+  standby_lost,   ///< a standby has ended; `cause` says why. Another one is launched
+  /// The engine of one library was closed and opened again because its handle was broken; `cause` names it. Everything
+  /// else went on.
   library_restarted,
-  quarantined,  ///< a request is refused from now on, with the data that it had; `cause` names it and says how long
-  quarantine_ended,  ///< requests of one kind are taken again with all data; `cause` names it and says why
-  closing,           ///< no new requests are taken
-  stopped,           ///< nothing is served any more; without `cause` after an orderly close
+  quarantined,       ///< a request is refused from now on with the same data; `cause` names it and says for how long
+  quarantine_ended,  ///< requests of one kind are accepted again with any data; `cause` names it and says why
+  closing,           ///< new requests are refused
+  stopped,           ///< no requests are served; without `cause` after an orderly close
 };
 
 std::string_view to_string(event_kind k) noexcept;
 
-/// Something that happened to a device.
+/// An event of a device.
 struct device_event {
   event_kind kind;
-  device_state state;  ///< from now on
+  device_state state;  ///< of the device from this event on
   std::uint64_t generation;
   std::chrono::system_clock::time_point when;
-  time_span took = {};                             ///< serving: since the fault was seen, or since opening
-  std::shared_ptr<const fault_record> fault = {};  ///< of this generation's beginning; null before any
-  std::optional<error> cause = {};                 ///< of all that say so above, and of stopped
+  time_span took = {};                             ///< of serving: since the fault was seen, or since opening
+  std::shared_ptr<const fault_record> fault = {};  ///< the last fault; null if there was none
+  std::optional<error> cause = {};                 ///< of the kinds that mention it above, and of stopped
 
-  /// One line for a log.
+  /// Returns one line for a log.
   std::string text() const;
 };
 
 class event_stream;
 
-/// Receives the events of a device from the moment it was made, in order. What nobody takes is kept, the newest 1024.
-/// Movable; one thread at a time.
+/// Receives the events of a device, in order, from the moment the watch was created. Keeps the newest 1024 events until
+/// they are taken. Movable; not thread-safe.
 class device_watch {
  public:
   explicit device_watch(std::shared_ptr<event_stream> events) noexcept;
@@ -51,12 +51,12 @@ class device_watch {
   device_watch& operator=(device_watch&&) noexcept = default;
   ~device_watch();
 
-  /// The next event: now, or when it happens. Only the newest call waits; an earlier one that still does is answered
-  /// `retry_later`, as it is when the watch goes. `stopped` when the device is gone for good.
+  /// Returns a pending for the next event. Only the newest call waits: a new call, or the destruction of the watch,
+  /// fails an earlier one with `retry_later`. Fails with `stopped` if the device has been closed.
   pending<device_event> next();
-  /// The next event, if it has happened.
+  /// Takes the next event; returns nothing if there is none yet.
   std::optional<device_event> poll();
-  /// How many were dropped because nobody took them.
+  /// Returns how many events were dropped because they were not taken in time.
   std::uint64_t missed() const;
 
  private:

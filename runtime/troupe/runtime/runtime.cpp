@@ -82,10 +82,10 @@ device runtime::open(device_options options, const char* built_in_folder) {
                               : control_thread::make();
   if (loop) state_->loop = *loop;
   auto core = device_core::open(options, state_->opened++,
-                                loop ? result(device_surroundings{.loop = *loop,
-                                                                  .make_worker = &launched_worker::make,
-                                                                  .runtime_origin = std::move(place.origin),
-                                                                  .log = state_->options.log})
+                                loop ? result(device_environment{.loop = *loop,
+                                                                 .make_worker = &launched_worker::make,
+                                                                 .runtime_origin = std::move(place.origin),
+                                                                 .log = state_->options.log})
                                      : loop.error());
   std::erase_if(state_->cores, [](const auto& c) { return c.expired(); });
   state_->cores.push_back(core);

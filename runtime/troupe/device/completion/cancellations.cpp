@@ -5,7 +5,7 @@
 namespace troupe {
 
 bool cancellations::mark(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how) noexcept {
-  // One step for a thread that takes the lock: a slot that is marked is also on the list.
+  // The word and the list change together under the lock, so a marked slot is always on the list.
   const std::scoped_lock guard(lock_);
   std::atomic<std::uint64_t>& word = channel_->slot(slot);
   std::uint64_t seen = word.load(std::memory_order_relaxed);
@@ -24,7 +24,7 @@ void cancellations::forbid(std::uint32_t slot, std::uint64_t ticket, const char*
   any_.store(true, std::memory_order_relaxed);
 }
 
-std::span<const cancellations::one> cancellations::take() {
+std::span<const cancellations::entry> cancellations::take() {
   const std::scoped_lock guard(lock_);
   taken_.clear();
   marked_.swap(taken_);

@@ -11,11 +11,11 @@
 
 namespace troupe {
 
-/// The requests that are cancelled, on their way to the thread that answers them. The word of a request's slot says
-/// whether it has started or was cancelled, and is written by the first of the two.
+/// The list of cancelled requests that the driving thread has yet to answer. The slot's word says whether the request
+/// was started or cancelled; whichever happens first writes it.
 class cancellations {
  public:
-  struct one {
+  struct entry {
     std::uint32_t slot;
     std::uint64_t ticket;
     const char* why;
@@ -24,21 +24,21 @@ class cancellations {
 
   explicit cancellations(shared_channel& channel) noexcept : channel_(channel) {}
 
-  /// False: it has started, or has been cancelled before. Any thread.
+  /// Cancels the request. Returns false if it has started or was cancelled before. Any thread.
   bool mark(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how) noexcept;
-  /// Of a request that is not published yet.
+  /// Cancels a request that is not published yet.
   void forbid(std::uint32_t slot, std::uint64_t ticket, const char* why) noexcept;
   bool any() const noexcept { return any_.load(std::memory_order_relaxed); }
 
-  /// With the drive lock: those since the last call, until the next.
-  std::span<const one> take();
-  /// With the drive lock. Calls `change`, which shows the channel of another worker, and marks there whatever was
-  /// marked and not taken: it must not run.
+  /// Takes the entries marked since the last call; valid until the next call. Under the drive lock.
+  std::span<const entry> take();
+  /// Calls `change`, which maps another worker's channel, and then marks every entry that was not taken in the new
+  /// channel too, so that its request does not run. Under the drive lock.
   template <class Change>
   result<void> carry_over(Change&& change) {
     const std::scoped_lock guard(lock_);
     if (auto changed = change(); !changed) return changed;
-    for (const one& c : marked_) write(c.slot, c.ticket);
+    for (const entry& c : marked_) write(c.slot, c.ticket);
     return {};
   }
   void write(std::uint32_t slot, std::uint64_t ticket) noexcept {
@@ -48,7 +48,7 @@ class cancellations {
  private:
   shared_channel& channel_;
   std::mutex lock_;
-  std::vector<one> marked_, taken_;
+  std::vector<entry> marked_, taken_;
   std::atomic<bool> any_{false};
 };
 

@@ -10,7 +10,7 @@
 namespace troupe {
 namespace {
 
-class cancelling : public testing::Test {
+class cancelled_requests : public testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(channel_.create(4)); }
   std::uint64_t word(std::uint32_t slot) { return channel_->slot(slot).load(); }
@@ -19,7 +19,7 @@ class cancelling : public testing::Test {
   cancellations cancelled_{channel_};
 };
 
-TEST_F(cancelling, a_request_that_has_not_started_is_marked_once) {
+TEST_F(cancelled_requests, are_marked_only_once) {
   EXPECT_TRUE(cancelled_.mark(2, 9, "a reason", reaction::retry_later));
   EXPECT_FALSE(cancelled_.mark(2, 9, "another", reaction::retry_later));
   EXPECT_EQ(word(2), protocol::slot_word(9, protocol::phase::cancelled));
@@ -33,13 +33,13 @@ TEST_F(cancelling, a_request_that_has_not_started_is_marked_once) {
   EXPECT_TRUE(cancelled_.take().empty());
 }
 
-TEST_F(cancelling, a_request_that_has_started_is_left_alone) {
+TEST_F(cancelled_requests, never_include_one_that_has_started) {
   channel_->slot(1).store(protocol::slot_word(5, protocol::phase::started));
   EXPECT_FALSE(cancelled_.mark(1, 5, "too late", reaction::retry_later));
-  EXPECT_TRUE(cancelled_.mark(1, 6, "the next one in that slot", reaction::retry_later));
+  EXPECT_TRUE(cancelled_.mark(1, 6, "the slot's next request", reaction::retry_later));
 }
 
-TEST_F(cancelling, of_worker_and_application_only_one_decides) {
+TEST_F(cancelled_requests, are_never_started_by_a_worker_that_races_with_the_cancellation) {
   for (std::uint64_t ticket = 1; ticket <= 2000; ++ticket) {
     std::atomic<bool> go{false}, started{false};
     std::thread worker([&] {
@@ -57,37 +57,37 @@ TEST_F(cancelling, of_worker_and_application_only_one_decides) {
   }
 }
 
-TEST_F(cancelling, what_was_not_taken_is_marked_in_the_next_channel_too) {
+TEST_F(cancelled_requests, stay_cancelled_in_the_next_workers_channel) {
   ASSERT_TRUE(cancelled_.mark(3, 4, "before the change", reaction::retry_later));
   const auto changed = cancelled_.carry_over([&]() -> result<void> {
-    channel_->slot(3).store(0);  // as a fresh channel has it
+    channel_->slot(3).store(0);  // as in a new channel
     return {};
   });
   EXPECT_TRUE(changed);
   EXPECT_EQ(word(3), protocol::slot_word(4, protocol::phase::cancelled));
 }
 
-TEST_F(cancelling, a_worker_that_lied_has_started_everything) {
+TEST_F(cancelled_requests, count_as_started_once_the_worker_is_not_believed) {
   serving_worker worker;
   worker.begin(1);
   channel_->slot(0).store(protocol::slot_word(8, protocol::phase::started));
   EXPECT_TRUE(has_started(channel_, worker, 0, 8));
   EXPECT_FALSE(has_started(channel_, worker, 1, 8));
   worker.end(false);
-  EXPECT_TRUE(has_started(channel_, worker, 1, 8)) << "nothing it says is believed";
+  EXPECT_TRUE(has_started(channel_, worker, 1, 8)) << "nothing that the worker wrote is believed";
   worker.sorted_out();
-  EXPECT_FALSE(has_started(channel_, worker, 0, 8)) << "none has served since";
+  EXPECT_FALSE(has_started(channel_, worker, 0, 8)) << "no worker has served since";
 }
 
-TEST_F(cancelling, only_a_word_from_the_future_of_a_request_that_is_there_is_impossible) {
+TEST_F(cancelled_requests, have_an_impossible_word_only_if_it_names_a_later_ticket_than_the_request_in_flight) {
   ledger requests(4);
   const std::uint32_t slot = requests.take();
   requests[slot].ticket.store(7);
   const std::uint64_t future = protocol::slot_word(8, protocol::phase::started);
-  EXPECT_FALSE(is_impossible(requests, future, slot, 7)) << "the slot may have been given to another";
+  EXPECT_FALSE(is_impossible_word(requests, future, slot, 7)) << "another request may have the slot by now";
   requests[slot].in_flight.store(true);
-  EXPECT_TRUE(is_impossible(requests, future, slot, 7));
-  EXPECT_FALSE(is_impossible(requests, protocol::slot_word(7, protocol::phase::started), slot, 7));
+  EXPECT_TRUE(is_impossible_word(requests, future, slot, 7));
+  EXPECT_FALSE(is_impossible_word(requests, protocol::slot_word(7, protocol::phase::started), slot, 7));
   EXPECT_EQ(open_up_to(requests, 7), (open_requests{{7, slot}}));
   EXPECT_TRUE(open_up_to(requests, 6).empty());
 }

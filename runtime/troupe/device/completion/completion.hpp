@@ -23,20 +23,22 @@ class mailbox_room;
 class reactor;
 class worker_pool;
 
-/// How answers get from shared memory to those that wait for them. Everything read from there is hostile: it is read
-/// once into a local, checked, and only the local is used. One thread at a time collects, with the drive lock; every
-/// thread that waits helps.
+/// Collects answers from shared memory and completes the pendings of the callers. Everything read from shared memory is
+/// hostile: it is read once into a local, checked, and only the local is used. One thread at a time collects, under the
+/// drive lock; every waiting thread calls `drive`.
 class completion {
  public:
   completion(shared_channel& channel, ledger& requests, device_memory& memory, cancellations& cancelled,
              serving_worker& worker, download_tracker& downloads, mailbox_room& room, reactor& waiting,
              worker_pool& workers, supervision& supervisor) noexcept;
 
-  /// False: another thread was at it, and looks once more for this one.
+  /// Collects what is there. Returns false if another thread holds the drive lock; that thread then collects again on
+  /// behalf of this one.
   bool drive() noexcept;
-  /// Returns when all has been collected, even if another thread is at it.
-  void drive_surely() noexcept;
-  /// Keeps every other thread from collecting. One that came to do so meanwhile has left a note, and is stood in for.
+  /// Waits for the drive lock if necessary, and returns once everything has been collected.
+  void drive_blocking() noexcept;
+  /// Holds the drive lock, so that no other thread collects. If another thread called `drive` meanwhile, the destructor
+  /// drives on its behalf.
   class lock {
    public:
     [[nodiscard]] explicit lock(completion& c) : completion_(c) { c.drive_lock_.lock(); }
@@ -50,60 +52,60 @@ class completion {
     completion& completion_;
   };
 
-  /// Cancels a request that has not started.
+  /// Cancels the request if it has not started.
   void cancel(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how) noexcept;
-  /// A request that was checked before a failure became known and published after it.
-  void look_at_inputs_again(std::uint32_t slot, std::uint64_t ticket);
-  /// The worker wrote something impossible.
-  void violated(const char* what) noexcept;
+  /// Checks the inputs again of a request that was checked before a failure became known and published after it.
+  void recheck_inputs(std::uint32_t slot, std::uint64_t ticket);
+  /// Reports to the supervisor, once for each worker, that the worker wrote an impossible value.
+  void report_violation(const char* what) noexcept;
 
-  /// For senders: what was checked before these counts moved may have to be looked at again.
+  /// Counts that senders read before they check a request. If a count has changed since, the check may be out of date.
   std::uint64_t reports_seen(std::memory_order order) const noexcept { return reports_seen_.load(order); }
   std::uint32_t failures_seen(std::memory_order order) const noexcept { return failures_seen_.load(order); }
-  /// No worker will answer: the thread that drives answers everything.
+  /// True if no worker will answer, so the driving thread fails every request.
   bool dead() const noexcept { return dead_.load(std::memory_order_seq_cst); }
 
-  /// From now on every request without an answer gets this error; nothing: workers answer again.
+  /// Fails every outstanding and future request with `why`. Without an error, workers answer requests again.
   void end_all(const std::optional<error>& why);
-  /// From now on the supervisor is told when no request is left, once.
-  void expect_the_end(bool closing) noexcept { closing_.store(closing, std::memory_order_seq_cst); }
-  bool expects_the_end() const noexcept { return closing_.load(std::memory_order_seq_cst); }
+  /// While set, the supervisor is told, once, that no request is left.
+  void set_closing(bool on) noexcept { closing_.store(on, std::memory_order_seq_cst); }
+  bool closing() const noexcept { return closing_.load(std::memory_order_seq_cst); }
 
-  // With the drive lock, for recovery.
+  // For recovery, under the drive lock.
   void collect();
   void take_cancelled();
   void answer_failures();
-  /// What `marks` will tell is known from now on, to senders too.
+  /// Makes senders notice the stale marks that are about to be set: they recheck what they checked before.
   void count_failures() noexcept { failures_seen_.fetch_add(1, std::memory_order_seq_cst); }
-  /// With its request retired first, where it can be: a thread that has the answer finds its memory given back and its
-  /// slot free.
+  /// Answers the request. If `retires`, retires it first, so that a thread that has the answer finds the request's
+  /// memory released and its slot free.
   void settle(std::uint32_t slot, const error* why, bool retires) noexcept;
   void retire(std::uint32_t slot) noexcept;
-  /// Nothing has been read of the worker whose channel this is.
+  /// Starts reading the mapped channel from its beginning.
   result<void> begin_reading();
   const std::array<std::uint64_t, max_lanes>& retired() const noexcept { return retired_; }
 
-  bool news() const noexcept;
+  bool has_news() const noexcept;
   std::uint64_t completed() const noexcept { return completed_.load(); }
   std::uint64_t failed() const noexcept { return failed_.load(); }
   struct recent {
     std::uint64_t ticket;
     const request_info* info;
   };
-  /// The last that were answered. With the drive lock.
+  /// The requests that were answered last. Under the drive lock.
   const last_of<recent, 16>& last_answered() const noexcept { return recent_; }
 
  private:
   void read_reports();
   bool read_report(std::uint64_t number);
   void name_cause(protocol::parsed_report& report, const request_info& info);
-  void name_peer(error::details& what, const ledger_entry& e);
-  void will_settle(std::uint32_t slot) noexcept;
+  void name_peer_cause(error::details& what, const ledger_entry& e);
+  void prefetch_entry(std::uint32_t slot) noexcept;
   void retire_lanes(const std::array<std::uint64_t, max_lanes>& done);
   void fail(std::uint32_t slot, const error& why);
   void spread_failures();
   void answer_everything();
-  void look_whether_drained() noexcept;
+  void check_drained() noexcept;
 
   shared_channel& channel_;
   ledger& requests_;
@@ -119,9 +121,9 @@ class completion {
   std::mutex drive_lock_;
   std::atomic<bool> drive_again_{false};
   std::optional<ring_reader> reports_;
-  open_requests failing_;  // what `fail` was called for, and `answer_failures` not yet
+  open_requests failing_;  // failed requests that `answer_failures` has yet to answer
   std::atomic<std::uint64_t> reports_seen_{0};
-  std::atomic<std::uint32_t> failures_seen_{0};  // counts on before anybody looks whom a failure concerns
+  std::atomic<std::uint32_t> failures_seen_{0};  // incremented before the requests that a failure affects are looked up
   std::atomic<bool> dead_{false}, closing_{false};
   bool drained_ = false;
   std::optional<error> death_;
@@ -129,11 +131,11 @@ class completion {
     std::uint64_t ticket;
     std::string_view label;
   };
-  last_of<unknown_request, 64> nameless_;                     // requests that no engine knew
-  std::vector<std::pair<std::uint64_t, error>> peer_causes_;  // of the most recent copies that another device failed
-  std::array<std::uint64_t, max_lanes> retired_{};
-  std::atomic<std::uint64_t> retired_total_{0};          // by lanes, whose counters are compared with it
-  std::atomic<std::uint64_t> completed_{0}, failed_{0};  // answered, however; failed of those
+  last_of<unknown_request, 64> unknown_requests_;             // requests that no engine knows
+  std::vector<std::pair<std::uint64_t, error>> peer_causes_;  // of the latest copies that failed on the other device
+  std::array<std::uint64_t, max_lanes> retired_{};            // operations, by lane
+  std::atomic<std::uint64_t> retired_total_{0};               // sum of retired_
+  std::atomic<std::uint64_t> completed_{0}, failed_{0};       // answered requests; those answered with an error
   last_of<recent, 16> recent_;
 };
 

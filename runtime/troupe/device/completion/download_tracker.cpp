@@ -17,7 +17,7 @@ void download_tracker::end(std::uint64_t ticket) noexcept {
   {
     const std::scoped_lock guard(tickets_lock_);
     const auto found = std::find(tickets_.begin(), tickets_.end(), ticket);
-    if (found == tickets_.end()) return;  // it was refused
+    if (found == tickets_.end()) return;  // its request was refused
     *found = tickets_.back();
     tickets_.pop_back();
     count_.store(tickets_.size(), std::memory_order_seq_cst);
@@ -29,7 +29,7 @@ void download_tracker::end(std::uint64_t ticket) noexcept {
   for (const waiting_answer& a : done) a.answer->complete(a.with);
 }
 
-// With tickets_lock_ held.
+// Under tickets_lock_.
 bool download_tracker::any_before(std::uint64_t ticket) const noexcept {
   return std::any_of(tickets_.begin(), tickets_.end(), [ticket](std::uint64_t t) { return t < ticket; });
 }
@@ -63,8 +63,8 @@ download_tracker::progress download_tracker::advance() noexcept {
   for (const auto& t : now) {
     const transfer::progress how = t->advance(copies_);
     all.impossible |= how == transfer::progress::impossible;
-    if (how != transfer::progress::over) continue;
-    t->tell();
+    if (how != transfer::progress::finished) continue;
+    t->answer_caller();
     end(t->ticket);
     const std::scoped_lock guard(transfers_lock_);
     std::erase(transfers_, t);

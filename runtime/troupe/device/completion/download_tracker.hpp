@@ -13,35 +13,35 @@ namespace troupe {
 
 class transfer;
 
-/// The downloads that are under way. Those of ordinary memory are copied to their places by the threads that drive the
-/// device. A download is complete for the worker before the application has copied the data to its place: answers that
-/// promise the data wait here until it has.
+/// Tracks the downloads in flight. Driving threads copy the data of downloads into ordinary memory. For the worker, a
+/// download is complete before the application has copied the data to its destination; answers that promise the data
+/// wait here until it has.
 class download_tracker {
  public:
   explicit download_tracker(copy_threads& copies) noexcept : copies_(copies) {}
 
-  /// A download was queued with this ticket.
+  /// Notes that a download with this ticket is in flight.
   void begin(std::uint64_t ticket);
-  /// Its data is in its place, or never will be. Does nothing for a ticket that is not under way.
+  /// Notes that the download's data has arrived, or never will. Ignores a ticket that is not in flight.
   void end(std::uint64_t ticket) noexcept;
   bool under_way() const noexcept { return count_.load(std::memory_order_seq_cst) != 0; }
-  /// Answers when the downloads that were queued before `ticket` have ended, well or not: only then is nothing written
-  /// to their places any more.
+  /// Completes `answer` once all downloads with a smaller ticket have ended, successfully or not. Only then does
+  /// nothing write to their destinations any more.
   void answer_after(std::uint64_t ticket, const result<void>& with, ref<pending_state<void>> answer);
 
   void add(std::shared_ptr<transfer> t);
   bool has_transfers(std::memory_order order = std::memory_order_seq_cst) const noexcept {
     return has_transfers_.load(order);
   }
-  /// Is there anything to copy? A hint.
+  /// Returns true if there is data to copy. A hint.
   bool has_data() const noexcept;
   struct progress {
     bool some_ended = false;
-    bool impossible = false;  ///< the worker's counter of a transfer says what cannot be
+    bool impossible = false;  ///< a transfer's counter, which the worker writes, has an impossible value
   };
-  /// Copies what is there.
+  /// Copies the data that has arrived.
   progress advance() noexcept;
-  /// Another worker will run what has not been answered.
+  /// Restarts every unanswered transfer, because another worker will run its request.
   void begin_again() noexcept;
 
  private:

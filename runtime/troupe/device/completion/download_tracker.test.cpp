@@ -21,17 +21,17 @@ class a_download_tracker : public testing::Test {
   download_tracker all{alone};
 };
 
-TEST_F(a_download_tracker, answers_at_once_when_nothing_is_under_way) {
+TEST_F(a_download_tracker, answers_at_once_if_no_download_is_in_flight) {
   EXPECT_FALSE(all.under_way());
   EXPECT_TRUE(after(100)->take());
 }
 
-TEST_F(a_download_tracker, answers_when_the_last_download_before_the_ticket_has_ended) {
+TEST_F(a_download_tracker, answers_once_every_download_with_a_smaller_ticket_has_ended) {
   all.begin(3);
   all.begin(7);
   all.begin(9);
   const answer at_8 = after(8), at_3 = after(3);
-  EXPECT_TRUE(at_3->done()) << "nothing is before it";
+  EXPECT_TRUE(at_3->done()) << "no download has a smaller ticket";
   all.end(7);
   EXPECT_FALSE(at_8->done());
   all.end(3);
@@ -41,7 +41,7 @@ TEST_F(a_download_tracker, answers_when_the_last_download_before_the_ticket_has_
   EXPECT_FALSE(all.under_way());
 }
 
-TEST_F(a_download_tracker, answers_with_what_it_was_given) {
+TEST_F(a_download_tracker, answers_with_the_result_that_it_was_passed) {
   all.begin(1);
   const answer failed = after(2, error(reaction::retry_later, "test", "the reason"));
   all.end(1);
@@ -50,7 +50,7 @@ TEST_F(a_download_tracker, answers_with_what_it_was_given) {
   EXPECT_EQ(got.error().text(), "the reason");
 }
 
-TEST_F(a_download_tracker, does_nothing_at_the_end_of_one_that_never_began) {
+TEST_F(a_download_tracker, ignores_the_end_of_a_download_that_never_began) {
   all.begin(1);
   const answer waiting = after(2);
   all.end(5);

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Completions: how answers get from shared memory to those who wait. Everything read from shared memory is hostile: it
-// is read once into a local, checked, and only the local is used.
 #include <algorithm>
 #include <cstring>
 #include <troupe/base/prefetch.hpp>
@@ -15,8 +13,8 @@
 namespace troupe {
 namespace {
 
-// How far ahead of what is being retired the ledger is asked for.
-constexpr std::uint64_t looked_ahead = 4;
+// How many ledger entries ahead of the one being retired are prefetched.
+constexpr std::uint64_t prefetch_distance = 4;
 
 }  // namespace
 
@@ -39,9 +37,9 @@ bool completion::drive() noexcept {
   bool mine = true;
   const reactor::answering now(waiting_);
   for (bool again = true; again;) {
-    // A thread that finds the lock taken leaves a note, and the holder looks again after unlocking: so what came in
-    // while the holder was past looking is not forgotten. The second try covers a holder that unlocked before it could
-    // see the note.
+    // A thread that finds the lock taken sets drive_again_, and the holder checks it after unlocking, so answers that
+    // arrive after the holder has looked are not missed. The second try covers a holder that unlocked before it could
+    // see drive_again_.
     mine = drive_lock_.try_lock();
     if (!mine) {
       drive_again_.store(true, std::memory_order_seq_cst);
@@ -53,31 +51,31 @@ bool completion::drive() noexcept {
       drive_lock_.unlock();
     }
     again = mine && drive_again_.load(std::memory_order_seq_cst);
-    // When a transfer is over, a device that closes may have nothing left to wait for.
+    // The end of a transfer may be the last thing that a closing device waits for.
     if (downloads_.has_transfers(std::memory_order_relaxed)) {
       const download_tracker::progress moved = downloads_.advance();
-      if (moved.impossible) violated("a download's counter");
+      if (moved.impossible) report_violation("a download's counter");
       again |= moved.some_ended;
     }
   }
   return mine;
 }
 
-void completion::drive_surely() noexcept {
+void completion::drive_blocking() noexcept {
   if (!channel_.exists()) return;
   {
     const reactor::answering now(waiting_);
     const lock guard(*this);
     collect();
   }
-  drive();  // for the transfers
+  drive();  // advances the transfers
 }
 
 void completion::collect() {
   if (!worker_.violated()) {
-    // Counters first, then reports, then retiring. A report is published before its operation's counter moves, and an
-    // operation that depends on another completes after it: so whatever the counters below show as done, its failures
-    // and those of everything it depended on are among the reports read next.
+    // Read the counters first, then the reports, then retire. A report is published before its operation's counter
+    // moves, and an operation completes after those it depends on. So for every operation that the counters below show
+    // as done, the reports read next include its failure and the failures of everything it depended on.
     std::array<std::uint64_t, max_lanes> done;
     for (std::uint32_t i = 0; i < max_lanes; ++i)
       done[i] = channel_->page().lanes[i].done.load(std::memory_order_seq_cst);
@@ -86,21 +84,19 @@ void completion::collect() {
     answer_failures();
     if (!worker_.violated()) retire_lanes(done);
   } else if (cancelled_.any()) {
-    take_cancelled();  // no worker serves, and nobody waits for one to be told this
+    take_cancelled();  // no worker serves, so no caller need wait for one to learn of the cancellation
     answer_failures();
   }
   if (dead_.load(std::memory_order_seq_cst)) answer_everything();
   if (room_.has_answers()) [[unlikely]]
     room_.answer();
-  if (closing_.load(std::memory_order_seq_cst)) look_whether_drained();
+  if (closing_.load(std::memory_order_seq_cst)) check_drained();
 }
 
-// With its request retired first, where it can be: a thread that has the answer finds its memory given back and its
-// slot free.
 void completion::settle(std::uint32_t slot, const error* why, bool retires) noexcept {
   ledger_entry& e = requests_[slot];
   e.answered = true;
-  completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // under the lock
+  completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // the lock is held
   if (why != nullptr) failed_.store(failed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   recent_.add({e.ticket.load(std::memory_order_relaxed), e.info});
   pending_core* const to = std::exchange(e.answer, nullptr);
@@ -113,7 +109,8 @@ void completion::settle(std::uint32_t slot, const error* why, bool retires) noex
   to->release();
 }
 
-// With what they mean for other requests, so that a thread that has seen their number finds it.
+// Also applies what the failures mean for other requests before it publishes the count, so that a thread that sees the
+// count finds the stale marks.
 void completion::read_reports() {
   const std::uint64_t before = reports_seen_.load(std::memory_order_relaxed);
   std::uint64_t seen = before;
@@ -123,10 +120,10 @@ void completion::read_reports() {
   reports_seen_.store(seen, std::memory_order_release);
 }
 
-// False when there is none.
+// Returns false if there is no report.
 bool completion::read_report(std::uint64_t number) {
   const auto impossible = [this](const char* what) {
-    violated(what);
+    report_violation(what);
     return false;
   };
   std::array<std::byte, protocol::max_report_bytes> room;
@@ -140,39 +137,40 @@ bool completion::read_report(std::uint64_t number) {
   ledger_entry& e = requests_[head.slot];
   if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != head.ticket)
     return impossible("a report for a request that is not there");
-  // Cancelled by us, which the lane reports in words of its own: ours say why.
+  // If the application cancelled the request, its own error text says why; the lane's report does not.
   if (channel_->slot(head.slot).load(std::memory_order_acquire) ==
       protocol::slot_word(head.ticket, protocol::phase::cancelled))
     take_cancelled();
   name_cause(*report, *e.info);
   report->what.generation = memory_.generation();
-  name_peer(report->what, e);
+  name_peer_cause(report->what, e);
   fail(head.slot, error(std::move(report->what)));
   return true;
 }
 
-// The worker has no name for a request that none of its engines knows, nor have the requests that fail because of it.
+// The worker has no name for a request that none of its engines knows. Nor does a later request that fails because of
+// it.
 void completion::name_cause(protocol::parsed_report& report, const request_info& info) {
   request_id& cause = report.what.request;
   if (!cause.name.empty()) return;
   if (cause.ticket == report.head.ticket) {
     cause.name = info.label;
-    nameless_.add({cause.ticket, info.label});
+    unknown_requests_.add({cause.ticket, info.label});
     return;
   }
   const unknown_request* const known =
-      nameless_.find([&](const unknown_request& n) { return n.ticket == cause.ticket; });
+      unknown_requests_.find([&](const unknown_request& n) { return n.ticket == cause.ticket; });
   cause.name = known != nullptr ? known->label : "an unknown request";
 }
 
-void completion::will_settle(std::uint32_t slot) noexcept {
+void completion::prefetch_entry(std::uint32_t slot) noexcept {
   constexpr std::size_t usual_accesses = 3;
   if (slot < requests_.capacity()) will_write(&requests_[slot], requests_[slot].bytes_up_to(usual_accesses));
 }
 
-// A worker cannot know why the other half of a copy failed, nor can it tell those that wanted what should have been
-// copied.
-void completion::name_peer(error::details& what, const ledger_entry& e) {
+// The worker does not know why the other device's half of a copy failed. So the cause is added here, and also for later
+// requests that fail because of that copy.
+void completion::name_peer_cause(error::details& what, const ledger_entry& e) {
   constexpr std::size_t most_kept = 64;
   if (e.peer && !e.is_source)
     if (auto cause = e.peer->cause()) {
@@ -195,16 +193,17 @@ void completion::retire_lanes(const std::array<std::uint64_t, max_lanes>& done) 
     std::uint64_t& seen = retired_[lane];
     if (done[lane] == seen) [[likely]]
       continue;
-    if (done[lane] - seen > requests_.capacity()) return violated("a lane's counter");
+    if (done[lane] - seen > requests_.capacity()) return report_violation("a lane's counter");
     for (; seen != done[lane]; ++seen, ++retired) {
-      if (done[lane] - seen > looked_ahead) [[likely]]
-        will_settle(protocol::slot_of(channel_->log(lane, seen + 1 + looked_ahead).load(std::memory_order_relaxed)));
+      if (done[lane] - seen > prefetch_distance) [[likely]]
+        prefetch_entry(
+            protocol::slot_of(channel_->log(lane, seen + 1 + prefetch_distance).load(std::memory_order_relaxed)));
       const std::uint64_t word = channel_->log(lane, seen + 1).load(std::memory_order_relaxed);
       const std::uint32_t slot = protocol::slot_of(word);
-      if (slot >= requests_.capacity()) return violated("a lane's log");
+      if (slot >= requests_.capacity()) return report_violation("a lane's log");
       ledger_entry& e = requests_[slot];
       if (!e.in_flight.load(std::memory_order_acquire) || protocol::log_word(e.ticket, slot) != word)
-        return violated("a lane's log");
+        return report_violation("a lane's log");
       if (e.answered)
         retire(slot);
       else
@@ -225,7 +224,7 @@ void completion::retire(std::uint32_t slot) noexcept {
   requests_.give_back(slot);
 }
 
-void completion::violated(const char* what) noexcept {
+void completion::report_violation(const char* what) noexcept {
   if (!worker_.violate()) return;
   supervisor_.report({device_supervisor::event_kind::misbehaved, worker_.id(),
                       error(reaction::context_lost, "device",
@@ -249,15 +248,15 @@ void completion::end_all(const std::optional<error>& why) {
   dead_.store(why.has_value(), std::memory_order_seq_cst);
 }
 
-bool completion::news() const noexcept {
+bool completion::has_news() const noexcept {
   std::uint64_t done = 0;
   for (const protocol::lane_counters& lane : channel_->page().lanes) done += lane.done.load(std::memory_order_relaxed);
   return (done != retired_total_.load(std::memory_order_relaxed) && !worker_.violated()) ||
          (downloads_.has_transfers(std::memory_order_relaxed) && downloads_.has_data());
 }
 
-// With the drive lock, so that every answer has been given.
-void completion::look_whether_drained() noexcept {
+// Under the drive lock, so every answer has been completed.
+void completion::check_drained() noexcept {
   if (requests_.in_flight() != 0 || downloads_.under_way() || std::exchange(drained_, true)) return;
   supervisor_.report({device_supervisor::event_kind::drained});
 }

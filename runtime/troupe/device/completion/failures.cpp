@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What fails, or is cancelled, and what that does to those behind it.
+// Requests that fail or are cancelled, and the effect on later requests.
 #include <algorithm>
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/completion/stale_outputs.hpp>
@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-// Answered by `answer_failures`: all that fail at once are looked at together.
+// Only notes the failure: `answer_failures` handles all requests that fail together in one pass.
 void completion::fail(std::uint32_t slot, const error& why) {
   ledger_entry& e = requests_[slot];
   if (e.answered) return;
@@ -20,41 +20,39 @@ void completion::fail(std::uint32_t slot, const error& why) {
 void completion::answer_failures() {
   if (failing_.empty()) return;
   std::sort(failing_.begin(), failing_.end());
-  // Before the answers: a thread that has one finds the outputs stale. Once nothing will run any more, nobody can read
-  // them, and all memory is stale as a whole.
+  // Mark outputs stale before answering, so that a thread that has the answer finds them stale. On a dead device that
+  // is unnecessary: nothing can read the outputs, and all memory is stale as a whole.
   if (!dead_.load(std::memory_order_relaxed)) spread_failures();
   for (const auto& [ticket, slot] : failing_) settle(slot, requests_[slot].failure.get(), false);
   failing_.clear();
 }
 
-// What they leave behind, and what that means for those that were sent after them: once through all of these, in their
-// order.
+// Marks the outputs of failed requests stale, and updates later requests, in one pass over all of them in ticket order.
 void completion::spread_failures() {
   device_memory::marking marks(memory_);
   for (const auto& [ticket, slot] : failing_) expect_marks(requests_[slot], marks);
-  // A thread that reads this count later, and is checked then, finds the marks. A thread that read it before is seen
-  // below, or looks again.
+  // A thread that reads the count from now on and then checks its request finds the marks. A request of a thread that
+  // read it earlier is either visited below or rechecked by that thread.
   count_failures();
-  open_requests concerned;
+  open_requests affected;
   for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) {
     const ledger_entry& e = requests_[slot];
-    if (e.in_flight.load(std::memory_order_seq_cst) && e.ticket >= failing_.front().first && touches_marks(e))
-      concerned.emplace_back(e.ticket, slot);
+    if (e.in_flight.load(std::memory_order_seq_cst) && e.ticket >= failing_.front().first && touches_marked_memory(e))
+      affected.emplace_back(e.ticket, slot);
   }
-  std::sort(concerned.begin(), concerned.end());
+  std::sort(affected.begin(), affected.end());
   auto next = failing_.begin();
-  for (const auto& [ticket, slot] : concerned) {
+  for (const auto& [ticket, slot] : affected) {
     ledger_entry& e = requests_[slot];
     while (next != failing_.end() && next->first < ticket) ++next;
     if (next != failing_.end() && next->first == ticket)
-      spoil_outputs(memory_, e, *e.failure, marks);
+      mark_outputs_stale(memory_, e, *e.failure, marks);
     else
-      goes_on(e, marks);
+      propagate_marks(e, marks);
   }
 }
 
-// A request that was checked before a failure became known and published after it.
-void completion::look_at_inputs_again(std::uint32_t slot, std::uint64_t ticket) {
+void completion::recheck_inputs(std::uint32_t slot, std::uint64_t ticket) {
   const lock guard(*this);
   ledger_entry& e = requests_[slot];
   if (!e.in_flight.load(std::memory_order_seq_cst) || e.ticket != ticket || e.answered || e.failure) return;
@@ -70,7 +68,7 @@ void completion::answer_everything() {
   for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) {
     ledger_entry& e = requests_[slot];
     if (!e.in_flight.load(std::memory_order_seq_cst)) continue;
-    workers_.keep_for_thread(e);
+    workers_.keep_memory_for_thread(e);
     if (e.answered) {
       retire(slot);
       continue;
@@ -85,13 +83,13 @@ void completion::answer_everything() {
 
 void completion::cancel(std::uint32_t slot, std::uint64_t ticket, const char* why, reaction how) noexcept {
   if (slot >= requests_.capacity()) return;
-  if (is_impossible(requests_, channel_->slot(slot).load(std::memory_order_acquire), slot, ticket))
-    return violated("the state of a request");
+  if (is_impossible_word(requests_, channel_->slot(slot).load(std::memory_order_acquire), slot, ticket))
+    return report_violation("the state of a request");
   if (cancelled_.mark(slot, ticket, why, how)) drive();
 }
 
 void completion::take_cancelled() {
-  for (const cancellations::one& c : cancelled_.take()) {
+  for (const cancellations::entry& c : cancelled_.take()) {
     ledger_entry& e = requests_[c.slot];
     if (!e.in_flight.load(std::memory_order_acquire) || e.ticket != c.ticket) continue;
     fail(c.slot, error(error::details{.reaction = c.how,

@@ -8,17 +8,17 @@
 
 namespace troupe {
 
-/// The last `N` of what was added.
+/// Keeps the last `N` values added.
 template <class T, std::size_t N>
 class last_of {
  public:
   void add(const T& one) noexcept { kept_[count_++ % N] = one; }
-  /// Calls `f` with each, in their order.
+  /// Calls `f` with each kept value, oldest first.
   template <class F>
   void each(F&& f) const {
     for (std::size_t i = count_ - std::min(N, count_); i < count_; ++i) f(kept_[i % N]);
   }
-  /// Null where there is none.
+  /// Returns a kept value for which `which` returns true; null if there is none.
   template <class Which>
   const T* find(const Which& which) const noexcept {
     const auto end = kept_.begin() + std::min(count_, N);

@@ -15,7 +15,7 @@ std::vector<int> all_of(const last_of<int, N>& kept) {
   return out;
 }
 
-TEST(the_last_of, many_are_in_their_order) {
+TEST(last_of, keeps_the_last_values_in_the_order_in_which_they_were_added) {
   last_of<int, 3> kept;
   EXPECT_EQ(all_of(kept), std::vector<int>());
   kept.add(1);
@@ -26,10 +26,10 @@ TEST(the_last_of, many_are_in_their_order) {
   EXPECT_EQ(all_of(kept), (std::vector<int>{2, 3, 4}));
 }
 
-TEST(the_last_of, many_are_found_until_others_took_their_place) {
+TEST(last_of, finds_a_value_until_it_is_overwritten) {
   last_of<int, 2> kept;
   const auto is = [](int wanted) { return [wanted](int i) { return i == wanted; }; };
-  EXPECT_EQ(kept.find(is(0)), nullptr) << "what was never added, though it has the value of an empty place";
+  EXPECT_EQ(kept.find(is(0)), nullptr) << "0 was never added, though empty places hold it";
   kept.add(5);
   ASSERT_NE(kept.find(is(5)), nullptr);
   kept.add(6);

@@ -5,15 +5,15 @@
 #include <troupe/async/deferred_continuations.hpp>
 #include <troupe/device/asked.hpp>
 
-/// Answers that the device itself waits for, and passes on.
+/// Answers that the device itself waits for in order to complete others.
 namespace troupe::detail {
 
 inline ref<asked<void>> new_answer(const std::shared_ptr<device_core>& core) {
   return ref<asked<void>>::adopt(new asked<void>(core));
 }
 
-/// Runs `f(answer)` as a part of answering the request, with the device's lock held: short, never blocks, asks the
-/// device for nothing.
+/// Runs `f(answer)` while the request is being answered, under the drive lock. `f` must be short, must not block, and
+/// must not send requests to the device.
 template <class F>
 struct on_answer final : job {
   on_answer(ref<pending_state<void>> s, F f) : job{.run = &invoke}, state(std::move(s)), function(std::move(f)) {}

@@ -17,7 +17,7 @@ open_requests open_up_to(const ledger& requests, std::uint64_t newest) {
   return open;
 }
 
-bool is_impossible(const ledger& requests, std::uint64_t word, std::uint32_t slot, std::uint64_t ticket) noexcept {
+bool is_impossible_word(const ledger& requests, std::uint64_t word, std::uint32_t slot, std::uint64_t ticket) noexcept {
   const ledger_entry& e = requests[slot];
   return word > protocol::slot_word(ticket, protocol::phase::cancelled) &&
          e.in_flight.load(std::memory_order_seq_cst) && e.ticket.load(std::memory_order_relaxed) == ticket;

@@ -11,18 +11,19 @@
 
 namespace troupe {
 
-/// Requests that are not retired: ticket and slot, by ticket.
+/// Requests that are not retired, as pairs of ticket and slot, sorted by ticket.
 using open_requests = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
 
-/// Those that were sent up to this ticket.
+/// Returns the open requests with tickets up to `newest`.
 open_requests open_up_to(const ledger& requests, std::uint64_t newest);
 
-/// A slot's word is of the request that has it, or of one before. The request is looked for after the word was read: so
-/// the word cannot be that of another, to which the slot was given meanwhile.
-bool is_impossible(const ledger& requests, std::uint64_t word, std::uint32_t slot, std::uint64_t ticket) noexcept;
+/// Returns true if no correct worker can have written `word`: a slot's word belongs to the request in the slot or to an
+/// earlier one. The caller reads the word before this function looks up the request, so the word cannot belong to a
+/// request that got the slot in between.
+bool is_impossible_word(const ledger& requests, std::uint64_t word, std::uint32_t slot, std::uint64_t ticket) noexcept;
 
-/// With the drive lock: has the worker that serves begun it, as far as is known? Of a worker that wrote what cannot be
-/// nothing is believed: what it says it has not touched may be half done.
+/// Returns true if the serving worker has started the request, as far as is known. Under the drive lock. Nothing that a
+/// worker wrote is believed after a violation: a request that its memory shows as not started may be half done.
 bool has_started(const shared_channel& channel, const serving_worker& worker, std::uint32_t slot,
                  std::uint64_t ticket) noexcept;
 

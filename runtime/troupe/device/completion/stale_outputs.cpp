@@ -14,26 +14,26 @@ void expect_marks(const ledger_entry& e, device_memory::marking& marks) {
     if (a.mode != access_mode::read && where.get() != nullptr) marks.expect(*where.get());
 }
 
-bool touches_marks(const ledger_entry& e) noexcept {
+bool touches_marked_memory(const ledger_entry& e) noexcept {
   const auto all = e.accesses();
   return std::any_of(all.begin(), all.end(), [](const block_access& a) {
     return a.where.get() != nullptr && a.where.get()->stale_marks.load(std::memory_order_relaxed) != 0;
   });
 }
 
-// A worker that was lost has taken nothing of what it could not write.
-static bool spoils(const device_memory& memory, const block& b, const error& why) noexcept {
+// A lost worker leaves memory intact that it could not write.
+static bool makes_stale(const device_memory& memory, const block& b, const error& why) noexcept {
   return why.reaction() != reaction::context_lost || !memory.outlives_workers(b);
 }
 
-void spoil_outputs(const device_memory& memory, const ledger_entry& e, const error& why,
-                   device_memory::marking& marks) {
+void mark_outputs_stale(const device_memory& memory, const ledger_entry& e, const error& why,
+                        device_memory::marking& marks) {
   for (const auto& [a, where] : e.accesses())
-    if (a.mode != access_mode::read && where.get() != nullptr && spoils(memory, *where.get(), why))
+    if (a.mode != access_mode::read && where.get() != nullptr && makes_stale(memory, *where.get(), why))
       marks.fails(*where.get(), a.begin, a.end, e.ticket, why);
 }
 
-void goes_on(ledger_entry& e, device_memory::marking& marks) {
+void propagate_marks(ledger_entry& e, device_memory::marking& marks) {
   for (const auto& [a, where] : e.accesses()) {
     if (a.mode == access_mode::write || e.answered || e.failure) continue;
     if (auto cause = marks.stale_cause(*where.get(), a.begin, a.end, e.ticket))
@@ -47,7 +47,7 @@ bool reads_what_it_writes(const device_memory& memory, const ledger_entry& e, co
   for (const auto& [read, where] : e.accesses())
     for (const auto& [written, whose] : e.accesses())
       if (read.mode != access_mode::write && written.mode != access_mode::read && where.get() == whose.get() &&
-          read.begin < written.end && written.begin < read.end && spoils(memory, *where.get(), why))
+          read.begin < written.end && written.begin < read.end && makes_stale(memory, *where.get(), why))
         return true;
   return false;
 }

@@ -5,18 +5,21 @@
 #include <troupe/device/mailbox/ledger.hpp>
 #include <troupe/memory/device_memory.hpp>
 
-/// What a request that fails leaves behind in memory, and what one that runs makes good.
+/// Which memory a request makes stale when it fails, and which it makes valid when it runs.
 namespace troupe {
 
-/// The reason why an input is not there becomes the reason why the request that wanted it cannot run.
+/// Returns the error of a request whose input is missing because of `cause`.
 error passed_on(const error& cause, const request_info& info, std::uint64_t ticket);
-/// Whatever it writes may be marked, as it fails or as one before it does.
+/// Announces that the request's outputs may be marked, because it or an earlier request fails.
 void expect_marks(const ledger_entry& e, device_memory::marking& marks);
-bool touches_marks(const ledger_entry& e) noexcept;
-void spoil_outputs(const device_memory& memory, const ledger_entry& e, const error& why, device_memory::marking& marks);
-/// It has not failed, as far as we know. What it reads stale is remembered: what it replaces shows no mark to anybody.
-void goes_on(ledger_entry& e, device_memory::marking& marks);
-/// Does it spoil something by failing that it reads?
+bool touches_marked_memory(const ledger_entry& e) noexcept;
+/// Marks the outputs of a failed request stale.
+void mark_outputs_stale(const device_memory& memory, const ledger_entry& e, const error& why,
+                        device_memory::marking& marks);
+/// Updates the marks for a request that has not failed as far as is known. If it reads stale memory, stores that cause
+/// in its entry; what it overwrites no longer shows as stale.
+void propagate_marks(ledger_entry& e, device_memory::marking& marks);
+/// Returns true if the request reads memory that its failure makes stale.
 bool reads_what_it_writes(const device_memory& memory, const ledger_entry& e, const error& why) noexcept;
 
 }  // namespace troupe

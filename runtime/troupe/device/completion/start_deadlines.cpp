@@ -29,25 +29,26 @@ void start_deadlines::on_time(std::uint64_t) {
   std::int64_t next = cancel_overdue();
   {
     const reactor::answering now(waiting_);
-    next = std::min(next, room_.answers().give_up_overdue(loop_.now()));
+    next = std::min(next, room_.answers().fail_overdue(loop_.now()));
   }
   if (next != no_deadline) watch(next);
 }
 
-// Returns the earliest deadline of those that still wait. One that has started meets its deadline, unless its worker
-// dies: `look_again` is for these.
+// Returns the earliest deadline among the requests that still wait to start. A started request has met its deadline
+// unless its worker dies; `look_again` handles that case.
 std::int64_t start_deadlines::cancel_overdue() {
   std::int64_t next = no_deadline;
   for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot) {
     const ledger_entry& e = requests_[slot];
     if (!e.in_flight.load(std::memory_order_seq_cst)) continue;
-    // The slot may be given to another request at any moment: then it is another ticket's deadline, and none of ours.
+    // Another request may get the slot at any moment. The second look at the ticket rejects a deadline that is not this
+    // request's.
     const std::uint64_t ticket = e.ticket.load(std::memory_order_acquire);
     const std::int64_t deadline = e.start_deadline_ns.load(std::memory_order_acquire);
     if (deadline == no_deadline || e.ticket.load(std::memory_order_relaxed) != ticket) continue;
     if (const std::uint64_t word = channel_->slot(slot).load(std::memory_order_acquire);
         protocol::ticket_of(word) >= ticket) {
-      if (is_impossible(requests_, word, slot, ticket)) completion_.violated("the state of a request");
+      if (is_impossible_word(requests_, word, slot, ticket)) completion_.report_violation("the state of a request");
     } else if (deadline > loop_.now()) {
       next = std::min(next, deadline);
     } else {

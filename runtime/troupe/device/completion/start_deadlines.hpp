@@ -14,21 +14,21 @@ class mailbox_room;
 class reactor;
 class shared_channel;
 
-/// Cancels what has not started by its deadline: requests, and calls of `room()`. There is one timer for the earliest
-/// deadline, and none while no request has one.
+/// Cancels requests that have not started by their deadline, and fails calls of `room()` that are overdue. One timer is
+/// set, for the earliest deadline; none while no request has a deadline.
 class start_deadlines final : public control_loop::handler {
  public:
-  /// The error of a request that was cancelled, or not even sent, for its deadline.
+  /// The error text of a request that was cancelled or refused because its deadline had passed.
   static constexpr const char* passed_text =
       "its time-out passed while it waited to start (call_options::timeout or scope_options::timeout)";
 
   start_deadlines(const device_loop& loop, shared_channel& channel, ledger& requests, cancellations& cancelled,
                   completion& answers, mailbox_room& room, reactor& waiting) noexcept;
 
-  /// Any thread, after the request was published.
+  /// Must be called after the request was published. Any thread.
   void watch(std::int64_t deadline_ns) { timer_.set(deadline_ns); }
   bool has_passed(const ledger_entry& e) const noexcept;
-  /// After a fault: a request that had started may wait to start again.
+  /// Checks all requests again after a fault: a request that had started may be waiting to start again.
   void look_again() { timer_.set(loop_.now()); }
 
   void on_readable(int) override {}

@@ -12,12 +12,12 @@ transfer::progress transfer::advance(copy_threads& copies) noexcept {
   while (true) {
     {
       std::unique_lock guard(lock_, std::try_to_lock);
-      if (!guard) return progress::waits;  // somebody is at it, and looks again after unlocking
-      if (over_) return progress::waits;   // somebody else was told
-      // Before the counter: what an answered request has filled is all there will be.
+      if (!guard) return progress::waits;     // the thread that holds the lock checks answered_ after unlocking
+      if (finished_) return progress::waits;  // another call has returned progress::finished
+      // Read before the counter: an answered request fills no more chunks.
       const bool answered = answered_.load(std::memory_order_seq_cst);
       staging_header& h = header();
-      // Read once, and never trusted: nothing is read that lies outside the staging block.
+      // The counter is read once and checked, so that nothing outside the staging block is read.
       std::uint64_t i = emptied_.load(std::memory_order_relaxed);
       const std::uint64_t filled = h.filled.load(std::memory_order_acquire),
                           most = std::min(i + plan_.chunks, plan_.count());
@@ -33,13 +33,13 @@ transfer::progress transfer::advance(copy_threads& copies) noexcept {
         h.step(h.emptied, i);
       }
       if (answered) {
-        // A request that went well has filled every chunk before it was answered: this worker lies.
+        // A successful request fills every chunk before it is answered, so this worker has violated the protocol.
         if (*answer_ && i < plan_.count())
-          answer_ = error(
-              reaction::context_lost, "memory",
-              cat("download: the worker has filled ", i, " of ", plan_.count(), " parts and says that it is done"));
-        over_ = true;
-        return progress::over;
+          answer_ =
+              error(reaction::context_lost, "memory",
+                    cat("download: the worker has filled ", i, " of ", plan_.count(), " chunks and reports success"));
+        finished_ = true;
+        return progress::finished;
       }
       if (lies) return progress::impossible;
     }

@@ -11,35 +11,34 @@
 
 namespace troupe {
 
-/// A download of ordinary memory on its way: the worker fills chunks of a staging block, the thread that drives the
-/// device empties them. Answers the caller when the request is answered and the last byte has been copied.
+/// A download into ordinary memory that is in flight. The worker fills chunks of a staging block and a driving thread
+/// empties them. The caller is answered once the request is answered and the last byte has been copied.
 class transfer {
  public:
   using finisher = void (*)(pending_core& state, const error* why) noexcept;
 
-  /// `staging` holds the header and the chunks; `plan` was checked by the device.
+  /// `staging` holds the header and the chunks. Precondition: the device has checked `plan`.
   transfer(block_ref staging, staging_plan plan, std::byte* to, ref<pending_core> state, finisher finish) noexcept
       : staging_(std::move(staging)), plan_(plan), to_(to), state_(std::move(state)), finish_(finish) {}
 
-  /// Its request's place in the mailbox. Set before anybody calls `advance`.
+  /// The request's ticket. Must be set before the first call of `advance`.
   std::uint64_t ticket = 0;
 
   enum class progress : std::uint8_t {
     waits,       ///< nothing to do now
-    over,        ///< nothing left to do but `tell`; for one call
-    impossible,  ///< the worker's counter says what cannot be
+    finished,    ///< the caller must be answered; returned by one call only
+    impossible,  ///< the worker's counter has an impossible value
   };
-  /// Copies what is there.
+  /// Copies the chunks that the worker has filled.
   progress advance(copy_threads& copies) noexcept;
-  /// Its request will be run by another worker, which has not begun: what this one has counted was not true.
+  /// Restarts the transfer, because another worker will run the request. Discards the previous worker's counts.
   void begin_again() noexcept;
-  /// Answers the caller.
-  void tell() noexcept { finish_(*state_, *answer_ ? nullptr : &answer_->error()); }
-  /// Is there anything for `advance`? A hint, without the lock.
+  void answer_caller() noexcept { finish_(*state_, *answer_ ? nullptr : &answer_->error()); }
+  /// Returns true if `advance` has something to copy. A hint; takes no lock.
   bool has_data() const noexcept {
     return header().filled.load(std::memory_order_relaxed) != emptied_.load(std::memory_order_relaxed);
   }
-  /// The request's own answer.
+  /// Notes the request's own answer.
   void request_answered(const result<void>& answer) noexcept;
 
  private:
@@ -52,9 +51,9 @@ class transfer {
   ref<pending_core> state_;
   finisher finish_;
   std::atomic<std::uint64_t> emptied_{0};
-  std::optional<result<void>> answer_;  // written before `answered_`, without the lock, which may be held for long
+  std::optional<result<void>> answer_;  // written before answered_, without the lock, which may be held for long
   std::atomic<bool> answered_{false};
-  bool over_ = false;
+  bool finished_ = false;
 };
 
 }  // namespace troupe

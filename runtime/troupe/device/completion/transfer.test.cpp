@@ -16,8 +16,8 @@ struct nobody final : memory_owner {
   block_ref failed_buffer(std::uint64_t, error) override { return {}; }
 };
 
-// A worker that has not begun a download, and says all the same that it has filled chunks of it: the next one begins.
-TEST(transfer, begins_again_with_another_worker) {
+// A worker claims to have filled chunks of a download that it has not begun. The next worker fills them from the start.
+TEST(transfer, restarts_from_the_first_chunk_with_another_worker) {
   const staging_plan plan = staging_plan::for_bytes(3 << 18);
   ASSERT_EQ(plan.count(), 3u);
   struct alignas(64) line {
@@ -46,10 +46,10 @@ TEST(transfer, begins_again_with_another_worker) {
   EXPECT_EQ(h.emptied.load(), 0u);
   for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(fill(i, 7), transfer::progress::waits);
   t.request_answered({});
-  EXPECT_EQ(t.advance(alone), transfer::progress::over);
+  EXPECT_EQ(t.advance(alone), transfer::progress::finished);
   EXPECT_EQ(to, std::vector<std::byte>(plan.bytes, std::byte{7}));
   t.begin_again();
-  EXPECT_EQ(t.advance(alone), transfer::progress::waits) << "it is over";
+  EXPECT_EQ(t.advance(alone), transfer::progress::waits) << "the transfer has finished";
 }
 
 }  // namespace

@@ -9,11 +9,11 @@
 
 namespace troupe {
 
-/// Whether a device takes requests, and why not. Any thread.
+/// Whether a device accepts requests, and if not, why. Thread safe.
 class admission {
  public:
   bool refusing(std::memory_order order = std::memory_order_acquire) const noexcept { return refusing_.load(order); }
-  /// Only when it refuses.
+  /// Precondition: `refusing()`.
   error refusal() const {
     const std::scoped_lock guard(lock_);
     return why_ ? *why_ : error(reaction::stopped, "device", "the device has stopped");

@@ -16,48 +16,48 @@ namespace troupe {
 class peer_copy;
 class request_scope;
 
-/// What a request does with a block.
+/// One access of a request to a block.
 struct block_access {
   memory_access what;
   block_ref where;
 };
 
-/// Everything the application remembers of a request between accepting and answering it.
+/// Everything the application remembers of a request from when it is accepted until it is retired.
 struct alignas(64) ledger_entry {
-  /// free → in_flight by the submitting thread, with everything below written before; → free by the thread that retires
-  /// it.
+  /// Set by the submitting thread, after everything below is written; cleared by the thread that retires the request.
   std::atomic<bool> in_flight{false};
   bool answered = false;                 ///< under the drive lock
   std::uint8_t access_count = 0;         ///< of `few`
-  std::uint8_t retries = 0;              ///< how often it may be run again after the worker died in it
-  std::atomic<std::uint64_t> ticket{0};  ///< others read it, and must not rely on it, while the slot changes hands
+  std::uint8_t retries = 0;              ///< how often it may still run again after a worker dies while running it
+  std::atomic<std::uint64_t> ticket{0};  ///< unreliable while the slot passes from one request to the next
   std::atomic<std::int64_t> start_deadline_ns{no_deadline};
-  std::atomic<std::int64_t> run_limit_ns{no_deadline};  ///< for how long it may run
+  std::atomic<std::int64_t> run_limit_ns{no_deadline};  ///< longest running time
   const request_info* info = nullptr;
   pending_core* answer = nullptr;  ///< one reference; null for tells
   std::array<block_access, max_operands> few;
-  std::vector<block_access> many;        ///< instead of `few`, when there are more
-  block_ref blob, extra;                 ///< what else must live as long
-  std::shared_ptr<peer_copy> peer;       ///< it is one half of a copy between devices …
-  bool is_source = false;                ///< … and which
-  std::shared_ptr<request_scope> scope;  ///< what may end it before it starts
-  std::unique_ptr<const error> failure;  ///< its answer, or what it would be from the next worker
-  std::uint64_t running_ticket = 0;      ///< the control loop's: seen running …
-  std::uint32_t running_in = 0;          ///< … in this worker …
-  std::int64_t running_ns = 0;           ///< … first at this time …
-  bool running_began = false;            ///< … or, until it has begun, nothing left that it could wait for
-  std::uint64_t identified = 0;          ///< the ticket of the request that `identity` is of
+  std::vector<block_access> many;        ///< used instead of `few` if there are more accesses
+  block_ref blob, extra;                 ///< other memory that must live as long as the request
+  std::shared_ptr<peer_copy> peer;       ///< set for one half of a copy between devices
+  bool is_source = false;                ///< of `peer`: true for the source's half
+  std::shared_ptr<request_scope> scope;  ///< can cancel the request before it starts; may be null
+  std::unique_ptr<const error> failure;  ///< its answer, or the answer that the next worker would have to give
+  // For the watchdog, on the control loop.
+  std::uint64_t running_ticket = 0;  ///< the ticket that is being timed
+  std::uint32_t running_in = 0;      ///< the worker in which it is being timed
+  std::int64_t running_ns = 0;       ///< when it was first seen running, or with nothing left to wait for
+  bool running_began = false;        ///< true if it has begun, not only nothing left to wait for
+  std::uint64_t identified = 0;      ///< the ticket of the request that `identity` belongs to
   request_identity identity;
 
   std::span<const block_access> accesses() const noexcept {
     return many.empty() ? std::span(few).first(access_count) : std::span<const block_access>(many);
   }
-  /// How much of an entry is used with so many accesses.
+  /// Returns how many bytes of an entry are used by a request with this many accesses.
   std::size_t bytes_up_to(std::size_t accesses_in_few) const noexcept {
     return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(few.data() + accesses_in_few) -
                                     reinterpret_cast<const std::byte*>(this));
   }
-  /// A request is about to be sent from this slot. Inlined: everything is written in one go.
+  /// Fills in the entry of a request that is about to be sent. Inlined so that all stores happen in one go.
   [[gnu::always_inline]] void begin(const request_info& what, pending_core* to, std::uint8_t accesses_in_few,
                                     std::uint8_t may_run_again, std::int64_t start_deadline,
                                     std::int64_t run_limit) noexcept {
@@ -70,13 +70,13 @@ struct alignas(64) ledger_entry {
     start_deadline_ns.store(start_deadline, std::memory_order_release);
     run_limit_ns.store(run_limit, std::memory_order_relaxed);
   }
-  /// Its memory lives on there.
+  /// Adds references to the request's memory to `to`, which keep it alive.
   void hand_memory_to(std::vector<block_ref>& to) {
     for (const block_access& a : accesses()) to.push_back(a.where);
     to.push_back(std::move(blob));
     to.push_back(std::move(extra));
   }
-  /// Lets go of all memory.
+  /// Releases all memory.
   void release() noexcept {
     for (std::size_t i = 0; i < access_count; ++i) few[i].where.reset();
     if (!many.empty()) std::vector<block_access>().swap(many);
@@ -88,24 +88,24 @@ struct alignas(64) ledger_entry {
   }
 };
 
-/// The slots of a device's mailbox. Taking and giving back is lock-free.
+/// The slots of a device's mailbox. Taking and giving back a slot is lock-free.
 class ledger {
  public:
   static constexpr std::uint32_t none = UINT32_MAX;
 
   explicit ledger(std::uint32_t capacity);
 
-  /// A free slot, or `none`: the mailbox is full. Any thread.
+  /// Takes a free slot; returns `none` if the mailbox is full. Any thread.
   std::uint32_t take() noexcept;
   void give_back(std::uint32_t slot) noexcept;
-  /// The slot that will be taken after the next one, unless somebody takes or gives back meanwhile; `none`: too few are
-  /// free.
-  std::uint32_t likely_later() const noexcept {
+  /// Returns the slot that will be taken after the next one, unless another thread takes or gives back a slot
+  /// meanwhile; `none` if too few are free.
+  std::uint32_t slot_after_next() const noexcept {
     const auto next = static_cast<std::uint32_t>(top_.load(std::memory_order_relaxed));
     return next == none ? none : below_[next].load(std::memory_order_relaxed);
   }
 
-  /// Are `count` slots free? Another thread may take them first.
+  /// Returns true if `count` slots are free. Another thread may take them first.
   bool has_free(std::uint32_t count) const noexcept {
     auto slot = static_cast<std::uint32_t>(top_.load(std::memory_order_seq_cst));
     while (count != 0 && slot != none) slot = below_[slot].load(std::memory_order_relaxed), --count;
@@ -115,12 +115,12 @@ class ledger {
   ledger_entry& operator[](std::uint32_t slot) noexcept { return entries_[slot]; }
   const ledger_entry& operator[](std::uint32_t slot) const noexcept { return entries_[slot]; }
   std::uint32_t capacity() const noexcept { return capacity_; }
-  /// Requests without an answer at this moment. Looks at every slot.
+  /// Returns how many slots have a request that is not retired. Looks at every slot.
   std::uint32_t in_flight() const noexcept;
 
  private:
-  // A stack of free slots. The upper half of the top changes with every operation, so that a slot that was taken and
-  // given back in between is not taken for the same top (ABA).
+  // A stack of free slots. The upper half of the top changes with every operation, so that a compare-and-swap fails if
+  // the same slot was taken and given back in between (ABA).
   std::atomic<std::uint64_t> top_;
   std::uint32_t capacity_;
   std::unique_ptr<std::atomic<std::uint32_t>[]> below_;

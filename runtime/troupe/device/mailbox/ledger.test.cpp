@@ -19,29 +19,29 @@ TEST(ledger, hands_out_every_slot_once_and_then_none) {
     EXPECT_EQ(taken.size(), capacity);
     EXPECT_EQ(*taken.rbegin(), capacity - 1);
     EXPECT_EQ(all.take(), ledger::none);
-    EXPECT_EQ(all.take(), ledger::none) << "none stays none";
+    EXPECT_EQ(all.take(), ledger::none) << "it stays empty";
     all.give_back(*taken.begin());
     EXPECT_EQ(all.take(), *taken.begin());
     EXPECT_EQ(all.take(), ledger::none);
   }
 }
 
-TEST(ledger, says_what_it_will_hand_out_after_the_next) {
+TEST(ledger, predicts_the_slot_after_the_next_one) {
   ledger all(4);
   for (std::uint32_t free = 4; free > 2; --free) {
-    const std::uint32_t later = all.likely_later();
+    const std::uint32_t later = all.slot_after_next();
     (void)all.take();
     const std::uint32_t next = all.take();
     EXPECT_EQ(next, later);
     all.give_back(next);
   }
   (void)all.take();
-  EXPECT_EQ(all.likely_later(), ledger::none) << "one is left";
+  EXPECT_EQ(all.slot_after_next(), ledger::none) << "one is left";
   (void)all.take();
-  EXPECT_EQ(all.likely_later(), ledger::none) << "none is left";
+  EXPECT_EQ(all.slot_after_next(), ledger::none) << "none is left";
 }
 
-TEST(ledger, counts_what_is_in_flight) {
+TEST(ledger, counts_requests_in_flight) {
   ledger all(8);
   EXPECT_EQ(all.in_flight(), 0u);
   all[3].in_flight = true;
@@ -49,9 +49,8 @@ TEST(ledger, counts_what_is_in_flight) {
   EXPECT_EQ(all.in_flight(), 2u);
 }
 
-// Each thread owns what it took: it writes plain memory of the slot, so a slot that two have at once is a race that
-// thread sanitizer sees, and a wrong word that this test sees.
-TEST(ledger, never_gives_one_slot_to_two_threads) {
+// Each thread marks the slots it owns. If two threads have a slot at once, this test sees a wrong word.
+TEST(ledger, never_hands_one_slot_to_two_threads) {
   for (const std::uint32_t capacity : {1u, 3u, 16u}) {
     ledger all(capacity);
     std::atomic<std::uint64_t> takes{0};
@@ -69,7 +68,7 @@ TEST(ledger, never_gives_one_slot_to_two_threads) {
           }
           if (mine.size() > 3 || slot == ledger::none) {
             for (const std::uint32_t s : mine) {
-              ASSERT_EQ(all[s].ticket, t) << "somebody else had slot " << s;
+              ASSERT_EQ(all[s].ticket, t) << "another thread had slot " << s;
               all.give_back(s);
             }
             mine.clear();
@@ -83,7 +82,7 @@ TEST(ledger, never_gives_one_slot_to_two_threads) {
     std::set<std::uint32_t> left;
     for (std::uint32_t slot = all.take(); slot != ledger::none; slot = all.take())
       EXPECT_TRUE(left.insert(slot).second);
-    EXPECT_EQ(left.size(), capacity) << "slots were lost or doubled";
+    EXPECT_EQ(left.size(), capacity) << "slots were lost or duplicated";
   }
 }
 

@@ -8,12 +8,12 @@
 
 namespace troupe {
 
-/// What waits for room in the mailbox: threads, which sleep, and answers of device::room.
+/// Everything that waits for room in the mailbox: blocked threads, and unanswered calls of device::room.
 class mailbox_room {
  public:
   mailbox_room(const ledger& requests, const admission& takes) noexcept : requests_(requests), admission_(takes) {}
 
-  /// A thread that waits, for as long as this lives.
+  /// Counts the calling thread as blocked for as long as this object lives.
   class blocked {
    public:
     [[nodiscard]] explicit blocked(mailbox_room& room) noexcept : room_(room) {
@@ -29,10 +29,11 @@ class mailbox_room {
 
   room_queue& answers() noexcept { return answers_; }
   bool has_answers() const noexcept { return !answers_.empty(); }
-  /// With the drive lock, as for every answer to several: those for which there is room, or all when none will come.
+  /// Answers the calls for which there is room, or all of them if the device refuses requests. Under the drive lock, as
+  /// whenever several pendings are completed.
   void answer() {
     if (!admission_.refusing(std::memory_order_seq_cst)) return answers_.serve(requests_);
-    answers_.give_up([](const room_answer&) { return true; }, admission_.refusal());
+    answers_.fail_if([](const room_answer&) { return true; }, admission_.refusal());
   }
 
  private:

@@ -19,10 +19,11 @@
 namespace troupe {
 namespace {
 
-// A zeroed cell for answers that carry an error.
+// A zeroed reply for answers that carry an error.
 const std::byte no_reply[max_reply_bytes]{};
 
-// What many operands touch, with neighbours in the same block as one: the parts of a batch mostly lie side by side.
+// The accesses of a request with many operands, adjacent ranges of a block joined: the parts of a batch are mostly
+// contiguous.
 std::vector<block_access> joined(std::span<const operand_use> uses) {
   std::vector<block_access> all;
   if (uses.empty()) return all;
@@ -92,7 +93,7 @@ std::int64_t request_mailbox::start_deadline_of(const call_options& options,
   return std::min(loop_.deadline_after(options.timeout), scope != nullptr ? scope->deadline_ns() : no_deadline);
 }
 
-// A thread that gives answers makes the room that others wait for, and must not wait for it.
+// A thread that completes answers makes the room that others wait for, so it must not wait for room itself.
 bool request_mailbox::waits_for_room(const call_options& options) const noexcept {
   return options_.when_full == when_full::wait && options.waits_for_room && !deferred_continuations::active();
 }
@@ -141,14 +142,14 @@ std::uint32_t request_mailbox::take_slot(const call_options& options, std::int64
   return slot;
 }
 
-// Without having been used.
-void request_mailbox::give_slot_back(std::uint32_t slot) noexcept {
+// Returns a slot that was not used.
+void request_mailbox::return_slot(std::uint32_t slot) noexcept {
   requests_.give_back(slot);
   if (room_.has_blocked()) channel_.wake_waiters();
   if (room_.has_answers()) completion_.drive();
 }
 
-// It will be refused, but has a place in the order already: as a request that touches nothing.
+// The request will be refused but already has its ticket, so it is sent as one that touches nothing.
 void request_mailbox::refuse_published(ledger_entry& e, std::byte* record, const checker& checked,
                                        const request_info& info) {
   const error why = named(error(reaction::caller_bug, "request", sealed_meanwhile), info);
@@ -158,17 +159,17 @@ void request_mailbox::refuse_published(ledger_entry& e, std::byte* record, const
   protocol::disarm_command(record);
 }
 
-// The rest is one function in five steps, each inlined: its price is paid by every request.
+// The rest is `submit` and its steps. The steps are inlined because every request pays for them.
 
-// Gives a slot back unless it is used.
-class request_mailbox::slot_in_hand {
+// Returns the slot unless it is used.
+class request_mailbox::slot_guard {
  public:
-  slot_in_hand(request_mailbox& mailbox, std::uint32_t slot) noexcept : mailbox_(mailbox), slot_(slot) {}
-  ~slot_in_hand() {
+  slot_guard(request_mailbox& mailbox, std::uint32_t slot) noexcept : mailbox_(mailbox), slot_(slot) {}
+  ~slot_guard() {
     if (slot_ != ledger::none) [[unlikely]]
-      mailbox_.give_slot_back(slot_);
+      mailbox_.return_slot(slot_);
   }
-  slot_in_hand(const slot_in_hand&) = delete;
+  slot_guard(const slot_guard&) = delete;
   std::uint32_t use() noexcept { return std::exchange(slot_, ledger::none); }
 
  private:
@@ -184,7 +185,7 @@ std::optional<error> request_mailbox::why_refused(const std::optional<error>& wr
   return scope != nullptr ? scope->refusal(loop_.now()) : std::nullopt;
 }
 
-// What comes later will most likely be like this one.
+// Also prefetches the slot after the next one, as the following request is probably of the same size.
 [[gnu::always_inline]] inline void request_mailbox::prefetch(std::uint32_t slot, std::size_t accesses,
                                                              std::size_t payload_bytes) noexcept {
   const std::size_t entry_bytes = requests_[slot].bytes_up_to(accesses);
@@ -192,19 +193,20 @@ std::optional<error> request_mailbox::why_refused(const std::optional<error>& wr
   slot_queue_writer& commands = channel_.commands();
   will_write(&requests_[slot], entry_bytes);
   will_write(commands.record(slot).data(), record_bytes);
-  if (const std::uint32_t later = requests_.likely_later(); later != ledger::none) [[likely]] {
+  if (const std::uint32_t later = requests_.slot_after_next(); later != ledger::none) [[likely]] {
     will_write(&requests_[later], entry_bytes);
     will_write(commands.record(later).data(), record_bytes);
   }
 }
 
-// What varies in size goes to memory of its own: first the accesses, if they are too many for the record.
+// Allocates the blob for the variable-size parts of a request. The accesses come first if there are too many of them
+// for the record.
 result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_access> listed, std::size_t bytes,
                                         blob_cursor& cursor, memory_access& list) {
   const std::size_t list_bytes = blob_cursor::padded(listed.size() * sizeof(memory_access));
   auto made = TROUPE_TRY(memory_.allocate(memory_kind::sent, bytes + list_bytes, 256, {}));
   cursor = {made->host, made->address};
-  std::memset(made->host, 0, bytes + list_bytes);  // for the same reason as in encode()
+  std::memset(made->host, 0, bytes + list_bytes);  // so that equal requests have equal bytes; as in encode()
   list = {.begin = cursor.address, .end = listed.size()};
   for (std::size_t i = 0; i < listed.size(); ++i)
     std::memcpy(cursor.host + i * sizeof(memory_access), &listed[i].what, sizeof(memory_access));
@@ -213,7 +215,8 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
   return {};
 }
 
-// References first: an atomic operation waits for all stores before it, and those to the record take longest.
+// Called before the record is written: atomic operations on reference counts wait for all earlier stores, and the
+// stores to the record take longest.
 [[gnu::always_inline]] inline void request_mailbox::hold_operands(ledger_entry& e, std::span<const operand_use> uses,
                                                                   std::vector<block_access>& joined_uses,
                                                                   std::size_t count) {
@@ -230,7 +233,7 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
     e.many = std::move(joined_uses);
 }
 
-// False: it is the same request as one that is in quarantine, and has been refused.
+// Returns false, and sets `why`, if the request is in quarantine.
 [[gnu::always_inline]] inline bool request_mailbox::claim_ticket(bool watched, std::uint32_t slot,
                                                                  std::uint64_t& ticket, std::optional<error>& why) {
   if (watched) [[unlikely]]
@@ -240,17 +243,18 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
   return true;
 }
 
-// A thread that stops the scope either finds the request in flight, or is seen here.
+// Either a thread that stops the scope finds the request in flight, or this thread sees that the scope is stopped.
 [[gnu::always_inline]] inline void request_mailbox::publish(std::uint32_t slot, std::uint64_t ticket,
                                                             const std::shared_ptr<request_scope>& scope) {
   const bool stopped = scope != nullptr && scope->stopped();
   channel_.commands().publish(ticket, slot);
   if (stopped) [[unlikely]]
     stop_requests_of(scope);
-  if (channel_.commands().wake_if_sleeping()) (void)channel_.shares_core();  // where a thread that only sends is
+  if (channel_.commands().wake_if_sleeping())
+    (void)channel_.shares_core();  // notes the core of a thread that only sends
 }
 
-// It is published: what was true before may not be so any more, and what is to be watched from now on.
+// Sets the timers of a published request, and repeats the checks that may have become outdated before it was published.
 [[gnu::always_inline]] inline void request_mailbox::watch_limits(std::span<const operand_use> uses,
                                                                  std::uint64_t ticket, std::int64_t deadline,
                                                                  std::int64_t run_limit) {
@@ -266,7 +270,7 @@ result<void> request_mailbox::make_blob(ledger_entry& e, std::span<const block_a
     watchdog_.watch_running(run_limit);
   if (!watchdog_.watches_heartbeat()) [[unlikely]]
     watchdog_.watch_heartbeat();
-  // The worker may have died between the look at the top and the publishing: then nobody else would answer.
+  // The device may have stopped after `submit` checked admission. Then no other thread would answer the request.
   if (completion_.dead()) [[unlikely]]
     completion_.drive();
 }
@@ -277,22 +281,22 @@ void request_mailbox::mark_written(std::span<const operand_use> uses, std::uint6
       memory_.mark_written(*u.range->owner.get(), u.touched.begin, u.touched.end, ticket);
 }
 
-// It has its slot, and will not be sent.
-accepted request_mailbox::take_back(std::uint32_t slot, const error& why, const checker& checked, pending_core* answer,
-                                    const request_info& info) {
+// Refuses a request that has a slot and will not be sent.
+accepted request_mailbox::refuse_with_slot(std::uint32_t slot, const error& why, const checker& checked,
+                                           pending_core* answer, const request_info& info) {
   ledger_entry& e = requests_[slot];
   e.release();
   if (std::exchange(e.answer, nullptr) != nullptr) answer->release();
-  give_slot_back(slot);
+  return_slot(slot);
   return refuse(why, checked, answer, info);
 }
 
 accepted request_mailbox::submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
                                  request_link* link, const call_options& options,
                                  const std::shared_ptr<request_scope>& scope, block_ref extra, const peer_half* half) {
-  slot_in_hand given(*this, half != nullptr ? half->slot : ledger::none);
-  // Before the check: what is marked stale up to here, the check sees; what fails later, the worker still holds against
-  // this request.
+  slot_guard given(*this, half != nullptr ? half->slot : ledger::none);
+  // Read before the check. The check sees everything that was marked stale up to here; failures after that still count
+  // against this request in the worker.
   const std::uint64_t seen = completion_.reports_seen(std::memory_order_acquire);
   const std::uint32_t seals = seals_begun_.load(std::memory_order_acquire);
   const std::uint32_t failures = completion_.failures_seen(std::memory_order_relaxed);
@@ -319,7 +323,7 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
   memory_access list{};
   if (const std::size_t bytes = info.blob_bytes(request); bytes != 0 || listed) [[unlikely]]
     if (const auto made = make_blob(e, std::span(many).first(listed ? many.size() : 0), bytes, cursor, list); !made)
-      return take_back(slot, made.error(), checked, answer, info);
+      return refuse_with_slot(slot, made.error(), checked, answer, info);
   hold_operands(e, uses, many, count);
   if (extra) [[unlikely]]
     e.extra = std::move(extra);
@@ -345,9 +349,9 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
   std::uint64_t ticket = 0;
   std::optional<error> why;
   if (!claim_ticket(watched, slot, ticket, why)) [[unlikely]]
-    return take_back(slot, *why, checked, answer, info);
+    return refuse_with_slot(slot, *why, checked, answer, info);
   if (link != nullptr) link->slot = slot, link->ticket = ticket;
-  // What this writes may have been sealed after the check, by a request with the earlier ticket: then it must not run.
+  // If an output was sealed after the check, by a request with a smaller ticket, this request must not run.
   const bool forbidden = seals_begun_.load(std::memory_order_seq_cst) != seals && checked.spare_sealed(ticket);
   if (forbidden) [[unlikely]]
     refuse_published(e, record, checked, info);
@@ -356,11 +360,11 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
     cancelled_.forbid(slot, ticket, sealed_meanwhile);
   publish(slot, ticket, scope);
   if (completion_.failures_seen(std::memory_order_seq_cst) != failures) [[unlikely]]
-    completion_.look_at_inputs_again(slot, ticket);
+    completion_.recheck_inputs(slot, ticket);
   if (!watched && quarantine_.watches()) [[unlikely]]
-    quarantine_.lose_track(uses);
+    quarantine_.note_unknown_writes(uses);
 
-  // From here on the request may be answered and its slot reused at any moment: only locals and `checked` may be used.
+  // From here on the request may be answered and its slot reused at any moment. Use only locals and `checked`.
   if (forbidden) [[unlikely]]
     completion_.drive();
   else

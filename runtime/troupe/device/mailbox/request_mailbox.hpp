@@ -25,8 +25,8 @@ class start_deadlines;
 class watchdog;
 struct request_link;
 
-/// Where requests are sent: each is checked, gets a slot, is written to shared memory, gets its ticket and with it its
-/// place in the order, and is published. Any thread; lock-free.
+/// Sends requests. Each is checked, gets a slot, is written to shared memory, gets its ticket (its place in the order),
+/// and is published. Thread safe and lock-free.
 class request_mailbox {
  public:
   request_mailbox(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
@@ -34,45 +34,45 @@ class request_mailbox {
                   cancellations& cancelled, completion& answers, reactor& waiting, quarantine_guard& quarantine,
                   start_deadlines& deadlines, watchdog& watch) noexcept;
 
-  /// One half of a copy between devices, which comes with a slot, taken before.
+  /// One half of a copy between devices. The caller has taken its slot.
   struct peer_half {
     const std::shared_ptr<peer_copy>& copy;
     bool is_source;
     std::uint32_t slot;
     std::int64_t start_deadline_ns;
   };
-  /// `answer` is answered in every case, `link` is set when the request can be cancelled. `scope` may be null. `extra`
-  /// lives as long as the request.
+  /// Sends a request. `answer` is completed in every case; `link` is set if the request can be cancelled. `scope` may
+  /// be null. `extra` lives as long as the request.
   accepted submit(const request_info& info, const void* request, checker& checked, pending_core* answer,
                   request_link* link, const call_options& options, const std::shared_ptr<request_scope>& scope,
                   block_ref extra = {}, const peer_half* half = nullptr);
 
-  /// The earlier of the request's own deadline and its scope's, which may be null.
+  /// Returns the earlier of the request's own deadline and that of `scope`, which may be null.
   std::int64_t start_deadline_of(const call_options& options, const request_scope* scope) const noexcept;
-  /// A slot for `submit`, waiting for one as the options say; ledger::none: there is none.
+  /// Takes a slot for `submit`. Waits for one if the options allow it; returns ledger::none if none became free.
   std::uint32_t take_slot(const call_options& options, std::int64_t start_deadline_ns,
                           const request_scope* scope) noexcept;
   error why_no_slot(const call_options& options, std::int64_t start_deadline_ns, const request_scope* scope) const;
 
-  /// Answered when there is room for so many requests. The answer keeps the device alive.
+  /// Returns a pending that completes when there is room for `requests` requests. It keeps the device alive.
   pending<void> room(std::uint32_t requests, const std::shared_ptr<request_scope>& scope,
                      const std::shared_ptr<device_core>& device);
   void cancel_room(const room_answer& answer) noexcept;
-  /// Cancels what has not started of its requests, and what waits for room.
+  /// Cancels the scope's requests that have not started, and its calls of `room`.
   void stop_requests_of(const std::shared_ptr<request_scope>& scope) noexcept;
-  /// Cancels what has not started: the device closes.
+  /// Cancels all requests that have not started, because the device closes.
   void cancel_queued() noexcept;
 
-  /// Called when a buffer may not be written any more, and before the request that seals it is sent.
+  /// Must be called once a buffer may no longer be written, before the request that seals it is sent.
   void seal_begins() noexcept { seals_begun_.fetch_add(1, std::memory_order_seq_cst); }
 
  private:
-  class slot_in_hand;
+  class slot_guard;
   std::optional<error> why_refused(const std::optional<error>& wrong, const call_options& options,
                                    const request_scope* scope) const;
   accepted refuse(const error& why, const checker& checked, pending_core* answer, const request_info& info);
-  accepted take_back(std::uint32_t slot, const error& why, const checker& checked, pending_core* answer,
-                     const request_info& info);
+  accepted refuse_with_slot(std::uint32_t slot, const error& why, const checker& checked, pending_core* answer,
+                            const request_info& info);
   void prefetch(std::uint32_t slot, std::size_t accesses, std::size_t payload_bytes) noexcept;
   result<void> make_blob(ledger_entry& e, std::span<const block_access> listed, std::size_t bytes, blob_cursor& cursor,
                          memory_access& list);
@@ -83,7 +83,7 @@ class request_mailbox {
   void watch_limits(std::span<const operand_use> uses, std::uint64_t ticket, std::int64_t deadline,
                     std::int64_t run_limit);
   void mark_written(std::span<const operand_use> uses, std::uint64_t ticket);
-  void give_slot_back(std::uint32_t slot) noexcept;
+  void return_slot(std::uint32_t slot) noexcept;
   bool waits_for_room(const call_options& options) const noexcept;
   void refuse_published(ledger_entry& e, std::byte* record, const checker& checked, const request_info& info);
 

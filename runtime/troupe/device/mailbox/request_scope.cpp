@@ -11,7 +11,7 @@ std::shared_ptr<request_scope> request_scope::make(const std::shared_ptr<request
   if (outer) deadline_ns = std::min(deadline_ns, outer->deadline_ns_);
   auto made = std::make_shared<request_scope>(deadline_ns);
   made->mailbox_ = mailbox;
-  // Both may call back at once.
+  // Either callback may run immediately.
   made->by_user_.emplace(std::move(stop), on_stop{*made});
   if (outer) made->by_outer_.emplace(outer->source_.get_token(), on_stop{*made});
   return made;
@@ -20,15 +20,15 @@ std::shared_ptr<request_scope> request_scope::make(const std::shared_ptr<request
 std::optional<error> request_scope::refusal(std::int64_t now_ns) const {
   if (stopped()) return error(reaction::retry_later, "device", stopped_text);
   if (now_ns >= deadline_ns_)
-    return error(reaction::retry_later, "device", "the time of its client had passed (scope_options::timeout)");
+    return error(reaction::retry_later, "device", "its scope's deadline had passed (scope_options::timeout)");
   return {};
 }
 
-// On the thread that requests the stop, which may hold locks: the control loop does the rest.
+// The thread that requests the stop may hold locks, so the control loop does the rest.
 void request_scope::stop() noexcept {
   if (stopped_.exchange(true, std::memory_order_seq_cst)) return;
   source_.request_stop();
-  const auto self = weak_from_this().lock();  // null while its last owner goes, and nothing is under way
+  const auto self = weak_from_this().lock();  // null during destruction, when no request is in flight
   const auto mailbox = mailbox_.lock();
   if (self && mailbox) mailbox->stop_requests_of(self);
 }

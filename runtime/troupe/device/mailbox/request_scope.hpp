@@ -12,21 +12,21 @@ namespace troupe {
 
 class request_mailbox;
 
-/// What the requests of one client have in common: a deadline, and a way to stop those that have not started. Kept by
-/// the handles of `device::within` and by their requests without an answer.
+/// The deadline and the stop token that the requests of one client share. Owned by the handles from `device::within`
+/// and by their unanswered requests.
 class request_scope : public std::enable_shared_from_this<request_scope> {
  public:
-  /// Why requests of one that was stopped are refused or cancelled.
-  static constexpr const char* stopped_text = "its client was stopped before it started (scope_options::stop)";
+  /// The error text of requests that are refused or cancelled because the scope was stopped.
+  static constexpr const char* stopped_text = "its scope was stopped before it started (scope_options::stop)";
 
-  /// `outer` may be null: otherwise what ends it ends this one, too.
+  /// If `outer` is not null, its deadline and its stop apply to this scope too.
   static std::shared_ptr<request_scope> make(const std::shared_ptr<request_mailbox>& mailbox, std::int64_t deadline_ns,
                                              std::stop_token stop, const std::shared_ptr<request_scope>& outer);
   explicit request_scope(std::int64_t deadline_ns) noexcept : deadline_ns_(deadline_ns) {}
 
   std::int64_t deadline_ns() const noexcept { return deadline_ns_; }
   bool stopped() const noexcept { return stopped_.load(std::memory_order_seq_cst); }
-  /// Why nothing more is accepted; nothing while it is.
+  /// Returns the error with which requests are refused; nothing while they are accepted.
   std::optional<error> refusal(std::int64_t now_ns) const;
 
  private:
@@ -39,7 +39,7 @@ class request_scope : public std::enable_shared_from_this<request_scope> {
   const std::int64_t deadline_ns_;
   std::weak_ptr<request_mailbox> mailbox_;
   std::atomic<bool> stopped_{false};
-  std::stop_source source_;  // for scopes within this one
+  std::stop_source source_;  // stops nested scopes
   std::optional<std::stop_callback<on_stop>> by_user_, by_outer_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Room in the mailbox, for those who must not block until there is some.
+// Waiting for room in the mailbox without blocking.
 #include <troupe/base/cat.hpp>
 #include <troupe/device/completion/cancellations.hpp>
 #include <troupe/device/completion/completion.hpp>
@@ -25,7 +25,7 @@ pending<void> request_mailbox::room(std::uint32_t requests, const std::shared_pt
   if (requests_.has_free(requests)) return make_ready<void>({});
   auto answer = ref<room_answer>::adopt(new room_answer(device, *this, requests, scope));
   room_.answers().add(answer);
-  // A thread that retires requests or stops the scope from now on sees the answer; look for what happened before.
+  // From now on, a thread that retires requests or stops the scope sees the answer. Check what happened before.
   if (scope != nullptr && scope->deadline_ns() != no_deadline) start_deadlines_.watch(scope->deadline_ns());
   if (scope != nullptr && scope->stopped()) stop_requests_of(scope);
   completion_.drive();
@@ -34,8 +34,8 @@ pending<void> request_mailbox::room(std::uint32_t requests, const std::shared_pt
 
 void request_mailbox::cancel_room(const room_answer& answer) noexcept {
   const reactor::answering now(waiting_);
-  room_.answers().give_up([&](const room_answer& a) { return &a == &answer; },
-                          error(reaction::retry_later, "device", "room: cancelled before there was any"));
+  room_.answers().fail_if([&](const room_answer& a) { return &a == &answer; },
+                          error(reaction::retry_later, "device", "room: cancelled before there was room"));
 }
 
 void request_mailbox::stop_requests_of(const std::shared_ptr<request_scope>& scope) noexcept {
@@ -52,10 +52,10 @@ void request_mailbox::stop_requests_of(const std::shared_ptr<request_scope>& sco
     completion_.drive();
     {
       const reactor::answering now(waiting_);
-      room_.answers().give_up([&](const room_answer& a) { return a.scope == scope; },
+      room_.answers().fail_if([&](const room_answer& a) { return a.scope == scope; },
                               error(reaction::retry_later, "device", request_scope::stopped_text));
     }
-    channel_.wake_waiters();  // of which some wait for room
+    channel_.wake_waiters();  // some may wait for room
   });
 }
 

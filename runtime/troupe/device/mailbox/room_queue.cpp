@@ -27,7 +27,7 @@ void room_queue::serve(const ledger& slots) {
   for (const auto& a : served) a->complete({});
 }
 
-void room_queue::give_up(const std::function<bool(const room_answer&)>& which, const error& why) {
+void room_queue::fail_if(const std::function<bool(const room_answer&)>& which, const error& why) {
   std::vector<ref<room_answer>> gone, stay;
   {
     const std::scoped_lock guard(lock_);
@@ -38,12 +38,12 @@ void room_queue::give_up(const std::function<bool(const room_answer&)>& which, c
   for (const auto& a : gone) a->complete(why);
 }
 
-std::int64_t room_queue::give_up_overdue(std::int64_t now_ns) {
+std::int64_t room_queue::fail_overdue(std::int64_t now_ns) {
   if (empty()) return no_deadline;
   const auto deadline = [](const room_answer& a) { return a.scope ? a.scope->deadline_ns() : no_deadline; };
-  give_up([&](const room_answer& a) { return deadline(a) <= now_ns; },
+  fail_if([&](const room_answer& a) { return deadline(a) <= now_ns; },
           error(reaction::retry_later, "device",
-                "room: there was none within the time of its client (scope_options::timeout)"));
+                "room: the scope's deadline passed before there was room (scope_options::timeout)"));
   std::int64_t next = no_deadline;
   const std::scoped_lock guard(lock_);
   for (const auto& a : answers_) next = std::min(next, deadline(*a));

@@ -12,17 +12,17 @@ namespace troupe {
 
 class ledger;
 
-/// The answers that wait for room in the mailbox, in their order.
+/// The unanswered calls of `room()`, oldest first.
 class room_queue {
  public:
   void add(ref<room_answer> answer);
   bool empty() const noexcept { return !wanted_.load(std::memory_order_seq_cst); }
-  /// Answers those, from the front, whose requests there is room for all together.
+  /// Answers as many of the oldest calls as there is room for all together.
   void serve(const ledger& slots);
-  /// Answers those that `which` chooses with an error.
-  void give_up(const std::function<bool(const room_answer&)>& which, const error& why);
-  /// Answers those whose client has no time left, and returns the next time at which there will be one.
-  std::int64_t give_up_overdue(std::int64_t now_ns);
+  /// Fails the calls for which `which` returns true.
+  void fail_if(const std::function<bool(const room_answer&)>& which, const error& why);
+  /// Fails the calls whose scope's deadline has passed. Returns the next deadline.
+  std::int64_t fail_overdue(std::int64_t now_ns);
 
  private:
   std::mutex lock_;

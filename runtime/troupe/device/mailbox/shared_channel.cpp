@@ -10,11 +10,11 @@ namespace troupe {
 
 result<void> shared_channel::create(std::uint32_t capacity) {
   const auto at = protocol::layout::for_capacity(capacity);
-  // What the first worker will share with us; until then, nobody.
+  // A channel that no worker shares. The first worker's channel replaces it.
   auto channel = TROUPE_TRY(memory_file::create("troupe-channel", at.total));
   channel_memory_ = TROUPE_TRY(mapping::map(channel, map_access::read_write));
   shown_ = std::make_shared<const memory_file>(std::move(channel));
-  // Only this process writes the mailbox: whatever a worker does, what was sent stays as it was.
+  // Only this process can write the mailbox, so no worker can change what was sent.
   auto mailbox = TROUPE_TRY(memory_file::create_for_readers("troupe-mailbox", at.mailbox_total));
   auto written = TROUPE_TRY(mapping::map(mailbox, map_access::read_write));
   TROUPE_TRY(mailbox.end_writing());
@@ -36,14 +36,14 @@ result<void> shared_channel::prepare(const memory_file& channel) const {
 result<void> shared_channel::show(std::shared_ptr<const memory_file> channel) {
   auto old = TROUPE_TRY(mapping::map(*shown_, map_access::read_write));
   protocol::progress_page& page = view_.page();
-  // Far from what anybody has read on the old page, and is about to sleep on.
+  // Far from any value that a thread has read on the old page and is about to sleep on.
   constexpr std::uint32_t leap = 1 << 16;
   const std::uint32_t epoch = page.epoch.load() + leap, idle_epoch = page.idle_epoch.load() + leap;
   TROUPE_TRY(channel_memory_.show(*channel));
   page.epoch.store(epoch);
   page.idle_epoch.store(idle_epoch);
   shown_ = std::move(channel);
-  // A thread that sleeps on the old page would never be woken.
+  // Wake the threads that sleep on the old page: nothing else would.
   const protocol::view left{view_.at, old.data(), nullptr};
   for (std::atomic<std::uint32_t>* word : {&left.page().epoch, &left.page().idle_epoch}) {
     word->fetch_add(1);

@@ -11,12 +11,11 @@
 
 namespace troupe {
 
-/// The memory that the application shares with its workers: the mailbox, which outlives them and which they can only
-/// read, and the channel of the worker that serves, at the same place whichever worker that is. And whom its words
-/// wake.
+/// The memory that the application shares with its workers: the mailbox, which outlives them and is read-only for them,
+/// and the serving worker's channel, always mapped at the same address. Also wakes the threads that sleep on its words.
 class shared_channel {
  public:
-  /// Both, for nobody yet.
+  /// Creates the mailbox, and a channel that no worker shares.
   result<void> create(std::uint32_t capacity);
   bool exists() const noexcept { return view_.base != nullptr; }
   const protocol::view* operator->() const noexcept { return &view_; }
@@ -25,20 +24,20 @@ class shared_channel {
 
   slot_queue_writer& commands() noexcept { return *commands_; }
   const slot_queue_writer& commands() const noexcept { return *commands_; }
-  /// Requests accepted so far have no greater ticket; 0 before the first.
+  /// Returns the greatest ticket so far; 0 before the first request.
   std::uint64_t newest_ticket() const noexcept { return commands_ ? commands_->newest_ticket() : 0; }
 
-  /// Makes the channel of another worker ready for it.
+  /// Initialises the channel of a new worker.
   result<void> prepare(const memory_file& channel) const;
-  /// From now on that worker's is the one here. Wakes everybody who sleeps on words of the last one.
+  /// Maps another worker's channel in place of the current one. Wakes all threads that sleep on words of the old one.
   result<void> show(std::shared_ptr<const memory_file> channel);
 
-  /// Wakes the threads that sleep for news.
+  /// Wakes the threads that sleep on the epoch.
   void wake_waiters() const noexcept;
-  /// Wakes the reactor where it sleeps until the worker is idle.
+  /// Wakes the reactor if it sleeps until the worker is idle.
   void wake_reactor() const noexcept;
-  /// Does this thread run where the worker did last? Then it cannot run there while this one spins. What the worker
-  /// says of that is a hint: if it is wrong, this thread spins in vain, or not at all.
+  /// Returns true if the calling thread runs on the core where the worker's pump ran last: the pump cannot run there
+  /// while this thread spins. The worker's core is a hint; if it is wrong, this thread spins in vain, or not at all.
   bool shares_core() const noexcept;
 
  private:

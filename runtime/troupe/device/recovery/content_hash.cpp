@@ -13,7 +13,7 @@ hash_key hash_key::random() {
   return key;
 }
 
-// Four sums at a time: one alone would wait for each of its products.
+// Keeps four sums, which are computed in parallel: a single one would wait for each of its products.
 void content_hash::add(std::span<const std::byte> bytes) noexcept {
   constexpr std::size_t sums = 4, words_in_a_step = 2 * sums;
   std::array<std::uint64_t, sums> sum;
@@ -22,7 +22,7 @@ void content_hash::add(std::span<const std::byte> bytes) noexcept {
   std::size_t left = bytes.size();
   add(left);
   while (left != 0) {
-    std::array<std::uint64_t, words_in_a_step> step{};  // the last one is filled up with zeros
+    std::array<std::uint64_t, words_in_a_step> step{};  // the last step is padded with zeros
     const std::size_t now = left < sizeof step ? left : sizeof step;
     std::memcpy(step.data(), at, now);
     for (std::size_t i = 0; i < sums; ++i)

@@ -9,13 +9,13 @@
 
 namespace troupe {
 
-/// What content is hashed with. Somebody who does not know it cannot choose two contents with the same hash.
+/// The key of a content_hash. A client that does not know it cannot construct two contents with the same hash.
 struct hash_key {
   std::array<std::uint64_t, 8> words;
   static hash_key random();
 };
 
-/// A number that stands for content: for different ones it is different, but for an accident of 1 in 2^64.
+/// A keyed 64-bit hash of content. Two different contents collide with a probability of 1 in 2^64.
 class content_hash {
  public:
   explicit content_hash(const hash_key& key) noexcept : key_(key), value_(key.words[0]) {}
@@ -25,7 +25,7 @@ class content_hash {
   std::uint64_t value() const noexcept { return folded_product(value_ ^ key_.words[2], key_.words[3]); }
 
  private:
-  // Both halves of the product, so that each bit of both factors counts.
+  // Uses both halves of the product, so that every bit of both factors affects the result.
   static std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) noexcept {
     __extension__ using wide = unsigned __int128;
     const wide product = static_cast<wide>(a) * b;

@@ -14,7 +14,7 @@ std::uint64_t hash_of(const hash_key& key, std::span<const std::byte> bytes) {
   return h.value();
 }
 
-TEST(content_hash, is_the_same_for_the_same_content_wherever_it_lies) {
+TEST(content_hash, does_not_depend_on_where_the_content_lies) {
   const hash_key key = hash_key::random();
   for (const std::size_t size : {0u, 1u, 8u, 63u, 64u, 65u, 1000u}) {
     std::vector<std::byte> here(size + 1), there(size + 1);
@@ -23,7 +23,7 @@ TEST(content_hash, is_the_same_for_the_same_content_wherever_it_lies) {
   }
 }
 
-TEST(content_hash, changes_with_each_bit_with_each_pair_of_signs_and_with_the_length) {
+TEST(content_hash, changes_with_any_bit_with_any_pair_of_float_signs_and_with_the_length) {
   const hash_key key = hash_key::random();
   std::vector<std::byte> bytes(200);
   std::set<std::uint64_t> seen;
@@ -55,7 +55,7 @@ TEST(content_hash, depends_on_the_order_of_words) {
   EXPECT_NE(a.value(), b.value());
 }
 
-TEST(content_hash, is_another_one_with_another_key) {
+TEST(content_hash, depends_on_the_key) {
   const std::vector<std::byte> bytes(100);
   EXPECT_NE(hash_of(hash_key::random(), bytes), hash_of(hash_key::random(), bytes));
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// After a worker's death: what is known about it, who was to blame, and telling those who watch.
+// The analysis of a worker's death, and its report to the watches, the log and the black box.
 #include <unistd.h>
 #include <algorithm>
 #include <cstdio>
@@ -23,7 +23,7 @@ std::string hexadecimal(std::uint64_t n) {
   return text;
 }
 
-// The cause that callers are told names the culprit, and says where more is to be read.
+// Adds to the callers' error which request the worker was running, and where to find out more.
 error with_culprit(const error& why, const fault_record& record, bool beyond_memory) {
   if (!record.blamed && !record.address && !beyond_memory && record.gpu_core.empty()) return why;
   error::details d = why.all();
@@ -39,9 +39,9 @@ error with_culprit(const error& why, const fault_record& record, bool beyond_mem
 }
 
 error quarantined_because(const fault_record& record) {
-  std::string text = record.blamed->name + " has brought the worker down (the " +
+  std::string text = record.blamed->name + " brought the worker down (the " +
                      (record.deaths_alike == 1 ? "first" : cat("last of ", record.deaths_alike)) +
-                     " that died of such requests)";
+                     " brought down by such requests)";
   text += "; with the same data it is refused until reset()";
   if (!record.quarantine.unlimited()) text += ", or for " + lasting(record.quarantine.nanoseconds);
   return error(error::details{.reaction = reaction::caller_bug,
@@ -101,15 +101,15 @@ std::shared_ptr<fault_record> fault_reporter::analyse(const device_supervisor::a
   return record;
 }
 
-// The driver has written it before it reported anything.
+// The driver writes the file before it reports the error.
 std::string fault_reporter::gpu_core_of(int worker) const {
   std::string path = protocol::gpu_core_file(gpu_core_stem_, worker);
   return ::access(path.c_str(), F_OK) == 0 ? path : std::string();
 }
 
-// The request that the worker died of: one that ran too long; the one that the dying thread says it worked on, if it
-// may have; or the only one that ran, when the worker ended by itself. A worker that somebody else killed, as when the
-// system is out of memory, says nothing about what it was doing.
+// Returns the request that the worker died of: the one that ran too long; the one that the dying thread says it was
+// running, if it can have been; or, if the worker ended by itself, the only one that was running. If another process
+// killed the worker, for instance because the system is out of memory, no request is blamed.
 std::optional<std::uint32_t> fault_reporter::find_culprit(const open_requests& open, fault_record& record) const {
   open_requests running;
   std::copy_if(open.begin(), open.end(), std::back_inserter(running), [this](const auto& r) {
@@ -135,7 +135,7 @@ std::optional<std::uint32_t> fault_reporter::find_culprit(const open_requests& o
   return running.size() == 1 ? std::optional(running.front().second) : std::nullopt;
 }
 
-// What came before, so that one sees what led to it.
+// Adds the requests that were answered last, which show what led to the fault.
 void fault_reporter::note_recent(fault_record& record) const {
   completion_.last_answered().each([&](const completion::recent& r) {
     record.last.push_back({{std::string(r.info->label), r.ticket}, request_fate::finished});
@@ -161,13 +161,13 @@ void fault_reporter::complete(const std::shared_ptr<fault_record>& record) {
 void fault_reporter::publish(const std::shared_ptr<fault_record>& record) {
   events_.emit(event_kind::fault);
   if (record->quarantined) events_.emit(event_kind::quarantined, quarantined_because(*record));
-  quarantine_.watch_time();
+  quarantine_.arm_expiry();
   if (options_.black_box_folder.empty()) return;
   const std::string path =
       cat(options_.black_box_folder, "/", name_for_files(record->device), "-generation-", record->generation, ".txt");
   std::ofstream file(path);
   file << record->text() << std::flush;
-  if (!file) events_.log(log_level::warning, "the record of a fault could not be written to " + path);
+  if (!file) events_.log(log_level::warning, "could not write the fault record to " + path);
 }
 
 std::shared_ptr<const fault_record> fault_reporter::last() const {

@@ -15,27 +15,28 @@ class completion;
 class device_events;
 class quarantine_guard;
 
-/// A device's name as a part of a file's.
+/// Returns the device's name with the characters replaced that are unsuitable in a file name.
 std::string name_for_files(std::string device);
 
-/// After a worker's death: finds out what is known about it and which request was to blame, and tells those who watch.
+/// Analyses a worker's death: what is known about it, and which request is to blame. Reports it to the watches.
 class fault_reporter {
  public:
   fault_reporter(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
                  device_memory& memory, completion& answers, serving_worker& worker, quarantine_guard& quarantine,
                  device_events& events) noexcept;
-  /// How files of a GPU's state begin; empty: there are none.
+  /// Sets how the paths of GPU core files begin; empty if none are written.
   void set_gpu_core_stem(std::string stem) { gpu_core_stem_ = std::move(stem); }
 
-  /// With the drive lock, before anything is sorted out.
+  /// Starts the record of a fault. Under the drive lock, before any request is sorted out.
   std::shared_ptr<fault_record> analyse(const device_supervisor::action& death, const open_requests& open);
-  /// With the drive lock, which last_fault() waits for: so a thread that has been answered finds it.
+  /// Completes the record and makes it the last fault. Under the drive lock, which `last` waits for, so that a thread
+  /// that has an answer finds the record.
   void complete(const std::shared_ptr<fault_record>& record);
-  /// After that, without it.
+  /// Emits the events and writes the black box. After `complete`, without the drive lock.
   void publish(const std::shared_ptr<fault_record>& record);
   std::shared_ptr<const fault_record> last() const;
 
-  /// When the last fault was seen; 0: never. The control loop's.
+  /// Returns when the last fault was seen; 0 if there was none. Only on the control loop.
   std::int64_t seen_ns() const noexcept { return seen_ns_; }
   std::uint64_t count() const noexcept { return faults_.load(); }
 

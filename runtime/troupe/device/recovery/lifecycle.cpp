@@ -14,7 +14,7 @@
 namespace troupe {
 namespace {
 
-// A thread cannot be killed, so nothing can take its place.
+// A thread cannot be killed, so a worker that is a thread cannot be replaced.
 device_supervisor::limits limits_of(const device_options& o) noexcept {
   const bool process = o.isolation == isolation::process;
   return {.start = o.start_timeout,
@@ -63,12 +63,12 @@ void lifecycle::give_up(const error& why) {
 
 void lifecycle::report(device_supervisor::event e) {
   e.seen_ns = loop_.now();
-  loop_.post([this, e = std::move(e)] { decide(e); });
+  loop_.post([this, e = std::move(e)] { report_now(e); });
 }
 
-void lifecycle::decide(device_supervisor::event e) {
+void lifecycle::report_now(device_supervisor::event e) {
   for (const device_supervisor::action& a : supervisor_.on(std::move(e), loop_.now())) {
-    events_.set_state(a.state);  // first: an answer may come at once
+    events_.set_state(a.state);  // first, because carrying it out may answer callers
     carry_out(a);
   }
   events_.set_state(supervisor_.state());
@@ -91,11 +91,11 @@ void lifecycle::carry_out(const device_supervisor::action& a) {
     case lost_standby:
       return events_.emit(event_kind::standby_lost, a.why);
     case accept_new:
-      return accept_again();
+      return accept_requests();
     case forget_worker:
       return workers_.forget(a.worker);
     case refuse_new:
-      return refuse_from_now_on(*a.why);
+      return refuse_requests(*a.why);
     case cancel_queued:
       return mailbox_.cancel_queued();
     case stop_worker:
@@ -108,7 +108,7 @@ void lifecycle::carry_out(const device_supervisor::action& a) {
     case answer_all:
       return requests_.answer_all(a);
     case tell_stopped:
-      return come_to_the_end(a.why);
+      return announce_stop(a.why);
   }
 }
 
@@ -123,29 +123,30 @@ void lifecycle::serve(worker_id id) {
   const std::int64_t since = std::max(faults_.seen_ns(), opened_ns_);
   events_.emit(event_kind::serving, {}, time_span(std::chrono::nanoseconds(loop_.now() - since)));
   const reactor::answering now(waiting_);
-  ready_.reach({});  // last: those who are told begin to watch from here
+  ready_.reach({});  // last: callers that it answers must not see the event again in a watch that they open then
 }
 
-void lifecycle::accept_again() {
-  (void)waiting_.start(loop_.device());  // without it, a thread that brings an answer posts its continuations
+void lifecycle::accept_requests() {
+  // If this fails, threads that complete answers post the continuations.
+  (void)waiting_.start(loop_.device());
   ready_.reset();
   stopped_.reset();
-  requests_.begin_anew();
+  requests_.reset();
   opened_ns_ = loop_.now();
   admission_.accept();
 }
 
-void lifecycle::refuse_from_now_on(const error& why) {
+void lifecycle::refuse_requests(const error& why) {
   admission_.refuse(why);
   if (supervisor_.state() == device_state::closing) events_.emit(event_kind::closing);
-  completion_.drive();  // answers those who wait for room
-  waiting_.wake_all();  // and wakes the threads that sleep until there is some
-  workers_.changed();   // or until a worker makes memory
+  completion_.drive();  // answers calls of room()
+  waiting_.wake_all();  // wakes threads that are blocked until there is room
+  workers_.changed();   // wakes threads that wait for a worker to make memory
 }
 
-void lifecycle::come_to_the_end(const std::optional<error>& why) {
-  workers_.forget_all();  // first: those who are told may rely on its end
-  completion_.expect_the_end(false);
+void lifecycle::announce_stop(const std::optional<error>& why) {
+  workers_.forget_all();  // first, because callers that are told rely on the workers' end
+  completion_.set_closing(false);
   events_.emit(event_kind::stopped, why);
   {
     const reactor::answering now(waiting_);
@@ -160,20 +161,20 @@ void lifecycle::on_time(std::uint64_t tag) {
   if (static_cast<timer>(tag) == timer::quiesced) return check_quiesced();
   armed_tick_.reset();
   workers_.receive_all();
-  if (workers_.see_an_end()) return loop_.at(loop_.now(), *this, timer::supervision_due);
-  decide({device_supervisor::event_kind::tick});
+  if (workers_.handle_next_exit()) return loop_.at(loop_.now(), *this, timer::supervision_due);
+  report_now({device_supervisor::event_kind::tick});
 }
 
 void lifecycle::close(bool now, ref<pending_state<void>> answer) {
   loop_.post([this, now, answer = std::move(answer)] {
-    decide({now ? device_supervisor::event_kind::close_now_asked : device_supervisor::event_kind::close_asked});
+    report_now({now ? device_supervisor::event_kind::close_now_asked : device_supervisor::event_kind::close_asked});
     {
       const reactor::answering later(waiting_);
       stopped_.answer(answer);
       if (supervisor_.ended()) events_.news().end();
     }
     if (events_.state() != device_state::closing) return;
-    completion_.expect_the_end(true);
+    completion_.set_closing(true);
     waiting_.wake_all();
     completion_.drive();
   });
@@ -182,31 +183,32 @@ void lifecycle::close(bool now, ref<pending_state<void>> answer) {
 void lifecycle::reset(ref<pending_state<void>> answer) {
   loop_.post([this, answer = std::move(answer)]() mutable {
     quarantine_.lift();
-    decide({device_supervisor::event_kind::reset_asked});
+    report_now({device_supervisor::event_kind::reset_asked});
     const reactor::answering later(waiting_);
     ready_.answer(std::move(answer));
   });
 }
 
-// A killed worker of a GPU: the driver ends its work there long before its process has gone away.
+// For a killed worker of a GPU: the driver ends its work on the device long before the process is gone.
 void lifecycle::check_quiesced() {
-  constexpr std::int64_t look_again_ns = 200'000;
+  constexpr std::int64_t poll_interval_ns = 200'000;
   const worker_id id = worker_.id();
   worker_link* const link = workers_.find(id);
-  if (link == nullptr || id != supervisor_.serving()) return;  // it has gone away meanwhile
-  if (link->is_quiesced()) return decide({device_supervisor::event_kind::quiesced, id});
-  loop_.at(loop_.now() + look_again_ns, *this, timer::quiesced);
+  if (link == nullptr || id != supervisor_.serving()) return;  // the process is gone
+  if (link->is_quiesced()) return report_now({device_supervisor::event_kind::quiesced, id});
+  loop_.at(loop_.now() + poll_interval_ns, *this, timer::quiesced);
 }
 
 void lifecycle::handle_end(std::uint32_t id, const exit_status& how, const std::optional<worker_link::news>& failure) {
-  if (failure) decide({device_supervisor::event_kind::worker_failed, id, error(failure->how, "device", failure->text)});
+  if (failure)
+    report_now({device_supervisor::event_kind::worker_failed, id, error(failure->how, "device", failure->text)});
   if (id == supervisor_.serving()) worker_.note_exit(how);
-  decide({device_supervisor::event_kind::worker_exited, id,
-          error(error::details{
-              .reaction = reaction::context_lost,
-              .domain = "device",
-              .code = how.value,
-              .text = "the worker of " + options_.name + " ended: " + how.text() + "; what it held is lost"})});
+  report_now({device_supervisor::event_kind::worker_exited, id,
+              error(error::details{
+                  .reaction = reaction::context_lost,
+                  .domain = "device",
+                  .code = how.value,
+                  .text = "the worker of " + options_.name + " ended: " + how.text() + "; what it held is lost"})});
 }
 
 void lifecycle::handle_message(worker_link& link, const worker_link::news& n) {
@@ -218,30 +220,31 @@ void lifecycle::handle_message(worker_link& link, const worker_link::news& n) {
       link.ready.store(true);
       hardware_.note(n.text);
       workers_.changed();
-      decide({device_supervisor::event_kind::worker_ready, id});
+      report_now({device_supervisor::event_kind::worker_ready, id});
       if (id != worker_.id()) events_.emit(event_kind::standby_ready);
       return;
     case worker_link::news::kind::alive:
-      if (id == worker_.id()) worker_.note_sign_of_life();
+      if (id == worker_.id()) worker_.note_heartbeat();
       return;
     case worker_link::news::kind::restarted:
       return events_.emit(
           event_kind::library_restarted,
           error(reaction::retry_later, "device",
-                "the engine of " + n.text + " said that its library's handle is broken; it was opened anew"));
+                "the engine of " + n.text + " reported that its library's handle is broken; it was opened again"));
     case worker_link::news::kind::loaded:
       return workers_.warm_up_standbys(n.text);
     case worker_link::news::kind::failed:
       link.ready.store(false);
-      decide({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
-      // After this the driver has ended all of its work on the device; cleaning its process away takes much longer.
+      report_now({device_supervisor::event_kind::worker_failed, id, error(n.how, "device", n.text)});
+      // The driver has ended all of the worker's work on the device soon after this; its process takes much longer to
+      // go.
       if (gpu_ && n.how == reaction::context_lost) check_quiesced();
       return;
     case worker_link::news::kind::gone:
-      // A process tells by its exit status, which comes on its own; a thread has only this.
+      // The end of a process is seen by its exit status; for a thread, this message is the only sign.
       if (options_.isolation == isolation::thread)
-        decide({device_supervisor::event_kind::worker_exited, id,
-                error(reaction::context_lost, "device", "the worker thread of " + options_.name + " has ended")});
+        report_now({device_supervisor::event_kind::worker_exited, id,
+                    error(reaction::context_lost, "device", "the worker thread of " + options_.name + " has ended")});
       return;
   }
 }

@@ -20,8 +20,8 @@ class reactor;
 class recovery;
 class request_mailbox;
 
-/// What happens to a device between opening and its end: brings events to the supervisor and carries out what it
-/// decides. On the control loop, which never runs anybody else's code: continuations go to the reactor.
+/// Passes events to the supervisor and carries out its decisions, from opening a device until its end. Runs on the
+/// control loop, which never runs code of the program: continuations go to the reactor.
 class lifecycle final : public supervision, public worker_listener, public control_loop::handler {
  public:
   lifecycle(const device_options& options, const device_loop& loop, admission& takes, request_mailbox& mailbox,
@@ -29,21 +29,22 @@ class lifecycle final : public supervision, public worker_listener, public contr
             fault_reporter& faults, quarantine_guard& quarantine, hardware_view& hardware, device_events& events,
             bool gpu) noexcept;
 
-  /// Once. Any thread.
+  /// Starts the first worker. Called once. Any thread.
   void start();
-  /// There never was a worker: the device is stopped from the start.
+  /// Stops a device that could not be opened, so has no worker.
   void give_up(const error& why);
   bool was_opened() const noexcept { return opened_; }
 
   milestone& ready() noexcept { return ready_; }
   milestone& stopped() noexcept { return stopped_; }
-  /// Answered by what has happened when its turn on the loop has come: a reset may be before it.
+  /// Closes the device. `answer` completes when the device has stopped; an earlier reset is handled first.
   void close(bool now, ref<pending_state<void>> answer);
-  /// A device that has given up tries again; answered when it serves, or with the reason why it does not.
+  /// Restarts a device that has given up. `answer` completes when the device serves, or with the error that prevents
+  /// it.
   void reset(ref<pending_state<void>> answer);
 
   void report(device_supervisor::event e) override;
-  void decide(device_supervisor::event e) override;
+  void report_now(device_supervisor::event e) override;
   void handle_message(worker_link& from, const worker_link::news& n) override;
   void handle_end(std::uint32_t id, const exit_status& how, const std::optional<worker_link::news>& failure) override;
   void on_readable(int) override {}
@@ -55,9 +56,9 @@ class lifecycle final : public supervision, public worker_listener, public contr
   void carry_out(const device_supervisor::action& a);
   void launch(worker_id id);
   void serve(worker_id id);
-  void accept_again();
-  void refuse_from_now_on(const error& why);
-  void come_to_the_end(const std::optional<error>& why);
+  void accept_requests();
+  void refuse_requests(const error& why);
+  void announce_stop(const std::optional<error>& why);
   void check_quiesced();
 
   const device_options& options_;

@@ -10,7 +10,7 @@ void provenance::forget() noexcept {
   ++forgotten_;
 }
 
-// No piece reaches across this place from now on.
+// Splits the piece that extends across `at`, if any.
 void provenance::split(std::uint64_t at) {
   auto after = pieces_.lower_bound(at);
   if (after == pieces_.begin()) return;

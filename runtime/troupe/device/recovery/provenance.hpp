@@ -8,17 +8,17 @@
 
 namespace troupe {
 
-/// What lies in a device's memory, known without looking at it: each accepted write has a *tag*, a number that stands
-/// for what was written. What was made in the same way from the same data has the same tags.
+/// Identifies the contents of a device's memory without reading it. Each accepted write has a *tag*, a number that
+/// stands for what was written. Contents computed in the same way from the same data have the same tags.
 class provenance {
  public:
   static constexpr std::size_t most_pieces = 1 << 16;
 
-  /// What lies anywhere now is known by its place only.
+  /// Forgets all tags: current contents are then identified by their address alone.
   void forget() noexcept;
-  /// [begin, end) is replaced as a whole.
+  /// Notes that a write with this tag replaces all of [begin, end).
   void write(std::uint64_t begin, std::uint64_t end, std::uint64_t tag);
-  /// Adds what stands for the content of [begin, end).
+  /// Adds what identifies the content of [begin, end) to a hash.
   void add_content(std::uint64_t begin, std::uint64_t end, content_hash& to) const;
 
  private:
@@ -27,8 +27,8 @@ class provenance {
   };
   void split(std::uint64_t at);
 
-  std::map<std::uint64_t, piece> pieces_;  // by their beginnings; they do not overlap
-  std::uint64_t forgotten_ = 0;            // how often
+  std::map<std::uint64_t, piece> pieces_;  // by beginning; they do not overlap
+  std::uint64_t forgotten_ = 0;            // calls of forget()
 };
 
 }  // namespace troupe

@@ -8,7 +8,7 @@
 namespace troupe {
 namespace {
 
-class contents : public testing::Test {
+class memory_contents : public testing::Test {
  protected:
   std::uint64_t at(std::uint64_t begin, std::uint64_t end) const {
     content_hash h(key);
@@ -19,23 +19,23 @@ class contents : public testing::Test {
   provenance p;
 };
 
-TEST_F(contents, what_nobody_has_written_is_known_by_its_place) {
+TEST_F(memory_contents, are_identified_by_their_address_if_never_written) {
   EXPECT_EQ(at(100, 200), at(100, 200));
   EXPECT_NE(at(100, 200), at(200, 300));
   EXPECT_NE(at(100, 200), at(100, 201));
 }
 
-TEST_F(contents, what_was_written_alike_is_the_same_wherever_it_lies) {
+TEST_F(memory_contents, are_equal_after_equal_writes_to_different_addresses) {
   p.write(100, 200, 7);
   p.write(500, 600, 7);
   p.write(800, 900, 8);
   EXPECT_EQ(at(100, 200), at(500, 600));
   EXPECT_EQ(at(120, 150), at(520, 550));
   EXPECT_NE(at(100, 200), at(800, 900));
-  EXPECT_NE(at(120, 150), at(521, 551)) << "another part of it";
+  EXPECT_NE(at(120, 150), at(521, 551)) << "a different part of the write";
 }
 
-TEST_F(contents, a_write_changes_what_it_touches_and_nothing_else) {
+TEST_F(memory_contents, change_only_where_they_are_written) {
   p.write(100, 200, 7);
   const auto before = at(100, 130), middle = at(130, 160), after = at(160, 200), all = at(100, 200);
   p.write(130, 160, 8);
@@ -47,7 +47,7 @@ TEST_F(contents, a_write_changes_what_it_touches_and_nothing_else) {
   EXPECT_EQ(at(100, 200), all);
 }
 
-TEST_F(contents, what_was_known_before_it_was_forgotten_is_not_known_again) {
+TEST_F(memory_contents, never_equal_their_earlier_identity_once_forgotten) {
   const auto unwritten = at(100, 200);
   p.write(100, 200, 7);
   const auto written = at(100, 200);
@@ -56,14 +56,14 @@ TEST_F(contents, what_was_known_before_it_was_forgotten_is_not_known_again) {
   EXPECT_NE(at(100, 200), written);
 }
 
-TEST_F(contents, do_not_grow_without_end) {
+TEST_F(memory_contents, are_forgotten_when_there_are_too_many_pieces) {
   const auto unwritten = at(5, 6);
   for (std::uint64_t i = 0; i <= provenance::most_pieces; ++i) p.write(100 + 2 * i, 101 + 2 * i, i);
-  EXPECT_NE(at(5, 6), unwritten) << "it must have forgotten something";
+  EXPECT_NE(at(5, 6), unwritten) << "it must have forgotten the pieces";
 }
 
-// A cell for each byte says the same.
-TEST_F(contents, are_those_of_the_last_write_of_each_byte) {
+// Compares with a model that has a cell for each byte.
+TEST_F(memory_contents, are_those_of_the_last_write_of_each_byte) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937 r(seed);
@@ -84,7 +84,7 @@ TEST_F(contents, are_those_of_the_last_write_of_each_byte) {
       same &= cells[begin + i] == cells[other + i];
       written &= cells[begin + i].first != UINT64_MAX;
     }
-    if (same && written && begin != other) continue;  // it may have been written in one piece or in several
+    if (same && written && begin != other) continue;  // equal or not: one may have been written in several pieces
     EXPECT_EQ(at(begin, end) == at(other, other + (end - begin)), begin == other) << begin << " " << other;
   }
 }

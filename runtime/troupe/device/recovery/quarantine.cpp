@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-// Fields of 8 bytes lie on multiples of 8, so an address is always a whole word here.
+// Fields of 8 bytes are aligned to 8, so an address is always a whole word here.
 void quarantine::add_description(const described& d, content_hash& to) const noexcept {
   const auto add = [&](std::span<const std::byte> bytes) {
     to.add(bytes.size());
@@ -30,11 +30,11 @@ std::uint64_t quarantine::unknown_data() noexcept {
   return h.value();
 }
 
-std::optional<quarantine::sentence> quarantine::blame(const request_identity& id, std::string name, std::string cause,
-                                                      std::int64_t now_ns) {
+std::optional<quarantine::refusal> quarantine::blame(const request_identity& id, std::string name, std::string cause,
+                                                     std::int64_t now_ns) {
   if (deaths_.size() == most_deaths) deaths_.pop_front();
   deaths_.push_back({now_ns, id, std::move(name), std::move(cause)});
-  return sentence_of(id, now_ns);
+  return refusal_of(id, now_ns);
 }
 
 std::uint32_t quarantine::deaths_of_kind(std::uint64_t kind, std::int64_t now_ns) const noexcept {
@@ -42,11 +42,11 @@ std::uint32_t quarantine::deaths_of_kind(std::uint64_t kind, std::int64_t now_ns
       deaths_.begin(), deaths_.end(), [&](const death& d) { return d.of.kind == kind && counts(d, now_ns); }));
 }
 
-std::optional<quarantine::sentence> quarantine::sentence_of(const request_identity& id, std::int64_t now_ns) const {
+std::optional<quarantine::refusal> quarantine::refusal_of(const request_identity& id, std::int64_t now_ns) const {
   if (limits_.after == 0) return {};
   const death* last = nullptr;
-  sentence s{};
-  std::int64_t ends_ns = no_deadline;  // of the kind's
+  refusal s{};
+  std::int64_t ends_ns = no_deadline;  // when the kind has fewer than limits_.after deaths in the window
   for (auto d = deaths_.rbegin(); d != deaths_.rend() && counts(*d, now_ns); ++d) {
     if (d->of.kind != id.kind) continue;
     if (++s.deaths == limits_.after) ends_ns = limits_.window.after(d->at_ns);
@@ -61,7 +61,7 @@ std::optional<quarantine::sentence> quarantine::sentence_of(const request_identi
   return s;
 }
 
-// Those of which something is refused, with their names.
+// Returns the kinds of which some requests are refused, with their names.
 std::vector<std::pair<std::uint64_t, std::string>> quarantine::kinds(std::int64_t now_ns) const {
   std::vector<std::pair<std::uint64_t, std::string>> all;
   if (limits_.after == 0) return all;

@@ -16,26 +16,26 @@
 
 namespace troupe {
 
-/// Which request it is. Two are of one kind if they say the same, except where their operands lie; they are the same
-/// request if they read the same data as well.
+/// Identifies a request for the quarantine. Two requests are of one kind if they are equal but for the addresses of
+/// their operands. They are the same request if they also read the same data.
 struct request_identity {
   std::uint64_t kind = 0, data = 0;
   friend bool operator==(const request_identity&, const request_identity&) = default;
 };
 
-/// Keeps a request that brings the worker down each time from using up all restarts: once `after` workers have died of
-/// requests of one kind within `window`, those of them that have done so are refused. The same kind with other data is
-/// served, so that nobody's data can lock others out; a request that kills with such data joins those that are refused.
-/// It ends when fewer than `after` of the deaths are younger than `window`.
+/// Prevents a request that always kills the worker from using up all restarts. Once `after` workers have died of
+/// requests of one kind within `window`, the requests of that kind that killed a worker are refused. Requests of the
+/// same kind with other data are served, so that no client's data can lock out others; if one of them kills a worker,
+/// it is refused too. The quarantine ends when fewer than `after` of the deaths are younger than `window`.
 ///
-/// Data are known by how they were made. That is noted from the first death on, and until none is remembered: a device
-/// without faults pays nothing.
+/// Data are identified by how they were computed. That is recorded from the first death until none is remembered, so a
+/// device without faults pays nothing.
 class quarantine {
  public:
-  static constexpr std::size_t most_deaths = 256;  // remembered; the youngest
+  static constexpr std::size_t most_deaths = 256;  // remembered; older ones are forgotten
 
   struct limits {
-    std::uint32_t after;  ///< 0: nothing is refused
+    std::uint32_t after;  ///< 0 disables the quarantine
     time_span window;
   };
   explicit quarantine(limits l) : limits_(l), key_(hash_key::random()) {}
@@ -43,8 +43,8 @@ class quarantine {
   const limits& limit() const noexcept { return limits_; }
   const hash_key& key() const noexcept { return key_; }
 
-  /// What stands for a request: its payload, and the memory with what varies in size in it, which lies at
-  /// `blob_address`. Addresses in [memory_begin, memory_end) do not count.
+  /// The parts of a request that make up its kind: opcode, payload, and the blob with its variable-size parts, which
+  /// lies at `blob_address`. Addresses in [memory_begin, memory_end) are ignored.
   struct described {
     std::uint64_t opcode;
     std::span<const std::byte> payload, blob;
@@ -52,35 +52,35 @@ class quarantine {
   };
   void add_description(const described& d, content_hash& to) const noexcept;
 
-  /// Is anything to be noted, or might it be refused? Any thread; everything below with `lock()`.
+  /// Returns true if requests must be recorded and might be refused. Any thread; everything below under `lock()`.
   bool watches() const noexcept { return watches_.load(std::memory_order_seq_cst); }
   [[nodiscard]] std::unique_lock<std::mutex> lock() const { return std::unique_lock(lock_); }
 
   void watch() noexcept { watches_.store(true, std::memory_order_seq_cst); }
   provenance& contents() noexcept { return contents_; }
-  /// Stands for data that nobody knows.
+  /// Returns a hash for unidentified data. It never equals another.
   std::uint64_t unknown_data() noexcept;
 
-  struct sentence {
-    std::uint32_t deaths;   ///< of its kind, within the window
-    std::int64_t last_ns;   ///< when a worker last died of this very request …
-    std::string cause;      ///< … and how
-    std::int64_t ends_ns;   ///< if nothing else dies of its kind; no_deadline: never
-    std::uint32_t own = 0;  ///< deaths of this very request
+  struct refusal {
+    std::uint32_t deaths;   ///< workers that died of requests of its kind, within the window
+    std::int64_t last_ns;   ///< when a worker last died of this request
+    std::string cause;      ///< how that worker died
+    std::int64_t ends_ns;   ///< when the refusal ends if no other worker dies of its kind; no_deadline: never
+    std::uint32_t own = 0;  ///< workers that died of this request
   };
-  /// A worker has died of `id` at `now_ns`. Its sentence, if it is refused from now on.
-  std::optional<sentence> blame(const request_identity& id, std::string name, std::string cause, std::int64_t now_ns);
-  /// Nothing: it may be sent.
-  std::optional<sentence> sentence_of(const request_identity& id, std::int64_t now_ns) const;
+  /// Notes that a worker died of `id` at `now_ns`. Returns the refusal if `id` is refused from now on.
+  std::optional<refusal> blame(const request_identity& id, std::string name, std::string cause, std::int64_t now_ns);
+  /// Returns nothing if the request may be sent.
+  std::optional<refusal> refusal_of(const request_identity& id, std::int64_t now_ns) const;
   std::uint32_t deaths_of_kind(std::uint64_t kind, std::int64_t now_ns) const noexcept;
 
-  /// Deaths that are too old count no more. Returns the names of the kinds of which nothing is refused any more.
+  /// Removes deaths that are too old. Returns the names of the kinds whose quarantine has ended.
   std::vector<std::string> expire(std::int64_t now_ns);
-  /// Everything is forgotten. Returns the same.
+  /// Forgets all deaths. Returns the names of the kinds whose quarantine has ended.
   std::vector<std::string> lift(std::int64_t now_ns);
-  /// When `expire` has something to do; no_deadline: never.
+  /// Returns when `expire` next has something to do; no_deadline: never.
   std::int64_t next_ns() const noexcept;
-  /// Kinds of which something is refused.
+  /// Returns the number of kinds in quarantine.
   std::size_t size(std::int64_t now_ns) const;
 
  private:
@@ -97,7 +97,7 @@ class quarantine {
   const hash_key key_;
   mutable std::mutex lock_;
   std::atomic<bool> watches_{false};
-  std::deque<death> deaths_;  // by time
+  std::deque<death> deaths_;  // oldest first
   provenance contents_;
   std::uint64_t unknown_ = 0;
 };

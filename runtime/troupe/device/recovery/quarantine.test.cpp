@@ -16,7 +16,7 @@ using names = std::vector<std::string>;
 constexpr std::uint64_t memory_begin = 0x10000, memory_end = 0x20000, blob_address = 0x15000;
 constexpr std::int64_t second = 1'000'000'000;
 
-class quarantines : public testing::Test {
+class a_quarantine : public testing::Test {
  protected:
   std::uint64_t kind_of(std::uint64_t opcode, std::array<std::uint64_t, 3> payload, std::array<std::uint64_t, 2> blob,
                         std::uint64_t blob_at = blob_address) const {
@@ -35,12 +35,12 @@ class quarantines : public testing::Test {
     return in.blame(of, "kind " + std::to_string(of.kind), "cause " + std::to_string(at / second), at).has_value();
   }
   bool dies(request_identity of, std::int64_t at) { return dies(of, at, q); }
-  bool refuses(request_identity what, std::int64_t at) const { return q.sentence_of(what, at).has_value(); }
+  bool refuses(request_identity what, std::int64_t at) const { return q.refusal_of(what, at).has_value(); }
 
   quarantine q{{.after = 2, .window = 60s}};
 };
 
-TEST_F(quarantines, refuse_the_same_request_with_the_same_data_after_two_deaths) {
+TEST_F(a_quarantine, refuses_a_request_with_the_same_data_after_two_deaths) {
   EXPECT_FALSE(q.watches());
   EXPECT_FALSE(dies({7, 1}, 0));
   EXPECT_TRUE(q.watches());
@@ -51,38 +51,38 @@ TEST_F(quarantines, refuse_the_same_request_with_the_same_data_after_two_deaths)
   EXPECT_EQ(q.size(2 * second), 1u);
 }
 
-TEST_F(quarantines, do_not_refuse_data_that_nothing_has_died_of) {
+TEST_F(a_quarantine, accepts_a_dangerous_kind_of_request_with_data_that_no_worker_died_of) {
   EXPECT_FALSE(dies({7, 1}, 0));
   EXPECT_TRUE(dies({7, 2}, second));
   EXPECT_FALSE(refuses({7, 3}, second));
   EXPECT_TRUE(refuses({7, 1}, second) && refuses({7, 2}, second));
-  EXPECT_TRUE(dies({7, 3}, second)) << "it is one of a kind that is known to be dangerous";
+  EXPECT_TRUE(dies({7, 3}, second)) << "its kind is known to be dangerous";
 }
 
-TEST_F(quarantines, count_within_the_window) {
+TEST_F(a_quarantine, counts_only_deaths_within_the_window) {
   EXPECT_FALSE(dies({7, 1}, 0));
   EXPECT_FALSE(dies({7, 1}, 60 * second)) << "the first one is too old";
   EXPECT_TRUE(dies({7, 1}, 119 * second));
 }
 
-TEST_F(quarantines, say_why_and_when_they_end) {
+TEST_F(a_quarantine, says_why_it_refuses_a_request_and_until_when) {
   EXPECT_FALSE(dies({7, 1}, 0));
   EXPECT_TRUE(dies({7, 2}, 10 * second));
   EXPECT_TRUE(dies({7, 1}, 20 * second));
-  const auto one = q.sentence_of({7, 1}, 30 * second), two = q.sentence_of({7, 2}, 30 * second);
+  const auto one = q.refusal_of({7, 1}, 30 * second), two = q.refusal_of({7, 2}, 30 * second);
   ASSERT_TRUE(one && two);
   EXPECT_EQ(one->deaths, 3u);
   EXPECT_EQ(one->own, 2u);
   EXPECT_EQ(one->last_ns, 20 * second);
   EXPECT_EQ(one->cause, "cause 20");
-  EXPECT_EQ(one->ends_ns, 70 * second) << "then one is left";
+  EXPECT_EQ(one->ends_ns, 70 * second) << "then one death is left in the window";
   EXPECT_TRUE(refuses({7, 1}, one->ends_ns - 1));
   EXPECT_FALSE(refuses({7, 1}, one->ends_ns));
   EXPECT_EQ(two->own, 1u);
-  EXPECT_EQ(two->ends_ns, 70 * second) << "its own death is as old then";
+  EXPECT_EQ(two->ends_ns, 70 * second) << "then its own death leaves the window";
 }
 
-TEST_F(quarantines, end_by_themselves) {
+TEST_F(a_quarantine, ends_when_the_deaths_leave_the_window) {
   dies({7, 1}, 0);
   dies({7, 1}, second);
   dies({8, 1}, 2 * second);
@@ -91,20 +91,20 @@ TEST_F(quarantines, end_by_themselves) {
   EXPECT_EQ(q.expire(60 * second), names{"kind 7"});
   EXPECT_EQ(q.size(60 * second), 0u);
   EXPECT_EQ(q.next_ns(), 61 * second);
-  EXPECT_EQ(q.expire(61 * second), names{}) << "it was told";
+  EXPECT_EQ(q.expire(61 * second), names{}) << "its end was reported before";
   EXPECT_TRUE(q.watches());
   EXPECT_EQ(q.expire(70 * second), names{});
-  EXPECT_FALSE(q.watches()) << "nothing is remembered";
+  EXPECT_FALSE(q.watches()) << "no death is remembered";
   EXPECT_EQ(q.next_ns(), no_deadline);
 }
 
-TEST_F(quarantines, are_not_told_to_end_where_they_never_began) {
+TEST_F(a_quarantine, does_not_report_the_end_of_one_that_never_began) {
   dies({7, 1}, 0);
   dies({7, 1}, 70 * second);
   EXPECT_EQ(q.expire(200 * second), names{});
 }
 
-TEST_F(quarantines, let_no_request_that_is_always_the_same_kill_more_often_within_any_window) {
+TEST_F(a_quarantine, lets_one_request_kill_at_most_two_workers_in_any_window) {
   std::vector<std::int64_t> deaths;
   for (std::int64_t now = 0; now < 1000 * second; now += second) {
     q.expire(now);
@@ -116,46 +116,46 @@ TEST_F(quarantines, let_no_request_that_is_always_the_same_kill_more_often_withi
   for (std::size_t i = 2; i < deaths.size(); ++i) EXPECT_GE(deaths[i] - deaths[i - 2], 60 * second);
 }
 
-TEST_F(quarantines, can_be_lifted) {
+TEST_F(a_quarantine, can_be_lifted) {
   dies({7, 1}, 0);
   dies({7, 1}, 0);
   EXPECT_EQ(q.lift(second), names{"kind 7"});
   EXPECT_FALSE(refuses({7, 1}, second) || q.watches());
-  EXPECT_FALSE(dies({7, 1}, 2 * second)) << "all is forgotten";
+  EXPECT_FALSE(dies({7, 1}, 2 * second)) << "all deaths are forgotten";
 }
 
-TEST_F(quarantines, can_be_switched_off_and_can_be_for_ever) {
+TEST_F(a_quarantine, can_be_disabled_and_can_last_for_ever) {
   quarantine off({.after = 0, .window = 60s}), for_ever({.after = 1, .window = time_span::for_ever()});
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(dies({7, 1}, i, off));
   EXPECT_EQ(off.size(9), 0u);
   EXPECT_TRUE(dies({7, 1}, 0, for_ever));
-  EXPECT_EQ(for_ever.sentence_of({7, 1}, INT64_MAX - 1)->ends_ns, no_deadline);
+  EXPECT_EQ(for_ever.refusal_of({7, 1}, INT64_MAX - 1)->ends_ns, no_deadline);
   EXPECT_EQ(for_ever.next_ns(), no_deadline);
 }
 
-TEST_F(quarantines, know_a_kind_wherever_its_operands_lie) {
+TEST_F(a_quarantine, recognises_a_kind_wherever_its_operands_lie) {
   const auto one = kind_of(1, {0x10100, 64, blob_address}, {5, 0x10200});
   EXPECT_EQ(one, kind_of(1, {0x1ff00, 64, blob_address}, {5, 0x10000}));
-  EXPECT_EQ(one, kind_of(1, {0x10100, 64, 0x50000}, {5, 0x10200}, 0x50000)) << "nor where its lists lie";
+  EXPECT_EQ(one, kind_of(1, {0x10100, 64, 0x50000}, {5, 0x10200}, 0x50000)) << "the blob's address does not count";
 }
 
-TEST_F(quarantines, tell_kinds_apart_that_say_something_else) {
+TEST_F(a_quarantine, distinguishes_kinds_that_differ_in_more_than_addresses) {
   const auto one = kind_of(1, {0x10100, 64, blob_address}, {5, 6});
   EXPECT_NE(one, kind_of(2, {0x10100, 64, blob_address}, {5, 6}));
   EXPECT_NE(one, kind_of(1, {0x10100, 65, blob_address}, {5, 6}));
   EXPECT_NE(one, kind_of(1, {0x10100, 64, blob_address}, {6, 5}));
-  EXPECT_NE(one, kind_of(1, {0x40000, 64, blob_address}, {5, 6})) << "a number";
+  EXPECT_NE(one, kind_of(1, {0x40000, 64, blob_address}, {5, 6})) << "a number, not an address";
   EXPECT_NE(one, kind_of(1, {0x10100, 64, blob_address + 8}, {5, 6}));
 }
 
-TEST_F(quarantines, do_not_grow_without_end) {
+TEST_F(a_quarantine, remembers_a_limited_number_of_deaths) {
   dies({1, 1}, 0);
   dies({1, 1}, 0);
   for (std::uint64_t s = 2; s < 20'000; ++s) EXPECT_FALSE(dies({s, 0}, second));
-  EXPECT_EQ(q.size(second), 0u) << "the oldest are forgotten";
+  EXPECT_EQ(q.size(second), 0u) << "the oldest deaths are forgotten";
 }
 
-TEST_F(quarantines, never_know_unknown_data_again) {
+TEST_F(a_quarantine, never_recognises_unknown_data) {
   const std::uint64_t once = q.unknown_data();
   EXPECT_NE(once, q.unknown_data());
 }

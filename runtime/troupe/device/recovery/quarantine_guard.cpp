@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Which request it is that a worker has died of, and whether one that is to be sent is the same: see quarantine.
+// Identifies the request that a worker died of, and checks requests before they are sent: see quarantine.
 #include <troupe/base/cat.hpp>
 #include <troupe/device/completion/open_requests.hpp>
 #include <troupe/device/lasting.hpp>
@@ -12,12 +12,12 @@
 namespace troupe {
 namespace {
 
-// What takes longer to look at is taken for other data each time.
-constexpr std::uint64_t most_seen_bytes = 4 << 20, most_uploaded_bytes = 64 << 20, most_seen_in_recovery = 1 << 20;
-// Of memory that was allocated and not written since.
-constexpr std::uint64_t fresh = 0;
+// Data beyond these limits are not hashed: they count as different data each time.
+constexpr std::uint64_t most_hashed_bytes = 4 << 20, most_uploaded_bytes = 64 << 20, most_hashed_in_recovery = 1 << 20;
+// The tag of memory that has not been written since it was allocated.
+constexpr std::uint64_t fresh_tag = 0;
 
-// What these write comes from where nobody here looks.
+// These requests write data from outside the device, which cannot be identified.
 bool brings_data(std::uint64_t opcode) noexcept {
   return opcode == opcode_of<memory::peer_take> || opcode == opcode_of<memory::peer_receive> ||
          opcode == opcode_of<memory::take_back>;
@@ -37,14 +37,14 @@ quarantine_guard::quarantine_guard(const device_options& options, const device_l
       events_(events),
       known_({.after = options.quarantine_after, .window = options.restart_window}) {}
 
-// With the quarantine's lock, of a request whose record is written. `may_look_at`: bytes; what was looked at is taken
-// off.
-request_identity quarantine_guard::identify(std::uint32_t slot, std::uint64_t& may_look_at) {
+// Identifies a request whose record is written. Under the quarantine's lock. `hash_budget` is how many bytes may be
+// hashed; hashed bytes are subtracted.
+request_identity quarantine_guard::identify(std::uint32_t slot, std::uint64_t& hash_budget) {
   const ledger_entry& e = requests_[slot];
   content_hash kind(known_.key()), data(known_.key());
   bool known = !brings_data(e.info->opcode);
   if (e.info->opcode == opcode_of<memory::stream_in>) {
-    kind.add(e.info->opcode);  // all else that it says is where its parts lie
+    kind.add(e.info->opcode);  // the rest of the request only says where its chunks lie
     const std::uint64_t digest = reinterpret_cast<const sent_header*>(e.extra->host)->digest;
     known = digest != 0;
     data.add(digest);
@@ -64,14 +64,14 @@ request_identity quarantine_guard::identify(std::uint32_t slot, std::uint64_t& m
     const device_memory::writers who = memory_.writers_of(b);
     known &= who != device_memory::writers::others;
     if (who == device_memory::writers::application || who == device_memory::writers::application_too) {
-      // A worker's own notes say nothing about the request.
+      // State that a worker keeps for itself is no part of the request.
       if (b.at_fault.load(std::memory_order_relaxed) != fate::by_salvage) continue;
       const std::uint64_t bytes = a.what.end - a.what.begin;
-      if (bytes > may_look_at) {
+      if (bytes > hash_budget) {
         known = false;
       } else {
-        may_look_at -= bytes;
-        // What is only sent is a part of what the request says: a program, the content of an upload.
+        hash_budget -= bytes;
+        // Sent memory, such as a program or the content of an upload, belongs to the request's kind.
         content_hash& to = who == device_memory::writers::application ? kind : data;
         to.add(std::span<const std::byte>(b.host + (a.what.begin - b.address), bytes));
       }
@@ -81,7 +81,8 @@ request_identity quarantine_guard::identify(std::uint32_t slot, std::uint64_t& m
   return {kind.value(), known ? data.value() : known_.unknown_data()};
 }
 
-// With the quarantine's lock: it is in the mailbox, and what comes after it finds what it writes.
+// Stores the identity of a request that is being sent, and tags its outputs for later requests. Under the quarantine's
+// lock.
 void quarantine_guard::note_sent(std::uint32_t slot, const request_identity& id) {
   ledger_entry& e = requests_[slot];
   e.identity = id;
@@ -98,35 +99,33 @@ void quarantine_guard::note_sent(std::uint32_t slot, const request_identity& id)
   }
 }
 
-// Claims the request's place in the order, unless it is refused.
 std::optional<error> quarantine_guard::claim(std::uint32_t slot, std::uint64_t& ticket) {
   const auto guard = known_.lock();
-  std::uint64_t may_look_at = most_seen_bytes;
-  const request_identity id = identify(slot, may_look_at);
+  std::uint64_t hash_budget = most_hashed_bytes;
+  const request_identity id = identify(slot, hash_budget);
   const std::int64_t now = loop_.now();
-  if (const auto s = known_.sentence_of(id, now)) return refused(*s, now);
+  if (const auto s = known_.refusal_of(id, now)) return refusal_error(*s, now);
   ticket = channel_.commands().claim();
   requests_[slot].ticket.store(ticket, std::memory_order_relaxed);
   note_sent(slot, id);
   return {};
 }
 
-error quarantine_guard::refused(const quarantine::sentence& s, std::int64_t now_ns) const {
+error quarantine_guard::refusal_error(const quarantine::refusal& s, std::int64_t now_ns) const {
   const quarantine::limits& limits = known_.limit();
   std::string text = cat("refused: with the same data it has brought the worker of ", options_.name, " down ",
-                         times(s.own), ", the last time ", lasting(now_ns - s.last_ns), " ago (", s.cause, "), and ",
+                         times(s.own), ", most recently ", lasting(now_ns - s.last_ns), " ago (", s.cause, "); ",
                          s.deaths, " workers have died of such requests");
   if (limits.window.unlimited())
-    text += "; nothing but device::reset() ends this";
+    text += "; only device::reset() ends this";
   else
-    text += " within " + lasting(limits.window.nanoseconds) + ", device_options::restart_window; this ends in " +
+    text += " within " + lasting(limits.window.nanoseconds) + " (device_options::restart_window); this ends in " +
             lasting(s.ends_ns - now_ns) + ", or with device::reset()";
   text += cat(". Other data are served. device_options::quarantine_after is ", limits.after, "; 0 refuses nothing");
   return error(reaction::caller_bug, "device", std::move(text));
 }
 
-// It was sent while nobody seemed to watch.
-void quarantine_guard::lose_track(std::span<const operand_use> uses) {
+void quarantine_guard::note_unknown_writes(std::span<const operand_use> uses) {
   const auto guard = known_.lock();
   for (const operand_use& u : uses)
     if (u.touched.mode != access_mode::read)
@@ -136,7 +135,7 @@ void quarantine_guard::lose_track(std::span<const operand_use> uses) {
 void quarantine_guard::is_fresh(const memory_range& r) {
   if (!known_.watches() || r.address == 0) return;
   const auto guard = known_.lock();
-  known_.contents().write(r.address, r.address + r.bytes, fresh);
+  known_.contents().write(r.address, r.address + r.bytes, fresh_tag);
 }
 
 std::uint64_t quarantine_guard::digest_of(std::span<const std::byte> uploaded) const {
@@ -146,15 +145,15 @@ std::uint64_t quarantine_guard::digest_of(std::span<const std::byte> uploaded) c
   return h.value();
 }
 
-// From the first one on it is noted who writes what: also by what is under way, in its order.
-// A thread that sends at this moment either finds that, or is found here.
+// Writes are tagged from the first blamed death on, beginning with the requests that are open then, in ticket order. A
+// thread that is sending a request meanwhile either sees that the quarantine watches, or its request is open here.
 void quarantine_guard::blame(std::uint32_t slot, fault_record& record) {
   if (options_.quarantine_after == 0) return;
   const auto guard = known_.lock();
   if (!known_.watches()) {
     known_.watch();
-    std::uint64_t may_look_at = most_seen_in_recovery;
-    for (const auto& [ticket, open] : open_up_to(requests_, UINT64_MAX)) note_sent(open, identify(open, may_look_at));
+    std::uint64_t hash_budget = most_hashed_in_recovery;
+    for (const auto& [ticket, open] : open_up_to(requests_, UINT64_MAX)) note_sent(open, identify(open, hash_budget));
   }
   const ledger_entry& e = requests_[slot];
   std::uint64_t nothing = 0;
@@ -170,8 +169,7 @@ void quarantine_guard::blame(std::uint32_t slot, fault_record& record) {
     record.quarantine = time_span::for_ever();
 }
 
-// On the loop.
-void quarantine_guard::watch_time() {
+void quarantine_guard::arm_expiry() {
   std::int64_t next;
   {
     const auto guard = known_.lock();
@@ -189,9 +187,9 @@ void quarantine_guard::on_time(std::uint64_t) {
     const auto guard = known_.lock();
     ended = known_.expire(loop_.now());
   }
-  tell_of_ended(ended, cat("is taken again with all data: fewer than ", options_.quarantine_after,
-                           " workers have died of it within device_options::restart_window"));
-  watch_time();
+  emit_ended(ended, cat("is accepted again with any data: fewer than ", options_.quarantine_after,
+                        " workers have died of it within device_options::restart_window"));
+  arm_expiry();
 }
 
 void quarantine_guard::lift() {
@@ -200,10 +198,10 @@ void quarantine_guard::lift() {
     const auto guard = known_.lock();
     ended = known_.lift(loop_.now());
   }
-  tell_of_ended(ended, "is taken again with all data: reset() was called");
+  emit_ended(ended, "is accepted again with any data: reset() was called");
 }
 
-void quarantine_guard::tell_of_ended(const std::vector<std::string>& names, const std::string& why) {
+void quarantine_guard::emit_ended(const std::vector<std::string>& names, const std::string& why) {
   for (const std::string& name : names)
     events_.emit(
         event_kind::quarantine_ended,

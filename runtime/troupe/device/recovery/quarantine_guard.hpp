@@ -16,42 +16,44 @@ namespace troupe {
 class device_events;
 class ledger;
 
-/// Says which request it is that a worker has died of, and whether one that is to be sent is the same: see quarantine.
+/// Identifies the request that a worker died of, and checks requests before they are sent: see quarantine.
 class quarantine_guard final : public control_loop::handler {
  public:
   quarantine_guard(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
                    device_memory& memory, device_events& events) noexcept;
-  /// The addresses that requests may name: they do not count.
+  /// Sets the range of addresses that operands lie in, which are ignored when requests are compared.
   void set_addresses(std::uint64_t begin, std::uint64_t end) noexcept { memory_begin_ = begin, memory_end_ = end; }
 
   // Any thread.
   bool watches() const noexcept { return known_.watches(); }
-  /// While it watches: gives the request its place in the order, unless it is refused.
+  /// Claims a ticket for the request, or returns the error with which it is refused. Only while `watches()`.
   std::optional<error> claim(std::uint32_t slot, std::uint64_t& ticket);
-  /// It was sent while nobody seemed to watch.
-  void lose_track(std::span<const operand_use> uses);
-  /// Nothing has been written there since it was allocated.
+  /// Notes that a request with these operands was sent before its thread saw that the quarantine watches: what it
+  /// writes is unknown.
+  void note_unknown_writes(std::span<const operand_use> uses);
+  /// Notes that the memory was just allocated, so nothing has been written there.
   void is_fresh(const memory_range& r);
-  /// What stands for these bytes, which are about to be uploaded; 0: nobody needs to know.
+  /// Returns the digest of bytes that are about to be uploaded; 0 if none is needed, or they are too many.
   std::uint64_t digest_of(std::span<const std::byte> uploaded) const;
-  /// Kinds of requests that are refused because they have brought workers down.
+  /// Returns the number of kinds of requests in quarantine.
   std::size_t quarantined() const;
 
-  /// With the drive lock: a worker has died of this one.
+  /// Notes that a worker died of the request in this slot. Under the drive lock.
   void blame(std::uint32_t slot, fault_record& record);
 
   // On the control loop.
-  /// Sees to it that what is in quarantine does not stay there for too long.
-  void watch_time();
+  /// Sets the timer that ends quarantines, if there are any.
+  void arm_expiry();
+  /// Ends all quarantines.
   void lift();
   void on_readable(int) override {}
   void on_time(std::uint64_t) override;
 
  private:
-  request_identity identify(std::uint32_t slot, std::uint64_t& may_look_at);
+  request_identity identify(std::uint32_t slot, std::uint64_t& hash_budget);
   void note_sent(std::uint32_t slot, const request_identity& id);
-  error refused(const quarantine::sentence& s, std::int64_t now_ns) const;
-  void tell_of_ended(const std::vector<std::string>& names, const std::string& why);
+  error refusal_error(const quarantine::refusal& s, std::int64_t now_ns) const;
+  void emit_ended(const std::vector<std::string>& names, const std::string& why);
 
   const device_options& options_;
   const device_loop& loop_;
@@ -61,7 +63,7 @@ class quarantine_guard final : public control_loop::handler {
   device_events& events_;
   std::uint64_t memory_begin_ = 0, memory_end_ = 0;
   quarantine known_;
-  bool armed_ = false;  // the control loop's: there is a timer
+  bool armed_ = false;  // true if the timer is set; only on the control loop
 };
 
 }  // namespace troupe

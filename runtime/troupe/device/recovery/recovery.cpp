@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// From one worker to the next: every request gets its one answer, from the one that died or from the one that follows.
+// Decides what becomes of each open request when a worker dies, and hands the remaining ones to the next worker.
 #include <sched.h>
 #include <algorithm>
 #include <cstring>
@@ -45,23 +45,20 @@ recovery::recovery(const device_options& options, shared_channel& channel, ledge
       faults_(faults),
       waiting_(waiting) {}
 
-// The worker that served is dead. What it finished is answered so; what it had started and not finished gets the cause,
-// or runs again if it may; what it had not started is kept for the next one, if what it reads has survived or is
-// written again before.
 void recovery::sort_out(const device_supervisor::action& death) {
   const reactor::answering now(waiting_);
   std::shared_ptr<fault_record> record;
   {
     const completion::lock guard(completion_);
     completion_.collect();
-    const bool lied = !worker_.violate();  // the rest of what it wrote is of no interest
-    // Senders publish right after they have claimed their tickets: from here on each request is either seen below, or
-    // comes with a later ticket and finds out by its generation.
+    const bool lied = !worker_.violate();  // from here on nothing more is read from its channel
+    // Senders publish right after they claim a ticket. So each request either is seen below, or has a later ticket and
+    // is caught by its generation.
     const std::uint64_t newest = channel_.commands().newest_ticket();
     while (!channel_.commands().all_published(newest)) ::sched_yield();
     const open_requests open = open_up_to(requests_, newest);
-    // A worker that died before it served has neither started nor said anything.
-    worker_.end(!lied && words_are_possible(open));
+    // A worker that died before it served has started nothing; `end` then changes nothing.
+    worker_.end(!lied && slot_words_are_valid(open));
     record = faults_.analyse(death, open);
     memory_.lose(options_.salvage, newest, record->cause);
     if (cancelled_.any()) completion_.take_cancelled();
@@ -76,15 +73,15 @@ void recovery::sort_out(const device_supervisor::action& death) {
   channel_.wake_waiters();
 }
 
-bool recovery::words_are_possible(const open_requests& open) const noexcept {
+bool recovery::slot_words_are_valid(const open_requests& open) const noexcept {
   return std::none_of(open.begin(), open.end(), [this](const auto& request) {
-    return is_impossible(requests_, channel_->slot(request.second).load(std::memory_order_acquire), request.second,
-                         request.first);
+    return is_impossible_word(requests_, channel_->slot(request.second).load(std::memory_order_acquire), request.second,
+                              request.first);
   });
 }
 
-// In the order in which they were sent: what one request leaves behind decides about those that come after it. None
-// that had started can have done harm to an earlier one that had not: it would have had to wait for it.
+// Goes through the requests in ticket order, because the fate of one affects later ones. A started request cannot have
+// harmed an earlier one that had not started: if they conflict, the later one would have waited for the earlier.
 void recovery::sort_requests(const open_requests& open, fault_record& record) {
   kept_ = 0;
   {
@@ -94,17 +91,17 @@ void recovery::sort_requests(const open_requests& open, fault_record& record) {
     for (const auto& [ticket, slot] : open_up_to(requests_, UINT64_MAX)) {
       ledger_entry& e = requests_[slot];
       if (ticket >= next_ticket_) {
-        goes_on(e, marks);
+        propagate_marks(e, marks);
       } else if (e.answered) {
-        // What one before it leaves behind may have made its outputs look good again.
-        if (e.failure) spoil_outputs(memory_, e, *e.failure, marks);
+        // An earlier request that is kept may have made these outputs valid again.
+        if (e.failure) mark_outputs_stale(memory_, e, *e.failure, marks);
       } else {
         const request_id id{std::string(e.info->label), ticket};
         record.last.push_back({id, fate_of(slot, ticket, record, marks)});
       }
     }
   }
-  // Only now: a thread that has an answer finds what it means for the memory.
+  // Answer only now, so that a thread that has an answer finds the memory marked accordingly.
   for (const auto& [ticket, slot] : open) {
     ledger_entry& e = requests_[slot];
     if (e.answered)
@@ -115,17 +112,17 @@ void recovery::sort_requests(const open_requests& open, fault_record& record) {
   downloads_.begin_again();
 }
 
-// Decides about one, and notes what that means for those behind it.
+// Decides the fate of one request and marks its outputs for later ones.
 request_fate recovery::fate_of(std::uint32_t slot, std::uint64_t ticket, const fault_record& death,
                                device_memory::marking& marks) {
   ledger_entry& e = requests_[slot];
   const auto fails = [&](error with) {
-    spoil_outputs(memory_, e, with, marks);
+    mark_outputs_stale(memory_, e, with, marks);
     e.failure = std::make_unique<const error>(std::move(with));
   };
   if (has_started(channel_, worker_, slot, ticket)) {
     error lost = lost_with(death.cause, e, ticket, death.generation);
-    // It may have written a part of its outputs, which no second run may read.
+    // It may have written part of its outputs. A second run must not read those.
     if (e.retries != 0 && !start_deadlines_.has_passed(e) && !reads_what_it_writes(memory_, e, lost) &&
         !missing_input(e, marks)) {
       --e.retries;
@@ -154,9 +151,9 @@ std::optional<error> recovery::missing_input(const ledger_entry& e, device_memor
   return {};
 }
 
-// The next worker runs it.
+// Puts the request on the list for the next worker and makes its outputs valid.
 void recovery::keep(std::uint32_t slot, std::uint64_t ticket, device_memory::marking& marks) {
-  // Until that one shows a channel of its own, it can be cancelled.
+  // Until the next worker's channel is mapped, the request can be cancelled: its word must not say `started`.
   std::uint64_t started = protocol::slot_word(ticket, protocol::phase::started);
   channel_->slot(slot).compare_exchange_strong(started, protocol::slot_word(0, protocol::phase::none));
   for (const block_access& a : requests_[slot].accesses())
@@ -166,7 +163,7 @@ void recovery::keep(std::uint32_t slot, std::uint64_t ticket, device_memory::mar
 }
 
 void recovery::answer_all(const device_supervisor::action& end) {
-  completion_.drive_surely();  // what has finished is answered as finished
+  completion_.drive_blocking();  // answers what the worker has finished
   std::shared_ptr<fault_record> record;
   if (end.seen_ns != 0) {
     const completion::lock guard(completion_);
@@ -180,13 +177,13 @@ void recovery::answer_all(const device_supervisor::action& end) {
   }
   const error why = record ? record->cause : *end.why;
   memory_.lose(salvage::strict, channel_.newest_ticket(), why);
-  if (record) faults_.publish(record);  // first: a thread that has an answer finds it
+  if (record) faults_.publish(record);  // before the answers, so that a thread that has one finds the record
   completion_.end_all(why);
-  completion_.drive_surely();
+  completion_.drive_blocking();
 }
 
-void recovery::begin_anew() {
-  // All that was sent has been answered: nothing of it is for the next worker.
+void recovery::reset() {
+  // Everything sent so far has been answered, so nothing is kept for the next worker.
   kept_ = 0;
   next_ticket_ = channel_.newest_ticket() + 1;
   completion_.end_all({});
@@ -196,18 +193,18 @@ result<void> recovery::serve(worker_link& link) {
   {
     const completion::lock driving(completion_);
     TROUPE_TRY(cancelled_.carry_over([&] { return channel_.show(link.channel()); }));
-    // What has been answered must not run either.
+    // Requests that were answered but are not retired must not run either.
     for (std::uint32_t slot = 0; slot < requests_.capacity(); ++slot)
       if (const ledger_entry& e = requests_[slot]; e.in_flight.load(std::memory_order_seq_cst) && e.answered)
         cancelled_.write(slot, e.ticket.load(std::memory_order_relaxed));
     TROUPE_TRY(completion_.begin_reading());
     worker_.begin(link.id());
   }
-  start_deadlines_.look_again();  // the words of the channel before may have been damaged
+  start_deadlines_.look_again();  // damaged words in the previous channel may have hidden overdue requests
   worker_.set_pid(link.pid());
   const auto guard = workers_.lock();
   if (link.missed_memory.load())
-    return error(reaction::context_lost, "device", "the worker did not take its messages; it was ended");
+    return error(reaction::context_lost, "device", "the worker did not accept its messages; it was ended");
   return link.send_serve({.next_ticket = next_ticket_,
                           .last_report = completion_.reports_seen(std::memory_order_seq_cst),
                           .kept = kept_,

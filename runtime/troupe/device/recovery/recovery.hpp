@@ -20,8 +20,8 @@ class start_deadlines;
 class worker_link;
 class worker_pool;
 
-/// From one worker to the next: every request gets its one answer, from the one that died or from the one that follows.
-/// On the control loop.
+/// Takes the open requests from one worker to the next: each gets exactly one answer, from the worker that died, from
+/// the next one, or from here. On the control loop.
 class recovery {
  public:
   recovery(const device_options& options, shared_channel& channel, ledger& requests, device_memory& memory,
@@ -29,16 +29,16 @@ class recovery {
            serving_worker& worker, worker_pool& workers, shared_segments& segments, fault_reporter& faults,
            reactor& waiting) noexcept;
 
-  /// The worker that served is dead. What it finished is answered so; what it had started and not finished gets the
-  /// cause, or runs again if it may; what it had not started is kept for the next one, if what it reads has survived or
-  /// is written again before.
+  /// Decides what becomes of each open request after the serving worker has died. Finished requests are answered.
+  /// Requests that had started fail with the cause, or run again if their retries allow it. Requests that had not
+  /// started are kept for the next worker if the data that they read has survived or is written again before they run.
   void sort_out(const device_supervisor::action& death);
-  /// No other worker follows: every request gets the cause.
+  /// Fails every request with the cause, because no other worker follows.
   void answer_all(const device_supervisor::action& end);
-  /// From now on the channel is the one that this worker shares, and the mailbox is its own to read.
+  /// Maps this worker's channel and lets it read the mailbox.
   result<void> serve(worker_link& link);
-  /// After `answer_all`: a device begins again.
-  void begin_anew();
+  /// Accepts requests again after `answer_all`.
+  void reset();
 
  private:
   void sort_requests(const open_requests& open, fault_record& record);
@@ -46,7 +46,7 @@ class recovery {
                        device_memory::marking& marks);
   std::optional<error> missing_input(const ledger_entry& e, device_memory::marking& marks);
   void keep(std::uint32_t slot, std::uint64_t ticket, device_memory::marking& marks);
-  bool words_are_possible(const open_requests& open) const noexcept;
+  bool slot_words_are_valid(const open_requests& open) const noexcept;
 
   const device_options& options_;
   shared_channel& channel_;
@@ -62,7 +62,7 @@ class recovery {
   fault_reporter& faults_;
   reactor& waiting_;
   std::uint32_t kept_ = 0;         // requests on the mailbox's list for the next worker
-  std::uint64_t next_ticket_ = 1;  // and where it goes on
+  std::uint64_t next_ticket_ = 1;  // the first ticket that the next worker reads from the queue
 };
 
 }  // namespace troupe

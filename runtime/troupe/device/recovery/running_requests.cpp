@@ -25,17 +25,17 @@ running_requests::running_requests(const protocol::view& channel, const ledger& 
     heads_[lane] = e->ticket.load(std::memory_order_relaxed);
     while ((e = entry_at(lane, ++sequence, slot)) != nullptr && sequence - retired[lane] <= requests.capacity()) {
       const std::uint64_t ticket = e->ticket.load(std::memory_order_relaxed);
-      // The gate is written before the state, by what has a time limit alone.
+      // The gate is written before the state, and only for requests with a time limit.
       if (e->run_limit_ns.load(std::memory_order_relaxed) == no_deadline ||
           channel.slot(slot).load(std::memory_order_acquire) != protocol::slot_word(ticket, protocol::phase::started) ||
           !protocol::gate(channel.gate(slot).load(std::memory_order_relaxed)).shares_a_call())
         break;
-      with_heads_.push_back(ticket);
+      grouped_with_heads_.push_back(ticket);
     }
   }
 }
 
-// As the lane's log says; null when it says nothing that can be.
+// Returns the entry that the lane's log names; null if the log's word is impossible.
 const ledger_entry* running_requests::entry_at(std::uint32_t lane, std::uint64_t sequence,
                                                std::uint32_t& slot) const noexcept {
   const std::uint64_t word = channel_.log(lane, sequence).load(std::memory_order_acquire);
@@ -51,15 +51,16 @@ bool running_requests::is_open(std::uint64_t ticket) const noexcept {
   return std::binary_search(open_.begin(), open_.end(), ticket);
 }
 
-// On a device it is the first of its lane, or shares the call of the first, and does not wait for other lanes, which it
-// can only for what is older. The youngest of that is known, and of the lanes all others; where it waits for several,
-// something older in one of them may hold up its time, too.
+// On a GPU, a request runs if it is the first of its lane, or shares the first one's call, and does not wait for other
+// lanes. It waits only for older requests. The gate names the youngest of these, and the lanes in which it waits. If
+// there are several such lanes, an older request at the head of one counts as waited for, even if it is not.
 bool running_requests::runs(std::uint32_t slot, std::uint64_t ticket) const noexcept {
   if (!streams_ || ticket == oldest_) return true;
   const protocol::gate gate(channel_.gate(slot).load(std::memory_order_acquire));
   const std::uint64_t youngest = gate.youngest(ticket);
   bool waits = gate.lanes() != 0 && is_open(youngest);
-  bool is_first = std::find(with_heads_.begin(), with_heads_.end(), ticket) != with_heads_.end();
+  bool is_first =
+      std::find(grouped_with_heads_.begin(), grouped_with_heads_.end(), ticket) != grouped_with_heads_.end();
   for (std::uint32_t lane = 0; lane < max_lanes; ++lane) {
     is_first |= heads_[lane] == ticket;
     waits |= (gate.lanes() >> lane & 1) != 0 && heads_[lane] != 0 && heads_[lane] <= youngest;

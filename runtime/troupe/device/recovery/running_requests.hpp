@@ -10,17 +10,18 @@
 
 namespace troupe {
 
-/// Which of the requests that have started run at this moment. Where the lanes are streams of a device, what has
-/// started may only have been enqueued.
+/// Tells which of the started requests are running at this moment. If lanes are GPU streams, a started request may only
+/// have been enqueued.
 class running_requests {
  public:
-  /// Under the lock that retires requests. `retired`: how many operations of each lane have been.
+  /// Under the drive lock. `retired` says how many operations of each lane have been retired.
   running_requests(const protocol::view& channel, const ledger& requests,
                    const std::array<std::uint64_t, max_lanes>& retired, bool streams);
 
-  /// Of those without an answer: a ticket, or 0. It waits for nothing, whatever the worker's memory says.
+  /// Returns the ticket of the oldest unanswered request, or 0. It waits for nothing, whatever the worker's memory
+  /// says.
   std::uint64_t oldest() const noexcept { return oldest_; }
-  /// One that has started and has a time limit.
+  /// Returns true if the request is running. Precondition: it has started and has a time limit.
   bool runs(std::uint32_t slot, std::uint64_t ticket) const noexcept;
 
  private:
@@ -30,10 +31,10 @@ class running_requests {
   const protocol::view channel_;
   const ledger& requests_;
   const bool streams_;
-  std::vector<std::uint64_t> open_;  // tickets, in their order
+  std::vector<std::uint64_t> open_;  // tickets, sorted
   std::uint64_t oldest_ = 0;
-  std::array<std::uint64_t, max_lanes> heads_{};  // what is first in its lane of all that is not done; tickets, or 0
-  std::vector<std::uint64_t> with_heads_;         // what shares a call with one of these
+  std::array<std::uint64_t, max_lanes> heads_{};   // the ticket of the first unfinished request of each lane, or 0
+  std::vector<std::uint64_t> grouped_with_heads_;  // tickets of requests that share a call with one of these
 };
 
 }  // namespace troupe

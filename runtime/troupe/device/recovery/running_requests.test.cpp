@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::uint32_t capacity = 64, lane = 2, other = 5, third = 7;
 
-// Each has started, and its slot is its ticket.
-class requests_that_run : public testing::Test {
+// Every request has started, and its slot number is its ticket.
+class running_request : public testing::Test {
  protected:
   std::uint64_t send(std::uint32_t on, protocol::gate gate = {}, bool timed = true) {
     const std::uint64_t ticket = ++sent_;
@@ -26,7 +26,7 @@ class requests_that_run : public testing::Test {
     return ticket;
   }
   std::uint64_t send_untimed(std::uint32_t on) { return send(on, protocol::gate(~std::uint64_t{0}), false); }
-  // What has a place in a lane, as the device is told to wait for it.
+  // The gate of a request that the GPU lets wait for these: pairs of lane and ticket.
   static protocol::gate behind(std::initializer_list<std::pair<std::uint32_t, std::uint64_t>> all) {
     protocol::gate out;
     for (const auto& [on, ticket] : all) out.add(on, protocol::log_word(ticket, 9));
@@ -58,19 +58,19 @@ class requests_that_run : public testing::Test {
   std::uint64_t sent_ = 0;
 };
 
-TEST_F(requests_that_run, of_each_lane_are_the_first_alone) {
+TEST_F(running_request, is_only_the_first_of_each_lane) {
   for (const std::uint32_t on : {lane, lane, other, other, lane}) send(on);
   EXPECT_EQ(running(), (tickets{1, 3}));
   retire(lane);
   EXPECT_EQ(running(), (tickets{2, 3}));
 }
 
-TEST_F(requests_that_run, where_nothing_is_enqueued_are_all_that_have_started) {
+TEST_F(running_request, is_any_started_one_if_lanes_are_not_streams) {
   for (const std::uint32_t on : {lane, lane, other}) send(on);
   EXPECT_EQ(running(false), (tickets{1, 2, 3}));
 }
 
-TEST_F(requests_that_run, do_not_wait_for_other_lanes) {
+TEST_F(running_request, does_not_wait_for_another_lane) {
   send_untimed(lane);
   send(other, behind({{lane, 1}}));
   EXPECT_EQ(running(), tickets());
@@ -78,17 +78,17 @@ TEST_F(requests_that_run, do_not_wait_for_other_lanes) {
   EXPECT_EQ(running(), tickets{2});
 }
 
-TEST_F(requests_that_run, may_have_waited_for_something_that_has_another_one_behind_it) {
-  send_untimed(third);  // the oldest, which is another matter
+TEST_F(running_request, no_longer_waits_once_the_request_that_it_waited_for_is_retired) {
+  send_untimed(third);  // the oldest request, which always counts as running
   send_untimed(lane);
   send_untimed(lane);
   send(other, behind({{lane, 2}}));
   EXPECT_EQ(running(), tickets());
   retire(lane);
-  EXPECT_EQ(running(), tickets{4}) << "3 is older, and nothing that it waits for";
+  EXPECT_EQ(running(), tickets{4}) << "3 is older, but 4 does not wait for it";
 }
 
-TEST_F(requests_that_run, do_not_wait_for_any_of_several_lanes) {
+TEST_F(running_request, does_not_wait_for_any_of_several_lanes) {
   send_untimed(lane);
   send_untimed(third);
   send(other, behind({{third, 2}, {lane, 1}}));
@@ -98,7 +98,7 @@ TEST_F(requests_that_run, do_not_wait_for_any_of_several_lanes) {
   EXPECT_EQ(running(), tickets{3});
 }
 
-TEST_F(requests_that_run, are_those_that_share_a_call_all_at_once) {
+TEST_F(running_request, includes_all_requests_that_share_the_running_call) {
   send_untimed(third);
   send_untimed(lane);
   send(lane);
@@ -112,8 +112,8 @@ TEST_F(requests_that_run, are_those_that_share_a_call_all_at_once) {
   EXPECT_EQ(running(), (tickets{6, 7}));
 }
 
-// Else nothing would limit it, and what waits for it would be blamed.
-TEST_F(requests_that_run, are_found_though_the_log_of_their_lane_has_been_overwritten) {
+// Otherwise its time would not be limited, and the requests that wait for it would be blamed.
+TEST_F(running_request, is_found_even_if_the_log_of_its_lane_was_overwritten) {
   send(lane);
   send(lane);
   send(other, behind({{lane, 1}}));
@@ -123,7 +123,7 @@ TEST_F(requests_that_run, are_found_though_the_log_of_their_lane_has_been_overwr
   EXPECT_EQ(running(), tickets{1});
 }
 
-TEST_F(requests_that_run, are_at_least_the_oldest_without_an_answer) {
+TEST_F(running_request, includes_the_oldest_unanswered_one) {
   for (int i = 0; i < 3; ++i) send(lane);
   const auto oldest = [&] { return running_requests(channel_.view(), ledger_, retired_, true).oldest(); };
   EXPECT_EQ(oldest(), 1u);
@@ -133,8 +133,8 @@ TEST_F(requests_that_run, are_at_least_the_oldest_without_an_answer) {
   EXPECT_EQ(oldest(), 0u);
 }
 
-TEST_F(requests_that_run, wait_for_what_is_older_whatever_their_number) {
-  constexpr std::uint64_t large = (std::uint64_t{1} << 44) + 3;  // a log has no room for all of it
+TEST_F(running_request, has_a_gate_that_names_older_requests_even_for_large_tickets) {
+  constexpr std::uint64_t large = (std::uint64_t{1} << 44) + 3;  // more bits than a log word has room for
   EXPECT_EQ(behind({{lane, large - 5}}).youngest(large), large - 5);
   EXPECT_EQ(behind({{lane, large - 5}, {other, large - 2}}).youngest(large), large - 2);
   EXPECT_EQ(behind({{lane, large - 2}, {other, large - 5}}).youngest(large), large - 2);

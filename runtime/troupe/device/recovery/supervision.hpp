@@ -6,13 +6,14 @@
 
 namespace troupe {
 
-/// Where the parts of a device bring what they have seen of a worker; the supervisor alone decides what it means.
+/// The interface through which the parts of a device report what they have seen of a worker. The supervisor alone
+/// decides what it means.
 class supervision {
  public:
-  /// Any thread: it is decided upon on the control loop, with the time at which it was seen.
+  /// Posts the event to the control loop, with the time at which it was seen. Any thread.
   virtual void report(device_supervisor::event e) = 0;
-  /// On the control loop: now.
-  virtual void decide(device_supervisor::event e) = 0;
+  /// Handles the event immediately. Only on the control loop.
+  virtual void report_now(device_supervisor::event e) = 0;
 
  protected:
   ~supervision() = default;

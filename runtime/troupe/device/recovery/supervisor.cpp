@@ -10,8 +10,8 @@ namespace {
 
 using kind = device_supervisor::action_kind;
 
-constexpr std::int64_t grace_of_the_unable = 100'000'000;
-constexpr std::int64_t first_pause = 100'000'000, longest_pause = 10'000'000'000;
+constexpr std::int64_t unable_grace_ns = 100'000'000;
+constexpr std::int64_t first_pause_ns = 100'000'000, longest_pause_ns = 10'000'000'000;
 
 error closed() { return error(reaction::stopped, "device", "the device was closed; open another"); }
 
@@ -74,7 +74,7 @@ void device_supervisor::kill(actions& out, worker& w, std::int64_t now) {
   add(out, {kind::kill_worker, w.id});
 }
 
-// It cannot go on, but is still there.
+// Handles a worker that cannot go on but has not ended.
 void device_supervisor::fail(actions& out, worker& w, fault f, std::int64_t now) {
   if (w.killed) return;
   const bool serves = w.id == serving_;
@@ -82,7 +82,7 @@ void device_supervisor::fail(actions& out, worker& w, fault f, std::int64_t now)
   if (serves) {
     fault_ = std::move(f);
   } else {
-    come_back_later(now);
+    schedule_launch(now);
     add(out, {kind::lost_standby, w.id, std::move(f.why)});
   }
   kill(out, w, now);
@@ -94,13 +94,13 @@ void device_supervisor::gone(actions& out, worker_id id, fault f, std::int64_t n
   const bool expected = w->stopping || w->killed;
   std::erase_if(workers_, [id](const worker& o) { return o.id == id; });
   add(out, {kind::forget_worker, id});
-  if (id != serving_) {  // stood by
+  if (id != serving_) {  // a standby
     if (!expected) {
-      come_back_later(now);
+      schedule_launch(now);
       add(out, {kind::lost_standby, id, std::move(f.why)});
     }
   } else if (drained_) {
-    serving_ = 0;  // it had nothing left to do
+    serving_ = 0;  // no work was left
   } else if (state_ == device_state::starting || !limits_.restartable) {
     give_up(out, fault_ ? std::move(*fault_) : std::move(f), now);
   } else {
@@ -109,7 +109,7 @@ void device_supervisor::gone(actions& out, worker_id id, fault f, std::int64_t n
   if (drained_ && workers_.empty()) finish(out);
 }
 
-// The worker that served is gone.
+// Replaces the serving worker, which is gone.
 void device_supervisor::recover(actions& out, fault f, std::int64_t now) {
   fault_.reset();
   serving_ = 0;
@@ -117,9 +117,10 @@ void device_supervisor::recover(actions& out, fault f, std::int64_t now) {
   if (closing_now_ || limits_.restarts == 0) return give_up(out, std::move(f), now);
   if (!tolerated) {
     error::details d = f.why.all();
-    d.text = "it had to be restarted more than " + (limits_.restarts == 1 ? "once" : cat(limits_.restarts, " times")) +
+    d.text = "the worker had to be restarted more than " +
+             (limits_.restarts == 1 ? "once" : cat(limits_.restarts, " times")) +
              (limits_.window.unlimited() ? "" : " within " + lasting(limits_.window.nanoseconds)) +
-             ", at last because: " + f.why.text();
+             "; the last cause: " + f.why.text();
     f.why = error(std::move(d));
     return give_up(out, std::move(f), now);
   }
@@ -136,22 +137,23 @@ void device_supervisor::recover(actions& out, fault f, std::int64_t now) {
     launch_at_ = never;
     serving_ = launch(out, now);
   } else {
-    // However often standbys have failed: somebody is to serve soon. The budget sees to it that this ends.
+    // Start with the shortest pause again, however often standbys have failed: a worker must serve soon. The limit on
+    // restarts bounds how often this happens.
     launch_at_ = never;
     pause_ = 0;
-    come_back_later(now);
+    schedule_launch(now);
   }
 }
 
-// Another worker is needed, but not at once: the last one came to nothing.
-void device_supervisor::come_back_later(std::int64_t now) noexcept {
+// Schedules the launch of another worker after a pause that grows with each worker that failed in a row.
+void device_supervisor::schedule_launch(std::int64_t now) noexcept {
   if (launch_at_ != never) return;
-  pause_ = pause_ == 0 ? first_pause : std::min(2 * pause_, longest_pause);
+  pause_ = pause_ == 0 ? first_pause_ns : std::min(2 * pause_, longest_pause_ns);
   launch_at_ = now + pause_;
 }
 
-// As many standbys as there should be, one after the other.
-void device_supervisor::fill_up(actions& out, std::int64_t now) {
+// Launches standbys up to the limit, one at a time.
+void device_supervisor::launch_standby(actions& out, std::int64_t now) {
   if (state_ != device_state::ready || fault_ || launch_at_ != never) return;
   const auto usable =
       std::count_if(workers_.begin(), workers_.end(), [](const worker& w) { return !w.stopping && !w.killed; });
@@ -167,7 +169,7 @@ void device_supervisor::give_up(actions& out, fault f, std::int64_t now) {
   launch_at_ = close_due_ = never;
   for (worker& w : workers_)
     if (!w.killed) kill(out, w, now);
-  workers_.clear();  // the end of the device waits for theirs
+  workers_.clear();  // tell_stopped waits for their end
   add(out, {kind::refuse_new, 0, closing ? closed() : stopped_because(f.why)});
   add(out, {kind::answer_all, 0, f.why, f.how, f.seen_ns});
   state_ = device_state::stopped;
@@ -209,7 +211,7 @@ void device_supervisor::close(actions& out, bool at_once, std::int64_t now) {
   if (!drained_) close_due_ = limits_.stop.after(now);
 }
 
-void device_supervisor::look_at_time(actions& out, std::int64_t now) {
+void device_supervisor::check_timeouts(actions& out, std::int64_t now) {
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     worker& w = workers_[i];
     if (w.due > now) continue;
@@ -219,13 +221,13 @@ void device_supervisor::look_at_time(actions& out, std::int64_t now) {
       fail(out, w, w.unable ? std::move(*w.unable) : std::move(late), now);
       if (state_ == device_state::stopped) return;
     } else if (!w.killed) {
-      kill(out, w, now);  // it was told to end and had nothing left to do: nothing is lost by ending it
+      kill(out, w, now);  // it was asked to end and had no work left, so nothing is lost
     } else {
       std::erase_if(workers_, [id](const worker& o) { return o.id == id; });
       add(out, {kind::forget_worker, id});
       --i;
       if (id != serving_) continue;
-      // It may still write to the memory of the device: no other worker can be let near it.
+      // The worker may still write to the device's memory, so no other worker may use it.
       give_up(out,
               {error(reaction::fatal, "device",
                      "the worker cannot be ended: it is a thread that does not return, or a process the kernel holds"),
@@ -244,7 +246,7 @@ void device_supervisor::look_at_time(actions& out, std::int64_t now) {
         now);
   if (launch_at_ > now) return;
   launch_at_ = never;
-  if (drained_ || ended_) return;  // nobody is needed any more
+  if (drained_ || ended_) return;  // no more workers are needed
   const worker_id id = launch(out, now);
   if (serving_ == 0) serving_ = id;
 }
@@ -265,10 +267,10 @@ std::vector<device_supervisor::action> device_supervisor::on(event e, std::int64
       if (w->id == serving_ || serving_ == 0) serve(out, *w);
       break;
     case event_kind::cannot_serve:
-      // One that is just ending will tell so itself, which says more.
+      // A worker that is ending reports that itself, with a better cause.
       if (w == nullptr || w->stopping || w->killed) break;
       w->unable = fault{std::move(*e.why), e.how, seen};
-      w->due = now + grace_of_the_unable;
+      w->due = now + unable_grace_ns;
       break;
     case event_kind::worker_failed:
     case event_kind::misbehaved:
@@ -280,7 +282,7 @@ std::vector<device_supervisor::action> device_supervisor::on(event e, std::int64
       gone(out, e.worker, {std::move(*e.why), fault_kind::ended, seen}, now);
       break;
     case event_kind::quiesced:
-      // Its end, when it comes, is nobody's any more.
+      // When its process ends later, that no longer concerns the device.
       if (w != nullptr && w->killed && w->id == serving_ && fault_) recover(out, fault(std::move(*fault_)), now);
       break;
     case event_kind::close_asked:
@@ -303,10 +305,10 @@ std::vector<device_supervisor::action> device_supervisor::on(event e, std::int64
       if (workers_.empty()) finish(out);
       break;
     case event_kind::tick:
-      look_at_time(out, now);
+      check_timeouts(out, now);
       break;
   }
-  fill_up(out, now);
+  launch_standby(out, now);
   return out;
 }
 

@@ -23,16 +23,15 @@ const char* name(event e) {
   return names[static_cast<int>(e)];
 }
 
-// A supervisor with a clock of its own: workers start within 30 s and stop within 5 s, and three restarts in 60 s are
-// borne.
+// A supervisor with its own clock: workers start within 30 s and stop within 5 s; three restarts in 60 s are tolerated.
 struct supervised {
   explicit supervised(device_supervisor::limits l = {}) : s(l) {}
   device_supervisor s;
   std::int64_t now = 100 * second;
-  std::string story;
+  std::string history;
 
   actions feed(event e, std::uint32_t worker = 0) {
-    story += std::string(" ") + name(e) + (worker != 0 ? std::to_string(worker) : "");
+    history += std::string(" ") + name(e) + (worker != 0 ? std::to_string(worker) : "");
     const bool has_cause =
         e == event::worker_failed || e == event::worker_exited || e == event::misbehaved || e == event::cannot_serve;
     return s.on({e, worker,
@@ -40,7 +39,7 @@ struct supervised {
                            : std::nullopt},
                 now);
   }
-  // "launch1,serve1": what comes out.
+  // Returns the actions as text: "launch1,serve1".
   std::string on(event e, std::uint32_t worker = 0) {
     std::string out;
     for (const auto& a : feed(e, worker)) out += (out.empty() ? "" : ",") + text(a);
@@ -59,7 +58,7 @@ struct supervised {
     if (a.kind == kind::tell_stopped) out += a.why ? "(error)" : "(fine)";
     return out;
   }
-  // Served by worker 1; worker 2 stands by.
+  // Worker 1 serves; worker 2 stands by.
   static supervised ready(device_supervisor::limits l = {}) {
     supervised d(l);
     d.on(event::opened);
@@ -69,16 +68,16 @@ struct supervised {
   }
 };
 
-TEST(device_supervisor, an_ordinary_life) {
+TEST(device_supervisor, launches_a_worker_and_a_standby_and_stops_them_at_an_orderly_close) {
   supervised d;
   EXPECT_EQ(d.on(event::opened), "launch1");
   EXPECT_EQ(d.s.state(), device_state::starting);
   EXPECT_EQ(d.s.next_tick(), 130 * second);
-  EXPECT_EQ(d.on(event::worker_ready, 1), "serve1,launch2") << "the standby comes when the first one serves";
+  EXPECT_EQ(d.on(event::worker_ready, 1), "serve1,launch2") << "the standby is launched when the first worker serves";
   EXPECT_EQ(d.s.state(), device_state::ready);
   EXPECT_EQ(d.on(event::worker_ready, 2), "");
   EXPECT_EQ(d.s.next_tick(), std::nullopt);
-  EXPECT_EQ(d.on(event::drained), "") << "only a device that closes cares";
+  EXPECT_EQ(d.on(event::drained), "") << "matters only while the device closes";
   EXPECT_EQ(d.on(event::close_asked), "refuse_new");
   EXPECT_EQ(d.s.state(), device_state::closing);
   EXPECT_EQ(d.on(event::drained), "stop_worker1,stop_worker2");
@@ -89,7 +88,7 @@ TEST(device_supervisor, an_ordinary_life) {
   EXPECT_EQ(d.s.next_tick(), std::nullopt);
 }
 
-TEST(device_supervisor, a_standby_takes_over_and_another_one_is_made) {
+TEST(device_supervisor, lets_a_standby_take_over_and_launches_another) {
   auto d = supervised::ready();
   const auto out = d.feed(event::worker_exited, 1);
   ASSERT_EQ(out.size(), 4u);
@@ -101,17 +100,18 @@ TEST(device_supervisor, a_standby_takes_over_and_another_one_is_made) {
   EXPECT_EQ(d.s.state(), device_state::ready);
 }
 
-TEST(device_supervisor, one_that_cannot_serve_has_a_moment_to_say_why_itself) {
+TEST(device_supervisor, gives_a_worker_that_cannot_serve_a_moment_to_report_its_own_cause) {
   auto d = supervised::ready();
   EXPECT_EQ(d.on(event::cannot_serve, 1), "");
   EXPECT_EQ(d.s.next_tick(), d.now + second / 10);
   const auto out = d.feed(event::worker_exited, 1);
   ASSERT_GE(out.size(), 3u);
-  EXPECT_NE(out[1].why->text().find("cause: worker_exited"), std::string::npos) << "its end says more";
+  EXPECT_NE(out[1].why->text().find("cause: worker_exited"), std::string::npos)
+      << "its exit status is the better cause";
   EXPECT_EQ(supervised::text(out[2]), "serve2");
 }
 
-TEST(device_supervisor, one_that_cannot_serve_and_says_nothing_is_ended_with_that_cause) {
+TEST(device_supervisor, kills_a_worker_that_cannot_serve_and_reports_no_cause) {
   auto d = supervised::ready();
   d.on(event::cannot_serve, 1);
   EXPECT_EQ(d.later(second / 10 - 1), "");
@@ -121,7 +121,7 @@ TEST(device_supervisor, one_that_cannot_serve_and_says_nothing_is_ended_with_tha
   EXPECT_NE(out[1].why->text().find("cause: cannot_serve"), std::string::npos);
 }
 
-TEST(device_supervisor, says_with_each_action_which_state_the_device_is_in) {
+TEST(device_supervisor, states_the_devices_state_with_each_action) {
   auto d = supervised::ready();
   const auto states = [](const actions& all) {
     std::vector<device_state> out;
@@ -138,7 +138,7 @@ TEST(device_supervisor, says_with_each_action_which_state_the_device_is_in) {
   EXPECT_EQ(states(d.feed(event::worker_exited, 3)), (std::vector{closing, closing, stopped}));
 }
 
-TEST(device_supervisor, notes_a_fault_with_the_time_at_which_it_was_seen) {
+TEST(device_supervisor, passes_on_the_time_at_which_a_fault_was_seen) {
   auto d = supervised::ready();
   d.s.on({event::misbehaved, 1, error(reaction::context_lost, "test", "lied"), fault_kind::ended, d.now - 7}, d.now);
   const auto out = d.feed(event::worker_exited, 1);
@@ -146,17 +146,17 @@ TEST(device_supervisor, notes_a_fault_with_the_time_at_which_it_was_seen) {
   EXPECT_EQ(out[1].seen_ns, d.now - 7);
 }
 
-TEST(device_supervisor, one_that_misbehaves_is_dead_before_another_serves) {
+TEST(device_supervisor, waits_for_the_end_of_a_misbehaving_worker_before_another_serves) {
   auto d = supervised::ready();
   EXPECT_EQ(d.on(event::misbehaved, 1), "kill_worker1");
   EXPECT_EQ(d.on(event::misbehaved, 1), "") << "once is enough";
   const auto out = d.feed(event::worker_exited, 1);
   ASSERT_GE(out.size(), 3u);
-  EXPECT_NE(out[1].why->text().find("cause: misbehaved"), std::string::npos) << "what came first is the cause";
+  EXPECT_NE(out[1].why->text().find("cause: misbehaved"), std::string::npos) << "the first event is the cause";
   EXPECT_EQ(supervised::text(out[2]), "serve2");
 }
 
-TEST(device_supervisor, without_a_standby_a_new_one_is_made_at_once_and_later_ones_after_a_pause) {
+TEST(device_supervisor, without_standbys_replaces_a_worker_at_once_the_first_time_and_then_after_a_pause) {
   auto d = supervised::ready({.standbys = 0});
   EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1,sort_out,launch2");
   EXPECT_EQ(d.s.state(), device_state::recovering);
@@ -165,12 +165,12 @@ TEST(device_supervisor, without_a_standby_a_new_one_is_made_at_once_and_later_on
   EXPECT_EQ(d.s.next_tick(), d.now + second / 10);
   EXPECT_EQ(d.later(second / 10 - 1), "");
   EXPECT_EQ(d.later(1), "launch3");
-  EXPECT_EQ(d.on(event::worker_exited, 3), "forget_worker3,sort_out") << "it never got as far as serving";
-  EXPECT_EQ(d.later(second / 10), "launch4") << "somebody is to serve soon; the budget ends it";
+  EXPECT_EQ(d.on(event::worker_exited, 3), "forget_worker3,sort_out") << "it never came to serve";
+  EXPECT_EQ(d.later(second / 10), "launch4") << "a worker must serve soon; the limit on restarts bounds this";
   EXPECT_EQ(d.on(event::worker_ready, 4), "serve4");
 }
 
-TEST(device_supervisor, a_standby_that_is_still_coming_serves_when_it_is_ready) {
+TEST(device_supervisor, lets_a_standby_that_is_still_starting_serve_when_it_is_ready) {
   supervised d;
   d.on(event::opened);
   d.on(event::worker_ready, 1);
@@ -179,7 +179,7 @@ TEST(device_supervisor, a_standby_that_is_still_coming_serves_when_it_is_ready) 
   EXPECT_EQ(d.on(event::worker_ready, 2), "serve2,launch3");
 }
 
-TEST(device_supervisor, a_budget_of_one_restart_is_told_in_the_singular) {
+TEST(device_supervisor, words_a_limit_of_one_restart_in_the_singular) {
   auto d = supervised::ready({.restarts = 1});
   d.on(event::worker_exited, 1);
   d.on(event::worker_ready, d.s.serving() + 1);
@@ -189,7 +189,7 @@ TEST(device_supervisor, a_budget_of_one_restart_is_told_in_the_singular) {
   EXPECT_NE(text.find("restarted more than once within 60 s"), std::string::npos) << text;
 }
 
-TEST(device_supervisor, too_many_faults_in_a_while_stop_it_and_a_reset_begins_anew) {
+TEST(device_supervisor, stops_after_too_many_faults_in_the_window_and_can_be_reset) {
   auto d = supervised::ready();
   std::uint32_t serving = 1;
   for (int i = 0; i < 3; ++i) {
@@ -214,7 +214,7 @@ TEST(device_supervisor, too_many_faults_in_a_while_stop_it_and_a_reset_begins_an
   EXPECT_EQ(d.on(event::worker_ready, serving + 2).substr(0, 5 + next.size()), "serve" + next);
 }
 
-TEST(device_supervisor, faults_that_lie_far_apart_are_borne_for_ever) {
+TEST(device_supervisor, tolerates_any_number_of_faults_that_are_far_apart) {
   auto d = supervised::ready();
   for (int i = 0; i < 50; ++i) {
     d.now += 21 * second;
@@ -224,7 +224,7 @@ TEST(device_supervisor, faults_that_lie_far_apart_are_borne_for_ever) {
   }
 }
 
-TEST(device_supervisor, a_standby_that_dies_costs_nothing_but_is_replaced_ever_more_slowly) {
+TEST(device_supervisor, replaces_standbys_that_die_with_growing_pauses_and_counts_no_restart) {
   auto d = supervised::ready();
   EXPECT_EQ(d.on(event::worker_exited, 2), "forget_worker2,lost_standby2");
   EXPECT_EQ(d.s.state(), device_state::ready);
@@ -236,21 +236,21 @@ TEST(device_supervisor, a_standby_that_dies_costs_nothing_but_is_replaced_ever_m
   EXPECT_EQ(d.on(event::worker_exited, 4), "forget_worker4");
 }
 
-TEST(device_supervisor, failed_standbys_do_not_keep_it_waiting_for_one_that_serves) {
+TEST(device_supervisor, does_not_wait_long_for_a_serving_worker_after_many_failed_standbys) {
   auto d = supervised::ready({.restarts = 10, .window = time_span::of_seconds(3600)});
   EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1,sort_out,serve2,launch3");
   for (std::uint32_t standby = 3; standby < 9; ++standby) {
     d.on(event::worker_exited, standby);
     EXPECT_EQ(d.later(11 * second), "launch" + std::to_string(standby + 1));
   }
-  d.on(event::worker_exited, 9);  // the next one is far off
+  d.on(event::worker_exited, 9);  // the next launch is far off
   d.on(event::worker_exited, 2);
   EXPECT_EQ(d.s.state(), device_state::recovering);
   ASSERT_TRUE(d.s.next_tick());
   EXPECT_LE(*d.s.next_tick() - d.now, second / 10);
 }
 
-TEST(device_supervisor, the_first_worker_must_come_to_serve) {
+TEST(device_supervisor, stops_if_the_first_worker_does_not_come_to_serve) {
   for (const event how : {event::worker_failed, event::worker_exited}) {
     supervised d;
     d.on(event::opened);
@@ -267,19 +267,19 @@ TEST(device_supervisor, the_first_worker_must_come_to_serve) {
   EXPECT_EQ(d.on(event::reset_asked), "accept_new,launch2");
 }
 
-TEST(device_supervisor, nobody_waits_for_the_end_of_a_failed_worker_that_is_quiesced) {
+TEST(device_supervisor, does_not_wait_for_the_end_of_a_failed_worker_that_is_quiesced) {
   auto d = supervised::ready();
   EXPECT_EQ(d.on(event::quiesced, 1), "") << "it has not failed";
   EXPECT_EQ(d.on(event::worker_failed, 1), "kill_worker1");
-  EXPECT_EQ(d.on(event::quiesced, 2), "") << "that is another one";
+  EXPECT_EQ(d.on(event::quiesced, 2), "") << "worker 2 has not failed";
   EXPECT_EQ(d.on(event::quiesced, 1), "sort_out,serve2,launch3");
   EXPECT_EQ(d.s.state(), device_state::ready);
-  EXPECT_EQ(d.on(event::quiesced, 1), "") << "it does not serve any more";
+  EXPECT_EQ(d.on(event::quiesced, 1), "") << "it no longer serves";
   EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1");
   EXPECT_EQ(d.s.state(), device_state::ready);
 }
 
-TEST(device_supervisor, a_quiesced_worker_that_never_goes_away_is_forgotten) {
+TEST(device_supervisor, forgets_a_quiesced_worker_whose_process_never_ends) {
   auto d = supervised::ready();
   d.on(event::worker_failed, 1);
   d.on(event::quiesced, 1);
@@ -289,29 +289,29 @@ TEST(device_supervisor, a_quiesced_worker_that_never_goes_away_is_forgotten) {
   EXPECT_EQ(d.s.state(), device_state::ready);
 }
 
-TEST(device_supervisor, one_that_cannot_be_replaced_stops_at_the_first_fault) {
+TEST(device_supervisor, stops_at_the_first_fault_if_workers_cannot_be_replaced) {
   auto d = supervised::ready({.standbys = 0, .restartable = false});
   EXPECT_EQ(d.on(event::misbehaved, 1), "kill_worker1,refuse_new,answer_all,tell_stopped(error)");
 }
 
-TEST(device_supervisor, a_killed_worker_that_does_not_go_away_stops_the_device) {
+TEST(device_supervisor, stops_if_a_killed_worker_does_not_end) {
   auto d = supervised::ready();
   d.on(event::misbehaved, 1);
   EXPECT_EQ(d.later(4 * second), "");
   EXPECT_EQ(d.later(second), "forget_worker1,kill_worker2,refuse_new,answer_all,tell_stopped(error)");
 }
 
-TEST(device_supervisor, an_orderly_close_has_no_deadline_while_work_is_queued_even_through_faults) {
+TEST(device_supervisor, sets_no_deadline_for_queued_work_at_an_orderly_close_even_after_a_fault) {
   auto d = supervised::ready();
   d.on(event::close_asked);
   EXPECT_EQ(d.later(3600 * second), "");
-  EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1,sort_out,serve2") << "what is queued is served";
+  EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1,sort_out,serve2") << "the queued requests are served";
   EXPECT_EQ(d.s.state(), device_state::closing);
   EXPECT_EQ(d.on(event::drained), "stop_worker2");
   EXPECT_EQ(d.on(event::worker_exited, 2), "forget_worker2,answer_all,tell_stopped(fine)");
 }
 
-TEST(device_supervisor, a_worker_that_does_not_end_when_asked_is_killed_and_nothing_is_lost) {
+TEST(device_supervisor, kills_a_worker_that_does_not_end_when_asked_and_still_closes_in_order) {
   auto d = supervised::ready({.standbys = 0});
   d.on(event::close_asked);
   d.on(event::drained);
@@ -319,7 +319,7 @@ TEST(device_supervisor, a_worker_that_does_not_end_when_asked_is_killed_and_noth
   EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1,answer_all,tell_stopped(fine)");
 }
 
-TEST(device_supervisor, close_now_cancels_and_ends_what_runs_too_long) {
+TEST(device_supervisor, cancels_queued_requests_at_close_now_and_kills_a_worker_that_runs_too_long) {
   auto d = supervised::ready({.standbys = 0});
   EXPECT_EQ(d.on(event::close_now_asked), "refuse_new,cancel_queued");
   d.now += 3 * second;
@@ -328,7 +328,7 @@ TEST(device_supervisor, close_now_cancels_and_ends_what_runs_too_long) {
   EXPECT_EQ(d.later(2 * second), "kill_worker1,refuse_new,answer_all,tell_stopped(error)");
 }
 
-TEST(device_supervisor, one_that_has_given_up_can_be_closed) {
+TEST(device_supervisor, can_be_closed_after_it_has_given_up) {
   supervised d;
   d.on(event::opened);
   d.on(event::worker_exited, 1);
@@ -337,16 +337,16 @@ TEST(device_supervisor, one_that_has_given_up_can_be_closed) {
   EXPECT_EQ(d.on(event::close_asked), "");
 }
 
-// Every sequence of events up to a length, and time-outs after each: what must hold whatever happens.
-class every_story {
+// Checks the invariants for every sequence of events up to a length, with time-outs in between.
+class every_sequence {
  public:
-  every_story(int depth, device_supervisor::limits l) {
+  every_sequence(int depth, device_supervisor::limits l) {
     supervised d(l);
     facts f;
     check(d, d.feed(event::opened), event::opened, device_state::starting, f);
     walk(d, depth, f);
   }
-  int stories = 0;
+  int sequences = 0;
 
  private:
   struct facts {
@@ -356,7 +356,7 @@ class every_story {
   };
 
   void walk(const supervised& from, int depth, const facts& f) {
-    ++stories;
+    ++sequences;
     if (depth == 0 || testing::Test::HasFatalFailure()) return;
     const auto go = [&](event e, std::uint32_t worker, std::int64_t pass) {
       if (testing::Test::HasFailure()) return;
@@ -374,7 +374,7 @@ class every_story {
   }
 
   static void check(const supervised& d, const actions& out, event e, device_state before, facts& f) {
-    SCOPED_TRACE(d.story);
+    SCOPED_TRACE(d.history);
     int answered = 0, stopped_told = 0;
     for (const auto& a : out) {
       SCOPED_TRACE(supervised::text(a));
@@ -385,7 +385,7 @@ class every_story {
           break;
         case kind::serve:
           EXPECT_TRUE(f.alive.contains(a.worker));
-          EXPECT_TRUE(f.serving == 0) << "two serve";
+          EXPECT_TRUE(f.serving == 0) << "two workers serve";
           f.serving = a.worker;
           break;
         case kind::refuse_new:
@@ -408,7 +408,7 @@ class every_story {
           if (f.serving == a.worker) f.serving = 0;
           break;
         case kind::sort_out:
-          EXPECT_EQ(f.serving, 0u) << "the one that served may still be writing";
+          EXPECT_EQ(f.serving, 0u) << "the worker that served may still be writing";
           EXPECT_TRUE(a.why);
           break;
         case kind::lost_standby:
@@ -428,21 +428,22 @@ class every_story {
       }
     }
     const bool stopped = d.s.state() == device_state::stopped;
-    EXPECT_EQ(answered, stopped && before != device_state::stopped) << "everything is answered exactly then";
+    EXPECT_EQ(answered, stopped && before != device_state::stopped)
+        << "all requests are answered exactly when the device stops";
     EXPECT_EQ(stopped_told, answered);
     EXPECT_TRUE(f.refusing == (d.s.state() >= device_state::closing));
     EXPECT_TRUE(!f.ended || stopped);
-    EXPECT_TRUE(d.s.state() != device_state::ready || f.serving != 0) << "ready means that somebody serves";
-    const bool hope = d.s.next_tick() || !f.alive.empty();
-    EXPECT_TRUE(hope || stopped) << "nothing is left that could go on";
+    EXPECT_TRUE(d.s.state() != device_state::ready || f.serving != 0) << "ready means that a worker serves";
+    const bool can_go_on = d.s.next_tick() || !f.alive.empty();
+    EXPECT_TRUE(can_go_on || stopped) << "no worker and no timer is left";
   }
 };
 
-TEST(device_supervisor, every_story_of_five_events_keeps_the_rules) {
-  EXPECT_GT(every_story(5, {}).stories, 100'000);
-  EXPECT_GT(every_story(5, {.standbys = 0, .restarts = 1}).stories, 50'000);
-  EXPECT_GT(every_story(4, {.standbys = 2, .restarts = 0}).stories, 5'000);
-  EXPECT_GT(every_story(4, {.standbys = 0, .restartable = false}).stories, 5'000);
+TEST(device_supervisor, keeps_its_invariants_in_every_sequence_of_five_events) {
+  EXPECT_GT(every_sequence(5, {}).sequences, 100'000);
+  EXPECT_GT(every_sequence(5, {.standbys = 0, .restarts = 1}).sequences, 50'000);
+  EXPECT_GT(every_sequence(4, {.standbys = 2, .restarts = 0}).sequences, 5'000);
+  EXPECT_GT(every_sequence(4, {.standbys = 0, .restartable = false}).sequences, 5'000);
 }
 
 }  // namespace

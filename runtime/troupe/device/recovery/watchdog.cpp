@@ -11,9 +11,9 @@
 namespace troupe {
 namespace {
 
-// A request's running time is known up to this part of what it may be.
-constexpr std::int64_t looks_in_a_limit = 20, shortest_look_ns = 1'000'000, longest_look_ns = 1'000'000'000;
-constexpr std::int64_t looks_in_a_heartbeat = 4;
+// A request's running time is measured with a resolution of its limit divided by checks_per_limit.
+constexpr std::int64_t checks_per_limit = 20, shortest_interval_ns = 1'000'000, longest_interval_ns = 1'000'000'000;
+constexpr std::int64_t checks_per_heartbeat = 4;
 
 std::string milliseconds(std::int64_t ns) { return cat(ns / 1'000'000, " ms"); }
 
@@ -31,24 +31,24 @@ watchdog::watchdog(const device_options& options, const device_loop& loop, share
       workers_(workers),
       supervisor_(supervisor),
       streams_(streams),
-      look_at_running_(loop, *this, timer::running) {}
+      running_timer_(loop, *this, timer::running) {}
 
 void watchdog::on_time(std::uint64_t tag) {
   switch (static_cast<timer>(tag)) {
     case timer::running:
-      return look_at_running();
+      return check_running();
     case timer::heartbeat:
       return check_heartbeat();
   }
 }
 
 void watchdog::watch_running(std::int64_t limit_ns) {
-  look_at_running_.set(loop_.now() + std::clamp(limit_ns / looks_in_a_limit, shortest_look_ns, longest_look_ns));
+  running_timer_.set(loop_.now() + std::clamp(limit_ns / checks_per_limit, shortest_interval_ns, longest_interval_ns));
 }
 
-void watchdog::look_at_running() {
-  look_at_running_.fired();
-  completion_.drive_surely();  // what has finished does not run
+void watchdog::check_running() {
+  running_timer_.fired();
+  completion_.drive_blocking();  // a finished request must not count as running
   const std::int64_t now = loop_.now();
   std::int64_t again = no_deadline;
   std::optional<error> overrun;
@@ -60,15 +60,16 @@ void watchdog::look_at_running() {
   }
   if (overrun) {
     const fault_kind how = worker_.overrun() ? fault_kind::overran : fault_kind::silent;
-    supervisor_.decide({device_supervisor::event_kind::misbehaved, worker_.id(), std::move(*overrun), how});
-    again = std::min(again, now + longest_look_ns);
+    supervisor_.report_now({device_supervisor::event_kind::misbehaved, worker_.id(), std::move(*overrun), how});
+    again = std::min(again, now + longest_interval_ns);
   }
-  if (again != no_deadline) look_at_running_.set(again);
+  if (again != no_deadline) running_timer_.set(again);
 }
 
-// With the drive lock. One that has begun is to blame. If it has not, for whatever reason, the next worker runs it.
+// Under the drive lock. A request that has begun is blamed. One that has not is run by the next worker.
 error watchdog::overrun_error(std::uint32_t slot) {
-  const ledger_entry& e = requests_[slot];  // what is in it is another request's as soon as this one is answered
+  const ledger_entry& e =
+      requests_[slot];  // valid under the lock only: once answered, another request may use the slot
   const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
   const std::string limit = milliseconds(e.run_limit_ns.load(std::memory_order_relaxed));
   worker_.note_overrun(e.running_began ? std::optional(ticket) : std::nullopt);
@@ -82,10 +83,11 @@ error watchdog::overrun_error(std::uint32_t slot) {
       .request = {std::string(e.info->label), ticket}});
 }
 
-// With the drive lock. When to look again goes into `again`.
+// Under the drive lock. Lowers `again` to the time of the next check.
 //
-// A worker may have damaged the words that say what has begun. So the oldest request is timed in any case, since
-// nothing is left that it could wait for. Before it begins, an engine may have to be loaded and memory mapped.
+// A worker may have damaged the words that say which requests have begun. So the oldest request is always timed: it has
+// nothing left to wait for. Until it begins it is allowed start_timeout on top, because an engine may have to be loaded
+// and memory mapped first.
 bool watchdog::runs_too_long(std::uint32_t slot, std::int64_t now, const running_requests& running,
                              std::int64_t& again) {
   ledger_entry& e = requests_[slot];
@@ -93,19 +95,19 @@ bool watchdog::runs_too_long(std::uint32_t slot, std::int64_t now, const running
   const std::int64_t limit = e.run_limit_ns.load(std::memory_order_relaxed);
   if (limit == no_deadline) return false;
   const std::uint64_t ticket = e.ticket.load(std::memory_order_relaxed);
-  const std::int64_t soon = now + std::clamp(limit / looks_in_a_limit, shortest_look_ns, longest_look_ns);
+  const std::int64_t soon = now + std::clamp(limit / checks_per_limit, shortest_interval_ns, longest_interval_ns);
   const bool served = !worker_.over() && workers_.find(worker_.id()) != nullptr;
   const bool began = has_started(channel_, worker_, slot, ticket);
-  // A request that is run again after a fault begins anew.
+  // The time of a request that runs again after a fault starts from 0.
   const bool seen = e.running_ticket == ticket && e.running_in == worker_.id();
   if (served && ((seen && e.running_began && !began) ||
-                 is_impossible(requests_, channel_->slot(slot).load(std::memory_order_acquire), slot, ticket))) {
-    completion_.violated("the state of a request");
+                 is_impossible_word(requests_, channel_->slot(slot).load(std::memory_order_acquire), slot, ticket))) {
+    completion_.report_violation("the state of a request");
     again = std::min(again, soon);
     return false;
   }
   const bool runs = began ? running.runs(slot, ticket) : served && ticket == running.oldest();
-  // One that waits for another device does not run.
+  // Half of a copy that waits for the other device is not running.
   if (!runs || (e.peer && !e.peer->is_turn_of(e.is_source))) {
     again = std::min(again, soon);
     e.running_ticket = 0;
@@ -126,35 +128,37 @@ bool watchdog::runs_too_long(std::uint32_t slot, std::int64_t now, const running
 void watchdog::watch_heartbeat() {
   if (heartbeat_watched_.exchange(true, std::memory_order_seq_cst)) return;
   const bool never = options_.heartbeat_timeout.unlimited() || options_.isolation == isolation::thread;
-  if (never) return;  // and the flag stays
-  loop_.at(loop_.now() + options_.heartbeat_timeout.nanoseconds / looks_in_a_heartbeat, *this, timer::heartbeat);
+  if (never) return;  // the flag stays set, so this is not called again
+  loop_.at(loop_.now() + options_.heartbeat_timeout.nanoseconds / checks_per_heartbeat, *this, timer::heartbeat);
 }
 
-// The listener of a worker answers whatever its lanes do: one that does not has been stopped, or has no processor.
+// A worker's listener answers whatever its lanes do. If it does not answer, the worker was stopped, or gets no
+// processor time.
 void watchdog::check_heartbeat() {
   workers_.receive_all();
   const std::int64_t now = loop_.now(), timeout = options_.heartbeat_timeout.nanoseconds;
   if (requests_.in_flight() == 0) {
-    worker_.note_sign_of_life();
+    worker_.note_heartbeat();
     heartbeat_watched_.store(false, std::memory_order_seq_cst);
     if (requests_.in_flight() != 0) watch_heartbeat();
     return;
   }
   if (worker_link* link = workers_.find(worker_.id()); link != nullptr && !worker_.over()) {
-    // Should the word that the pump sleeps on have been overwritten, no sender wakes it.
+    // If the word that the pump sleeps on was overwritten, no sender wakes the pump.
     channel_->pump().wake();
-    const std::int64_t asked = worker_.asked_at(now);
+    const std::int64_t asked = worker_.ping_pending_since(now);
     if (now - asked < timeout) {
-      link->send_ping();  // each time: one for which there was no room has not come
+      link->send_ping();  // at every check, because a ping is dropped if there is no room for it
     } else {
-      supervisor_.decide({device_supervisor::event_kind::misbehaved, link->id(),
-                          error(reaction::context_lost, "device",
-                                "the worker of " + options_.name + " gave no sign of life for " +
-                                    milliseconds(now - asked) + " (device_options::heartbeat_timeout); it was ended"),
-                          fault_kind::silent});
+      supervisor_.report_now(
+          {device_supervisor::event_kind::misbehaved, link->id(),
+           error(reaction::context_lost, "device",
+                 "the worker of " + options_.name + " gave no sign of life for " + milliseconds(now - asked) +
+                     " (device_options::heartbeat_timeout); it was ended"),
+           fault_kind::silent});
     }
   }
-  loop_.at(now + timeout / looks_in_a_heartbeat, *this, timer::heartbeat);
+  loop_.at(now + timeout / checks_per_heartbeat, *this, timer::heartbeat);
 }
 
 }  // namespace troupe

@@ -15,15 +15,15 @@ class completion;
 class running_requests;
 class worker_pool;
 
-/// Looks for requests that run for too long, and for a worker that gives no sign of life. An idle device has no timer:
-/// each is set by the first request that needs it, and goes when it finds nothing to look at.
+/// Detects requests that run for too long and a worker that gives no sign of life. An idle device has no timer: the
+/// first request that needs one sets it, and it is not set again once there is nothing to check.
 class watchdog final : public control_loop::handler {
  public:
   watchdog(const device_options& options, const device_loop& loop, shared_channel& channel, ledger& requests,
            completion& answers, serving_worker& worker, worker_pool& workers, supervision& supervisor,
            bool streams) noexcept;
 
-  // Any thread, after the request was published.
+  // Must be called after the request was published. Any thread.
   void watch_running(std::int64_t limit_ns);
   void watch_heartbeat();
   bool watches_heartbeat() const noexcept { return heartbeat_watched_.load(std::memory_order_relaxed); }
@@ -33,8 +33,8 @@ class watchdog final : public control_loop::handler {
 
  private:
   enum timer : std::uint64_t { running, heartbeat };
-  void look_at_running();
-  bool runs_too_long(std::uint32_t slot, std::int64_t now, const running_requests& running, std::int64_t& look_again);
+  void check_running();
+  bool runs_too_long(std::uint32_t slot, std::int64_t now, const running_requests& running, std::int64_t& again);
   error overrun_error(std::uint32_t slot);
   void check_heartbeat();
 
@@ -47,7 +47,7 @@ class watchdog final : public control_loop::handler {
   worker_pool& workers_;
   supervision& supervisor_;
   const bool streams_;
-  earliest_timer look_at_running_;
+  earliest_timer running_timer_;
   std::atomic<bool> heartbeat_watched_{false};
 };
 

@@ -10,7 +10,7 @@
 
 namespace troupe {
 
-/// Another descriptor of the same. `what` is for the error: "export: dup".
+/// Duplicates a descriptor. `what` names the operation for the error: "export: dup".
 inline result<file_descriptor> duplicate(int fd, const char* what) {
   file_descriptor out(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (!out) return error::from_errno(reaction::retry_later, "memory", what, errno);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Memory that only the worker that serves has: see docs/managed-memory.md.
+// Managed memory, which exists only in the serving worker: see docs/managed-memory.md.
 #include <troupe/device/completion/completion.hpp>
 #include <troupe/device/sharing/memory_exchange.hpp>
 #include <troupe/device/workers/worker_pool.hpp>
@@ -8,13 +8,13 @@
 namespace troupe {
 namespace {
 
-// Pages of the worker's own, and none where the application has put something.
+// Whole pages, outside the addresses that the application has reserved for segments.
 bool can_be_managed(std::uint64_t address, std::uint64_t bytes, const protocol::worker_settings& s) {
   return address % 4096 == 0 && address + bytes >= bytes &&
          (address + bytes <= s.reserve_begin || address >= s.reserve_begin + s.reserve_bytes);
 }
 
-// Lets go of it in the worker, if that one still lives.
+// Releases the memory in the worker, if the worker still lives.
 class held_by_worker {
  public:
   held_by_worker(std::shared_ptr<allocation_client> worker, std::uint64_t address) noexcept
@@ -29,7 +29,7 @@ class held_by_worker {
 
 }  // namespace
 
-// A worker that is replaced meanwhile has made it in vain: then it is of an earlier generation, and gone.
+// If the worker is replaced meanwhile, the memory is of an earlier generation, and gone.
 result<memory_range> memory_exchange::make_managed(std::uint64_t bytes, const memory_quota& quota) {
   const std::int64_t deadline = loop_.deadline_after(options_.start_timeout);
   std::uint64_t seen = workers_.changes();
@@ -42,23 +42,25 @@ result<memory_range> memory_exchange::make_managed(std::uint64_t bytes, const me
       if (!worker_.over()) serving = worker_.id();
       generation = memory_.generation();
     }
-    std::shared_ptr<allocation_client> maker;
+    std::shared_ptr<allocation_client> allocator;
     {
       const auto guard = workers_.lock();
-      if (worker_link* const link = workers_.find(serving); link != nullptr) maker = link->maker();
+      if (worker_link* const link = workers_.find(serving); link != nullptr) allocator = link->allocator();
     }
-    if (maker) {
-      const auto made = maker->make_managed(bytes, deadline);
+    if (allocator) {
+      const auto made = allocator->make_managed(bytes, deadline);
       if (made && !can_be_managed(*made, bytes, workers_.greeting().settings)) {
-        completion_.violated("the address of managed memory");
-        return error(reaction::context_lost, "memory", "alloc_managed: the worker has no memory where it says");
+        completion_.report_violation("the address of managed memory");
+        return error(reaction::context_lost, "memory", "alloc_managed: the worker returned an impossible address");
       }
-      if (made) return memory_.manage(*made, bytes, generation, quota, std::make_shared<held_by_worker>(maker, *made));
+      if (made)
+        return memory_.manage(*made, bytes, generation, quota, std::make_shared<held_by_worker>(allocator, *made));
       if (made.error().reaction() != reaction::context_lost) return made.error();
     }
     workers_.wait_for_change(seen, deadline);
   }
-  return error(reaction::retry_later, "memory", "alloc_managed: no worker served in time to make the memory");
+  return error(reaction::retry_later, "memory",
+               "alloc_managed: no worker served within device_options::start_timeout; try again");
 }
 
 }  // namespace troupe

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a device that others use too. What is opened wrongly would end every worker, so it is tried before.
+// Memory that a device shares with other code. Memory that cannot be opened would end every worker, so opening is tried
+// first.
 
 #include <fcntl.h>
 
@@ -21,7 +22,8 @@ namespace {
 error refused(std::string text) { return error(reaction::caller_bug, "memory", std::move(text)); }
 error impossible(std::string text) { return error(reaction::unsupported, "memory", std::move(text)); }
 
-// Another place than the workers', so no seal would protect it there.
+// A mapping of the buffer in this process. A seal protects the memory in workers only, so a writable mapping prevents
+// sealing.
 struct address_here {
   address_here(device_memory& m, block_ref b)
       : memory(m), of(std::move(b)), writes(memory.seals().begin_address(*of.get())) {}
@@ -30,7 +32,7 @@ struct address_here {
     seen = {};
     if (writes) memory.seals().end_address(*of.get());
   }
-  device_memory& memory;  // lives as long as its block
+  device_memory& memory;  // lives as long as `of`
   const block_ref of;
   const bool writes;
   mapping seen;
@@ -118,8 +120,8 @@ result<void> memory_exchange::try_to_open(const shared_memory& from) {
     return refused("import: " + file.error().text() +
                    ": make it with memfd_create, and seal its size (F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), so that "
                    "nobody can cut it off under the worker");
-  // From here on nobody can forbid to write it: what can be mapped now, every worker to come can map. Fails where that
-  // is so already.
+  // Prevent further seals: if the file can be mapped for writing now, so can every later worker. This fails if the file
+  // has F_SEAL_SEAL already, which is just as good.
   (void)::fcntl(file->fd(), F_ADD_SEALS, F_SEAL_SEAL);
   if (auto seen = mapping::map(*file, map_access::read_write); !seen)
     return refused("import: the memory file cannot be mapped for writing: " + seen.error().text());
@@ -165,7 +167,7 @@ result<addressed_memory> memory_exchange::address_of(const memory_range& r) cons
     return impossible(
         "address: the buffer lies on a GPU, whose worker is another process. Give others its descriptor "
         "(export_memory), or open the device with isolation::thread");
-  // Where the worker, which is here, has it: while it lives.
+  // The worker is a thread of this process, so its address is valid here while it lives.
   const auto as_the_worker = [&] {
     out.data = reinterpret_cast<std::byte*>(r.address);
     out.on_gpu = gpu_;

@@ -16,7 +16,7 @@ class completion;
 class shared_segments;
 class worker_pool;
 
-/// Memory of a device that others use too, or have made. Any thread.
+/// Exports, imports, adopts and maps memory that a device shares with other code. Thread safe.
 class memory_exchange {
  public:
   memory_exchange(const device_options& options, const device_loop& loop, device_memory& memory,
@@ -28,11 +28,11 @@ class memory_exchange {
   result<memory_range> adopt_memory(std::byte* data, extent bytes, std::size_t alignment,
                                     std::shared_ptr<const void> keep);
   result<addressed_memory> address_of(const memory_range& r) const;
-  /// What the buffer lies in, and where in that; `what` begins the texts of errors.
+  /// Returns the file that the buffer lies in, and its offset there. `what` begins the texts of errors.
   result<std::pair<std::shared_ptr<const memory_file>, std::uint64_t>> file_of(const memory_range& r,
                                                                                const char* what) const;
 
-  /// Memory that only the worker that serves has; waits for one, if need be. See docs/managed-memory.md.
+  /// Allocates managed memory in the serving worker. Waits for a worker if none serves. See docs/managed-memory.md.
   result<memory_range> make_managed(std::uint64_t bytes, const memory_quota& quota);
 
  private:

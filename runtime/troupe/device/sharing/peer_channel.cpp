@@ -26,7 +26,7 @@ result<meeting> peer_channel::take(device_memory& source, device_memory& target,
   return meeting{header, r.at_source->address + offset, r.at_target->address + offset, place};
 }
 
-// Workers see it before it can be taken: messages about memory come before requests that are sent later.
+// Workers map the room before any request uses it, because they handle messages about memory before later requests.
 result<void> peer_channel::add_room(device_memory& source, device_memory& target, std::uint64_t bytes) {
   const std::uint64_t reserved = places_.reserved_bytes(), want = round_up(std::max(bytes, reserved), least_room);
   if (reserved + bytes > most_rooms)
@@ -66,25 +66,25 @@ std::uint64_t peer_channel::trim() {
   return freed;
 }
 
-block_ref peer_channel::seen(const std::shared_ptr<const memory_file>& file) const {
+block_ref peer_channel::find_mapped(const std::shared_ptr<const memory_file>& file) const {
   const std::scoped_lock guard(lock_);
-  const auto at = seen_.find(file.get());
-  return at == seen_.end() || at->second.of.lock() != file ? block_ref() : at->second.where;
+  const auto at = mapped_.find(file.get());
+  return at == mapped_.end() || at->second.of.lock() != file ? block_ref() : at->second.where;
 }
 
-void peer_channel::now_seen(const std::shared_ptr<const memory_file>& file, block_ref where) {
+void peer_channel::note_mapped(const std::shared_ptr<const memory_file>& file, block_ref where) {
   const std::scoped_lock guard(lock_);
-  seen_.insert_or_assign(file.get(), sight{file, std::move(where)});
+  mapped_.insert_or_assign(file.get(), mapped_file{file, std::move(where)});
 }
 
 void peer_channel::hide(const memory_file* file) noexcept {
   const std::scoped_lock guard(lock_);
-  seen_.erase(file);
+  mapped_.erase(file);
 }
 
 void peer_channel::hide_all() noexcept {
   const std::scoped_lock guard(lock_);
-  seen_.clear();
+  mapped_.clear();
 }
 
 void peer_channel::count(std::uint64_t bytes) noexcept {
@@ -95,12 +95,12 @@ void peer_channel::count(std::uint64_t bytes) noexcept {
 peer_statistics peer_channel::statistics() const {
   peer_statistics out{.from = name_, .direct = !staged_.load(), .copies = copies_.load(), .bytes = bytes_.load()};
   const std::scoped_lock guard(lock_);
-  for (const auto& [file, s] : seen_) out.seen_bytes += s.where->bytes;
+  for (const auto& [file, s] : mapped_) out.seen_bytes += s.where->bytes;
   out.shared_bytes = places_.reserved_bytes();
   return out;
 }
 
-// What the workers count is believed: one that counts wrongly is only held to be at work for longer, or shorter.
+// The workers' counters are used unchecked: a wrong one only makes a half's running time look longer or shorter.
 bool peer_copy::is_turn_of(bool source) const noexcept {
   const staging_header& h = *at_.header;
   const std::uint64_t filled = h.filled.load(std::memory_order_relaxed),

@@ -13,15 +13,15 @@
 
 namespace troupe {
 
-/// Where the halves of a copy meet: memory that the application and the workers of both devices see.
+/// The staging memory of a copy between devices, which the application and the workers of both devices map.
 struct meeting {
   staging_header* header = nullptr;
-  std::uint64_t at_source = 0, at_target = 0;  ///< the same for either's workers
+  std::uint64_t at_source = 0, at_target = 0;  ///< its addresses in the workers of either device
   arena::node* place = nullptr;
 };
 
-/// What copies from one device to another need, kept by the target: memory to meet in, which is for these two devices
-/// alone, and the source's memory where the target's workers see it. Thread safe.
+/// The resources for copies from one device to another, kept by the target: staging memory for these two devices alone,
+/// and the source's memory as mapped by the target's workers. Thread safe.
 class peer_channel {
  public:
   peer_channel(std::weak_ptr<const void> source, std::string name)
@@ -30,22 +30,22 @@ class peer_channel {
   bool is_from(const std::shared_ptr<const void>& source) const noexcept { return source_.lock() == source; }
   bool source_is_gone() const noexcept { return source_.expired(); }
 
-  /// A place with a fresh header and `bytes` in all. retry_later when copies that are under way have taken all there
-  /// may be.
+  /// Allocates staging memory of `bytes`, including a new header. Fails with retry_later if the copies in flight use
+  /// all that is allowed.
   result<meeting> take(device_memory& source, device_memory& target, std::uint64_t bytes);
   void give_back(const meeting& m) noexcept;
-  /// Returns to the system what no copy uses; returns the bytes.
+  /// Returns unused staging memory to the system, and returns the number of bytes.
   std::uint64_t trim();
 
-  /// Where the target's workers see the source's memory `file`; empty when they do not yet.
-  block_ref seen(const std::shared_ptr<const memory_file>& file) const;
-  void now_seen(const std::shared_ptr<const memory_file>& file, block_ref where);
-  /// The source gives the memory back.
+  /// Returns where the target's workers map the source's memory `file`; empty if they do not yet.
+  block_ref find_mapped(const std::shared_ptr<const memory_file>& file) const;
+  void note_mapped(const std::shared_ptr<const memory_file>& file, block_ref where);
+  /// Drops the mapping of memory that the source frees.
   void hide(const memory_file* file) noexcept;
   void hide_all() noexcept;
 
-  /// The target's workers turned out not to see the source's memory.
-  void goes_through_host() noexcept { staged_.store(true); }
+  /// Makes all copies go through host memory: the target's workers cannot map the source's memory.
+  void use_host_memory() noexcept { staged_.store(true); }
   bool is_staged() const noexcept { return staged_.load(); }
   void count(std::uint64_t bytes) noexcept;
   peer_statistics statistics() const;
@@ -62,16 +62,16 @@ class peer_channel {
   mutable std::mutex lock_;
   arena places_;
   std::vector<room> rooms_;  // a segment of `places_` is its index here
-  struct sight {
-    std::weak_ptr<const memory_file> of;  // what is hidden before it is noted here is not found again
+  struct mapped_file {
+    std::weak_ptr<const memory_file> of;  // expired if the source freed the memory before it was noted here
     block_ref where;
   };
-  std::map<const memory_file*, sight> seen_;
+  std::map<const memory_file*, mapped_file> mapped_;
   std::atomic<bool> staged_{false};
   std::atomic<std::uint64_t> copies_{0}, bytes_{0};
 };
 
-/// A copy between two devices on its way. Both its requests hold it until they are retired.
+/// A copy between two devices that is in flight. Both its requests hold it until they are retired.
 class peer_copy {
  public:
   peer_copy(std::shared_ptr<peer_channel> through, const meeting& at, staging_plan plan, block_ref source,
@@ -81,12 +81,12 @@ class peer_copy {
   peer_copy(const peer_copy&) = delete;
 
   const meeting& at() const noexcept { return at_; }
-  /// Has this half something to do now? Otherwise it waits for the other one, and is not to blame.
+  /// Returns true if this half has something to do now; otherwise it waits for the other half and does not overrun.
   bool is_turn_of(bool source) const noexcept;
-  /// The source's half has failed: so will the target's, with this cause.
+  /// Notes why the source's half failed, and makes the target's half fail with this cause.
   void source_failed(const error& why);
   std::optional<error> cause() const;
-  /// The other half need not wait any more.
+  /// Makes the other half stop waiting.
   void break_off() noexcept { at_.header->break_off(); }
   peer_channel& through() const noexcept { return *through_; }
 
@@ -94,12 +94,13 @@ class peer_copy {
   const std::shared_ptr<peer_channel> through_;
   const meeting at_;
   const staging_plan plan_;
-  const block_ref source_, mapped_;  // neither goes before the target's half has ended
+  const block_ref source_, mapped_;  // kept until the target's half has ended
   mutable std::mutex lock_;
   std::optional<error> cause_;
 };
 
-/// What the caller of a copy waits for: the target's half. `link` is its, `source` the other's.
+/// The pending of a copy between devices. `link` belongs to the target's half, which it waits for; `source` to the
+/// source's.
 struct peer_answer final : detail::asked<void> {
   using asked::asked;
   void cancel() noexcept override {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Copies between two devices: a request of each, which meet in memory that both their workers see.
+// Copies between two devices: one request on each, which share memory that the workers of both map.
 #include <algorithm>
 #include <troupe/base/try.hpp>
 #include <troupe/device/completion/on_answer.hpp>
@@ -26,9 +26,9 @@ error no_retries() {
                "device goes on: copy again when it is answered context_lost");
 }
 
-error nothing_known(const std::string& name) {
+error not_known_yet(const std::string& name) {
   return error(reaction::retry_later, "device",
-               "peer: of " + name + " nothing is known before a worker was ready; await started() first");
+               "peer: the hardware of " + name + " is unknown until a worker was ready; await started() first");
 }
 
 }  // namespace
@@ -58,21 +58,22 @@ std::shared_ptr<peer_channel> peer_copies::channel_from(const std::shared_ptr<pe
   const auto seen = this->seen(*source);
   const bool alike = gpu_ == source->gpu_ && options_.engine == source->options_.engine;
   if (!alike || !options_.peer_access || !source->options_.peer_access || (seen && !seen->access))
-    made->goes_through_host();
+    made->use_host_memory();
   channels_.push_back(made);
-  source->segments_.seen_through(made);
+  source->segments_.add_peer(made);
   return made;
 }
 
-// Where the workers see it. What they cannot open would end them, so it is tried before.
-result<block_ref> peer_copies::show(peer_channel& through, const std::shared_ptr<const memory_file>& file) {
-  if (auto there = through.seen(file)) return there;
+// Returns where the target's workers map the file. Memory that they cannot open would end them, so opening is tried
+// first.
+result<block_ref> peer_copies::map_source(peer_channel& through, const std::shared_ptr<const memory_file>& file) {
+  if (auto mapped = through.find_mapped(file)) return mapped;
   auto fd = TROUPE_TRY(duplicate(file->fd(), "copy between devices: dup"));
   if (gpu_)
     TROUPE_TRY(workers_.ask_one(
         [&](allocation_client& m, std::int64_t deadline) { return m.try_to_open(fd, file->size(), deadline); }));
   auto made = memory_.attach(memory_kind::device, file->size(), std::move(fd), true);
-  if (made) through.now_seen(file, *made);
+  if (made) through.note_mapped(file, *made);
   return made;
 }
 
@@ -80,40 +81,40 @@ void peer_copies::copy(const std::shared_ptr<peer_copies>& from, const memory_ra
                        const call_options& options, const std::shared_ptr<request_scope>& scope,
                        ref<peer_answer> answer) {
   const auto through = channel_from(from);
-  std::optional<error> trouble;
+  std::optional<error> failure;
   block_ref mapped;
   std::uint64_t address = 0;
   if (!source.owner)
-    trouble = error(reaction::caller_bug, "memory",
+    failure = error(reaction::caller_bug, "memory",
                     "copy between devices: the source is an empty buffer (never allocated, or moved from)");
   else if (source.owner->address == 0)
-    trouble = detail::why_stale(source);
+    failure = detail::why_stale(source);
   else if (options.retries != 0)
-    trouble = no_retries();
-  if (!trouble && !through->is_staged()) {
+    failure = no_retries();
+  if (!failure && !through->is_staged()) {
     if (const auto found = from->exchange_.file_of(source, "copy between devices"); !found) {
-      trouble = found.error();
-      // Memory that was adopted has no descriptor, but its own worker can read it.
-      if (trouble->reaction() == reaction::unsupported) trouble.reset();
-    } else if (auto there = show(*through, found->first)) {
+      failure = found.error();
+      // Adopted memory has no descriptor, but the source's own worker can read it.
+      if (failure->reaction() == reaction::unsupported) failure.reset();
+    } else if (auto there = map_source(*through, found->first)) {
       address = (*there)->address + found->second;
       mapped = std::move(*there);
     } else if (there.error().reaction() == reaction::stopped) {
-      trouble = there.error();
-    } else if (there.error().reaction() != reaction::retry_later) {  // then only this copy goes through host memory
-      through->goes_through_host();
+      failure = there.error();
+    } else if (there.error().reaction() != reaction::retry_later) {  // on retry_later, only this copy uses host memory
+      through->use_host_memory();
     }
   }
   const bool direct = mapped.get() != nullptr;
   const staging_plan plan = direct ? staging_plan{source.bytes, source.bytes, 1}
                                    : staging_plan::for_bytes(std::max<std::uint64_t>(source.bytes, 1), staging_);
   std::shared_ptr<peer_copy> copy;
-  if (!trouble) {
+  if (!failure) {
     const auto at = through->take(from->memory_, memory_, direct ? sizeof(staging_header) : plan.block_bytes());
     if (at)
       copy = std::make_shared<peer_copy>(through, *at, plan, source.owner, std::move(mapped));
     else
-      trouble = at.error();
+      failure = at.error();
   }
   const meeting at = copy ? copy->at() : meeting();
   if (direct)
@@ -121,7 +122,7 @@ void peer_copies::copy(const std::shared_ptr<peer_copies>& from, const memory_ra
                 memory::peer_show{.source = in<std::byte>(source), .bytes = source.bytes, .meeting = at.at_source},
                 memory::peer_take{
                     .target = out<std::byte>(to), .bytes = source.bytes, .from = address, .meeting = at.at_target},
-                copy, trouble, options, scope, std::move(answer));
+                copy, failure, options, scope, std::move(answer));
   else
     send_halves(*from,
                 memory::peer_send{.source = in<std::byte>(source),
@@ -134,23 +135,23 @@ void peer_copies::copy(const std::shared_ptr<peer_copies>& from, const memory_ra
                                      .meeting = at.at_target,
                                      .chunk_bytes = plan.chunk_bytes,
                                      .chunks = plan.chunks},
-                copy, trouble, options, scope, std::move(answer));
+                copy, failure, options, scope, std::move(answer));
 }
 
-// The source's half first: when it is refused, nobody would come to the other one.
+// Sends the source's half first: if it is refused, the target's half must not wait for it.
 template <class Give, class Take>
 void peer_copies::send_halves(peer_copies& from, const Give& give, const Take& take,
-                              const std::shared_ptr<peer_copy>& copy, const std::optional<error>& trouble,
+                              const std::shared_ptr<peer_copy>& copy, const std::optional<error>& failure,
                               const call_options& options, const std::shared_ptr<request_scope>& scope,
                               ref<peer_answer> answer) {
   checker taking(take, &memory_, memory_.generation());
-  if (take.bytes < 1 && trouble) taking.fail(*trouble);  // which has no size
+  if (take.bytes < 1 && failure) taking.fail(*failure);  // first, because the size is unknown
   take.check(taking);
-  if (trouble) taking.fail(*trouble);
+  if (failure) taking.fail(*failure);
   auto given = detail::new_answer(answer->source.core), taken = detail::new_answer(answer->link.core);
   const bool asks_source = !taking.finish();
   if (asks_source) {
-    // Waiting for room comes before the order is fixed, and everybody in the same sequence.
+    // Wait for room before the locks are taken. Every thread waits for the two devices in the same sequence.
     const std::int64_t start_deadline = mailbox_.start_deadline_of(options, scope.get());
     const auto wait_for_room = [&](peer_copies& device) {
       return device.mailbox_.take_slot(options, start_deadline, scope.get());
@@ -159,17 +160,18 @@ void peer_copies::send_halves(peer_copies& from, const Give& give, const Take& t
     std::uint32_t ours = ours_first ? wait_for_room(*this) : ledger::none;
     const std::uint32_t theirs = wait_for_room(from);
     if (!ours_first) ours = wait_for_room(*this);
-    const reactor::answering later(waiting_);  // nobody else's code runs under the locks
-    // Each half waits for the other, and for what is before it in its own mailbox. Two copies that share a device get
-    // their places there one after the other, as both hold its lock meanwhile; so all mailboxes have all copies in the
-    // order in which they held their locks, and the first one that is not done waits for nothing that waits for it.
+    const reactor::answering later(waiting_);  // so that no continuation runs under the locks
+    // Each half waits for the other half, and for earlier requests in its own mailbox. A copy holds the locks of both
+    // its devices while it gets its two tickets. So two copies that share devices have the same order in each mailbox
+    // that they share, namely the order in which they held the locks. Hence copies cannot deadlock: the first
+    // unfinished copy waits for nothing that waits for it.
     const std::scoped_lock guard(order_, from.order_);
     checker giving(give, &from.memory_, from.memory_.generation());
     give.check(giving);
     if (ours == ledger::none) giving.fail(mailbox_.why_no_slot(options, start_deadline, scope.get()));
     const request_mailbox::peer_half source{copy, true, theirs, start_deadline},
         target{copy, false, ours, start_deadline};
-    // The scope has the target's half alone: once that has ended, `break_off` ends the source's.
+    // Only the target's half belongs to the scope: when it ends, `break_off` ends the source's half.
     const accepted sent = from.mailbox_.submit(detail::info_of<Give>, &give, giving, given.get(), &answer->source,
                                                options, {}, {}, &source);
     if (!sent) taking.fail(sent.error());
@@ -177,7 +179,7 @@ void peer_copies::send_halves(peer_copies& from, const Give& give, const Take& t
   } else {
     mailbox_.submit(detail::info_of<Take>, &take, taking, taken.get(), &answer->link, options, scope);
   }
-  if (copy && asks_source)  // an answer that never comes would never let go of what waits for it
+  if (copy && asks_source)  // otherwise the answer never completes, and would never release the continuation
     detail::when_answered(given, [copy](const result<void>& how) {
       if (!how) copy->source_failed(how.error());
     });
@@ -197,8 +199,8 @@ result<peer_info> peer_copies::seen(peer_copies& other) {
     return peer_info{.access = allowed, .link = peer_link::memory, .native_atomics = true, .performance_rank = 0};
   if (gpu_ != other.gpu_ || options_.engine != other.options_.engine) return peer_info{.link = peer_link::none};
   const device_hardware here = hardware_.hardware(), there = other.hardware_.hardware();
-  if (here.pci.empty()) return nothing_known(options_.name.str());
-  if (there.pci.empty()) return nothing_known(other.options_.name.str());
+  if (here.pci.empty()) return not_known_yet(options_.name.str());
+  if (there.pci.empty()) return not_known_yet(other.options_.name.str());
   if (here.pci == there.pci)
     return peer_info{.access = allowed, .link = peer_link::same_device, .native_atomics = true, .performance_rank = 0};
   const auto at = std::find_if(here.peers.begin(), here.peers.end(), [&](const auto& p) { return p.pci == there.pci; });
@@ -214,14 +216,14 @@ result<void> peer_copies::enable(const std::shared_ptr<peer_copies>& other) {
   const auto refused = [&](const std::string& why) {
     return error(reaction::unsupported, "device",
                  "peer: " + options_.name.str() + " has no access to the memory of " + other->options_.name.str() +
-                     why + "; copy_between works nevertheless, through host memory");
+                     why + "; copy_between still works, through host memory");
   };
   if (through->is_staged()) return refused("");
   for (const auto& file : other->segments_.own_files())
-    if (auto there = show(*through, file); !there) {
+    if (auto there = map_source(*through, file); !there) {
       if (there.error().reaction() == reaction::retry_later || there.error().reaction() == reaction::stopped)
         return there.error();
-      through->goes_through_host();
+      through->use_host_memory();
       return refused(" (" + there.error().text() + ")");
     }
   return {};

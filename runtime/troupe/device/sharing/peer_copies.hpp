@@ -20,19 +20,19 @@ class request_scope;
 class shared_segments;
 class worker_pool;
 
-/// Copies between two devices: a request of each, which meet in memory that both their workers see. Kept by the target;
-/// the source's is used by it.
+/// Copies from other devices to this one. A copy is one request on each device; the two share memory that the workers
+/// of both map. The target's peer_copies uses the source's.
 class peer_copies {
  public:
   peer_copies(const device_options& options, const device_loop& loop, device_memory& memory, shared_segments& segments,
               worker_pool& workers, memory_exchange& exchange, request_mailbox& mailbox, hardware_view& hardware,
               reactor& waiting, const staging_sizes& staging, bool gpu) noexcept;
 
-  /// Sends both halves of a copy from another device to this one. `answer` is answered in every case; it and `source`
+  /// Sends both halves of a copy from another device to this one. `answer` is completed in every case. It and `source`
   /// keep both devices alive.
   void copy(const std::shared_ptr<peer_copies>& source, const memory_range& to, const memory_range& from,
             const call_options& options, const std::shared_ptr<request_scope>& scope, ref<peer_answer> answer);
-  /// How this device sees the other.
+  /// Returns how this device can reach the other.
   result<peer_info> seen(peer_copies& other);
   result<void> enable(const std::shared_ptr<peer_copies>& other);
   std::vector<peer_statistics> statistics();
@@ -40,10 +40,10 @@ class peer_copies {
 
  private:
   std::shared_ptr<peer_channel> channel_from(const std::shared_ptr<peer_copies>& source);
-  result<block_ref> show(peer_channel& through, const std::shared_ptr<const memory_file>& file);
+  result<block_ref> map_source(peer_channel& through, const std::shared_ptr<const memory_file>& file);
   template <class Give, class Take>
   void send_halves(peer_copies& source, const Give& give, const Take& take, const std::shared_ptr<peer_copy>& copy,
-                   const std::optional<error>& trouble, const call_options& options,
+                   const std::optional<error>& failure, const call_options& options,
                    const std::shared_ptr<request_scope>& scope, ref<peer_answer> answer);
 
   const device_options& options_;
@@ -58,8 +58,8 @@ class peer_copies {
   const staging_sizes& staging_;
   const bool gpu_;
   std::mutex lock_;
-  std::vector<std::shared_ptr<peer_channel>> channels_;  // those that copies to this device have come from
-  std::recursive_mutex order_;                           // both devices' are held while a copy gets its two places
+  std::vector<std::shared_ptr<peer_channel>> channels_;  // from each device that this one has copied from
+  std::recursive_mutex order_;                           // a copy holds both devices' while it gets its two tickets
 };
 
 }  // namespace troupe

@@ -6,7 +6,7 @@
 
 namespace troupe::testing_device {
 
-/// While it lives no descriptor of this number or above can be opened.
+/// While it exists, no descriptor of this number or above can be opened.
 class descriptor_limit {
  public:
   explicit descriptor_limit(rlim_t first_that_cannot) {

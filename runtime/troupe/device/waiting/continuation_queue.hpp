@@ -8,31 +8,31 @@
 
 namespace troupe {
 
-/// Continuations on their way to the reactor, which posts them. While it does not run there is nobody to hand them to.
+/// Continuations that the reactor has yet to post. Closed while the reactor is not running.
 class continuation_queue {
  public:
-  /// False: the reactor does not run, and the jobs stay the caller's.
+  /// Appends a list of jobs. Returns false if the reactor is not running; the jobs then remain the caller's.
   [[nodiscard]] bool hand_over(job* first) noexcept {
     const std::scoped_lock guard(lock_);
     if (!open_) return false;
     *end_ = first;
     while (*end_ != nullptr) end_ = &(*end_)->next;
-    some_.store(true, std::memory_order_seq_cst);
+    nonempty_.store(true, std::memory_order_seq_cst);
     return true;
   }
-  bool empty(std::memory_order order = std::memory_order_seq_cst) const noexcept { return !some_.load(order); }
-  /// All of them, linked; null when there are none.
+  bool empty(std::memory_order order = std::memory_order_seq_cst) const noexcept { return !nonempty_.load(order); }
+  /// Takes all jobs as a linked list; returns null if there are none.
   job* take() noexcept {
     const std::scoped_lock guard(lock_);
     job* const all = std::exchange(first_, nullptr);
     end_ = &first_;
-    some_.store(false, std::memory_order_relaxed);
+    nonempty_.store(false, std::memory_order_relaxed);
     return all;
   }
 
   void open() noexcept { set_open(true); }
   void close() noexcept { set_open(false); }
-  /// False: there are some, which are to be posted first.
+  /// Returns false, and leaves the queue open, if jobs are left to post.
   [[nodiscard]] bool close_if_empty() noexcept {
     const std::scoped_lock guard(lock_);
     if (first_ == nullptr) open_ = false;
@@ -49,7 +49,7 @@ class continuation_queue {
   job* first_ = nullptr;
   job** end_ = &first_;
   bool open_ = false;
-  std::atomic<bool> some_{false};
+  std::atomic<bool> nonempty_{false};
 };
 
 }  // namespace troupe

@@ -14,7 +14,7 @@ std::vector<const job*> listed(const job* first) {
   return all;
 }
 
-TEST(a_continuation_queue, takes_nothing_before_it_is_opened_and_after_it_was_closed) {
+TEST(continuation_queue, rejects_jobs_before_it_is_opened_and_after_it_is_closed) {
   continuation_queue q;
   job one;
   EXPECT_FALSE(q.hand_over(&one));
@@ -25,7 +25,7 @@ TEST(a_continuation_queue, takes_nothing_before_it_is_opened_and_after_it_was_cl
   EXPECT_FALSE(q.hand_over(&one));
 }
 
-TEST(a_continuation_queue, keeps_the_order_of_what_is_handed_over_one_by_one_and_together) {
+TEST(continuation_queue, keeps_the_order_of_single_jobs_and_of_lists) {
   continuation_queue q;
   q.open();
   job a, b, c, d;
@@ -40,7 +40,7 @@ TEST(a_continuation_queue, keeps_the_order_of_what_is_handed_over_one_by_one_and
   EXPECT_EQ(q.take(), nullptr);
 }
 
-TEST(a_continuation_queue, closes_when_nothing_is_left_to_post) {
+TEST(continuation_queue, closes_only_if_no_job_is_left_to_post) {
   continuation_queue q;
   q.open();
   job one;

@@ -12,11 +12,11 @@
 
 namespace troupe {
 
-/// Where a device does everything that is rare, one thing at a time: workers starting and ending, messages from them,
-/// deadlines. And its clock. `control_thread` is the real one; simulations have their own.
+/// Runs everything that is rare on a device, one job at a time: workers that start and end, their messages, deadlines.
+/// Also the device's clock. `control_thread` is the real one; the simulation has its own.
 class control_loop : public executor {
  public:
-  /// Called on the loop when a watched file becomes readable, or at a time.
+  /// Called on the loop when a watched file becomes readable or a timer is due.
   struct handler {
     virtual void on_readable(int fd) = 0;
     virtual void on_time(std::uint64_t tag) = 0;
@@ -25,14 +25,15 @@ class control_loop : public executor {
     ~handler() = default;
   };
 
-  /// Only on the loop. The handler lives until `unwatch`.
+  /// Calls `h.on_readable(fd)` whenever `fd` is readable. Only on the loop. The handler must live until `unwatch`.
   virtual result<void> watch(int fd, handler& h) = 0;
   virtual void unwatch(int fd) = 0;
-  /// Calls `h->on_time(tag)` at `deadline_ns` if `h` still lives then. Thread safe.
+  /// Calls `h->on_time(tag)` at `deadline_ns` if `h` still lives then. Any thread.
   virtual void at(std::int64_t deadline_ns, std::weak_ptr<handler> h, std::uint64_t tag) = 0;
-  /// Nanoseconds of the clock that all deadlines count in. Any thread.
+  /// Returns the time in nanoseconds, on the clock of all deadlines. Any thread.
   virtual std::int64_t now() const noexcept = 0;
-  /// Sleeps until `changed` is notified, or without cause, or until that time; false: it has come. Any thread.
+  /// Sleeps until `changed` is notified, or spuriously, or until `until_ns`. Returns false if that time has come. Any
+  /// thread.
   virtual bool sleep(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, std::int64_t until_ns) {
     if (until_ns == INT64_MAX) return changed.wait(lock), true;
     const std::chrono::steady_clock::time_point until{std::chrono::nanoseconds(until_ns)};

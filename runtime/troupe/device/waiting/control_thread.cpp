@@ -53,7 +53,8 @@ result<std::shared_ptr<control_thread>> control_thread::make() {
 control_thread::~control_thread() {
   end();
   if (!thread_.joinable()) return;
-  // Destroyed by what it called: then the thread ends by itself, without looking at the loop again.
+  // The loop is destroyed by a job or handler that it called. The thread ends by itself without touching the loop
+  // again.
   *gone_ = true;
   thread_.detach();
 }
@@ -125,7 +126,7 @@ void control_thread::run() {
         clear(fd);
         continue;
       }
-      // A handler may have stopped watching another file of this very batch.
+      // A handler may have stopped watching another file of this batch.
       const auto w = std::find_if(watched_.begin(), watched_.end(), [fd](const auto& e) { return e.first == fd; });
       if (w != watched_.end()) w->second->on_readable(fd);
       if (gone) return;

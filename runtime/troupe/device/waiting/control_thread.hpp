@@ -11,16 +11,16 @@
 
 namespace troupe {
 
-/// One quiet thread, which sleeps in epoll. Shared by the devices of a runtime, which ends it; devices that outlive the
-/// runtime have it finish on the threads that call them.
+/// A thread that sleeps in epoll. The devices of a runtime share it, and the runtime ends it. For devices that outlive
+/// the runtime, posted jobs then run on the posting thread.
 class control_thread final : public control_loop {
  public:
   static result<std::shared_ptr<control_thread>> make();
   ~control_thread();
   control_thread(const control_thread&) = delete;
 
-  /// Runs what was posted and ends the thread; waits for that, except on the loop itself. Nothing may be watched any
-  /// more. What is posted later runs on the thread that posts it, and no time comes any more.
+  /// Runs the posted jobs and ends the thread; waits for that unless called on the loop itself. Precondition: nothing
+  /// is watched any more. Jobs posted later run on the posting thread, and timers no longer fire.
   void end() noexcept;
 
   void post(job& work) noexcept override;
@@ -49,7 +49,7 @@ class control_thread final : public control_loop {
   std::vector<timer> timers_;  // a heap
   std::vector<std::pair<int, handler*>> watched_;
   bool ending_ = false, ended_ = false;
-  bool* gone_ = nullptr;  // run()'s: set when the loop was destroyed by what it called
+  bool* gone_ = nullptr;  // a local of run(): set if a job or handler destroyed the loop
   std::thread thread_;
 };
 

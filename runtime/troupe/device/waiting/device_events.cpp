@@ -40,7 +40,7 @@ void device_events::emit(event_kind kind, std::optional<error> cause, time_span 
   news_.emit(e);
 }
 
-// The sink is the program's code: it runs where continuations do.
+// The sink is code of the program, so it runs where continuations run.
 void device_events::log(log_level level, std::string text) {
   if (!log_) return;
   const reactor::answering now(waiting_);

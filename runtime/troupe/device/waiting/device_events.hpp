@@ -12,7 +12,7 @@ namespace troupe {
 
 class reactor;
 
-/// Tells those who watch a device, and the log, what happens to it; and keeps the state that everybody sees.
+/// Emits the events of a device to its watches and to the log, and holds the device's published state.
 class device_events {
  public:
   device_events(const std::string& name, const device_memory& memory, reactor& waiting, log_sink log)
@@ -21,7 +21,7 @@ class device_events {
   device_state state() const noexcept { return state_.load(); }
   void set_state(device_state s) noexcept { state_.store(s); }
 
-  /// Any thread; in the order in which they are to be told.
+  /// Emits an event. Any thread; events are delivered in the order of the calls.
   void emit(event_kind kind, std::optional<error> cause = {}, time_span took = {});
   void log(log_level level, std::string text);
   device_news& news() noexcept { return news_; }

@@ -9,14 +9,14 @@
 
 namespace troupe {
 
-/// What a device tells those who watch it: events, and its last fault.
+/// The event streams of a device's watches, and its last fault.
 class device_news {
  public:
-  /// A stream of the events from now on; one that has ended already when nothing more will come.
+  /// Returns a stream of the events from now on; an ended one if there will be no more events.
   std::shared_ptr<event_stream> watch(const std::shared_ptr<device_core>& core);
-  /// Puts the event, with the last fault, into every stream.
+  /// Adds the event, with the last fault, to every stream.
   void emit(device_event e);
-  /// No event comes any more.
+  /// Ends all streams: there will be no more events.
   void end();
 
   void note_fault(std::shared_ptr<const fault_record> record);

@@ -8,21 +8,21 @@
 
 namespace troupe {
 
-/// One timer for the earliest of all times that were asked for. Any thread may ask.
+/// One timer for the earliest of all requested times. Any thread may request one.
 class earliest_timer {
  public:
   earliest_timer(const device_loop& loop, control_loop::handler& target, std::uint64_t tag = 0) noexcept
       : loop_(loop), target_(target), tag_(tag) {}
 
-  /// Called after what is to be looked at was published: the handler looks only after `fired`, so either it sees the
-  /// news, or this sees that no look will come in time.
+  /// Requests a call at `when_ns`. Must be called after the data for the handler was published. The handler reads that
+  /// data only after `fired`, so either it sees the new data, or this function sees that no earlier call is pending.
   void set(std::int64_t when_ns) {
     std::int64_t before = next_.load(std::memory_order_seq_cst);
     while (when_ns < before)
       if (next_.compare_exchange_weak(before, when_ns, std::memory_order_seq_cst))
         return loop_.at(when_ns, target_, tag_);
   }
-  /// The handler, before it looks.
+  /// Must be called by the handler before it reads the published data.
   void fired() noexcept { next_.store(no_deadline, std::memory_order_seq_cst); }
 
  private:

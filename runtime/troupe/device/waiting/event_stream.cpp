@@ -7,9 +7,7 @@ namespace {
 
 constexpr std::size_t most_kept = 1024;
 
-error over() {
-  return error(reaction::stopped, "device", "watch: the device has been closed; nothing happens any more");
-}
+error over() { return error(reaction::stopped, "device", "watch: the device was closed; there are no more events"); }
 
 }  // namespace
 
@@ -71,13 +69,13 @@ std::uint64_t event_stream::missed() const {
   return missed_;
 }
 
-void event_stream::leave() {
+void event_stream::detach() {
   answer to;
   {
     const std::scoped_lock guard(lock_);
     to = std::exchange(waiting_, {});
   }
-  if (to) to->complete(error(reaction::retry_later, "device", "watch: the watch was let go"));
+  if (to) to->complete(error(reaction::retry_later, "device", "watch: the watch was destroyed"));
 }
 
 }  // namespace troupe

@@ -9,19 +9,19 @@
 
 namespace troupe {
 
-/// Between a device, which puts events in, and a device_watch, which takes them out.
+/// A queue of events from a device to a device_watch.
 class event_stream {
  public:
   explicit event_stream(std::shared_ptr<device_core> core) noexcept : core_(std::move(core)) {}
 
   void put(const device_event& e);
-  /// Nothing comes any more.
+  /// Ends the stream: there will be no more events.
   void end();
   pending<device_event> next();
   std::optional<device_event> poll();
   std::uint64_t missed() const;
-  /// Nobody listens any more.
-  void leave();
+  /// Fails the pending `next()`: the watch is being destroyed.
+  void detach();
 
  private:
   using answer = ref<detail::asked<device_event>>;

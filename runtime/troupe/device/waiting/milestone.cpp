@@ -23,7 +23,7 @@ void milestone::reset() {
 pending<void> milestone::watch(const std::shared_ptr<device_core>& core) {
   const std::scoped_lock guard(lock_);
   if (outcome_) return make_ready<void>(*outcome_);
-  if (waiters_.size() >= prune_at_) {  // a caller that polls makes one each time and drops it
+  if (waiters_.size() >= prune_at_) {  // a caller that polls makes a new pending each time and drops it
     std::erase_if(waiters_, [](const auto& w) { return w->unshared(); });
     prune_at_ = 2 * waiters_.size() + 16;
   }

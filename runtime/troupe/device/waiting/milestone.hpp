@@ -10,16 +10,18 @@
 
 namespace troupe {
 
-/// Something that a device reaches once, well or not, and those who wait for it.
+/// A state that a device reaches once, successfully or with an error, and the pendings that wait for it.
 class milestone {
  public:
-  /// The first outcome counts. The caller keeps the continuations of what is answered: see device_core::answering.
+  /// Completes all waiting pendings; only the first outcome counts. The caller must hold a reactor::answering, which
+  /// defers their continuations.
   void reach(const result<void>& outcome);
-  /// It can be reached again.
+  /// Clears the outcome, so that the milestone can be reached again.
   void reset();
-  /// A new answer, which the thread that waits for it helps to bring about: a device's end needs its requests answered.
+  /// Returns a pending for the outcome. A thread that waits for it drives the device: a device that closes needs its
+  /// requests answered.
   pending<void> watch(const std::shared_ptr<device_core>& core);
-  /// Answers with the outcome, now or when there is one.
+  /// Completes `to` with the outcome, now or once there is one.
   void answer(ref<pending_state<void>> to);
 
  private:

@@ -13,7 +13,7 @@ ref<pending_state<void>> answer_of(milestone& m) {
   return made;
 }
 
-TEST(a_milestone, answers_those_who_came_before_and_those_who_come_after) {
+TEST(a_milestone, answers_waiters_from_before_and_after_it_is_reached) {
   milestone m;
   const auto before = answer_of(m);
   EXPECT_FALSE(before->done());

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for answers and for what continues them: the threads of callers, and the reactor.
+// Waiting for answers, on callers' threads and on the reactor's thread.
 #include <pthread.h>
 #include <system_error>
 #include <troupe/base/clock.hpp>
@@ -11,7 +11,7 @@
 namespace troupe {
 namespace {
 
-// A worker that has damaged the words others sleep on must not keep them asleep for ever.
+// A worker that has damaged the words that threads sleep on must not make them sleep for ever.
 constexpr std::int64_t longest_idle_ns = 10'000'000'000;
 
 }  // namespace
@@ -29,16 +29,16 @@ reactor::reactor(shared_channel& channel, completion& answers, const download_tr
 
 reactor::answering::~answering() {
   job* const continuations = kept_->take();
-  kept_.reset();  // first: what runs from here on keeps for itself
+  kept_.reset();  // first: code that runs from here on must not defer its continuations to this object
   reactor_.hand_over(continuations);
 }
 
 result<void> reactor::start(std::shared_ptr<const void> device) {
   if (!own_thread_) return {};
-  if (thread_.joinable()) thread_.join();  // that of the time before a reset has nothing left to do
+  if (thread_.joinable()) thread_.join();  // a thread from before a reset, which has nothing left to do
   ends_.store(false);
   continuations_.open();
-  // What it answers may let go of every other handle of the device.
+  // The thread holds a reference because its answers may release every other handle of the device.
   try {
     thread_ = std::thread([this, device = std::move(device)] { run(); });
   } catch (const std::system_error& e) {
@@ -60,14 +60,14 @@ void reactor::join(bool gives_up) noexcept {
   if (thread_.get_id() != std::this_thread::get_id())
     thread_.join();
   else if (gives_up)
-    thread_.detach();  // it ends by itself
+    thread_.detach();  // this thread is ending
 }
 
-// Continuations are the reactor's: a thread that waits for an answer of its own may hold locks that they need.
+// Only the reactor posts continuations: a thread that waits for its own answer may hold locks that they need.
 void reactor::hand_over(job* first) noexcept {
   if (first == nullptr) return;
   if (!continuations_.hand_over(first)) return post_all(first);
-  if (is_this_thread()) return;  // which looks before it sleeps
+  if (is_this_thread()) return;  // the reactor checks the queue before it sleeps
   channel_.wake_waiters();
   wake();
 }
@@ -78,15 +78,15 @@ void reactor::post_continuations() noexcept {
 
 void reactor::wait(pending_core& core, std::int64_t deadline_ns) noexcept {
   if (!channel_.exists()) return void(core.sleep(deadline_ns));
-  const bool reacts = is_this_thread();  // blocked inside a continuation: the others go on
-  const auto ready = [&] { return core.done() || (reacts && !continuations_.empty()); };
+  const bool on_reactor = is_this_thread();  // a continuation blocks here, so keep posting the others
+  const auto ready = [&] { return core.done() || (on_reactor && !continuations_.empty()); };
   adaptive_wait waiting(spin_for_answers_);
   while (!core.done()) {
     const bool collected = completion_.drive();
-    if (reacts) post_continuations();
+    if (on_reactor) post_continuations();
     if (core.done() || (deadline_ns != no_deadline && now_ns() >= deadline_ns)) return;
-    // A thread that collects may need this core to go on.
-    if (waiting.spin([&] { return ready() || (collected && completion_.news()); },
+    // Spin for news only if this thread collected: a thread that holds the drive lock may need this core.
+    if (waiting.spin([&] { return ready() || (collected && completion_.has_news()); },
                      [this] { return channel_.shares_core(); }))
       continue;
     waiting.sleep_after_spin([&] { sleep_for_news(channel_, completion_, ready, deadline_ns); });
@@ -108,12 +108,12 @@ void reactor::interest_met(pending_core&) noexcept { interest_.fetch_sub(1, std:
 
 bool reactor::is_needed() const noexcept {
   return interest_.load(std::memory_order_seq_cst) > 0 || downloads_.has_transfers() || !continuations_.empty() ||
-         completion_.expects_the_end();
+         completion_.closing();
 }
 
-// It posts all continuations. While an answer is wanted that no thread waits for, it waits like every other thread;
-// otherwise it sleeps until the worker goes idle with work that is not retired. It stays with the first way for a few
-// wakes after the last interest, so that a chain of awaits does not move it to and fro.
+// Posts all continuations. While an answer is wanted that no blocked thread waits for, the reactor waits like any other
+// thread ("attached"); otherwise it sleeps until the worker goes idle with unretired work. It stays attached for a few
+// wakes after the last interest, so that a chain of awaits does not switch it back and forth.
 void reactor::run() noexcept {
   ::pthread_setname_np(::pthread_self(), "troupe-reactor");
   running_ = this;
@@ -130,7 +130,7 @@ void reactor::run() noexcept {
     const bool collected = completion_.drive();
     post_continuations();
     const auto more = [&] {
-      return (collected && completion_.news()) || !continuations_.empty(std::memory_order_relaxed);
+      return (collected && completion_.has_news()) || !continuations_.empty(std::memory_order_relaxed);
     };
     if (is_needed() && waiting.spin(more, [this] { return channel_.shares_core(); })) continue;
     waiting.sleep_after_spin([&] {
@@ -139,7 +139,7 @@ void reactor::run() noexcept {
           is_needed() ? longest_wait_ns : longest_idle_ns);
     });
   }
-  // What still comes is posted by the thread that brings it.
+  // Once the queue is closed, a thread that completes an answer posts its continuations itself.
   do {
     completion_.drive();
     post_continuations();
@@ -156,9 +156,9 @@ void reactor::sleep_until_idle() noexcept {
   completion_.drive();
   if (stays_asleep()) futex_wait(page.idle_epoch, before, futex_scope::shared, now_ns() + longest_idle_ns);
   idle_sleepers.fetch_sub(1, std::memory_order_seq_cst);
-  // Not again for a millisecond, for the worker's sake: where both share a core it goes idle before the caller it
-  // answered could say that it waits, and would wake us each time for nothing. Those in this process who need us
-  // still can.
+  // Ask for no wake by the worker for a millisecond. If both share a core, the worker goes idle before the caller that
+  // it answered can announce that it waits, and would wake the reactor each time for nothing. Threads of this process
+  // can still wake it.
   const std::uint32_t pause = page.idle_epoch.load(std::memory_order_seq_cst);
   if (stays_asleep()) futex_wait(page.idle_epoch, pause, futex_scope::shared, now_ns() + 1'000'000);
   asleep_.fetch_sub(1, std::memory_order_seq_cst);

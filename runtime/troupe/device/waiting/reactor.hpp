@@ -18,16 +18,17 @@ namespace troupe {
 class completion;
 class download_tracker;
 
-/// Waiting for answers: threads that block wait here and collect meanwhile, and one thread of the device waits for all
-/// who do not block, and posts what continues the answers.
+/// Waits for answers. Blocked threads wait here and drive the device meanwhile. The device's reactor thread waits for
+/// answers that no blocked thread waits for, and posts the continuations of all answers.
 class reactor final : public waiter {
  public:
-  /// `own_thread` false: somebody else drives, and continuations run on whatever thread brings the answers.
+  /// If `own_thread` is false, other threads must drive the device, and each posts the continuations of the answers
+  /// that it completes.
   reactor(shared_channel& channel, completion& answers, const download_tracker& downloads, wait_policy how, int cores,
           bool gpu, bool own_thread) noexcept;
 
-  /// A thread that gives answers, and may hold locks, has one of these from before it takes them. What continues the
-  /// answers is handed over when this one goes.
+  /// Must exist, from before any lock is taken, while a thread completes answers. Defers their continuations; the
+  /// destructor hands them to the reactor.
   class answering {
    public:
     [[nodiscard]] explicit answering(reactor& to) noexcept : reactor_(to), kept_(std::in_place) {}
@@ -46,12 +47,13 @@ class reactor final : public waiter {
 
   /// Starts the thread, which keeps `device` alive until it ends.
   result<void> start(std::shared_ptr<const void> device);
-  /// The thread ends when it has posted what there is.
+  /// Tells the thread to end once it has posted all continuations.
   void end() noexcept;
-  /// Waits for that, unless it is the caller. `gives_up`: the device goes, on this very thread perhaps.
+  /// Waits for the thread to end, unless it is the calling thread. Then, if `gives_up` (the device is being destroyed),
+  /// detaches it.
   void join(bool gives_up = false) noexcept;
   void wake() noexcept;
-  /// And the threads that block.
+  /// Wakes the reactor and all blocked threads.
   void wake_all() noexcept {
     channel_.wake_waiters();
     wake();
@@ -70,12 +72,12 @@ class reactor final : public waiter {
   const download_tracker& downloads_;
   const bool own_thread_;
   spin_experience spin_for_answers_, spin_by_itself_;
-  std::atomic<std::uint32_t> asleep_{0};   // on idle_epoch, or about to be
-  std::atomic<std::int64_t> interest_{0};  // answers that no blocked thread waits for
+  std::atomic<std::uint32_t> asleep_{0};   // not 0 while it sleeps on idle_epoch or is about to
+  std::atomic<std::int64_t> interest_{0};  // wanted answers that no blocked thread waits for
   std::atomic<bool> ends_{false};
   std::thread thread_;
   continuation_queue continuations_;
-  static thread_local const reactor* running_;  // the one whose thread this is
+  static thread_local const reactor* running_;  // the reactor whose thread this is
 };
 
 }  // namespace troupe

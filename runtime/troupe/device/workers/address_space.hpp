@@ -8,14 +8,14 @@
 
 namespace troupe {
 
-/// Hands out addresses for segments and takes them back; neighbours that are free become one range. For few and large
-/// ranges: everything takes time in proportion to their number. Not thread safe.
+/// Allocates and frees address ranges for segments. Adjacent free ranges are joined. Meant for few, large ranges: every
+/// call takes time proportional to their number. Not thread-safe.
 class address_space {
  public:
   address_space() = default;
   address_space(std::uint64_t begin, std::uint64_t bytes) { give_back(begin, bytes); }
 
-  /// The lowest place of this size.
+  /// Takes the lowest free range of this size; returns nothing if there is none.
   std::optional<std::uint64_t> take(std::uint64_t bytes);
   void give_back(std::uint64_t address, std::uint64_t bytes);
 

@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-TEST(address_space, gives_the_lowest_place_that_fits) {
+TEST(address_space, takes_the_lowest_range_that_fits) {
   address_space a(1000, 100);
   EXPECT_EQ(a.take(60), 1000u);
   EXPECT_EQ(a.take(30), 1060u);
@@ -18,7 +18,7 @@ TEST(address_space, gives_the_lowest_place_that_fits) {
   EXPECT_EQ(a.take(10), 1000u);
 }
 
-TEST(address_space, joins_neighbours_on_both_sides) {
+TEST(address_space, joins_a_freed_range_with_its_neighbours_on_both_sides) {
   address_space a(0, 300);
   const auto x = a.take(100), y = a.take(100), z = a.take(100);
   a.give_back(*x, 100);
@@ -28,16 +28,16 @@ TEST(address_space, joins_neighbours_on_both_sides) {
   EXPECT_EQ(a.take(300), 0u);
 }
 
-TEST(address_space, an_empty_one_has_nothing_to_give) { EXPECT_EQ(address_space().take(1), std::nullopt); }
+TEST(address_space, has_no_range_if_it_is_empty) { EXPECT_EQ(address_space().take(1), std::nullopt); }
 
-TEST(address_space, loses_and_doubles_nothing_over_random_use) {
+TEST(address_space, neither_loses_nor_duplicates_addresses_in_random_use) {
   const char* set = std::getenv("TROUPE_SEED");
   const std::uint64_t seed = set != nullptr ? std::strtoull(set, nullptr, 0) : 20261122;
   SCOPED_TRACE("TROUPE_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
   constexpr std::uint64_t size = 500;
   address_space a(0, size);
-  std::vector<int> owner(size, 0);  // the naive model: who has each address
+  std::vector<int> owner(size, 0);  // a simple model: the owner of each address
   struct taken {
     std::uint64_t at, bytes;
   };

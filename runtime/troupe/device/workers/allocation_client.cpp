@@ -13,7 +13,7 @@
 namespace troupe {
 namespace {
 
-// One question at a time; nobody's when the time is over before it begins.
+// Ensures that one question is asked at a time. False if the deadline passes first.
 class turn {
  public:
   turn(std::atomic<std::uint32_t>& busy, std::int64_t deadline_ns) noexcept : busy_(busy) {
@@ -35,7 +35,7 @@ class turn {
 
 }  // namespace
 
-error allocation_client::late(std::string text) {
+error allocation_client::timeout_error(std::string text) {
   return error({.reaction = reaction::retry_later, .domain = "memory", .code = ETIMEDOUT, .text = std::move(text)});
 }
 
@@ -55,19 +55,19 @@ result<std::uint64_t> allocation_client::make_managed(std::uint64_t bytes, std::
   return made ? result(made->address) : made.error();
 }
 
-// What it cannot be told now, it is told with what comes next.
+// If the message cannot be sent now, it is sent with the next one.
 void allocation_client::release_managed(std::uint64_t address) noexcept {
   const std::scoped_lock guard(sending_);
-  unwanted_.push_back(address);
-  tell_unwanted();
+  to_release_.push_back(address);
+  send_releases();
 }
 
-// With sending_ held.
-void allocation_client::tell_unwanted() noexcept {
-  while (worker_ && !unwanted_.empty()) {
-    const protocol::wanted_memory unwanted{protocol::wanted::release, 0, unwanted_.back(), 0};
+// Under sending_.
+void allocation_client::send_releases() noexcept {
+  while (worker_ && !to_release_.empty()) {
+    const protocol::wanted_memory unwanted{protocol::wanted::release, 0, to_release_.back(), 0};
     if (!worker_.send(protocol::packet_of(unwanted), {}, 0)) return;
-    unwanted_.pop_back();
+    to_release_.pop_back();
   }
 }
 
@@ -75,33 +75,33 @@ result<allocation_client::answer> allocation_client::ask(protocol::wanted_memory
                                                          std::int64_t deadline_ns) {
   const std::string call = opens != nullptr ? "import: " : "alloc: ";
   const auto gone = [&](const char* how) {
-    return error(reaction::context_lost, "memory", call + "the worker that was to see to the memory " + how);
+    return error(reaction::context_lost, "memory", call + "the worker that was asked for the memory " + how);
   };
   const auto too_late = [&] {
-    return late(call + "the worker has not seen to the memory within device_options::start_timeout; ask again");
+    return timeout_error(call + "the worker did not answer within device_options::start_timeout; try again");
   };
   const turn mine(busy_, deadline_ns);
   if (!mine) return too_late();
   if (!worker_) return gone("did not answer");
-  wanted.number = ++asked_;
+  wanted.number = ++last_asked_;
   const int fd = opens != nullptr ? opens->get() : -1;
   while (true) {
     bool too_many_descriptors = false;
     {
       const std::scoped_lock now(sending_);
-      tell_unwanted();
+      send_releases();
       const auto sent = worker_.send(protocol::packet_of(wanted), std::span(&fd, opens != nullptr ? 1 : 0), 0);
       if (sent) break;
       if (sent.error().reaction() != reaction::retry_later) return sent.error();
       too_many_descriptors = sent.error().code() == ETOOMANYREFS;
     }
-    // The worker has not read the questions of before. A thread that returns managed memory must not wait for that, so
-    // the lock is not held here; only the thread whose turn it is gives the socket up.
+    // The worker has not read earlier questions. A thread that releases managed memory must not wait for that, so the
+    // lock is not held here. The socket cannot go meanwhile: only the thread whose turn it is closes it.
     if (!TROUPE_TRY(worker_.wait_for_room(deadline_ns)) || now_ns() >= deadline_ns) return too_late();
     if (too_many_descriptors)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // nobody tells when it is over
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // no event tells when there are fewer
   }
-  const auto leave = [&](const char* how) {
+  const auto give_up = [&](const char* how) {
     const std::scoped_lock now(sending_);
     gone_.store(true);
     worker_ = {};
@@ -109,31 +109,31 @@ result<allocation_client::answer> allocation_client::ask(protocol::wanted_memory
   };
   std::array<std::byte, 4096> packet;
   result<control_socket::received> got = control_socket::received{};
-  std::optional<protocol::parsed_answer> heard;
+  std::optional<protocol::parsed_answer> parsed;
   while (true) {
     got = worker_.receive(packet, 1, deadline_ns);
-    // The answer is lost, and with it the memory; the worker that made it makes more.
+    // The answer is lost, and with it the memory. The worker can be asked for more.
     if (!got && got.error().reaction() == reaction::retry_later)
       return error(reaction::retry_later, "memory", call + got.error().text());
-    if (!got) return leave(("wrote nonsense: " + got.error().text()).c_str());
+    if (!got) return give_up(("sent an invalid answer: " + got.error().text()).c_str());
     if (got->outcome == control_socket::outcome::timed_out) return too_late();
-    if (got->outcome == control_socket::outcome::closed) return leave("has ended");
-    heard = protocol::parse_answer(std::span(packet.data(), got->bytes));
-    if (!heard) return leave("wrote nonsense");
-    const protocol::made_memory& head = heard->head;
-    if (head.number > wanted.number || head.number <= heard_) return leave("wrote nonsense");
-    heard_ = head.number;
+    if (got->outcome == control_socket::outcome::closed) return give_up("has ended");
+    parsed = protocol::parse_answer(std::span(packet.data(), got->bytes));
+    if (!parsed) return give_up("sent an invalid answer");
+    const protocol::made_memory& head = parsed->head;
+    if (head.number > wanted.number || head.number <= last_answered_) return give_up("sent an invalid answer");
+    last_answered_ = head.number;
     if (head.number == wanted.number) break;
-    // It comes too late for the caller.
+    // An answer to an earlier question, whose caller has given up.
     if (head.made == 1 && head.address != 0) release_managed(head.address);
   }
-  const protocol::made_memory& head = heard->head;
+  const protocol::made_memory& head = parsed->head;
   const bool managed = wanted.what == protocol::wanted::managed;
   if (head.made == 1 && managed && got->fds.empty() && head.address != 0) return answer{{}, head.address};
   if (head.made == 1 && opens != nullptr && got->fds.empty()) return answer{};
   if (head.made == 1 && opens == nullptr && !managed && got->fds.size() == 1) return answer{std::move(got->fds[0]), 0};
-  if (head.made != 0) return leave("wrote nonsense");
-  return error(static_cast<reaction>(head.reaction), "memory", call + heard->text);
+  if (head.made != 0) return give_up("sent an invalid answer");
+  return error(static_cast<reaction>(head.reaction), "memory", call + parsed->text);
 }
 
 }  // namespace troupe

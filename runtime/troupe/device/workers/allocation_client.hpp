@@ -10,26 +10,26 @@
 
 namespace troupe {
 
-/// Where device memory is not the application's to make: asks a worker for it. Any thread, also while the worker ends;
-/// the memory outlives it.
+/// Asks a worker to allocate device memory that the application cannot allocate itself. The memory outlives the worker.
+/// Thread safe, even while the worker ends.
 class allocation_client {
  public:
   explicit allocation_client(control_socket worker) noexcept : worker_(std::move(worker)) {}
 
-  /// Waits until the worker is ready, if it is yet to start. `context_lost` when it is gone, `retry_later` when the
-  /// answer does not come in time, or this program has no descriptor left for it.
+  /// Allocates memory. Waits until the worker is ready if it is still starting. Fails with `context_lost` if the worker
+  /// is gone, and with `retry_later` if it does not answer in time or this process has no descriptor left.
   result<file_descriptor> make(std::uint64_t bytes, std::int64_t deadline_ns);
-  /// Whether somebody else's memory can be opened, all of it. Answers no descriptor.
+  /// Checks that the worker can open all of another owner's memory. The descriptor returned is empty.
   result<file_descriptor> try_to_open(const file_descriptor& memory, std::uint64_t bytes, std::int64_t deadline_ns);
-  /// Memory that only this worker has, where it likes; returns the address.
+  /// Allocates managed memory, which exists only in this worker, and returns the address that the worker chose.
   result<std::uint64_t> make_managed(std::uint64_t bytes, std::int64_t deadline_ns);
-  /// It is not used any more. Does not wait.
+  /// Releases managed memory. Does not wait.
   void release_managed(std::uint64_t address) noexcept;
-  /// It has ended, or answers nonsense: it is not asked again.
+  /// Returns true if the worker has ended or has sent an invalid answer. It is not asked again.
   bool is_gone() const noexcept { return gone_.load(); }
 
-  /// Nobody answered in time: `retry_later` with the code ETIMEDOUT, see segment_source::prepare.
-  static error late(std::string text);
+  /// Returns the error for a missing answer: `retry_later` with the code ETIMEDOUT, see segment_source::prepare.
+  static error timeout_error(std::string text);
 
  private:
   struct answer {
@@ -38,15 +38,15 @@ class allocation_client {
   };
   result<answer> ask(protocol::wanted_memory wanted, const file_descriptor* opens, std::int64_t deadline_ns);
 
-  void tell_unwanted() noexcept;
+  void send_releases() noexcept;
 
-  std::atomic<std::uint32_t> busy_{0};  // somebody has asked, and gets the answer
-  std::uint64_t asked_ = 0;             // his
-  std::uint64_t heard_ = 0;             // the last that was answered; each is once, in their order
+  std::atomic<std::uint32_t> busy_{0};  // 1 while a thread asks and waits for the answer; that thread owns the next two
+  std::uint64_t last_asked_ = 0;
+  std::uint64_t last_answered_ = 0;  // each question is answered once, in order
   std::atomic<bool> gone_{false};
-  std::mutex sending_;  // while something is sent, or the socket given up
+  std::mutex sending_;  // held while a message is sent or the socket is closed
   control_socket worker_;
-  std::vector<std::uint64_t> unwanted_;  // managed memory that it is yet to be told of
+  std::vector<std::uint64_t> to_release_;  // managed memory that the worker has yet to be told to release
 };
 
 }  // namespace troupe

@@ -17,7 +17,7 @@ namespace {
 
 class an_allocation_client : public testing::Test {
  protected:
-  // The worker's answer lies in the socket before the question is asked.
+  // Puts the worker's answer into the socket before the question is asked.
   void answer(std::uint64_t number) {
     const protocol::made_memory made{.made = 1, .reaction = 0, .address = 0, .number = number};
     const int fd = memory_.get();
@@ -29,63 +29,63 @@ class an_allocation_client : public testing::Test {
     return static_cast<bool>(ends_.theirs.send(std::as_bytes(std::span(&made, 1))));
   }
   static std::int64_t in(std::int64_t milliseconds) { return now_ns() + milliseconds * 1'000'000; }
-  // Has asked, and has given up.
-  void ask_in_vain() { EXPECT_EQ(maker_.make_managed(4096, in(1)).error().reaction(), reaction::retry_later); }
+  // Asks a question that times out.
+  void ask_in_vain() { EXPECT_EQ(client_.make_managed(4096, in(1)).error().reaction(), reaction::retry_later); }
 
   control_pair ends_ = control_socket::make_pair().value();
   control_socket filler_ = control_socket::adopt(file_descriptor(::fcntl(ends_.ours.fd(), F_DUPFD_CLOEXEC, 3))).value();
   file_descriptor memory_{::open("/dev/null", O_RDWR | O_CLOEXEC)};
-  allocation_client maker_{std::move(ends_.ours)};
+  allocation_client client_{std::move(ends_.ours)};
 };
 
-// The next that would be opened.
+// The number of the next descriptor that would be opened.
 rlim_t next_descriptor() {
   return static_cast<rlim_t>(file_descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)).get());
 }
 
-TEST_F(an_allocation_client, go_on_when_the_application_had_no_descriptor_left_for_an_answer) {
+TEST_F(an_allocation_client, goes_on_after_the_application_had_no_descriptor_left_for_an_answer) {
   answer(1);
   {
     const error known(
-        error::details{.reaction = reaction::fatal, .text = "UBSan takes a descriptor for a type it meets first"});
+        error::details{.reaction = reaction::fatal, .text = "UBSan opens a descriptor for a type it sees first"});
   }
   {
     const testing_device::descriptor_limit full(next_descriptor());
-    const auto lost = maker_.make(4096, in(5'000));
+    const auto lost = client_.make(4096, in(5'000));
     ASSERT_FALSE(lost);
     EXPECT_EQ(lost.error().reaction(), reaction::retry_later) << lost.error().to_string();
     EXPECT_NE(lost.error().text().find("ulimit -n"), std::string::npos) << lost.error().text();
-    EXPECT_EQ(lost.error().code(), 0) << "it did answer";
+    EXPECT_EQ(lost.error().code(), 0) << "the worker did answer, so this is no time-out";
   }
-  EXPECT_FALSE(maker_.is_gone());
+  EXPECT_FALSE(client_.is_gone());
   answer(2);
-  const auto made = maker_.make(4096, in(5'000));
+  const auto made = client_.make(4096, in(5'000));
   ASSERT_TRUE(made) << made.error().to_string();
   EXPECT_TRUE(*made);
 }
 
-TEST_F(an_allocation_client, that_write_nonsense_are_not_asked_again) {
+TEST_F(an_allocation_client, never_asks_a_worker_again_that_sent_an_invalid_answer) {
   ASSERT_TRUE(ends_.theirs.send(std::as_bytes(std::span("short"))));
-  const auto made = maker_.make(4096, in(5'000));
+  const auto made = client_.make(4096, in(5'000));
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().reaction(), reaction::context_lost) << made.error().to_string();
-  EXPECT_NE(made.error().text().find("nonsense"), std::string::npos) << made.error().text();
-  EXPECT_TRUE(maker_.is_gone());
+  EXPECT_NE(made.error().text().find("invalid answer"), std::string::npos) << made.error().text();
+  EXPECT_TRUE(client_.is_gone());
 }
 
-TEST_F(an_allocation_client, that_do_not_answer_are_told_from_those_that_have_none) {
-  const auto late = maker_.make(4096, in(1));
+TEST_F(an_allocation_client, reports_a_missing_answer_as_a_time_out) {
+  const auto late = client_.make(4096, in(1));
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().reaction(), reaction::retry_later);
   EXPECT_EQ(late.error().code(), ETIMEDOUT);
-  EXPECT_FALSE(maker_.is_gone());
+  EXPECT_FALSE(client_.is_gone());
 }
 
-TEST_F(an_allocation_client, get_back_what_comes_too_late_and_their_next_answer_is_taken) {
+TEST_F(an_allocation_client, releases_memory_that_arrives_too_late_and_takes_the_next_answer) {
   ask_in_vain();
   ASSERT_TRUE(answer_managed(1));
   ASSERT_TRUE(answer_managed(2));
-  EXPECT_EQ(maker_.make_managed(4096, in(20'000)).value(), 2 * 4096u);
+  EXPECT_EQ(client_.make_managed(4096, in(20'000)).value(), 2 * 4096u);
   protocol::wanted_memory told{};
   for (int i = 0; i < 3; ++i)
     ASSERT_TRUE(ends_.theirs.receive(std::as_writable_bytes(std::span(&told, 1)), 0, in(20'000)));
@@ -93,11 +93,11 @@ TEST_F(an_allocation_client, get_back_what_comes_too_late_and_their_next_answer_
   EXPECT_EQ(told.address, 4096u);
 }
 
-TEST_F(an_allocation_client, that_find_no_room_for_a_question_ask_once_the_worker_reads) {
+TEST_F(an_allocation_client, waits_for_room_in_the_socket_until_the_worker_reads) {
   const std::byte old[4]{};
   while (filler_.send(old, {}, 0)) {
   }
-  EXPECT_EQ(maker_.make_managed(4096, in(20)).error().code(), ETIMEDOUT) << "the worker reads nothing";
+  EXPECT_EQ(client_.make_managed(4096, in(20)).error().code(), ETIMEDOUT) << "the worker reads nothing";
   std::thread worker([this] {
     std::array<std::byte, 4096> room{};
     protocol::wanted_memory asked{};
@@ -108,25 +108,25 @@ TEST_F(an_allocation_client, that_find_no_room_for_a_question_ask_once_the_worke
     }
     answer_managed(asked.number);
   });
-  const auto made = maker_.make_managed(4096, in(20'000));
+  const auto made = client_.make_managed(4096, in(20'000));
   worker.join();
   ASSERT_TRUE(made) << made.error().to_string();
   EXPECT_EQ(*made, 2 * 4096u);
 }
 
-// Else it could go on for ever.
-TEST_F(an_allocation_client, that_answer_an_old_question_again_are_not_asked_any_more) {
+// Otherwise the worker could keep the client reading for ever.
+TEST_F(an_allocation_client, never_asks_a_worker_again_that_answered_a_question_twice) {
   ask_in_vain();
   std::thread answers([this] {
     while (answer_managed(1)) {
     }
   });
-  const auto made = maker_.make_managed(4096, in(2'000));
+  const auto made = client_.make_managed(4096, in(2'000));
   ends_.theirs.shut_down();
   answers.join();
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().reaction(), reaction::context_lost) << made.error().to_string();
-  EXPECT_TRUE(maker_.is_gone());
+  EXPECT_TRUE(client_.is_gone());
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ class files {
 
 device_hardware parsed(const std::string& said) { return hardware_of(protocol::parse_gpu_description(said)); }
 
-TEST(hardware, is_read_from_what_a_worker_says) {
+TEST(hardware, is_parsed_from_a_workers_description) {
   const device_hardware h = parsed(
       "name NVIDIA H200\ncapability 9.0\npci 0000:3B:00.0\nmemory 150110011392\nmultiprocessors 132\n"
       "driver 13.0\nsomething else\n");
@@ -43,7 +43,7 @@ TEST(hardware, is_read_from_what_a_worker_says) {
   EXPECT_EQ(parsed("capability 12.1\n").capability_minor, 1u);
 }
 
-TEST(hardware, that_a_worker_describes_badly_is_unknown) {
+TEST(hardware, is_unknown_if_a_worker_describes_it_badly) {
   for (const char* said : {"", "\n", "name", "capability x.y\nmemory much\n", "memory\nnames x\n", "capability 9"}) {
     const device_hardware h = parsed(said);
     EXPECT_EQ(h.model, "") << said;
@@ -52,7 +52,7 @@ TEST(hardware, that_a_worker_describes_badly_is_unknown) {
   }
 }
 
-TEST(hardware, has_the_link_that_the_system_shows_at_its_address) {
+TEST(hardware, has_the_link_that_the_system_shows_for_its_pci_address) {
   const files sys;
   sys.write("0000:3b:00.0/current_link_speed", "32.0 GT/s PCIe\n");
   sys.write("0000:3b:00.0/current_link_width", "16\n");
@@ -65,7 +65,7 @@ TEST(hardware, has_the_link_that_the_system_shows_at_its_address) {
   EXPECT_EQ(link_of("../0000:3b:00.0", sys.path), "");
 }
 
-TEST(hardware, of_the_host_is_what_linux_says) {
+TEST(hardware, of_the_host_is_read_from_proc) {
   const files proc;
   proc.write("cpuinfo", "processor\t: 0\nmodel\t\t: 143\nmodel name\t: A Processor @ 2 GHz\n");
   proc.write("meminfo", "MemTotal:       100 kB\nMemFree:        10 kB\nMemAvailable:   50 kB\n");
@@ -78,21 +78,21 @@ TEST(hardware, of_the_host_is_what_linux_says) {
   EXPECT_EQ(host_hardware(1, proc.path + "/none").model, "");
 }
 
-TEST(hardware, sees_the_other_gpus_that_a_worker_tells_of) {
+TEST(hardware, includes_the_other_gpus_that_a_worker_reports) {
   const device_hardware h = parsed(
       "name NVIDIA H200\npeer 0000:3C:00.0 1 0 1\npeer 0000:5a:00.0 0 2 0\npeer 0000:00:00.0 x\npeers 1 2 3 4\npeer\n");
   ASSERT_EQ(h.peers.size(), 2u);
   EXPECT_EQ(h.peers[0].pci, "0000:3C:00.0");
   EXPECT_TRUE(h.peers[0].seen.access);
   EXPECT_TRUE(h.peers[0].seen.native_atomics);
-  EXPECT_EQ(h.peers[0].seen.link, peer_link::nvlink) << "nothing else carries all atomic operations";
+  EXPECT_EQ(h.peers[0].seen.link, peer_link::nvlink) << "no other link carries all atomic operations";
   EXPECT_FALSE(h.peers[1].seen.access);
   EXPECT_FALSE(h.peers[1].seen.native_atomics);
   EXPECT_EQ(h.peers[1].seen.performance_rank, 2);
   EXPECT_EQ(h.peers[1].seen.link, peer_link::unknown);
 }
 
-TEST(hardware, lies_as_far_apart_as_the_tree_of_the_system_says) {
+TEST(hardware, has_the_peer_link_that_the_systems_device_tree_shows) {
   const files sys;
   const std::string devices = sys.path + "/bus";
   fs::create_directories(devices);

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What statistics say of the hardware and of the worker's lanes.
 #include <algorithm>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/futex.hpp>
@@ -12,7 +11,7 @@
 
 namespace troupe {
 
-static constexpr std::int64_t fresh_ns = 10'000'000, patience_ns = 10'000'000, slice_ns = 200'000;
+static constexpr std::int64_t fresh_ns = 10'000'000, look_timeout_ns = 10'000'000, slice_ns = 200'000;
 
 hardware_view::hardware_view(const device_options& options, const shared_channel& channel, device_memory& memory,
                              const serving_worker& worker, worker_pool& workers, const device_events& events,
@@ -28,26 +27,26 @@ hardware_view::hardware_view(const device_options& options, const shared_channel
 
 void hardware_view::note(const std::string& said) {
   protocol::worker_description worker = protocol::parse_worker_description(said);
-  // How much memory there is, unless the user has said how much to take.
+  // All of the GPU's memory, unless the user has set a limit.
   const std::uint64_t bytes = protocol::parse_gpu_description(worker.gpu).memory_bytes;
   {
-    const std::scoped_lock guard(said_lock_);
-    said_ = std::move(worker);
+    const std::scoped_lock guard(description_lock_);
+    description_ = std::move(worker);
   }
   if (gpu_ && options_.memory_limit == 0 && bytes != 0) memory_.set_device_limit(bytes / 256 * 256);
 }
 
-std::string hardware_view::description() const {
-  const std::scoped_lock guard(said_lock_);
-  return said_.gpu;
+std::string hardware_view::gpu_text() const {
+  const std::scoped_lock guard(description_lock_);
+  return description_.gpu;
 }
 
 std::vector<engine_info> hardware_view::engines() const {
-  const std::scoped_lock guard(said_lock_);
-  return said_.engines;
+  const std::scoped_lock guard(description_lock_);
+  return description_.engines;
 }
 
-// The worker looks, on the thread that maps its memory. One that is busy, or dying, need not answer.
+// The worker looks on the thread that maps its memory. A busy or dying worker need not answer.
 std::uint64_t hardware_view::ask_for_free_bytes(std::int64_t now) {
   const protocol::device_room& room = channel_->page().room;
   const std::uint32_t before = room.looks.load();
@@ -57,8 +56,8 @@ std::uint64_t hardware_view::ask_for_free_bytes(std::int64_t now) {
     worker_link* const link = workers_.find(asked);
     if (link == nullptr || !link->send_look()) return room.free_bytes.load();
   }
-  // Nobody wakes who waits for a worker that has gone meanwhile.
-  for (std::int64_t until = now; until < now + patience_ns && room.looks.load() == before; until += slice_ns) {
+  // Sleep in slices: no wake comes if the worker is gone meanwhile.
+  for (std::int64_t until = now; until < now + look_timeout_ns && room.looks.load() == before; until += slice_ns) {
     if (events_.state() != device_state::ready || worker_.id() != asked) break;
     (void)futex_wait(room.looks, before, futex_scope::shared, until + slice_ns);
   }
@@ -72,18 +71,18 @@ device_hardware hardware_view::hardware() {
     hardware_ = host_hardware(chosen != 0 ? static_cast<std::uint32_t>(chosen) : static_cast<std::uint32_t>(cores_));
   }
   if (gpu_)
-    if (std::string said = description(); said != described_) {
-      described_ = std::move(said);
-      hardware_ = hardware_of(protocol::parse_gpu_description(described_));
+    if (std::string said = gpu_text(); said != parsed_text_) {
+      parsed_text_ = std::move(said);
+      hardware_ = hardware_of(protocol::parse_gpu_description(parsed_text_));
       for (hardware_peer& p : hardware_.peers)
         if (p.seen.link == peer_link::unknown) p.seen.link = link_between(hardware_.pci, p.pci);
-      look_again_ns_ = 0;
+      refresh_at_ns_ = 0;
     }
   const std::int64_t now = now_ns();
-  if (now < look_again_ns_) return hardware_;
+  if (now < refresh_at_ns_) return hardware_;
   if (gpu_) hardware_.link = troupe::link_of(hardware_.pci);
   if (!channel_.exists()) return hardware_;
-  look_again_ns_ = now + fresh_ns;
+  refresh_at_ns_ = now + fresh_ns;
   hardware_.free_bytes = std::min(gpu_ ? ask_for_free_bytes(now) : free_host_bytes(), hardware_.total_bytes);
   return hardware_;
 }

@@ -17,16 +17,16 @@ namespace troupe {
 class device_events;
 class worker_pool;
 
-/// What is known of the hardware, of the engines and of the worker's lanes. Any thread.
+/// What is known of the hardware, the engines and the worker's lanes, for statistics. Thread safe.
 class hardware_view {
  public:
   hardware_view(const device_options& options, const shared_channel& channel, device_memory& memory,
                 const serving_worker& worker, worker_pool& workers, const device_events& events, bool gpu) noexcept;
 
-  /// What a worker said when it was ready: first what the device is, where it is not the host, and an empty line; then
-  /// its engines.
+  /// Takes the worker's description from the message `ready`: for a device other than the host its hardware and an
+  /// empty line, then its engines.
   void note(const std::string& said);
-  /// Empty until a worker was ready.
+  /// Returns the worker's engines; empty until a worker was ready.
   std::vector<engine_info> engines() const;
 
   device_hardware hardware();
@@ -34,7 +34,7 @@ class hardware_view {
   int cores() const noexcept { return cores_; }
 
  private:
-  std::string description() const;
+  std::string gpu_text() const;
   std::uint64_t ask_for_free_bytes(std::int64_t now);
 
   const device_options& options_;
@@ -45,12 +45,12 @@ class hardware_view {
   const device_events& events_;
   const bool gpu_;
   const int cores_;
-  mutable std::mutex said_lock_;
-  protocol::worker_description said_;
+  mutable std::mutex description_lock_;
+  protocol::worker_description description_;
   std::mutex lock_;
-  device_hardware hardware_;        // as it was seen last
-  std::string described_;           // what of it is made from
-  std::int64_t look_again_ns_ = 0;  // at the link, and at how much memory is free
+  device_hardware hardware_;        // as last seen
+  std::string parsed_text_;         // the description that hardware_ was parsed from
+  std::int64_t refresh_at_ns_ = 0;  // when to read the link and the free memory again
 };
 
 }  // namespace troupe

@@ -15,7 +15,7 @@
 namespace troupe {
 namespace {
 
-// So long is waited for a worker that is behind with its messages: it may have been told of much memory at once.
+// The deadline for a worker that is behind with its messages, for instance after many segments were sent at once.
 std::int64_t in_a_second() { return now_ns() + 1'000'000'000; }
 
 std::vector<std::byte> message_of(protocol::message kind, const std::string& text = {}) {
@@ -36,14 +36,14 @@ result<std::unique_ptr<worker_link>> launched_worker::make(std::uint32_t id, enu
   link->addresses_ = std::move(addresses);
   link->socket_ = std::move(pair.ours);
   link->theirs_ = std::move(pair.theirs);
-  link->maker_ = std::make_shared<allocation_client>(std::move(asking.ours));
-  link->makers_ = std::move(asking.theirs);
+  link->allocator_ = std::make_shared<allocation_client>(std::move(asking.ours));
+  link->allocator_theirs_ = std::move(asking.theirs);
   return std::unique_ptr<worker_link>(std::move(link));
 }
 
 launched_worker::~launched_worker() {
   send_queue_.end();
-  socket_ = {};  // the worker takes this for the end of the application
+  socket_ = {};  // tells the worker that the application has ended
   if (thread_.joinable()) thread_.join();
 }
 
@@ -51,7 +51,7 @@ result<void> launched_worker::greet(const protocol::greeting& hello, const memor
   protocol::control_message m{};
   m.kind = protocol::message::hello;
   m.settings = hello.settings;
-  const int fds[] = {channel_->fd(), mailbox.fd(), makers_.fd()};
+  const int fds[] = {channel_->fd(), mailbox.fd(), allocator_theirs_.fd()};
   const std::string text = protocol::text_of(hello);
   if (text.size() > protocol::most_message_bytes - sizeof m)
     return error(
@@ -59,7 +59,7 @@ result<void> launched_worker::greet(const protocol::greeting& hello, const memor
         cat("device_options::engine_folders, libraries and gpu_core_folder have ", text.size(),
             " bytes of text; expected at most ", protocol::most_message_bytes - sizeof m, ": use shorter paths"));
   auto sent = socket_.send(protocol::packet_of(m, text), fds);
-  makers_ = {};  // when the worker is gone, its end is closed
+  allocator_theirs_ = {};  // so that the socket is closed when the worker is gone
   return sent;
 }
 
@@ -116,7 +116,7 @@ result<void> launched_worker::send_serve(const protocol::service& s) {
 }
 
 void launched_worker::send_stop() noexcept {
-  // One that cannot take it is killed when its time is over.
+  // If the worker does not read it, it is killed after its time-out.
   (void)send_queue_.post(message_of(protocol::message::stop), {}, in_a_second());
 }
 
@@ -158,8 +158,8 @@ worker_link::news launched_worker::receive() {
   return {news::kind::failed, "the worker sent a message of unknown kind", reaction::fatal};
 }
 
-// All its threads have left their memory, which is the first thing to go; what takes long comes after: giving back what
-// drivers hold for it.
+// The kernel first detaches a dying process's threads from its memory, which this detects. Releasing the resources that
+// drivers hold for the process comes later and takes long.
 bool launched_worker::is_quiesced() const noexcept {
   if (!process_) return false;
   const std::string path = cat("/proc/", process_->pid(), "/statm");

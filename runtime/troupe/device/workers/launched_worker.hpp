@@ -9,7 +9,7 @@
 
 namespace troupe {
 
-/// A worker that is a process or a thread of this machine, and the socket for rare messages.
+/// A worker that is a process or a thread of this machine, and its control socket.
 class launched_worker final : public worker_link {
  public:
   /// See worker_link_maker.
@@ -37,7 +37,7 @@ class launched_worker final : public worker_link {
   bool is_quiesced() const noexcept override;
 
   std::uint32_t id() const noexcept override { return id_; }
-  std::shared_ptr<allocation_client> maker() const noexcept override { return maker_; }
+  std::shared_ptr<allocation_client> allocator() const noexcept override { return allocator_; }
   const std::shared_ptr<const memory_file>& channel() const noexcept override { return channel_; }
   int socket_fd() const noexcept override { return socket_.fd(); }
   int exit_fd() const noexcept override { return process_ ? process_->pidfd() : -1; }
@@ -53,9 +53,9 @@ class launched_worker final : public worker_link {
   std::shared_ptr<const region> addresses_;
   std::shared_ptr<const memory_file> channel_;
   bool gone_ = false;
-  control_socket socket_, theirs_, makers_;  // the last two are the worker's ends
+  control_socket socket_, theirs_, allocator_theirs_;  // the last two are the worker's ends
   send_queue send_queue_{socket_};
-  std::shared_ptr<allocation_client> maker_;
+  std::shared_ptr<allocation_client> allocator_;
   std::optional<process> process_;
   std::thread thread_;
 };

@@ -14,8 +14,7 @@
 namespace troupe {
 namespace {
 
-// Far from where Linux puts programs, libraries and heaps; thread sanitizer allows only its own part of the address
-// space.
+// Far from where Linux puts programs, libraries and heaps. Thread sanitizer allows only its own range of addresses.
 constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 #if TROUPE_THREAD_SANITIZER
 constexpr std::uint64_t first = 0x7e90'0000'0000, total = 1024 * gib;
@@ -30,7 +29,7 @@ struct shared_addresses {
   address_space unclaimed{first, total};
 };
 shared_addresses& addresses() {
-  static shared_addresses* all = new shared_addresses;  // never destroyed: devices may end after everything static
+  static shared_addresses* all = new shared_addresses;  // never destroyed: devices may outlive static objects
   return *all;
 }
 
@@ -53,7 +52,7 @@ result<region> region::claim(enum isolation isolation, std::uint64_t bytes) {
   if (isolation == isolation::process) return out;
   const std::scoped_lock guard(addresses().lock);
   address_space& unclaimed = addresses().unclaimed;
-  std::vector<std::uint64_t> occupied;  // by something that is not ours
+  std::vector<std::uint64_t> occupied;  // by other mappings of the process
   std::optional<std::uint64_t> begin;
   while ((begin = unclaimed.take(bytes)) && !address_reservation::reserve(bytes, *begin)) occupied.push_back(*begin);
   for (const std::uint64_t o : occupied) unclaimed.give_back(o, bytes);

@@ -25,7 +25,7 @@ result<void> send_queue::post(std::vector<std::byte> packet, std::shared_ptr<con
 }
 
 bool send_queue::post_at_once(std::span<const std::byte> packet) {
-  const std::unique_lock guard(sending_, std::try_to_lock);  // who has it may be waiting for room
+  const std::unique_lock guard(sending_, std::try_to_lock);  // its holder may be waiting for room
   return guard && static_cast<bool>(to_.send(packet, {}, 0));
 }
 
@@ -41,21 +41,21 @@ result<void> send_queue::deliver() {
   return {};
 }
 
-// The worker reads as fast as it can map what it reads of.
+// The worker reads only as fast as it maps the memory, so this waits for room.
 void send_queue::deliver_all() noexcept {
   std::unique_lock guard(sending_);
   while (!ended_ && !messages_.empty()) {
-    const message& next = messages_.front();  // stays where it is while others are added
+    const message& next = messages_.front();  // the reference stays valid while others are added
     guard.unlock();
     const auto sent = send(next, no_deadline);
-    // Too many descriptors are on their way. The kernel tells nobody when they have been received, so this looks again.
+    // Too many descriptors are in flight. The kernel has no event for their receipt, so try again after a while.
     const bool passes = !sent && sent.error().reaction() == reaction::retry_later;
     if (passes) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     guard.lock();
     if (sent)
       messages_.pop_front();
     else if (!passes)
-      return to_.shut_down();  // it must not miss one of them: so it ends, if it has not
+      return to_.shut_down();  // the worker must not miss a message, so it must end
   }
 }
 

@@ -12,24 +12,26 @@
 
 namespace troupe {
 
-/// What a worker is told, in order. While it starts it reads nothing, and there may be a message for each of a thousand
-/// segments: what its socket cannot hold waits here, with all that comes after it, and a thread delivers that when the
-/// worker reads. Any thread.
+/// Sends messages to a worker, in order. A worker that is starting reads nothing, and there may be a message for each
+/// of a thousand segments. So messages that the socket cannot hold, and all later ones, wait here; a thread delivers
+/// them once the worker reads. Thread safe.
 class send_queue {
  public:
-  /// `to` lives as long as this.
+  /// `to` must outlive this object.
   explicit send_queue(control_socket& to) noexcept : to_(to) {}
   send_queue(const send_queue&) = delete;
   ~send_queue() { end(); }
 
-  /// Where the worker reads and its socket is full: waits until the deadline, then `retry_later`.
+  /// Sends or queues a message. If the worker reads and its socket is full, waits until the deadline and then fails
+  /// with `retry_later`.
   result<void> post(std::vector<std::byte> packet, std::shared_ptr<const memory_file> enclosed = {},
                     std::int64_t deadline_ns = 0);
-  /// Ahead of what waits here, at once or never. False: never; somebody else may just be sending.
+  /// Sends a message ahead of the queued ones, without waiting. Returns false if it was not sent: there is no room, or
+  /// another thread is sending.
   bool post_at_once(std::span<const std::byte> packet);
-  /// From now on the worker reads.
+  /// Starts delivering the queued messages. Called once the worker reads.
   result<void> deliver();
-  /// Closes the socket to both sides; nothing is delivered any more.
+  /// Shuts the socket down in both directions. Queued messages are dropped.
   void end() noexcept;
 
  private:

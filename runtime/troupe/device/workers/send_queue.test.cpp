@@ -18,7 +18,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// This thread, and those that it starts, may have no more descriptors in sockets than others may.
+// Limits the descriptors in flight for this thread and those that it starts, by removing the capabilities that exempt
+// it from the limit.
 class few_descriptors {
  public:
   explicit few_descriptors(rlim_t most) : limit_(most) {
@@ -60,7 +61,7 @@ class a_send_queue : public testing::Test {
     std::memcpy(&h.number, room.data(), sizeof h.number);
     return h;
   }
-  // So many messages find room before somebody reads.
+  // Fills the socket, which is not read. Returns the number of messages.
   std::uint32_t fill() {
     std::uint32_t n = 0;
     while (queue.post_at_once(packet(0))) ++n;
@@ -73,15 +74,15 @@ class a_send_queue : public testing::Test {
       std::make_shared<const memory_file>(memory_file::create("send_queue", 4096).value());
 };
 
-TEST_F(a_send_queue, what_finds_no_room_before_the_worker_reads_is_delivered_in_its_order) {
+TEST_F(a_send_queue, delivers_messages_in_order_that_found_no_room_before_the_worker_read) {
   constexpr std::uint32_t all = 3000;
   for (std::uint32_t i = 0; i < all; ++i) ASSERT_TRUE(queue.post(packet(i)));
   ASSERT_TRUE(queue.deliver());
   for (std::uint32_t i = 0; i < all; ++i) ASSERT_EQ(hear().number, i);
 }
 
-// Nor does what waits need descriptors of its own.
-TEST_F(a_send_queue, more_descriptors_than_may_lie_in_sockets_are_delivered_one_after_the_other) {
+// Also checks that queued messages need no descriptors of their own.
+TEST_F(a_send_queue, delivers_more_descriptors_than_may_be_in_flight_at_once) {
   constexpr std::uint32_t all = 600;
   const few_descriptors now(200);
   for (std::uint32_t i = 0; i < all; ++i) {
@@ -89,7 +90,7 @@ TEST_F(a_send_queue, more_descriptors_than_may_lie_in_sockets_are_delivered_one_
     ASSERT_TRUE(posted) << i << ": " << posted.error().to_string();
   }
   ASSERT_TRUE(queue.deliver());
-  std::this_thread::sleep_for(20ms);  // it finds no room for descriptors meanwhile
+  std::this_thread::sleep_for(20ms);  // meanwhile the queue reaches the limit of descriptors in flight
   for (std::uint32_t i = 0; i < all; ++i) {
     const heard h = hear();
     ASSERT_EQ(h.number, i);
@@ -97,7 +98,7 @@ TEST_F(a_send_queue, more_descriptors_than_may_lie_in_sockets_are_delivered_one_
   }
 }
 
-TEST_F(a_send_queue, one_that_finds_no_room_for_descriptors_can_end) {
+TEST_F(a_send_queue, can_end_while_it_waits_for_room_for_descriptors) {
   const few_descriptors now(200);
   for (std::uint32_t i = 0; i < 300; ++i) ASSERT_TRUE(queue.post(packet(i), memory));
   ASSERT_TRUE(queue.deliver());
@@ -105,7 +106,7 @@ TEST_F(a_send_queue, one_that_finds_no_room_for_descriptors_can_end) {
   queue.end();
 }
 
-TEST_F(a_send_queue, nobody_waits_for_a_worker_that_reads_too_slowly_but_until_his_deadline) {
+TEST_F(a_send_queue, waits_for_a_slow_worker_only_until_the_deadline) {
   ASSERT_TRUE(queue.deliver());
   ASSERT_GT(fill(), 0u);
   const std::int64_t begun = now_ns();
@@ -117,9 +118,9 @@ TEST_F(a_send_queue, nobody_waits_for_a_worker_that_reads_too_slowly_but_until_h
   EXPECT_GE(now_ns() - begun, 30'000'000);
 }
 
-TEST_F(a_send_queue, what_can_never_be_delivered_ends_the_connection) {
+TEST_F(a_send_queue, shuts_the_socket_down_if_a_message_can_never_be_delivered) {
   const std::uint32_t room = fill();
-  for (const std::size_t bytes : {4, 1 << 22}) ASSERT_TRUE(queue.post(packet(1, bytes))) << "it waits";
+  for (const std::size_t bytes : {4, 1 << 22}) ASSERT_TRUE(queue.post(packet(1, bytes))) << "it is queued";
   ASSERT_TRUE(queue.deliver());
   for (std::uint32_t i = 0; i < room + 1; ++i) EXPECT_EQ(hear().outcome, outcome::message);
   EXPECT_EQ(hear().outcome, outcome::closed);

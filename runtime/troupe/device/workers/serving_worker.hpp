@@ -10,18 +10,18 @@
 
 namespace troupe {
 
-/// The worker that requests go to, and what is known of it. Which one is to serve, the supervisor decides; this is the
-/// one that was told so last, until another is.
+/// The serving worker, and what is known of it. The supervisor decides which worker serves; this is the one that was
+/// last told to.
 class serving_worker {
  public:
   using worker_id = device_supervisor::worker_id;
 
-  /// 0: none yet. It may be about to be replaced. Any thread.
+  /// Returns 0 if there is none yet. The worker may be about to be replaced. Any thread.
   worker_id id() const noexcept { return id_.load(std::memory_order_relaxed); }
-  /// Of its process; 0: none yet, or a thread. Any thread.
+  /// Returns the id of its process; 0 if there is none yet, or it is a thread. Any thread.
   int pid() const noexcept { return pid_.load(); }
 
-  /// With the drive lock, but for what is the control loop's: the worker is told to serve.
+  /// Notes that this worker is told to serve. On the control loop, under the drive lock.
   void begin(worker_id id) noexcept {
     id_.store(id);
     violated_.store(false);
@@ -29,35 +29,38 @@ class serving_worker {
     believed_ = true;
     overrun_.reset();
     exit_ = {};
-    asked_ns_ = 0;
+    ping_pending_since_ = 0;
   }
   void set_pid(int pid) noexcept { pid_.store(pid); }
 
-  /// It wrote what cannot be: nothing more is read. True the first time. Any thread.
+  /// Notes that it wrote something impossible: nothing more is read from its channel. Returns true the first time. Any
+  /// thread.
   bool violate() noexcept { return !violated_.exchange(true); }
   bool violated() const noexcept { return violated_.load(std::memory_order_relaxed); }
 
-  /// With the drive lock: it is gone, and its requests are being sorted out. `believed`: what it said about those that
-  /// it did not finish. One that goes before it served has said nothing.
+  /// Notes that it is gone and its requests are being sorted out. `believed` says whether its words about unfinished
+  /// requests are used. Does nothing if no worker has served since the last call of `sorted_out`. Under the drive lock.
   void end(bool believed) noexcept {
     if (!over_) believed_ = believed;
   }
   void sorted_out() noexcept { over_ = true; }
-  /// With the drive lock: none has served since.
+  /// Returns true if its requests are sorted out and no worker has served since. Under the drive lock.
   bool over() const noexcept { return over_; }
   bool believed() const noexcept { return believed_; }
 
-  // What follows is the control loop's.
+  // Everything below: only on the control loop.
 
-  /// The ticket of a request that ran for too long; none: it does not end for that.
+  /// Notes the ticket of the request that ran for too long; nothing if no request did.
   void note_overrun(std::optional<std::uint64_t> ticket) noexcept { overrun_ = ticket; }
   const std::optional<std::uint64_t>& overrun() const noexcept { return overrun_; }
-  /// How it ended.
+  /// Notes how it ended.
   void note_exit(const exit_status& how) noexcept { exit_ = how; }
   const exit_status& exit() const noexcept { return exit_; }
-  /// Returns when it was asked for the sign of life that is still missing; none is: it is asked now.
-  std::int64_t asked_at(std::int64_t now) noexcept { return asked_ns_ != 0 ? asked_ns_ : asked_ns_ = now; }
-  void note_sign_of_life() noexcept { asked_ns_ = 0; }
+  /// Returns when the unanswered ping was sent. If there is none, notes and returns `now`.
+  std::int64_t ping_pending_since(std::int64_t now) noexcept {
+    return ping_pending_since_ != 0 ? ping_pending_since_ : ping_pending_since_ = now;
+  }
+  void note_heartbeat() noexcept { ping_pending_since_ = 0; }
 
  private:
   std::atomic<worker_id> id_{0};
@@ -66,7 +69,7 @@ class serving_worker {
   bool over_ = false, believed_ = true;
   std::optional<std::uint64_t> overrun_;
   exit_status exit_;
-  std::int64_t asked_ns_ = 0;
+  std::int64_t ping_pending_since_ = 0;
 };
 
 }  // namespace troupe

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a device as its workers see it: each is told of every segment, and of what it may not write.
 #include <algorithm>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/round_up.hpp>
@@ -41,20 +40,21 @@ static result<memory_file> create(memory_kind kind, bool apart, std::uint64_t by
   return memory_file::create_for_readers("troupe-sent-memory", bytes);
 }
 
-// The worker's end is closed: it is ending, or has ended, and the worker that takes its place is told everything.
+// The worker has closed its end of the socket: it is ending or has ended. The worker that replaces it is sent
+// everything.
 static bool has_closed(const error& why) noexcept { return why.reaction() == reaction::context_lost; }
 
-// It has missed something about the memory.
-void shared_segments::must_not_serve(worker_link& link, const error& why) {
+// The worker missed a message about memory, so it must not serve.
+void shared_segments::report_missed_memory(worker_link& link, const error& why) {
   link.missed_memory.store(true);
   supervisor_.report({device_supervisor::event_kind::misbehaved, link.id(), why});
 }
 
-// With the lock. The one that serves comes first: if it takes no message now, no worker gets this one, for a worker
-// that has got it takes its number for done. `missed` is told of others that take none. One that has closed its end is
-// ending.
+// Sends a message to every worker. Under the lock. The serving worker comes first: if it does not accept the message,
+// no worker gets it, because a worker that has got it counts its number as done. Calls `missed` for each other worker
+// that does not accept it. Workers that have closed their end are ending, and are skipped.
 template <class Send, class Missed>
-result<void> shared_segments::tell_all(Send&& send, Missed&& missed) {
+result<void> shared_segments::send_to_all(Send&& send, Missed&& missed) {
   worker_link* const serving = workers_.find(worker_.id());
   if (serving != nullptr)
     if (const auto sent = send(*serving); !sent && !has_closed(sent.error())) return sent;
@@ -65,7 +65,7 @@ result<void> shared_segments::tell_all(Send&& send, Missed&& missed) {
   return {};
 }
 
-// All workers let go of what was given back, each in its own time.
+// After memory was released, allocation may fail for a while: each worker unmaps it in its own time.
 result<file_descriptor> shared_segments::prepare(memory_kind kind, std::uint64_t bytes, bool after_release) {
   if (!by_workers_ || kind != memory_kind::device) return file_descriptor();
   constexpr std::int64_t patience_ns = 1'000'000'000, pause_ns = 5'000'000;
@@ -75,13 +75,13 @@ result<file_descriptor> shared_segments::prepare(memory_kind kind, std::uint64_t
       return m.make(round_up(bytes, segment_alignment), deadline);
     });
     if (made || made.error().reaction() != reaction::retry_later || loop_.now() >= until) return made;
-    // Nobody tells when the driver has taken the memory back.
+    // No event tells when the driver has reclaimed the memory, so try again after a pause.
     std::uint64_t seen = workers_.changes();
     workers_.wait_for_change(seen, loop_.now() + pause_ns);
   }
 }
 
-// In every worker, and in those to come. With the lock.
+// Maps the segment in every worker, present and future. Under the lock.
 result<std::uint64_t> shared_segments::place_segment(held_segment s, std::uint64_t bytes) {
   address_space& addresses = addresses_of(s.kind);
   const auto address = addresses.take(bytes);
@@ -90,8 +90,8 @@ result<std::uint64_t> shared_segments::place_segment(held_segment s, std::uint64
                  "alloc: the device's addresses are too fragmented; free buffers, or open another device");
   s.address = *address;
   const std::uint32_t number = sent_.load(std::memory_order_relaxed) + 1;
-  const auto told = tell_all([&](worker_link& link) { return link.send_map(*address, s.file, number, s.read_only); },
-                             [&](worker_link& link, const error& why) { must_not_serve(link, why); });
+  const auto told = send_to_all([&](worker_link& link) { return link.send_map(*address, s.file, number, s.read_only); },
+                                [&](worker_link& link, const error& why) { report_missed_memory(link, why); });
   if (!told) {
     addresses.give_back(*address, bytes);
     return told.error();
@@ -121,7 +121,7 @@ result<segment> shared_segments::grow(memory_kind kind, std::uint64_t bytes, fil
   const auto guard = workers_.lock();
   if (admission_.refusing()) return admission_.refusal();
   auto made = TROUPE_TRY(create(kind, by_workers_, bytes, std::move(prepared)));
-  bytes = round_up(made.size(), segment_alignment);  // somebody else's is as large as it is
+  bytes = round_up(made.size(), segment_alignment);  // a prepared file may be larger than was asked for
   const auto file = std::make_shared<const memory_file>(std::move(made));
   mapping here;
   if (kind != memory_kind::device) {
@@ -142,23 +142,24 @@ void shared_segments::shrink(memory_kind kind, const segment& s) noexcept {
   const auto guard = workers_.lock();
   const std::uint32_t number = sent_.load(std::memory_order_relaxed) + 1;
   bool all = true;
-  const auto told = tell_all([&](worker_link& link) { return link.send_unmap(s.address, number); },
-                             [&](worker_link&, const error&) { all = false; });
+  const auto told = send_to_all([&](worker_link& link) { return link.send_unmap(s.address, number); },
+                                [&](worker_link&, const error&) { all = false; });
   const auto held =
       std::find_if(segments_.begin(), segments_.end(), [&s](const auto& h) { return h.address == s.address; });
   if (held != segments_.end()) {
     if (!held->theirs)
-      for (const auto& p : seen_through_)
+      for (const auto& p : peer_channels_)
         if (auto channel = p.lock()) loop_.post([channel, file = held->file] { channel->hide(file.get()); });
     segments_.erase(held);
   }
   if (told) sent_.store(number, std::memory_order_release);
-  // Unsaid, a worker still has it there: the addresses are not used again.
+  // If a worker missed the message, it still maps the segment, so the addresses are not used again.
   if (told && all) addresses_of(kind).give_back(s.address, s.bytes);
 }
 
-// All workers, those that stand by too. What is sent later waits until they have done it; so the one that does it by
-// itself is told of nothing but that: a GPU may read that memory until the request's turn has come.
+// Tells all workers, including standbys. Requests sent later wait until the worker has done it. The worker `by` changes
+// the protection itself when it runs the request, because a GPU may read the memory until then; so its message has 0
+// bytes and only advances the count.
 void shared_segments::protect(std::uint64_t address, std::uint64_t bytes, bool read_only, worker_id by) noexcept {
   const auto guard = workers_.lock();
   if (read_only)
@@ -168,14 +169,14 @@ void shared_segments::protect(std::uint64_t address, std::uint64_t bytes, bool r
   const std::uint32_t number = sent_.load(std::memory_order_relaxed) + 1;
   for (const auto& link : workers_.links()) {
     const auto told = link->send_protect({address, link->id() == by ? 0 : bytes}, number, read_only);
-    if (!told && !has_closed(told.error())) must_not_serve(*link, told.error());
+    if (!told && !has_closed(told.error())) report_missed_memory(*link, told.error());
   }
   sent_.store(number, std::memory_order_release);
 }
 
 std::uint64_t shared_segments::last_ticket() const noexcept { return channel_.newest_ticket(); }
 
-result<void> shared_segments::tell(worker_link& fresh) const {
+result<void> shared_segments::send_all_to(worker_link& fresh) const {
   const std::uint32_t number = sent_.load(std::memory_order_relaxed);
   for (const held_segment& s : segments_) TROUPE_TRY(fresh.send_map(s.address, s.file, number, s.read_only));
   std::vector<protocol::protected_place> sealed;
@@ -199,14 +200,14 @@ std::vector<std::shared_ptr<const memory_file>> shared_segments::own_files() con
   return files;
 }
 
-void shared_segments::seen_through(const std::shared_ptr<peer_channel>& channel) {
+void shared_segments::add_peer(const std::shared_ptr<peer_channel>& channel) {
   const auto guard = workers_.lock();
-  std::erase_if(seen_through_, [](const auto& p) { return p.expired(); });
-  seen_through_.push_back(channel);
+  std::erase_if(peer_channels_, [](const auto& p) { return p.expired(); });
+  peer_channels_.push_back(channel);
 }
 
 void shared_segments::hide_from_peers() noexcept {
-  for (const auto& p : seen_through_)
+  for (const auto& p : peer_channels_)
     if (const auto channel = p.lock()) channel->hide_all();
 }
 

@@ -20,17 +20,17 @@ class shared_channel;
 class worker_link;
 class worker_pool;
 
-/// The memory of a device as its workers see it: each is told of every segment, and of what it may not write, in one
-/// order. The pool's lock guards all of it.
+/// The memory of a device as its workers map it. Sends each worker all segments and all read-only ranges, in one order.
+/// Guarded by the pool's lock.
 class shared_segments final : public segment_source {
  public:
   using worker_id = device_supervisor::worker_id;
 
-  /// `by_workers`: device memory is the workers' to make.
+  /// `by_workers`: whether the workers allocate device memory.
   shared_segments(const device_loop& loop, worker_pool& workers, const serving_worker& worker,
                   const shared_channel& channel, const admission& takes, supervision& supervisor,
                   bool by_workers) noexcept;
-  /// Where segments of device memory, and behind them those of host memory, may lie.
+  /// Sets the addresses for segments of device memory, followed by those for host memory.
   void set_addresses(std::uint64_t begin, std::uint64_t device_bytes, std::uint64_t host_bytes);
 
   // segment_source
@@ -41,21 +41,23 @@ class shared_segments final : public segment_source {
   void protect(std::uint64_t address, std::uint64_t bytes, bool read_only, worker_id by) noexcept override;
   std::uint64_t last_ticket() const noexcept override;
 
-  /// How many messages about memory have been sent to every worker.
+  /// Returns how many messages about memory have been sent to every worker.
   std::uint32_t sent() const noexcept { return sent_.load(std::memory_order_acquire); }
-  /// With the pool's lock: tells a new worker everything.
-  result<void> tell(worker_link& fresh) const;
-  /// The file that these addresses lie in, and where in it; nothing: in none.
+  /// Sends a new worker all segments and read-only ranges. Under the pool's lock.
+  result<void> send_all_to(worker_link& fresh) const;
+  /// The file that an address lies in, and the offset there.
   struct place {
     std::shared_ptr<const memory_file> file;
     std::uint64_t offset;
     bool read_only;
   };
+  /// Returns nothing if the address lies in no segment.
   std::optional<place> find(std::uint64_t address) const;
-  /// Those of the device's own device memory.
+  /// Returns the files of the device's own device memory, without memory of others.
   std::vector<std::shared_ptr<const memory_file>> own_files() const;
-  /// The channel hides segments that go, until it goes itself.
-  void seen_through(const std::shared_ptr<peer_channel>& channel);
+  /// Registers a channel through which another device maps this one's segments. It is told of each segment that is
+  /// freed.
+  void add_peer(const std::shared_ptr<peer_channel>& channel);
   void hide_from_peers() noexcept;
 
  private:
@@ -64,13 +66,13 @@ class shared_segments final : public segment_source {
     std::shared_ptr<const memory_file> file;
     memory_kind kind;
     bool read_only = false;
-    bool theirs = false;  // another device's, or shared with one
+    bool theirs = false;  // true if it is another device's, or shared with one
   };
   address_space& addresses_of(memory_kind kind) noexcept { return addresses_[kind == memory_kind::device ? 0 : 1]; }
   result<std::uint64_t> place_segment(held_segment s, std::uint64_t bytes);
   template <class Send, class Missed>
-  result<void> tell_all(Send&& send, Missed&& missed);
-  void must_not_serve(worker_link& link, const error& why);
+  result<void> send_to_all(Send&& send, Missed&& missed);
+  void report_missed_memory(worker_link& link, const error& why);
 
   const device_loop& loop_;
   worker_pool& workers_;
@@ -81,8 +83,8 @@ class shared_segments final : public segment_source {
   const bool by_workers_;
   address_space addresses_[2];  // of device and host memory
   std::vector<held_segment> segments_;
-  std::map<std::uint64_t, std::uint64_t> protected_;       // bytes by address
-  std::vector<std::weak_ptr<peer_channel>> seen_through_;  // by other devices
+  std::map<std::uint64_t, std::uint64_t> protected_;  // bytes by address
+  std::vector<std::weak_ptr<peer_channel>> peer_channels_;
   std::atomic<std::uint32_t> sent_{0};
 };
 

@@ -18,8 +18,8 @@
 
 namespace troupe {
 
-/// The application's hold on one worker: what it can be told, what it says, and how it ends. `launched_worker` is the
-/// real one; simulations have their own.
+/// The application's connection to one worker: sends messages to it, receives its messages, and sees its end.
+/// `launched_worker` is the real one; the simulation has its own.
 class worker_link {
  public:
   struct news {
@@ -31,61 +31,65 @@ class worker_link {
 
   worker_link() = default;
   worker_link(const worker_link&) = delete;
-  /// Waits for the end of a worker that has not ended: see `has_ended`.
+  /// Waits for the worker's end if it has not ended: see `has_ended`.
   virtual ~worker_link() = default;
 
-  /// Sends the greeting. First of all messages.
+  /// Sends the greeting. Must come before all other messages.
   virtual result<void> greet(const protocol::greeting& hello, const memory_file& mailbox) = 0;
-  /// Starts the worker. On the thread that lives as long as it: see die_with_parent.
+  /// Starts the worker. The calling thread must outlive it: see die_with_parent.
   virtual result<void> launch(const std::string& program, const std::vector<std::string>& environment) = 0;
-  /// Memory messages, in order. Any thread. Waits for a second for a worker that is behind, then retry_later.
+  /// Messages about memory, in order. If the worker is behind, they wait for up to a second and then fail with
+  /// retry_later. Any thread.
   virtual result<void> send_map(std::uint64_t address, const std::shared_ptr<const memory_file>& memory,
                                 std::uint32_t number, bool read_only) = 0;
   virtual result<void> send_unmap(std::uint64_t address, std::uint32_t number) = 0;
-  /// One place.
+  /// Sends one range that becomes read-only, or writable again.
   virtual result<void> send_protect(const protocol::protected_place& place, std::uint32_t number, bool read_only) = 0;
-  /// All places that are read-only now, to a worker that knows of none.
+  /// Sends all read-only ranges to a new worker.
   virtual result<void> send_protected(std::span<const protocol::protected_place> all, std::uint32_t number) = 0;
   virtual result<void> send_serve(const protocol::service& s) = 0;
   virtual void send_stop() noexcept = 0;
-  /// It answers with news::alive. Does not wait: where there is no room for it, it is dropped.
+  /// Sends a ping, which the worker answers with news::alive. Does not wait: if there is no room, the ping is dropped.
   virtual void send_ping() noexcept = 0;
-  /// It looks how much memory is free, and tells in its channel. Does not wait. Any thread. False: it will not.
+  /// Makes the worker write the amount of free memory to its channel. Does not wait. Returns false if the message was
+  /// not sent. Any thread.
   virtual bool send_look() noexcept { return false; }
   virtual result<void> send_load(const std::string& library) = 0;
   virtual void kill() noexcept = 0;
 
-  /// The next message, without blocking.
+  /// Returns the next message, or news::none. Does not block.
   virtual news receive() = 0;
-  /// How a process ended; nothing while it runs or when it is a thread.
+  /// Returns how the process ended; nothing while it runs, or if the worker is a thread.
   virtual std::optional<exit_status> ended() noexcept = 0;
 
-  /// It has said that it could serve, and has neither failed nor been killed since: for threads that look for a worker
-  /// to ask. Which worker serves, the supervisor decides, by what it was told itself (device_supervisor::worker).
+  /// True from when it reports that it can serve until it fails or is killed. For threads that need a worker to ask.
+  /// The supervisor does not use it: it has its own record (device_supervisor::worker).
   std::atomic<bool> ready{false};
-  /// It did not take a message about memory, so requests must not reach it.
+  /// True if it missed a message about memory, so it must not serve.
   std::atomic<bool> missed_memory{false};
 
-  /// Can nothing of it touch memory any more, though its process may be there yet? Asked of a process that was killed.
+  /// Returns true if none of its threads can access memory any more, though its process may still exist. Precondition:
+  /// it was killed.
   virtual bool is_quiesced() const noexcept { return false; }
-  /// Kills a process, and waits for its end until the deadline. A thread has ended when its end of the socket is
-  /// closed.
+  /// Kills a process and waits for its end until the deadline; returns true if it has ended. A thread has ended when
+  /// its end of the socket is closed.
   virtual bool has_ended(std::int64_t deadline_ns) noexcept = 0;
 
-  /// Makes device memory, where the application cannot; null: it can. May outlive the link.
-  virtual std::shared_ptr<allocation_client> maker() const noexcept { return nullptr; }
-  /// The supervisor's.
+  /// Returns the client that asks this worker for device memory; null if the application allocates it itself. It may
+  /// outlive the link.
+  virtual std::shared_ptr<allocation_client> allocator() const noexcept { return nullptr; }
+  /// Returns the id that the supervisor gave it.
   virtual std::uint32_t id() const noexcept = 0;
   virtual const std::shared_ptr<const memory_file>& channel() const noexcept = 0;
-  /// Readable when there is a message.
+  /// Returns a descriptor that is readable when there is a message.
   virtual int socket_fd() const noexcept = 0;
-  /// Readable when the process has ended; -1 for a thread.
+  /// Returns a descriptor that is readable when the process has ended; -1 for a thread.
   virtual int exit_fd() const noexcept = 0;
   virtual int pid() const noexcept = 0;
 };
 
-/// Makes the link to a worker that is yet to be launched. `addresses` is kept until the worker has ended. `id` is the
-/// supervisor's.
+/// Makes the link to a worker that has yet to be launched. `addresses` is kept until the worker has ended. `id` is the
+/// one that the supervisor gave it.
 using worker_link_maker = std::function<result<std::unique_ptr<worker_link>>(
     std::uint32_t id, enum isolation isolation, std::shared_ptr<const region> addresses, std::uint64_t channel_bytes)>;
 

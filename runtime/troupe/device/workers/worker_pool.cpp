@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The workers of a device as processes: making them, hearing from them, letting go of them.
 #include <algorithm>
 #include <system_error>
 #include <troupe/base/try.hpp>
@@ -12,7 +11,7 @@
 namespace troupe {
 
 static constexpr std::size_t most_warm = 64;
-static constexpr int most_news = 256;  // heard of one worker at a time, whatever it says
+static constexpr int most_messages = 256;  // read from one worker at a time, however many it sends
 
 worker_pool::worker_pool(const device_options& options, const device_loop& loop, shared_channel& channel,
                          serving_worker& worker, shared_segments& segments, const admission& takes, reactor& waiting,
@@ -26,7 +25,7 @@ worker_pool::worker_pool(const device_options& options, const device_loop& loop,
       waiting_(waiting),
       listener_(listener),
       make_worker_(std::move(make)),
-      environment_(current_environment()) {}  // here, not on the loop's thread, where it could race with a setenv
+      environment_(current_environment()) {}  // read here because it could race with setenv on the loop's thread
 
 void worker_pool::prepare(protocol::greeting greeting, std::shared_ptr<const region> addresses, std::string origin) {
   greeting_ = std::move(greeting);
@@ -39,7 +38,7 @@ worker_link* worker_pool::find(worker_id id) noexcept {
   return at == links_.end() ? nullptr : at->get();
 }
 
-// Who looks for the worker's program wants to know who named its folder, and how to name another one.
+// Adds to the error of a missing worker program where its folder's name comes from, and how to name another one.
 static error with_origin(const error& why, const std::string& origin) {
   if (why.reaction() != reaction::fatal || origin.empty()) return why;
   error::details all = why.all();
@@ -57,11 +56,11 @@ result<void> worker_pool::launch(worker_id id) {
   for (const std::string& library : warm_) (void)link.send_load(library);
   {
     const std::scoped_lock guard(lock_);
-    TROUPE_TRY(segments_.tell(link));
+    TROUPE_TRY(segments_.send_all_to(link));
     links_.push_back(std::move(made));
   }
   changed();
-  // From here on `forget` sees to everything, also when the rest fails.
+  // From here on `forget` cleans up, even if the rest fails.
   TROUPE_TRY(loop_.watch(link.socket_fd(), *this));
   if (auto ok = link.launch(options_.runtime_folder + "/troupe-worker", environment_); !ok)
     return with_origin(ok.error(), runtime_origin_);
@@ -69,7 +68,6 @@ result<void> worker_pool::launch(worker_id id) {
   return link.exit_fd() >= 0 ? loop_.watch(link.exit_fd(), *this) : result<void>();
 }
 
-// What one worker needed, the next one will need: it is there before.
 void worker_pool::warm_up_standbys(const std::string& library) {
   if (std::find(warm_.begin(), warm_.end(), library) != warm_.end()) return;
   if (warm_.size() == most_warm) return;
@@ -86,14 +84,14 @@ std::vector<int> worker_pool::standby_pids() const {
   return out;
 }
 
-// The worker is gone, or nobody waits for it: let go of it. Its end is reaped by the link's destructor.
 void worker_pool::forget(worker_id id) {
   struct left_behind {
     std::shared_ptr<const void> device;
     std::vector<block_ref> memory;
-    std::unique_ptr<worker_link> link;  // last, so that it goes first: it waits for the end
+    // Last, so that it is destroyed first: its destructor waits for the worker's end.
+    std::unique_ptr<worker_link> link;
   };
-  const reactor::answering now(waiting_);  // the loop runs nobody else's code, and memory may have its own
+  const reactor::answering now(waiting_);  // releasing memory may complete answers, and the loop runs no continuations
   auto left = std::make_unique<left_behind>();
   std::unique_ptr<worker_link>& link = left->link;
   {
@@ -107,54 +105,53 @@ void worker_pool::forget(worker_id id) {
   changed();
   loop_.unwatch(link->socket_fd());
   if (link->exit_fd() >= 0) loop_.unwatch(link->exit_fd());
-  // A thread cannot be killed, and a process that the kernel holds cannot either: what still runs is waited for away
-  // from the loop, so that other devices go on.
+  // A thread cannot be killed, nor can a process that the kernel holds. Another thread waits for its end, so that the
+  // loop goes on for other devices.
   if (link->has_ended(loop_.now())) return;
   left->device = loop_.device();
   left_behind* const all = left.release();
   try {
     std::thread([all] { delete all; }).detach();
   } catch (const std::system_error&) {
-    // Nobody can wait for it, so what it may use stays.
+    // No thread can wait for its end, so everything that the worker may use is leaked.
   }
 }
 
-// Before a worker is judged by the time: what it has said, or that it is gone, may have waited for this thread longer
-// than the worker was given.
+// Called before time-outs are enforced: if this thread is late, a message or the worker's end may have been waiting for
+// longer than the time-out.
 void worker_pool::receive_all() {
   std::vector<worker_id> all;
   for (const auto& link : links_) all.push_back(link->id());
   for (const worker_id id : all) {
     worker_link* link = find(id);
-    for (int i = 0; i < most_news && link != nullptr && receive(*link); ++i) link = find(id);
+    for (int i = 0; i < most_messages && link != nullptr && receive(*link); ++i) link = find(id);
   }
 }
 
-// One at a time, as they would be seen without the tick; true when there was one.
-bool worker_pool::see_an_end() {
+bool worker_pool::handle_next_exit() {
   const std::size_t before = links_.size();
   for (std::size_t i = 0; i < links_.size(); ++i)
-    if (check_end(*links_[i]) && links_.size() < before) return true;
+    if (check_exit(*links_[i]) && links_.size() < before) return true;
   return false;
 }
 
 void worker_pool::on_readable(int fd) {
-  const auto device = loop_.device();  // what is told here may end it
+  const auto device = loop_.device();  // keeps the device alive: handling the message may release the last handle
   const auto at = std::find_if(links_.begin(), links_.end(),
                                [fd](const auto& l) { return l->socket_fd() == fd || l->exit_fd() == fd; });
   if (at == links_.end()) return;
   if (fd == (*at)->exit_fd())
-    check_end(**at);
+    check_exit(**at);
   else
     receive(**at);
 }
 
-bool worker_pool::check_end(worker_link& link) {
+bool worker_pool::check_exit(worker_link& link) {
   const auto status = link.ended();
   if (!status) return false;
-  // It may have said why before it went.
+  // It may have sent the cause before it ended.
   std::optional<worker_link::news> failure;
-  for (int i = 0; i < most_news && !failure; ++i) {
+  for (int i = 0; i < most_messages && !failure; ++i) {
     auto n = link.receive();
     if (n.kind == worker_link::news::kind::none || n.kind == worker_link::news::kind::gone) break;
     if (n.kind == worker_link::news::kind::failed) failure = std::move(n);
@@ -163,7 +160,7 @@ bool worker_pool::check_end(worker_link& link) {
   return true;
 }
 
-// False when there is nothing more to hear.
+// Returns false if there is no further message.
 bool worker_pool::receive(worker_link& link) {
   const worker_link::news n = link.receive();
   if (n.kind == worker_link::news::kind::gone) loop_.unwatch(link.socket_fd());
@@ -174,27 +171,28 @@ bool worker_pool::receive(worker_link& link) {
 result<file_descriptor> worker_pool::ask_one(
     const std::function<result<file_descriptor>(allocation_client&, std::int64_t deadline_ns)>& ask) {
   const std::int64_t deadline = loop_.deadline_after(options_.start_timeout);
-  std::string last = "alloc: no worker was there to make the memory";
+  std::string last = "alloc: there was no worker to make the memory";
   std::uint64_t seen = changes();
   while (loop_.now() < deadline) {
     if (admission_.refusing()) return admission_.refusal();
-    std::shared_ptr<allocation_client> maker;
+    std::shared_ptr<allocation_client> allocator;
     {
       const std::scoped_lock guard(lock_);
       const auto ready = std::find_if(links_.begin(), links_.end(), [](const auto& l) {
-        const auto m = l->maker();
+        const auto m = l->allocator();
         return l->ready.load() && m && !m->is_gone();
       });
-      if (!links_.empty()) maker = (ready != links_.end() ? *ready : links_.back())->maker();
+      if (!links_.empty()) allocator = (ready != links_.end() ? *ready : links_.back())->allocator();
     }
-    if (maker) {
-      auto made = ask(*maker, deadline);
+    if (allocator) {
+      auto made = ask(*allocator, deadline);
       if (made || made.error().reaction() != reaction::context_lost) return made;
       last = made.error().text();
     }
     wait_for_change(seen, deadline);
   }
-  return allocation_client::late(last + ", and no other came within device_options::start_timeout; ask again");
+  return allocation_client::timeout_error(last +
+                                          ", and no other was ready within device_options::start_timeout; try again");
 }
 
 std::uint64_t worker_pool::changes() const {
@@ -217,7 +215,7 @@ void worker_pool::wait_for_change(std::uint64_t& seen, std::int64_t until_ns) co
   seen = changes_;
 }
 
-void worker_pool::keep_for_thread(ledger_entry& e) {
+void worker_pool::keep_memory_for_thread(ledger_entry& e) {
   if (options_.isolation != isolation::thread) return;
   const std::scoped_lock guard(lock_);
   if (!links_.empty()) e.hand_memory_to(thread_uses_);

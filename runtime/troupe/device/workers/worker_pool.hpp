@@ -19,11 +19,11 @@ class reactor;
 class shared_segments;
 struct ledger_entry;
 
-/// Is told, on the control loop, what workers say and how they end.
+/// Receives the messages of workers and sees their ends, on the control loop.
 class worker_listener {
  public:
   virtual void handle_message(worker_link& from, const worker_link::news& n) = 0;
-  /// A process has ended; `failure` is what it said last, if it said why.
+  /// Called when a process has ended. `failure` is its last message, if that gives the cause.
   virtual void handle_end(std::uint32_t id, const exit_status& how,
                           const std::optional<worker_link::news>& failure) = 0;
 
@@ -31,8 +31,8 @@ class worker_listener {
   ~worker_listener() = default;
 };
 
-/// The workers of a device: making them, hearing from them, letting go of them. They are made and let go of on the
-/// control loop; other threads send them memory, with the lock.
+/// The workers of a device: launches them, receives their messages, and releases them, on the control loop. Other
+/// threads send them messages about memory, under the lock.
 class worker_pool final : public control_loop::handler {
  public:
   using worker_id = device_supervisor::worker_id;
@@ -40,45 +40,45 @@ class worker_pool final : public control_loop::handler {
   worker_pool(const device_options& options, const device_loop& loop, shared_channel& channel, serving_worker& worker,
               shared_segments& segments, const admission& takes, reactor& waiting, worker_listener& listener,
               worker_link_maker make) noexcept;
-  /// Before the first one. `origin` says who named the folder of the worker's program.
+  /// Must be called before the first launch. `origin` says where the name of the worker program's folder comes from.
   void prepare(protocol::greeting greeting, std::shared_ptr<const region> addresses, std::string origin);
   const protocol::greeting& greeting() const noexcept { return greeting_; }
 
   // On the control loop.
   result<void> launch(worker_id id);
-  /// Null: there is none, or no longer. With the lock elsewhere.
+  /// Returns null if there is no such worker, or no longer. On other threads only under the lock.
   worker_link* find(worker_id id) noexcept;
-  /// The worker is gone, or nobody waits for it: let go of it. Its end is reaped by the link's destructor.
+  /// Releases a worker that is gone, or whose end is no longer waited for. The link's destructor reaps the process.
   void forget(worker_id id);
   void forget_all();
-  /// Reads what all of them have said.
+  /// Reads the pending messages of all workers.
   void receive_all();
-  /// One at a time, as it would be seen without the tick; true when there was one.
-  bool see_an_end();
-  /// Loads the library into those that stand by: what one worker needed, the next one will need.
+  /// Handles one worker's exit, as the loop would; returns true if there was one.
+  bool handle_next_exit();
+  /// Loads the library into the standbys, because the next worker will probably need what this one needed.
   void warm_up_standbys(const std::string& library);
   void on_readable(int fd) override;
   void on_time(std::uint64_t) override {}
 
   // Any thread.
   std::vector<int> standby_pids() const;
-  /// Calls `f(link, lock)` with each.
   [[nodiscard]] std::unique_lock<std::mutex> lock() const { return std::unique_lock(lock_); }
   const std::vector<std::unique_ptr<worker_link>>& links() const noexcept { return links_; }
-  /// Asks a worker to make memory, or to try some. Any will do: what it makes outlives it. While there is none, one is
-  /// on its way.
+  /// Asks a worker to allocate memory, or to check that it can open some. Any worker can: the memory outlives it. Waits
+  /// for a worker if there is none.
   result<file_descriptor> ask_one(
       const std::function<result<file_descriptor>(allocation_client&, std::int64_t deadline_ns)>& ask);
-  /// Sleeps until a worker came or went, became ready, or serves; or until the time has come.
+  /// Sleeps until a worker was launched, became ready, serves or is gone, or until `until_ns`.
   void wait_for_change(std::uint64_t& seen, std::int64_t until_ns) const;
   std::uint64_t changes() const;
   void changed() noexcept;
-  /// A thread is not ended but given up: what it may still write is let go of when it has come to its end.
-  void keep_for_thread(ledger_entry& e);
+  /// Keeps the request's memory until the worker has ended, if the worker is a thread: a thread cannot be killed, and
+  /// may still write it.
+  void keep_memory_for_thread(ledger_entry& e);
 
  private:
   bool receive(worker_link& link);
-  bool check_end(worker_link& link);
+  bool check_exit(worker_link& link);
 
   const device_options& options_;
   const device_loop& loop_;
@@ -89,14 +89,14 @@ class worker_pool final : public control_loop::handler {
   reactor& waiting_;
   worker_listener& listener_;
   const worker_link_maker make_worker_;
-  const std::vector<std::string> environment_;  // the worker's
+  const std::vector<std::string> environment_;  // of worker processes
   protocol::greeting greeting_{};
   std::shared_ptr<const region> region_;
   std::string runtime_origin_;
-  std::vector<std::string> warm_;  // libraries that a worker has loaded
+  std::vector<std::string> warm_;  // libraries that a worker has loaded, for new workers
   mutable std::mutex lock_;
   std::vector<std::unique_ptr<worker_link>> links_;
-  std::vector<block_ref> thread_uses_;  // what a worker that is a thread may use until it ends
+  std::vector<block_ref> thread_uses_;  // memory that a worker that is a thread may use until it ends
   mutable std::condition_variable changed_;
   std::uint64_t changes_ = 0;
 };
