@@ -84,6 +84,11 @@ void lifecycle::carry_out(const device_supervisor::action& a) {
   switch (a.kind) {
     case launch:
       return this->launch(a.worker);
+    case admit_worker:
+      link->ready.store(true);
+      return workers_.changed();
+    case standby_ready:
+      return events_.emit(event_kind::standby_ready);
     case serve:
       return this->serve(a.worker);
     case sort_out:
@@ -95,9 +100,11 @@ void lifecycle::carry_out(const device_supervisor::action& a) {
     case forget_worker:
       return workers_.forget(a.worker);
     case refuse_new:
-      return refuse_requests(*a.why);
+      return refuse_requests(a);
     case cancel_queued:
       return mailbox_.cancel_queued();
+    case await_drained:
+      return this->await_drained();
     case stop_worker:
       if (link != nullptr) link->send_stop();
       return;
@@ -108,7 +115,11 @@ void lifecycle::carry_out(const device_supervisor::action& a) {
     case answer_all:
       return requests_.answer_all(a);
     case tell_stopped:
-      return announce_stop(a.why);
+      return announce_stop(a);
+    case end_watches: {
+      const reactor::answering now(waiting_);
+      return events_.news().end();
+    }
   }
 }
 
@@ -136,21 +147,28 @@ void lifecycle::accept_requests() {
   admission_.accept();
 }
 
-void lifecycle::refuse_requests(const error& why) {
-  admission_.refuse(why);
-  if (supervisor_.state() == device_state::closing) events_.emit(event_kind::closing);
+void lifecycle::refuse_requests(const device_supervisor::action& a) {
+  admission_.refuse(*a.why);
+  if (a.state == device_state::closing) events_.emit(event_kind::closing);
   completion_.drive();  // answers calls of room()
   waiting_.wake_all();  // wakes threads that are blocked until there is room
   workers_.changed();   // wakes threads that wait for a worker to make memory
 }
 
-void lifecycle::announce_stop(const std::optional<error>& why) {
+void lifecycle::await_drained() {
+  completion_.set_closing(true);
+  waiting_.wake_all();
+  completion_.drive();
+}
+
+void lifecycle::announce_stop(const device_supervisor::action& a) {
+  const std::optional<error>& why = a.why;
   workers_.forget_all();  // first, because callers that are told rely on the workers' end
   completion_.set_closing(false);
   events_.emit(event_kind::stopped, why);
   {
     const reactor::answering now(waiting_);
-    if (supervisor_.ended()) events_.news().end();
+    if (a.final) events_.news().end();
     ready_.reach(why ? *why : error(reaction::stopped, "device", "the device was closed"));
     stopped_.reach(why ? result<void>(*why) : result<void>());
   }
@@ -168,15 +186,8 @@ void lifecycle::on_time(std::uint64_t tag) {
 void lifecycle::close(bool now, ref<pending_state<void>> answer) {
   loop_.post([this, now, answer = std::move(answer)] {
     report_now({now ? device_supervisor::event_kind::close_now_asked : device_supervisor::event_kind::close_asked});
-    {
-      const reactor::answering later(waiting_);
-      stopped_.answer(answer);
-      if (supervisor_.ended()) events_.news().end();
-    }
-    if (events_.state() != device_state::closing) return;
-    completion_.set_closing(true);
-    waiting_.wake_all();
-    completion_.drive();
+    const reactor::answering later(waiting_);
+    stopped_.answer(answer);
   });
 }
 
@@ -217,12 +228,8 @@ void lifecycle::handle_message(worker_link& link, const worker_link::news& n) {
     case worker_link::news::kind::none:
       return;
     case worker_link::news::kind::ready:
-      link.ready.store(true);
       hardware_.note(n.text);
-      workers_.changed();
-      report_now({device_supervisor::event_kind::worker_ready, id});
-      if (id != worker_.id()) events_.emit(event_kind::standby_ready);
-      return;
+      return report_now({device_supervisor::event_kind::worker_ready, id});
     case worker_link::news::kind::alive:
       if (id == worker_.id()) worker_.note_heartbeat();
       return;
@@ -240,6 +247,10 @@ void lifecycle::handle_message(worker_link& link, const worker_link::news& n) {
       // go.
       if (gpu_ && n.how == reaction::context_lost) check_quiesced();
       return;
+    case worker_link::news::kind::violated:
+      link.ready.store(false);
+      return report_now({device_supervisor::event_kind::misbehaved, id, error(reaction::context_lost, "device", n.text),
+                         fault_kind::misbehaved});
     case worker_link::news::kind::gone:
       // The end of a process is seen by its exit status; for a thread, this message is the only sign.
       if (options_.isolation == isolation::thread)

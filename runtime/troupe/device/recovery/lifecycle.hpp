@@ -57,8 +57,9 @@ class lifecycle final : public supervision, public worker_listener, public contr
   void launch(worker_id id);
   void serve(worker_id id);
   void accept_requests();
-  void refuse_requests(const error& why);
-  void announce_stop(const std::optional<error>& why);
+  void refuse_requests(const device_supervisor::action& a);
+  void await_drained();
+  void announce_stop(const device_supervisor::action& a);
   void check_quiesced();
 
   const device_options& options_;

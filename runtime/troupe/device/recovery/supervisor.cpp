@@ -162,7 +162,7 @@ void device_supervisor::launch_standby(actions& out, std::int64_t now) {
   if (!one_is_coming && usable < 1 + static_cast<std::ptrdiff_t>(limits_.standbys)) launch(out, now);
 }
 
-void device_supervisor::give_up(actions& out, fault f, std::int64_t now) {
+void device_supervisor::give_up(actions& out, fault f, std::int64_t now, bool final) {
   const bool closing = state_ == device_state::closing;
   serving_ = 0;
   fault_.reset();
@@ -173,8 +173,8 @@ void device_supervisor::give_up(actions& out, fault f, std::int64_t now) {
   add(out, {kind::refuse_new, 0, closing ? closed() : stopped_because(f.why)});
   add(out, {kind::answer_all, 0, f.why, f.how, f.seen_ns});
   state_ = device_state::stopped;
-  add(out, {kind::tell_stopped, 0, std::move(f.why)});
-  ended_ = closing;
+  ended_ = closing || final;
+  add(out, {.kind = kind::tell_stopped, .why = std::move(f.why), .final = ended_});
 }
 
 void device_supervisor::finish(actions& out) {
@@ -182,7 +182,7 @@ void device_supervisor::finish(actions& out) {
   close_due_ = never;
   add(out, {kind::answer_all, 0, closed()});
   state_ = device_state::stopped;
-  add(out, {kind::tell_stopped});
+  add(out, {.kind = kind::tell_stopped, .final = true});
 }
 
 void device_supervisor::stop_workers(actions& out, std::int64_t now) {
@@ -199,16 +199,19 @@ void device_supervisor::close(actions& out, bool at_once, std::int64_t now) {
   if (ended_) return;
   if (state_ == device_state::stopped) {  // it had given up
     ended_ = true;
-    return;
+    return add(out, {kind::end_watches});
   }
-  if (state_ != device_state::closing) {
+  const bool begins = state_ != device_state::closing, cancels = at_once && !closing_now_;
+  if (begins) {
     state_ = device_state::closing;
     add(out, {kind::refuse_new, 0, closed()});
   }
-  if (!at_once || closing_now_) return;
-  closing_now_ = true;
-  add(out, {kind::cancel_queued, 0, closed()});
-  if (!drained_) close_due_ = limits_.stop.after(now);
+  if (cancels) {
+    closing_now_ = true;
+    add(out, {kind::cancel_queued, 0, closed()});
+    if (!drained_) close_due_ = limits_.stop.after(now);
+  }
+  if (begins || cancels) add(out, {kind::await_drained});
 }
 
 void device_supervisor::check_timeouts(actions& out, std::int64_t now) {
@@ -232,8 +235,7 @@ void device_supervisor::check_timeouts(actions& out, std::int64_t now) {
               {error(reaction::fatal, "device",
                      "the worker cannot be ended: it is a thread that does not return, or a process the kernel holds"),
                fault_kind::silent, now},
-              now);
-      ended_ = true;
+              now, true);
       return;
     }
   }
@@ -264,7 +266,11 @@ std::vector<device_supervisor::action> device_supervisor::on(event e, std::int64
       w->ready = true;
       w->due = never;
       pause_ = 0;
-      if (w->id == serving_ || serving_ == 0) serve(out, *w);
+      add(out, {kind::admit_worker, w->id});
+      if (w->id == serving_ || serving_ == 0)
+        serve(out, *w);
+      else
+        add(out, {kind::standby_ready, w->id});
       break;
     case event_kind::cannot_serve:
       // A worker that is ending reports that itself, with a better cause.

@@ -44,10 +44,13 @@ class device_supervisor {
 
   enum class action_kind : std::uint8_t {
     launch,         ///< start `worker`
+    admit_worker,   ///< let other threads use `worker`: it is ready
+    standby_ready,  ///< report that `worker` could take over
     serve,          ///< tell `worker` to serve
     refuse_new,     ///< refuse new requests with `why`
     accept_new,     ///< accept new requests again
     cancel_queued,  ///< fail requests that have not started with `why`
+    await_drained,  ///< report `drained` when every request is answered
     stop_worker,    ///< ask `worker` to end
     kill_worker,    ///< kill `worker`
     forget_worker,  ///< release `worker`: it is gone, or its end is no longer waited for
@@ -56,6 +59,7 @@ class device_supervisor {
     answer_all,     ///< answer finished requests, then fail the others with `why`
     tell_stopped,   ///< wait for the end of all workers, then report that the device has stopped; no `why` after an
                     ///< orderly close
+    end_watches,    ///< the device has stopped for good: end the streams of its events
   };
   struct action {
     action_kind kind;
@@ -64,6 +68,7 @@ class device_supervisor {
     fault_kind how = fault_kind::ended;           ///< of sort_out, and of answer_all after a fault
     std::int64_t seen_ns = 0;                     ///< when the fault was seen; 0 if there was none
     device_state state = device_state::starting;  ///< of the device from this action on
+    bool final = false;                           ///< of tell_stopped: for good; includes end_watches
   };
 
   struct limits {
@@ -114,7 +119,7 @@ class device_supervisor {
   void recover(actions& out, fault f, std::int64_t now);
   void launch_standby(actions& out, std::int64_t now);
   void schedule_launch(std::int64_t now) noexcept;
-  void give_up(actions& out, fault f, std::int64_t now);
+  void give_up(actions& out, fault f, std::int64_t now, bool final = false);
   void close(actions& out, bool at_once, std::int64_t now);
   void stop_workers(actions& out, std::int64_t now);
   void finish(actions& out);

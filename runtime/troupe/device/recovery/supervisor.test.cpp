@@ -50,9 +50,10 @@ struct supervised {
     return on(event::tick);
   }
   static std::string text(const device_supervisor::action& a) {
-    const char* const names[] = {"launch",        "serve",        "refuse_new",  "accept_new",
-                                 "cancel_queued", "stop_worker",  "kill_worker", "forget_worker",
-                                 "sort_out",      "lost_standby", "answer_all",  "tell_stopped"};
+    const char* const names[] = {"launch",       "admit_worker", "standby_ready", "serve",
+                                 "refuse_new",   "accept_new",   "cancel_queued", "await_drained",
+                                 "stop_worker",  "kill_worker",  "forget_worker", "sort_out",
+                                 "lost_standby", "answer_all",   "tell_stopped",  "end_watches"};
     std::string out = names[static_cast<int>(a.kind)];
     if (a.worker != 0) out += std::to_string(a.worker);
     if (a.kind == kind::tell_stopped) out += a.why ? "(error)" : "(fine)";
@@ -73,12 +74,13 @@ TEST(device_supervisor, launches_a_worker_and_a_standby_and_stops_them_at_an_ord
   EXPECT_EQ(d.on(event::opened), "launch1");
   EXPECT_EQ(d.s.state(), device_state::starting);
   EXPECT_EQ(d.s.next_tick(), 130 * second);
-  EXPECT_EQ(d.on(event::worker_ready, 1), "serve1,launch2") << "the standby is launched when the first worker serves";
+  EXPECT_EQ(d.on(event::worker_ready, 1), "admit_worker1,serve1,launch2") << "the standby is launched when the first worker serves";
   EXPECT_EQ(d.s.state(), device_state::ready);
-  EXPECT_EQ(d.on(event::worker_ready, 2), "");
+  EXPECT_EQ(d.on(event::worker_ready, 2), "admit_worker2,standby_ready2");
+  EXPECT_EQ(d.on(event::worker_ready, 2), "") << "it was ready before";
   EXPECT_EQ(d.s.next_tick(), std::nullopt);
   EXPECT_EQ(d.on(event::drained), "") << "matters only while the device closes";
-  EXPECT_EQ(d.on(event::close_asked), "refuse_new");
+  EXPECT_EQ(d.on(event::close_asked), "refuse_new,await_drained");
   EXPECT_EQ(d.s.state(), device_state::closing);
   EXPECT_EQ(d.on(event::drained), "stop_worker1,stop_worker2");
   EXPECT_EQ(d.s.next_tick(), 105 * second);
@@ -131,7 +133,7 @@ TEST(device_supervisor, states_the_devices_state_with_each_action) {
   using enum device_state;
   // forget, sort out, serve, launch
   EXPECT_EQ(states(d.feed(event::worker_exited, 1)), (std::vector{ready, recovering, ready, ready}));
-  EXPECT_EQ(states(d.feed(event::close_asked)), (std::vector{closing}));
+  EXPECT_EQ(states(d.feed(event::close_asked)), (std::vector{closing, closing}));
   EXPECT_EQ(states(d.feed(event::drained)), (std::vector{closing, closing}));
   d.feed(event::worker_exited, 2);
   // forget, answer all, tell stopped
@@ -160,14 +162,14 @@ TEST(device_supervisor, without_standbys_replaces_a_worker_at_once_the_first_tim
   auto d = supervised::ready({.standbys = 0});
   EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1,sort_out,launch2");
   EXPECT_EQ(d.s.state(), device_state::recovering);
-  EXPECT_EQ(d.on(event::worker_ready, 2), "serve2");
+  EXPECT_EQ(d.on(event::worker_ready, 2), "admit_worker2,serve2");
   EXPECT_EQ(d.on(event::worker_exited, 2), "forget_worker2,sort_out");
   EXPECT_EQ(d.s.next_tick(), d.now + second / 10);
   EXPECT_EQ(d.later(second / 10 - 1), "");
   EXPECT_EQ(d.later(1), "launch3");
   EXPECT_EQ(d.on(event::worker_exited, 3), "forget_worker3,sort_out") << "it never came to serve";
   EXPECT_EQ(d.later(second / 10), "launch4") << "a worker must serve soon; the limit on restarts bounds this";
-  EXPECT_EQ(d.on(event::worker_ready, 4), "serve4");
+  EXPECT_EQ(d.on(event::worker_ready, 4), "admit_worker4,serve4");
 }
 
 TEST(device_supervisor, lets_a_standby_that_is_still_starting_serve_when_it_is_ready) {
@@ -176,7 +178,7 @@ TEST(device_supervisor, lets_a_standby_that_is_still_starting_serve_when_it_is_r
   d.on(event::worker_ready, 1);
   EXPECT_EQ(d.on(event::worker_exited, 1), "forget_worker1,sort_out");
   EXPECT_EQ(d.s.state(), device_state::recovering);
-  EXPECT_EQ(d.on(event::worker_ready, 2), "serve2,launch3");
+  EXPECT_EQ(d.on(event::worker_ready, 2), "admit_worker2,serve2,launch3");
 }
 
 TEST(device_supervisor, words_a_limit_of_one_restart_in_the_singular) {
@@ -211,7 +213,7 @@ TEST(device_supervisor, stops_after_too_many_faults_in_the_window_and_can_be_res
   EXPECT_EQ(d.on(event::reset_asked), "accept_new,launch" + next);
   EXPECT_EQ(d.on(event::reset_asked), "");
   EXPECT_EQ(d.s.state(), device_state::recovering);
-  EXPECT_EQ(d.on(event::worker_ready, serving + 2).substr(0, 5 + next.size()), "serve" + next);
+  EXPECT_EQ(d.on(event::worker_ready, serving + 2).rfind("admit_worker" + next + ",serve" + next, 0), 0u);
 }
 
 TEST(device_supervisor, tolerates_any_number_of_faults_that_are_far_apart) {
@@ -321,7 +323,7 @@ TEST(device_supervisor, kills_a_worker_that_does_not_end_when_asked_and_still_cl
 
 TEST(device_supervisor, cancels_queued_requests_at_close_now_and_kills_a_worker_that_runs_too_long) {
   auto d = supervised::ready({.standbys = 0});
-  EXPECT_EQ(d.on(event::close_now_asked), "refuse_new,cancel_queued");
+  EXPECT_EQ(d.on(event::close_now_asked), "refuse_new,cancel_queued,await_drained");
   d.now += 3 * second;
   EXPECT_EQ(d.on(event::close_now_asked), "") << "asking again does not give it more time";
   EXPECT_EQ(d.on(event::close_asked), "");
@@ -332,7 +334,7 @@ TEST(device_supervisor, can_be_closed_after_it_has_given_up) {
   supervised d;
   d.on(event::opened);
   d.on(event::worker_exited, 1);
-  EXPECT_EQ(d.on(event::close_asked), "");
+  EXPECT_EQ(d.on(event::close_asked), "end_watches");
   EXPECT_EQ(d.on(event::reset_asked), "") << "too late";
   EXPECT_EQ(d.on(event::close_asked), "");
 }
@@ -350,7 +352,7 @@ class every_sequence {
 
  private:
   struct facts {
-    std::set<std::uint32_t> alive;
+    std::set<std::uint32_t> alive, admitted;
     std::uint32_t serving = 0;
     bool refusing = false, ended = false;
   };
@@ -383,8 +385,23 @@ class every_sequence {
         case kind::launch:
           EXPECT_TRUE(f.alive.insert(a.worker).second);
           break;
-        case kind::serve:
+        case kind::admit_worker:
           EXPECT_TRUE(f.alive.contains(a.worker));
+          EXPECT_TRUE(f.admitted.insert(a.worker).second) << "it was admitted before";
+          break;
+        case kind::standby_ready:
+          EXPECT_TRUE(f.admitted.contains(a.worker));
+          EXPECT_TRUE(f.serving != 0 && f.serving != a.worker);
+          break;
+        case kind::await_drained:
+          EXPECT_TRUE(f.refusing && a.state == device_state::closing);
+          break;
+        case kind::end_watches:
+          EXPECT_EQ(before, device_state::stopped) << "tell_stopped includes it";
+          f.ended = true;
+          break;
+        case kind::serve:
+          EXPECT_TRUE(f.alive.contains(a.worker) && f.admitted.contains(a.worker));
           EXPECT_TRUE(f.serving == 0) << "two workers serve";
           f.serving = a.worker;
           break;
@@ -423,7 +440,9 @@ class every_sequence {
           ++stopped_told;
           f.serving = 0;
           f.alive.clear();
-          f.ended = before == device_state::closing;
+          EXPECT_EQ(a.final, d.s.ended());
+          EXPECT_TRUE(a.final || before != device_state::closing);
+          f.ended = a.final;
           break;
       }
     }

@@ -23,7 +23,7 @@ namespace troupe {
 class worker_link {
  public:
   struct news {
-    enum class kind : std::uint8_t { none, ready, failed, gone, alive, loaded, restarted };
+    enum class kind : std::uint8_t { none, ready, failed, violated, gone, alive, loaded, restarted };
     news::kind kind = news::kind::none;
     std::string text;
     reaction how = reaction::fatal;
