@@ -249,8 +249,8 @@ void lifecycle::handle_message(worker_link& link, const worker_link::news& n) {
       return;
     case worker_link::news::kind::violated:
       link.ready.store(false);
-      return report_now({device_supervisor::event_kind::misbehaved, id, error(reaction::context_lost, "device", n.text),
-                         fault_kind::misbehaved});
+      return report_now(
+          {device_supervisor::event_kind::misbehaved, id, error(n.how, "device", n.text), fault_kind::misbehaved});
     case worker_link::news::kind::gone:
       // The end of a process is seen by its exit status; for a thread, this message is the only sign.
       if (options_.isolation == isolation::thread)
