@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Everything a program normally needs. Library actors have headers of their own, such as <troupe/blas/blas.hpp>.
+/// Everything that a program normally needs. Each library actor has its own header, such as <troupe/blas/blas.hpp>.
 #include <troupe/base/compiler.hpp>
 
 #include <troupe/async/pending.hpp>

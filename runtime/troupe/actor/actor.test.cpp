@@ -43,7 +43,7 @@ struct counter {
   int total = 0;
 };
 
-TEST(an_actor, handles_what_it_is_told_and_answers_what_it_is_asked) {
+TEST(an_actor, handles_tells_and_answers_asks) {
   auto ref = spawn<counter>({.name = "till"});
   EXPECT_TRUE(ref.tell(add{2}));
   EXPECT_TRUE(ref.tell(add{3}));
@@ -53,7 +53,7 @@ TEST(an_actor, handles_what_it_is_told_and_answers_what_it_is_asked) {
 
 TEST(an_actor, is_named_after_its_class_by_default) { EXPECT_EQ(spawn<counter>({}).name(), "counter"); }
 
-TEST(an_actor, takes_large_move_only_and_throwing_messages) {
+TEST(an_actor, handles_large_move_only_and_throwing_messages) {
   auto ref = spawn<counter>({});
   big b{};
   b.bytes[299] = 9;
@@ -62,53 +62,53 @@ TEST(an_actor, takes_large_move_only_and_throwing_messages) {
   EXPECT_EQ(*ref.ask(std::make_unique<int>(6)).get().value(), 6);
 }
 
-TEST(an_actor, runs_on_its_executor_as_one_job_however_many_messages_wait) {
-  manual_executor hand;
-  auto ref = spawn<counter>({.on = hand});
-  EXPECT_EQ(hand.waiting(), 0u) << "an idle actor wants nothing";
+TEST(an_actor, posts_one_job_for_any_number_of_waiting_messages) {
+  manual_executor manual;
+  auto ref = spawn<counter>({.on = manual});
+  EXPECT_EQ(manual.waiting(), 0u) << "an idle actor posts no job";
   for (int i = 0; i < 10; ++i) ref.tell(add{1});
-  EXPECT_EQ(hand.waiting(), 1u);
-  EXPECT_EQ(hand.run(), 1);
+  EXPECT_EQ(manual.waiting(), 1u);
+  EXPECT_EQ(manual.run(), 1);
   auto answer = ref.ask(get{});
   EXPECT_FALSE(answer.ready());
-  hand.run();
+  manual.run();
   EXPECT_EQ(answer.get().value(), 10);
 }
 
-TEST(an_actor, gives_others_a_turn_after_a_batch) {
-  manual_executor hand;
-  auto busy = spawn<counter>({.mailbox = 4096, .on = hand});
-  auto other = spawn<counter>({.on = hand});
+TEST(an_actor, lets_other_jobs_run_after_a_batch_of_messages) {
+  manual_executor manual;
+  auto busy = spawn<counter>({.mailbox = 4096, .on = manual});
+  auto other = spawn<counter>({.on = manual});
   for (int i = 0; i < 1000; ++i) busy.tell(add{1});
   auto answer = other.ask(get{});
-  hand.run_one();  // the busy one's first turn
-  hand.run_one();
+  manual.run_one();  // the first turn of `busy`
+  manual.run_one();
   EXPECT_TRUE(answer.ready());
   EXPECT_GT(busy.queued(), 800u);
-  hand.run();
+  manual.run();
   EXPECT_EQ(busy.queued(), 0u);
 }
 
-struct endless {
-  explicit endless(actor_context<endless>& c) : self(c) {}
+struct sends_to_itself {
+  explicit sends_to_itself(actor_context<sends_to_itself>& c) : self(c) {}
   void handle(add m) {
     if (m.amount > 0) self.self().tell(add{m.amount - 1});
     ++handled;
   }
   int handle(get) { return handled; }
-  actor_context<endless>& self;
+  actor_context<sends_to_itself>& self;
   int handled = 0;
 };
 
-TEST(an_actor, that_keeps_itself_busy_on_the_senders_thread_does_not_use_up_the_stack) {
-  auto ref = spawn<endless>({});
+TEST(an_actor, that_sends_to_itself_on_the_inline_executor_does_not_grow_the_stack) {
+  auto ref = spawn<sends_to_itself>({});
   ref.tell(add{200'000});
   EXPECT_EQ(ref.ask(get{}).get().value(), 200'001);
 }
 
-TEST(a_full_mailbox, refuses_with_a_text_that_names_actor_capacity_and_remedy) {
-  manual_executor hand;
-  auto ref = spawn<counter>({.mailbox = 3, .on = hand, .name = "till"});
+TEST(a_full_mailbox, refuses_with_an_error_that_names_actor_capacity_and_remedy) {
+  manual_executor manual;
+  auto ref = spawn<counter>({.mailbox = 3, .on = manual, .name = "till"});
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(ref.tell(add{1}));
   const accepted told = ref.tell(add{1});
   ASSERT_FALSE(told);
@@ -116,24 +116,24 @@ TEST(a_full_mailbox, refuses_with_a_text_that_names_actor_capacity_and_remedy) {
   for (const char* part : {"till", "capacity 3", "actor_options::mailbox"})
     EXPECT_NE(told.error().text().find(part), std::string::npos) << told.error().text();
   auto asked = ref.ask(get{});
-  ASSERT_TRUE(asked.ready()) << "refused asks are answered at once";
+  ASSERT_TRUE(asked.ready()) << "a refused ask is answered at once";
   EXPECT_EQ(asked.get().error().reaction(), reaction::retry_later);
-  hand.run();
+  manual.run();
   EXPECT_TRUE(ref.tell(add{1}));
-  hand.run();
+  manual.run();
 }
 
-TEST(a_full_mailbox, leaves_the_refused_message_with_its_sender) {
-  manual_executor hand;
-  auto ref = spawn<counter>({.mailbox = 1, .on = hand});
+TEST(a_full_mailbox, leaves_a_refused_message_unchanged) {
+  manual_executor manual;
+  auto ref = spawn<counter>({.mailbox = 1, .on = manual});
   ref.tell(add{1});
   auto message = std::make_unique<int>(5);
   EXPECT_FALSE(ref.tell(std::move(message)));
   ASSERT_TRUE(message);
-  hand.run();
+  manual.run();
 }
 
-TEST(a_mailbox_of_one, has_its_place_free_when_the_answer_arrives) {
+TEST(a_mailbox_of_capacity_1, has_a_free_place_when_the_answer_arrives) {
   auto ref = spawn<counter>({.mailbox = 1});
   int answers = 0;
   auto last = ref.ask(get{}).then([&](result<int>) {
@@ -144,7 +144,7 @@ TEST(a_mailbox_of_one, has_its_place_free_when_the_answer_arrives) {
   EXPECT_EQ(answers, 1);
 }
 
-TEST(an_empty_reference, refuses_with_a_text) {
+TEST(an_empty_reference, refuses_with_an_error) {
   const actor_ref<counter> none;
   EXPECT_EQ(none.tell(add{1}).error().reaction(), reaction::caller_bug);
   EXPECT_EQ(none.ask(get{}).get().error().reaction(), reaction::caller_bug);
@@ -153,19 +153,19 @@ TEST(an_empty_reference, refuses_with_a_text) {
   none.kill();
 }
 
-TEST(a_handler, that_returns_an_ordinary_error_answers_it_and_the_actor_goes_on) {
+TEST(a_handler, that_returns_an_ordinary_error_answers_with_it_and_the_actor_continues) {
   auto ref = spawn<counter>({});
   EXPECT_EQ(ref.ask(refuse_politely{}).get().error().text(), "not now");
   EXPECT_TRUE(ref.ask(get{}).get());
 }
 
-TEST(a_handler, that_throws_answers_fatal_with_what_was_thrown_and_the_actor_crashes) {
-  manual_executor hand;
-  auto ref = spawn<counter>({.on = hand, .name = "printer"});
+TEST(a_handler, that_throws_answers_with_a_fatal_error_and_the_actor_crashes) {
+  manual_executor manual;
+  auto ref = spawn<counter>({.on = manual, .name = "printer"});
   auto ended = ref.watch();
   auto first = ref.ask(fail{});
   auto queued = ref.ask(get{});
-  hand.run();
+  manual.run();
   const auto answer = first.get();
   EXPECT_EQ(answer.error().reaction(), reaction::fatal);
   EXPECT_NE(answer.error().text().find("no more paper"), std::string::npos);
@@ -190,7 +190,7 @@ TEST(a_handler, that_throws_on_a_tell_or_returns_a_fatal_error_crashes_the_actor
   EXPECT_EQ(asked.watch().get().value().kind, exit_kind::crashed);
 }
 
-TEST(a_thread_that_was_told_of_a_crash, finds_the_mailbox_closed) {
+TEST(a_sender_that_was_answered_with_a_crash, finds_the_mailbox_closed) {
   auto ref = spawn<counter>({});
   std::optional<accepted> later;
   auto done = ref.ask(fail{}).then([&](result<void>) { later = ref.tell(add{1}); });
@@ -199,21 +199,21 @@ TEST(a_thread_that_was_told_of_a_crash, finds_the_mailbox_closed) {
 }
 
 TEST(a_cancelled_ask, is_answered_at_once_and_never_handled) {
-  manual_executor hand;
-  auto ref = spawn<counter>({.on = hand});
+  manual_executor manual;
+  auto ref = spawn<counter>({.on = manual});
   auto answer = ref.ask(std::make_unique<int>(1));
   auto total = ref.ask(get{});
   answer.cancel();
   EXPECT_TRUE(answer.ready());
-  hand.run();
+  manual.run();
   EXPECT_EQ(answer.get().error().reaction(), reaction::retry_later);
   EXPECT_TRUE(total.get());
 }
 
 // --- tasks ---
 
-struct waiting_room {
-  explicit waiting_room(pending<int> v) : visitor(std::move(v)) {}
+struct waiting_actor {
+  explicit waiting_actor(pending<int> v) : visitor(std::move(v)) {}
   task<result<int>> handle(slow) {
     const int v = co_await visitor;
     co_return v + total;
@@ -234,31 +234,31 @@ struct waiting_room {
 
 TEST(a_handler_that_is_a_task, keeps_its_actor_busy_until_it_ends) {
   promise<int> door;
-  auto ref = spawn<waiting_room>({}, door.get_pending());
+  auto ref = spawn<waiting_actor>({}, door.get_pending());
   auto answer = ref.ask(slow{});
   ref.tell(add{100});
   EXPECT_FALSE(answer.ready());
   EXPECT_EQ(ref.queued(), 2u);
   door.set(7);
-  EXPECT_EQ(answer.get().value(), 7) << "the addition came later";
+  EXPECT_EQ(answer.get().value(), 7) << "the addition is handled afterwards";
   EXPECT_EQ(ref.queued(), 0u);
 }
 
-TEST(a_handler_that_is_a_task, goes_on_on_the_actors_executor) {
-  manual_executor hand;
+TEST(a_handler_that_is_a_task, resumes_on_the_executor_of_its_actor) {
+  manual_executor manual;
   promise<int> door;
-  auto ref = spawn<waiting_room>({.on = hand}, door.get_pending());
+  auto ref = spawn<waiting_actor>({.on = manual}, door.get_pending());
   auto answer = ref.ask(slow{});
-  hand.run();
+  manual.run();
   door.set(7);
   EXPECT_FALSE(answer.ready());
-  hand.run();
+  manual.run();
   EXPECT_EQ(answer.get().value(), 7);
 }
 
-TEST(a_handler_that_is_a_task, may_take_its_message_by_reference) {
+TEST(a_handler_that_is_a_task, can_take_its_message_by_reference) {
   promise<int> door;
-  auto ref = spawn<waiting_room>({}, door.get_pending());
+  auto ref = spawn<waiting_actor>({}, door.get_pending());
   auto answer = ref.ask(std::string("a text that is too long to be stored in place"));
   door.set(1000);
   EXPECT_EQ(answer.get().value(), 1045);
@@ -266,15 +266,15 @@ TEST(a_handler_that_is_a_task, may_take_its_message_by_reference) {
 
 TEST(a_handler_that_is_a_task, crashes_the_actor_when_it_throws) {
   promise<int> door;
-  auto ref = spawn<waiting_room>({}, door.get_pending());
+  auto ref = spawn<waiting_actor>({}, door.get_pending());
   EXPECT_EQ(ref.ask(fail{}).get().error().reaction(), reaction::fatal);
   EXPECT_EQ(ref.watch().get().value().kind, exit_kind::crashed);
-  auto told = spawn<waiting_room>({}, promise<int>().get_pending());
+  auto told = spawn<waiting_actor>({}, promise<int>().get_pending());
   told.tell(fail{});
   EXPECT_EQ(told.watch().get().value().kind, exit_kind::crashed);
 }
 
-struct unlucky {
+struct throws_ordinary_errors {
   task<void> handle(fail) {
     throw bad_result(error(reaction::retry_later, "test", "not now"));
     co_return;
@@ -285,18 +285,18 @@ struct unlucky {
   }
 };
 
-TEST(a_handler_that_is_a_task, of_no_result_crashes_the_actor_whatever_it_throws) {
-  auto told = spawn<unlucky>({});
+TEST(a_handler_that_is_a_task, without_a_result_crashes_the_actor_even_if_it_throws_an_ordinary_error) {
+  auto told = spawn<throws_ordinary_errors>({});
   told.tell(fail{});
   EXPECT_TRUE(told.ended());
-  auto asked = spawn<unlucky>({});
+  auto asked = spawn<throws_ordinary_errors>({});
   EXPECT_EQ(asked.ask(get{}).get().error().reaction(), reaction::retry_later);
   EXPECT_EQ(asked.watch().get().value().kind, exit_kind::crashed);
 }
 
 TEST(a_handler_that_is_a_task, is_asked_to_stop_when_the_ask_is_cancelled) {
   promise<int> door;
-  auto ref = spawn<waiting_room>({}, door.get_pending());
+  auto ref = spawn<waiting_actor>({}, door.get_pending());
   auto answer = ref.ask(big{});
   EXPECT_FALSE(door.cancel_requested());
   answer.cancel();
@@ -307,8 +307,8 @@ TEST(a_handler_that_is_a_task, is_asked_to_stop_when_the_ask_is_cancelled) {
 
 // --- piping and watching ---
 
-struct nurse {
-  explicit nurse(actor_context<nurse>& c) : self(c) {}
+struct observer {
+  explicit observer(actor_context<observer>& c) : self(c) {}
   void handle(actor_ref<counter> who) { self.watch(who); }
   void handle(down d) { downs.push_back(d.reason.to_string()); }
   void handle(pending<int> p) {
@@ -317,48 +317,48 @@ struct nurse {
   void handle(add m) { total += m.amount; }
   std::vector<std::string> handle(get) { return downs; }
   int handle(slow) { return total; }
-  actor_context<nurse>& self;
+  actor_context<observer>& self;
   std::vector<std::string> downs;
   int total = 0;
 };
 
-TEST(watching_inside_an_actor, delivers_the_end_as_a_message) {
+TEST(an_actor_that_watches, gets_the_end_as_a_message) {
   auto patient = spawn<counter>({.name = "patient"});
-  auto ref = spawn<nurse>({});
+  auto ref = spawn<observer>({});
   ref.tell(patient);
   EXPECT_TRUE(ref.ask(get{}).get().value().empty());
   patient.kill();
   const auto downs = ref.ask(get{}).get().value();
   ASSERT_EQ(downs.size(), 1u);
   EXPECT_EQ(downs[0], "patient #" + std::to_string(patient.id()) + " was killed");
-  ref.tell(patient);  // dead already
+  ref.tell(patient);  // it has ended already
   EXPECT_EQ(ref.ask(get{}).get().value().size(), 2u);
 }
 
-TEST(watching_inside_an_actor, an_empty_reference_is_answered_with_a_crash_and_its_cause) {
-  auto ref = spawn<nurse>({});
+TEST(an_actor_that_watches, an_empty_reference_gets_a_crash_with_its_cause) {
+  auto ref = spawn<observer>({});
   ref.tell(actor_ref<counter>());
   const auto downs = ref.ask(get{}).get().value();
   ASSERT_EQ(downs.size(), 1u);
-  EXPECT_EQ(downs[0].find("nobody #0 crashed: caller_bug"), 0u) << downs[0];
+  EXPECT_EQ(downs[0].find("empty reference #0 crashed: caller_bug"), 0u) << downs[0];
 }
 
-TEST(a_piped_answer, comes_as_a_message_even_when_the_mailbox_is_full) {
-  manual_executor hand;
+TEST(a_piped_answer, arrives_as_a_message_even_if_the_mailbox_is_full) {
+  manual_executor manual;
   promise<int> door;
-  auto ref = spawn<nurse>({.mailbox = 1, .on = hand});
+  auto ref = spawn<observer>({.mailbox = 1, .on = manual});
   ref.tell(door.get_pending());
-  hand.run();
+  manual.run();
   auto total = ref.ask(slow{});
   door.set(41);
   EXPECT_FALSE(ref.tell(add{1}));
-  hand.run();
+  manual.run();
   EXPECT_EQ(total.get().value(), 41) << "ahead of the mailbox";
 }
 
 TEST(a_piped_pending, is_cancelled_when_its_actor_ends) {
   promise<int> door;
-  auto ref = spawn<nurse>({});
+  auto ref = spawn<observer>({});
   ref.tell(door.get_pending());
   ref.kill();
   EXPECT_TRUE(door.cancel_requested());

@@ -12,7 +12,7 @@ std::uint64_t next_id() noexcept {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-/// An actor whose owner is inside `executor::post` on this thread, passing its turn on.
+/// An actor whose turn this thread is passing on: the thread is inside `executor::post`.
 struct passing {
   const actor_core* core;
   bool came_back = false;
@@ -31,27 +31,27 @@ handled empty_envelope::deliver(actor_core& to) noexcept {
 
 }  // namespace detail
 
-actor_core::actor_core(void* body, std::string name, std::size_t capacity, executor& where, actor_origin origin)
+actor_core::actor_core(void* object, std::string name, std::size_t capacity, executor& where, actor_origin origin)
     : job{.run = &run_job},
       executor_(&where),
-      body_(body),
+      object_(object),
       mailbox_(capacity),
       name_(std::move(name)),
       id_(next_id()),
       origin_(std::move(origin)) {
-  if (origin_.bodies) origin_.bodies->enter();
+  if (origin_.objects) origin_.objects->enter();
 }
 
 actor_core::~actor_core() = default;
 
 void actor_core::begin() noexcept {
-  if (verdict_ || rest()) pass_on();
+  if (exit_.request() || rest()) executor_->post(*this);
 }
 
-void actor_core::begin_without_body(exit_kind kind, const error& why) noexcept {
-  has_body_ = false;
+void actor_core::begin_without_object(exit_kind kind, const error& why) noexcept {
+  has_object_ = false;
   leave(kind, &why);
-  pass_on();
+  executor_->post(*this);
 }
 
 void actor_core::drop_handle() noexcept {
@@ -63,12 +63,12 @@ void actor_core::drop_handle() noexcept {
 void actor_core::wake() noexcept {
   if (schedule_.load() != idle || schedule_.exchange(scheduled) != idle) return;
   add_ref();  // the turn's
-  pass_on();
+  executor_->post(*this);
 }
 
 void actor_core::run_job(job* self) noexcept {
   auto* const core = static_cast<actor_core*>(self);
-  // An executor that runs jobs at once has called us from `pass_turn`: go on there, or the stack would grow.
+  // An executor that runs jobs at once calls this from `pass_turn`. Return to it, or the stack would grow.
   if (passing_here && passing_here->core == core) {
     passing_here->came_back = true;
     return;
@@ -92,119 +92,71 @@ void actor_core::take_turn() noexcept {
   }
 }
 
-/// Lets others on the executor have a go. True when this thread still owns the turn.
+/// Lets other jobs of the executor run. Returns true if this thread still owns the turn.
 bool actor_core::pass_turn() noexcept {
   passing here{.core = this};
   passing* const outer = std::exchange(passing_here, &here);
-  pass_on();  // after this line another thread may own the turn
+  executor_->post(*this);  // after this line another thread may own the turn
   passing_here = outer;
   return here.came_back;
 }
 
-/// True when there is something new and the turn is still ours; else the turn's reference is gone.
+/// Returns true if something is new and this thread still owns the turn; otherwise the turn's reference is released.
 bool actor_core::rest() noexcept {
   const detail::mailbox::next_place next = mailbox_.next();
-  const std::uint32_t seen = seen_orders_;
+  const detail::actor_orders::snapshot seen = seen_orders_;
   schedule_.store(idle);
-  if ((next.ready() || news_.load() || orders_.load() != seen) && schedule_.exchange(scheduled) == idle) return true;
+  if ((next.ready() || system_.has_new() || orders_.load() != seen) && schedule_.exchange(scheduled) == idle)
+    return true;
   release();
   return false;
 }
 
 actor_core::step_outcome actor_core::step() noexcept {
   seen_orders_ = orders_.load();
-  if (phase_ != phase::alive) return exit_step();
-  if (seen_orders_ & kill_bit) return begin_exit(exit_kind::killed), step_outcome::progress;
-  if (verdict_) return begin_exit(verdict_->kind, verdict_->cause), step_outcome::progress;
-  if (collect_news()) {
-    current_news_.reset(std::exchange(fetched_news_, fetched_news_->next));
-    if (current_news_->content) return deliver(*current_news_->content, source::system);
-    current_news_ = nullptr;
-    return step_outcome::progress;
+  if (!exit_.alive()) return exit_step();
+  if (seen_orders_.kill()) return begin_exit(exit_kind::killed), step_outcome::progress;
+  if (const auto& request = exit_.request()) return begin_exit(request->kind, request->cause), step_outcome::progress;
+  if (const auto message = system_.pop()) {
+    if (!message->content) return step_outcome::progress;
+    current_.own(std::move(message->content));
+    return run_handler();
   }
-  if (detail::envelope* const message = mailbox_.front()) return deliver(*message, source::mailbox);
-  if ((seen_orders_ & stop_bit) && mailbox_.drained()) {
-    begin_exit(seen_orders_ & shutdown_bit ? exit_kind::shutdown : exit_kind::normal);
+  if (detail::envelope* const message = mailbox_.front()) {
+    current_.refer_to(*message);
+    return run_handler();
+  }
+  if (seen_orders_.stop() && mailbox_.drained()) {
+    begin_exit(seen_orders_.shutdown() ? exit_kind::shutdown : exit_kind::normal);
     return step_outcome::progress;
   }
   return step_outcome::nothing;
 }
 
-actor_core::step_outcome actor_core::deliver(detail::envelope& message, source from) noexcept {
-  current_ = &message;
-  source_ = from;
-  if (orders_.fetch_or(running_bit) & kill_bit) {  // and from here on `kill` may take the turn
-    orders_.fetch_and(~running_bit);
-    current_ = nullptr;
-    if (from != source::mailbox) release_message();
-    if (phase_ == phase::alive) begin_exit(exit_kind::killed);
+actor_core::step_outcome actor_core::run_handler() noexcept {
+  if (!orders_.begin_handler()) {
+    current_.put_back();
+    if (exit_.alive()) begin_exit(exit_kind::killed);
     return step_outcome::progress;
   }
-  return message.deliver(*this) == detail::handled::ended ? step_outcome::progress : step_outcome::gone;
+  return current_.get().deliver(*this) == detail::handled::ended ? step_outcome::progress : step_outcome::gone;
 }
 
 bool actor_core::handler_ended() noexcept {
-  if ((orders_.fetch_and(~running_bit) & abandoned_bit) == 0) {
-    current_ = nullptr;
-    return true;
-  }
-  if (orders_.fetch_or(handler_done_bit) & killer_done_bit) destroy_abandoned();
+  if (orders_.end_handler()) return true;
+  if (orders_.handler_done()) destroy_abandoned();
   return false;
 }
 
-void actor_core::release_message() noexcept {
-  switch (std::exchange(source_, source::nothing)) {
-    case source::nothing:
-      break;
-    case source::mailbox:
-      mailbox_.pop();
-      break;
-    case source::system:
-      current_news_ = nullptr;
-      break;
-    case source::farewell:
-      farewell_ = nullptr;
-      break;
-  }
-}
+void actor_core::release_message() noexcept { current_.release(mailbox_); }
 
 void actor_core::leave(exit_kind kind, const error* cause) noexcept {
   mailbox_.close();
-  if (verdict_) return;
-  verdict_.emplace(verdict{.kind = kind, .cause = {}});
-  if (cause) verdict_->cause = *cause;
+  exit_.request(kind, cause);
 }
 
-detail::system_message* actor_core::no_more_news() noexcept {
-  static constinit detail::system_message last;
-  return &last;
-}
-
-bool actor_core::collect_news() noexcept {
-  if (fetched_news_) return true;
-  if (!news_.load()) return false;
-  detail::system_message* newest = news_.exchange(nullptr);
-  while (newest) {  // oldest first
-    detail::system_message* const older = newest->next;
-    newest->next = fetched_news_;
-    fetched_news_ = newest;
-    newest = older;
-  }
-  return true;
-}
-
-void actor_core::drop_news() noexcept {
-  while (collect_news()) delete std::exchange(fetched_news_, fetched_news_->next);
-}
-
-void actor_core::push_system(std::unique_ptr<detail::system_message> news) noexcept {
-  detail::system_message* newest = news_.load();
-  do {
-    if (newest == no_more_news()) return;
-    news->next = newest;
-  } while (!news_.compare_exchange_weak(newest, news.get()));
-  (void)news.release();
-  wake();
+void actor_core::push_system(std::unique_ptr<detail::system_message> message) noexcept {
+  if (system_.push(std::move(message))) wake();
 }
 
 error actor_core::explain(refusal why) const {
@@ -215,10 +167,10 @@ error actor_core::explain(refusal why) const {
                    cat("the mailbox of ", self, " is full (capacity ", mailbox_.capacity(),
                        "): send again later, send slower, or give it a larger actor_options::mailbox"));
     case refusal::stopped: {
-      const std::lock_guard lock(guard_);
+      const exit_reason* const end = watchers_.reason();
       return error(reaction::stopped, "actor",
                    self + " takes no more messages; watch it, or supervise it and send to its supervised_ref (" +
-                       (end_ ? end_->to_string() : "it is stopping") + ")");
+                       (end ? end->to_string() : "it is stopping") + ")");
     }
     case refusal::none:
     case refusal::restarting:
@@ -227,10 +179,6 @@ error actor_core::explain(refusal why) const {
       break;
   }
   return empty_reference();
-}
-
-error detail::closed_stage() {
-  return error(reaction::stopped, "actor", "its stage was closed before it was spawned: nothing was built");
 }
 
 }  // namespace troupe

@@ -29,10 +29,10 @@ struct call {
 };
 struct leave_now {};
 
-/// Writes down what happens to it.
-struct diarist {
-  diarist(actor_context<diarist>& c, log& l, std::string n) : self(c), diary(l), name(std::move(n)) {}
-  ~diarist() { diary.push_back(name + " destroyed"); }
+/// Logs what happens to it.
+struct recorder {
+  recorder(actor_context<recorder>& c, log& l, std::string n) : self(c), diary(l), name(std::move(n)) {}
+  ~recorder() { diary.push_back(name + " destroyed"); }
   void handle(note m) { diary.push_back(m.text); }
   std::size_t handle(ask_length) { return diary.size(); }
   void handle(crash) { throw std::runtime_error("ouch"); }
@@ -43,18 +43,18 @@ struct diarist {
   }
   void handle(call m) { m.what(); }
   void handle(leave_now) { self.leave(); }
-  actor_ref<diarist> handle(std::string child) { return self.spawn<diarist>({.name = child}, diary, child); }
+  actor_ref<recorder> handle(std::string child) { return self.spawn<recorder>({.name = child}, diary, child); }
   void terminate(const exit_reason& r) { diary.push_back(name + " says " + std::string(to_string(r.kind))); }
 
-  actor_context<diarist>& self;
+  actor_context<recorder>& self;
   log& diary;
   std::string name;
 };
 
-TEST(an_orderly_stop, handles_what_was_queued_refuses_what_comes_later_and_says_goodbye) {
-  manual_executor hand;
+TEST(an_orderly_stop, handles_queued_messages_refuses_later_ones_and_calls_terminate) {
+  manual_executor manual;
   log diary;
-  auto ref = spawn<diarist>({.on = hand}, diary, "a");
+  auto ref = spawn<recorder>({.on = manual}, diary, "a");
   ref.tell(note{"first"});
   auto answer = ref.ask(ask_length{});
   auto ended = ref.watch();
@@ -63,42 +63,42 @@ TEST(an_orderly_stop, handles_what_was_queued_refuses_what_comes_later_and_says_
   EXPECT_EQ(late.error().reaction(), reaction::stopped);
   EXPECT_EQ(ref.ask(ask_length{}).get().error().reaction(), reaction::stopped);
   EXPECT_FALSE(stopped.ready());
-  hand.run();
+  manual.run();
   EXPECT_EQ(answer.get().value(), 1u);
   EXPECT_TRUE(stopped.get());
   EXPECT_EQ(ended.get().value().kind, exit_kind::normal);
   EXPECT_EQ(diary, (log{"first", "a says normal", "a destroyed"}));
 }
 
-TEST(stopping, twice_or_after_the_end_is_answered_too) {
+TEST(stopping, a_second_time_or_after_the_end_is_answered) {
   log diary;
-  auto ref = spawn<diarist>({}, diary, "a");
+  auto ref = spawn<recorder>({}, diary, "a");
   EXPECT_TRUE(ref.stop().get());
   EXPECT_TRUE(ref.stop().get());
-  EXPECT_EQ(ref.watch().get().value().kind, exit_kind::normal) << "watching a dead actor answers at once";
+  EXPECT_EQ(ref.watch().get().value().kind, exit_kind::normal) << "a watch of an ended actor is answered at once";
   ref.kill();
   EXPECT_EQ(ref.watch().get().value().kind, exit_kind::normal);
 }
 
-TEST(a_kill, drops_the_queue_and_answers_everybody_stopped) {
-  manual_executor hand;
+TEST(a_kill, discards_queued_messages_and_answers_asks_with_stopped) {
+  manual_executor manual;
   log diary;
-  auto ref = spawn<diarist>({.on = hand, .name = "victim"}, diary, "a");
+  auto ref = spawn<recorder>({.on = manual, .name = "victim"}, diary, "a");
   ref.tell(note{"never"});
   auto answer = ref.ask(ask_length{});
   ref.kill();
-  hand.run();
+  manual.run();
   const auto r = answer.get();
   EXPECT_EQ(r.error().reaction(), reaction::stopped);
   EXPECT_NE(r.error().text().find("victim"), std::string::npos) << r.error().text();
   EXPECT_EQ(ref.watch().get().value().kind, exit_kind::killed);
-  EXPECT_EQ(diary, log{"a destroyed"}) << "a killed actor says nothing";
+  EXPECT_EQ(diary, log{"a destroyed"}) << "terminate is not called";
 }
 
-TEST(a_kill, does_not_wait_for_a_task_that_waits_and_asks_it_to_stop) {
+TEST(a_kill, asks_a_waiting_task_to_stop_and_does_not_wait_for_it) {
   log diary;
   promise<void> never;
-  auto ref = spawn<diarist>({}, diary, "a");
+  auto ref = spawn<recorder>({}, diary, "a");
   auto busy = ref.ask(wait_for{never.get_pending()});
   auto queued = ref.ask(ask_length{});
   ref.kill();
@@ -106,44 +106,44 @@ TEST(a_kill, does_not_wait_for_a_task_that_waits_and_asks_it_to_stop) {
   EXPECT_EQ(queued.get().error().reaction(), reaction::stopped);
   EXPECT_EQ(ref.watch().get().value().kind, exit_kind::killed);
   EXPECT_TRUE(never.cancel_requested());
-  EXPECT_TRUE(diary.empty()) << "its object lives until the task has ended";
+  EXPECT_TRUE(diary.empty()) << "the object lives until the task has ended";
   never.set();
   EXPECT_EQ(diary, (log{"a waited", "a destroyed"}));
 }
 
 TEST(a_kill, from_inside_a_handler_ends_the_actor_before_the_handler_returns) {
   log diary;
-  auto ref = spawn<diarist>({}, diary, "a");
+  auto ref = spawn<recorder>({}, diary, "a");
   auto answer = ref.ask(call{[&] {
     ref.kill();
-    diary.push_back(ref.ended() ? "ended" : "still there");
+    diary.push_back(ref.ended() ? "ended" : "alive");
   }});
   EXPECT_EQ(answer.get().error().reaction(), reaction::stopped);
   EXPECT_EQ(diary, (log{"ended", "a destroyed"}));
 }
 
-struct suicidal {
-  explicit suicidal(actor_context<suicidal>& c) : self(c) {}
+struct kills_itself {
+  explicit kills_itself(actor_context<kills_itself>& c) : self(c) {}
   task<void> handle(bool* told) {
     self.self().kill();
     *told = (co_await get_stop_token()).stop_requested();
   }
-  actor_context<suicidal>& self;
+  actor_context<kills_itself>& self;
 };
 
-TEST(a_kill, asks_a_task_to_stop_that_has_not_waited_yet) {
+TEST(a_kill, asks_a_task_to_stop_that_has_not_suspended_yet) {
   bool told = false;
-  spawn<suicidal>({}).tell(&told);
+  spawn<kills_itself>({}).tell(&told);
   EXPECT_TRUE(told);
 }
 
-TEST(a_kill, of_a_handler_that_hangs_on_another_thread_reports_the_end_and_the_object_goes_later) {
+TEST(a_kill, during_a_blocked_handler_reports_the_end_at_once_and_destroys_the_object_later) {
   log diary;
   promise<void> entered, go_on;
   pending<void> may_go_on = go_on.get_pending();
   {
     stage s({.threads = 1});
-    auto ref = s.spawn<diarist>({}, diary, "a");
+    auto ref = s.spawn<recorder>({}, diary, "a");
     auto answer = ref.ask(call{[&] {
       entered.set();
       (void)may_go_on.get();
@@ -160,49 +160,49 @@ TEST(a_kill, of_a_handler_that_hangs_on_another_thread_reports_the_end_and_the_o
   EXPECT_EQ(diary, (log{"returned", "a destroyed"})) << "the stage waits for the object";
 }
 
-TEST(an_actor_that_leaves, refuses_what_is_queued) {
-  manual_executor hand;
+TEST(an_actor_that_leaves, refuses_queued_messages) {
+  manual_executor manual;
   log diary;
-  auto ref = spawn<diarist>({.on = hand}, diary, "a");
+  auto ref = spawn<recorder>({.on = manual}, diary, "a");
   ref.tell(leave_now{});
   auto answer = ref.ask(ask_length{});
-  hand.run();
+  manual.run();
   EXPECT_EQ(answer.get().error().reaction(), reaction::stopped);
   EXPECT_EQ(diary, (log{"a says normal", "a destroyed"}));
 }
 
-struct quitter {
-  explicit quitter(actor_context<quitter>& self) { self.leave(); }
+struct leaves_in_constructor {
+  explicit leaves_in_constructor(actor_context<leaves_in_constructor>& self) { self.leave(); }
   void handle(crash) {}
 };
 
-TEST(an_actor_that_leaves, in_its_constructor_ends_by_itself) {
-  auto ref = spawn<quitter>({});
+TEST(an_actor_that_leaves, in_its_constructor_has_ended_after_spawn) {
+  auto ref = spawn<leaves_in_constructor>({});
   EXPECT_TRUE(ref.ended());
   EXPECT_EQ(ref.tell(crash{}).error().reaction(), reaction::stopped);
 }
 
-TEST(a_crash, calls_the_hook_with_the_reason) {
+TEST(a_crash, calls_terminate_with_the_reason) {
   log diary;
-  auto ref = spawn<diarist>({}, diary, "a");
+  auto ref = spawn<recorder>({}, diary, "a");
   ref.tell(crash{});
   EXPECT_EQ(diary, (log{"a says crashed", "a destroyed"}));
 }
 
-TEST(an_actor_nobody_refers_to, stops_when_it_has_handled_its_messages) {
-  manual_executor hand;
+TEST(an_actor_without_references, stops_when_it_has_handled_its_messages) {
+  manual_executor manual;
   log diary;
   {
-    auto ref = spawn<diarist>({.on = hand}, diary, "a");
+    auto ref = spawn<recorder>({.on = manual}, diary, "a");
     ref.tell(note{"last"});
   }
-  hand.run();
+  manual.run();
   EXPECT_EQ(diary, (log{"last", "a says normal", "a destroyed"}));
 }
 
 TEST(children, are_stopped_youngest_first_before_their_parents_end_is_reported) {
   log diary;
-  auto parent = spawn<diarist>({}, diary, "parent");
+  auto parent = spawn<recorder>({}, diary, "parent");
   auto first = parent.ask(std::string("first")).get().value();
   auto second = parent.ask(std::string("second")).get().value();
   auto grandchild = second.ask(std::string("grandchild")).get().value();
@@ -213,10 +213,10 @@ TEST(children, are_stopped_youngest_first_before_their_parents_end_is_reported) 
   EXPECT_EQ(first.watch().get().value().kind, exit_kind::shutdown);
 }
 
-TEST(children, that_are_slow_to_stop_are_waited_for) {
+TEST(children, that_stop_slowly_are_waited_for) {
   log diary;
   promise<void> slowly;
-  auto parent = spawn<diarist>({}, diary, "parent");
+  auto parent = spawn<recorder>({}, diary, "parent");
   auto child = parent.ask(std::string("child")).get().value();
   auto busy = child.ask(wait_for{slowly.get_pending()});
   auto stopped = parent.stop();
@@ -229,7 +229,7 @@ TEST(children, that_are_slow_to_stop_are_waited_for) {
 TEST(children, of_a_killed_parent_are_killed_even_while_it_is_stopping) {
   log diary;
   promise<void> slowly;
-  auto parent = spawn<diarist>({}, diary, "parent");
+  auto parent = spawn<recorder>({}, diary, "parent");
   auto child = parent.ask(std::string("child")).get().value();
   child.tell(wait_for{slowly.get_pending()});
   auto stopped = parent.stop();
@@ -241,28 +241,28 @@ TEST(children, of_a_killed_parent_are_killed_even_while_it_is_stopping) {
   slowly.set();
 }
 
-TEST(children, that_crash_do_not_disturb_their_parent) {
+TEST(children, that_crash_do_not_affect_their_parent) {
   log diary;
-  auto parent = spawn<diarist>({}, diary, "parent");
+  auto parent = spawn<recorder>({}, diary, "parent");
   auto child = parent.ask(std::string("child")).get().value();
   child.tell(crash{});
   EXPECT_TRUE(parent.ask(ask_length{}).get());
 }
 
-struct long_goodbye {
+struct slow_terminate {
   task<void> terminate(exit_reason) { (void)co_await as_result(gate); }
   void handle(crash) {}
   pending<void> gate;
 };
 
-TEST(a_goodbye_that_is_a_task, is_waited_for_unless_the_actor_is_killed) {
+TEST(a_terminate_hook_that_is_a_task, is_waited_for_unless_the_actor_is_killed) {
   promise<void> gate, other;
-  auto ref = spawn<long_goodbye>({}, gate.get_pending());
+  auto ref = spawn<slow_terminate>({}, gate.get_pending());
   auto stopped = ref.stop();
   EXPECT_FALSE(stopped.ready());
   gate.set();
   EXPECT_TRUE(stopped.get());
-  auto killed = spawn<long_goodbye>({}, other.get_pending());
+  auto killed = spawn<slow_terminate>({}, other.get_pending());
   auto end = killed.stop();
   killed.kill();
   EXPECT_TRUE(end.get());
@@ -270,58 +270,59 @@ TEST(a_goodbye_that_is_a_task, is_waited_for_unless_the_actor_is_killed) {
   other.set();
 }
 
-struct bad_goodbye {
-  void terminate(exit_reason) { throw std::runtime_error("forgot the hat"); }
+struct throwing_terminate {
+  void terminate(exit_reason) { throw std::runtime_error("terminate failed"); }
   void handle(crash) {}
 };
 
-struct moving_goodbye {
+struct terminate_by_rvalue {
   void terminate(exit_reason&& r) { *out = std::move(r); }
   exit_reason* out;
 };
-struct goodbye_to_nobody {
+struct terminate_without_reason {
   void terminate() {}
 };
-struct goodbye_by_reference {
+struct terminate_by_reference {
   void terminate(exit_reason&) {}
 };
-struct tight_lipped {};
-static_assert(detail::has_terminate<moving_goodbye> && !detail::has_other_terminate<moving_goodbye>);
-static_assert(detail::has_other_terminate<goodbye_to_nobody> && detail::has_other_terminate<goodbye_by_reference>);
-static_assert(!detail::has_terminate<tight_lipped> && !detail::has_other_terminate<tight_lipped>);
+struct no_terminate {};
+static_assert(detail::has_terminate<terminate_by_rvalue> && !detail::has_other_terminate<terminate_by_rvalue>);
+static_assert(detail::has_other_terminate<terminate_without_reason> &&
+              detail::has_other_terminate<terminate_by_reference>);
+static_assert(!detail::has_terminate<no_terminate> && !detail::has_other_terminate<no_terminate>);
 
-TEST(a_goodbye, may_take_the_reason_as_its_own) {
+TEST(a_terminate_hook, can_take_the_reason_by_rvalue_reference) {
   exit_reason reason{.kind = exit_kind::killed};
-  EXPECT_TRUE(spawn<moving_goodbye>({}, &reason).stop().get());
+  EXPECT_TRUE(spawn<terminate_by_rvalue>({}, &reason).stop().get());
   EXPECT_EQ(reason.kind, exit_kind::normal);
 }
 
-TEST(a_goodbye_that_throws, turns_the_end_into_a_crash) {
-  auto ref = spawn<bad_goodbye>({});
+TEST(a_terminate_hook_that_throws, turns_the_end_into_a_crash) {
+  auto ref = spawn<throwing_terminate>({});
   EXPECT_TRUE(ref.stop().get());
   EXPECT_EQ(ref.watch().get().value().kind, exit_kind::crashed);
 }
 
-struct stillborn {
-  stillborn(actor_context<stillborn>& self, actor_ref<stillborn>& out, pending<int>& answer) {
+struct not_built {
+  not_built(actor_context<not_built>& self, actor_ref<not_built>& out, pending<int>& answer) {
     out = self.self();
     answer = out.ask(crash{});
-    throw std::runtime_error("not today");
+    throw std::runtime_error("the constructor failed");
   }
   int handle(crash) { return 1; }
 };
 
-TEST(a_constructor_that_throws, leaves_spawn_and_everybody_is_answered) {
-  actor_ref<stillborn> ref;
+TEST(a_constructor_that_throws, throws_from_spawn_and_messages_to_the_actor_are_answered) {
+  actor_ref<not_built> ref;
   pending<int> answer;
-  EXPECT_THROW((void)spawn<stillborn>({}, ref, answer), std::runtime_error);
+  EXPECT_THROW((void)spawn<not_built>({}, ref, answer), std::runtime_error);
   EXPECT_EQ(answer.get().error().reaction(), reaction::fatal);
   EXPECT_EQ(ref.watch().get().value().kind, exit_kind::crashed);
 }
 
-TEST(a_cancelled_watch, is_answered_at_once_and_forgotten) {
+TEST(a_cancelled_watch, is_answered_at_once) {
   log diary;
-  auto ref = spawn<diarist>({}, diary, "a");
+  auto ref = spawn<recorder>({}, diary, "a");
   auto watch = ref.watch();
   watch.cancel();
   EXPECT_EQ(watch.get().error().reaction(), reaction::retry_later);
@@ -333,67 +334,67 @@ TEST(a_stage, stops_its_actors_last_spawned_first) {
   log diary;
   {
     stage s({.threads = 1});
-    s.spawn<diarist>({}, diary, "a").tell(note{"hello"});
-    s.spawn<diarist>({}, diary, "b");
+    s.spawn<recorder>({}, diary, "a").tell(note{"hello"});
+    s.spawn<recorder>({}, diary, "b");
   }
   const log tail(diary.end() - 2, diary.end());
   EXPECT_EQ(tail, (log{"a says shutdown", "a destroyed"}));
   EXPECT_EQ(diary.size(), 5u);
 }
 
-TEST(a_stage, kills_what_does_not_end_within_its_close_timeout) {
+TEST(a_stage, kills_actors_that_do_not_end_within_its_close_timeout) {
   log diary;
   promise<void> never, begun;
   ASSERT_TRUE(never.on_cancel([&] { never.set(); }));
   {
     stage s({.close_timeout = std::chrono::nanoseconds(1)});
-    s.spawn<diarist>({}, diary, "a").tell(wait_for{never.get_pending(), [&] { begun.set(); }});
+    s.spawn<recorder>({}, diary, "a").tell(wait_for{never.get_pending(), [&] { begun.set(); }});
     (void)begun.get_pending().get();
   }
   EXPECT_EQ(diary, (log{"a waited", "a destroyed"}));
 }
 
 TEST(references, outlive_stage_and_actor) {
-  actor_ref<diarist> ref;
+  actor_ref<recorder> ref;
   log diary;
   {
     stage s;
-    ref = s.spawn<diarist>({}, diary, "a");
+    ref = s.spawn<recorder>({}, diary, "a");
   }
   EXPECT_EQ(ref.tell(note{"x"}).error().reaction(), reaction::stopped);
   EXPECT_EQ(ref.ask(ask_length{}).get().error().reaction(), reaction::stopped);
   EXPECT_EQ(ref.watch().get().value().kind, exit_kind::shutdown);
 }
 
-TEST(pendings_and_references, may_be_destroyed_in_any_order) {
-  manual_executor hand;
+TEST(pendings_and_references, can_be_destroyed_in_any_order) {
+  manual_executor manual;
   log diary;
   for (int order = 0; order < 6; ++order) {
-    std::optional<actor_ref<diarist>> ref(spawn<diarist>({.on = hand}, diary, "a"));
+    std::optional<actor_ref<recorder>> ref(spawn<recorder>({.on = manual}, diary, "a"));
     std::optional<pending<std::size_t>> answer(ref->ask(ask_length{}));
     std::optional<pending<exit_reason>> end(ref->watch());
     for (int step = 0, o = order; step < 3; ++step, o += 1 + order / 3) {
       if (o % 3 == 0) ref.reset();
       if (o % 3 == 1) answer.reset();
       if (o % 3 == 2) end.reset();
-      if (order % 2) hand.run();
+      if (order % 2) manual.run();
     }
     ref.reset();
-    hand.run();
+    manual.run();
   }
   EXPECT_EQ(std::count(diary.begin(), diary.end(), "a destroyed"), 6);
 }
 
-TEST(an_actor_spawned_on_a_closed_stage, is_gone_at_once) {
+TEST(an_actor_spawned_on_a_closed_stage, has_ended_without_an_object) {
   log diary;
   stage s;
   s.close();
-  auto ref = s.spawn<diarist>({}, diary, "a");
+  auto ref = s.spawn<recorder>({}, diary, "a");
   EXPECT_EQ(ref.tell(note{"x"}).error().reaction(), reaction::stopped);
   EXPECT_EQ(ref.watch().get().value().kind, exit_kind::shutdown);
   EXPECT_NE(ref.tell(note{"x"}).error().text().find("stage was closed"), std::string::npos);
   s.close();
-  EXPECT_TRUE(diary.empty()) << "it was not built";
+  EXPECT_TRUE(diary.empty()) << "the object was not constructed";
 }
 
 }  // namespace

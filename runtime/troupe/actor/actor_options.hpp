@@ -21,10 +21,10 @@ class executor_ref {
 
 /// How to spawn an actor.
 struct actor_options {
-  std::size_t mailbox = 1024;  ///< messages taken at most, the one being handled included; 64 bytes each
-  /// Outlives the actor. Where none is named: the parent's, the stage's, else the sender runs the handler.
+  std::size_t mailbox = 1024;  ///< the most messages it holds, including the one being handled; 64 bytes each
+  /// Must outlive the actor. By default the parent's or the stage's; without either, the sender runs the handler.
   executor_ref on = {};
-  text name = {};  ///< for texts; the class's name by default
+  text name = {};  ///< for error texts; by default the class's name
 };
 
 }  // namespace troupe

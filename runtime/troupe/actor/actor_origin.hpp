@@ -6,13 +6,14 @@
 #include <cstdint>
 #include <troupe/async/executor.hpp>
 #include <troupe/async/ref.hpp>
+#include <troupe/base/error.hpp>
 
 namespace troupe {
 
 class alarm_clock;
 
-/// Counts objects, so that somebody can wait until there are none.
-class body_count {
+/// Counts the objects of actors, so that a thread can wait until none is left.
+class object_count {
  public:
   void enter() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
   void leave() noexcept;
@@ -28,12 +29,17 @@ class body_count {
   std::atomic<std::uint32_t> refs_{1};
 };
 
-/// What an actor inherits from the place it was spawned at.
+/// What an actor inherits from the stage or actor that spawns it.
 struct actor_origin {
-  executor* where = nullptr;     ///< for actors that name none; null: the thread that sends
-  alarm_clock* clock = nullptr;  ///< null: none
-  ref<body_count> bodies = {};   ///< null: nobody waits for this actor's object to be gone
-  bool closed = false;           ///< too late: the actor has ended before it is built
+  executor* where = nullptr;       ///< for actors whose options name none; null: the thread that sends
+  alarm_clock* clock = nullptr;    ///< null: none
+  ref<object_count> objects = {};  ///< null: no stage waits for the actor's object
+  bool closed = false;             ///< the stage is closed: the actor ends without an object
 };
+
+namespace detail {
+/// The error of an actor that was spawned on a closed stage.
+error closed_stage();
+}  // namespace detail
 
 }  // namespace troupe

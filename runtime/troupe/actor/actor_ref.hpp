@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/actor/calls.hpp>
+#include <troupe/actor/send.hpp>
+#include <troupe/actor/watch.hpp>
 
 namespace troupe {
 
-/// Counts as one who can send to the actor. An actor that nobody can send to any more stops by itself.
+/// A counted reference that can send to the actor. The actor stops when the last one is destroyed.
 class actor_handle {
  public:
   actor_handle() noexcept = default;
@@ -31,9 +32,9 @@ class actor_handle {
   actor_core* core_ = nullptr;
 };
 
-/// Refers to an actor of class A. Cheap to copy, thread safe like a `std::shared_ptr`, and never dangles: when the
-/// actor has ended, messages are refused with `stopped`. When the last reference is gone the actor is stopped as by
-/// `stop`; stages, parents and supervisors hold a reference of their own.
+/// A reference to an actor of class A. Cheap to copy, thread-safe like a `std::shared_ptr`, and never dangling: once
+/// the actor has ended, messages are refused with `stopped`. When the last reference is destroyed, the actor is stopped
+/// as by `stop`; stages, parents and supervisors hold their own references.
 template <class A>
 class actor_ref {
  public:
@@ -42,39 +43,43 @@ class actor_ref {
   actor_ref() noexcept = default;
   explicit actor_ref(actor_handle handle) noexcept : handle_(std::move(handle)) {}
 
-  /// Sends a message. It is handled after everything this thread has sent the actor before. A refused message is left
-  /// untouched in the caller's hands. No allocation for messages of up to 48 bytes, unless their handler is a task.
+  /// Sends a message. It is handled after all messages that this thread has sent to the actor before. If it is refused,
+  /// the caller's object is unchanged. Does not allocate for messages of up to 48 bytes, unless their handler is a
+  /// task.
   template <class M>
   accepted tell(M&& message) const {
     return detail::tell_to<A>(handle_.get(), std::forward<M>(message), refused());
   }
 
-  /// The same, and what the handler returns comes back. Answered exactly once whatever happens: with the error of
-  /// `accepted` when it was refused, with `stopped` or the error of the crash when the actor ends before.
+  /// Sends a message and returns a pending of the handler's answer. It is always answered, exactly once: with the error
+  /// of `accepted` if the message is refused, and with `stopped` or the error of the crash if the actor ends first.
   template <class M>
   auto ask(M&& message) const {
     return detail::ask_of<A>(handle_.get(), std::forward<M>(message), refused());
   }
 
-  /// Orderly: later messages are refused, earlier ones handled, then `terminate` is called, children are stopped, the
-  /// object is destroyed on its executor, and the pending is answered. Never wait for it inside the actor itself.
+  /// Stops the actor in an orderly way: later messages are refused and earlier ones handled, then `terminate` is
+  /// called, children are stopped, the object is destroyed on its executor, and the pending is answered. The actor
+  /// itself must not wait for it.
   pending<void> stop() const {
-    return handle_ ? handle_->stop_and_wait(exit_kind::normal) : make_ready<void>(empty_reference());
+    return handle_ ? detail::stop_and_wait(*handle_.get(), exit_kind::normal) : make_ready<void>(empty_reference());
   }
-  /// At once: everybody who asked is answered with `stopped`, watchers are told. A handler that runs is not waited
-  /// for: its task is asked to stop, and the object is destroyed when it has returned.
+  /// Ends the actor at once: asks are answered with `stopped` and watchers are notified. A running handler is not
+  /// waited for: if it is a task it is asked to stop, and the object is destroyed when it has returned.
   void kill() const noexcept {
     if (handle_) handle_->kill();
   }
-  /// Answered when the actor has ended, at once if it has. Cancelling it gives up watching.
-  pending<exit_reason> watch() const { return handle_ ? handle_->watch() : make_ready<exit_reason>(empty_reference()); }
+  /// Returns a pending that is answered when the actor has ended, at once if it has. Cancelling it ends the watch.
+  pending<exit_reason> watch() const {
+    return handle_ ? detail::watch(*handle_.get()) : make_ready<exit_reason>(empty_reference());
+  }
 
-  /// Only of a reference that is not empty, like what follows.
+  /// This and the following need a reference that is not empty.
   const std::string& name() const noexcept { return handle_->name(); }
   std::uint64_t id() const noexcept { return handle_->id(); }
-  /// Messages waiting or being handled at this moment, and how many are taken at most.
-  std::size_t queued() const noexcept { return handle_->queued(); }
-  std::size_t capacity() const noexcept { return handle_->capacity(); }
+  /// The messages that wait or are being handled now, and the most that the mailbox holds.
+  std::size_t queued() const noexcept { return handle_->mailbox().size(); }
+  std::size_t capacity() const noexcept { return handle_->mailbox().capacity(); }
   bool ended() const noexcept { return handle_->ended(); }
 
   explicit operator bool() const noexcept { return static_cast<bool>(handle_); }

@@ -9,7 +9,7 @@
 #include <troupe/actor/supervisor.hpp>
 #include <troupe/async/promise.hpp>
 
-// Many threads at once. Meant for the thread sanitizer; what is checked holds in every interleaving.
+// Many threads at once, for the thread sanitizer. The expectations hold in every interleaving.
 namespace troupe {
 namespace {
 
@@ -21,8 +21,8 @@ struct total {};
 struct crash {};
 
 /// Checks that every sender's messages arrive in order.
-struct gate_keeper {
-  explicit gate_keeper(int senders) : next(static_cast<std::size_t>(senders), 0) {}
+struct order_checker {
+  explicit order_checker(int senders) : next(static_cast<std::size_t>(senders), 0) {}
   int handle(numbered m) {
     if (inside.exchange(true)) throw std::runtime_error("two at a time");
     if (m.number < next[static_cast<std::size_t>(m.sender)]) throw std::runtime_error("out of order");
@@ -37,12 +37,12 @@ struct gate_keeper {
     const int handled_there = co_await other.ask(total{});
     co_return handled_there + static_cast<int>(s.size());
   }
-  actor_ref<gate_keeper> other;
+  actor_ref<order_checker> other;
   std::vector<int> next;
   std::atomic<bool> inside{false};
   int handled = 0;
 
-  gate_keeper(int senders, actor_ref<gate_keeper> o) : gate_keeper(senders) { other = std::move(o); }
+  order_checker(int senders, actor_ref<order_checker> o) : order_checker(senders) { other = std::move(o); }
 };
 
 template <class F>
@@ -52,10 +52,10 @@ void in_threads(int n, F f) {
   for (std::thread& t : threads) t.join();
 }
 
-TEST(many_senders, are_each_handled_in_order_and_every_accepted_message_exactly_once) {
+TEST(many_senders, are_handled_in_order_and_each_accepted_message_exactly_once) {
   constexpr int senders = 4, each = 5'000;
   stage s({.threads = 3});
-  auto ref = s.spawn<gate_keeper>({.mailbox = 61}, senders);
+  auto ref = s.spawn<order_checker>({.mailbox = 61}, senders);
   std::atomic<int> asked{0}, answered{0}, right{0}, refused{0};
   in_threads(senders, [&](int sender) {
     for (int i = 0; i < each; ++i) {
@@ -88,12 +88,12 @@ TEST(many_senders, are_each_handled_in_order_and_every_accepted_message_exactly_
 enum class ending { stop, kill, crash, drop };
 class asks_during : public ::testing::TestWithParam<ending> {};
 
-TEST_P(asks_during, the_end_are_answered_exactly_once) {
+TEST_P(asks_during, the_end_of_an_actor_are_answered_exactly_once) {
   constexpr int senders = 3, each = 200, rounds = 40;
   stage s({.threads = 2});
   for (int round = 0; round < rounds; ++round) {
-    auto helper = s.spawn<gate_keeper>({}, senders);
-    auto ref = spawn<gate_keeper>({.mailbox = 16, .on = s.where()}, senders, helper);
+    auto helper = s.spawn<order_checker>({}, senders);
+    auto ref = spawn<order_checker>({.mailbox = 16, .on = s.where()}, senders, helper);
     auto end = ref.watch();
     std::atomic<int> answers{0};
     std::atomic<int> bad{0};
@@ -142,10 +142,10 @@ TEST_P(asks_during, the_end_are_answered_exactly_once) {
 INSTANTIATE_TEST_SUITE_P(of_kind, asks_during,
                          ::testing::Values(ending::stop, ending::kill, ending::crash, ending::drop));
 
-TEST(several_orders_at_once, end_an_actor_once) {
+TEST(simultaneous_stops_kills_and_crashes, end_an_actor_once) {
   stage s({.threads = 2});
   for (int round = 0; round < 200; ++round) {
-    auto ref = s.spawn<gate_keeper>({}, 1);
+    auto ref = s.spawn<order_checker>({}, 1);
     auto end = ref.watch();
     in_threads(3, [&](int i) {
       if (i == 0) ref.stop().detach();
@@ -157,10 +157,10 @@ TEST(several_orders_at_once, end_an_actor_once) {
   }
 }
 
-TEST(a_storm_of_crashes, leaves_every_ask_answered_and_the_child_alive) {
+TEST(repeated_crashes_and_kills, leave_every_ask_answered_and_the_child_alive) {
   constexpr int senders = 3, each = 300;
   stage s({.threads = 3});
-  auto made = supervise<gate_keeper>("keeper", {.mailbox = 32}, senders);
+  auto made = supervise<order_checker>("keeper", {.mailbox = 32}, senders);
   auto top = s.spawn<supervisor>({}, supervisor_options{.restarts = 1'000'000}, std::vector{made.spec});
   (void)top.ask(count_children{}).get();
   std::atomic<int> answers{0};
@@ -179,11 +179,11 @@ TEST(a_storm_of_crashes, leaves_every_ask_answered_and_the_child_alive) {
 
 struct parent {
   explicit parent(actor_context<parent>& c) : self(c) {}
-  actor_ref<gate_keeper> handle(total) { return self.spawn<gate_keeper>({}, 1); }
+  actor_ref<order_checker> handle(total) { return self.spawn<order_checker>({}, 1); }
   actor_context<parent>& self;
 };
 
-TEST(families, may_be_killed_while_they_grow) {
+TEST(parents, can_be_killed_while_they_spawn_children) {
   stage s({.threads = 3});
   for (int round = 0; round < 100; ++round) {
     auto ref = s.spawn<parent>({});

@@ -13,18 +13,18 @@ using detail::alarm;
 
 struct monotonic_clock::state {
   detail::alarm_list alarms;
-  std::mutex guard;  // for the thread, and for what is added
+  std::mutex guard;  // for `thread`, and while an alarm is added
   std::thread thread;
   std::atomic<std::uint32_t> changes{0};
   std::atomic<bool> closing{false};
 
-  void tell_thread() noexcept {
+  void wake_thread() noexcept {
     changes.fetch_add(1);
     futex_wake(changes, futex_scope::process);
   }
   void run() noexcept {
     while (!closing.load()) {
-      const std::uint32_t seen = changes.load();  // before the look at the list: a later change ends the sleep
+      const std::uint32_t seen = changes.load();  // read before the list: a later change ends the sleep
       for (const ref<alarm>& due : alarms.take_due(troupe::now_ns())) due->complete({});
       const std::int64_t next = alarms.earliest();
       if (next > troupe::now_ns()) futex_wait(changes, seen, futex_scope::process, next);
@@ -39,7 +39,7 @@ monotonic_clock::~monotonic_clock() {
     const std::lock_guard lock(state_->guard);
     state_->closing.store(true);
   }
-  state_->tell_thread();
+  state_->wake_thread();
   if (state_->thread.joinable()) state_->thread.join();
   for (const ref<alarm>& left : state_->alarms.take_due(INT64_MAX)) left->cancel();
 }
@@ -50,11 +50,11 @@ pending<void> monotonic_clock::wake_at(std::int64_t time_ns) {
   auto a = ref<alarm>::adopt(new alarm(time_ns));
   {
     const std::lock_guard lock(state_->guard);
-    if (state_->closing.load()) {  // somebody whose alarm the destructor has cancelled wants another one
+    if (state_->closing.load()) {  // a continuation of an alarm that the destructor cancelled asks for another one
       a->cancel();
     } else {
       if (!state_->thread.joinable()) state_->thread = std::thread([s = state_.get()] { s->run(); });
-      if (state_->alarms.add(a)) state_->tell_thread();
+      if (state_->alarms.add(a)) state_->wake_thread();
     }
   }
   return pending<void>(std::move(a));

@@ -17,7 +17,7 @@ struct a_clock : ::testing::Test {};
 using clocks = ::testing::Types<monotonic_clock, manual_clock>;
 TYPED_TEST_SUITE(a_clock, clocks);
 
-/// Arms a clock again whatever came of the last alarm.
+/// Requests a second alarm after the first was answered or cancelled.
 task<int> ask_twice(alarm_clock* clock) {
   int cancelled = 0;
   for (int i = 0; i < 2; ++i) {
@@ -27,7 +27,7 @@ task<int> ask_twice(alarm_clock* clock) {
   co_return cancelled;
 }
 
-TYPED_TEST(a_clock, cancels_alarms_that_are_asked_for_while_it_ends) {
+TYPED_TEST(a_clock, cancels_alarms_that_are_requested_in_its_destructor) {
   std::optional<TypeParam> clock(std::in_place);
   auto both = start(ask_twice(&*clock));
   EXPECT_FALSE(both.ready());
@@ -36,17 +36,17 @@ TYPED_TEST(a_clock, cancels_alarms_that_are_asked_for_while_it_ends) {
   EXPECT_EQ(both.get().value(), 2);
 }
 
-TEST(a_list_of_alarms, says_which_one_is_the_earliest_now) {
+TEST(a_list_of_alarms, reports_whether_an_added_alarm_is_the_earliest) {
   const auto at = [](std::int64_t time_ns) { return ref<detail::alarm>::adopt(new detail::alarm(time_ns)); };
   detail::alarm_list list;
   EXPECT_TRUE(list.add(at(100)));
-  EXPECT_TRUE(list.add(at(50))) << "the clock's thread sleeps until 100";
+  EXPECT_TRUE(list.add(at(50))) << "the clock's thread sleeps until 100 and must be woken";
   EXPECT_FALSE(list.add(at(70)));
   EXPECT_TRUE(list.add(at(10)));
   EXPECT_EQ(list.earliest(), 10);
 }
 
-TEST(a_monotonic_clock, rings_in_time_although_it_sleeps_until_a_later_alarm) {
+TEST(a_monotonic_clock, answers_in_time_even_if_it_sleeps_until_a_later_alarm) {
   using namespace std::chrono_literals;
   monotonic_clock clock;
   const auto later = clock.wake_at(time_span(1h).after(clock.now_ns()));

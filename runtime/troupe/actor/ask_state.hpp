@@ -7,12 +7,12 @@
 
 namespace troupe::detail {
 
-/// The answer of an ask. Cancelling it answers at once when the message was not begun, which then certainly is never
-/// handled; a handler that is a task is asked to stop; any other handler is not disturbed.
+/// The answer of an ask. Cancelling it before its handler has begun answers at once, and the handler never runs. After
+/// that, a handler that is a task is asked to stop; any other handler is not affected.
 template <class T>
 class ask_state final : public pending_state<T> {
  public:
-  /// The handler is about to run. False when the ask was cancelled.
+  /// Called before the handler runs. Returns false if the ask was cancelled.
   bool begin() noexcept {
     auto seen = progress::queued;
     return progress_.compare_exchange_strong(seen, progress::begun);

@@ -5,44 +5,44 @@
 #include <memory>
 #include <troupe/actor/actor_context.hpp>
 #include <troupe/actor/restart.hpp>
+#include <troupe/actor/shutdown_policy.hpp>
 #include <troupe/base/placed.hpp>
 #include <troupe/base/text.hpp>
-#include <troupe/base/time_span.hpp>
 
 namespace troupe {
 
-/// What a supervisor supervises: one life of a child. Implement it to have something supervised that is no C++ actor.
-/// All calls are thread safe and do not block.
+/// One life of a supervised child. Implement it to supervise something other than a C++ actor. All functions must be
+/// thread-safe and must not block.
 class child_handle {
  public:
   virtual ~child_handle() = default;
-  /// Answered when the child is ready; the next sibling is started after that. An error: the start has failed.
+  /// Answered when the child is ready; then the next sibling is started. An error means that the start has failed.
   virtual pending<void> started() { return make_ready<void>({}); }
-  /// A new pending each time, answered when the child has ended.
+  /// Returns a new pending for each call, answered when the child has ended.
   virtual pending<exit_reason> watch() = 0;
   /// Begins an orderly stop.
   virtual void stop() noexcept = 0;
-  /// Ends it at once.
+  /// Ends the child at once.
   virtual void kill() noexcept = 0;
 };
 
-/// A message that a child may handle, with `void`, `result<void>` or a task of these: its siblings are started when
-/// it has answered, and an error means that the start has failed.
+/// A message that a child can handle, returning `void`, `result<void>` or a task of these: the next sibling is started
+/// when it has answered, and an error means that the start has failed.
 struct await_start {};
 
-/// Where `supervised_ref` and the supervisor meet; see supervised.hpp.
+/// The state that a `supervised_ref` shares with the supervisor; see supervised.hpp.
 class child_slot;
 
-/// Makes the lives of one child.
+/// Starts each life of one child.
 class child_starter {
  public:
   virtual ~child_starter() = default;
-  /// One more life, for the supervisor whose actor id is `owner`. Does not block. Use `from` for actors, so that they
-  /// run where the supervisor's children run.
+  /// Starts one more life, for the supervisor whose actor id is `owner`. Must not block. Spawn actors with `from`, so
+  /// that they run where the supervisor's children run.
   virtual result<std::shared_ptr<child_handle>> start(const spawner& from, std::uint64_t owner) = 0;
-  /// From `owner` there will be no further life unless somebody asks for one.
+  /// The supervisor `owner` starts no further life unless a command asks for one.
   virtual void retire([[maybe_unused]] std::uint64_t owner) noexcept {}
-  /// For lookup by id; null for children that are no actors.
+  /// For lookup by id; null for children that are not actors.
   virtual child_slot* slot() noexcept { return nullptr; }
 };
 
@@ -52,7 +52,7 @@ namespace detail {
 class actor_child : public child_handle {
  public:
   explicit actor_child(actor_handle actor) noexcept : actor_(std::move(actor)) {}
-  pending<exit_reason> watch() override { return actor_->watch(); }
+  pending<exit_reason> watch() override { return detail::watch(*actor_.get()); }
   void stop() noexcept override { actor_->stop(exit_kind::shutdown); }
   void kill() noexcept override { actor_->kill(); }
 
@@ -93,8 +93,8 @@ result<std::shared_ptr<child_handle>> as_child(result<X> made) {
 
 }  // namespace detail
 
-/// How a child is started: anything callable with a `const spawner&`, or with nothing, that returns an `actor_ref`, a
-/// smart pointer to a `child_handle`, or a result of these. An exception counts as an error.
+/// How a child is started: a callable that takes a `const spawner&` or nothing, and returns an `actor_ref`, a smart
+/// pointer to a `child_handle`, or a result of these. An exception counts as an error.
 class child_start {
  public:
   child_start(std::shared_ptr<child_starter> starter) noexcept : starter_(std::move(starter)) {}
@@ -122,34 +122,9 @@ class child_start {
   placed<std::shared_ptr<child_starter>> starter_;
 };
 
-/// How a supervisor stops a child.
-class shutdown_policy {
- public:
-  enum class kind : std::uint8_t { by_type, brutal_kill, timeout, infinity };
-
-  /// 5 s for a worker, for ever for a supervisor, which has time limits for its own children.
-  constexpr shutdown_policy() noexcept = default;
-  /// An orderly stop, and a kill when that has not ended in time.
-  constexpr shutdown_policy(time_span timeout) noexcept : kind_(kind::timeout), timeout_(timeout) {}
-  template <class Duration>
-    requires requires { typename Duration::period; }
-  constexpr shutdown_policy(Duration timeout) noexcept : shutdown_policy(time_span(timeout)) {}
-  static constexpr shutdown_policy brutal_kill() noexcept { return shutdown_policy(kind::brutal_kill); }
-  /// An orderly stop, however long it takes.
-  static constexpr shutdown_policy infinity() noexcept { return shutdown_policy(kind::infinity); }
-
-  constexpr kind how() const noexcept { return kind_; }
-  constexpr time_span timeout() const noexcept { return timeout_; }
-
- private:
-  explicit constexpr shutdown_policy(kind k) noexcept : kind_(k) {}
-  kind kind_ = kind::by_type;
-  time_span timeout_;
-};
-
 enum class child_type : std::uint8_t { worker, supervisor };
 
-/// All a supervisor needs to know about a child.
+/// The specification of a child.
 struct child_spec {
   text id;  ///< unique among the siblings
   child_start start;

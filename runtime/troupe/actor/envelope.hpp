@@ -12,14 +12,14 @@ class actor_core;
 
 namespace detail {
 
-/// What has become of a message that was delivered.
+/// What happened to a delivered message.
 enum class handled : std::uint8_t {
-  ended,      ///< the handler is done and the message destroyed
-  suspended,  ///< the handler is a task that waits: `actor_core::go_on` is called when it ends; touch nothing
-  lost,       ///< the actor was killed meanwhile: touch nothing
+  ended,      ///< the handler is done, and the message is destroyed
+  suspended,  ///< the handler is a task that waits and calls `actor_core::take_turn` when it ends: touch nothing
+  lost,       ///< the actor was killed in the meantime: touch nothing
 };
 
-/// One message on its way to an actor.
+/// A message to an actor.
 class envelope {
  public:
   envelope() noexcept = default;
@@ -29,19 +29,20 @@ class envelope {
 
   /// Runs the handler. Ends with `actor_core::handler_ended` and, if that is true, `release_message`.
   virtual handled deliver(actor_core& to) noexcept = 0;
-  /// The message will not be handled: answers the caller.
+  /// Answers the caller with the error, because the message will not be handled.
   virtual void refuse(const error&) noexcept {}
-  /// The handler runs but its answer is not awaited any more. Called by another thread than the handler's.
+  /// Answers the caller with the error while the handler runs, because the actor was killed. Called by the killing
+  /// thread, not by the handler's.
   virtual void abandon(const error&) noexcept {}
 };
 
-/// What could not be built.
+/// The place of a message whose construction threw.
 class empty_envelope final : public envelope {
  public:
   handled deliver(actor_core& to) noexcept override;
 };
 
-/// A message that is too large for its cell.
+/// The cell of a message that is too large for it.
 class boxed_envelope final : public envelope {
  public:
   explicit boxed_envelope(std::unique_ptr<envelope> large) noexcept : large_(std::move(large)) {}

@@ -12,7 +12,7 @@ namespace troupe {
 
 /// How an actor ended.
 enum class exit_kind : std::uint8_t {
-  normal,    ///< it was asked to stop, or nobody could reach it any more
+  normal,    ///< it was asked to stop, or the last reference to it was destroyed
   shutdown,  ///< its supervisor, parent or stage stopped it, or a supervisor gave up
   killed,    ///< `kill`
   crashed,   ///< a handler failed
@@ -20,16 +20,16 @@ enum class exit_kind : std::uint8_t {
 
 std::string_view to_string(exit_kind k) noexcept;
 
-/// What became of an actor: what its watchers and its `terminate` hook are told.
+/// How and why an actor ended, for its watchers and its `terminate` hook.
 struct exit_reason {
   exit_kind kind = exit_kind::normal;
   std::string actor = {};           ///< its name
   std::uint64_t id = 0;             ///< unique among the actors of this process
-  std::optional<error> cause = {};  ///< of a crash; of a shutdown where a supervisor gave up
+  std::optional<error> cause = {};  ///< of a crash, or of the shutdown of a supervisor that gave up
 
-  /// Killed or crashed: a transient child is restarted.
+  /// Whether a transient child is restarted: after a kill or a crash.
   bool abnormal() const noexcept { return kind == exit_kind::killed || kind == exit_kind::crashed; }
-  /// For example: counter #7 crashed: fatal [actor]: ...
+  /// Returns, for example, "counter #7 crashed: fatal [actor]: ...".
   std::string to_string() const;
 };
 

@@ -24,7 +24,7 @@ template <class T>
 inline constexpr bool is_task<task<T>> = true;
 
 /// The call of the `terminate` hook, as a message.
-struct farewell {
+struct terminate_message {
   exit_reason reason;
 };
 template <class A, class M>
@@ -32,10 +32,10 @@ decltype(auto) dispatch(A& actor, M&& message) {
   return actor.handle(std::forward<M>(message));
 }
 template <class A>
-decltype(auto) dispatch(A& actor, farewell&& message) {
+decltype(auto) dispatch(A& actor, terminate_message&& message) {
   return actor.terminate(std::move(message.reason));
 }
-/// The class has a `terminate` hook, or something of that name that cannot be one.
+/// Whether the class has a `terminate` hook, or a member of that name that cannot be one.
 template <class A>
 concept has_terminate = requires(A& actor, exit_reason reason) { actor.terminate(std::move(reason)); };
 template <class A>
@@ -45,17 +45,18 @@ template <class A, class M>
 using handler_return = decltype(dispatch(std::declval<A&>(), std::declval<M>()));
 }  // namespace detail
 
-/// The actor class A has a handler for the message M.
+/// Whether the actor class A has a handler for the message M.
 template <class A, class M>
 concept handles = requires(A& actor, std::remove_cvref_t<M> message) { actor.handle(std::move(message)); };
 
-/// What asking an A with an M answers: the T of a handler that returns T, `result<T>`, `task<T>` or `task<result<T>>`.
+/// The type of the answer when an A is asked an M: T if the handler returns T, `result<T>`, `task<T>` or
+/// `task<result<T>>`.
 template <class A, class M>
 using reply_of = typename detail::reply_value<detail::handler_return<A, std::remove_cvref_t<M>>>::type;
 
 namespace detail {
 
-/// Runs a handler that is no task. `failed`: the actor has to end.
+/// Runs a handler that is not a task. Sets `failed` if the actor must end.
 template <class A, class M>
 result<reply_of<A, M>> call_handler(A& actor, M& message, bool& failed) noexcept {
   using returned = handler_return<A, M>;

@@ -15,7 +15,7 @@ mailbox::mailbox(std::size_t capacity) : capacity_(std::clamp<std::size_t>(capac
   const std::size_t cells = std::bit_ceil(capacity_);
   mask_ = cells - 1;
   shift_ = static_cast<unsigned>(std::countr_zero(cells));
-  // Zero means free for lap 0. Large memory comes from the system, which gives zeros without touching the pages.
+  // Zero means free for lap 0. For large sizes calloc returns zero pages of the system without touching them.
   memory_.reset(std::calloc(cells + 1, sizeof(mailbox_cell)));
   if (!memory_) throw std::bad_alloc();
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.get());
@@ -41,8 +41,8 @@ mailbox::claim mailbox::take_place() noexcept {
   for (;;) {
     if (position & closed_bit) return {.why = refusal::stopped};
     if (!free_for(position)) {
-      // Not free, or this thread looked at an old position. `head` only grows: when it is the same now, it was the same
-      // when the cell was seen taken, and then the mailbox was full.
+      // Either not free, or `position` is out of date. `head` only grows: if it is the same now, it was the same when
+      // the cell was found taken, so the mailbox was full then.
       const std::uint64_t now = head_.load(std::memory_order_relaxed);
       if (now == position) return {.why = refusal::full};
       position = now;
@@ -64,6 +64,13 @@ void mailbox::pop() noexcept {
   std::destroy_at(cell.message());
   tail_.store(tail + 1, std::memory_order_relaxed);
   cell.state().store(2 * ((tail >> shift_) + 1), std::memory_order_release);
+}
+
+void mailbox::refuse_all(const error& why) noexcept {
+  while (envelope* const message = front()) {
+    message->refuse(why);
+    pop();
+  }
 }
 
 }  // namespace troupe::detail

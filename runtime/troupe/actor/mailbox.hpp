@@ -14,7 +14,7 @@
 
 namespace troupe::detail {
 
-/// The place of one message. A small envelope is built in it, a large one on the heap.
+/// The place of one message. A small envelope is constructed in it, a large one on the heap.
 struct alignas(64) mailbox_cell {
   static constexpr std::size_t room = 56;
 
@@ -27,21 +27,21 @@ struct alignas(64) mailbox_cell {
 
 /// A bounded queue of envelopes: many producers, one consumer, no lock.
 ///
-/// Positions count up for ever; position p lives in cell p mod cells, in lap p / cells.
+/// Positions only increase. Position p is in cell p mod cells, in lap p / cells.
 ///  - A place is claimed by moving `head` from p to p + 1, so mailbox order is the order of claims, and one thread's
 ///    messages keep their order.
-///  - A cell's `state` says whose turn it is: the producer of lap l may write after it has read 2l, which the consumer
-///    stored (release) when it was done with lap l - 1; the consumer may read after it has read 2l + 1, which the
-///    producer stored (release) when the envelope was complete.
-///  - `closed` is a bit of `head`: a claim that comes after it fails, and the position it was set at is the last one.
-///    Thus every claim made is known to the consumer, and none is lost.
-///  - With a capacity that is no power of two, p may be claimed only when p - capacity was released.
+///  - A cell's `state` says which side may use it. The producer of lap l may write once it has read 2l, which the
+///    consumer stored (release) when it was done with lap l - 1. The consumer may read once it has read 2l + 1, which
+///    the producer stored (release) when the envelope was complete.
+///  - `closed` is a bit of `head`. A later claim fails, so `head` does not change any more, and the consumer knows all
+///    claims that succeeded.
+///  - If the capacity is not a power of two, p may be claimed only once p - capacity has been released.
 class mailbox {
  public:
   struct claim {
     mailbox_cell* cell = nullptr;
-    std::uint64_t full_state = 0;  ///< to store when the envelope is complete
-    refusal why = refusal::none;   ///< when there is no cell
+    std::uint64_t full_state = 0;  ///< the state to store when the envelope is complete
+    refusal why = refusal::none;   ///< why there is no cell
   };
 
   explicit mailbox(std::size_t capacity);
@@ -49,11 +49,11 @@ class mailbox {
   mailbox& operator=(const mailbox&) = delete;
 
   std::size_t capacity() const noexcept { return capacity_; }
-  /// Messages taken and not yet released, the one being handled included. Approximate while others send.
+  /// Messages in the queue, including the one being handled. Approximate while other threads send.
   std::size_t size() const noexcept;
 
-  /// Any thread: builds an `Envelope` from the arguments at the end of the queue. The arguments are untouched when it
-  /// is refused. An exception from building one is passed on, and nothing was sent.
+  /// Any thread: constructs an `Envelope` from the arguments at the end of the queue. If it is refused, the arguments
+  /// are unchanged. If the constructor throws, the exception is rethrown, and an `empty_envelope` takes the place.
   template <class Envelope, class... Args>
   refusal push(Args&&... args) {
     const claim place = take_place();
@@ -77,20 +77,21 @@ class mailbox {
   /// Any thread: later pushes are refused.
   void close() noexcept { head_.fetch_or(closed_bit); }
 
-  /// Consumer: the oldest message, null when it is not there yet. Sequentially consistent, see `actor_core::rest`.
+  /// Consumer: the oldest message, or null if it is not complete yet. Sequentially consistent, see `actor_core`.
   envelope* front() noexcept {
     const next_place place = next();
     return place.ready() ? place.cell->message() : nullptr;
   }
   /// Consumer: destroys the oldest message and frees its place.
   void pop() noexcept;
-  /// Consumer: goes on behind the oldest message without freeing its place. Only when closed.
+  /// Consumer: refuses and pops all complete messages.
+  void refuse_all(const error& why) noexcept;
+  /// Consumer: continues after the oldest message without destroying it or freeing its place. Only once closed.
   void skip() noexcept { tail_.store(tail_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
-  /// Consumer: closed, and every message that was claimed has been popped or skipped.
+  /// Consumer: whether the mailbox is closed and every claimed message was popped or skipped.
   bool drained() const noexcept { return head_.load() == (tail_.load(std::memory_order_relaxed) | closed_bit); }
 
-  /// The place the consumer will read next. May be asked whether it is ready by a thread that is not the consumer any
-  /// more.
+  /// The place that the consumer reads next. A thread that is no longer the consumer may still call `ready`.
   struct next_place {
     mailbox_cell* cell;
     std::uint64_t full_state;
@@ -110,7 +111,7 @@ class mailbox {
   mailbox_cell& at(std::uint64_t position) const noexcept { return cells_[position & mask_]; }
 
   alignas(64) std::atomic<std::uint64_t> head_{0};
-  alignas(64) std::atomic<std::uint64_t> tail_{0};  // the consumer's; others only look
+  alignas(64) std::atomic<std::uint64_t> tail_{0};  // the consumer's; other threads only read it
   const std::size_t capacity_;
   std::uint64_t mask_ = 0;
   unsigned shift_ = 0;

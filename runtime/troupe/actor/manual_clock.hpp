@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// A clock for tests: time passes when somebody says so.
+/// A clock for tests: time passes only in `advance`.
 class manual_clock final : public alarm_clock {
  public:
   manual_clock();
@@ -15,9 +15,9 @@ class manual_clock final : public alarm_clock {
   std::int64_t now_ns() noexcept override;
   pending<void> wake_at(std::int64_t time_ns) override;
 
-  /// Answers the alarms of the time passed, earliest first, on this thread.
+  /// Moves the time forward and answers the alarms that become due, earliest first, on this thread.
   void advance(time_span by);
-  /// Alarms that wait.
+  /// The number of outstanding alarms.
   std::size_t alarms() const;
 
  private:

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/actor/calls.hpp>
+#include <troupe/actor/send.hpp>
 
 namespace troupe::detail {
 
-/// Becomes a message to the actor when a pending is answered.
+/// A pending that becomes a message to the actor when it is answered.
 template <class A, class T, class F>
 class piped_call final : public envelope, private job {
   using message = std::remove_cvref_t<std::invoke_result_t<F&, result<T>>>;
-  static_assert(handles<A, message>, "the actor class has no handle() for what the function makes of the answer");
+  static_assert(handles<A, message>, "the actor class has no handle() for the type that the function returns");
 
   static constexpr bool by_task = handled_by_task<A, message>;
   using reply_state = ask_state<reply_of<A, message>>;
@@ -31,14 +31,14 @@ class piped_call final : public envelope, private job {
         function_(std::move(f)) {}
 
   static void begin(std::unique_ptr<piped_call> call) {
-    auto news = std::make_unique<system_message>();
+    auto carrier = std::make_unique<system_message>();
     piped_call& self = *call;
-    news->content = std::move(call);
-    self.news_ = news.release();
-    const ref<pending_core> wish = self.source_.state();
+    carrier->content = std::move(call);
+    self.carrier_ = carrier.release();
+    const ref<pending_core> source = self.source_.state();
     const ref<actor_core> core = self.core_;
-    if (!wish || wish->attach(inline_executor(), self) != attach_outcome::attached) return answered(&self);
-    core->keep_until_end(wish);
+    if (!source || source->attach(inline_executor(), self) != attach_outcome::attached) return answered(&self);
+    core->watchers().cancel_at_end(source);
   }
 
   handled deliver(actor_core& to) noexcept override {
@@ -55,26 +55,26 @@ class piped_call final : public envelope, private job {
     }
     if (inner_) return inner_->deliver(to);
     if (!to.handler_ended()) return handled::lost;
-    to.crash(*why);
+    to.leave(exit_kind::crashed, &*why);
     to.release_message();
     return handled::ended;
   }
   void abandon(const error&) noexcept override {
-    if constexpr (by_task) reply_->cancel();  // not through `inner_`, which the handler's thread may be making
+    if constexpr (by_task) reply_->cancel();  // not through `inner_`, which the handler's thread may be constructing
   }
 
  private:
   static void answered(job* self) noexcept {
     auto* const me = static_cast<piped_call*>(self);
     const ref<actor_core> core = me->core_;
-    core->push_system(std::unique_ptr<system_message>(me->news_));
+    core->push_system(std::unique_ptr<system_message>(me->carrier_));
   }
 
   const ref<actor_core> core_;
   pending<T> source_;
   F function_;
   reply_ref reply_ = make_reply();
-  system_message* news_ = nullptr;
+  system_message* carrier_ = nullptr;  // owns this call; allocated before the answer needs it
   std::unique_ptr<envelope> inner_;
 };
 

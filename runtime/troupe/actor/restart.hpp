@@ -9,17 +9,17 @@
 #include <troupe/actor/exit_reason.hpp>
 #include <vector>
 
-// What a supervisor decides, as pure functions of what it knows: no clock, no actors. The rules and names are OTP's.
+// The decisions of a supervisor as pure functions, without clock or actors. The rules and names are OTP's.
 namespace troupe {
 
-/// When a child that has ended is started again.
+/// When an ended child is started again.
 enum class restart : std::uint8_t {
   permanent,  ///< always
-  transient,  ///< when it was killed or crashed
+  transient,  ///< if it was killed or crashed
   temporary,  ///< never; its specification is forgotten when it ends
 };
 
-/// Whom the failure of one child concerns.
+/// Which children are restarted when one fails.
 enum class strategy : std::uint8_t {
   one_for_one,   ///< that child
   one_for_all,   ///< all children
@@ -28,26 +28,26 @@ enum class strategy : std::uint8_t {
 
 std::string_view to_string(strategy s) noexcept;
 
-/// A child whose exit was of this kind is started again.
+/// Returns true if a child of this type is started again after such an exit.
 bool must_restart(restart type, exit_kind exit) noexcept;
 
-/// What a decision about restarts depends on, of one child.
+/// The state of one child on which a restart decision depends.
 struct child_state {
   restart type = restart::permanent;
   bool running = true;
 };
 
-/// What to do about a failed child, as indices into the children in start order. The lists are worked through in turn.
+/// What to do about a failed child, as indices into the children in start order. Carried out list by list.
 struct restart_plan {
-  std::vector<std::size_t> stop;   ///< running children, in the order they are stopped: last started first
-  std::vector<std::size_t> start;  ///< in the order they are started
+  std::vector<std::size_t> stop;   ///< running children in the order in which they are stopped: last started first
+  std::vector<std::size_t> start;  ///< in the order in which they are started
   /// Temporary children among the stopped ones, ascending: they are not started again.
   std::vector<std::size_t> forget;
 
   friend bool operator==(const restart_plan&, const restart_plan&) = default;
 };
 
-/// `failed` is not running any more and is to be started again.
+/// Returns the plan for the child `failed`, which has ended and must be started again.
 restart_plan plan_restart(strategy s, std::span<const child_state> children, std::size_t failed);
 
 }  // namespace troupe

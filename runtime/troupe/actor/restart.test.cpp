@@ -10,7 +10,7 @@ namespace {
 
 using indices = std::vector<std::size_t>;
 
-TEST(restarting, follows_the_table_of_types_and_reasons) {
+TEST(restarting, depends_on_the_type_of_the_child_and_the_kind_of_its_exit) {
   const std::pair<exit_kind, bool> abnormal[] = {
       {exit_kind::normal, false}, {exit_kind::shutdown, false}, {exit_kind::killed, true}, {exit_kind::crashed, true}};
   for (const auto& [kind, restarted] : abnormal) {
@@ -30,7 +30,7 @@ TEST(one_for_all, stops_the_others_in_reverse_and_starts_all_in_order) {
   EXPECT_EQ(plan_restart(strategy::one_for_all, three, 1), (restart_plan{.stop = {2, 0}, .start = {0, 1, 2}}));
 }
 
-TEST(rest_for_one, leaves_earlier_children_alone) {
+TEST(rest_for_one, does_not_restart_earlier_children) {
   const child_state four[4];
   EXPECT_EQ(plan_restart(strategy::rest_for_one, four, 1), (restart_plan{.stop = {3, 2}, .start = {1, 2, 3}}));
   EXPECT_EQ(plan_restart(strategy::rest_for_one, four, 3), (restart_plan{.start = {3}}));
@@ -42,8 +42,8 @@ TEST(a_group_restart, forgets_temporary_siblings_and_starts_those_that_were_not_
             (restart_plan{.stop = {0}, .start = {1, 2}, .forget = {0}}));
 }
 
-// Every combination of strategy, failed child, and type and state of up to four children, against the rules in words.
-TEST(every_plan, obeys_the_rules) {
+// Every combination of strategy, failed child, and type and state of up to four children, checked against the rules.
+TEST(every_restart_plan, follows_the_rules) {
   int plans = 0;
   for (const strategy s : {strategy::one_for_one, strategy::one_for_all, strategy::rest_for_one}) {
     for (std::size_t n = 1; n <= 4; ++n) {

@@ -6,23 +6,23 @@
 
 namespace troupe {
 
-/// Makes an actor of class A on its own: it lives until it is stopped or its last reference is gone. The object is
-/// built here and now, so an exception of its constructor leaves `spawn`. A constructor that takes an
-/// `actor_context<A>&` first is given it.
+/// Spawns an actor of class A without a stage or parent: it lives until it is stopped or its last reference is
+/// destroyed. The object is constructed in this call, so an exception of its constructor leaves `spawn`. If the
+/// constructor's first parameter is an `actor_context<A>&`, it gets the actor's context.
 ///
-/// A is any class with `handle` overloads, one per message. They are called one at a time, and need no lock:
+/// A is any class with `handle` overloads, one per message. They are called one at a time and need no lock:
 ///
 ///   struct counter {
 ///     void handle(add m) { total += m.amount; }
 ///     int handle(get) { return total; }
-///     task<result<int>> handle(slow m);   // the actor handles nothing else until this has ended
+///     task<result<int>> handle(slow m);   // the actor handles no other message until the task has ended
 ///     void terminate(exit_reason);        // optional; may be a task<void>; not called after kill
 ///     int total = 0;
 ///   };
 ///
-/// A handler that throws, or returns an error with reaction `fatal`, makes the actor crash: the caller gets the
-/// error, and so does everybody queued; watchers are told. Other errors are ordinary answers. A handler
-/// must not block on its own actor: that would wait for itself.
+/// If a handler throws, or returns an error with reaction `fatal`, the actor crashes: the caller and all queued
+/// messages are answered with the error, and watchers are notified. Other errors are ordinary answers. A handler must
+/// not block on its own actor, because it would wait for itself.
 template <class A, class... Args>
 actor_ref<A> spawn(actor_options options, Args&&... args) {
   return detail::spawn_at<A>({}, std::move(options), std::forward<Args>(args)...);

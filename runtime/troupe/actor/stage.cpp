@@ -15,17 +15,17 @@ struct stage::state {
       : close_timeout(o.close_timeout),
         where(o.on.get()),
         clock(o.clock),
-        bodies(ref<body_count>::adopt(new body_count)) {
+        objects(ref<object_count>::adopt(new object_count)) {
     if (!where) where = &pool.emplace(o.threads);
     if (!clock) clock = &own_clock.emplace();
   }
 
   const time_span close_timeout;
   std::optional<thread_pool> pool;
-  std::optional<monotonic_clock> own_clock;  // goes first: its last answers may need the pool
+  std::optional<monotonic_clock> own_clock;  // destroyed before the pool, which its last answers may need
   executor* where;
   alarm_clock* clock;
-  ref<body_count> bodies;
+  ref<object_count> objects;
 
   std::mutex guard;  // for what follows
   std::vector<actor_handle> roots;
@@ -50,7 +50,7 @@ alarm_clock& stage::clock() const noexcept { return *state_->clock; }
 spawner stage::spawner() const {
   const std::lock_guard lock(state_->guard);
   return troupe::spawner(
-      {.where = state_->where, .clock = state_->clock, .bodies = state_->bodies, .closed = state_->closed});
+      {.where = state_->where, .clock = state_->clock, .objects = state_->objects, .closed = state_->closed});
 }
 
 void stage::own(const actor_handle& actor) {
@@ -70,17 +70,17 @@ void stage::own(const actor_handle& actor) {
       return;
     }
   }
-  if (!actor->origin().closed) actor->kill();  // closed between the look and now
+  if (!actor->origin().closed) actor->kill();  // the stage was closed after the actor was spawned
 }
 
 void stage::close() noexcept {
   while (const std::optional<actor_handle> actor = state_->take_last()) {
-    pending<void> stopped = (*actor)->stop_and_wait(exit_kind::shutdown);
+    pending<void> stopped = detail::stop_and_wait(*actor->get(), exit_kind::shutdown);
     if (stopped.get_until(state_->close_timeout.after(now_ns()))) continue;
     (*actor)->kill();
     (void)stopped.get();
   }
-  state_->bodies->wait_for_none();
+  state_->objects->wait_for_none();
 }
 
 }  // namespace troupe

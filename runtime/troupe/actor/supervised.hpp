@@ -16,24 +16,24 @@ template <class A>
 inline constexpr char class_tag = 0;
 }
 
-/// The address of a supervised actor, which stays while lives come and go.
+/// The address of a supervised actor, which stays the same through all its lives.
 class child_slot final : public refuser {
  public:
   child_slot(std::string id, const void* tag) : id_(std::move(id)), tag_(tag) {}
 
   const std::string& id() const noexcept { return id_; }
-  /// Which class lives here.
+  /// Identifies the actor class, see `class_tag`.
   const void* tag() const noexcept { return tag_; }
-  /// The present life, or the last one.
+  /// The current life, or the last one.
   actor_handle current() const;
-  /// `owner` is the actor id of the supervisor that has started it. When a supervisor is restarted, its old life may
-  /// still be at work: it has the smaller id, and what it says here is ignored.
+  /// `owner` is the actor id of the supervisor that started the life. When a supervisor is restarted, its old life can
+  /// still be running: it has the smaller id, and its calls are ignored.
   void begin_life(const actor_handle& actor, std::uint64_t owner);
   void retire(std::uint64_t owner) noexcept;
-  /// The same; `why` is what senders are told.
+  /// Retires with a reason for the senders.
   void retire(std::uint64_t owner, std::string why) noexcept;
-  /// What it means that the present life refuses, or that there is none: it comes back, unless the supervisor has given
-  /// it up.
+  /// Translates a refusal by the current life, or its absence: `restarting`, or `stopped` if the supervisor has given
+  /// the child up.
   refusal reason_for(refusal why) const noexcept;
 
   error explain(refusal why) const override;
@@ -50,12 +50,12 @@ class child_slot final : public refuser {
   actor_handle actor_;
   std::uint64_t owner_ = 0;
   bool retired_ = false;
-  std::string why_retired_;  // empty: on its own, or somebody has asked for it
+  std::string why_retired_;  // empty: it ended by itself, or a command stopped it
 };
 
-/// Refers to a supervised child of class A through all its lives. Messages sent between two lives are refused with
-/// `retry_later`; messages that were queued when a life ended are answered with its error: no life inherits messages.
-/// Once the supervisor has ended or given the child up, messages are refused with `stopped`.
+/// A reference to a supervised child of class A through all its lives. Messages sent between two lives are refused with
+/// `retry_later`. Messages that were queued when a life ended are answered with its error; the next life does not get
+/// them. Once the supervisor has ended or given the child up, messages are refused with `stopped`.
 template <class A>
 class supervised_ref {
  public:
@@ -75,7 +75,7 @@ class supervised_ref {
     return detail::ask_of<A>(actor.get(), std::forward<M>(message), refused(actor));
   }
 
-  /// The present life, or the last one; for watching it. Empty before the first one.
+  /// The current life, or the last one, for example to watch it. Empty before the first one.
   actor_ref<A> current() const { return actor_ref<A>(slot_ ? slot_->current() : actor_handle()); }
   const std::string& id() const noexcept { return slot_->id(); }
   explicit operator bool() const noexcept { return static_cast<bool>(slot_); }
@@ -95,7 +95,8 @@ class supervised_ref {
   ref<child_slot> slot_;
 };
 
-/// A specification, and the reference that will reach the child. Set the specification's other fields as you like.
+/// The specification of a child, and the reference that reaches it. Set the other fields of the specification as
+/// needed.
 template <class A>
 struct supervised {
   child_spec spec;
@@ -126,8 +127,8 @@ class actor_starter final : public child_starter {
 
 }  // namespace detail
 
-/// A supervised actor of class A: every life is built from copies of the same arguments. Its name is the id unless the
-/// options say otherwise.
+/// Returns the specification of a supervised actor of class A. Each life is constructed from copies of the same
+/// arguments. Its name is the id unless the options name it.
 template <class A, class... Args>
 supervised<A> supervise(std::string id, actor_options options, Args... args) {
   if (options.name.empty()) options.name = id;

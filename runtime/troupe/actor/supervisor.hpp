@@ -11,21 +11,21 @@ namespace troupe {
 
 class alarm_clock;
 
-/// How to supervise.
+/// Options of a supervisor.
 struct supervisor_options {
   enum strategy strategy = strategy::one_for_one;
   std::uint32_t restarts = 3;                            ///< tolerated within `restart_window`
-  time_span restart_window = time_span::of_seconds(60);  ///< one more and the supervisor gives up
-  alarm_clock* clock = nullptr;                          ///< outlives the supervisor; by default the stage's
+  time_span restart_window = time_span::of_seconds(60);  ///< the supervisor gives up at one more restart within it
+  alarm_clock* clock = nullptr;                          ///< must outlive the supervisor; by default the stage's
 };
 
-/// Asked of a supervisor. Ids that are unknown or taken, and calls that do not fit the child's state, are answered
-/// with `caller_bug`.
+/// The commands of a supervisor, sent by `ask`. They fail with `caller_bug` if an id is unknown or taken, or if the
+/// command does not apply in the child's state. This one appends a child and starts it.
 struct start_child {
-  child_spec spec;  ///< becomes the last child, and is started
+  child_spec spec;
 };
-/// Stops a child as its specification says. It stays known, and stopped, until `restart_child` or `delete_child`; a
-/// temporary child is forgotten.
+/// Stops a child as its specification says. The child stays known and stopped until `restart_child` or `delete_child`;
+/// a temporary child is forgotten.
 struct terminate_child {
   text id;
 };
@@ -44,7 +44,7 @@ struct look_up_child {
   text id;
 };
 
-/// What a supervisor knows of one child.
+/// The state of one child.
 struct child_info {
   std::string id;
   child_type type = child_type::worker;
@@ -63,19 +63,20 @@ struct child_counts {
 };
 
 /// An actor that starts children in order, restarts them when they end, and stops them in reverse order when it ends
-/// itself. Rules and names are OTP's:
+/// itself. The rules and names are OTP's:
 ///
-///  - Which children are concerned when one ends: `strategy`; whether at all: `child_spec::restart`.
-///  - More than `restarts` within `restart_window`: it ends with `shutdown` and the cause, stopping its children on
-///    the way. Its own supervisor sees that and decides, and so on upwards. A restart whose start fails is tried again,
-///    after the commands that wait, and counts.
-///  - When a child cannot be started at the beginning, it ends in the same way.
+///  - `child_spec::restart` decides whether a child that has ended is restarted, and `strategy` which siblings with it.
+///  - After more than `restarts` restarts within `restart_window` it stops its children and ends with `shutdown` and
+///    the cause. Its own supervisor then decides, and so on upwards. If a restart fails to start the child, it is
+///    retried after the queued commands, and counts.
+///  - If a child cannot be started at the beginning, it ends in the same way.
 ///
-/// While it starts and stops children it handles no messages: commands wait in its mailbox. Killed, it kills its
-/// children. Spawn it like any actor: `stage.spawn<supervisor>({.name = "root"}, supervisor_options{...}, children)`.
+/// While it starts and stops children, it handles no messages; commands wait in its mailbox. If it is killed, it kills
+/// its children. Spawn it like any actor: `stage.spawn<supervisor>({.name = "root"}, supervisor_options{...},
+/// children)`.
 class supervisor {
  public:
-  /// Throws `bad_result` when there is no clock, or two children have the same id or one has no way to start.
+  /// Throws `bad_result` if there is no clock, if two children have the same id, or if one has no start function.
   supervisor(actor_context<supervisor>& self, supervisor_options options, std::vector<child_spec> children);
   ~supervisor();
 
@@ -89,7 +90,7 @@ class supervisor {
   /// Answers when all children are started.
   void handle(await_start) const noexcept {}
 
-  /// What it tells itself.
+  /// Messages that the supervisor sends to itself.
   struct begin {};
   struct child_ended {
     std::uint64_t life;
@@ -109,8 +110,7 @@ class supervisor {
   std::unique_ptr<state> state_;
 };
 
-/// The reference to a supervised actor that is known by its id. `caller_bug` when there is none, or it is of another
-/// class.
+/// Finds a supervised actor by its id. Fails with `caller_bug` if there is none, or if it is of another class.
 template <class A>
 pending<supervised_ref<A>> find_child(const actor_ref<supervisor>& parent, std::string id) {
   return parent.ask(look_up_child{std::move(id)}).then([](result<ref<child_slot>> found) -> result<supervised_ref<A>> {
@@ -121,7 +121,7 @@ pending<supervised_ref<A>> find_child(const actor_ref<supervisor>& parent, std::
   });
 }
 
-/// The specification of a supervisor as a child of another one.
+/// Returns the specification of a supervisor that is the child of another one.
 supervised<supervisor> supervise_tree(std::string id, supervisor_options options, std::vector<child_spec> children);
 
 }  // namespace troupe

@@ -7,22 +7,22 @@ namespace {
 
 TEST(a_supervisor, starts_its_children_in_order_and_stops_them_in_reverse) {
   trio t(strategy::one_for_one);
-  EXPECT_EQ(t.news(), (log{"+a", "+b", "+c"}));
+  EXPECT_EQ(t.take_log(), (log{"+a", "+b", "+c"}));
   EXPECT_TRUE(t.top.stop().get());
-  EXPECT_EQ(t.news(), (log{"-c", "-b", "-a"}));
+  EXPECT_EQ(t.take_log(), (log{"-c", "-b", "-a"}));
   EXPECT_EQ(t.top.watch().get().value().kind, exit_kind::normal);
 }
 
-TEST(a_permanent_child, is_restarted_afresh_and_its_reference_reaches_the_new_life) {
+TEST(a_permanent_child, is_restarted_and_its_reference_reaches_the_new_life) {
   trio t(strategy::one_for_one);
   EXPECT_EQ(t.refs[1].ask(bump{}).get().value(), 1);
   EXPECT_EQ(t.refs[1].ask(bump{}).get().value(), 2);
-  t.news();
+  t.take_log();
   EXPECT_EQ(t.refs[1].ask(crash{}).get().error().reaction(), reaction::fatal);
-  EXPECT_EQ(t.news(), (log{"-b", "+b"}));
+  EXPECT_EQ(t.take_log(), (log{"-b", "+b"}));
   EXPECT_EQ(t.refs[1].ask(bump{}).get().value(), 1);
   t.refs[1].tell(finish{});
-  EXPECT_EQ(t.news(), (log{"-b", "+b"})) << "after a normal end too";
+  EXPECT_EQ(t.take_log(), (log{"-b", "+b"})) << "after a normal end as well";
   const auto children = t.top.ask(which_children{}).get().value();
   ASSERT_EQ(children.size(), 3u);
   EXPECT_EQ(children[1].restarts, 2u);
@@ -31,50 +31,50 @@ TEST(a_permanent_child, is_restarted_afresh_and_its_reference_reaches_the_new_li
 
 TEST(a_transient_child, is_restarted_after_a_crash_or_kill_but_not_after_a_normal_end) {
   trio t(strategy::one_for_one, restart::transient);
-  t.news();
+  t.take_log();
   t.refs[0].tell(crash{});
   t.refs[0].current().kill();
-  EXPECT_EQ(t.news(), (log{"-a", "+a", "-a", "+a"}));
+  EXPECT_EQ(t.take_log(), (log{"-a", "+a", "-a", "+a"}));
   t.refs[0].tell(finish{});
-  EXPECT_EQ(t.news(), log{"-a"});
+  EXPECT_EQ(t.take_log(), log{"-a"});
   EXPECT_EQ(t.refs[0].tell(bump{}).error().reaction(), reaction::stopped);
   EXPECT_EQ(t.counts().specs, 3u);
   EXPECT_EQ(t.counts().active, 2u);
 }
 
-TEST(a_temporary_child, is_never_restarted_and_forgotten) {
+TEST(a_temporary_child, is_forgotten_instead_of_restarted) {
   trio t(strategy::one_for_all, restart::temporary);
-  t.news();
+  t.take_log();
   t.refs[1].tell(crash{});
-  EXPECT_EQ(t.news(), log{"-b"});
+  EXPECT_EQ(t.take_log(), log{"-b"});
   EXPECT_EQ(t.counts().specs, 2u);
   EXPECT_EQ(t.refs[1].tell(bump{}).error().reaction(), reaction::stopped);
 }
 
-TEST(one_for_all, restarts_everybody) {
+TEST(one_for_all, restarts_all_children) {
   trio t(strategy::one_for_all);
-  t.news();
+  t.take_log();
   t.refs[1].tell(crash{});
-  EXPECT_EQ(t.news(), (log{"-b", "-c", "-a", "+a", "+b", "+c"}));
+  EXPECT_EQ(t.take_log(), (log{"-b", "-c", "-a", "+a", "+b", "+c"}));
   EXPECT_EQ(t.counts().active, 3u);
   t.refs[0].tell(crash{});
-  EXPECT_EQ(t.news(), (log{"-a", "-c", "-b", "+a", "+b", "+c"})) << "the ends it caused itself were not failures";
+  EXPECT_EQ(t.take_log(), (log{"-a", "-c", "-b", "+a", "+b", "+c"})) << "ends that it caused itself are not failures";
 }
 
 TEST(rest_for_one, restarts_the_child_and_those_after_it) {
   trio t(strategy::rest_for_one);
-  t.news();
+  t.take_log();
   t.refs[1].tell(crash{});
-  EXPECT_EQ(t.news(), (log{"-b", "-c", "+b", "+c"}));
+  EXPECT_EQ(t.take_log(), (log{"-b", "-c", "+b", "+c"}));
 }
 
 TEST(too_many_restarts, end_the_supervisor_with_shutdown_and_the_cause) {
   trio t(strategy::one_for_one);
   for (int i = 0; i < 3; ++i) t.refs[1].tell(crash{});
   EXPECT_EQ(t.counts().active, 3u);
-  t.news();
+  t.take_log();
   t.refs[1].tell(crash{});
-  EXPECT_EQ(t.news(), (log{"-b", "-c", "-a"}));
+  EXPECT_EQ(t.take_log(), (log{"-b", "-c", "-a"}));
   const exit_reason reason = t.top.watch().get().value();
   EXPECT_EQ(reason.kind, exit_kind::shutdown);
   ASSERT_TRUE(reason.cause);
@@ -87,7 +87,7 @@ TEST(too_many_restarts, end_the_supervisor_with_shutdown_and_the_cause) {
   EXPECT_EQ(refused.text().find("supervise it"), std::string::npos) << refused.text();
 }
 
-TEST(restarts, are_forgotten_after_the_period) {
+TEST(restarts, do_not_count_after_the_window) {
   trio t(strategy::one_for_one);
   for (int i = 0; i < 12; ++i) {
     t.refs[1].tell(crash{});
@@ -97,29 +97,29 @@ TEST(restarts, are_forgotten_after_the_period) {
   EXPECT_FALSE(t.top.ended());
 }
 
-TEST(a_child_between_two_lives, refuses_with_retry_later_and_what_it_had_queued_is_answered) {
-  manual_executor hand, child_hand;
+TEST(a_child_between_two_lives, refuses_with_retry_later_and_its_queued_messages_are_answered) {
+  manual_executor manual, child_manual;
   manual_clock clock;
   log diary;
-  auto made = supervise<worker>("w", {.on = child_hand}, &diary);
+  auto made = supervise<worker>("w", {.on = child_manual}, &diary);
   EXPECT_EQ(made.ref.tell(bump{}).error().reaction(), reaction::retry_later) << "not started yet";
-  auto top = spawn<supervisor>({.on = hand}, supervisor_options{.clock = &clock}, std::vector{made.spec});
-  hand.run();
+  auto top = spawn<supervisor>({.on = manual}, supervisor_options{.clock = &clock}, std::vector{made.spec});
+  manual.run();
   auto failed = made.ref.ask(crash{});
   auto queued = made.ref.ask(bump{});
-  child_hand.run();
+  child_manual.run();
   EXPECT_EQ(failed.get().error().reaction(), reaction::fatal);
   EXPECT_EQ(queued.get().error().reaction(), reaction::fatal);
   const accepted between = made.ref.tell(bump{});
   EXPECT_EQ(between.error().reaction(), reaction::retry_later);
   EXPECT_NE(between.error().text().find("'w'"), std::string::npos);
   EXPECT_EQ(made.ref.ask(bump{}).get().error().reaction(), reaction::retry_later);
-  hand.run();
+  manual.run();
   EXPECT_TRUE(made.ref.tell(bump{}));
-  child_hand.run();
+  child_manual.run();
   top.kill();
-  hand.run();
-  child_hand.run();
+  manual.run();
+  child_manual.run();
   EXPECT_EQ(made.ref.tell(bump{}).error().reaction(), reaction::stopped) << "given up";
 }
 
@@ -131,7 +131,7 @@ TEST(a_killed_supervisor, kills_its_children) {
   EXPECT_EQ(t.refs[0].tell(bump{}).error().reaction(), reaction::stopped);
 }
 
-TEST(a_killed_supervisor, starts_nobody_and_forgets_nobody_any_more) {
+TEST(a_killed_supervisor, neither_starts_nor_forgets_children) {
   manual_clock clock;
   log diary;
   promise<void> never;
@@ -141,7 +141,7 @@ TEST(a_killed_supervisor, starts_nobody_and_forgets_nobody_any_more) {
                                std::vector{a.spec, temporary.spec});
   temporary.ref.tell(hang{never.get_pending()});
   auto life = temporary.ref.current();
-  a.ref.tell(crash{});  // and the supervisor waits for the other one
+  a.ref.tell(crash{});  // the supervisor waits until the hanging child has ended
   top.kill();
   EXPECT_TRUE(life.ended());
   never.set();
@@ -149,7 +149,7 @@ TEST(a_killed_supervisor, starts_nobody_and_forgets_nobody_any_more) {
 }
 
 TEST(a_killed_supervisor, does_not_start_the_next_child) {
-  manual_executor hand;
+  manual_executor manual;
   manual_clock clock;
   actor_ref<supervisor> top;
   log diary;
@@ -159,15 +159,15 @@ TEST(a_killed_supervisor, does_not_start_the_next_child) {
     top.kill();
     return from.spawn<worker>({}, &diary);
   };
-  top = spawn<supervisor>({.on = hand}, supervisor_options{.clock = &clock},
+  top = spawn<supervisor>({.on = manual}, supervisor_options{.clock = &clock},
                           std::vector{child_spec{.id = "a", .start = start}, child_spec{.id = "b", .start = start}});
-  hand.run();
+  manual.run();
   EXPECT_EQ(started, 1);
 }
 
 // --- escalation ---
 
-TEST(a_supervisor_that_gave_up, is_restarted_by_its_own_supervisor_with_fresh_children_until_that_gives_up_too) {
+TEST(a_supervisor_that_gave_up, is_restarted_with_new_children_until_its_own_supervisor_gives_up) {
   manual_clock clock;
   log diary;
   auto leaf = supervise<worker>("leaf", {}, &diary);
@@ -180,7 +180,7 @@ TEST(a_supervisor_that_gave_up, is_restarted_by_its_own_supervisor_with_fresh_ch
   leaf.ref.tell(crash{});
   EXPECT_TRUE(first.ended());
   EXPECT_EQ(first.watch().get().value().kind, exit_kind::shutdown);
-  EXPECT_FALSE(sub.ref.current() == first) << "another life";
+  EXPECT_FALSE(sub.ref.current() == first) << "a new life";
   EXPECT_EQ(leaf.ref.ask(bump{}).get().value(), 1);
   leaf.ref.tell(crash{});
   leaf.ref.tell(crash{});
@@ -188,7 +188,7 @@ TEST(a_supervisor_that_gave_up, is_restarted_by_its_own_supervisor_with_fresh_ch
   EXPECT_EQ(leaf.ref.tell(bump{}).error().reaction(), reaction::stopped);
 }
 
-TEST(a_transient_supervisor_that_gave_up, stays_down_because_shutdown_is_no_failure) {
+TEST(a_transient_supervisor_that_gave_up, is_not_restarted_because_shutdown_is_not_a_failure) {
   manual_clock clock;
   log diary;
   auto leaf = supervise<worker>("leaf", {}, &diary);

@@ -12,14 +12,15 @@ struct deadly {
   static inline int lives = 0;
 };
 
-TEST(a_supervisor_that_was_killed, does_not_take_its_childrens_references_from_its_next_life) {
+TEST(a_supervisor_that_was_killed, does_not_take_the_references_of_children_from_its_next_life) {
+  deadly::lives = 0;  // of an earlier repetition
   manual_clock clock;
   std::function<void(int)> at_birth = [](int) {};
   auto leaf = supervise<deadly>("leaf", {}, &at_birth);
   auto sub = supervise_tree("sub", {.clock = &clock}, {leaf.spec});
   auto top = spawn<supervisor>({}, supervisor_options{.clock = &clock}, std::vector{sub.spec});
   at_birth = [&](int n) {
-    if (n == 2) sub.ref.current().kill();  // and the next life starts its own leaf, while this one is being built
+    if (n == 2) sub.ref.current().kill();  // its next life starts another leaf while this one is being constructed
   };
   leaf.ref.tell(crash{});
   EXPECT_EQ(deadly::lives, 3);
@@ -27,7 +28,7 @@ TEST(a_supervisor_that_was_killed, does_not_take_its_childrens_references_from_i
   EXPECT_FALSE(leaf.ref.current().watch().ready());
 }
 
-TEST(a_child_that_moves_to_an_older_supervisor, is_reached_there) {
+TEST(a_child_that_is_handed_to_an_older_supervisor, is_reached_through_its_reference) {
   manual_clock clock;
   log diary;
   auto a = supervise<worker>("a", {}, &diary);
@@ -63,7 +64,7 @@ TEST(a_child_that_stops_in_time, leaves_no_alarm) {
   EXPECT_EQ(t.clock.alarms(), 0u);
 }
 
-TEST(brutal_kill, asks_for_nothing_and_infinity_waits_for_ever) {
+TEST(brutal_kill, kills_without_a_stop_and_infinity_waits_without_a_limit) {
   manual_clock clock;
   log diary;
   promise<void> slowly, never;
@@ -98,7 +99,7 @@ TEST(a_supervisor, that_is_killed_while_it_stops_its_children_ends_at_once) {
 
 // --- starting ---
 
-TEST(a_child_that_cannot_be_started_at_first, ends_the_supervisor_and_its_elder_siblings) {
+TEST(a_child_that_cannot_be_started_at_the_beginning, ends_the_supervisor_and_the_siblings_started_before) {
   manual_clock clock;
   log diary;
   auto good = supervise<worker>("good", {}, &diary);
@@ -120,7 +121,7 @@ struct fragile {
   void handle(crash) { throw std::runtime_error("boom"); }
 };
 
-TEST(a_restart_that_fails, is_tried_again_and_counts) {
+TEST(a_restart_that_fails, is_retried_and_counts) {
   manual_clock clock;
   int lives = 0;
   auto made = supervise<fragile>("f", {}, &lives);
@@ -130,7 +131,7 @@ TEST(a_restart_that_fails, is_tried_again_and_counts) {
   EXPECT_EQ(top.watch().get().value().kind, exit_kind::shutdown);
 }
 
-TEST(a_restart_that_fails, lets_commands_through_and_ends_with_a_stop) {
+TEST(a_restart_that_fails, lets_commands_be_handled_between_retries_and_ends_on_a_stop) {
   manual_clock clock;
   log diary;
   int starts = 0, counted_after = 0;
@@ -152,7 +153,7 @@ TEST(a_restart_that_fails, lets_commands_through_and_ends_with_a_stop) {
   EXPECT_TRUE(stopped.valid() && stopped.ready());
 }
 
-TEST(a_restart_that_fails, is_not_repeated_once_the_child_was_terminated) {
+TEST(a_restart_that_fails, is_not_retried_once_the_child_is_terminated) {
   manual_clock clock;
   log diary;
   int starts = 0;
@@ -194,7 +195,7 @@ TEST(siblings, are_started_when_the_one_before_them_is_ready) {
   EXPECT_EQ(counts.get().value().active, 2u);
 }
 
-TEST(a_child_that_says_it_could_not_start, counts_as_not_started) {
+TEST(a_child_that_answers_await_start_with_an_error, counts_as_not_started) {
   manual_clock clock;
   promise<void> ready;
   pending<void> gate = ready.get_pending();
@@ -231,7 +232,7 @@ struct machine final : child_handle {
   std::vector<promise<exit_reason>> watchers;
 };
 
-TEST(a_child_that_is_no_actor, is_supervised_like_any_other) {
+TEST(a_child_that_is_not_an_actor, is_supervised_like_any_other) {
   manual_clock clock;
   log diary;
   std::vector<std::shared_ptr<machine>> lives;
@@ -249,13 +250,13 @@ TEST(a_child_that_is_no_actor, is_supervised_like_any_other) {
 
 // --- commands ---
 
-TEST(the_commands, start_terminate_restart_and_delete_children) {
+TEST(supervisor_commands, start_terminate_restart_and_delete_children) {
   trio t(strategy::one_for_one);
   auto extra = supervise<worker>("d", {}, &t.diary);
   EXPECT_TRUE(t.top.ask(start_child{extra.spec}).get());
-  EXPECT_EQ(t.news().back(), "+d");
+  EXPECT_EQ(t.take_log().back(), "+d");
   EXPECT_TRUE(t.top.ask(terminate_child{"d"}).get());
-  EXPECT_EQ(t.news(), log{"-d"});
+  EXPECT_EQ(t.take_log(), log{"-d"});
   EXPECT_EQ(extra.ref.tell(bump{}).error().reaction(), reaction::stopped);
   EXPECT_EQ(t.counts().specs, 4u);
   EXPECT_EQ(t.counts().active, 3u);
@@ -268,7 +269,7 @@ TEST(the_commands, start_terminate_restart_and_delete_children) {
   EXPECT_EQ(t.counts().supervisors, 0u);
 }
 
-TEST(the_commands, refuse_what_does_not_fit) {
+TEST(supervisor_commands, fail_if_the_id_or_the_state_of_the_child_does_not_fit) {
   trio t(strategy::one_for_one);
   const auto refused = [](const result<void>& r, const char* part) {
     ASSERT_FALSE(r);
@@ -304,15 +305,15 @@ TEST(a_child_that_crashes_while_its_supervisor_is_busy, is_restarted_afterwards)
   promise<void> slowly;
   t.refs[1].tell(hang{slowly.get_pending()});
   auto terminated = t.top.ask(terminate_child{"b"});
-  t.news();
+  t.take_log();
   t.refs[0].tell(crash{});
-  EXPECT_EQ(t.news(), log{"-a"});
+  EXPECT_EQ(t.take_log(), log{"-a"});
   slowly.set();
-  EXPECT_EQ(t.news(), (log{"-b", "+a"}));
+  EXPECT_EQ(t.take_log(), (log{"-b", "+a"}));
   EXPECT_TRUE(terminated.get());
 }
 
-TEST(a_supervisor, is_a_child_of_the_type_supervisor_however_it_was_specified) {
+TEST(a_supervisor, is_a_child_of_type_supervisor_by_default) {
   EXPECT_EQ(supervise<supervisor>("s", {}, supervisor_options{}, std::vector<child_spec>{}).spec.type,
             child_type::supervisor);
   EXPECT_EQ(supervise_tree("s", {}, {}).spec.type, child_type::supervisor);

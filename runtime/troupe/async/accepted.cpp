@@ -20,14 +20,14 @@ class refused_with final : public refuser {
   mutable std::atomic<std::uint32_t> references_{1};
 };
 
-class nobody final : public refuser {
+class no_receiver final : public refuser {
  public:
   error explain(refusal) const override { return empty_reference(); }
   void add_ref() const noexcept override {}
   void release() const noexcept override {}
 };
 
-const nobody none_there{};
+const no_receiver nowhere{};
 
 }  // namespace
 
@@ -36,11 +36,11 @@ accepted::accepted(class error why)
       word_(static_cast<std::uint64_t>(refusal::other)) {}
 
 accepted::accepted(refusal why, const refuser* by) noexcept
-    : by_(ref<const refuser>::share(by != nullptr ? by : &none_there)), word_(static_cast<std::uint64_t>(why)) {}
+    : by_(ref<const refuser>::share(by != nullptr ? by : &nowhere)), word_(static_cast<std::uint64_t>(why)) {}
 
 error empty_reference() {
   return error(reaction::caller_bug, "actor",
-               "the reference refers to no actor: it was made without one or moved from");
+               "the reference is empty (default-constructed or moved from): use a reference that spawn returned");
 }
 
 }  // namespace troupe

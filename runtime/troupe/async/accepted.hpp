@@ -8,17 +8,17 @@
 
 namespace troupe {
 
-/// Why something was not taken.
+/// Why a message or request was refused.
 enum class refusal : std::uint8_t {
   none,
-  full,        ///< as many messages as the mailbox holds are waiting or being handled
-  stopped,     ///< the receiver has ended or is about to
+  full,        ///< the mailbox has no free place
+  stopped,     ///< the receiver has ended or is stopping
   restarting,  ///< the supervised child is between two lives
-  empty,       ///< the reference refers to nothing
-  other,       ///< an error of its own says why
+  empty,       ///< the reference is empty
+  other,       ///< `accepted` holds the error itself
 };
 
-/// Who refuses, and makes the error when somebody wants to read it.
+/// The receiver that refused, which makes the error when it is read.
 class refuser {
  public:
   virtual error explain(refusal why) const = 0;
@@ -29,22 +29,23 @@ class refuser {
   ~refuser() = default;
 };
 
-/// What `tell` returns, of a device and of an actor: true when the request or message was taken. May be ignored: a
-/// refused request leaves its outputs stale with the reason, so their readers learn it. Two words; where an actor
-/// refuses, the error is only made when it is asked for.
+/// The result of `tell`, for devices and actors: true if the request or message was accepted. May be ignored: a refused
+/// request leaves its outputs stale with the reason, so their readers fail with it. Two words; an actor's refusal makes
+/// its error only when `error` is called.
 class accepted {
  public:
   accepted() noexcept = default;
-  /// Taken, with its place in the order.
+  /// Accepted, with its place in the order.
   explicit accepted(std::uint64_t ticket) noexcept : word_(ticket) {}
   accepted(class error why);
-  /// Refused. `by` is null where there is nobody: see refusal::empty.
+  /// Refused. `by` is null for refusal::empty.
   accepted(refusal why, const refuser* by) noexcept;
 
   explicit operator bool() const noexcept { return !by_; }
-  /// Why it was refused. Only then.
+  /// Why it was refused. Precondition: it was refused.
   class error error() const { return by_->explain(static_cast<refusal>(word_)); }
-  /// A request's place in the mailbox of its device: grows. 0 when it was refused, and of messages to actors.
+  /// The request's place in the mailbox of its device, in ascending order. 0 if it was refused, and for messages to
+  /// actors.
   std::uint64_t ticket() const noexcept { return by_ ? 0 : word_; }
 
  private:
@@ -52,7 +53,7 @@ class accepted {
   std::uint64_t word_ = 0;  // the ticket, or the refusal
 };
 
-/// The error for a reference that refers to no actor.
+/// Returns the error for an empty reference to an actor.
 error empty_reference();
 
 }  // namespace troupe

@@ -7,7 +7,7 @@
 namespace troupe {
 namespace {
 
-struct full_house final : refuser {
+struct full_receiver final : refuser {
   error explain(refusal why) const override {
     return error(reaction::retry_later, "test", why == refusal::full ? "full" : "something else");
   }
@@ -16,23 +16,23 @@ struct full_house final : refuser {
   mutable int references = 1;
 };
 
-TEST(accepted_request, has_its_place_and_is_true) {
+TEST(accepted_request, is_true_and_has_its_ticket) {
   const accepted taken(17);
   EXPECT_TRUE(taken);
   EXPECT_EQ(taken.ticket(), 17u);
-  EXPECT_TRUE(accepted()) << "a message to an actor, which has no place";
+  EXPECT_TRUE(accepted()) << "a message to an actor, which has no ticket";
 }
 
 TEST(accepted_request, keeps_the_error_of_a_refusal_through_copies) {
-  const accepted refused(error(reaction::caller_bug, "test", "a reason that is longer than a string keeps in itself"));
+  const accepted refused(error(reaction::caller_bug, "test", "a reason that is too long for a string's own buffer"));
   const accepted copy = refused;
   EXPECT_FALSE(copy);
   EXPECT_EQ(copy.ticket(), 0u);
-  EXPECT_EQ(copy.error().text(), "a reason that is longer than a string keeps in itself");
+  EXPECT_EQ(copy.error().text(), "a reason that is too long for a string's own buffer");
 }
 
-TEST(accepted_request, asks_who_refused_it_only_when_the_error_is_wanted) {
-  full_house by;
+TEST(accepted_request, makes_the_error_of_a_refusal_only_when_it_is_read) {
+  full_receiver by;
   {
     const accepted refused(refusal::full, &by);
     EXPECT_FALSE(refused);
@@ -42,7 +42,7 @@ TEST(accepted_request, asks_who_refused_it_only_when_the_error_is_wanted) {
   EXPECT_EQ(by.references, 1);
 }
 
-TEST(accepted_request, names_an_empty_reference) {
+TEST(accepted_request, reports_an_empty_reference_as_a_caller_bug) {
   EXPECT_EQ(accepted(refusal::empty, nullptr).error().reaction(), reaction::caller_bug);
 }
 

@@ -33,7 +33,7 @@ void cancel_slot::close() noexcept {
 }
 
 error cancelled(std::string_view what) {
-  return error(reaction::retry_later, "async", std::string(what) + " was cancelled before it was done");
+  return error(reaction::retry_later, "async", std::string(what) + " was cancelled before it completed");
 }
 
 }  // namespace troupe

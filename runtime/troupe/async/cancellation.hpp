@@ -12,10 +12,10 @@
 
 namespace troupe {
 
-/// Cancels a core when a stop is requested, as long as the link lives. The core outlives the link.
+/// Cancels a core when a stop is requested, as long as the link lives. The core must outlive the link.
 class cancel_link {
  public:
-  /// `other`: a link that lives as long as this one.
+  /// Owns `other`, a second link.
   cancel_link(std::stop_token token, pending_core& core, std::unique_ptr<cancel_link> other = nullptr)
       : other_(std::move(other)), callback_(std::move(token), call{&core}) {}
 
@@ -23,7 +23,7 @@ class cancel_link {
   struct call {
     pending_core* core;
     void operator()() const noexcept {
-      const auto keep = ref<pending_core>::share(core);  // the answer may come now and end the link and its owner
+      const auto keep = ref<pending_core>::share(core);  // the answer can destroy this link and its owner
       keep->cancel();
     }
   };
@@ -31,9 +31,9 @@ class cancel_link {
   std::stop_callback<call> callback_;
 };
 
-/// What a producer wants to happen when its consumer cancels. The hook is run at most once, and destroyed as soon as it
-/// cannot be run any more; one that runs may outlast `close` and the slot. Thread safe without a lock: one pointer
-/// decides who owns the hook.
+/// Holds the hook that a producer wants to run when its consumer cancels. The hook runs at most once and is destroyed
+/// as soon as it cannot run any more; a running hook can outlive `close` and the slot. Thread-safe without a lock: one
+/// pointer decides which thread owns the hook.
 class cancel_slot {
  public:
   struct hook {
@@ -46,11 +46,12 @@ class cancel_slot {
   ~cancel_slot() { close(); }
 
   bool requested() const noexcept { return hook_.load(std::memory_order_acquire) == cancelled(); }
-  /// Runs the installed hook, or the one that is installed later. Nothing once closed.
+  /// Runs the installed hook, or the one that is installed later. Does nothing once closed.
   void request() noexcept;
-  /// False when there is a hook already. Runs the hook at once when a request came before; drops it when closed.
+  /// Returns false if a hook is installed already. Runs the hook at once if cancellation was requested before; discards
+  /// it if closed.
   bool install(std::unique_ptr<hook> h) noexcept;
-  /// The answer was given: drops the hook.
+  /// Discards the hook, because the answer was set.
   void close() noexcept;
 
  private:
@@ -61,7 +62,7 @@ class cancel_slot {
   std::atomic<hook*> hook_{nullptr};  // null, a hook, cancelled() or closed()
 };
 
-/// The error for work that was given up because its consumer cancelled it (`retry_later`).
+/// Returns the error for work that was given up because its consumer cancelled it (`retry_later`).
 error cancelled(std::string_view what);
 
 }  // namespace troupe

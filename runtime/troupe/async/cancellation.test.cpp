@@ -11,7 +11,7 @@
 namespace troupe {
 namespace {
 
-TEST(cancellation, the_hook_runs_once_when_the_consumer_cancels) {
+TEST(cancellation, runs_the_hook_once_when_the_consumer_cancels) {
   promise<int> p;
   auto q = p.get_pending();
   int hooks = 0;
@@ -19,7 +19,7 @@ TEST(cancellation, the_hook_runs_once_when_the_consumer_cancels) {
     ++hooks;
     p.set(cancelled("the work"));
   }));
-  EXPECT_FALSE(p.on_cancel([&] { hooks += 100; })) << "there is a hook already";
+  EXPECT_FALSE(p.on_cancel([&] { hooks += 100; })) << "a hook is installed already";
   EXPECT_FALSE(p.cancel_requested());
   q.cancel();
   q.cancel();
@@ -27,10 +27,10 @@ TEST(cancellation, the_hook_runs_once_when_the_consumer_cancels) {
   EXPECT_EQ(hooks, 1);
   const auto answer = q.get();
   EXPECT_EQ(answer.error().reaction(), reaction::retry_later);
-  EXPECT_EQ(answer.error().text(), "the work was cancelled before it was done");
+  EXPECT_EQ(answer.error().text(), "the work was cancelled before it completed");
 }
 
-TEST(cancellation, a_hook_that_comes_after_the_cancel_runs_at_once) {
+TEST(cancellation, runs_a_hook_at_once_if_it_is_installed_after_the_cancel) {
   promise<int> p;
   auto q = p.get_pending();
   q.cancel();
@@ -39,7 +39,7 @@ TEST(cancellation, a_hook_that_comes_after_the_cancel_runs_at_once) {
   EXPECT_EQ(hooks, 1);
 }
 
-TEST(cancellation, a_hook_is_dropped_unrun_with_the_answer) {
+TEST(cancellation, discards_the_hook_when_the_promise_is_answered) {
   auto held = std::make_shared<int>(0);
   promise<int> p;
   auto q = p.get_pending();
@@ -51,7 +51,7 @@ TEST(cancellation, a_hook_is_dropped_unrun_with_the_answer) {
   EXPECT_EQ(*held, 0);
 }
 
-TEST(cancellation, each_of_several_stop_tokens_cancels) {
+TEST(cancellation, follows_each_of_several_stop_tokens) {
   for (const bool first : {true, false}) {
     std::stop_source one, other;
     promise<int> p;
@@ -62,7 +62,7 @@ TEST(cancellation, each_of_several_stop_tokens_cancels) {
   }
 }
 
-TEST(cancellation, a_stop_token_cancels_a_pending_while_it_waits) {
+TEST(cancellation, follows_a_stop_token_while_the_pending_waits) {
   std::stop_source stop;
   promise<int> p, dropped, late;
   auto q = p.get_pending().cancel_on(stop.get_token());
@@ -76,7 +76,7 @@ TEST(cancellation, a_stop_token_cancels_a_pending_while_it_waits) {
   EXPECT_FALSE(dropped.cancel_requested());
 }
 
-TEST(cancellation, a_stop_that_was_requested_before_cancels_at_once) {
+TEST(cancellation, happens_at_once_if_the_stop_was_requested_before) {
   std::stop_source stop;
   stop.request_stop();
   promise<int> p;
@@ -90,7 +90,7 @@ task<result<int>> stoppable(pending<int> q) {
 }
 task<result<int>> parent_of_stoppable(pending<int> q) { co_return co_await stoppable(std::move(q)); }
 
-TEST(cancellation, cancelling_a_started_task_reaches_what_its_children_wait_for) {
+TEST(cancellation, of_a_started_task_reaches_the_pendings_its_children_wait_for) {
   promise<int> p;
   p.on_cancel([&] { p.set(cancelled("the work")); });
   auto q = start(parent_of_stoppable(p.get_pending()));
@@ -99,7 +99,7 @@ TEST(cancellation, cancelling_a_started_task_reaches_what_its_children_wait_for)
   EXPECT_EQ(q.get().error().reaction(), reaction::retry_later);
 }
 
-TEST(cancellation, the_token_given_to_start_stops_the_task) {
+TEST(cancellation, of_a_task_follows_the_token_passed_to_start) {
   for (bool stopped_before : {false, true}) {
     std::stop_source stop;
     promise<int> p;
@@ -112,7 +112,7 @@ TEST(cancellation, the_token_given_to_start_stops_the_task) {
   }
 }
 
-TEST(cancellation, a_stop_and_an_answer_at_the_same_time_end_the_task_once) {
+TEST(cancellation, and_an_answer_at_the_same_time_end_the_task_once) {
   for (int round = 0; round < 2000; ++round) {
     std::stop_source stop;
     promise<int> p;
@@ -125,7 +125,7 @@ TEST(cancellation, a_stop_and_an_answer_at_the_same_time_end_the_task_once) {
   }
 }
 
-TEST(cancellation, a_stop_that_ends_the_last_owner_of_everything_is_safe) {
+TEST(cancellation, is_safe_if_it_destroys_the_last_owner) {
   std::stop_source stop;
   auto p = std::make_unique<promise<int>>();
   p->on_cancel([&] { p->set(cancelled("the work")); });

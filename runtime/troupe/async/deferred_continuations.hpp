@@ -7,20 +7,21 @@
 
 namespace troupe {
 
-/// While one lives, the continuations of answers given on its thread are kept instead of posted. For a thread that
-/// answers with a lock held, or several at a time: each may block, and ask for any other answer.
+/// While an object of this class lives, answers that are set on its thread keep their continuations instead of posting
+/// them. For a thread that sets answers with a lock held, or several at a time: a continuation can block and wait for
+/// another answer.
 class deferred_continuations {
  public:
   deferred_continuations() noexcept : outer_(std::exchange(innermost_, this)) {}
   ~deferred_continuations() { innermost_ = outer_; }
   deferred_continuations(const deferred_continuations&) = delete;
 
-  /// What was kept, linked by `next`, in order. To be taken, and posted each to its `home`.
+  /// Returns the kept continuations, in order and linked by `next`. The caller must post each to its `home`.
   job* take() noexcept { return std::exchange(first_, nullptr); }
 
-  /// Does one live on this thread?
+  /// Whether an object of this class lives on this thread.
   static bool active() noexcept { return innermost_ != nullptr; }
-  /// Posts the job to its `home`, or keeps it.
+  /// Posts the job to its `home`, or keeps it if an object of this class lives on this thread.
   static void post(job& continuation) noexcept;
 
  private:
@@ -29,14 +30,15 @@ class deferred_continuations {
   static thread_local constinit deferred_continuations* innermost_;
 };
 
-/// An executor that runs a job at once even where continuations are kept. For what is short and never blocks.
+/// Returns an executor that runs jobs at once, even while continuations are kept. For jobs that are short and never
+/// block.
 executor& immediate_executor() noexcept;
 
-/// An executor that runs a job at once, or, where continuations are kept, keeps it with them. For code of the user's
-/// that something else brings about.
+/// Returns an executor that runs jobs at once, or keeps them while continuations are kept. For user code that runs as a
+/// side effect of another call.
 executor& keeping_executor() noexcept;
 
-/// Posts a list that `take` has given.
+/// Posts each job of a list from `take` to its `home`.
 void post_all(job* first) noexcept;
 
 }  // namespace troupe

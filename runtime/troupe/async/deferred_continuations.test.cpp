@@ -27,7 +27,7 @@ TEST(deferred_continuations, run_when_they_are_posted_and_in_order) {
   EXPECT_EQ(seen, (std::vector<int>{1, 2}));
 }
 
-TEST(deferred_continuations, keep_only_those_of_their_thread) {
+TEST(deferred_continuations, are_kept_only_for_answers_of_the_same_thread) {
   promise<int> answer;
   bool ran = false;
   answer.get_pending().then([&](result<int>) { ran = true; }).detach();
@@ -37,7 +37,7 @@ TEST(deferred_continuations, keep_only_those_of_their_thread) {
   EXPECT_EQ(kept.take(), nullptr);
 }
 
-TEST(deferred_continuations, let_immediate_ones_through) {
+TEST(deferred_continuations, run_at_once_on_the_immediate_executor) {
   promise<int> answer;
   bool ran = false;
   answer.get_pending().then(immediate_executor(), [&](result<int>) { ran = true; }).detach();
@@ -47,7 +47,7 @@ TEST(deferred_continuations, let_immediate_ones_through) {
   EXPECT_EQ(kept.take(), nullptr);
 }
 
-TEST(deferred_continuations, may_be_nested) {
+TEST(deferred_continuations, can_be_nested) {
   promise<int> outer_answer, inner_answer;
   std::vector<int> seen;
   outer_answer.get_pending().then([&](result<int>) { seen.push_back(1); }).detach();

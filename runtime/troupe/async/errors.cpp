@@ -1,45 +1,44 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <exception>
-#include <troupe/async/when.hpp>
+#include <troupe/async/when_any.hpp>
 
 namespace troupe::detail {
 
 error not_answered_yet() {
   return error(reaction::caller_bug, "async",
-               "the pending has no answer yet, or two consumers wait for it: await a pending from one place only");
+               "the pending has no answer yet, or two consumers wait for it: wait for a pending in one place only");
 }
 
 error already_taken() {
   return error(reaction::caller_bug, "async",
-               "the answer was taken before: get or await a pending once and keep its result");
+               "the answer was taken before: get or await a pending once, and keep its result");
 }
 
 error empty_pending() {
   return error(reaction::caller_bug, "async",
-               "the pending is empty (moved from, or made without work): nothing will be answered");
+               "the pending is empty (moved from or default-constructed): no answer will arrive");
 }
 
 error no_co_return() { return error(reaction::caller_bug, "task", "the task ended without co_return"); }
 
 error empty_task() {
-  return error(reaction::caller_bug, "task",
-               "the task is empty (moved from or awaited before): there is nothing to run");
+  return error(reaction::caller_bug, "task", "the task is empty (moved from or awaited before): create a new task");
 }
 
 error nothing_to_wait_for() {
-  return error(reaction::caller_bug, "async", "when_any was given no pendings: none can be the first to answer");
+  return error(reaction::caller_bug, "async", "when_any got no pendings; expected at least one");
 }
 
 error dropped_promise(const std::source_location& made) {
   const std::string_view path = made.file_name();
-  std::string text = "the promise that was made in ";
+  std::string text = "the promise created in ";
   text.append(made.function_name())
       .append(", ")
       .append(path.substr(path.rfind('/') + 1))
       .append(":")
       .append(std::to_string(made.line()))
-      .append(", was destroyed without an answer: call set() on every path, also where an exception leaves the code");
+      .append(", was destroyed without an answer: call set() on every path, including paths that an exception takes");
   return error(reaction::fatal, "async", std::move(text), made);
 }
 

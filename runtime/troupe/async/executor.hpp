@@ -9,29 +9,29 @@ namespace troupe {
 
 class executor;
 
-/// One unit of work for an `executor`. Intrusive: the poster keeps it alive until `run` has been called, and
-/// `run` may end its life.
+/// One unit of work for an `executor`. Intrusive: the poster keeps it alive until `run` is called, and `run` may
+/// destroy it.
 struct job {
   void (*run)(job*) noexcept = nullptr;
-  job* next = nullptr;       ///< for the holder of the job, such as an executor
-  executor* home = nullptr;  ///< for the keeper of the job until it may be posted there
+  job* next = nullptr;       ///< for the queue that holds the job, such as an executor's
+  executor* home = nullptr;  ///< where a kept job is posted later, see `deferred_continuations`
 };
 
-/// Where work runs. Derive from it to bring your own event loop.
-/// A posted job must be run exactly once, on any thread, now or later: work that is lost is a pending never answered.
+/// Runs jobs. Derive from it to use your own event loop. It must run each posted job exactly once, on any thread, now
+/// or later: if a job is lost, a pending is never answered.
 class executor {
  public:
-  /// Thread safe. May run the job before it returns.
+  /// Thread-safe. May run the job before it returns.
   virtual void post(job& work) noexcept = 0;
 
  protected:
   ~executor() = default;
 };
 
-/// Runs a job at once, on the thread that posts it. Has no state.
+/// Returns the executor that runs a job at once, on the thread that posts it.
 executor& inline_executor() noexcept;
 
-/// Runs `f()` on the executor. Allocates one small block; an exception that leaves `f` ends the program.
+/// Runs `f()` on the executor. Allocates one small block. An exception that leaves `f` terminates the program.
 template <class F>
 void post(executor& where, F&& f) {
   struct call : job {

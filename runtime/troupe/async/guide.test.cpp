@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The examples of docs/async.md, and a test that the guide shows them as they are compiled.
+// The examples of docs/async.md, and a test that the page shows them as they are compiled.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -18,13 +18,13 @@ namespace troupe {
 namespace {
 
 // [promise]
-/// Somebody else's asynchronous call, turned into a pending.
+/// Turns an asynchronous call of another library into a pending.
 pending<int> measure(thread_pool& pool, int channel) {
   promise<int> answer;
   pending<int> reading = answer.get_pending();
   post(pool, [answer = std::move(answer), channel]() mutable {
     if (channel < 0) {
-      answer.set(error(reaction::caller_bug, "sensor", "channel is negative: give 0 or more"));
+      answer.set(error(reaction::caller_bug, "sensor", "channel is negative; expected at least 0"));
     } else {
       answer.set(channel * 100);
     }
@@ -35,20 +35,20 @@ pending<int> measure(thread_pool& pool, int channel) {
 
 // [task]
 task<result<int>> difference(thread_pool& pool, int a, int b) {
-  pending<int> first = measure(pool, a);  // both are under way
+  pending<int> first = measure(pool, a);  // both run at the same time
   pending<int> second = measure(pool, b);
   co_return co_await first - co_await second;  // an error of either ends the task here
 }
 
 task<result<std::string>> report(thread_pool& pool, int channel) {
   const int value = co_await difference(pool, channel, 1);
-  result<int> spare = co_await as_result(measure(pool, -1));  // this error is ours to handle
+  result<int> spare = co_await as_result(measure(pool, -1));  // an error does not end the task here
   co_return std::to_string(value) + (spare ? "" : ", no spare");
 }
 // [task]
 
 // [executor]
-/// A queue that the owner of an event loop runs once in each of its turns.
+/// A queue that an event loop runs once per iteration.
 class turn_executor final : public executor {
  public:
   void post(job& work) noexcept override {
@@ -65,7 +65,7 @@ class turn_executor final : public executor {
       last_ = &first_;
     }
     while (work) {
-      job* const next = work->next;  // running a job may end its life
+      job* const next = work->next;  // the job may destroy itself
       work->run(work);
       work = next;
     }
@@ -84,7 +84,7 @@ task<result<int>> patient(pending<int> answer) {
 }
 // [cancel]
 
-TEST(guide, waiting_in_three_ways) {
+TEST(guide, shows_three_ways_to_wait) {
   using namespace std::chrono_literals;
   thread_pool pool(2);
   // [waiting]
@@ -99,7 +99,7 @@ TEST(guide, waiting_in_three_ways) {
   EXPECT_EQ(*text.get(), "500");
 }
 
-TEST(guide, tasks_unwrap_results) {
+TEST(guide, shows_tasks_that_unwrap_results) {
   thread_pool pool(2);
   // [start]
   pending<std::string> under_way = start(pool, report(pool, 4));
@@ -107,10 +107,10 @@ TEST(guide, tasks_unwrap_results) {
   result<int> wrong = sync_wait(difference(pool, -1, 0));
   // [start]
   EXPECT_EQ(*words, "300, no spare");
-  EXPECT_EQ(wrong.error().text(), "channel is negative: give 0 or more");
+  EXPECT_EQ(wrong.error().text(), "channel is negative; expected at least 0");
 }
 
-TEST(guide, an_executor_of_ones_own) {
+TEST(guide, shows_a_custom_executor) {
   thread_pool pool(1);
   turn_executor loop;
   auto q = start(loop, difference(pool, 2, 1));
@@ -118,20 +118,20 @@ TEST(guide, an_executor_of_ones_own) {
   EXPECT_EQ(*q.get(), 100);
 }
 
-TEST(guide, cancelling) {
+TEST(guide, shows_how_to_cancel) {
   promise<int> slow;
   slow.on_cancel([&] { slow.set(cancelled("measuring")); });
   std::stop_source stop;
   auto q = start(patient(slow.get_pending()), stop.get_token());
   stop.request_stop();
-  EXPECT_EQ(q.get().error().text(), "measuring was cancelled before it was done");
+  EXPECT_EQ(q.get().error().text(), "measuring was cancelled before it completed");
 }
 
-TEST(guide, several_at_once) {
+TEST(guide, shows_how_to_wait_for_several_pendings) {
   thread_pool pool(2);
   // [when]
   auto [left, right] = *when_all(measure(pool, 1), measure(pool, 2)).get();       // results of all
-  first_answer<int> first = *when_any(measure(pool, 1), measure(pool, 2)).get();  // the others go on by themselves
+  first_answer<int> first = *when_any(measure(pool, 1), measure(pool, 2)).get();  // the other one is detached
   // [when]
   EXPECT_EQ(*left + *right, 300);
   EXPECT_EQ(*first.answer, first.index == 0 ? 100 : 200);
@@ -143,7 +143,7 @@ std::string contents(const std::filesystem::path& file) {
   return out.str();
 }
 
-/// The lines between two lines `// [name]`, less the indentation of the first.
+/// Returns the lines between two lines `// [name]`, without the indentation of the first.
 std::vector<std::string> sections(const std::string& text) {
   std::vector<std::string> found;
   std::istringstream lines(text);

@@ -28,17 +28,17 @@ template <class T, class F>
 using then_value = typename value_of<std::invoke_result_t<F&, result<T>>>::type;
 }  // namespace detail
 
-/// An answer that will come: the consumer's side. Move only; used by one owner at a time.
+/// The consumer's side of an answer that arrives later. Move-only; not thread-safe.
 ///
-/// Take the answer in one of three ways, once: block (`get`), be called (`then`), or `co_await` it in any coroutine.
-/// May be ignored: dropping a pending detaches it. The work still runs and is answered, and what it needs is kept until
-/// then.
+/// Take the answer once, in one of three ways: block for it (`get`), attach a callback (`then`), or `co_await` it in
+/// any coroutine. May be ignored: destroying a pending detaches it. The work still runs to its end, and keeps alive
+/// what it needs.
 template <class T>
 class pending {
  public:
   using value_type = T;
 
-  /// Empty: taking the answer gives a `caller_bug` error.
+  /// Empty: taking the answer fails with `caller_bug`.
   pending() noexcept = default;
   explicit pending(ref<pending_state<T>> state) noexcept : state_(std::move(state)) {}
   pending(pending&&) noexcept = default;
@@ -49,23 +49,23 @@ class pending {
   }
 
   bool valid() const noexcept { return static_cast<bool>(state_); }
-  /// The answer is there: taking it does not block.
+  /// Whether taking the answer does not block.
   bool ready() const noexcept { return !state_ || state_->done(); }
 
-  /// Blocks until the answer comes. The second take gets a `caller_bug` error.
+  /// Blocks until the answer arrives. Fails with `caller_bug` if the answer was taken before.
   result<T> get() { return *get_until(no_deadline); }
-  /// The same, but nothing when the answer has not come in time: the pending stays as it was. Zero polls.
+  /// Returns nothing if the answer does not arrive in time; the pending is then unchanged. A time-out of zero polls.
   template <class Duration>
     requires requires { typename Duration::period; }
   std::optional<result<T>> get_for(Duration timeout) {
     return get_until(time_span(timeout).after(now_ns()));
   }
-  /// The same with a deadline in nanoseconds of the monotonic clock, see `now_ns`.
+  /// Takes a deadline in nanoseconds of the monotonic clock, see `now_ns`.
   std::optional<result<T>> get_until(std::int64_t deadline_ns) {
     if (state_ && !state_->wait(deadline_ns)) return std::nullopt;
     return take();
   }
-  /// The same with a time of `std::chrono::steady_clock`, which is that clock.
+  /// Takes a deadline of `std::chrono::steady_clock`, which is the same clock.
   template <class TimePoint>
     requires(TimePoint::clock::is_steady)
   std::optional<result<T>> get_until(TimePoint deadline) {
@@ -74,13 +74,13 @@ class pending {
     return get_until(std::int64_t{deadline.time_since_epoch().count()} * (1'000'000'000 / period::den));
   }
 
-  /// The answer if it is there, else a `caller_bug` error: never blocks.
+  /// Returns the answer without blocking. Fails with `caller_bug` if it has not arrived.
   result<T> take() { return state_ ? state_->take() : detail::empty_pending(); }
 
-  /// Calls `f(result<T>)` when the answer comes, on the executor, or without one on the thread that answers; when it
-  /// has come already, on this thread, before `then` returns: hold no lock that `f` takes. What `f` returns is the
-  /// answer of the new pending (a `result<U>` as itself); an exception from `f` becomes a `fatal` error. Cancelling the
-  /// new pending cancels this one.
+  /// Calls `f(result<T>)` when the answer arrives, on the executor. Without an executor, `f` runs on the thread that
+  /// answers, or, if the answer is there already, on this thread before `then` returns: hold no lock that `f` takes.
+  /// The value that `f` returns is the answer of the new pending (a `result<U>` is not wrapped again); an exception
+  /// from `f` becomes a `fatal` error. Cancelling the new pending cancels this one.
   template <class F>
   pending<detail::then_value<T, std::decay_t<F>>> then(executor& where, F&& f) &&;
   template <class F>
@@ -88,22 +88,22 @@ class pending {
     return std::move(*this).then(inline_executor(), std::forward<F>(f));
   }
 
-  /// Asks the producer to give up. The answer still comes: a result if it was too late, else an error.
+  /// Asks the producer to give up. An answer still arrives: an error, or the result if it was too late to cancel.
   void cancel() noexcept {
-    if (const auto keep = state_) keep->cancel();  // which may run a continuation that ends this pending
+    if (const auto keep = state_) keep->cancel();  // which can run a continuation that destroys this pending
   }
-  /// Cancels when a stop is requested, as long as this pending or what it was turned into waits for the answer. May be
-  /// called with several tokens: each of them cancels.
+  /// Cancels when a stop is requested, as long as this pending, or one that `then` made of it, waits for the answer.
+  /// May be called with several tokens; each of them cancels.
   pending cancel_on(std::stop_token token) && {
     if (state_ && !state_->done()) link_ = std::make_unique<cancel_link>(std::move(token), *state_, std::move(link_));
     return std::move(*this);
   }
 
-  /// Says that nobody needs the answer; the same as dropping the pending.
+  /// Gives the answer up; the same as destroying the pending.
   void detach() && noexcept { *this = pending(); }
 
-  /// In any coroutine: suspends until the answer comes and gives `result<T>`. Resumes on the thread that answers,
-  /// except in a `task`, which goes back to its own executor.
+  /// Suspends any coroutine until the answer arrives, and returns a `result<T>`. The coroutine resumes on the thread
+  /// that answers; a `task` resumes on its own executor.
   pending_awaiter<T> operator co_await() && noexcept { return pending_awaiter<T>(std::move(*this)); }
   pending_awaiter<T> operator co_await() & noexcept { return pending_awaiter<T>(pending(state_)); }
 
@@ -112,7 +112,7 @@ class pending {
 
  private:
   ref<pending_state<T>> state_;
-  std::unique_ptr<cancel_link> link_;  // goes before the state it points to
+  std::unique_ptr<cancel_link> link_;  // destroyed before the state it points to
 };
 
 /// Waits for a pending in a coroutine.
@@ -134,7 +134,7 @@ class pending_awaiter : private job {
   std::coroutine_handle<> awaiting_;
 };
 
-/// A pending that is answered already.
+/// Returns a pending that is answered already.
 template <class T>
 pending<T> make_ready(result<T> answer) {
   auto state = ref<pending_state<T>>::adopt(new pending_state<T>);

@@ -35,7 +35,7 @@ class manual_executor final : public executor {
   std::vector<job*> jobs_;
 };
 
-/// A foreign coroutine type that knows nothing of this library.
+/// A coroutine type that is independent of this library.
 struct fire_and_forget {
   struct promise_type {
     fire_and_forget get_return_object() { return {}; }
@@ -46,7 +46,7 @@ struct fire_and_forget {
   };
 };
 
-TEST(pending, gives_the_answer_its_promise_was_set_to) {
+TEST(pending, returns_the_answer_of_its_promise) {
   promise<std::string> p;
   pending<std::string> q = p.get_pending();
   EXPECT_FALSE(q.ready());
@@ -55,7 +55,7 @@ TEST(pending, gives_the_answer_its_promise_was_set_to) {
   EXPECT_EQ(*q.get(), "hello");
 }
 
-TEST(pending, get_blocks_until_another_thread_answers) {
+TEST(pending, blocks_in_get_until_another_thread_answers) {
   promise<int> p;
   pending<int> q = p.get_pending();
   std::jthread producer([&] {
@@ -66,7 +66,7 @@ TEST(pending, get_blocks_until_another_thread_answers) {
   EXPECT_FALSE(q.state()->has_blocked_waiter());
 }
 
-TEST(pending, get_for_times_out_and_succeeds_later) {
+TEST(pending, can_be_taken_after_get_for_has_timed_out) {
   promise<int> p;
   pending<int> q = p.get_pending();
   EXPECT_FALSE(q.get_for(0s).has_value());
@@ -79,7 +79,7 @@ TEST(pending, get_for_times_out_and_succeeds_later) {
   EXPECT_EQ(**answer, 3);
 }
 
-TEST(pending, a_second_take_is_a_caller_bug) {
+TEST(pending, fails_with_a_caller_bug_if_it_is_taken_twice) {
   pending<int> q = make_ready<int>(1);
   EXPECT_EQ(*q.get(), 1);
   const auto again = q.get();
@@ -88,7 +88,7 @@ TEST(pending, a_second_take_is_a_caller_bug) {
   EXPECT_NE(again.error().text().find("taken before"), std::string::npos) << again.error().text();
 }
 
-TEST(pending, an_empty_one_answers_at_once_with_a_caller_bug) {
+TEST(pending, fails_at_once_with_a_caller_bug_if_it_is_empty) {
   pending<int> q = make_ready<int>(1);
   pending<int> moved = std::move(q);
   EXPECT_FALSE(q.valid());
@@ -98,7 +98,7 @@ TEST(pending, an_empty_one_answers_at_once_with_a_caller_bug) {
   EXPECT_EQ(*moved.get(), 1);
 }
 
-TEST(promise, only_the_first_answer_counts) {
+TEST(promise, ignores_all_answers_but_the_first) {
   promise<int> p;
   pending<int> q = p.get_pending();
   EXPECT_TRUE(p.set(1));
@@ -108,7 +108,7 @@ TEST(promise, only_the_first_answer_counts) {
 
 promise<int> made_here() { return {}; }
 
-TEST(promise, dropped_without_an_answer_answers_with_a_fatal_error_that_says_where_it_was_made) {
+TEST(promise, destroyed_without_an_answer_fails_with_the_place_where_it_was_created) {
   pending<int> q;
   {
     promise<int> other, p = made_here();
@@ -124,7 +124,7 @@ TEST(promise, dropped_without_an_answer_answers_with_a_fatal_error_that_says_whe
   EXPECT_NE(text.find("without an answer"), std::string::npos) << text;
 }
 
-TEST(promise, hands_out_its_pending_once) {
+TEST(promise, returns_its_pending_once) {
   promise<void> p;
   pending<void> first = p.get_pending();
   EXPECT_FALSE(p.get_pending().valid());
@@ -132,7 +132,7 @@ TEST(promise, hands_out_its_pending_once) {
   EXPECT_TRUE(first.get());
 }
 
-TEST(promise, a_dropped_pending_keeps_the_state_until_it_is_answered) {
+TEST(promise, keeps_the_state_of_a_destroyed_pending_until_it_is_answered) {
   auto value = std::make_shared<int>(7);
   promise<std::shared_ptr<int>> p;
   p.get_pending().detach();
@@ -142,7 +142,7 @@ TEST(promise, a_dropped_pending_keeps_the_state_until_it_is_answered) {
   EXPECT_EQ(value.use_count(), 1);
 }
 
-TEST(promise, may_be_destroyed_by_the_continuation_its_answer_runs) {
+TEST(promise, can_be_destroyed_by_the_continuation_of_its_answer) {
   auto p = std::make_unique<promise<int>>();
   int seen = 0;
   p->get_pending()
@@ -155,7 +155,7 @@ TEST(promise, may_be_destroyed_by_the_continuation_its_answer_runs) {
   EXPECT_EQ(seen, 4);
 }
 
-TEST(then, maps_values_and_keeps_errors_results_and_void_apart) {
+TEST(then, handles_values_errors_results_and_void) {
   promise<int> p;
   auto q = p.get_pending()
                .then([](result<int> r) -> result<int> {
@@ -181,7 +181,7 @@ TEST(then, turns_an_exception_into_a_fatal_error) {
   EXPECT_NE(answer.error().text().find("broken"), std::string::npos);
 }
 
-TEST(then, runs_on_the_given_executor_even_when_the_answer_is_there) {
+TEST(then, runs_on_the_given_executor_even_if_the_answer_is_there) {
   manual_executor mine;
   promise<int> p;
   int calls = 0;
@@ -195,7 +195,7 @@ TEST(then, runs_on_the_given_executor_even_when_the_answer_is_there) {
   EXPECT_TRUE(later.ready());
 }
 
-TEST(then, frees_what_its_function_holds_once_it_was_called) {
+TEST(then, destroys_its_function_after_the_call) {
   auto held = std::make_shared<int>(1);
   promise<int> p;
   auto q = p.get_pending().then([held](result<int>) {});
@@ -208,7 +208,7 @@ TEST(then, frees_what_its_function_holds_once_it_was_called) {
 fire_and_forget await_into(pending<int> q, std::optional<result<int>>& out) { out = co_await std::move(q); }
 fire_and_forget await_lvalue(pending<int>& q, std::optional<result<int>>& out) { out = co_await q; }
 
-TEST(pending, any_coroutine_can_await_it) {
+TEST(pending, can_be_awaited_in_any_coroutine) {
   std::optional<result<int>> ready, later, empty;
   await_into(make_ready<int>(1), ready);
   ASSERT_TRUE(ready.has_value());
@@ -223,7 +223,7 @@ TEST(pending, any_coroutine_can_await_it) {
   EXPECT_EQ(empty->error().reaction(), reaction::caller_bug);
 }
 
-TEST(pending, a_second_coroutine_awaiting_the_same_one_gets_a_caller_bug) {
+TEST(pending, fails_with_a_caller_bug_in_a_second_coroutine_that_awaits_it) {
   std::optional<result<int>> first, second;
   promise<int> p;
   pending<int> q = p.get_pending();

@@ -11,20 +11,20 @@ namespace troupe {
 
 class pending_core;
 
-/// Lets the thread that waits for an answer help to bring it about, instead of sleeping until another thread has.
+/// Lets a thread that waits for an answer do the work that leads to it, instead of sleeping until another thread does.
 /// A runtime attaches one to the cores it answers.
 struct waiter {
-  /// Called by a blocking get of a core that is not done. Returns when `core.done()` or when the deadline has passed;
-  /// an early return is harmless. An implementation that sleeps reads the word it will sleep on *before* it looks at
+  /// Called by a blocking get while the core is not done. Returns when `core.done()` or when the deadline has passed;
+  /// an early return is harmless. An implementation that sleeps must read the word it sleeps on *before* it checks
   /// `core.done()`, so that it cannot miss `answered`.
   virtual void wait(pending_core& core, std::int64_t deadline_ns) noexcept = 0;
-  /// Called after a continuation was attached to a core that was not done: somebody needs the answer and no thread is
-  /// blocked for it. The core may have been answered in the meantime; it is alive during the call.
+  /// Called after a continuation was attached to a core that was not done: the answer is needed, and no thread blocks
+  /// for it. The core may have been answered in the meantime; it is alive during the call.
   virtual void interest_added(pending_core& core) noexcept = 0;
-  /// The counterpart: called by the answering thread before the continuation is posted. Exactly one for each
-  /// `interest_added`, on whatever thread and possibly before it.
+  /// Called by the answering thread before the continuation is posted: exactly once for each `interest_added`, on any
+  /// thread, and possibly before it.
   virtual void interest_met(pending_core& core) noexcept;
-  /// Called by the answering thread when a thread is inside `wait` for this core; it may be that very thread.
+  /// Called by the answering thread if a thread is inside `wait` for this core; it can be the same thread.
   virtual void answered(pending_core& core) noexcept;
 
  protected:
@@ -33,56 +33,57 @@ struct waiter {
 
 /// What `pending_core::attach` did.
 enum class attach_outcome : std::uint8_t {
-  attached,      ///< the job will be posted when the answer is there
-  already_done,  ///< the answer is there; the job was not posted and the caller goes on by itself
-  refused,       ///< somebody else's continuation is attached already
+  attached,      ///< the job will be posted when the answer arrives
+  already_done,  ///< the answer is there; the job will not be posted, the caller continues itself
+  refused,       ///< another continuation is attached already
 };
 
-/// The untyped half of a `pending`: who waits for an answer, and has it come. Reference counted; starts with one
-/// reference. A thread that answers holds a reference while doing so.
+/// The untyped part of a `pending`: whether the answer is there, and what waits for it. Reference-counted; starts with
+/// one reference. A thread that answers must hold a reference while it does so.
 ///
-/// Everything is decided by the modification order of one word, `phase`: flags that are only ever set, and in the upper
-/// bits the number of threads blocked. Let D be the step that sets `done`.
-///  - Answered once: a producer must set `claimed` first; only the one who found it clear stores a result and takes
+/// The modification order of one word, `phase`, decides everything. It has flags that are never cleared, and in the
+/// upper bits the number of blocked threads. Let D be the step that sets `done`.
+///  - Answered once: a producer sets `claimed` first. Only the producer that found it clear stores a result and takes
 ///    step D, which publishes the result (release) to a thread that reads `done` (acquire).
-///  - A continuation runs once: its slot belongs to a thread that found `reserved` clear, is written, and is published
-///  by
-///    setting `continued` in step C. C before D: D sees the flag and posts the job, and C, which saw no `done`, does
-///    nothing more. D before C: D saw no flag and posts nothing, and C sees `done` and goes on by itself.
-///  - No sleeper is missed: a thread counts itself in step B. B before D: D sees a count and wakes. D before B: B sees
-///    `done` and does not sleep. The futex compares the word, so a step D between B and the sleep ends the sleep.
-///  - Taken once: the value belongs to a thread that found `taken` clear after `done`.
+///  - Continued once: the thread that found `reserved` clear owns the continuation's slot. It writes the slot, then
+///    publishes it by setting `continued` in step C. If C is before D, D sees the flag and posts the job, and C, which
+///    saw no `done`, does nothing more. If D is before C, D saw no flag and posts nothing, and C sees `done` and
+///    continues itself.
+///  - No sleeper is missed: a thread counts itself in step B. If B is before D, D sees the count and wakes. If D is
+///    before B, B sees `done` and does not sleep. The futex compares the word, so a step D between B and the sleep
+///    prevents the sleep.
+///  - Taken once: the value belongs to the thread that found `taken` clear after `done`.
 class pending_core {
  public:
   explicit pending_core(waiter* helper = nullptr) noexcept : waiter_(helper) {}
   pending_core(const pending_core&) = delete;
   pending_core& operator=(const pending_core&) = delete;
 
-  /// The answer is there.
+  /// Whether the answer is there.
   bool done() const noexcept { return (phase_.load(std::memory_order_acquire) & done_bit) != 0; }
-  /// Somebody will be resumed or called when the answer comes.
+  /// Whether a continuation is attached.
   bool has_continuation() const noexcept { return (phase_.load() & continued_bit) != 0; }
-  /// At least one thread is blocked for the answer.
+  /// Whether at least one thread blocks for the answer.
   bool has_blocked_waiter() const noexcept { return phase_.load() >= one_blocked; }
 
   /// Blocks until the core is done or the deadline (monotonic clock) has passed; returns `done()`.
   bool wait(std::int64_t deadline_ns = no_deadline) noexcept;
 
-  /// Has the job posted to the executor once, when the answer comes. Job and executor must live until then. After
-  /// `attached` the caller must not touch the job: it may have run.
+  /// Posts the job to the executor once the answer arrives. Job and executor must live until then. After `attached` the
+  /// caller must not touch the job, which may have run.
   attach_outcome attach(executor& where, job& continuation) noexcept;
 
-  /// Asks the producer not to bother. A request, not an answer: the producer still answers, as it sees fit.
+  /// Asks the producer to give up. The producer must still answer, with a result or an error.
   virtual void cancel() noexcept {}
 
-  /// For waiters that have no better place to sleep: sleeps until done, a wake without cause, or the deadline. Only
-  /// inside `waiter::wait`. False when the deadline has passed.
+  /// Sleeps until done, a spurious wake, or the deadline; for waiters that have no word of their own to sleep on. Call
+  /// it only inside `waiter::wait`. Returns false if the deadline has passed.
   bool sleep(std::int64_t deadline_ns) const noexcept;
   /// Wakes the threads inside `sleep`.
   void wake_sleepers() const noexcept { futex_wake(phase_, futex_scope::process); }
 
   void add_ref() noexcept { refs_.fetch_add(1, std::memory_order_relaxed); }
-  /// Nobody but the caller has a reference.
+  /// Whether only the caller has a reference.
   bool unshared() const noexcept { return refs_.load(std::memory_order_acquire) == 1; }
   void release() noexcept {
     if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
@@ -90,14 +91,14 @@ class pending_core {
 
  protected:
   virtual ~pending_core() = default;
-  /// Called when the last reference is gone; override where cores are not made by `new`.
+  /// Called when the last reference is released; override it if cores are not made by `new`.
   virtual void destroy() noexcept { delete this; }
 
-  /// True for the one producer who may store the result; that one then calls `finish`.
+  /// Returns true for the one producer that may store the result and must then call `finish`.
   bool claim() noexcept { return (phase_.fetch_or(claimed_bit, std::memory_order_relaxed) & claimed_bit) == 0; }
   /// Publishes the stored result, wakes blocked threads, posts the continuation.
   void finish() noexcept;
-  /// True for the one consumer who may move the result out. Only when done.
+  /// Returns true for the one consumer that may move the result out. Precondition: done.
   bool claim_value() noexcept { return (phase_.fetch_or(taken_bit, std::memory_order_acq_rel) & taken_bit) == 0; }
 
  private:

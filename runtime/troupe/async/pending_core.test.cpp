@@ -13,7 +13,7 @@
 namespace troupe {
 namespace {
 
-/// A runtime that answers its cores when somebody drives it, as a device does.
+/// A runtime that answers its cores when a thread drives it, like a device.
 class driven_runtime final : public waiter {
  public:
   void wait(pending_core& core, std::int64_t deadline_ns) noexcept override {
@@ -58,7 +58,7 @@ struct fixture {
   pending<int> consumer{core};
 };
 
-TEST(pending_core, a_thread_that_gets_drives_the_runtime_itself) {
+TEST(pending_core, lets_a_thread_in_get_drive_the_runtime) {
   fixture f;
   f.runtime.answer_in_wait = f.core;
   EXPECT_EQ(*f.consumer.get(), 42);
@@ -68,14 +68,14 @@ TEST(pending_core, a_thread_that_gets_drives_the_runtime_itself) {
   EXPECT_FALSE(f.core->has_blocked_waiter());
 }
 
-TEST(pending_core, polling_drives_the_runtime_once) {
+TEST(pending_core, drives_the_runtime_once_when_polled) {
   fixture f;
   EXPECT_FALSE(f.consumer.get_until(0).has_value());
   EXPECT_EQ(f.runtime.waits, 1);
   EXPECT_FALSE(f.core->has_blocked_waiter());
 }
 
-TEST(pending_core, a_thread_in_the_runtimes_wait_is_woken_by_another_that_answers) {
+TEST(pending_core, wakes_a_thread_in_the_runtimes_wait_when_another_thread_answers) {
   fixture f;
   std::jthread other([&] {
     while (!f.core->has_blocked_waiter()) std::this_thread::yield();
@@ -85,7 +85,7 @@ TEST(pending_core, a_thread_in_the_runtimes_wait_is_woken_by_another_that_answer
   EXPECT_EQ(f.runtime.answers, 1);
 }
 
-TEST(pending_core, the_runtime_hears_of_a_continuation_and_not_of_one_that_comes_too_late) {
+TEST(pending_core, reports_interest_to_the_runtime_only_before_the_answer) {
   fixture f;
   int seen = 0;
   auto chained = std::move(f.consumer).then([&](result<int> r) { seen = *r; });
@@ -102,14 +102,14 @@ TEST(pending_core, the_runtime_hears_of_a_continuation_and_not_of_one_that_comes
   EXPECT_EQ(seen, 6);
 }
 
-TEST(pending_core, cancelling_reaches_the_core_through_a_chain_and_ends_a_get) {
+TEST(pending_core, is_cancelled_through_a_chain_which_ends_a_get) {
   fixture f;
   auto chained = std::move(f.consumer).then([](result<int> r) { return r; }).then([](result<int> r) { return r; });
   chained.cancel();
   EXPECT_EQ(chained.get().error().reaction(), reaction::retry_later);
 }
 
-TEST(pending_core, is_destroyed_with_its_last_reference_only) {
+TEST(pending_core, is_destroyed_with_its_last_reference) {
   fixture f;
   f.consumer = {};
   EXPECT_EQ(f.alive, 1);
@@ -119,7 +119,7 @@ TEST(pending_core, is_destroyed_with_its_last_reference_only) {
   EXPECT_EQ(f.alive, 0);
 }
 
-TEST(pending_core, a_job_attached_after_the_answer_is_left_to_the_caller_and_a_second_one_is_refused) {
+TEST(pending_core, refuses_a_second_job_and_leaves_a_late_one_to_the_caller) {
   fixture f;
   job first{.run = [](job*) noexcept {}}, second = first;
   EXPECT_EQ(f.core->attach(inline_executor(), first), attach_outcome::attached);
@@ -128,10 +128,10 @@ TEST(pending_core, a_job_attached_after_the_answer_is_left_to_the_caller_and_a_s
   EXPECT_EQ(f.core->attach(inline_executor(), second), attach_outcome::already_done);
 }
 
-/// Lets the threads of one round begin together; the interleaving is left to the machine.
-class meeting {
+/// Lets the threads of one round begin together, in an arbitrary interleaving.
+class start_barrier {
  public:
-  explicit meeting(int threads) : threads_(threads) {}
+  explicit start_barrier(int threads) : threads_(threads) {}
   void arrive() {
     arrived_.fetch_add(1);
     for (int spins = 0; arrived_.load() < threads_; ++spins) {
@@ -150,12 +150,12 @@ class meeting {
 
 constexpr int rounds = 1000;
 
-TEST(pending_race, exactly_one_of_many_answers_counts_and_the_continuation_runs_once) {
+TEST(pending_race, between_many_answers_sets_one_and_runs_the_continuation_once) {
   for (int round = 0; round < rounds; ++round) {
     promise<int> p;
     auto q = p.get_pending();
     std::atomic<int> accepted = 0, calls = 0, value = -1;
-    meeting start(3);
+    start_barrier start(3);
     auto producer = [&](int mine) {
       start.arrive();
       if (p.set(mine)) ++accepted;
@@ -175,12 +175,12 @@ TEST(pending_race, exactly_one_of_many_answers_counts_and_the_continuation_runs_
   }
 }
 
-TEST(pending_race, an_answer_and_a_drop_leave_nothing_behind) {
+TEST(pending_race, between_an_answer_and_a_destruction_leaks_nothing) {
   std::atomic<int> alive = 0;
   for (int round = 0; round < rounds; ++round) {
     auto core = ref<pending_state<int>>::adopt(new counted_state(nullptr, alive));
     pending<int> q(core);
-    meeting start(2);
+    start_barrier start(2);
     std::jthread producer([&, core = std::move(core)] {
       start.arrive();
       core->complete(1);
@@ -191,12 +191,12 @@ TEST(pending_race, an_answer_and_a_drop_leave_nothing_behind) {
   EXPECT_EQ(alive, 0);
 }
 
-TEST(pending_race, of_many_threads_that_get_one_takes_the_answer) {
+TEST(pending_race, between_many_gets_lets_one_take_the_answer) {
   for (int round = 0; round < rounds / 3; ++round) {
     promise<int> p;
     auto q = p.get_pending();
     std::atomic<int> took = 0, refused = 0;
-    meeting start(4);
+    start_barrier start(4);
     {
       std::vector<std::jthread> threads;
       for (int i = 0; i < 3; ++i) {
@@ -213,12 +213,12 @@ TEST(pending_race, of_many_threads_that_get_one_takes_the_answer) {
   }
 }
 
-TEST(pending_race, a_cancel_an_answer_and_a_late_hook_run_the_hook_at_most_once) {
+TEST(pending_race, between_a_cancel_an_answer_and_a_late_hook_runs_the_hook_at_most_once) {
   for (int round = 0; round < rounds; ++round) {
     promise<int> p;
     auto q = p.get_pending();
     auto held = std::make_shared<std::atomic<int>>(0);
-    meeting start(3);
+    start_barrier start(3);
     {
       std::jthread consumer([&] {
         start.arrive();
@@ -232,16 +232,16 @@ TEST(pending_race, a_cancel_an_answer_and_a_late_hook_run_the_hook_at_most_once)
       p.on_cancel([held] { ++*held; });
     }
     ASSERT_LE(*held, 1) << "round " << round;
-    ASSERT_EQ(held.use_count(), 1) << "the hook was kept, round " << round;
+    ASSERT_EQ(held.use_count(), 1) << "the hook was not destroyed, round " << round;
     ASSERT_TRUE(q.get());
   }
 }
 
-TEST(pending_race, a_timed_get_and_an_answer_agree) {
+TEST(pending_race, between_a_timed_get_and_an_answer_loses_no_answer) {
   for (int round = 0; round < rounds; ++round) {
     promise<int> p;
     auto q = p.get_pending();
-    meeting start(2);
+    start_barrier start(2);
     std::jthread producer([&] {
       start.arrive();
       p.set(round);
@@ -253,7 +253,7 @@ TEST(pending_race, a_timed_get_and_an_answer_agree) {
   }
 }
 
-TEST(pending_core, every_interest_is_met_exactly_once_however_attaching_and_answering_race) {
+TEST(pending_core, reports_each_interest_as_met_exactly_once_when_attach_and_answer_race) {
   driven_runtime runtime;
   std::atomic<int> alive = 0;
   for (int i = 0; i < 2000; ++i) {

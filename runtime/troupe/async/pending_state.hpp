@@ -15,21 +15,22 @@ namespace detail {
 error not_answered_yet();
 error already_taken();
 error empty_pending();
-/// Of a promise that was made there.
+/// The error for a promise that was created at that place.
 error dropped_promise(const std::source_location& made);
-/// Inside a catch block: what was thrown, as an error. A `bad_result` keeps the error it carries.
+/// Turns the exception being handled into an error; call it in a catch block. A `bad_result` becomes the error it
+/// holds.
 error from_current_exception(std::string_view domain);
 }  // namespace detail
 
-/// The answer of a `pending<T>` and the memory it lives in. A runtime derives from it to keep what belongs to a request
-/// in the same block, and makes the consumer's side with `pending<T>(ref<pending_state<T>>)`.
+/// The answer of a `pending<T>`. A runtime derives from it to keep the data of a request in the same block, and makes
+/// the consumer's side with `pending<T>(ref<pending_state<T>>)`.
 template <class T>
 class pending_state : public pending_core {
  public:
   using pending_core::pending_core;
 
-  /// Sets the answer. True for the first caller, whose answer counts; later ones are refused. Thread safe. The
-  /// continuation runs before this returns when its executor is inline. The caller holds a reference.
+  /// Sets the answer. Returns true for the first call; later answers are ignored. Thread-safe. If the continuation's
+  /// executor is inline, it runs before this returns. The caller must hold a reference.
   bool complete(result<T> answer) noexcept {
     if (!claim()) return false;
     answer_.emplace(std::move(answer));
@@ -37,7 +38,7 @@ class pending_state : public pending_core {
     return true;
   }
 
-  /// Moves the answer out. A thread that comes too early or too late gets a `caller_bug` error. Thread safe.
+  /// Moves the answer out. Fails with `caller_bug` if the answer has not arrived or was taken. Thread-safe.
   result<T> take() {
     if (!done()) return detail::not_answered_yet();
     if (!claim_value()) return detail::already_taken();

@@ -12,15 +12,14 @@ struct promise_state final : pending_state<T> {
   cancel_slot hook;
   void cancel() noexcept override { hook.request(); }
   bool answer(result<T> r) noexcept {
-    hook.close();  // first: a continuation that runs now may destroy the promise and with it this state
+    hook.close();  // first: a continuation that runs now can destroy the promise, and with it this state
     return this->complete(std::move(r));
   }
 };
 }  // namespace detail
 
-/// An answer that is owed: the producer's side of a `pending`. Move only.
-/// A promise that is destroyed without an answer gives a `fatal` error that says where it was made, so that nobody
-/// waits for ever.
+/// The producer's side of a `pending`. Move-only. A promise that is destroyed without an answer answers with a `fatal`
+/// error that names the place where it was created, so that no consumer waits forever.
 template <class T>
 class promise {
  public:
@@ -37,11 +36,11 @@ class promise {
     if (state_ && !state_->done()) state_->answer(detail::dropped_promise(made_));
   }
 
-  /// The consumer's side; once, later ones are empty.
+  /// Returns the consumer's side. Later calls return an empty pending.
   pending<T> get_pending() noexcept { return std::exchange(pending_, pending<T>()); }
 
-  /// Answers. True for the first answer; later ones are refused. Thread safe. A continuation whose executor is inline
-  /// runs before this returns.
+  /// Sets the answer. Returns true for the first answer; later ones are ignored. Thread-safe. A continuation whose
+  /// executor is inline runs before this returns.
   bool set(result<T> answer) noexcept { return state_ && state_->answer(std::move(answer)); }
   bool set() noexcept
     requires std::is_void_v<T>
@@ -49,11 +48,11 @@ class promise {
     return set(result<void>());
   }
 
-  /// The consumer has cancelled: better answer soon, usually with `cancelled(what)`.
+  /// Whether the consumer has cancelled. Answer soon then, usually with `cancelled(what)`.
   bool cancel_requested() const noexcept { return state_ && state_->hook.requested(); }
-  /// Calls `hook()` once if the consumer cancels, on its thread, at once if it did already; not when the promise was
-  /// answered before. When both happen at the same time the hook may still be running after `set` has returned, and
-  /// after the promise is gone: let it own what it touches. False when there is a hook already.
+  /// Calls `hook()` once if the consumer cancels before the promise is answered: on the consumer's thread, or at once
+  /// if it has cancelled already. If both happen at the same time, the hook can still run after `set` has returned and
+  /// after the promise is destroyed, so it must own what it uses. Returns false if a hook is installed already.
   template <class F>
   bool on_cancel(F&& hook) {
     struct call final : cancel_slot::hook {

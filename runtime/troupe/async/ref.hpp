@@ -7,14 +7,14 @@
 
 namespace troupe {
 
-/// A counted reference to an object with `add_ref()` and `release()`. One pointer wide.
+/// A counted reference to an object with `add_ref()` and `release()`. The size of one pointer.
 template <class T>
 class ref {
  public:
   ref() noexcept = default;
-  /// Takes over a reference that was counted already: a new object starts with one.
+  /// Takes over a reference that is counted already. A new object starts with one.
   static ref adopt(T* object) noexcept { return ref(object); }
-  /// Counts one more reference.
+  /// Adds a reference.
   static ref share(T* object) noexcept {
     if (object) object->add_ref();
     return ref(object);
@@ -39,7 +39,7 @@ class ref {
   T* operator->() const noexcept { return object_; }
   T& operator*() const noexcept { return *object_; }
   explicit operator bool() const noexcept { return object_ != nullptr; }
-  /// Hands the reference to the caller, who must call `release()`.
+  /// Passes the reference to the caller, which must call `release()`.
   [[nodiscard]] T* leak() noexcept { return std::exchange(object_, nullptr); }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// How a sender library (P2300) takes a pending. The names are those of std::execution; this file has just enough of the
-// receiver's side to run them. docs/async.md shows the first part.
+// How a sender library (P2300) takes a pending. The names are those of std::execution; this file has only as much of
+// the receiver's side as running it needs. docs/async.md shows the first part.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -68,7 +68,7 @@ TEST(sender, completes_when_the_pending_is_answered) {
   EXPECT_EQ(**out, 5);
 }
 
-TEST(sender, completes_at_once_when_the_answer_is_there_or_the_pending_is_empty) {
+TEST(sender, completes_at_once_if_the_answer_is_there_or_the_pending_is_empty) {
   std::optional<result<int>> ready, empty;
   auto a = pending_sender<int>{make_ready<int>(1)}.connect(receiver{&ready});
   auto b = pending_sender<int>{pending<int>()}.connect(receiver{&empty});
@@ -78,7 +78,7 @@ TEST(sender, completes_at_once_when_the_answer_is_there_or_the_pending_is_empty)
   EXPECT_EQ(empty->error().reaction(), reaction::caller_bug);
 }
 
-TEST(sender, a_stop_of_the_receiver_cancels_the_pending) {
+TEST(sender, cancels_the_pending_when_the_receiver_is_stopped) {
   std::optional<result<int>> out;
   std::stop_source stop;
   promise<int> p;

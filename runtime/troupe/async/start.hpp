@@ -7,14 +7,14 @@
 namespace troupe {
 namespace detail {
 
-/// A task that was started: its answer, its context and the job that begins it, in one block.
+/// A started task: its answer, its context and the job that begins it, in one block.
 template <class T>
 class started_task final : public pending_state<typename value_of<T>::type>, public task_context, private job {
  public:
   started_task(executor& where, task<T> work) noexcept
       : task_context(where), job{.run = &begin}, task_(std::move(work)) {}
 
-  /// Counts a reference for the running task.
+  /// Adds a reference for the running task.
   void start(std::stop_token token) {
     this->add_ref();
     if (token.stop_possible()) link_ = std::make_unique<cancel_link>(std::move(token), *this);
@@ -32,7 +32,7 @@ class started_task final : public pending_state<typename value_of<T>::type>, pub
   void root_ended() noexcept override { finish_with(std::move(task_.promise().outcome()).to_result()); }
   void finish_with(result<typename value_of<T>::type> answer) noexcept {
     const auto me = ref<started_task>::adopt(this);
-    task_ = {};  // what the frame holds goes before anybody hears of the end
+    task_ = {};  // destroys the frame before the answer is visible
     link_ = nullptr;
     this->complete(std::move(answer));
   }
@@ -43,12 +43,12 @@ class started_task final : public pending_state<typename value_of<T>::type>, pub
 
 }  // namespace detail
 
-/// What is started from a `task<result<T>>` or a `task<T>` answers a T.
+/// The pending of a started task: a `pending<T>` for a `task<T>` and for a `task<result<T>>`.
 template <class T>
 using started = pending<typename detail::value_of<T>::type>;
 
-/// Runs the task on the executor, which must outlive it. Cancelling the pending, or a stop requested through the token,
-/// reaches the task as its `get_stop_token()`. An exception that leaves a task becomes a `fatal` error.
+/// Runs the task on the executor, which must outlive it. Cancelling the pending, or requesting a stop through the
+/// token, requests a stop of the task's `get_stop_token()`. An exception that leaves the task becomes a `fatal` error.
 template <class T>
 started<T> start(executor& where, task<T> work, std::stop_token token = {}) {
   using state = detail::started_task<T>;
@@ -56,7 +56,7 @@ started<T> start(executor& where, task<T> work, std::stop_token token = {}) {
   running->start(std::move(token));
   return started<T>(std::move(running));
 }
-/// Runs the task at once on this thread, and after each wait on the thread that answered.
+/// Runs the task at once on this thread. After each wait it continues on the thread that answered.
 template <class T>
 started<T> start(task<T> work, std::stop_token token = {}) {
   return start(inline_executor(), std::move(work), std::move(token));

@@ -17,23 +17,23 @@ struct current_stop_token {};
 struct current_executor {};
 }  // namespace detail
 
-/// A lazy coroutine: nothing runs until it is awaited by another task, or started. Move only.
+/// A lazy coroutine: it runs only when another task awaits it, or when it is started. Move-only.
 ///
-/// Everything that was started together, a task and the tasks it awaits, runs on one executor: after awaiting a pending
-/// a task goes on there. In a `task<result<T>>`, `co_await` of a `pending<U>`, a `task<result<U>>` or a `result<U>`
-/// gives the U, or ends the task with the error: the rest of the body does not run, its local objects are destroyed,
-/// and the coroutine that awaits the task gets the error. `co_await as_result(x)` gives the `result<U>` itself. In any
-/// other task awaiting gives the `result<U>`.
+/// A started task and the tasks it awaits run on one executor; after waiting for a pending, a task resumes there. In a
+/// `task<result<T>>`, `co_await` of a `pending<U>`, a `task<result<U>>` or a `result<U>` returns the U, or ends the
+/// task with the error: the rest of the body does not run, its local objects are destroyed, and the coroutine that
+/// awaits the task gets the error. `co_await as_result(x)` returns the `result<U>` itself. In any other task,
+/// `co_await` returns the `result<U>`.
 ///
-/// An exception that leaves the body becomes a `fatal` error in a `task<result<T>>` (a `bad_result` keeps its own
-/// error), and reaches the awaiting task otherwise.
+/// An exception that leaves the body of a `task<result<T>>` becomes a `fatal` error (a `bad_result` becomes the error
+/// it holds). From any other task it propagates to the awaiting task.
 ///
-/// A coroutine keeps its parameters, not what they refer to, and a lambda's captures belong to the lambda, not to the
-/// coroutine. So a task that outlives the statement it was made in takes its parameters by value, and never
-/// is a lambda with captures.
+/// A coroutine owns its parameters, but not the objects they refer to; the captures of a lambda belong to the lambda,
+/// not to the coroutine. So a task that outlives the statement that creates it must take its parameters by value and
+/// must not be a lambda with captures.
 template <class T>
 class [[nodiscard]] task {
-  static_assert(!std::is_reference_v<T>, "a task gives a value: return a pointer or a ref instead of a reference");
+  static_assert(!std::is_reference_v<T>, "a task returns a value: return a pointer or a ref instead of a reference");
 
  public:
   using value_type = T;
@@ -58,8 +58,8 @@ class [[nodiscard]] task {
   std::coroutine_handle<promise_type> handle_;
 };
 
-/// `co_await as_result(x)` gives the result of a pending or task, where `co_await x` would give its value or end the
-/// task.
+/// `co_await as_result(x)` returns the result of a pending or task; `co_await x` would return its value or end the
+/// awaiting task.
 template <class U>
 detail::as_result_of<pending<U>> as_result(pending<U>&& x) noexcept {
   return {std::move(x)};
@@ -73,9 +73,9 @@ detail::as_result_of<task<result<U>>> as_result(task<result<U>> x) noexcept {
   return {std::move(x)};
 }
 
-/// `co_await get_stop_token()` in a task: the `std::stop_token` that says whether the task is asked to give up.
+/// `co_await get_stop_token()` in a task returns the `std::stop_token` by which the task is asked to give up.
 inline detail::current_stop_token get_stop_token() noexcept { return {}; }
-/// `co_await get_executor()` in a task: the executor it runs on, for work that it starts.
+/// `co_await get_executor()` in a task returns the executor it runs on, for work that it starts.
 inline detail::current_executor get_executor() noexcept { return {}; }
 
 namespace detail {

@@ -15,7 +15,7 @@ namespace {
 
 const error closed(reaction::stopped, "test", "closed");
 
-/// Sets a flag when it goes.
+/// Sets a flag when it is destroyed.
 struct witness {
   explicit witness(bool& gone) : gone(&gone) {}
   witness(witness&& o) noexcept : gone(std::exchange(o.gone, nullptr)) {}
@@ -63,7 +63,7 @@ TEST(task, does_nothing_until_it_is_started) {
   EXPECT_TRUE(ran);
 }
 
-TEST(task, one_that_is_never_started_frees_its_parameters) {
+TEST(task, destroys_its_parameters_if_it_is_never_started) {
   bool gone = false;
   auto body = [](witness) -> task<void> { co_return; };
   {
@@ -72,7 +72,7 @@ TEST(task, one_that_is_never_started_frees_its_parameters) {
   EXPECT_TRUE(gone);
 }
 
-TEST(task, results_and_plain_values_both_start_as_a_pending_of_the_value) {
+TEST(task, starts_as_a_pending_of_the_value_whether_or_not_it_returns_a_result) {
   pending<int> a = start(plain(1)), b = start(good(2));
   EXPECT_EQ(*a.get(), 1);
   EXPECT_EQ(*b.get(), 2);
@@ -81,7 +81,7 @@ TEST(task, results_and_plain_values_both_start_as_a_pending_of_the_value) {
   EXPECT_EQ(sync_wait(bad()).error().text(), "closed");
 }
 
-TEST(task, awaiting_unwraps_pendings_tasks_and_results) {
+TEST(task, unwraps_awaited_pendings_tasks_and_results) {
   auto body = [](pending<int> q) -> task<result<int>> {
     const int a = co_await good(1);
     const int b = co_await plain(2);
@@ -97,7 +97,7 @@ TEST(task, awaiting_unwraps_pendings_tasks_and_results) {
   EXPECT_EQ(*q.get(), 1234);
 }
 
-TEST(task, an_awaited_error_ends_the_task_and_destroys_its_locals) {
+TEST(task, ends_at_an_awaited_error_and_destroys_its_locals) {
   bool local_gone = false, went_on = false;
   auto body = [](pending<int> q, bool& gone, bool& after) -> task<result<std::string>> {
     const witness local(gone);
@@ -118,7 +118,7 @@ TEST(task, an_awaited_error_ends_the_task_and_destroys_its_locals) {
   }
 }
 
-TEST(task, an_error_from_a_child_ends_all_its_parents_innermost_locals_first) {
+TEST(task, with_an_error_ends_all_its_parents_and_destroys_innermost_locals_first) {
   struct note {
     std::vector<int>* out;
     int depth;
@@ -139,7 +139,7 @@ TEST(task, an_error_from_a_child_ends_all_its_parents_innermost_locals_first) {
   EXPECT_EQ(q.get().error().text(), "closed");
 }
 
-TEST(task, as_result_gives_the_error_instead_of_ending_the_task) {
+TEST(task, gets_the_error_from_as_result_and_continues) {
   auto body = [](pending<int> q) -> task<result<std::string>> {
     const result<int> a = co_await as_result(bad());
     const result<int> b = co_await as_result(q);
@@ -149,12 +149,12 @@ TEST(task, as_result_gives_the_error_instead_of_ending_the_task) {
   EXPECT_EQ(*sync_wait(body(make_ready<int>(closed))), "closed closed 1");
 }
 
-TEST(task, an_awaited_error_result_ends_the_task) {
+TEST(task, ends_at_an_awaited_result_that_holds_an_error) {
   auto body = []() -> task<result<int>> { co_return co_await result<int>(closed); };
   EXPECT_EQ(sync_wait(body()).error().text(), "closed");
 }
 
-TEST(task, one_without_a_result_is_given_results) {
+TEST(task, that_returns_no_result_gets_results_from_co_await) {
   auto body = [](pending<int> q) -> task<std::string> {
     const result<int> a = co_await std::move(q);
     const result<int> b = co_await bad();
@@ -164,7 +164,7 @@ TEST(task, one_without_a_result_is_given_results) {
   EXPECT_EQ(*sync_wait(body(make_ready<int>(closed))), "closedclosed3");
 }
 
-TEST(task, exceptions_become_errors_or_reach_the_awaiting_task) {
+TEST(task, turns_exceptions_into_errors_or_rethrows_them_in_the_awaiting_task) {
   auto of_result = []() -> task<result<int>> { co_return co_await throws(); };
   const auto r = sync_wait(of_result());
   ASSERT_FALSE(r);
@@ -184,12 +184,12 @@ TEST(task, exceptions_become_errors_or_reach_the_awaiting_task) {
   EXPECT_EQ(sync_wait(throws()).error().reaction(), reaction::fatal);
 }
 
-TEST(task, a_bad_result_that_is_thrown_keeps_its_own_error) {
+TEST(task, turns_a_bad_result_into_the_error_it_holds) {
   auto body = []() -> task<result<int>> { co_return result<int>(closed).value(); };
   EXPECT_EQ(sync_wait(body()).error().reaction(), reaction::stopped);
 }
 
-TEST(task, an_empty_one_is_a_caller_bug) {
+TEST(task, fails_with_a_caller_bug_if_it_is_empty) {
   EXPECT_EQ(sync_wait(task<result<int>>()).error().reaction(), reaction::caller_bug);
   auto body = []() -> task<result<int>> { co_return co_await task<result<int>>(); };
   EXPECT_EQ(sync_wait(body()).error().reaction(), reaction::caller_bug);
@@ -197,7 +197,7 @@ TEST(task, an_empty_one_is_a_caller_bug) {
   EXPECT_EQ(sync_wait(plain_body()).error().reaction(), reaction::caller_bug);
 }
 
-TEST(task, carries_values_that_can_only_be_moved) {
+TEST(task, returns_move_only_values) {
   auto child = []() -> task<result<std::unique_ptr<int>>> { co_return std::make_unique<int>(5); };
   auto body = [](auto make) -> task<std::unique_ptr<int>> { co_return *co_await make(); };
   EXPECT_EQ(**sync_wait(body(child)), 5);
@@ -225,7 +225,7 @@ TEST(task, resumes_on_the_executor_it_was_started_on) {
   EXPECT_EQ(*q.get(), 8);
 }
 
-TEST(task, a_dropped_pending_lets_the_task_run_to_its_end) {
+TEST(task, runs_to_its_end_if_its_pending_is_destroyed) {
   bool ended = false;
   auto body = [](pending<int> q, bool& flag) -> task<void> {
     (void)co_await std::move(q);
@@ -238,7 +238,7 @@ TEST(task, a_dropped_pending_lets_the_task_run_to_its_end) {
   EXPECT_TRUE(ended);
 }
 
-TEST(task, its_frame_is_gone_before_its_answer_is_there) {
+TEST(task, destroys_its_frame_before_it_answers) {
   bool gone = false, gone_at_answer = false;
   auto body = [](pending<int> q, witness) -> task<result<int>> { co_return co_await std::move(q); };
   promise<int> p;
@@ -247,7 +247,7 @@ TEST(task, its_frame_is_gone_before_its_answer_is_there) {
   EXPECT_TRUE(gone_at_answer);
 }
 
-TEST(task, a_million_ready_awaits_do_not_grow_the_stack) {
+TEST(task, does_not_grow_the_stack_in_a_million_ready_awaits) {
   auto body = []() -> task<result<long>> {
     long sum = 0;
     for (int i = 0; i < 1'000'000; ++i) {
@@ -260,7 +260,7 @@ TEST(task, a_million_ready_awaits_do_not_grow_the_stack) {
   EXPECT_EQ(*sync_wait(body()), 3'000'000);
 }
 
-TEST(task, a_million_nested_tasks_do_not_grow_the_stack) {
+TEST(task, does_not_grow_the_stack_in_a_million_nested_tasks) {
   struct recursion {
     static task<result<int>> go(int depth, pending<int>& q) {
       if (depth == 0) co_return co_await q;

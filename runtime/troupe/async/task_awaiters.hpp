@@ -6,8 +6,8 @@
 #include <troupe/async/task_context.hpp>
 #include <troupe/async/task_outcome.hpp>
 
-// What `co_await` does inside a task. `Promise` is the awaiting coroutine's; with `Unwrap` an error ends that coroutine
-// instead of resuming it: its promise is given the error and its parent goes on.
+// The awaiters of `co_await` inside a task. `Promise` is the type of the awaiting coroutine's promise. With `Unwrap`,
+// an error ends that coroutine instead of resuming it: its promise gets the error, and its parent continues.
 namespace troupe {
 
 template <class T>
@@ -51,7 +51,7 @@ class await_pending final : private job {
     me->fail(promise);
     promise.context().drive({.ended = &promise});
   }
-  /// False when the coroutine must not go on.
+  /// Returns false if the coroutine must not continue.
   bool take() {
     answer_.emplace(source_.take());
     return !Unwrap || *answer_;
@@ -92,7 +92,7 @@ class await_task final : private task_parent {
     Promise& promise = awaiting_.promise();
     if (child_.valid()) {
       outcome_.emplace(std::move(child_.promise().outcome()));
-      child_ = {};  // what the child's frame holds goes before its parent hears of the end
+      child_ = {};  // destroys the child's frame before its parent continues
     } else {
       outcome_.emplace().abandon(empty_task());
     }
@@ -125,7 +125,7 @@ class await_result final {
   result<U> answer_;
 };
 
-/// Known without waiting.
+/// A value that is known without waiting.
 template <class T>
 struct await_value {
   bool await_ready() const noexcept { return true; }

@@ -3,7 +3,7 @@
 #include <troupe/async/task_context.hpp>
 #include <utility>
 
-// The context may be gone when `drive` returns, so it cannot forget the step; nobody looks at it after that.
+// The context can be destroyed when `drive` returns, so `drive` cannot reset `next_`; nothing reads it after that.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wdangling-pointer"
 #endif

@@ -11,25 +11,25 @@ namespace troupe::detail {
 class task_promise_base;
 class task_context;
 
-/// What a coroutine of a task waits with for another one it has started.
+/// The awaiter with which a coroutine of a task waits for a child coroutine.
 class task_parent {
  public:
-  /// The child is suspended for the last time: says in `task_context::next` how to go on.
+  /// Called when the child is suspended for the last time. Sets the next step in `task_context::next`.
   virtual void child_ended() noexcept = 0;
 
  protected:
   ~task_parent() = default;
 };
 
-/// What all coroutines of one started task share: where they run, how they are stopped, and which one is next.
+/// The state that all coroutines of one started task share: their executor, their stop source, and the next step.
 ///
-/// A coroutine never resumes another one. It suspends, says who is next, and `drive`, the loop below it on the stack,
-/// goes on. So awaiting does not grow the stack in any build (the tail calls of symmetric transfer exist in optimised
-/// builds only), and a frame is never destroyed while it is on the stack.
+/// A coroutine never resumes another one. It sets the next step and suspends, and `drive`, the loop below it on the
+/// stack, takes that step. So awaiting does not grow the stack in any build (symmetric transfer is a tail call in
+/// optimised builds only), and a frame is never destroyed while it is on the stack.
 class task_context {
  public:
-  /// The next step of the loop: resume a coroutine, or tell the parent of one that it has ended; nothing when the task
-  /// waits for a pending.
+  /// The next step of the loop: resume a coroutine, or notify the parent of one that has ended. Empty if the task waits
+  /// for a pending.
   struct step {
     std::coroutine_handle<> resume = nullptr;
     task_promise_base* ended = nullptr;
@@ -42,15 +42,15 @@ class task_context {
   executor& where() const noexcept { return where_; }
   std::stop_source& stop() noexcept { return stop_; }
 
-  /// Runs the task from here until it waits or ends. The step lives in the loop's frame, not in the context: once the
-  /// task waits, another thread may drive or end it at any time, and this one must not touch the context again.
+  /// Runs the task from `first` until it waits or ends. The step is in the loop's frame, not in the context: once the
+  /// task waits, another thread can drive or end it at any time, and this thread must not touch the context again.
   void drive(step first) noexcept;
-  /// Only while a coroutine of this task runs, or its parent is told of its end.
+  /// Valid only while a coroutine of this task runs, or inside `child_ended`.
   step& next() noexcept { return *next_; }
 
  protected:
   ~task_context() = default;
-  /// The coroutine without a parent has ended. May destroy the context.
+  /// Called when the coroutine without a parent has ended. May destroy the context.
   virtual void root_ended() noexcept = 0;
 
  private:
@@ -59,7 +59,7 @@ class task_context {
   std::stop_source stop_;
 };
 
-/// The part of a task's promise that does not depend on its type.
+/// The untyped part of a task's promise.
 class task_promise_base {
  public:
   std::suspend_always initial_suspend() const noexcept { return {}; }

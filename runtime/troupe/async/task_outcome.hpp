@@ -11,11 +11,11 @@ namespace troupe::detail {
 error no_co_return();
 error empty_task();
 
-/// What the body of a `task<T>` left behind: a value or an exception.
+/// The outcome of the body of a `task<T>`: a value or an exception.
 class task_exception {
  public:
   void unhandled_exception() noexcept { exception_ = std::current_exception(); }
-  /// Instead of a body that never ran.
+  /// Sets the outcome of a body that never ran.
   void abandon(error e) noexcept { exception_ = std::make_exception_ptr(bad_result(std::move(e))); }
 
  protected:
@@ -60,7 +60,7 @@ class task_outcome<void> : public task_exception {
   }
 };
 
-/// A task of a result turns exceptions into errors, and can be ended with an error from outside.
+/// The outcome of a task that returns a result: exceptions become errors, and an awaiter can set an error.
 template <class V>
 class task_outcome<result<V>> {
  public:

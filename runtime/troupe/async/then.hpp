@@ -7,7 +7,7 @@
 namespace troupe {
 namespace detail {
 
-/// The answer of `pending<T>::then`, and at once the job that waits for the answer it is made from.
+/// The answer of `pending<T>::then`, and the job that waits for the source.
 template <class T, class F>
 class then_state final : public pending_state<then_value<T, F>>, private job {
   using value = then_value<T, F>;
@@ -17,7 +17,7 @@ class then_state final : public pending_state<then_value<T, F>>, private job {
   then_state(pending<T> source, G&& function)
       : job{.run = &call}, source_(std::move(source)), function_(std::forward<G>(function)) {}
 
-  /// Counts a reference for the job.
+  /// Adds a reference for the job.
   void start(executor& where) noexcept {
     this->add_ref();
     if (!source_.valid() || source_.state()->attach(where, *this) != attach_outcome::attached) where.post(*this);

@@ -11,11 +11,11 @@
 namespace troupe {
 
 struct thread_pool::state {
-  std::mutex mutex;  // guards all but `threads`, which only construction and the first close change
+  std::mutex mutex;  // for all but `threads`, which only the constructor and the first `close` change
   std::condition_variable work_or_close;
   job* first = nullptr;
   job** last = &first;
-  int working = 0;  // threads that will look at the queue again
+  int working = 0;  // threads that will check the queue again
   bool closing = false;
   std::vector<std::thread> threads;
   std::mutex joining;
@@ -46,7 +46,7 @@ thread_pool::thread_pool(int threads) : state_(std::make_unique<state>()) {
       ++state_->working;
     }
   } catch (const std::system_error&) {
-    if (state_->threads.empty()) throw;  // fewer threads are slower, none would lose work
+    if (state_->threads.empty()) throw;  // fewer threads are only slower; without any, jobs would be lost
   }
 }
 

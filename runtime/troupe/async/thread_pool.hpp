@@ -7,20 +7,19 @@
 
 namespace troupe {
 
-/// Threads that take jobs first in, first out. Idle threads use no CPU.
+/// Threads that run jobs first in, first out. Idle threads sleep.
 class thread_pool final : public executor {
  public:
-  /// As many threads as usable cores for 0. Throws `std::system_error` when the system gives no thread at all.
+  /// For 0, starts one thread per usable core. Throws `std::system_error` if the system starts no thread at all.
   explicit thread_pool(int threads = 0);
   /// Closes.
   ~thread_pool();
 
-  /// Thread safe. After `close` the job runs on the calling thread, because work that is lost is a pending never
-  /// answered.
+  /// Thread-safe. After `close` the job runs on the calling thread: if it were lost, a pending would never be answered.
   void post(job& work) noexcept override;
 
-  /// Runs everything that was posted, jobs that these post included, and joins the threads. A second call waits for
-  /// the first. Not from a job of this pool, which cannot wait for itself.
+  /// Runs all posted jobs, including jobs that they post, and joins the threads. A second call waits for the first.
+  /// Must not be called from a job of this pool, which cannot wait for itself.
   void close() noexcept;
 
   int size() const noexcept;

@@ -28,7 +28,7 @@ TEST(thread_pool, runs_every_job_once_from_many_posters) {
   EXPECT_EQ(ran, 4000);
 }
 
-TEST(thread_pool, closing_drains_jobs_that_jobs_post) {
+TEST(thread_pool, runs_jobs_that_jobs_post_before_it_closes) {
   std::atomic<int> ran = 0;
   thread_pool pool(2);
   for (int i = 0; i < 100; ++i) {
@@ -41,7 +41,7 @@ TEST(thread_pool, closing_drains_jobs_that_jobs_post) {
   EXPECT_EQ(ran, 200);
 }
 
-TEST(thread_pool, a_job_posted_after_close_runs_on_the_caller) {
+TEST(thread_pool, runs_a_job_posted_after_close_on_the_caller) {
   thread_pool pool(1);
   pool.close();
   pool.close();
@@ -64,7 +64,7 @@ TEST(thread_pool, uses_no_processor_time_while_idle) {
   EXPECT_LT(cpu_ns() - before, 20'000'000) << "nanoseconds of CPU in 0.2 s of doing nothing";
 }
 
-TEST(thread_pool, a_task_goes_on_in_the_pool_after_an_answer_from_outside) {
+TEST(thread_pool, resumes_a_task_in_the_pool_after_an_answer_from_another_thread) {
   thread_pool pool(2);
   struct steps {
     static task<bool> stays(pending<int> q, std::thread::id outside) {
@@ -84,7 +84,7 @@ task<result<int>> count_down(executor& pool, int n) {
   co_return 1 + co_await start(pool, count_down(pool, n - 1));
 }
 
-TEST(thread_pool, many_tasks_that_await_each_other_across_threads_all_end) {
+TEST(thread_pool, completes_many_tasks_that_await_each_other_across_threads) {
   thread_pool pool(4);
   std::vector<pending<int>> all;
   for (int i = 0; i < 200; ++i) all.push_back(start(pool, count_down(pool, 50)));

@@ -27,7 +27,7 @@ const error closed(reaction::stopped, "test", "closed");
 task<result<std::string>> text() { co_return "text"; }
 task<int> plain() { co_return 3; }
 
-TEST(when_all, waits_for_every_one_and_keeps_each_result) {
+TEST(when_all, waits_for_all_and_keeps_each_result) {
   promise<int> p;
   promise<void> v;
   auto all = when_all(p.get_pending(), v.get_pending(), text(), plain());
@@ -55,15 +55,17 @@ TEST(when_all, takes_a_vector_and_keeps_its_order) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(*answers[static_cast<std::size_t>(i)], i);
 }
 
-TEST(when_all, of_nothing_answers_at_once) { EXPECT_TRUE(when_all(std::vector<pending<int>>()).get()->empty()); }
+TEST(when_all, of_no_pendings_is_answered_at_once) {
+  EXPECT_TRUE(when_all(std::vector<pending<int>>()).get()->empty());
+}
 
-TEST(when_all, an_empty_pending_among_them_is_a_caller_bug_of_its_own) {
+TEST(when_all, reports_an_empty_pending_as_a_caller_bug_in_its_place) {
   auto [a, b] = *when_all(pending<int>(), make_ready<int>(2)).get();
   EXPECT_EQ(a.error().reaction(), reaction::caller_bug);
   EXPECT_EQ(*b, 2);
 }
 
-TEST(when_all, cancelling_cancels_every_one) {
+TEST(when_all, cancels_all_when_it_is_cancelled) {
   promise<int> a, b;
   auto all = when_all(a.get_pending(), b.get_pending());
   all.cancel();
@@ -71,7 +73,7 @@ TEST(when_all, cancelling_cancels_every_one) {
   EXPECT_TRUE(b.cancel_requested());
 }
 
-TEST(when_any, answers_with_the_first_and_detaches_the_others) {
+TEST(when_any, is_answered_by_the_first_and_detaches_the_others) {
   promise<int> a, b;
   auto any = when_any(a.get_pending(), b.get_pending());
   EXPECT_FALSE(any.ready());
@@ -89,11 +91,11 @@ TEST(when_any, prefers_the_earlier_of_two_that_are_ready) {
   EXPECT_EQ(*first.answer, 1);
 }
 
-TEST(when_any, of_nothing_is_a_caller_bug) {
+TEST(when_any, of_no_pendings_is_a_caller_bug) {
   EXPECT_EQ(when_any(std::vector<pending<int>>()).get().error().reaction(), reaction::caller_bug);
 }
 
-TEST(when, answers_from_many_threads_are_gathered) {
+TEST(when, gathers_answers_from_many_threads) {
   thread_pool pool(4);
   for (int round = 0; round < 300; ++round) {
     std::vector<pending<int>> for_all, for_any;
@@ -109,7 +111,7 @@ TEST(when, answers_from_many_threads_are_gathered) {
   }
 }
 
-TEST(when, a_task_awaits_them_like_any_pending) {
+TEST(when, can_be_awaited_in_a_task) {
   auto body = []() -> task<result<int>> {
     auto [a, b] = co_await when_all(plain(), plain());
     const auto first = co_await when_any(make_ready<int>(10), make_ready<int>(20));

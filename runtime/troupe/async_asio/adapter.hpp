@@ -14,7 +14,7 @@
 namespace troupe {
 namespace detail {
 
-/// One pending that an Asio handler waits for.
+/// An Asio handler that waits for a pending.
 template <class T, class Handler, class Executor>
 class asio_wait final : private job {
  public:
@@ -32,7 +32,7 @@ class asio_wait final : private job {
       : job{.run = &answered}, source_(std::move(source)), handler_(std::move(handler)), work_(where) {}
 
   attach_outcome attach() noexcept { return source_.state()->attach(inline_executor(), *this); }
-  /// Always posts: a handler never runs inside the call that began the wait, nor inside the one that cancels it.
+  /// Always posts: the handler never runs inside the call that begins the wait, nor inside the one that cancels it.
   static void answered(job* self) noexcept {
     std::unique_ptr<asio_wait> me(static_cast<asio_wait*>(self));
     const Executor where = me->work_.get_executor();
@@ -43,7 +43,7 @@ class asio_wait final : private job {
     result<T> answer = me->source_.take();
     Handler handler = std::move(me->handler_);
     const auto work = std::move(me->work_);
-    me = nullptr;  // Asio's rule: an operation's memory goes before its handler runs
+    me = nullptr;  // Asio requires that an operation's memory is freed before its handler runs
     std::move(handler)(std::move(answer));
   }
 
@@ -54,10 +54,10 @@ class asio_wait final : private job {
 
 }  // namespace detail
 
-/// Waits for a pending the Asio way: any completion token (`use_awaitable`, `use_future`, a callback), signature
-/// `void(result<T>)`. The handler runs on its associated executor, or on `where` when it has none; that executor counts
-/// the wait as work, so its context keeps running and must outlive the answer. Cancelling through the handler's
-/// cancellation slot cancels the pending.
+/// Waits for a pending as an Asio operation with any completion token (`use_awaitable`, `use_future`, a callback) and
+/// the signature `void(result<T>)`. The handler runs on its associated executor, or on `where` if it has none. That
+/// executor counts the wait as outstanding work, so its context keeps running; it must outlive the answer. Cancelling
+/// through the handler's cancellation slot cancels the pending.
 template <class T, class Executor, class Token>
 auto async_get(const Executor& where, pending<T> source, Token&& token) {
   return asio::async_initiate<Token, void(result<T>)>(
@@ -68,7 +68,7 @@ auto async_get(const Executor& where, pending<T> source, Token&& token) {
       },
       token, std::move(source), where);
 }
-/// The same where the handler's own executor is enough; a bare callback has none and runs on Asio's system executor.
+/// Uses Asio's system executor for a handler that has no associated executor, such as a plain callback.
 template <class T, class Token>
 auto async_get(pending<T> source, Token&& token) {
   return async_get(asio::system_executor(), std::move(source), std::forward<Token>(token));

@@ -19,7 +19,7 @@
 namespace troupe {
 namespace {
 
-/// Answers from a thread of its own once the context is waiting for nothing else.
+/// Answers from another thread once the context waits for nothing else.
 template <class T>
 std::jthread answer_later(promise<T>& p, result<T> answer) {
   return std::jthread([&p, answer = std::move(answer)]() mutable {
@@ -36,7 +36,7 @@ asio::awaitable<void> coroutine(pending<std::string> q, std::string& out, std::t
 }
 // [asio]
 
-TEST(async_asio, a_coroutine_goes_on_in_its_context_which_does_not_run_out_of_work) {
+TEST(async_asio, resumes_a_coroutine_in_its_context_and_counts_as_work) {
   asio::io_context context;
   promise<std::string> p;
   std::string out;
@@ -55,7 +55,7 @@ asio::awaitable<void> errors(pending<int> q, std::optional<error>& out) {
   if (!answer) out = answer.error();
 }
 
-TEST(async_asio, errors_arrive_as_results_not_as_exceptions) {
+TEST(async_asio, delivers_errors_as_results) {
   asio::io_context context;
   std::optional<error> out;
   asio::co_spawn(context, errors(make_ready<int>(error(reaction::stopped, "test", "closed")), out), asio::detached);
@@ -64,14 +64,14 @@ TEST(async_asio, errors_arrive_as_results_not_as_exceptions) {
   EXPECT_EQ(out->text(), "closed");
 }
 
-TEST(async_asio, a_future_waits_without_a_context) {
+TEST(async_asio, works_with_a_future_without_a_context) {
   promise<int> p;
   std::future<result<int>> future = async_get(p.get_pending(), asio::use_future);
   const auto other = answer_later<int>(p, 7);
   EXPECT_EQ(*future.get(), 7);
 }
 
-TEST(async_asio, a_callback_runs_on_the_executor_it_is_bound_to) {
+TEST(async_asio, runs_a_callback_on_the_executor_it_is_bound_to) {
   asio::io_context context;
   promise<int> p;
   std::thread::id where;
@@ -84,7 +84,7 @@ TEST(async_asio, a_callback_runs_on_the_executor_it_is_bound_to) {
   EXPECT_EQ(where, std::this_thread::get_id());
 }
 
-TEST(async_asio, a_bare_callback_runs_on_the_given_executor_and_never_inside_the_call) {
+TEST(async_asio, runs_a_plain_callback_on_the_given_executor_and_never_inside_the_call) {
   asio::io_context context;
   int calls = 0;
   async_get(context.get_executor(), make_ready<int>(1), [&](result<int>) { ++calls; });
@@ -97,7 +97,7 @@ TEST(async_asio, a_bare_callback_runs_on_the_given_executor_and_never_inside_the
   EXPECT_EQ(calls, 2);
 }
 
-TEST(async_asio, an_asio_cancellation_cancels_the_pending) {
+TEST(async_asio, cancels_the_pending_on_an_asio_cancellation) {
   asio::io_context context;
   asio::cancellation_signal signal;
   promise<int> p;
@@ -112,7 +112,7 @@ TEST(async_asio, an_asio_cancellation_cancels_the_pending) {
   EXPECT_EQ(answer->error().reaction(), reaction::retry_later);
 }
 
-TEST(async_asio, a_handler_that_can_only_be_moved_is_fine) {
+TEST(async_asio, accepts_a_move_only_handler) {
   asio::io_context context;
   promise<std::unique_ptr<int>> p;
   int seen = 0;
@@ -123,7 +123,7 @@ TEST(async_asio, a_handler_that_can_only_be_moved_is_fine) {
   EXPECT_EQ(seen, 5);
 }
 
-TEST(async_asio, many_answers_from_many_threads_all_arrive) {
+TEST(async_asio, delivers_all_answers_of_many_threads) {
   asio::io_context context;
   std::vector<promise<int>> promises(1000);
   int sum = 0;

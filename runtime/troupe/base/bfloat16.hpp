@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-/// The upper half of a float: 8 exponent and 7 mantissa bits, largest about 3.39e38, smallest 2^-133. Overflow gives
+/// The upper half of a float: 8 exponent and 7 mantissa bits, largest about 3.39e38, smallest 2^-133. Overflow is
 /// infinity.
 struct bfloat16 : narrow_float_base<bfloat16, float_format{8, 7, special_codes::ieee}> {
   using narrow_float_base::narrow_float_base;

@@ -13,7 +13,7 @@
 
 namespace troupe {
 
-/// Writes values one after the other: what travels in a block of memory, and into files.
+/// Serialises values one after the other, for blocks of memory and for files.
 class byte_writer {
  public:
   template <class T>
@@ -38,7 +38,7 @@ class byte_writer {
   std::string out_;
 };
 
-/// Reads them back. What does not fit reads as nothing, and `sound` says so at the end.
+/// Reads what a `byte_writer` wrote. A value that is cut short reads as zero or empty; check `sound` at the end.
 class byte_reader {
  public:
   explicit byte_reader(std::string_view from) noexcept : left_(from) {}
@@ -68,7 +68,7 @@ class byte_reader {
     return r;
   }
   std::string_view rest() const noexcept { return left_; }
-  /// Everything read so far was there.
+  /// Returns true if no value read so far was cut short.
   bool sound() const noexcept { return sound_; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// For our own sources: not installed, and included by no header that is.
+// For sources of this repository: not installed, and not included by any installed header.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@
 namespace troupe {
 namespace detail {
 
-/// One part of a text: what is a string already, or the digits of a number.
+/// One part of a text: a string, or the digits of a number.
 class text_part {
  public:
   template <class S>
     requires std::convertible_to<const S&, std::string_view>
   text_part(const S& s) noexcept : view_(s) {}
   text_part(char c) noexcept : room_{c}, view_(room_.data(), 1) {}
-  text_part(bool) = delete;  // "true" or "1"? Say which
+  text_part(bool) = delete;  // ambiguous: "true" or "1"
   template <std::integral I>
   text_part(I n) noexcept
       : room_{}, view_(room_.data(), std::to_chars(room_.data(), room_.data() + room_.size(), n).ptr - room_.data()) {}
@@ -37,7 +37,7 @@ std::string joined(std::initializer_list<std::string_view> parts);
 
 }  // namespace detail
 
-/// The parts one after the other: texts as they are, whole numbers in decimal.
+/// Concatenates the parts: strings as they are, whole numbers in decimal.
 template <class... Parts>
 std::string cat(const Parts&... parts) {
   return detail::joined({detail::text_part(parts).view()...});

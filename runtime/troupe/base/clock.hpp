@@ -6,16 +6,16 @@
 
 namespace troupe {
 
-/// Nanoseconds of the monotonic clock, the same in every process of the machine.
+/// Returns the time of the monotonic clock in nanoseconds, the same in every process of the machine.
 std::int64_t now_ns() noexcept;
 
-/// Processors this process may run on. Spinning is only sensible when there is more than one.
+/// Returns the number of processors this process may run on. Spinning only makes sense if it is more than one.
 int usable_cores() noexcept;
 
-/// The processor this thread runs on, counted from 1; 0: that cannot be known.
+/// Returns the processor this thread runs on, counted from 1; 0 if it is unknown.
 std::uint32_t current_core() noexcept;
 
-/// A hint to the processor that this is a spin loop.
+/// Tells the processor that this is a spin loop.
 inline void spin_hint() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_pause();

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The first header of all: a compiler that is too old is told so, instead of failing at what it does not know.
-// cmake/troupe_check_compiler.cmake says the same while a project is configured.
+// Included first, so that a compiler that is too old stops with a clear message instead of unrelated errors.
+// cmake/troupe_check_compiler.cmake makes the same check when a project is configured.
 #if defined(__clang__)
 #if __clang_major__ < 16
 #define TROUPE_COMPILER_IS_TOO_OLD
@@ -12,7 +12,7 @@
 #define TROUPE_COMPILER_IS_TOO_OLD
 #endif
 
-// After #error a compiler goes on, and complains of all that follows; after a missing file it stops.
+// After #error a compiler continues and reports follow-up errors; after a missing file it stops.
 #ifdef TROUPE_COMPILER_IS_TOO_OLD
 #error Troupe needs g++ 12 or clang 16, or a later one: compile with CXX=g++-12, for example
 #include <troupe/this_compiler_is_too_old>

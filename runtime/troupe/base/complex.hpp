@@ -9,7 +9,7 @@
 
 namespace troupe {
 
-/// A complex type of somebody else (`std::complex<T>`, `cuda::std::complex<T>` ...) with parts of type `T`.
+/// A complex type of another library (`std::complex<T>`, `cuda::std::complex<T>` ...) with parts of type `T`.
 template <class C, class T>
 concept complex_like =
     std::same_as<typename C::value_type, T> && std::is_constructible_v<C, T, T> && requires(const C& z) {
@@ -18,7 +18,7 @@ concept complex_like =
     };
 
 /// A complex number as buffers hold it: real part, then imaginary part, like `std::complex<T>`, `cuComplex` and
-/// `float[2]`. It carries data; to calculate, let it become a `std::complex<T>`, which it does by itself, both ways. A
+/// `float[2]`. It only carries data and has no arithmetic: it converts implicitly to `std::complex<T>` and back. A
 /// default-initialised one is uninitialised; `complex64{}` is zero.
 template <class T>
 struct basic_complex {
@@ -29,7 +29,7 @@ struct basic_complex {
   constexpr basic_complex(T real_part, T imag_part = T{}) noexcept : real(real_part), imag(imag_part) {}
   template <complex_like<T> C>
   constexpr basic_complex(const C& z) noexcept : real(z.real()), imag(z.imag()) {}
-  /// Explicit where it rounds.
+  /// Explicit if it rounds.
   template <class U>
     requires(!std::same_as<T, U>)
   constexpr explicit(sizeof(U) > sizeof(T)) basic_complex(const basic_complex<U>& z) noexcept
@@ -45,7 +45,7 @@ struct basic_complex {
 
 using complex64 = basic_complex<float>;
 using complex128 = basic_complex<double>;
-/// Of narrow parts: they need <troupe/base/half.hpp> and <troupe/base/bfloat16.hpp>.
+/// Complex numbers with narrow parts need <troupe/base/half.hpp> and <troupe/base/bfloat16.hpp>.
 struct half;
 struct bfloat16;
 using complex_half = basic_complex<half>;
@@ -61,7 +61,7 @@ struct real_part<basic_complex<T>> {
   using type = T;
 };
 }  // namespace detail
-/// What the parts of a T are: float for complex64, double for complex128, T itself when it is real.
+/// The type of the parts of a T: float for complex64, double for complex128, T itself if it is real.
 template <class T>
 using real_of = typename detail::real_part<T>::type;
 

@@ -12,7 +12,7 @@ namespace troupe::detail {
 
 error unequal_spans(std::size_t from, std::size_t to) {
   return error(reaction::caller_bug, "base",
-               cat("convert: `from` has ", from, " elements and `to` has ", to, ": give spans of equal length"));
+               cat("convert: `from` has ", from, " elements and `to` has ", to, "; expected spans of equal length"));
 }
 
 namespace {
@@ -24,7 +24,7 @@ bool has_f16c() noexcept {
   return yes;
 }
 
-// These return how many elements they took; fewer than eight remain.
+// Both return how many elements they converted; fewer than eight remain.
 __attribute__((target("avx,f16c"))) std::size_t by_eights(const float* from, half* to, std::size_t count) noexcept {
   std::size_t i = 0;
   for (; i + 8 <= count; i += 8) {

@@ -16,13 +16,13 @@ void convert_elements(const half* from, float* to, std::size_t count) noexcept;
 error unequal_spans(std::size_t from, std::size_t to);
 }  // namespace detail
 
-/// What `convert` writes: the floating-point types.
+/// The types that `convert` writes: floating-point types.
 template <class T>
 concept convertible_target = narrow_float<T> || std::same_as<T, float> || std::same_as<T, double>;
 
-/// Converts every element of `from` to the type of `to`; bit by bit what converting them one by one gives, faster where
-/// the processor helps (float and half). `choice` matters to narrow targets only. The spans must be equally long and
-/// must not overlap.
+/// Converts every element of `from` to the type of `to`. The result equals a conversion one by one, bit for bit;
+/// between float and half it is faster if the processor has instructions for it. `choice` has an effect on narrow
+/// targets only. The spans must not overlap. Fails with `caller_bug` if their lengths differ.
 template <class From, convertible_target To>
   requires convertible_number<std::remove_const_t<From>>
 result<void> convert(std::span<From> from, std::span<To> to, on_overflow choice = on_overflow::standard) {

@@ -17,7 +17,7 @@ TEST(convert, float_to_half_in_bulk_equals_one_by_one_bit_for_bit) {
   std::mt19937_64 random(reference::seed());
   std::vector<float> from(300'003);
   for (std::size_t i = 0; i < from.size(); ++i) {
-    // All bit patterns, and as many around the range of half.
+    // Half of them any bit pattern, half around the range of half.
     from[i] = i % 2 == 0 ? std::bit_cast<float>(static_cast<std::uint32_t>(random()))
                          : std::bit_cast<float>(static_cast<std::uint32_t>(0x33000000u + random() % 0x15000000u) |
                                                 static_cast<std::uint32_t>(random() & 0x80000000u));
@@ -38,7 +38,7 @@ TEST(convert, half_to_float_in_bulk_equals_one_by_one_bit_for_bit) {
   }
 }
 
-TEST(convert, writes_every_length_and_nothing_beyond) {
+TEST(convert, writes_exactly_the_length_of_the_span) {
   for (std::size_t n = 0; n < 40; ++n) {
     const std::vector<float> from(n, 2.0f);
     std::vector<half> to(n + 1, half(7));
@@ -60,7 +60,7 @@ TEST(convert, saturates_when_asked) {
   EXPECT_EQ(bytes[3].bits, 0x7f);
 }
 
-TEST(convert, goes_between_any_two_types_with_one_rounding) {
+TEST(convert, rounds_once_between_any_two_types) {
   const std::vector<double> from = {1 + 0x1p-11 + 0x1p-40, 0.1, -3};
   std::vector<half> halves(3);
   ASSERT_TRUE(convert(std::span(from), std::span(halves)));
@@ -82,7 +82,7 @@ TEST(convert, refuses_spans_of_different_length) {
   const auto r = convert(std::span(from), std::span(to));
   ASSERT_FALSE(r);
   EXPECT_EQ(r.error().reaction(), reaction::caller_bug);
-  EXPECT_EQ(r.error().text(), "convert: `from` has 3 elements and `to` has 4: give spans of equal length");
+  EXPECT_EQ(r.error().text(), "convert: `from` has 3 elements and `to` has 4; expected spans of equal length");
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ struct float4_e2m1x2;
 template <class T>
 struct basic_complex;
 
-/// The type of a buffer's elements, as a value. The numbers travel between processes and into files: add at the end,
-/// never reorder. Zero is no type, so that forgotten memory is not taken for one.
+/// The type of a buffer's elements, as a value. The numbers are sent between processes and stored in files: add at the
+/// end, never reorder. Zero is no type, so that zeroed memory is not mistaken for one.
 enum class dtype : std::uint8_t {
   f16 = 1,   ///< half
   bf16,      ///< bfloat16
@@ -51,7 +51,7 @@ enum class dtype : std::uint8_t {
 
 enum class dtype_kind : std::uint8_t { floating, scale, complex, signed_integer, unsigned_integer, boolean };
 
-/// What an element type is.
+/// Name, size and kind of an element type.
 struct dtype_info {
   std::string_view name;
   std::size_t bytes;  ///< of one element: sizeof its C++ type
@@ -73,12 +73,12 @@ inline constexpr dtype_info dtype_table[] = {
     {"cbf16", 4, dtype_kind::complex},
 };
 
-/// Whether a byte from elsewhere names a type.
+/// Returns true if the value, which can come from another process, names a type.
 constexpr bool is_known(dtype t) noexcept {
   return t != dtype{} && static_cast<std::size_t>(t) < std::size(dtype_table);
 }
 
-/// Name, size and kind; for a value that names no type: "unknown" and 0 bytes.
+/// Returns "unknown" and 0 bytes for a value that names no type.
 constexpr const dtype_info& info(dtype t) noexcept {
   return dtype_table[is_known(t) ? static_cast<std::size_t>(t) : 0];
 }
@@ -143,7 +143,7 @@ struct dtype_traits<unsigned long long> : dtype_is<dtype::u64> {};
 template <>
 struct dtype_traits<bool> : dtype_is<dtype::boolean> {};
 
-/// A type a buffer can hold.
+/// A type that a buffer can hold.
 template <class T>
 concept element = requires { dtype_traits<std::remove_cv_t<T>>::value; };
 

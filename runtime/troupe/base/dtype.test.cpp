@@ -52,7 +52,7 @@ TEST(dtype, every_element_type_has_its_name_size_and_kind) {
   expect_dtype<complex_bfloat16>("cbf16", dtype_kind::complex);
 }
 
-TEST(dtype, bytes_that_name_no_type_are_told_apart) {
+TEST(dtype, a_byte_that_names_no_type_is_unknown) {
   int known = 0;
   for (int i = 0; i < 256; ++i) {
     const auto t = static_cast<dtype>(i);
@@ -62,10 +62,10 @@ TEST(dtype, bytes_that_name_no_type_are_told_apart) {
   }
   EXPECT_EQ(known, 22);
   EXPECT_FALSE(is_known(dtype{}));
-  EXPECT_EQ(static_cast<int>(dtype::boolean), 20);  // the numbers are kept in files: this one never moves
+  EXPECT_EQ(static_cast<int>(dtype::boolean), 20);  // stored in files: this number never changes
 }
 
-TEST(dtype, other_types_are_no_elements) {
+TEST(dtype, other_types_are_not_elements) {
   static_assert(element<half> && element<const double> && element<complex64>);
   static_assert(!element<char> && !element<long double> && !element<void> && !element<int*> && !element<std::string>);
 }
@@ -79,7 +79,7 @@ TEST(complex, has_the_layout_of_the_standard_type) {
   EXPECT_EQ(z, std::complex<float>(3, -4));
 }
 
-TEST(complex, becomes_a_standard_one_and_back_by_itself) {
+TEST(complex, converts_implicitly_to_the_standard_type_and_back) {
   const complex64 a = std::complex<float>(1, 2);
   const std::complex<float> b = a;
   const std::complex<float> c(a);
@@ -90,7 +90,7 @@ TEST(complex, becomes_a_standard_one_and_back_by_itself) {
                 !std::is_convertible_v<complex64, std::complex<double>>);
 }
 
-TEST(complex, real_numbers_and_wider_types_convert_rounding_ones_must_be_asked_for) {
+TEST(complex, converts_implicitly_from_real_numbers_and_narrower_types_only) {
   const complex64 one = 1;
   EXPECT_EQ(one, complex64(1, 0));
   const complex128 wide = complex64(0.5f, 0.25f);

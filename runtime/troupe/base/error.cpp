@@ -77,7 +77,7 @@ std::string error::to_string() const {
   std::string_view rest = text();
   if (const std::string& name = request().name; !name.empty()) {
     out += " " + named(request());
-    if (rest.starts_with(name + ": ")) rest.remove_prefix(name.size() + 2);  // it is not told twice
+    if (rest.starts_with(name + ": ")) rest.remove_prefix(name.size() + 2);  // the text begins with it
   }
   out.append(": ").append(rest);
   if (!chain().empty()) out += " (reached through " + chain_text(chain()) + ")";

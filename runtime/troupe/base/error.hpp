@@ -13,26 +13,26 @@
 
 namespace troupe {
 
-/// What the receiver of an error should do about it. Supervisors switch on nothing else.
+/// What the receiver of an error should do about it. Supervisors decide by this alone.
 enum class reaction : std::uint8_t {
   caller_bug,    ///< fix the call: shape, bounds, stale buffer
-  retry_later,   ///< nothing is wrong with the call: full mailbox, out of memory, deadline missed, cancelled
-  context_lost,  ///< the worker died: upload again and go on
+  retry_later,   ///< the call is correct: full mailbox, out of memory, deadline missed, cancelled
+  context_lost,  ///< the worker died: upload again and continue
   unsupported,   ///< this engine or hardware cannot; the text says what can
   stopped,       ///< the receiver was closed or gave up
-  fatal,  ///< a defect where the answer is made: an exception, a dropped promise; or one in Troupe or its environment
+  fatal,         ///< a defect in the answering code (exception, dropped promise), in Troupe, or in its environment
 };
 
 std::string_view to_string(reaction r) noexcept;
 
-/// The request an error belongs to: its name, and its place in the mailbox (0 when it never got one).
+/// The request an error belongs to: its name, and its place in the mailbox (0 if it never got one).
 struct request_id {
   std::string name;
   std::uint64_t ticket = 0;
   friend bool operator==(const request_id&, const request_id&) = default;
 };
 
-/// An error names at most so many of the requests that it reached along the data; the chain does not grow any further.
+/// The most requests that an error names of those it reached along the data.
 inline constexpr std::size_t max_chain = 16;
 
 template <class T>
@@ -43,21 +43,21 @@ class error {
  public:
   struct details {
     enum reaction reaction = reaction::fatal;
-    std::string domain;            ///< who speaks: "request", "memory", "channel", "blas" ...
-    std::int64_t code = 0;         ///< the vendor's or the system's code, 0 where there is none
+    std::string domain;            ///< the component that reports it: "request", "memory", "channel", "blas" ...
+    std::int64_t code = 0;         ///< the vendor's or the system's code; 0 if there is none
     std::string text;              ///< operation, field, value, what was expected, what to do
     request_id request = {};       ///< the request that failed first
-    std::uint64_t generation = 0;  ///< of the device, 0 where there is none
-    /// The first `max_chain` requests that the error reached along the data, nearest to the cause first; `request` is
-    /// not among them.
+    std::uint64_t generation = 0;  ///< of the device; 0 if there is none
+    /// The first `max_chain` requests that the error reached along the data, nearest to the cause first, without
+    /// `request`.
     std::vector<request_id> chain = {};
-    std::source_location source = {};  ///< where the error was made
+    std::source_location source = {};  ///< where the error was created
   };
 
   explicit error(details d);
   error(enum reaction r, std::string domain, std::string text,
         std::source_location at = std::source_location::current());
-  /// An error from errno, with the call that failed.
+  /// Makes an error from an errno code and the call that failed.
   static error from_errno(enum reaction r, std::string domain, std::string call, int code,
                           std::source_location at = std::source_location::current());
 
@@ -71,17 +71,18 @@ class error {
   const std::source_location& source() const noexcept { return details_->source; }
   const details& all() const noexcept { return *details_; }
 
-  /// The whole story on one line: reaction, domain, request, text, chain. Neighbours in the chain that have the same
-  /// name are counted; "…" ends a chain that may be longer than is known.
+  /// Returns everything on one line: reaction, domain, request, text, chain. Neighbours in the chain with the same name
+  /// are counted; "…" ends a chain that has `max_chain` requests and may have been longer.
   std::string to_string() const;
 
-  /// This error as `next` gets it, which reads what failed. An error that names no request yet becomes that of `next`.
+  /// Returns this error for `next`, a request that reads the failed outputs. Adds it to the chain; if the error names
+  /// no request yet, `next` becomes its request.
   error passed_on_to(request_id next) const;
 
  private:
   template <class T>
   friend class result;
-  error() noexcept = default;  // no error: what a result with a value holds
+  error() noexcept = default;  // no error, for a result with a value
 
   std::shared_ptr<const details> details_;
 };

@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-/// How a file descriptor is closed.
+/// The traits of a file descriptor.
 struct file_descriptor_traits {
   using type = int;
   static constexpr int null = -1;

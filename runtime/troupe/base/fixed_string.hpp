@@ -8,11 +8,11 @@
 
 namespace troupe {
 
-/// A text as a template argument:
+/// A string as a template argument:
 ///   template <fixed_string Library> struct launch;   launch<"jit">
 template <std::size_t N>
 struct fixed_string {
-  char text[N] = {};  ///< ends with a zero
+  char text[N] = {};  ///< zero-terminated
 
   constexpr fixed_string() = default;
   consteval fixed_string(const char (&s)[N]) { std::copy_n(s, N, text); }
@@ -29,7 +29,7 @@ struct fixed_string {
   }
 };
 
-/// The characters of such a text, which a zero follows.
+/// The characters of the string; a zero follows them.
 template <fixed_string S>
 inline constexpr std::string_view static_text{S.text, sizeof S.text - 1};
 

@@ -7,13 +7,12 @@
 namespace troupe {
 
 /// OCP E2M1: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives, in the low four bits of a byte. It has neither infinity
-/// nor NaN: values out of range and infinities become ±6 whichever way they are converted, and NaN becomes +6, as
-/// CUDA's conversions have it.
+/// nor NaN: values out of range and infinities become ±6 however they are converted, and NaN becomes +6, as in CUDA.
 struct float4_e2m1 : narrow_float_base<float4_e2m1, float_format{2, 1, special_codes::none}> {
   using narrow_float_base::narrow_float_base;
 };
 
-/// Two E2M1 numbers in one byte, the first in the low four bits: the form vendor libraries keep in memory.
+/// Two E2M1 numbers in one byte, the first in the low four bits: the layout of vendor libraries.
 struct float4_e2m1x2 {
   std::uint8_t bits;
 

@@ -6,9 +6,9 @@
 
 namespace troupe {
 
-/// Which power of two a scale becomes.
+/// Which power of two a value is rounded to.
 enum class scale_rounding : std::uint8_t {
-  nearest_even,  ///< the nearer one; half way between two, the one with the even code
+  nearest_even,  ///< the nearest; half way between two, the one with the even code
   up,            ///< the next one not below (CUDA's `cvt.rp`): scaled values cannot overflow
   down,          ///< the next one not above (CUDA's `cvt.rz`): the rule of the OCP microscaling formats
 };
@@ -16,8 +16,8 @@ enum class scale_rounding : std::uint8_t {
 /// OCP E8M0, the scale of a block in the microscaling formats: code c is 2^(c - 127), and 0xff is NaN. No sign, no
 /// zero, no infinity.
 ///
-/// Conversions are those of CUDA, on the absolute value: signs are dropped; zero and whatever rounds below 2^-127
-/// become 2^-127; what rounds above 2^127, and infinity, becomes NaN, or 2^127 when saturating.
+/// Conversions are those of CUDA. The sign is dropped; zero, and a value that rounds below 2^-127, become 2^-127; a
+/// value that rounds above 2^127, and infinity, become NaN, or 2^127 if it saturates.
 struct float8_e8m0 {
   using storage = std::uint8_t;
 
@@ -34,7 +34,7 @@ struct float8_e8m0 {
     return s;
   }
 
-  /// `x` to a power of two, with a say in which one and in what happens out of range.
+  /// Rounds `x` to a power of two.
   template <class T>
     requires std::same_as<T, float8_e8m0> || convertible_number<T>
   static constexpr float8_e8m0 convert(T x, on_overflow choice,
@@ -59,7 +59,7 @@ struct float8_e8m0 {
     if (x.kind == number_parts::kind::infinite) return from_bits(overflow);
     if (x.magnitude == 0 || x.leading_exponent() < -127) return from_bits(0);
     const int below = x.leading_exponent() + 127;
-    const std::uint64_t rest = x.magnitude << std::countl_zero(x.magnitude) << 1;  // what follows the leading bit
+    const std::uint64_t rest = x.magnitude << std::countl_zero(x.magnitude) << 1;  // the bits after the leading one
     constexpr std::uint64_t half_way = std::uint64_t{1} << 63;
     bool up = false;
     switch (rounding) {

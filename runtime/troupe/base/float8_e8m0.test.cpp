@@ -16,7 +16,7 @@ using reference::exact;
 const reference::definition format{
     .exponent_bits = 8, .mantissa_bits = 0, .bias = 127, .has_infinity = false, .has_nan = true, .has_sign = false};
 
-// By search in the powers of two, for the directed ways; clipped below, overflowing above.
+// Directed rounding by a search through the powers of two; clipped below, overflowing above.
 unsigned directed(exact x, scale_rounding rounding, on_overflow choice) {
   const exact magnitude = std::fabs(x);
   unsigned code = 0;
@@ -45,7 +45,7 @@ TEST(float8_e8m0, reads_every_code_as_a_power_of_two) {
   EXPECT_TRUE(std::isnan(float8_e8m0::from_bits(0xff)));
 }
 
-TEST(float8_e8m0, every_code_survives_the_way_through_float_and_double) {
+TEST(float8_e8m0, every_code_survives_conversion_to_float_and_double_and_back) {
   for (unsigned c = 0; c < 256; ++c) {
     const auto x = float8_e8m0::from_bits(static_cast<std::uint8_t>(c));
     EXPECT_EQ(float8_e8m0(static_cast<float>(x)).bits, c);
@@ -53,13 +53,13 @@ TEST(float8_e8m0, every_code_survives_the_way_through_float_and_double) {
   }
 }
 
-TEST(float8_e8m0, rounds_every_way_around_every_power_and_midpoint) {
+TEST(float8_e8m0, rounds_in_every_mode_around_every_power_and_midpoint) {
   const reference::converter search(format);
   for (const float x : reference::hard_cases<float>(search)) expect_as_by_search(x);
   for (const double x : reference::hard_cases<double>(search)) expect_as_by_search(x);
 }
 
-TEST(float8_e8m0, rounds_random_numbers_every_way) {
+TEST(float8_e8m0, rounds_random_numbers_in_every_mode) {
   std::mt19937_64 random(reference::seed());
   for (int i = 0; i < 20'000 && !HasFailure(); ++i) {
     const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
@@ -71,7 +71,7 @@ TEST(float8_e8m0, rounds_random_numbers_every_way) {
   }
 }
 
-TEST(float8_e8m0, half_way_goes_to_the_even_code) {
+TEST(float8_e8m0, rounds_a_midpoint_to_the_even_code) {
   EXPECT_EQ(float8_e8m0(1.5f), 2.0f);
   EXPECT_EQ(float8_e8m0(3.0f), 2.0f);
   EXPECT_EQ(float8_e8m0(6.0f), 8.0f);
@@ -97,7 +97,7 @@ TEST(float8_e8m0, converts_integers_and_other_formats) {
   EXPECT_EQ(half(float8_e8m0(16)), 16.0f);
 }
 
-TEST(float8_e8m0, is_a_plain_value_with_limits) {
+TEST(float8_e8m0, is_trivially_copyable_and_has_numeric_limits) {
   using limits = std::numeric_limits<float8_e8m0>;
   static_assert(sizeof(float8_e8m0) == 1 && std::is_trivially_copyable_v<float8_e8m0> &&
                 std::is_standard_layout_v<float8_e8m0>);

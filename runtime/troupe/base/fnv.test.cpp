@@ -7,14 +7,14 @@
 namespace troupe {
 namespace {
 
-// The published ones: http://www.isthe.com/chongo/tech/comp/fnv
-TEST(fnv1a, makes_the_published_numbers) {
+// The published values: http://www.isthe.com/chongo/tech/comp/fnv
+TEST(fnv1a, matches_the_published_values) {
   EXPECT_EQ(fnv1a(""), 0xcbf29ce484222325u);
   EXPECT_EQ(fnv1a("a"), 0xaf63dc4c8601ec8cu);
   EXPECT_EQ(fnv1a("foobar"), 0x85944171f73967e8u);
 }
 
-TEST(fnv1a, goes_on_where_it_stopped) { EXPECT_EQ(fnv1a(fnv1a("foo"), "bar"), fnv1a("foobar")); }
+TEST(fnv1a, continues_from_an_earlier_hash) { EXPECT_EQ(fnv1a(fnv1a("foo"), "bar"), fnv1a("foobar")); }
 
 }  // namespace
 }  // namespace troupe

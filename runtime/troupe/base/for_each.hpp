@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// For our own sources: not installed, and included by no header that is.
+// For sources of this repository: not installed, and not included by any installed header.
 #pragma once
 
-/// MACRO(FIRST, x) for each x of the list, of at most 64. FIRST may be a pair, (A, B), for TROUPE_FIRST_OF FIRST.
+/// Expands to MACRO(FIRST, x) for each x of the list, which has at most 64. FIRST can be a pair (A, B): TROUPE_FIRST_OF
+/// FIRST is A.
 #define TROUPE_FOR_EACH(MACRO, FIRST, ...) __VA_OPT__(TROUPE_AGAIN(TROUPE_FOR_ONE(MACRO, FIRST, __VA_ARGS__)))
 #define TROUPE_FOR_ONE(MACRO, FIRST, ONE, ...) \
   MACRO(FIRST, ONE) __VA_OPT__(TROUPE_FOR_REST TROUPE_LATER(MACRO, FIRST, __VA_ARGS__))

@@ -13,7 +13,7 @@ namespace troupe {
 
 bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, futex_scope scope,
                 std::int64_t deadline_ns) noexcept {
-  // FUTEX_WAIT_BITSET takes an absolute time of the monotonic clock, so a wake without cause does not extend the wait.
+  // FUTEX_WAIT_BITSET takes an absolute time of the monotonic clock, so a spurious wake does not extend the wait.
   const int op = FUTEX_WAIT_BITSET | (scope == futex_scope::process ? FUTEX_PRIVATE_FLAG : 0);
   timespec until{};
   timespec* timeout = nullptr;

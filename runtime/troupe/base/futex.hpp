@@ -7,13 +7,13 @@
 
 namespace troupe {
 
-/// Sleeping on a 32-bit word. `shared` words may lie in memory shared with another process.
+/// Which threads sleep on a word: those of this process, or also those of others that map the memory it lies in.
 enum class futex_scope : std::uint8_t { process, shared };
 
 inline constexpr std::int64_t no_deadline = INT64_MAX;
 
-/// Sleeps while the word equals `expected`, at most until `deadline_ns` (monotonic clock). May wake without cause.
-/// False when the deadline has passed.
+/// Sleeps while the word equals `expected`, at most until `deadline_ns` (monotonic clock). Can wake spuriously. Returns
+/// false if the deadline has passed.
 bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, futex_scope scope,
                 std::int64_t deadline_ns = no_deadline) noexcept;
 

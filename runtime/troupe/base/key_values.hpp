@@ -7,17 +7,17 @@
 #include <string>
 #include <string_view>
 
-/// Texts with a key and its value in each line, as Linux shows much of itself and as workers describe things.
+/// Texts with a key and a value in each line, as in /proc and in the descriptions that workers send.
 namespace troupe {
 
-/// What stands between a key and its value: blanks alone, or a colon with blanks around it.
+/// The separator between a key and its value: blanks alone, or a colon with blanks around it.
 enum class key_values : std::uint8_t { blank_between, colon_between };
 
-/// Returns the value in the first line that has the key; empty: no line has it. Reads no further than that line.
+/// Returns the value in the first line that has the key, or an empty string. Reads no further than that line.
 std::string value_of(std::istream& lines, std::string_view key, key_values how);
 std::string value_of(const std::string& text, std::string_view key, key_values how);
 
-/// Returns the decimal number that the text begins with, after blanks; 0: it begins with none, or one beyond 64 bits.
+/// Returns the decimal number at the start of the text, after blanks; 0 if there is none, or it exceeds 64 bits.
 std::uint64_t number_of(std::string_view text) noexcept;
 
 }  // namespace troupe

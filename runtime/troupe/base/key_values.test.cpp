@@ -10,21 +10,21 @@ namespace {
 
 using enum key_values;
 
-TEST(value_of, finds_the_value_behind_blanks) {
+TEST(value_of, finds_a_value_after_blanks) {
   const std::string text = "name  NVIDIA H200\nmemory 150\nname another\n";
   EXPECT_EQ(value_of(text, "name", blank_between), "NVIDIA H200");
   EXPECT_EQ(value_of(text, "memory", blank_between), "150");
   EXPECT_EQ(value_of(text, "driver", blank_between), "");
 }
 
-TEST(value_of, finds_the_value_behind_a_colon) {
+TEST(value_of, finds_a_value_after_a_colon) {
   const std::string text = "model name\t: Intel(R) Xeon(R)\nflags:fma avx2\nempty :\n";
   EXPECT_EQ(value_of(text, "model name", colon_between), "Intel(R) Xeon(R)");
   EXPECT_EQ(value_of(text, "flags", colon_between), "fma avx2");
   EXPECT_EQ(value_of(text, "empty", colon_between), "");
 }
 
-TEST(value_of, does_not_take_a_longer_key_for_the_key) {
+TEST(value_of, ignores_a_longer_key_with_the_same_start) {
   EXPECT_EQ(value_of("memory_used 5\nmemory 7\n", "memory", blank_between), "7");
   EXPECT_EQ(value_of("model\t: 143\nmodel name\t: A\n", "model name", colon_between), "A");
   EXPECT_EQ(value_of("model name\t: A\nmodel\t: 143\n", "model", colon_between), "143");
@@ -42,7 +42,7 @@ TEST(number_of, reads_the_number_at_the_beginning) {
   EXPECT_EQ(number_of("18446744073709551615"), UINT64_MAX);
 }
 
-TEST(number_of, is_0_where_there_is_none) {
+TEST(number_of, is_0_if_the_text_starts_with_no_number_of_64_bits) {
   for (const char* text : {"", " ", "x16", "-5", "18446744073709551616"}) EXPECT_EQ(number_of(text), 0u) << text;
 }
 

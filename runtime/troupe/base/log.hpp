@@ -10,14 +10,13 @@ namespace troupe {
 
 /// How much a message matters.
 enum class log_level : std::uint8_t {
-  info,     ///< as it should be: a worker serves, a device closes
-  warning,  ///< the device goes on: a worker has died, a request is quarantined, a record could not be written
+  info,     ///< normal operation: a worker serves, a device closes
+  warning,  ///< the device continues: a worker has died, a request is quarantined, a record could not be written
   error,    ///< the device has stopped because of it
 };
 
-/// Where a program's library says what happens. Called by one thread of each device at a time, in the order in which
-/// things happened there; it may block, which delays the continuations of that device and nothing else. `text` names
-/// the device.
+/// Receives the log messages of a runtime. Called by one thread of each device at a time, in the order of the events
+/// there. It may block, which delays the continuations of that device and nothing else. `text` names the device.
 using log_sink = std::function<void(log_level level, std::string_view text)>;
 
 }  // namespace troupe

@@ -10,7 +10,7 @@
 
 namespace troupe {
 
-/// A number kept in fewer bits than a float: `half`, `bfloat16`, `float8_e4m3`, `float8_e5m2`, `float8_e8m0`,
+/// A number stored in fewer bits than a float: `half`, `bfloat16`, `float8_e4m3`, `float8_e5m2`, `float8_e8m0`,
 /// `float4_e2m1`.
 template <class T>
 concept narrow_float = requires(T x) {
@@ -19,29 +19,30 @@ concept narrow_float = requires(T x) {
   requires std::convertible_to<T, float>;
 };
 
-/// What a narrow float can be made from. Each source is rounded exactly once; `long double` is left out because it
-/// could not be.
+/// The types that convert to a narrow float. Each conversion rounds exactly once. `long double` is excluded, because it
+/// would be rounded twice.
 template <class T>
 concept convertible_number = small_integer<T> || std::same_as<T, float> || std::same_as<T, double> || narrow_float<T>;
 
-/// `x` in the narrow type `To`, to nearest even; values out of range and infinities become the largest finite value of
-/// their sign.
+/// Converts `x` to the narrow type `To`, rounding to nearest even. Values out of range and infinities become the
+/// largest finite value of the same sign.
 template <narrow_float To, convertible_number From>
 constexpr To saturate_cast(From x) noexcept {
   return To::convert(x, on_overflow::saturate);
 }
 
-/// What the narrow floats with a sign, an exponent and a mantissa have in common.
+/// The common part of narrow floats with a sign, an exponent and a mantissa.
 ///
-/// Reading one is exact, so it is implicit: a narrow float takes part in arithmetic, comparisons and calls as the float
-/// it stands for. Making one rounds (to nearest even), so it must be asked for: `half(x)`, or `saturate_cast<half>(x)`.
-/// All of it is constexpr. A default-initialised one is uninitialised, like a float; `half{}` is zero.
+/// The conversion to float is exact and therefore implicit: a narrow float takes part in arithmetic, comparisons and
+/// calls as that float. The conversion from other types rounds to nearest even and is therefore explicit: `half(x)`, or
+/// `saturate_cast<half>(x)`. All of it is constexpr. A default-initialised one is uninitialised, like a float; `half{}`
+/// is zero.
 template <class Derived, float_format Format>
 struct narrow_float_base {
   using storage = std::conditional_t<(Format.sign_shift() >= 8), std::uint16_t, std::uint8_t>;
   static constexpr float_format format = Format;
 
-  storage bits;  ///< the code, in the low bits where the format is narrower than its storage
+  storage bits;  ///< the code, in the low bits if the format is narrower than its storage
 
   constexpr narrow_float_base() noexcept = default;
   template <class T>
@@ -54,7 +55,7 @@ struct narrow_float_base {
     return d;
   }
 
-  /// `x` to nearest even, with a say in what happens out of range.
+  /// Rounds `x` to nearest even.
   template <class T>
     requires std::same_as<T, Derived> || convertible_number<T>
   static constexpr Derived convert(T x, on_overflow choice) noexcept {
@@ -63,7 +64,7 @@ struct narrow_float_base {
 
   constexpr operator float() const noexcept { return decode<Format>(bits); }
 
-  /// As numbers: the zeros are equal, a NaN is equal to nothing.
+  /// Compares numbers: the zeros are equal, a NaN equals nothing.
   friend constexpr bool operator==(Derived a, Derived b) noexcept {
     return static_cast<float>(a) == static_cast<float>(b);
   }

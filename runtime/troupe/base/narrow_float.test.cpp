@@ -15,7 +15,7 @@
 namespace troupe {
 namespace {
 
-// This file is compiled in GNU mode, as CMake has it by default: there std::integral holds for __int128.
+// Compiled in GNU mode, the default of CMake, in which __int128 satisfies std::integral.
 __extension__ using int128 = __int128;
 static_assert(std::integral<int128> && !convertible_number<int128>);
 static_assert(convertible_number<std::int64_t> && convertible_number<std::uint64_t>);
@@ -55,7 +55,7 @@ T code(unsigned c) {
 template <class T>
 class every_format : public testing::Test {
  protected:
-  // Both ways to round, against the search.
+  // Compares both overflow modes with the search.
   template <class Number>
   void expect_nearest(Number x) {
     const auto wide = static_cast<exact>(x);
@@ -75,7 +75,7 @@ class every_format : public testing::Test {
 using formats = testing::Types<half, bfloat16, float8_e4m3, float8_e5m2, float4_e2m1>;
 TYPED_TEST_SUITE(every_format, formats);
 
-TYPED_TEST(every_format, reads_every_code_as_its_definition_says) {
+TYPED_TEST(every_format, decodes_every_code_as_its_definition_says) {
   for (unsigned c = 0; c < this->format_.codes(); ++c) {
     const exact want = this->format_.value(c);
     const float got = code<TypeParam>(c);
@@ -90,7 +90,7 @@ TYPED_TEST(every_format, reads_every_code_as_its_definition_says) {
   }
 }
 
-TYPED_TEST(every_format, every_code_survives_the_way_through_float_and_double) {
+TYPED_TEST(every_format, every_code_survives_conversion_to_float_and_double_and_back) {
   for (unsigned c = 0; c < this->format_.codes(); ++c) {
     const auto x = code<TypeParam>(c);
     // A NaN comes back quiet, otherwise as it was.
@@ -141,7 +141,7 @@ TYPED_TEST(every_format, rounds_integers_once) {
   this->expect_nearest((std::int64_t{1} << 40) + (std::int64_t{1} << 32) + 1);
 }
 
-TYPED_TEST(every_format, nan_keeps_its_sign_and_becomes_quiet_or_the_documented_number) {
+TYPED_TEST(every_format, nan_keeps_its_sign_and_becomes_quiet_or_the_documented_value) {
   for (const std::uint32_t mantissa : {0x400000u, 0x000001u, 0x200000u, 0x7fffffu}) {
     for (const std::uint32_t sign : {0u, 0x80000000u}) {
       const auto x = std::bit_cast<float>(sign | 0x7f800000u | mantissa);
@@ -166,7 +166,7 @@ TYPED_TEST(every_format, nan_keeps_its_sign_and_becomes_quiet_or_the_documented_
   }
 }
 
-TYPED_TEST(every_format, is_a_plain_value) {
+TYPED_TEST(every_format, is_trivially_copyable) {
   static_assert(std::is_trivially_copyable_v<TypeParam> && std::is_standard_layout_v<TypeParam>);
   static_assert(std::is_trivially_default_constructible_v<TypeParam>);
   static_assert(sizeof(TypeParam) == sizeof(typename TypeParam::storage));
@@ -179,7 +179,7 @@ TYPED_TEST(every_format, is_a_plain_value) {
   EXPECT_NE(TypeParam(0.0f).bits, TypeParam(-0.0f).bits);
 }
 
-TYPED_TEST(every_format, limits_agree_with_the_table_of_values) {
+TYPED_TEST(every_format, numeric_limits_agree_with_the_table_of_values) {
   using limits = std::numeric_limits<TypeParam>;
   const auto& line = this->search_.line();
   const auto value = [](TypeParam x) { return static_cast<exact>(static_cast<float>(x)); };
@@ -230,7 +230,7 @@ TYPED_TEST(every_format, converts_from_every_other_format_with_one_rounding) {
   from(half{}), from(bfloat16{}), from(float8_e4m3{}), from(float8_e5m2{}), from(float4_e2m1{});
 }
 
-TEST(half, agrees_with_known_codes) {
+TEST(half, matches_known_codes) {
   EXPECT_EQ(half(1.0f).bits, 0x3c00);
   EXPECT_EQ(half(-2.0f).bits, 0xc000);
   EXPECT_EQ(half(65504.0f).bits, 0x7bff);
@@ -241,9 +241,8 @@ TEST(half, agrees_with_known_codes) {
   EXPECT_EQ(half(std::ldexp(1.0f, -25)).bits, 0x0000);
 }
 
-TEST(half, a_double_just_above_a_midpoint_is_not_rounded_twice) {
-  const double x =
-      1 + std::ldexp(1.0, -11) + std::ldexp(1.0, -40);  // to float first it would be the midpoint, and go down to 1
+TEST(half, rounds_a_double_just_above_a_midpoint_once) {
+  const double x = 1 + std::ldexp(1.0, -11) + std::ldexp(1.0, -40);  // rounded to float first, it would become 1
   EXPECT_EQ(half(static_cast<float>(x)).bits, 0x3c00);
   EXPECT_EQ(half(x).bits, 0x3c01);
 }
@@ -274,21 +273,21 @@ TEST(float4_e2m1, holds_the_sixteen_numbers_of_its_definition) {
   }
 }
 
-TEST(float4_e2m1, saturates_always_and_makes_nan_positive_six) {
+TEST(float4_e2m1, always_saturates_and_turns_nan_into_positive_six) {
   EXPECT_EQ(float4_e2m1(1e10f), 6.0f);
   EXPECT_EQ(float4_e2m1(-INFINITY), -6.0f);
   EXPECT_EQ(float4_e2m1(-NAN).bits, 0x7);
   EXPECT_EQ(float4_e2m1(5.0f), 4.0f);  // half way between 4 and 6: to the even code
 }
 
-TEST(float4_e2m1, ignores_the_upper_half_of_its_byte) {
+TEST(float4_e2m1, ignores_the_high_bits_of_its_byte) {
   EXPECT_EQ(float4_e2m1::from_bits(0xf3).bits, 0x3);
   float4_e2m1 x;
   x.bits = 0xf3;
   EXPECT_EQ(x, 1.5f);
 }
 
-TEST(float4_e2m1x2, keeps_the_first_number_in_the_low_half) {
+TEST(float4_e2m1x2, stores_the_first_number_in_the_low_bits) {
   constexpr float4_e2m1x2 pair(float4_e2m1(1.5f), float4_e2m1(-6.0f));
   static_assert(pair.bits == 0xf3 && sizeof pair == 1 && std::is_trivially_copyable_v<float4_e2m1x2>);
   for (unsigned c = 0; c < 256; ++c) {
@@ -301,7 +300,7 @@ TEST(float4_e2m1x2, keeps_the_first_number_in_the_low_half) {
   EXPECT_FALSE(pair == float4_e2m1x2(pair.second(), pair.first()));
 }
 
-// A second reference, where the compiler has the type itself.
+// A second reference, if the compiler has the type itself.
 template <class Own, class Compilers>
 void expect_as_the_compiler_has_it() {
   for (unsigned c = 0; c < 0x10000; ++c) {
@@ -330,11 +329,11 @@ void expect_as_the_compiler_has_it() {
 }
 
 #if defined(__FLT16_MANT_DIG__)
-TEST(half, agrees_with_the_compilers_own_type) { expect_as_the_compiler_has_it<half, _Float16>(); }
+TEST(half, matches_the_type_of_the_compiler) { expect_as_the_compiler_has_it<half, _Float16>(); }
 #endif
 
 #if defined(__BFLT16_MANT_DIG__) && !defined(__clang__)  // clang would need its own runtime library for the conversion
-TEST(bfloat16, agrees_with_the_compilers_own_type) { expect_as_the_compiler_has_it<bfloat16, __bf16>(); }
+TEST(bfloat16, matches_the_type_of_the_compiler) { expect_as_the_compiler_has_it<bfloat16, __bf16>(); }
 #endif
 
 }  // namespace

@@ -8,9 +8,9 @@
 
 namespace troupe {
 
-/// A member that knows its own place. Inside a `co_await` expression g++ 12 copies the members of a temporary aggregate
-/// byte for byte, uses that copy, and destroys both. The copy at the wrong place owns nothing: it has nothing to
-/// destroy, and what is moved out of it leaves the original as it is.
+/// A member that knows its own address. Inside a `co_await` expression, g++ 12 copies the members of a temporary
+/// aggregate byte by byte, uses the copy and destroys both. Such a copy finds itself at the wrong address and owns
+/// nothing: it destroys nothing, and moving from it leaves the original unchanged if `T` can be copied.
 template <class T>
 class placed {
  public:
@@ -34,8 +34,8 @@ class placed {
   const T* operator->() const noexcept { return &value_; }
 
  private:
-  // The original lives until the end of the co_await expression. What can be copied is copied from its bytes; what
-  // cannot is taken from where it really is.
+  // The original lives until the end of the co_await expression. A value that can be copied is copied through the bytes
+  // of the copy; any other is moved out of the original.
   static T take(placed& o) {
     if (o.self_ == &o) return std::move(o.value_);
     if constexpr (std::is_copy_constructible_v<T>)

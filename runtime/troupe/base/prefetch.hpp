@@ -7,15 +7,15 @@
 
 namespace troupe {
 
-/// Memory that another core has written last, or that no cache holds any more, asked for before it is needed: it comes
-/// while something else is done. Any address will do, a wrong one too.
+/// Prefetches memory for reading, so that it arrives while the caller does something else. Worth it for memory that
+/// another core has written last, or that is in no cache. Any address is allowed, even an invalid one.
 inline void will_read(const void* first, std::size_t bytes) noexcept {
-  const auto begin = reinterpret_cast<std::uintptr_t>(first);  // pointers may not be moved out of what they point into
+  const auto begin = reinterpret_cast<std::uintptr_t>(first);  // pointer arithmetic must not leave the object
   for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(reinterpret_cast<const char*>(begin + at), 0);
 }
 
-/// The same for memory that will be written. Compilers turn their own hint for it into one for reading, unless told
-/// that the processor has better; all of x86-64 take this one.
+/// Prefetches memory for writing. On x86-64 compilers turn their builtin into a prefetch for reading unless the target
+/// has `prefetchw`; every x86-64 processor accepts that instruction.
 inline void will_write(void* first, std::size_t bytes) noexcept {
   const auto begin = reinterpret_cast<std::uintptr_t>(first);
   for (std::size_t at = 0; at < bytes; at += 64)

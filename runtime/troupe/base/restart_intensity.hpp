@@ -10,17 +10,17 @@
 
 namespace troupe {
 
-/// Says when there were too many restarts: more than `restarts` within `window`. Of devices and of actors.
+/// Limits restarts, of devices and of actors, to `restarts` within `window`.
 class restart_intensity {
  public:
   restart_intensity(std::uint32_t restarts, time_span window) noexcept : restarts_(restarts), window_(window) {}
-  /// One more restart is wanted now. False when it is one too many; it counts either way.
+  /// Counts one more restart, now. Returns false if it exceeds the limit.
   bool admit(std::int64_t now_ns) {
     std::erase_if(recent_, [&](std::int64_t then) { return window_.after(then) <= now_ns; });
     recent_.push_back(now_ns);
     return recent_.size() <= restarts_;
   }
-  /// Those that count.
+  /// The restarts within the window, as of the last `admit`.
   std::size_t recent() const noexcept { return recent_.size(); }
   void forget() noexcept { recent_.clear(); }
 

@@ -11,7 +11,7 @@ namespace {
 
 time_span window(std::int64_t ns) { return time_span(std::chrono::nanoseconds(ns)); }
 
-TEST(restart_intensity, admits_its_number_of_restarts_within_the_window_and_no_more) {
+TEST(restart_intensity, admits_the_given_number_of_restarts_within_the_window) {
   restart_intensity three(3, window(60));
   EXPECT_TRUE(three.admit(0));
   EXPECT_TRUE(three.admit(10));
@@ -27,22 +27,22 @@ TEST(restart_intensity, forgets_restarts_that_are_as_old_as_the_window) {
   EXPECT_FALSE(three.admit(61));
 }
 
-TEST(restart_intensity, counts_for_ever_without_a_window) {
+TEST(restart_intensity, never_forgets_a_restart_if_the_window_is_unlimited) {
   restart_intensity once(1, time_span::for_ever());
   EXPECT_TRUE(once.admit(0));
   EXPECT_FALSE(once.admit(INT64_MAX - 1));
 }
 
-TEST(restart_intensity, begins_anew_when_it_is_told_to_forget) {
+TEST(restart_intensity, starts_from_zero_after_forget) {
   restart_intensity once(1, window(60));
   EXPECT_TRUE(once.admit(0));
   once.forget();
   EXPECT_TRUE(once.admit(1));
 }
 
-TEST(restart_intensity, of_zero_admits_none) { EXPECT_FALSE(restart_intensity(0, window(60)).admit(5)); }
+TEST(restart_intensity, admits_none_if_the_limit_is_0) { EXPECT_FALSE(restart_intensity(0, window(60)).admit(5)); }
 
-TEST(restart_intensity, agrees_with_counting_for_random_times) {
+TEST(restart_intensity, agrees_with_a_plain_count_at_random_times) {
   std::uint64_t seed = 12345;
   for (int run = 0; run < 200; ++run) {
     const unsigned limit = run % 5;

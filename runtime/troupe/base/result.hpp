@@ -3,17 +3,17 @@
 #pragma once
 
 #include <exception>
-#include <functional>
 #include <memory>
 #include <new>
 #include <string>
+#include <troupe/base/chained_result.hpp>
 #include <troupe/base/error.hpp>
 #include <type_traits>
 #include <utility>
 
 namespace troupe {
 
-/// Thrown by `result::value()` when there is none. The only exception this library throws by itself.
+/// Thrown by `result::value()` if the result holds an error. The only exception that this library throws itself.
 class bad_result : public std::exception {
  public:
   explicit bad_result(class error e) : error_(std::move(e)), what_(error_.to_string()) {}
@@ -25,73 +25,8 @@ class bad_result : public std::exception {
   std::string what_;
 };
 
-namespace detail {
-
-// What results with a value and without have alike. `f` is called with the value where there is one.
-template <class R>
-class chained {
- public:
-  /// `f(value)`, which returns a result, or this error.
-  template <class F>
-  auto and_then(F&& f) const& {
-    return and_then(self(), std::forward<F>(f));
-  }
-  template <class F>
-  auto and_then(F&& f) && {
-    return and_then(std::move(*this).self(), std::forward<F>(f));
-  }
-  /// A result with what `f(value)` returns, or this error.
-  template <class F>
-  auto transform(F&& f) const& {
-    return transform(self(), std::forward<F>(f));
-  }
-  template <class F>
-  auto transform(F&& f) && {
-    return transform(std::move(*this).self(), std::forward<F>(f));
-  }
-  /// This value, or the result that `f(error)` returns.
-  template <class F>
-  R or_else(F&& f) const& {
-    return self() ? self() : R(std::invoke(std::forward<F>(f), self().error()));
-  }
-  template <class F>
-  R or_else(F&& f) && {
-    return self() ? std::move(*this).self() : R(std::invoke(std::forward<F>(f), self().error()));
-  }
-
- private:
-  const R& self() const& { return static_cast<const R&>(*this); }
-  R&& self() && { return static_cast<R&&>(*this); }
-
-  template <class Self, class F>
-  static constexpr decltype(auto) call(Self&& r, F&& f) {
-    if constexpr (std::is_void_v<typename R::value_type>)
-      return std::invoke(std::forward<F>(f));
-    else
-      return std::invoke(std::forward<F>(f), *std::forward<Self>(r));
-  }
-  template <class Self, class F>
-  static auto and_then(Self&& r, F&& f) {
-    using next = std::remove_cvref_t<decltype(call(std::forward<Self>(r), std::forward<F>(f)))>;
-    return r ? call(std::forward<Self>(r), std::forward<F>(f)) : next(r.error());
-  }
-  template <class Self, class F>
-  static auto transform(Self&& r, F&& f) {
-    using value = std::remove_cvref_t<decltype(call(std::forward<Self>(r), std::forward<F>(f)))>;
-    if (!r) return result<value>(r.error());
-    if constexpr (std::is_void_v<value>) {
-      call(std::forward<Self>(r), std::forward<F>(f));
-      return result<value>();
-    } else {
-      return result<value>(call(std::forward<Self>(r), std::forward<F>(f)));
-    }
-  }
-};
-
-}  // namespace detail
-
 /// A value or an `error`. Returned wherever a call can fail; must not be ignored.
-/// What it has in common with `std::expected` has the names and the meaning of C++23's.
+/// Members that `std::expected` also has are named and behave as in C++23.
 template <class T>
 class [[nodiscard]] result : public detail::chained<result<T>> {
  public:
@@ -112,7 +47,7 @@ class [[nodiscard]] result : public detail::chained<result<T>> {
   }
   result& operator=(result o) noexcept(std::is_nothrow_move_constructible_v<T>) {
     if (ok_) std::destroy_at(&value_);
-    ok_ = false;  // should the move throw
+    ok_ = false;  // in case the move throws
     if (o.ok_) std::construct_at(&value_, std::move(o.value_));
     ok_ = o.ok_;
     error_ = std::move(o.error_);
@@ -131,7 +66,7 @@ class [[nodiscard]] result : public detail::chained<result<T>> {
   T* operator->() noexcept { return &value_; }
   const T* operator->() const noexcept { return &value_; }
 
-  /// The value; throws `bad_result` when there is none.
+  /// Returns the value. Throws `bad_result` if there is none.
   T& value() & { return need(), value_; }
   const T& value() const& { return need(), value_; }
   T&& value() && { return need(), std::move(value_); }
@@ -144,7 +79,7 @@ class [[nodiscard]] result : public detail::chained<result<T>> {
     return ok_ ? std::move(value_) : static_cast<T>(std::forward<U>(other));
   }
 
-  /// The error; only when there is no value.
+  /// The error. Precondition: there is no value.
   const class error& error() const noexcept { return error_; }
 
  private:
@@ -155,7 +90,7 @@ class [[nodiscard]] result : public detail::chained<result<T>> {
   union {
     T value_;
   };
-  class error error_;  // beside the value, not in its place: g++ 12 warns of uninitialised use otherwise
+  class error error_;  // not in the union: g++ 12 would warn of uninitialised use
   bool ok_;
 };
 

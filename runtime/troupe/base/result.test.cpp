@@ -10,7 +10,7 @@ namespace {
 
 result<int> parse(bool good) {
   if (good) return 7;
-  return error(reaction::caller_bug, "test", "field n is 0: give at least 1");
+  return error(reaction::caller_bug, "test", "field n is 0; expected at least 1");
 }
 
 TEST(result, holds_a_value_or_an_error) {
@@ -18,7 +18,7 @@ TEST(result, holds_a_value_or_an_error) {
   const auto bad = parse(false);
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().reaction(), reaction::caller_bug);
-  EXPECT_EQ(bad.error().text(), "field n is 0: give at least 1");
+  EXPECT_EQ(bad.error().text(), "field n is 0; expected at least 1");
 }
 
 static_assert(std::is_copy_constructible_v<result<int>> && std::is_copy_assignable_v<result<int>>);
@@ -26,17 +26,17 @@ static_assert(!std::is_copy_constructible_v<result<std::unique_ptr<int>>>);
 static_assert(!std::is_copy_assignable_v<result<std::unique_ptr<int>>>);
 static_assert(std::is_move_assignable_v<result<std::unique_ptr<int>>>);
 
-TEST(result, value_throws_the_error_it_holds) {
+TEST(result, throws_the_error_it_holds_when_asked_for_a_value) {
   EXPECT_EQ(parse(true).value(), 7);
   try {
     (void)parse(false).value();
     FAIL() << "no exception";
   } catch (const bad_result& e) {
-    EXPECT_STREQ(e.what(), "caller_bug [test]: field n is 0: give at least 1");
+    EXPECT_STREQ(e.what(), "caller_bug [test]: field n is 0; expected at least 1");
   }
 }
 
-TEST(result, assignment_crosses_between_value_and_error) {
+TEST(result, can_be_assigned_a_value_and_then_an_error) {
   result<std::string> r = std::string("a long enough string to live on the heap");
   r = error(reaction::stopped, "test", "closed");
   EXPECT_FALSE(r);
@@ -46,7 +46,7 @@ TEST(result, assignment_crosses_between_value_and_error) {
   EXPECT_EQ(*copy, "back");
 }
 
-TEST(result, void_results_carry_errors_too) {
+TEST(result, of_void_holds_an_error) {
   result<void> ok;
   EXPECT_TRUE(ok);
   ok = error(reaction::fatal, "test", "broken");
@@ -55,7 +55,7 @@ TEST(result, void_results_carry_errors_too) {
   EXPECT_TRUE(ok);
 }
 
-TEST(result, goes_on_with_and_then_transform_and_or_else) {
+TEST(result, chains_calls_with_and_then_transform_and_or_else) {
   const auto half = [](int n) -> result<int> {
     if (n % 2 != 0) return error(reaction::caller_bug, "test", "odd");
     return n / 2;
@@ -63,7 +63,7 @@ TEST(result, goes_on_with_and_then_transform_and_or_else) {
   EXPECT_EQ(*result<int>(8).and_then(half).and_then(half), 2);
   EXPECT_EQ(result<int>(6).and_then(half).and_then(half).error().text(), "odd");
   EXPECT_EQ(*result<int>(4).transform([](int n) { return std::to_string(n); }), "4");
-  EXPECT_EQ(parse(false).transform([](int) { return 1; }).error().text(), "field n is 0: give at least 1");
+  EXPECT_EQ(parse(false).transform([](int) { return 1; }).error().text(), "field n is 0; expected at least 1");
   EXPECT_EQ(*parse(false).or_else([](const error&) -> result<int> { return -1; }), -1);
   EXPECT_EQ(*parse(true).or_else([](const error&) -> result<int> { return -1; }), 7);
   int calls = 0;
@@ -75,7 +75,7 @@ TEST(result, goes_on_with_and_then_transform_and_or_else) {
   EXPECT_TRUE(result<void>(parse(false).error()).or_else([](const error&) { return result<void>(); }));
 }
 
-TEST(result, moves_its_value_along_where_it_may) {
+TEST(result, moves_its_value_through_a_chain_of_rvalues) {
   auto owner = result<std::unique_ptr<int>>(std::make_unique<int>(5));
   auto next = std::move(owner).transform([](std::unique_ptr<int> p) { return p; });
   ASSERT_TRUE(next);
@@ -95,9 +95,9 @@ result<void> look_at(const result<int>& r) {
 }
 result<std::unique_ptr<int>> taken(result<std::unique_ptr<int>> from) { return TROUPE_TRY(std::move(from)); }
 
-TEST(result, is_taken_or_returned_by_try) {
+TEST(result, is_unwrapped_by_try_or_returned_as_an_error) {
   EXPECT_EQ(*sum_of(true, true), 14);
-  EXPECT_EQ(sum_of(true, false).error().text(), "field n is 0: give at least 1");
+  EXPECT_EQ(sum_of(true, false).error().text(), "field n is 0; expected at least 1");
   EXPECT_FALSE(sum_of(false, true));
   EXPECT_TRUE(look_at(3));
   EXPECT_FALSE(look_at(parse(false)));
@@ -105,7 +105,7 @@ TEST(result, is_taken_or_returned_by_try) {
   EXPECT_FALSE(taken(parse(false).error()));
 }
 
-// What stands in the same expression ends as always, whichever way it is left.
+// Temporaries of the same expression are destroyed whether or not TROUPE_TRY returns.
 struct counted {
   explicit counted(int& all) : n(all) { ++n; }
   counted(const counted& o) : n(o.n) { ++n; }
@@ -117,7 +117,7 @@ result<int> in_an_argument(int& alive, bool good) {
   return with(counted(alive), std::string(100, 'x'), TROUPE_TRY(parse(good)));
 }
 
-TEST(result, leaves_nothing_behind_when_try_returns_in_an_argument) {
+TEST(result, destroys_all_temporaries_when_try_returns_from_within_an_argument) {
   int alive = 0;
   EXPECT_EQ(*in_an_argument(alive, true), 107);
   EXPECT_EQ(alive, 0);
@@ -125,7 +125,7 @@ TEST(result, leaves_nothing_behind_when_try_returns_in_an_argument) {
   EXPECT_EQ(alive, 0);
 }
 
-TEST(error, text_names_code_request_and_the_chain_it_came_through) {
+TEST(error, text_names_the_code_the_request_and_the_chain) {
   const error e(error::details{.reaction = reaction::unsupported,
                                .domain = "blas",
                                .code = 15,
@@ -135,7 +135,7 @@ TEST(error, text_names_code_request_and_the_chain_it_came_through) {
   EXPECT_EQ(e.to_string(), "unsupported [blas, code 15] blas.gemm<f32> #42: no (reached through blas.axpy<f32> #43)");
 }
 
-TEST(error, text_names_the_request_once_and_no_ticket_that_was_never_given) {
+TEST(error, text_names_the_request_once_and_omits_a_ticket_of_0) {
   const error e(error::details{.reaction = reaction::caller_bug,
                                .domain = "request",
                                .text = "memory.upload: target holds 8 bytes",
@@ -146,7 +146,7 @@ TEST(error, text_names_the_request_once_and_no_ticket_that_was_never_given) {
             "#3)");
 }
 
-TEST(error, text_counts_neighbours_of_one_name_in_the_chain) {
+TEST(error, text_counts_neighbours_with_the_same_name_in_the_chain) {
   error::details d{.reaction = reaction::unsupported, .domain = "test", .text = "no", .request = {"a", 1}};
   d.chain = {
       {"blas.axpy<f32>", 2}, {"blas.axpy<f32>", 3}, {"blas.axpy<f32>", 5}, {"memory.copy", 6}, {"b", 0}, {"b", 0}};
@@ -155,7 +155,7 @@ TEST(error, text_counts_neighbours_of_one_name_in_the_chain) {
       "unsupported [test] a #1: no (reached through blas.axpy<f32> #2 to #5 (3 times), memory.copy #6, b (2 times))");
 }
 
-TEST(error, text_says_that_a_chain_may_be_longer_than_is_known) {
+TEST(error, text_ends_with_an_ellipsis_if_the_chain_is_full) {
   error e(error::details{.reaction = reaction::unsupported, .domain = "test", .text = "no", .request = {"a", 1}});
   for (std::uint64_t ticket = 2; ticket < 2 + max_chain - 1; ++ticket) e = e.passed_on_to({"b", ticket});
   EXPECT_EQ(e.to_string(), "unsupported [test] a #1: no (reached through b #2 to #16 (15 times))");
@@ -164,7 +164,7 @@ TEST(error, text_says_that_a_chain_may_be_longer_than_is_known) {
   EXPECT_EQ(e.to_string(), "unsupported [test] a #1: no (reached through b #2 to #17 (16 times), …)");
 }
 
-TEST(error, that_names_no_request_becomes_that_of_the_first_it_reaches) {
+TEST(error, without_a_request_names_the_first_request_it_reaches) {
   const error e = error(reaction::stopped, "device", "closed").passed_on_to({"blas.scal<f64>", 0});
   EXPECT_EQ(e.to_string(), "stopped [device] blas.scal<f64>: closed");
   EXPECT_EQ(e.passed_on_to({"memory.download", 7}).to_string(),

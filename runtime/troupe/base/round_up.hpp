@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-/// Returns the least multiple of `step` that is not below `value`: whole pages, for one.
+/// Returns the smallest multiple of `step` that is not below `value`, for example whole pages.
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t step) noexcept {
   return (value + step - 1) / step * step;
 }

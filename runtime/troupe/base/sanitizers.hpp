@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which sanitizers this is built with: g++ says it by macros, clang by a question. Both are 0 or 1.
+// Whether this build has the address or the thread sanitizer: 0 or 1. g++ has macros for it, clang `__has_feature`.
 #if defined(__clang__)
-// For a function that calls one of another program, whose types have the same layout but are others to clang.
+// For a function that calls a function of another program, whose types have the same layout but differ to clang.
 #define TROUPE_CALLS_OTHER_PROGRAMS __attribute__((no_sanitize("function")))
 #else
 #define TROUPE_CALLS_OTHER_PROGRAMS

@@ -9,7 +9,7 @@ thread_team::~thread_team() {
     const std::lock_guard lock(mutex_);
     closing_ = true;
   }
-  news_.notify_all();
+  changed_.notify_all();
   for (std::thread& t : helpers_) t.join();
 }
 
@@ -19,14 +19,14 @@ void thread_team::share(work& w) {
     start_helpers();
     shared_.push_back(&w);
   }
-  news_.notify_all();
+  changed_.notify_all();
   w.take_part(0);
   std::unique_lock lock(mutex_);
   std::erase(shared_, &w);
   w.left_.wait(lock, [&w] { return w.helpers_ == 0; });
 }
 
-// As many as there should be, or as the system has to give: without them the caller does all the work.
+// Starts as many helpers as wanted, or as the system allows. Without helpers the caller does all the work.
 void thread_team::start_helpers() noexcept {
   try {
     while (helpers_.size() + 1 < threads_)
@@ -35,7 +35,7 @@ void thread_team::start_helpers() noexcept {
   }
 }
 
-// Each helper begins its search at another work.
+// Returns work with open parts. Each helper begins its search at another work, so that all are served in turn.
 thread_team::work* thread_team::open_work() noexcept {
   for (std::size_t i = 0; i < shared_.size(); ++i) {
     work* const w = shared_[(turn_ + i) % shared_.size()];
@@ -50,7 +50,7 @@ void thread_team::help(std::size_t member) {
   std::unique_lock lock(mutex_);
   while (true) {
     work* w = nullptr;
-    news_.wait(lock, [&] { return closing_ || (w = open_work()) != nullptr; });
+    changed_.wait(lock, [&] { return closing_ || (w = open_work()) != nullptr; });
     if (w == nullptr) return;
     ++w->helpers_;
     lock.unlock();

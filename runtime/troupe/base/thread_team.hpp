@@ -13,31 +13,31 @@
 
 namespace troupe {
 
-/// Threads that help a caller that has work in parts: the batches of blas, the blocks of a kernel. They start when they
-/// are first needed, sleep while there is nothing to do, and serve all work that is shared at the same time in turn.
+/// Threads that help a caller with work in parts: the batches of blas, the blocks of a kernel. They start when they are
+/// first needed, sleep while idle, and serve all work that is shared at the same time in turn.
 ///
-/// Each engine of the host has a team of its own. A plug-in keeps our libraries to itself, so that one team for the
-/// process would have to go through the interface of engines; what it would save is threads that sleep. OpenBLAS has
-/// threads of its own in any case: blas shares what OpenBLAS would do on one core, and nothing else.
+/// Each host engine has its own team. Plug-ins do not share our libraries, so one team for the process would have to go
+/// through the interface of engines, and would save nothing but sleeping threads. OpenBLAS has its own threads anyway:
+/// blas shares only work that OpenBLAS would do on one core.
 class thread_team {
  public:
-  /// Work in parts, which outlives its `share`.
+  /// Work in parts. Must outlive its `share`.
   class work {
    public:
     virtual ~work() = default;
-    /// Whether there are parts that nobody has taken.
+    /// Whether parts are left that no thread has taken.
     virtual bool is_open() const noexcept = 0;
-    /// Takes parts until none is left. Called by several threads at once: `member` is 0 for the one that shares and the
-    /// number of the helper else, so each member may keep what it works with.
+    /// Takes parts until none is left. Called by several threads at once. `member` is 0 for the thread that shares, and
+    /// otherwise the number of the helper, so each can have its own scratch data.
     virtual void take_part(std::size_t member) noexcept = 0;
 
    private:
     friend class thread_team;
-    std::size_t helpers_ = 0;  // inside; guarded by the team's mutex
+    std::size_t helpers_ = 0;  // inside `take_part`; guarded by the team's mutex
     std::condition_variable left_;
   };
 
-  /// `threads` in all, with the one that shares.
+  /// `threads` in total, including the thread that shares.
   explicit thread_team(std::size_t threads) noexcept : threads_(threads) {}
   thread_team(const thread_team&) = delete;
   thread_team& operator=(const thread_team&) = delete;
@@ -45,12 +45,13 @@ class thread_team {
 
   std::size_t threads() const noexcept { return threads_; }
 
-  /// Takes part, with as many helpers as come; returns when nobody works on it. May be called from several threads at
-  /// once, and from a part of other work: the caller never waits for a helper to begin. Not from a fibre.
+  /// Takes part in the work, with as many helpers as are free; returns when no thread works on it. Thread-safe, and may
+  /// be called from a part of other work: the caller never waits for a helper to begin. Must not be called from a
+  /// fibre.
   void share(work& w);
 
-  /// Calls `f(i)` for each i below `count`, `grain` of them at a stretch; returns when all are done, and throws what
-  /// one of them threw.
+  /// Calls `f(i)` for each i below `count`, `grain` of them in a row. Returns when all calls are done. If calls throw,
+  /// the others are skipped and one of the exceptions is rethrown.
   template <class F>
   void spread(std::int64_t count, std::int64_t grain, F&& f) {
     stretches<F> all(count, grain, f);
@@ -79,7 +80,7 @@ class thread_team {
     F& f;
     std::atomic<std::int64_t> next{0};
     std::atomic<bool> has_thrown{false};
-    std::exception_ptr thrown;  // of the first; read when all have left
+    std::exception_ptr thrown;  // the first; read when all threads have left
   };
 
   void start_helpers() noexcept;
@@ -88,7 +89,7 @@ class thread_team {
 
   const std::size_t threads_;
   std::mutex mutex_;
-  std::condition_variable news_;
+  std::condition_variable changed_;  // work was shared, or the team is closing
   std::vector<work*> shared_;
   std::size_t turn_ = 0;  // which work the next helper looks at first
   bool closing_ = false;

@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-TEST(a_thread_team, does_every_part_once_however_many_threads_it_has) {
+TEST(a_thread_team, does_every_part_once_with_any_number_of_threads) {
   for (const std::size_t threads : {1u, 2u, 5u}) {
     thread_team team(threads);
     for (const std::int64_t count : {0, 1, 7, 1000})
@@ -21,13 +21,13 @@ TEST(a_thread_team, does_every_part_once_however_many_threads_it_has) {
   }
 }
 
-TEST(a_thread_team, works_on_all_its_threads_at_the_same_time) {
+TEST(a_thread_team, uses_all_its_threads_at_the_same_time) {
   thread_team team(4);
   std::barrier all_are_here(4);
   team.spread(4, 1, [&](std::int64_t) { all_are_here.arrive_and_wait(); });
 }
 
-TEST(a_thread_team, serves_several_callers_at_once_and_work_within_work) {
+TEST(a_thread_team, serves_several_callers_and_nested_work_at_the_same_time) {
   thread_team team(3);
   std::atomic<int> sum{0};
   const auto caller = [&] {
@@ -41,7 +41,7 @@ TEST(a_thread_team, serves_several_callers_at_once_and_work_within_work) {
   EXPECT_EQ(sum, 3 * 50 * 100);
 }
 
-TEST(a_thread_team, throws_what_a_part_threw_and_goes_on_afterwards) {
+TEST(a_thread_team, rethrows_the_exception_of_a_part_and_stays_usable) {
   for (const std::size_t threads : {1u, 3u}) {
     thread_team team(threads);
     EXPECT_THROW(team.spread(100, 1,
@@ -55,7 +55,7 @@ TEST(a_thread_team, throws_what_a_part_threw_and_goes_on_afterwards) {
   }
 }
 
-TEST(a_thread_team, gives_each_thread_a_number_of_its_own_of_which_the_callers_is_0) {
+TEST(a_thread_team, numbers_its_members_from_the_caller_which_is_0) {
   struct numbers final : thread_team::work {
     bool is_open() const noexcept override { return left > 0; }
     void take_part(std::size_t member) noexcept override {

@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-/// A length of time; takes any `std::chrono` duration.
+/// A length of time. Converts from any `std::chrono` duration.
 struct time_span {
   std::int64_t nanoseconds = 0;
 
@@ -30,7 +30,7 @@ struct time_span {
     return t;
   }
   constexpr bool unlimited() const noexcept { return nanoseconds == INT64_MAX; }
-  /// The time this much after `now_ns`, at most the end of time.
+  /// Returns the time this long after `now_ns`, at most INT64_MAX.
   constexpr std::int64_t after(std::int64_t now_ns) const noexcept {
     return nanoseconds > INT64_MAX - now_ns ? INT64_MAX : now_ns + nanoseconds;
   }

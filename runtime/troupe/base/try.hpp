@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// For our own sources: not installed, and included by no header that is.
+// For sources of this repository: not installed, and not included by any installed header.
 #pragma once
 
 #include <troupe/base/result.hpp>
 #include <utility>
 
-/// The value of a `result`, or a return with its error from the function around, which returns a `result` or an
-/// `error`:
+/// Evaluates to the value of a `result`, or returns its error from the enclosing function, which must return a `result`
+/// or an `error`:
 ///     const auto plan = TROUPE_TRY(make_plan(request));
 ///     TROUPE_TRY(check(plan));
-/// Stands as a statement of its own, as the whole of an initializer, or as an argument.
+/// Use it as a statement, as a whole initialiser, or as an argument.
 #define TROUPE_TRY(...)                                  \
   __extension__({                                        \
     auto&& troupe_tried = (__VA_ARGS__);                 \

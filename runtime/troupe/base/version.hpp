@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The version of these headers, for `#if TROUPE_VERSION >= 100` (0.1.0). CMake reads it here as well.
+/// The version of these headers, for `#if TROUPE_VERSION >= 100` (0.1.0). CMake reads it from here.
 #define TROUPE_VERSION_MAJOR 0
 #define TROUPE_VERSION_MINOR 1
 #define TROUPE_VERSION_PATCH 0
@@ -10,7 +10,7 @@
 
 namespace troupe {
 
-/// The version of the library that this program is linked with, as text: "0.1.0".
+/// Returns the version of the library that this program is linked with: "0.1.0".
 const char* version() noexcept;
 
 }  // namespace troupe

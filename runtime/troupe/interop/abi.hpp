@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What DLPack 1 lays down of its structures (https://dmlc.github.io/dlpack): so few that its header is not needed, and
-/// programs that include it, of whatever version, meet no second definition.
+/// The structures that DLPack 1 defines (https://dmlc.github.io/dlpack). They are few, so this library does without
+/// DLPack's header, and programs that include any version of that header have no second definition of it.
 namespace troupe::dlpack::abi {
 
 enum device_type : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3, cuda_managed = 13 };
@@ -42,7 +42,7 @@ struct tensor {
   std::int32_t dimensions;
   data_type type;
   std::int64_t* shape;
-  std::int64_t* strides;  ///< in elements; null: row-major, nothing between
+  std::int64_t* strides;  ///< in elements; null: row-major, without gaps
   std::uint64_t byte_offset;
 };
 struct managed_tensor {

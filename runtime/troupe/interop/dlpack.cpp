@@ -68,7 +68,7 @@ std::string text_of(const std::vector<std::int64_t>& numbers) {
   return out + "}";
 }
 
-// Fills in the strides, and answers how many elements lie between the first and the last, both included.
+// Fills in missing strides. Returns the number of elements from the first to the last in memory, both included.
 result<extent> span_of(layout& how) {
   if (how.strides.empty()) {
     how.strides.resize(how.shape.size());
@@ -80,13 +80,13 @@ result<extent> span_of(layout& how) {
   }
   if (how.strides.size() != how.shape.size())
     return refused(cat("there are ", how.shape.size(), " dimensions and ", how.strides.size(),
-                       " strides; expected as many, or none"));
+                       " strides; expected as many strides as dimensions, or none"));
   extent last = 0;
   for (std::size_t i = 0; i < how.shape.size(); ++i) {
     if (how.shape[i] < 1)
       return refused("the shape is " + text_of(how.shape) + "; expected at least 1 element in each dimension");
     if (how.strides[i] < 0)
-      return refused("the strides are " + text_of(how.strides) + "; expected none below 0: copy the tensor first");
+      return refused("the strides are " + text_of(how.strides) + "; expected at least 0: copy the tensor first");
     last = last + extent(how.shape[i] - 1) * how.strides[i];
   }
   const extent all = last + 1;
@@ -119,7 +119,7 @@ abi::tensor tensor_of(const detail::exported& e) noexcept {
           .byte_offset = 0};
 }
 
-// What a receiver has is a share of its own.
+// The structure that a receiver gets. It owns a share of the exported memory.
 template <class Managed>
 struct given : Managed {
   std::shared_ptr<const detail::exported> share;
@@ -141,7 +141,7 @@ struct taken {
     if (ours && tensor->deleter != nullptr) tensor->deleter(tensor);
   }
   Managed* tensor;
-  bool ours = false;  // what was refused stays the caller's
+  bool ours = false;  // a refused tensor remains the caller's
 };
 
 template <class Managed>
@@ -229,7 +229,7 @@ pending<tensor> detail::lend(const device& gpu, const memory_range& r, dtype typ
 result<tensor> detail::give(const memory_range& r, std::byte* data, dtype type, layout how) {
   if (data == nullptr) {
     if (auto why = troupe::detail::why_stale(r)) return *why;
-    return refused("the buffer has no memory");
+    return refused("the buffer is empty; expected one that alloc_host returned");
   }
   addressed_memory at;
   at.data = data;
@@ -244,7 +244,7 @@ result<detail::range_with_layout> detail::borrow(const device& gpu, ::DLManagedT
     return impossible(cat("the tensor is of DLPack ", t->version.major, ".", t->version.minor, "; expected 1"));
   if ((t->flags & abi::read_only) != 0)
     return impossible(
-        "the tensor is read-only, and nothing would keep requests from writing a buffer that lies in it: copy it with "
+        "the tensor is read-only; expected a writable one, because requests can write a borrowed buffer: copy it with "
         "upload");
   return borrow_from(gpu, t, type);
 }

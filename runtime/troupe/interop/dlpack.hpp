@@ -8,35 +8,36 @@
 #include <troupe/device/device.hpp>
 #include <vector>
 
-// As dlpack.h declares them; include that to look inside.
+// Declared as in dlpack.h; include that header for the definitions.
 extern "C" {
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 }
 
-/// Tensors of other libraries in this process, by DLPack: nothing is copied. See docs/interop.md.
+/// Exchanges tensors with other libraries in this process through DLPack, without copying. See docs/interop.md.
 namespace troupe::dlpack {
 
-/// How elements lie in memory.
+/// The layout of elements in memory.
 struct layout {
   list<std::int64_t> shape = {};
-  list<std::int64_t> strides = {};  ///< in elements; empty: row-major, nothing between
+  list<std::int64_t> strides = {};  ///< in elements; empty: row-major, without gaps
 };
 
 namespace detail {
 struct exported;
 }
 
-/// A buffer as others see it. A handle; the memory lives as long as it, and as what it gave away. On a GPU the device
-/// must stay open for as long.
+/// A buffer as a DLPack tensor. A handle: the memory lives until the last handle and the last structure made from it
+/// are released. On a GPU the device must stay open until then.
 class tensor {
  public:
   tensor() noexcept = default;
   explicit tensor(std::shared_ptr<const detail::exported> e) noexcept : exported_(std::move(e)) {}
 
-  /// A new one, the receiver's: whose deleter ends its share. As often as wanted.
+  /// Returns a new structure that the receiver owns; its deleter releases it. May be called any number of times.
   ::DLManagedTensorVersioned* managed() const;
-  /// The same for who knows only DLPack before 1.0. Null when the memory is read-only, which that cannot say.
+  /// For receivers that only know DLPack before 1.0. Returns null if the memory is read-only, which that version cannot
+  /// express.
   ::DLManagedTensor* managed_unversioned() const;
   explicit operator bool() const noexcept { return exported_ != nullptr; }
 
@@ -44,7 +45,7 @@ class tensor {
   std::shared_ptr<const detail::exported> exported_;
 };
 
-/// For a receiver: calls the deleter.
+/// Calls the deleter; for receivers.
 void release(::DLManagedTensorVersioned* tensor) noexcept;
 void release(::DLManagedTensor* tensor) noexcept;
 
@@ -52,14 +53,14 @@ void release(::DLManagedTensor* tensor) noexcept;
 template <class T>
 struct borrowed {
   buffer<T> data;         ///< from the tensor's first element to its last
-  dlpack::layout layout;  ///< strides are always there
+  dlpack::layout layout;  ///< always with strides
 };
 
 namespace detail {
 pending<tensor> lend(const device& gpu, const memory_range& r, dtype type, layout how);
 result<tensor> give(const memory_range& r, std::byte* data, dtype type, layout how);
 
-/// Memory, and how its elements lie in it.
+/// Memory, and the layout of its elements.
 struct range_with_layout {
   memory_range range;
   dlpack::layout layout;
@@ -75,23 +76,25 @@ result<borrowed<T>> borrow_as(const device& gpu, Tensor* from) {
 }
 }  // namespace detail
 
-/// Lends a buffer: answered when what was sent before for it is done. Without a shape it is one row of all elements. On
-/// the host engine a tensor in memory of this process (kDLCPU); on a GPU one of kDLCUDA, with isolation::thread only.
-/// After others have written, `take_back` it. What is sealed is lent as read-only.
+/// Lends a buffer. Answered when the requests on it that were sent before are done. Without a shape the tensor is one
+/// row of all elements. On the host engine the tensor is in memory of this process (kDLCPU); on a GPU it is kDLCUDA,
+/// and requires isolation::thread. After another library has written to it, call `take_back`. A sealed buffer
+/// is lent as read-only.
 template <element T>
 pending<tensor> to_dlpack(const device& gpu, const buffer<T>& b, layout how = {}) {
   return detail::lend(gpu, b.memory(), dtype_of<T>, std::move(how));
 }
-/// Of a host_buffer at once, for this process (kDLCPU): the application sees to the order, as always.
+/// Lends a host_buffer at once, as memory of this process (kDLCPU). The application orders accesses, as always with
+/// host buffers.
 template <element T>
 result<tensor> to_dlpack(const host_buffer<T>& b, layout how = {}) {
   return detail::give(b.memory(), reinterpret_cast<std::byte*>(b.data()), dtype_of<T>, std::move(how));
 }
 
-/// A buffer in the memory of a tensor, on a device with isolation::thread: of the host for kDLCPU, of a GPU for kDLCUDA
-/// on the same GPU, kDLCUDAHost and kDLCUDAManaged. What wrote it must have ended. The tensor is the device's from
-/// now on: its deleter is called when the last handle and the last request let go. When it is refused it stays the
-/// caller's.
+/// Returns a buffer in the memory of a tensor, on a device with isolation::thread. The host engine takes kDLCPU and
+/// kDLCUDAHost; a GPU takes kDLCUDA on the same GPU, kDLCUDAHost and kDLCUDAManaged. Work that writes the tensor must
+/// have completed. The device owns the tensor from then on and calls its deleter when the last handle and the last
+/// request have released the buffer. If the call fails, the tensor remains the caller's.
 template <element T>
 result<borrowed<T>> from_dlpack(const device& gpu, ::DLManagedTensorVersioned* tensor) {
   return detail::borrow_as<T>(gpu, tensor);

@@ -12,9 +12,9 @@
 namespace troupe {
 namespace {
 
-TEST(device_child, a_supervisor_replaces_a_device_that_has_given_up) {
+TEST(device_child, is_replaced_by_its_supervisor_when_the_device_has_stopped) {
   runtime rt;
-  const device_options options{.restarts = 0};  // it would replace the worker itself
+  const device_options options{.restarts = 0};  // otherwise the device would replace the worker itself
   stage actors;
   promise<device> first, second;
   auto got_first = first.get_pending(), got_second = second.get_pending();

@@ -12,12 +12,12 @@
 namespace troupe {
 namespace {
 
-// A folder with the worker and its engines, and a sentence for the error where no worker is in it.
+// A folder for the worker and its engines, and the reason for it, for the error if it has no worker.
 struct runtime_place {
   std::string folder, origin;
 };
 
-// Of a program in bin/, in a tree that was moved here after it was installed.
+// Returns the folder for a program in bin/ of an installed tree that was moved.
 std::string folder_beside_program() {
   char path[PATH_MAX];
   const ssize_t n = ::readlink("/proc/self/exe", path, sizeof path);
@@ -43,7 +43,7 @@ runtime_place find_runtime(const std::string& option, const char* built_in) {
 struct runtime::state {
   runtime_options options;
   std::mutex lock;
-  std::shared_ptr<control_thread> loop;           // made with the first device
+  std::shared_ptr<control_thread> loop;           // created with the first device
   std::vector<std::weak_ptr<device_core>> cores;  // a device that has not stopped keeps itself alive
   std::uint32_t opened = 0;
   bool closing = false;
@@ -62,13 +62,13 @@ runtime::runtime(runtime_options options) : state_(std::make_unique<state>()) { 
 runtime::~runtime() {
   {
     const std::scoped_lock guard(state_->lock);
-    state_->closing = true;  // a supervisor that replaces its device now gets one that has stopped
+    state_->closing = true;  // a supervisor that opens a device from now on gets a stopped one
   }
   const auto cores = state_->alive();
   std::vector<pending<void>> closing;
   for (const auto& core : cores) closing.push_back(core->close(false));
   for (auto& c : closing) (void)c.get();
-  // No thread of ours outlives the runtime: a program may end, or unload us, right after.
+  // No thread outlives the runtime, because the program may end, or unload this library, right after.
   for (const auto& core : cores) core->join();
   if (state_->loop) state_->loop->end();
 }

@@ -16,15 +16,15 @@ inline constexpr const char* runtime_folder = "";
 #endif
 }  // namespace detail
 
-/// What the devices of a runtime have in common.
+/// Options for all devices of a runtime.
 struct runtime_options {
-  /// Where it says what happens to them; nothing is said by default. See <troupe/base/log.hpp>.
+  /// Receives log messages about the devices; nothing is logged by default. See <troupe/base/log.hpp>.
   log_sink log = {};
 };
 
-/// Owns the devices of a program. One is enough; several do not disturb each other.
-/// Its destructor closes every device orderly and waits for that: queued requests are answered. Handles stay safe to
-/// use. It may run anywhere, also in the continuation of an answer.
+/// Owns the devices of a program. One runtime is enough; several are independent of each other.
+/// The destructor closes every device in an orderly way and waits until queued requests are answered. Handles stay safe
+/// to use. It may run on any thread, also in the continuation of an answer.
 class runtime {
  public:
   explicit runtime(runtime_options options = {});
@@ -32,10 +32,10 @@ class runtime {
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
-  /// Opens a device and returns at once: requests queue up until its worker is there. Never fails here: `ready()` and
-  /// every request say what is wrong. Each call makes another device with a worker of its own.
+  /// Opens a device and returns at once; requests are queued until its worker is ready. Never fails: if the device
+  /// cannot start, `started()` and every request report the error. Each call opens another device with its own worker.
   device open_device(device_options options = {}) { return open(std::move(options), detail::runtime_folder); }
-  /// The devices that have not stopped, in the order in which they were opened.
+  /// Returns the devices that have not stopped, in the order in which they were opened.
   std::vector<device> devices() const;
 
  private:

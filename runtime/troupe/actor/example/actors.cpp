@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Actors and a supervisor: a shop whose till breaks down and goes on.
+// Actors and a supervisor: a shop whose till crashes and is restarted.
 #include <chrono>
 #include <cstdio>
 #include <stdexcept>

@@ -9,7 +9,7 @@
 
 namespace troupe::detail {
 
-/// Answers `cancelled` as soon as it is cancelled; the list forgets it later.
+/// Is answered as soon as it is cancelled; the list removes it later.
 class alarm final : public pending_state<void> {
  public:
   explicit alarm(std::int64_t time_ns) noexcept : time_ns(time_ns) {}
@@ -17,14 +17,14 @@ class alarm final : public pending_state<void> {
   const std::int64_t time_ns;
 };
 
-/// Alarms in the order of their times. Thread safe.
+/// Alarms ordered by time. Thread-safe.
 class alarm_list {
  public:
-  /// True when it is the earliest now.
+  /// Returns true if the alarm is now the earliest.
   bool add(ref<alarm> a);
-  /// The alarms whose time has come, taken out, earliest first.
+  /// Removes and returns the due alarms, earliest first.
   std::vector<ref<alarm>> take_due(std::int64_t now_ns);
-  /// INT64_MAX when there is none.
+  /// The time of the earliest alarm; INT64_MAX if there is none.
   std::int64_t earliest() const;
   std::size_t size() const;
 
@@ -33,7 +33,7 @@ class alarm_list {
 
   mutable std::mutex guard_;
   std::vector<ref<alarm>> alarms_;  // latest first
-  std::size_t tidy_at_ = 32;
+  std::size_t tidy_at_ = 32;        // the size at which cancelled alarms are removed
 };
 
 }  // namespace troupe::detail

@@ -7,11 +7,11 @@
 
 namespace troupe::testing {
 
-/// Runs jobs when the test says so, on the test's thread.
+/// Runs jobs on the test's thread when the test calls `run`.
 class manual_executor final : public executor {
  public:
   manual_executor() = default;
-  ~manual_executor() { run(); }  // what is posted is run
+  ~manual_executor() { run(); }  // every posted job must be run
   void post(job& work) noexcept override { jobs_.push_back(&work); }
   bool run_one() {
     if (jobs_.empty()) return false;
@@ -20,7 +20,7 @@ class manual_executor final : public executor {
     next->run(next);
     return true;
   }
-  /// Until nothing is left; how many jobs that were.
+  /// Runs jobs until none is left. Returns how many it ran.
   int run() {
     int n = 0;
     while (run_one()) ++n;

@@ -27,7 +27,7 @@ struct hang {
   pending<void> until;
 };
 
-/// Writes into a diary when it begins and ends, and counts.
+/// Logs when it begins and ends, and counts.
 struct worker {
   worker(actor_context<worker>& c, log* d) : self(c), diary(d) { diary->push_back("+" + self.name()); }
   ~worker() { diary->push_back("-" + self.name()); }
@@ -40,7 +40,7 @@ struct worker {
   int count = 0;
 };
 
-/// Three workers a, b and c, and a supervisor on this thread with a clock in the test's hand.
+/// Three workers a, b and c, and a supervisor on this thread with a manual clock.
 struct trio {
   explicit trio(strategy s, enum restart r = restart::permanent) {
     for (const char* id : {"a", "b", "c"}) {
@@ -51,7 +51,7 @@ struct trio {
     }
     top = spawn<supervisor>({.name = "top"}, supervisor_options{.strategy = s, .clock = &clock}, specs);
   }
-  log news() { return std::exchange(diary, {}); }
+  log take_log() { return std::exchange(diary, {}); }
   child_counts counts() { return top.ask(count_children{}).get().value(); }
 
   manual_clock clock;

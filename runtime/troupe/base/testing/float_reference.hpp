@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-// An independent account of the narrow formats for tests: values by definition, conversion by search. It shares no code
-// with what it checks.
+// An independent reference for the narrow formats: values by definition, conversion by search. It shares no code with
+// the code it checks.
 namespace troupe::reference {
 
 // Wide enough that every float, double and 64-bit integer, and every midpoint of a format, is exact.
@@ -34,7 +34,7 @@ struct definition {
   unsigned sign_bit() const { return 1u << (exponent_bits + mantissa_bits); }
   unsigned codes() const { return has_sign ? 2 * sign_bit() : sign_bit(); }
 
-  // From the definition of the format; NaN where the code is one.
+  // The value of a code by the definition of the format.
   exact value(unsigned code) const {
     const int mantissa = static_cast<int>(code % (1u << mantissa_bits));
     const int exponent = static_cast<int>(code >> mantissa_bits) % (1 << exponent_bits);
@@ -47,7 +47,7 @@ struct definition {
     return sign * in_line(static_cast<unsigned>(exponent << mantissa_bits | mantissa));
   }
 
-  // The value of a code if no code were special: what the numbers of the format would go on with.
+  // The value that a code would have if no code were special.
   exact in_line(unsigned magnitude) const {
     const int mantissa = static_cast<int>(magnitude % (1u << mantissa_bits));
     const int exponent = static_cast<int>(magnitude >> mantissa_bits);
@@ -56,7 +56,7 @@ struct definition {
     return std::ldexp(exact((1 << mantissa_bits) + mantissa), exponent - bias - mantissa_bits);
   }
 
-  // The finite numbers that are not negative, ascending, and one more: the first that is out of range.
+  // The finite non-negative numbers, ascending, and the first that is out of range.
   std::vector<candidate> line() const {
     std::vector<candidate> all;
     unsigned magnitude = 0;
@@ -67,7 +67,7 @@ struct definition {
   }
 };
 
-// Nearest by search, ties to the even code. The answer for NaN is up to the caller.
+// Finds the nearest number by search, ties to the even code. The caller handles NaN.
 class converter {
  public:
   explicit converter(const definition& d) : format_(d), line_(d.line()) {}
@@ -96,15 +96,15 @@ class converter {
  private:
   unsigned overflow(on_overflow choice) const {
     if (choice == on_overflow::saturate || (!format_.has_infinity && !format_.has_nan)) return largest();
-    return largest() + 1;  // in every format the code after the largest number: infinity, or the NaN without one
+    return largest() + 1;  // the code after the largest number: infinity, or NaN if there is none
   }
 
   definition format_;
   std::vector<candidate> line_;
 };
 
-// Inputs where rounding goes wrong if it goes wrong: every number of the format, every midpoint between neighbours, and
-// the values next to those.
+// The inputs at which rounding errors show: every number of the format, every midpoint between neighbours, and the
+// values next to those.
 template <class Float>
 std::vector<Float> hard_cases(const converter& c) {
   std::vector<Float> all;
@@ -128,7 +128,7 @@ std::vector<Float> hard_cases(const converter& c) {
   return all;
 }
 
-// The seed of this run: from TROUPE_SEED, else a new one; printed, so that a failure can be had again.
+// The seed of this run: TROUPE_SEED if it is set, otherwise a new one. Printed, so that a failure can be repeated.
 inline std::uint64_t seed() {
   static const std::uint64_t value = [] {
     const char* given = std::getenv("TROUPE_SEED");

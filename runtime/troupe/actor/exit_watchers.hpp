@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <troupe/actor/actor_orders.hpp>
+#include <troupe/actor/exit_reason.hpp>
+#include <troupe/async/pending_core.hpp>
+#include <troupe/async/ref.hpp>
+#include <vector>
+
+namespace troupe::detail {
+
+/// Notified once, when an actor has ended.
+class watcher {
+ public:
+  virtual void exited(const exit_reason& reason) noexcept = 0;
+
+ protected:
+  ~watcher() = default;
+};
+
+/// What happens at an actor's end: watchers are notified, and pendings that only the actor needs are cancelled.
+/// Thread-safe.
+class exit_watchers {
+ public:
+  exit_watchers() noexcept = default;
+  exit_watchers(const exit_watchers&) = delete;
+  exit_watchers& operator=(const exit_watchers&) = delete;
+
+  /// Notifies `w` once, unless it is removed first. Returns false if the actor has ended; `w` was then notified in this
+  /// call.
+  bool add(watcher& w);
+  /// Returns true if `w` was there and will not be notified.
+  bool remove(watcher& w) noexcept;
+  /// Cancels the pending when the actor ends, or at once if it has ended.
+  void cancel_at_end(ref<pending_core> source);
+
+  /// Why the actor has ended; null while it has not.
+  const exit_reason* reason() const noexcept;
+
+  /// Marks the actor as ended, then cancels and notifies. Called once. Mark and `reason` are set under one lock: a
+  /// thread that sees the mark finds the reason, and one that finds the reason, or is notified, sees the mark.
+  void end(const exit_reason& reason, actor_orders& orders) noexcept;
+
+ private:
+  mutable std::mutex guard_;  // for what follows
+  std::vector<watcher*> watchers_;
+  std::vector<ref<pending_core>> sources_;
+  std::optional<exit_reason> reason_;  // never changes once set
+};
+
+}  // namespace troupe::detail
