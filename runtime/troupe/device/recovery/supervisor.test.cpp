@@ -74,7 +74,8 @@ TEST(device_supervisor, launches_a_worker_and_a_standby_and_stops_them_at_an_ord
   EXPECT_EQ(d.on(event::opened), "launch1");
   EXPECT_EQ(d.s.state(), device_state::starting);
   EXPECT_EQ(d.s.next_tick(), 130 * second);
-  EXPECT_EQ(d.on(event::worker_ready, 1), "admit_worker1,serve1,launch2") << "the standby is launched when the first worker serves";
+  EXPECT_EQ(d.on(event::worker_ready, 1), "admit_worker1,serve1,launch2")
+      << "the standby is launched when the first worker serves";
   EXPECT_EQ(d.s.state(), device_state::ready);
   EXPECT_EQ(d.on(event::worker_ready, 2), "admit_worker2,standby_ready2");
   EXPECT_EQ(d.on(event::worker_ready, 2), "") << "it was ready before";
@@ -377,74 +378,12 @@ class every_sequence {
 
   static void check(const supervised& d, const actions& out, event e, device_state before, facts& f) {
     SCOPED_TRACE(d.history);
-    int answered = 0, stopped_told = 0;
+    std::int64_t answered = 0, stopped_told = 0;
     for (const auto& a : out) {
       SCOPED_TRACE(supervised::text(a));
-      EXPECT_TRUE(!f.ended || a.kind == kind::forget_worker) << "it has ended";
-      switch (a.kind) {
-        case kind::launch:
-          EXPECT_TRUE(f.alive.insert(a.worker).second);
-          break;
-        case kind::admit_worker:
-          EXPECT_TRUE(f.alive.contains(a.worker));
-          EXPECT_TRUE(f.admitted.insert(a.worker).second) << "it was admitted before";
-          break;
-        case kind::standby_ready:
-          EXPECT_TRUE(f.admitted.contains(a.worker));
-          EXPECT_TRUE(f.serving != 0 && f.serving != a.worker);
-          break;
-        case kind::await_drained:
-          EXPECT_TRUE(f.refusing && a.state == device_state::closing);
-          break;
-        case kind::end_watches:
-          EXPECT_EQ(before, device_state::stopped) << "tell_stopped includes it";
-          f.ended = true;
-          break;
-        case kind::serve:
-          EXPECT_TRUE(f.alive.contains(a.worker) && f.admitted.contains(a.worker));
-          EXPECT_TRUE(f.serving == 0) << "two workers serve";
-          f.serving = a.worker;
-          break;
-        case kind::refuse_new:
-          EXPECT_TRUE(a.why && a.why->reaction() == reaction::stopped);
-          f.refusing = true;
-          break;
-        case kind::accept_new:
-          EXPECT_EQ(e, event::reset_asked);
-          f.refusing = false;
-          break;
-        case kind::cancel_queued:
-          EXPECT_TRUE(f.refusing);
-          break;
-        case kind::stop_worker:
-        case kind::kill_worker:
-          EXPECT_TRUE(f.alive.contains(a.worker));
-          break;
-        case kind::forget_worker:
-          EXPECT_EQ(f.alive.erase(a.worker), 1u);
-          if (f.serving == a.worker) f.serving = 0;
-          break;
-        case kind::sort_out:
-          EXPECT_EQ(f.serving, 0u) << "the worker that served may still be writing";
-          EXPECT_TRUE(a.why);
-          break;
-        case kind::lost_standby:
-          EXPECT_TRUE(a.why);
-          EXPECT_NE(f.serving, a.worker);
-          break;
-        case kind::answer_all:
-          EXPECT_TRUE(f.refusing && a.why);
-          ++answered;
-          break;
-        case kind::tell_stopped:
-          ++stopped_told;
-          f.serving = 0;
-          f.alive.clear();
-          EXPECT_EQ(a.final, d.s.ended());
-          EXPECT_TRUE(a.final || before != device_state::closing);
-          f.ended = a.final;
-          break;
-      }
+      check_action(d, a, e, before, f);
+      answered += a.kind == kind::answer_all;
+      stopped_told += a.kind == kind::tell_stopped;
     }
     const bool stopped = d.s.state() == device_state::stopped;
     EXPECT_EQ(answered, stopped && before != device_state::stopped)
@@ -455,6 +394,73 @@ class every_sequence {
     EXPECT_TRUE(d.s.state() != device_state::ready || f.serving != 0) << "ready means that a worker serves";
     const bool can_go_on = d.s.next_tick() || !f.alive.empty();
     EXPECT_TRUE(can_go_on || stopped) << "no worker and no timer is left";
+  }
+
+  static void check_action(const supervised& d, const device_supervisor::action& a, event e, device_state before,
+                           facts& f) {
+    EXPECT_TRUE(!f.ended || a.kind == kind::forget_worker) << "it has ended";
+    switch (a.kind) {
+      case kind::launch:
+        EXPECT_TRUE(f.alive.insert(a.worker).second);
+        break;
+      case kind::admit_worker:
+        EXPECT_TRUE(f.alive.contains(a.worker));
+        EXPECT_TRUE(f.admitted.insert(a.worker).second) << "it was admitted before";
+        break;
+      case kind::standby_ready:
+        EXPECT_TRUE(f.admitted.contains(a.worker));
+        EXPECT_TRUE(f.serving != 0 && f.serving != a.worker);
+        break;
+      case kind::await_drained:
+        EXPECT_TRUE(f.refusing && a.state == device_state::closing);
+        break;
+      case kind::end_watches:
+        EXPECT_EQ(before, device_state::stopped) << "tell_stopped includes it";
+        f.ended = true;
+        break;
+      case kind::serve:
+        EXPECT_TRUE(f.alive.contains(a.worker) && f.admitted.contains(a.worker));
+        EXPECT_TRUE(f.serving == 0) << "two workers serve";
+        f.serving = a.worker;
+        break;
+      case kind::refuse_new:
+        EXPECT_TRUE(a.why && a.why->reaction() == reaction::stopped);
+        f.refusing = true;
+        break;
+      case kind::accept_new:
+        EXPECT_EQ(e, event::reset_asked);
+        f.refusing = false;
+        break;
+      case kind::cancel_queued:
+        EXPECT_TRUE(f.refusing);
+        break;
+      case kind::stop_worker:
+      case kind::kill_worker:
+        EXPECT_TRUE(f.alive.contains(a.worker));
+        break;
+      case kind::forget_worker:
+        EXPECT_EQ(f.alive.erase(a.worker), 1u);
+        if (f.serving == a.worker) f.serving = 0;
+        break;
+      case kind::sort_out:
+        EXPECT_EQ(f.serving, 0u) << "the worker that served may still be writing";
+        EXPECT_TRUE(a.why);
+        break;
+      case kind::lost_standby:
+        EXPECT_TRUE(a.why);
+        EXPECT_NE(f.serving, a.worker);
+        break;
+      case kind::answer_all:
+        EXPECT_TRUE(f.refusing && a.why);
+        break;
+      case kind::tell_stopped:
+        f.serving = 0;
+        f.alive.clear();
+        EXPECT_EQ(a.final, d.s.ended());
+        EXPECT_TRUE(a.final || before != device_state::closing);
+        f.ended = a.final;
+        break;
+    }
   }
 };
 
