@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
 #include <troupe/blas/batched.hpp>
-
-#include "engine.hpp"
+#include <troupe/blas/cuda/engine.hpp>
 
 namespace troupe::blas {
 

@@ -4,11 +4,10 @@
 
 #include <troupe/base/for_each.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/blas/cuda/job.hpp>
 #include <troupe/blas/internal/operations.hpp>
 #include <troupe/cuda/per_lane.hpp>
 #include <troupe/request/describe.hpp>
-
-#include "job.hpp"
 
 namespace troupe::blas {
 

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/blas/cuda/engine.hpp>
 #include <troupe/blas/factorizations.hpp>
-
-#include "engine.hpp"
 
 namespace troupe::blas {
 

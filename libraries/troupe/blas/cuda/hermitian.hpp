@@ -3,7 +3,7 @@
 #pragma once
 
 #include <troupe/base/try.hpp>
-#include "job.hpp"
+#include <troupe/blas/cuda/job.hpp>
 
 namespace troupe::blas {
 

@@ -7,6 +7,11 @@
 #include <cstring>
 #include <optional>
 #include <troupe/base/try.hpp>
+#include <troupe/blas/cuda/kernel_arguments.hpp>
+#include <troupe/blas/cuda/kernels.hpp>
+#include <troupe/blas/cuda/lane.hpp>
+#include <troupe/blas/cuda/routines.hpp>
+#include <troupe/blas/cuda/status.hpp>
 #include <troupe/cuda/launch.hpp>
 #include <troupe/cuda/scratch.hpp>
 #include <troupe/request/checker.hpp>
@@ -15,12 +20,6 @@
 #include <tuple>
 #include <utility>
 #include <vector>
-
-#include "kernel_arguments.hpp"
-#include "kernels.hpp"
-#include "lane.hpp"
-#include "routines.hpp"
-#include "status.hpp"
 
 namespace troupe::blas {
 

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels.hpp"
-
+#include <troupe/blas/cuda/kernels.hpp>
 #include <troupe/cuda/embedded.hpp>
 
 // The fatbin that was made of kernels.cu.

@@ -1,10 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lane.hpp"
-
 #include <troupe/base/try.hpp>
-
-#include "status.hpp"
+#include <troupe/blas/cuda/lane.hpp>
+#include <troupe/blas/cuda/status.hpp>
 
 namespace troupe::blas {
 

@@ -4,9 +4,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <troupe/blas/cuda/handle.hpp>
 #include <troupe/cuda/lane_memory.hpp>
-
-#include "handle.hpp"
 
 namespace troupe::blas {
 

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
+#include <troupe/blas/cuda/engine.hpp>
 #include <troupe/blas/level1.hpp>
-
-#include "engine.hpp"
 
 namespace troupe::blas {
 

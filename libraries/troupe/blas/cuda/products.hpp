@@ -3,9 +3,8 @@
 #pragma once
 
 #include <troupe/base/try.hpp>
+#include <troupe/blas/cuda/job.hpp>
 #include <troupe/blas/gemm.hpp>
-
-#include "job.hpp"
 
 /// What single products and batches of them share.
 namespace troupe::blas {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "status.hpp"
+#include <troupe/blas/cuda/status.hpp>
 
 namespace troupe::blas {
 

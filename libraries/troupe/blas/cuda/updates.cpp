@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
+#include <troupe/blas/cuda/engine.hpp>
+#include <troupe/blas/cuda/hermitian.hpp>
 #include <troupe/blas/updates.hpp>
-
-#include "engine.hpp"
-#include "hermitian.hpp"
 
 namespace troupe::blas {
 

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
 #include <troupe/blas/batched.hpp>
-
-#include "batch.hpp"
-#include "engine.hpp"
-#include "products.hpp"
+#include <troupe/blas/host/batch.hpp>
+#include <troupe/blas/host/engine.hpp>
+#include <troupe/blas/host/products.hpp>
 
 namespace troupe::blas {
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "counts.hpp"
-
 #include <gtest/gtest.h>
+
+#include <troupe/blas/host/counts.hpp>
 
 namespace troupe::blas {
 namespace {

@@ -7,11 +7,10 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/for_each.hpp>
 #include <troupe/base/thread_team.hpp>
+#include <troupe/blas/host/support.hpp>
 #include <troupe/blas/internal/operations.hpp>
 #include <troupe/worker/engine.hpp>
 #include <troupe/worker/plugins/openblas_kernels.hpp>
-
-#include "support.hpp"
 
 namespace troupe::blas {
 

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/blas/extensions.hpp>
-
-#include "batch.hpp"
-#include "engine.hpp"
+#include <troupe/blas/host/batch.hpp>
+#include <troupe/blas/host/engine.hpp>
 
 namespace troupe::blas {
 

@@ -4,9 +4,8 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/blas/factorizations.hpp>
-
-#include "batch.hpp"
-#include "engine.hpp"
+#include <troupe/blas/host/batch.hpp>
+#include <troupe/blas/host/engine.hpp>
 
 extern "C" {
 #define TROUPE_DECLARE(P, T)                                                                                          \

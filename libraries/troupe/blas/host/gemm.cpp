@@ -3,10 +3,9 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/blas/gemm.hpp>
-
-#include "batch.hpp"
-#include "engine.hpp"
-#include "products.hpp"
+#include <troupe/blas/host/batch.hpp>
+#include <troupe/blas/host/engine.hpp>
+#include <troupe/blas/host/products.hpp>
 
 namespace troupe::blas {
 

@@ -1,12 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels.hpp"
-
 #include <cmath>
 #include <troupe/base/convert.hpp>
-
-#include "numbers.hpp"
-#include "processors.hpp"
+#include <troupe/blas/host/kernels.hpp>
+#include <troupe/blas/host/numbers.hpp>
+#include <troupe/blas/host/processors.hpp>
 
 namespace troupe::blas {
 namespace {

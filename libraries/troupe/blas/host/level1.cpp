@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/blas/host/engine.hpp>
+#include <troupe/blas/host/kernels.hpp>
 #include <troupe/blas/level1.hpp>
-
-#include "engine.hpp"
-#include "kernels.hpp"
 
 namespace troupe::blas {
 

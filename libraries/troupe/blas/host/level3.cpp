@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 #include <troupe/base/try.hpp>
+#include <troupe/blas/host/engine.hpp>
+#include <troupe/blas/host/products.hpp>
 #include <troupe/blas/level3.hpp>
-
-#include "engine.hpp"
-#include "products.hpp"
 
 namespace troupe::blas {
 

@@ -3,9 +3,8 @@
 // Products of elements that no BLAS has: blocks of A and B become float, which holds them exactly, and sgemm multiplies
 // them.
 #include <memory>
-
-#include "kernels.hpp"
-#include "products.hpp"
+#include <troupe/blas/host/kernels.hpp>
+#include <troupe/blas/host/products.hpp>
 
 namespace troupe::blas {
 namespace {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "small_gemm.hpp"
-#include "support.hpp"
+#include <troupe/blas/host/small_gemm.hpp>
+#include <troupe/blas/host/support.hpp>
 
 /// The products that single requests and batches share, on plain numbers that fit OpenBLAS.
 namespace troupe::blas {

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <complex>
 #include <initializer_list>
+#include <troupe/blas/host/engine.hpp>
 #include <troupe/blas/rotations.hpp>
-
-#include "engine.hpp"
 
 namespace troupe::blas {
 

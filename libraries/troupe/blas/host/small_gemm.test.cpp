@@ -9,9 +9,8 @@
 #include <cstring>
 #include <limits>
 #include <tests/numerics/random.hpp>
+#include <troupe/blas/host/small_gemm.hpp>
 #include <vector>
-
-#include "small_gemm.hpp"
 
 namespace troupe::blas {
 namespace {

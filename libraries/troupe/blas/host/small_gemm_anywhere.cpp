@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Compiled for every processor. OpenBLAS has AVX where this has not, so only the smallest are ours.
-#include "small_gemm_kernel.hpp"
+#include <troupe/blas/host/small_gemm_kernel.hpp>
 
 namespace troupe::blas {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Compiled for x86-64-v4. OpenBLAS has kernels for small products here, which are good; docs/measurements.md has both.
-#include "small_gemm_kernel.hpp"
+#include <troupe/blas/host/small_gemm_kernel.hpp>
 
 namespace troupe::blas {
 namespace {

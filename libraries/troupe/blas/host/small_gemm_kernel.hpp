@@ -4,8 +4,8 @@
 
 // The kernel for small products. Each file that includes it compiles it for the processors that it is for; see
 // small_gemm.hpp for what may not be in it.
-#include "small_gemm.hpp"
-#include "small_gemm_lanes.hpp"
+#include <troupe/blas/host/small_gemm.hpp>
+#include <troupe/blas/host/small_gemm_lanes.hpp>
 
 namespace troupe::blas {
 namespace {

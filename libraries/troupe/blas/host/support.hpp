@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include "counts.hpp"
-#include "numbers.hpp"
-#include "routines.hpp"
+#include <troupe/blas/host/counts.hpp>
+#include <troupe/blas/host/numbers.hpp>
+#include <troupe/blas/host/routines.hpp>
 
 /// What OpenBLAS does wrong or not at all, and the ways round it.
 namespace troupe::blas {

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "engine.hpp"
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/fft/cuda/engine.hpp>
 #include <troupe/fft/internal/factor.hpp>
 #include <troupe/kernel/engine/cuda/programs.hpp>
 

@@ -7,12 +7,11 @@
 #include <troupe/cuda/launch.hpp>
 #include <troupe/cuda/per_lane.hpp>
 #include <troupe/fft/cuda/gpu_callbacks.hpp>
+#include <troupe/fft/cuda/kernel_arguments.hpp>
+#include <troupe/fft/cuda/lane.hpp>
+#include <troupe/fft/cuda/plans.hpp>
 #include <troupe/fft/placement.hpp>
 #include <troupe/fft/transforms.hpp>
-
-#include "kernel_arguments.hpp"
-#include "lane.hpp"
-#include "plans.hpp"
 
 namespace troupe::fft {
 

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/cuda/embedded.hpp>
-
-#include "engine.hpp"
+#include <troupe/fft/cuda/engine.hpp>
 
 // The fatbin that was made of kernels.cu.
 TROUPE_EMBEDDED(troupe_fft_kernels, TROUPE_KERNELS);

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lane.hpp"
-
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/fft/cuda/lane.hpp>
 
 namespace troupe::fft {
 

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "plans.hpp"
-
 #include <string_view>
 #include <troupe/base/fnv.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/fft/cuda/plans.hpp>
 
 namespace troupe::fft {
 namespace {

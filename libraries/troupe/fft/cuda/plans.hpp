@@ -9,10 +9,9 @@
 #include <mutex>
 #include <troupe/cuda/handles.hpp>
 #include <troupe/fft/cuda/gpu_callbacks.hpp>
+#include <troupe/fft/cuda/status.hpp>
 #include <troupe/fft/placement.hpp>
 #include <unordered_map>
-
-#include "status.hpp"
 
 namespace troupe::fft {
 

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Plans, on a driver and a cuFFT that only note what they are told.
-#include "plans.hpp"
 
 #include <gtest/gtest.h>
 
 #include <troupe/cuda/testing/fake_driver.hpp>
+#include <troupe/fft/cuda/plans.hpp>
 
 namespace troupe::fft {
 namespace {

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "status.hpp"
-
 #include <troupe/base/cat.hpp>
+#include <troupe/fft/cuda/status.hpp>
 
 namespace troupe::fft {
 namespace {

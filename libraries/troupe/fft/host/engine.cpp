@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "engine.hpp"
-
 #include <dlfcn.h>
 
 #include <filesystem>
@@ -9,6 +7,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/fft/host/engine.hpp>
 #include <troupe/fft/host/load_transforms.hpp>
 #include <troupe/fft/host/scratch.hpp>
 #include <troupe/fft/internal/factor.hpp>

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "capture.hpp"
-
 #include <algorithm>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/embedded.hpp>
 #include <troupe/cuda/errors.hpp>
+#include <troupe/graph/cuda/capture.hpp>
 #include <troupe/graph/internal/tree.hpp>
 
 // The fatbin that was made of capture.cu.

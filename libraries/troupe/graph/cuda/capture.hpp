@@ -4,10 +4,9 @@
 
 #include <memory>
 #include <mutex>
+#include <troupe/graph/cuda/memory.hpp>
 #include <troupe/graph/engine/operations.hpp>
 #include <unordered_map>
-
-#include "memory.hpp"
 
 namespace troupe::graph {
 

@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // How a recipe becomes a graph of the driver.
-#include "capture.hpp"
 
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cstring>
 #include <optional>
-
-#include "testing/recorded_steps.hpp"
+#include <troupe/graph/cuda/capture.hpp>
+#include <troupe/graph/cuda/testing/recorded_steps.hpp>
 
 namespace troupe::graph {
 namespace {

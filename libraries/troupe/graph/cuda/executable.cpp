@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "executable.hpp"
-
 #include <algorithm>
 #include <functional>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
+#include <troupe/graph/cuda/executable.hpp>
 
 namespace troupe::graph {
 namespace {

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/graph/cuda/capture.hpp>
 #include <vector>
-
-#include "capture.hpp"
 
 namespace troupe::graph {
 

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // What a graph holds while it is changed and launched.
-#include "executable.hpp"
 
 #include <gtest/gtest.h>
 
-#include "testing/recorded_steps.hpp"
+#include <troupe/graph/cuda/executable.hpp>
+#include <troupe/graph/cuda/testing/recorded_steps.hpp>
 
 namespace troupe::graph {
 namespace {

@@ -4,9 +4,8 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
+#include <troupe/graph/cuda/executable.hpp>
 #include <troupe/graph/engine/known_graphs.hpp>
-
-#include "executable.hpp"
 
 namespace troupe::graph {
 namespace {

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Levels 1 and 2, and the handle.
+#include <troupe/blas/cuda/testing/fake_handle.hpp>
 #include <utility>
-
-#include "fake_handle.hpp"
 
 using namespace troupe::blas::testing;
 

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batches of factorisations, by the algorithms of LAPACK without blocks.
 #include <numeric>
-
-#include "fake_handle.hpp"
+#include <troupe/blas/cuda/testing/fake_handle.hpp>
 
 using namespace troupe::blas::testing;
 

@@ -3,9 +3,8 @@
 #pragma once
 
 #include <cstdlib>
-
-#include "fakes.hpp"
-#include "reference_blas.hpp"
+#include <troupe/blas/cuda/testing/fakes.hpp>
+#include <troupe/blas/cuda/testing/reference_blas.hpp>
 
 struct cublasContext {
   cublasPointerMode_t scalars_in = CUBLAS_POINTER_MODE_HOST;

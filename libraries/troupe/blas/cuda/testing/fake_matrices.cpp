@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Level 3 and what cuBLAS has beside it.
-#include "fake_handle.hpp"
+#include <troupe/blas/cuda/testing/fake_handle.hpp>
 
 using namespace troupe::blas::testing;
 

@@ -3,8 +3,7 @@
 // GemmEx and its batches.
 #include <troupe/base/bfloat16.hpp>
 #include <troupe/base/half.hpp>
-
-#include "fake_handle.hpp"
+#include <troupe/blas/cuda/testing/fake_handle.hpp>
 
 using namespace troupe::blas::testing;
 

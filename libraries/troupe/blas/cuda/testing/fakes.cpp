@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "fakes.hpp"
-
 #include <pthread.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <troupe/blas/cuda/testing/fakes.hpp>
 
 namespace troupe::blas::testing {
 

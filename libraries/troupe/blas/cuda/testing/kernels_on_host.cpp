@@ -11,8 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
-
-#include "fakes.hpp"
+#include <troupe/blas/cuda/testing/fakes.hpp>
 
 using troupe::cuda::testing::extents, troupe::cuda::testing::fake_kernel;
 
