@@ -3,20 +3,16 @@
 #pragma once
 
 #include <troupe/blas/elements.hpp>
+#include <troupe/blas/family_checks.hpp>
 #include <troupe/blas/options.hpp>
 #include <troupe/request/request.hpp>
 #include <troupe/request/scalar.hpp>
 
-/// A triangular matrix and a vector, in place: x = op(A) * x, or x = the solution of op(A) * solution = x. Of A only
-/// the triangle that `uplo` names is read, and the diagonal only when it is `stored`. Nothing looks whether A is
-/// singular: then the solution has infinities or NaN. Band and packed matrices lie as <troupe/blas/level2.hpp> says.
+/// Operations on a triangular matrix and a vector, in place: x = op(A) * x, or x = the solution of op(A) * solution =
+/// x. Of A only the triangle that `uplo` names is read, and the diagonal only if it is `stored`. No request checks
+/// whether A is singular: if it is, the solution has infinities or NaN. Band matrices are stored as
+/// <troupe/blas/level2.hpp> says, packed ones as <troupe/blas/packed_products.hpp> does.
 namespace troupe::blas {
-
-namespace detail {
-/// Checks a request of this header, by the fields that it has.
-template <class R>
-void check_triangular(const R& r, checker& check);
-}  // namespace detail
 
 /// The product, with a matrix.   cublasStrmv / cblas_strmv
 template <class T>
