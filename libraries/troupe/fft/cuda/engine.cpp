@@ -5,7 +5,9 @@
 #include <bit>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/fft/cuda/elements.hpp>
 #include <troupe/fft/cuda/engine.hpp>
+#include <troupe/fft/cuda/places.hpp>
 #include <troupe/fft/internal/factor.hpp>
 #include <troupe/kernel/engine/cuda/programs.hpp>
 
@@ -13,49 +15,6 @@ namespace troupe::fft {
 namespace {
 
 using cuda::kernel;
-
-template <class T>
-constexpr bool is_narrow = std::is_same_v<real_of<T>, half> || std::is_same_v<real_of<T>, bfloat16>;
-template <class T>
-constexpr bool is_complex_element = !std::is_same_v<T, real_of<T>>;
-// What elements are computed as.
-template <class T>
-using wide = std::conditional_t<!is_narrow<T>, T, std::conditional_t<is_complex_element<T>, complex64, float>>;
-
-template <class T>
-constexpr cudaDataType type_of() noexcept {
-  if constexpr (std::is_same_v<T, float>) return CUDA_R_32F;
-  if constexpr (std::is_same_v<T, double>) return CUDA_R_64F;
-  if constexpr (std::is_same_v<T, complex64>) return CUDA_C_32F;
-  return CUDA_C_64F;
-}
-
-kernel_arguments::places in_kernel(const placement& p) {
-  const auto number = [](extent e) { return static_cast<std::uint64_t>(e.value()); };
-  kernel_arguments::places out{
-      {number(p.batch), 1, 1, 1}, {number(p.distance), 0, 0, 0}, number(p.n.count() * p.batch), 0};
-  extent dense = 1;
-  bool in_order = true;
-  for (std::size_t i = p.n.rank(); i-- > 0;) {
-    out.n[i + 1] = number(p.n[i]);
-    out.step[i + 1] = number(p.stride[i]);
-    in_order &= p.n[i] == extent(1) || p.stride[i] == dense;
-    dense = dense * p.n[i];
-  }
-  out.dense = in_order && (p.batch == extent(1) || p.distance == dense) ? 1 : 0;
-  return out;
-}
-
-// cuFFT takes real rows that are n / 2 + 1 complex elements long for those of a transform in place, and writes what
-// lies between them too.
-bool writes_between_rows(const placement& to) {
-  const std::size_t last = to.n.rank() - 1;
-  if (to.stride[last] != extent(1)) return false;
-  extent step = to.distance;
-  for (std::size_t i = 0; i < last; ++i)
-    if (to.n[i] != extent(1)) step = to.stride[i];
-  return step == padded(to.n)[last];
-}
 
 constexpr std::int64_t most_grouped = 8192;  ///< elements of a transform that shares a call
 
