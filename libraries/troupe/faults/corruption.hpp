@@ -6,13 +6,13 @@
 #include <troupe/memory/buffer.hpp>
 #include <troupe/request/checker.hpp>
 
-/// Faults that damage memory. The worker survives them, unless it needs what they overwrite.
+/// Faults that damage memory. The worker survives them unless it needs the memory that they overwrite.
 namespace troupe::faults {
 
-/// Writes over memory that it says nothing about, as a kernel does that computes a wrong address: nothing is declared,
-/// ordered, or marked stale. Its answer is that all went well, if it lives to give one.
+/// Writes over memory that it does not declare, as a kernel with a wrong address does: the write is not ordered, and
+/// nothing is marked stale. Succeeds if the worker survives it.
 struct wild_write {
-  std::uint64_t address;  ///< where the worker has it; `over` knows
+  std::uint64_t address;  ///< address in the worker; see `over`
   extent bytes;
   std::uint32_t pattern = 0xdeadbeef;
   optional_memory through = {};
@@ -20,15 +20,15 @@ struct wild_write {
   TROUPE_REQUEST("faults.wild_write", address, bytes, pattern, through)
   void check(checker& c) const;
 
-  /// One that writes over all of `victim`, which must live until the answer.
+  /// Returns a request that writes over all of `victim`, which must outlive it.
   template <class T>
   static wild_write over(const buffer<T>& victim) {
     return {.address = victim.memory().address, .bytes = victim.memory().bytes};
   }
 };
 
-/// Overwrites all memory that the worker shares with the application, but for buffers, with random words, and goes on
-/// as if nothing had happened. Answers of requests that run at that moment are random as well.
+/// Overwrites all memory that the worker shares with the application, except buffers, with random words, and goes on as
+/// if nothing had happened. Replies of requests that run at that moment are random too.
 struct garbage {
   std::uint64_t seed;
   optional_memory through = {};

@@ -10,13 +10,14 @@
 
 namespace troupe::faults {
 
-/// What a storm does. Those of `requests.hpp` are sent as requests, so they need the engine of `faults`.
+/// What a storm can do. The kinds of `requests.hpp` and `corruption.hpp` are sent as requests, so they need the engine
+/// of `faults`.
 enum class kind : std::uint8_t {
   kill_worker,
   kill_standby,
   kill_all,       ///< the worker and all standbys, at once
-  kill_promoted,  ///< the worker, and the next one as soon as it has its place
-  stop_worker,    ///< SIGSTOP; it goes on after `storm_options::pause`, unless it is ended before
+  kill_promoted,  ///< the worker, and the next one as soon as it serves
+  stop_worker,    ///< SIGSTOP; the worker continues after `storm_options::pause`, unless it is ended before
   stop_standby,
   segmentation_fault,
   abort,
@@ -33,11 +34,11 @@ enum class kind : std::uint8_t {
 };
 inline constexpr std::size_t kind_count = 18;
 
-/// All of them, in this order.
+/// Returns all kinds, in this order.
 std::span<const kind> all_kinds() noexcept;
-/// "kill_worker"
+/// Returns the name of a kind, such as "kill_worker".
 std::string_view to_string(kind k) noexcept;
-/// The kind of that name.
+/// Returns the kind with that name, or nothing.
 std::optional<kind> kind_of(std::string_view name) noexcept;
 
 }  // namespace troupe::faults

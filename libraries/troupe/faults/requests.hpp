@@ -7,15 +7,13 @@
 #include <troupe/request/checker.hpp>
 #include <troupe/request/request_list.hpp>
 
-/// A library actor that breaks things, for tests: each request does in the worker what its name says, as a broken
-/// kernel or vendor library would. With isolation::thread that is the application.
+/// A library actor that breaks things, for tests: in the worker, each request does what its name says, as a broken
+/// kernel or vendor library would. With isolation::thread, that is the application.
 ///
-/// All take `through`: memory that they read and write as far as order is concerned (and leave alone), so that a fault
-/// can be put anywhere into a computation: after what makes `x` and before what reads it. `number` is for callers who
-/// want requests that are alike to differ.
+/// Each has a field `through`, see `optional_memory`. `number` lets a caller make otherwise identical requests differ.
 namespace troupe::faults {
 
-/// Writes to an address where no memory is: SIGSEGV.
+/// Writes to an unmapped address: SIGSEGV.
 struct segmentation_fault {
   optional_memory through = {};
   std::uint64_t number = 0;
@@ -33,7 +31,7 @@ struct abort {
   void check(checker&) const {}
 };
 
-/// The same on one of the worker's helper threads, where slow work such as compiling is done.
+/// Calls std::abort on one of the worker's helper threads, which do slow work such as compiling.
 struct abort_in_helper {
   optional_memory through = {};
   std::uint64_t number = 0;
@@ -42,7 +40,7 @@ struct abort_in_helper {
   void check(checker&) const {}
 };
 
-/// Executes what is no instruction: SIGILL.
+/// Executes an illegal instruction: SIGILL.
 struct illegal_instruction {
   optional_memory through = {};
   std::uint64_t number = 0;
@@ -60,7 +58,7 @@ struct floating_point_trap {
   void check(checker&) const {}
 };
 
-/// Ends the worker's process, as libraries do that call exit() when something does not please them.
+/// Ends the worker's process, as a library does that calls exit() on an error.
 struct exit {
   optional_memory through = {};
   extent code = 1;  ///< 0 to 255
@@ -79,7 +77,7 @@ struct stack_overflow {
   void check(checker&) const {}
 };
 
-/// An assertion that does not hold, in a kernel where kernels have their own: SIGABRT.
+/// Fails an assertion, on a GPU in a kernel: SIGABRT.
 struct failed_assertion {
   optional_memory through = {};
   std::uint64_t number = 0;
@@ -88,7 +86,7 @@ struct failed_assertion {
   void check(checker&) const {}
 };
 
-/// Writes behind the memory that the threads of a block share: SIGSEGV.
+/// Writes beyond the memory that the threads of a block share: SIGSEGV.
 struct shared_memory_overflow {
   optional_memory through = {};
   std::uint64_t number = 0;
@@ -97,18 +95,18 @@ struct shared_memory_overflow {
   void check(checker&) const {}
 };
 
-/// Computes and never ends, or ends well after so many milliseconds.
+/// Computes for ever, or for `milliseconds` and then succeeds.
 struct hang {
   optional_memory through = {};
-  extent milliseconds = 0;  ///< 0: for ever
+  extent milliseconds = 0;  ///< 0: without end
   std::uint64_t number = 0;
   using reply = void;
   TROUPE_REQUEST("faults.hang", through, milliseconds, number)
   void check(checker& c) const;
 };
 
-/// Takes memory, and uses it, until it gets no more or has `most_bytes` of it; then it aborts, as a program does that
-/// expected to get some. See device_options::worker_memory_limit.
+/// Allocates and uses memory until an allocation fails or it has `most_bytes`; then aborts, as a program does that
+/// needs the memory. See device_options::worker_memory_limit.
 struct exhaust_memory {
   optional_memory through = {};
   extent most_bytes = 256 << 20;

@@ -13,19 +13,19 @@ namespace {
 
 bool needs_a_standby(kind k) noexcept { return k == kind::kill_standby || k == kind::stop_standby; }
 
-// Whether the worker that serves may well survive it.
-bool may_pass(kind k) noexcept {
+// Whether the serving worker can survive the fault.
+bool can_survive(kind k) noexcept {
   return needs_a_standby(k) || k == kind::stop_worker || k == kind::hang || k == kind::garbage;
 }
 
-// 0: for ever.
+// 0: without end.
 std::int64_t hang_milliseconds(const storm_options& o) noexcept {
   if (!o.run_timeout.unlimited() || o.pause.unlimited()) return 0;
   return std::max<std::int64_t>(o.pause.nanoseconds / 1'000'000, 1);
 }
 
-constexpr std::int64_t look_ns = 100'000;               // while something is awaited
-constexpr std::int64_t garbage_shows_ns = 500'000'000;  // or has hit nothing that matters
+constexpr std::int64_t look_ns = 100'000;               // how often a condition is checked
+constexpr std::int64_t garbage_shows_ns = 500'000'000;  // after that, garbage has hit nothing that matters
 
 }  // namespace
 
@@ -67,24 +67,24 @@ std::uint64_t storm::hits() const {
       std::count_if(record_.begin(), record_.end(), [](const injection& i) { return i.hit; }));
 }
 
-// False when the storm ends before.
+// Returns false if the storm ends first.
 bool storm::sleep_until(std::int64_t moment_ns) {
   while (true) {
-    const std::int64_t next = std::min(moment_ns, goes_on_ns_);
+    const std::int64_t next = std::min(moment_ns, resume_at_ns_);
     {
       std::unique_lock guard(lock_);
       const auto until = std::chrono::nanoseconds(std::max<std::int64_t>(next - now_ns(), 0));
       if (changed_.wait_for(guard, until, [this] { return stopping_; })) return false;
     }
-    let_go_on();
+    resume_stopped();
     if (now_ns() >= moment_ns) return true;
   }
 }
 
-// What was stopped goes on when its time is over.
-void storm::let_go_on() {
-  if (now_ns() < goes_on_ns_) return;
-  goes_on_ns_ = INT64_MAX;
+// Continues the stopped processes once their pause is over.
+void storm::resume_stopped() {
+  if (now_ns() < resume_at_ns_) return;
+  resume_at_ns_ = INT64_MAX;
   (void)injector_.kill_all(SIGCONT);
 }
 
@@ -129,14 +129,14 @@ bool storm::hit_processes(kind k) {
       return kill_promoted();
     case kind::stop_worker:
     case kind::stop_standby:
-      goes_on_ns_ = std::min(goes_on_ns_, options_.pause.after(now_ns()));
+      resume_at_ns_ = std::min(goes_on_ns_, options_.pause.after(now_ns()));
       return (k == kind::stop_worker ? injector_.stop_worker() : injector_.stop_standby()) > 0;
     default:
       return false;
   }
 }
 
-// The second one at some moment of its promotion.
+// Kills the second worker at a random moment of its promotion.
 bool storm::kill_promoted() {
   std::uniform_int_distribution<std::int64_t> later_ns(0, 2'000'000);
   const std::int64_t again = later_ns(random_);
@@ -191,7 +191,7 @@ bool storm::send(kind k) {
   return !refused();
 }
 
-// Whether the last request is known to have taken no worker along, because it never ran.
+// Returns true if the last request is known not to have ended a worker, because it never ran.
 bool storm::refused() {
   if (!answer_.valid() || !answer_.ready()) return false;
   const result<void> told = std::exchange(answer_, {}).get();
@@ -206,9 +206,9 @@ void storm::await_recovery(injection& what) {
       return;
     }
     const bool lost = device_.statistics().generation > what.generation_before;
-    const bool passed = may_pass(what.kind) && !answer_.valid() && now_ns() >= passes_ns;
+    const bool passed = can_survive(what.kind) && !answer_.valid() && now_ns() >= passes_ns;
     if (!lost && !passed) continue;
-    // Waits for nothing, not even for room in the mailbox: who stands still may have to go on meanwhile.
+    // Must not block, not even for room in the mailbox: this thread may have to continue a stopped process meanwhile.
     auto pong = device_.ask(memory::ping{}, {.timeout = std::chrono::milliseconds(10)});
     if (const auto told = pong.get_for(std::chrono::milliseconds(20)); !told || !*told) continue;
     what.answers_ns = now_ns() - began_ns_;

@@ -12,7 +12,7 @@
 
 namespace troupe::graph {
 
-/// A part of a block, seen from elsewhere after `rebind`: what lies in `from` moves to the same place in `to`.
+/// Moves accesses from one buffer to another: a range within `from` moves to the same offset in `to`.
 struct rebinding {
   memory_range from, to;
 
@@ -39,7 +39,7 @@ inline bool move_field(memory_range& to, const memory_range& range, const rebind
   return true;
 }
 
-/// Moves the operands of one field. Returns whether there were any; `wrong` says why it cannot.
+/// Moves the operands of one field. Returns true if any moved; `wrong` says why one cannot move.
 template <class T, access_mode M>
 bool rebind_field(operand<T, M>& f, const rebinding& r, std::string& wrong) {
   memory_range to;
@@ -78,7 +78,7 @@ inline bool rebind_field(kernel::arguments& f, const rebinding& r, std::string& 
     a = a.at(std::move(to));
     any = true;
   }
-  if (straddles) wrong = "hold one that lies only partly in the buffer that is replaced";
+  if (straddles) wrong = "hold a buffer that lies only partly in the buffer that is replaced";
   if (any) f = kernel::arguments(std::move(list));
   return any;
 }
@@ -87,7 +87,7 @@ bool rebind_field(F& f, const rebinding& r, std::string& wrong) {
   if constexpr (operands_in<F>::any && !std::derived_from<F, kernel::program> && !std::derived_from<F, kernel::symbol>)
     operands_in<F>::visit(f, [&](const void*, const memory_range& range, const auto&...) {
       if (r.concerns(range) != rebinding::how::not_concerned)
-        wrong = "is of a type of its own that cannot be moved; use set() with the new request";
+        wrong = "has a type that cannot be moved; use set() with the new request";
     });
   return false;
 }

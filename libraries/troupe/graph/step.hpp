@@ -12,7 +12,7 @@
 
 namespace troupe::graph {
 
-/// One recorded request, whatever its type. Never changes; holds its buffers and programs.
+/// One recorded request of any type. Immutable; it holds its buffers and programs.
 class step {
  public:
   step() = default;
@@ -23,7 +23,7 @@ class step {
   virtual std::size_t blob_bytes() const noexcept = 0;
   virtual void encode(std::byte* payload, blob_cursor blob) const noexcept = 0;
   virtual std::string describe() const = 0;
-  /// With its operands elsewhere; null when none of them moves.
+  /// Returns the step with moved operands, or null if none of them moves.
   virtual result<std::shared_ptr<const step>> rebound(const device& gpu, const rebinding& r) const = 0;
 
   const std::vector<checked_access>& accesses() const noexcept { return accesses_; }
@@ -38,15 +38,15 @@ namespace detail {
 
 error refusal(std::string_view request, const std::string& text, reaction how = reaction::caller_bug);
 
-/// Why a request of this type cannot be recorded; nothing when it can.
+/// Returns why a request of this type cannot be recorded, or an empty string.
 template <class R>
 std::string why_not_recorded(const R& r) {
   if constexpr (requires { R::not_recorded; }) return std::string(R::not_recorded);
   if constexpr (!std::is_void_v<typename R::reply>) {
     if constexpr (requires { r.result.has_value(); }) {
-      if (!r.result.has_value()) return "it answers a value, and nobody waits for that; give it a buffer for .result";
+      if (!r.result.has_value()) return "it returns a value, which a graph cannot; set .result to a buffer";
     } else {
-      return "it answers a value, and nobody waits for that";
+      return "it returns a value, which a graph cannot";
     }
   }
   return {};
