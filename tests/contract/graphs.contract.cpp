@@ -355,7 +355,7 @@ TEST_F(a_graph, refuses_to_record_what_is_no_work_on_the_device_alone) {
                          .target = x.as<std::byte>(),
                          .bytes = 256},
           "memory.upload", "application");
-  refused(memory::ping{.value = 1}, "memory.ping", "answers a value");
+  refused(memory::ping{.value = 1}, "memory.ping", "returns a value");
   refused(memory::fence{}, "memory.fence", "whole device");
   graph::recorder other(gpu_);
   other.fill(x, 1);

@@ -44,9 +44,9 @@ std::string why_not_recorded(const R& r) {
   if constexpr (requires { R::not_recorded; }) return std::string(R::not_recorded);
   if constexpr (!std::is_void_v<typename R::reply>) {
     if constexpr (requires { r.result.has_value(); }) {
-      if (!r.result.has_value()) return "it returns a value, which a graph cannot; set .result to a buffer";
+      if (!r.result.has_value()) return "it returns a value, but a graph has no reply; set .result to a buffer";
     } else {
-      return "it returns a value, which a graph cannot";
+      return "it returns a value, but a graph has no reply";
     }
   }
   return {};
