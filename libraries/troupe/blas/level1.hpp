@@ -13,7 +13,7 @@
 /// increment is negative: such a vector is the same memory, walked backwards.
 namespace troupe::blas {
 
-/// y = alpha * x + y. With alpha == 0, y stays as it is, whatever x holds.   cublasSaxpy / cblas_saxpy
+/// y = alpha * x + y. If alpha == 0, y does not change, whatever x holds.   cublasSaxpy / cblas_saxpy
 template <class T>
 struct axpy {
   static_assert(is_full<T>, "blas::axpy has float, double, troupe::complex64 and troupe::complex128");
@@ -27,8 +27,8 @@ struct axpy {
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
-/// y = alpha * x + beta * y. With beta == 0, y is not read; with alpha == 0, x does not count.
-///   cublasSgeam of neighbours, else cublasSaxpy after a kernel of our own / cblas_saxpby
+/// y = alpha * x + beta * y. If beta == 0, y is not read; if alpha == 0, the content of x has no effect.
+///   cublasSgeam if both increments are 1, else cublasSaxpy after a kernel of our own / cblas_saxpby
 template <class T>
 struct axpby {
   static_assert(is_full<T>, "blas::axpby has float, double, troupe::complex64 and troupe::complex128");
@@ -42,10 +42,9 @@ struct axpby {
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
-/// x = alpha * x, in place. A complex x may have a real factor: scal<complex64, float>.
-/// Always the product: alpha == 0 leaves NaN where x was NaN or infinite. To clear memory, fill it. A negative
-/// increment touches the same elements as a positive one (BLAS itself would do nothing).   cublasSscal, cublasCsscal /
-/// cblas_sscal
+/// x = alpha * x, in place. A complex x may have a real factor: scal<complex64, float>. Always multiplies: alpha == 0
+/// leaves NaN where x is NaN or infinite; to clear memory, fill it. A negative increment touches the same elements as a
+/// positive one (BLAS itself does nothing).   cublasSscal, cublasCsscal / cblas_sscal
 template <class T, class F = T>
 struct scal {
   static_assert(is_full<T> && (std::is_same_v<F, T> || std::is_same_v<F, real_of<T>>),
@@ -73,7 +72,7 @@ struct copy {
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
-/// x and y change places.   cublasSswap / cblas_sswap
+/// Swaps x and y.   cublasSswap / cblas_sswap
 template <class T>
 struct swap {
   static_assert(is_full<T>, "blas::swap has float, double, troupe::complex64 and troupe::complex128");

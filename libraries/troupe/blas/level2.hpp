@@ -14,14 +14,14 @@
 ///
 /// Matrices are column-major: element (i, j) lies at i + j * leading dimension. Of symmetric and Hermitian matrices
 /// only the triangle that `uplo` names is read, and of a Hermitian diagonal only the real part. A *band* matrix with
-/// `kl` diagonals below the main one and `ku` above it stores its diagonals as rows: element (i, j) lies at (ku + i -
-/// j)
-/// + j * leading dimension. A symmetric or Hermitian one stores the k diagonals of its triangle: element (i, j) lies at
+/// `kl` diagonals below the main one and `ku` above it stores its diagonals as rows, element (i, j) at (ku + i - j) + j
+/// * leading dimension. A symmetric or Hermitian band matrix stores the k diagonals of its triangle: element (i, j) at
 /// (i - j) + j * leading dimension if lower, at (k + i - j) + j * leading dimension if upper. Products of *packed*
 /// matrices are in <troupe/blas/packed_products.hpp>.
 namespace troupe::blas {
 
-/// A is m by n, as it is stored. x has n elements and y has m, or the other way round when A is transposed.
+/// The product with an m by n matrix as stored. x has n elements and y has m, or the other way round if A is
+/// transposed.
 ///   cublasSgemv / cblas_sgemv
 template <class T>
 struct gemv {
@@ -38,7 +38,7 @@ struct gemv {
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
-/// gemv with a band matrix.   cublasSgbmv / cblas_sgbmv
+/// The product with a band matrix.   cublasSgbmv / cblas_sgbmv
 template <class T>
 struct gbmv {
   static_assert(is_full<T>, "blas::gbmv has float, double, troupe::complex64 and troupe::complex128");
@@ -54,7 +54,7 @@ struct gbmv {
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
-/// With a symmetric matrix.   cublasSsymv / cblas_ssymv
+/// The product with a symmetric matrix.   cublasSsymv / cblas_ssymv
 template <class T>
 struct symv {
   static_assert(is_full<T>, "blas::symv has float, double, troupe::complex64 and troupe::complex128");
@@ -70,7 +70,7 @@ struct symv {
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
-/// With a Hermitian matrix.   cublasChemv / cblas_chemv
+/// The product with a Hermitian matrix.   cublasChemv / cblas_chemv
 template <class T>
 struct hemv {
   static_assert(is_complex<T>, "blas::hemv has troupe::complex64 and troupe::complex128");
@@ -86,7 +86,7 @@ struct hemv {
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
-/// With a symmetric band matrix.   cublasSsbmv / cblas_ssbmv
+/// The product with a symmetric band matrix.   cublasSsbmv / cblas_ssbmv
 template <class T>
 struct sbmv {
   static_assert(is_real<T>, "blas::sbmv has float and double");
@@ -102,7 +102,7 @@ struct sbmv {
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
-/// With a Hermitian band matrix.   cublasChbmv / cblas_chbmv
+/// The product with a Hermitian band matrix.   cublasChbmv / cblas_chbmv
 template <class T>
 struct hbmv {
   static_assert(is_complex<T>, "blas::hbmv has troupe::complex64 and troupe::complex128");

@@ -69,7 +69,7 @@ struct trmm {
 };
 
 /// B = X, the solution of op(A) * X = alpha * B, or X * op(A) = alpha * B on the right, where A is triangular and B is
-/// m by n. Nothing looks whether A is singular.   cublasStrsm / cblas_strsm
+/// m by n. Does not check whether A is singular.   cublasStrsm / cblas_strsm
 template <class T>
 struct trsm {
   static_assert(is_full<T>, "blas::trsm has float, double, troupe::complex64 and troupe::complex128");

@@ -12,7 +12,7 @@
 /// its columns one after the other, without gaps: n * (n + 1) / 2 elements.
 namespace troupe::blas {
 
-/// With a packed symmetric matrix.   cublasSspmv / cblas_sspmv
+/// The product with a packed symmetric matrix.   cublasSspmv / cblas_sspmv
 template <class T>
 struct spmv {
   static_assert(is_real<T>, "blas::spmv has float and double");
@@ -27,7 +27,7 @@ struct spmv {
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
-/// With a packed Hermitian matrix.   cublasChpmv / cblas_chpmv
+/// The product with a packed Hermitian matrix.   cublasChpmv / cblas_chpmv
 template <class T>
 struct hpmv {
   static_assert(is_complex<T>, "blas::hpmv has troupe::complex64 and troupe::complex128");

@@ -11,8 +11,8 @@
 /// Rank-k updates of a symmetric or Hermitian matrix C, under the rules of <troupe/blas/level3.hpp>.
 namespace troupe::blas {
 
-/// C = alpha * op(A) * transpose(op(A)) + beta * C, where op(A) is n by k and C is symmetric.
-/// `trans` may not be conjugate_transpose for complex elements.   cublasSsyrk / cblas_ssyrk
+/// C = alpha * op(A) * transpose(op(A)) + beta * C, where op(A) is n by k and C is symmetric. For complex elements
+/// `trans` must not be conjugate_transpose.   cublasSsyrk / cblas_ssyrk
 template <class T>
 struct syrk {
   static_assert(is_full<T>, "blas::syrk has float, double, troupe::complex64 and troupe::complex128");
@@ -29,7 +29,7 @@ struct syrk {
 };
 
 /// C = alpha * op(A) * conj(transpose(op(A))) + beta * C, where op(A) is n by k and C is Hermitian; alpha and beta are
-/// real. `trans` is none or conjugate_transpose.   cublasCherk / cblas_cherk
+/// real. `trans` must be none or conjugate_transpose.   cublasCherk / cblas_cherk
 template <class T>
 struct herk {
   static_assert(is_complex<T>, "blas::herk has troupe::complex64 and troupe::complex128");
@@ -79,8 +79,8 @@ struct her2k {
   void check(checker& c) const { detail::check_product(*this, c); }
 };
 
-/// C = alpha * op(A) * transpose(op(B)) + beta * C, of which the triangle `uplo` is computed, as syrk: for products
-/// that are known to be symmetric.   cublasSsyrkx / blocks of cblas_sgemm
+/// The triangle `uplo` of C = alpha * op(A) * transpose(op(B)) + beta * C, as syrk: for products that are known to be
+/// symmetric.   cublasSsyrkx / blocks of cblas_sgemm
 template <class T>
 struct syrkx {
   static_assert(is_full<T>, "blas::syrkx has float, double, troupe::complex64 and troupe::complex128");
@@ -96,8 +96,8 @@ struct syrkx {
   void check(checker& c) const { detail::check_product(*this, c); }
 };
 
-/// C = alpha * op(A) * conj(transpose(op(B))) + beta * C, of which the triangle `uplo` is computed, as herk: for
-/// products that are known to be Hermitian; beta is real.   cublasCherkx / blocks of cblas_cgemm
+/// The triangle `uplo` of C = alpha * op(A) * conj(transpose(op(B))) + beta * C, as herk: for products that are known
+/// to be Hermitian; beta is real.   cublasCherkx / blocks of cblas_cgemm
 template <class T>
 struct herkx {
   static_assert(is_complex<T>, "blas::herkx has troupe::complex64 and troupe::complex128");

@@ -52,7 +52,7 @@ struct dotc {
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
-/// Returns the root of the sum of |x[i]|^2, without overflow or underflow on the way.   cublasSnrm2 / cblas_snrm2
+/// Returns the root of the sum of |x[i]|^2, without intermediate overflow or underflow.   cublasSnrm2 / cblas_snrm2
 template <class T>
 struct nrm2 {
   static_assert(is_full<T>, "blas::nrm2 has float, double, troupe::complex64 and troupe::complex128");
@@ -65,7 +65,7 @@ struct nrm2 {
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
-/// Returns the sum of |x[i]|, where |z| is |real| + |imag| of a complex number.   cublasSasum / cblas_sasum
+/// Returns the sum of |x[i]|, where |z| of a complex number is |real| + |imag|.   cublasSasum / cblas_sasum
 template <class T>
 struct asum {
   static_assert(is_full<T>, "blas::asum has float, double, troupe::complex64 and troupe::complex128");
@@ -78,8 +78,8 @@ struct asum {
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
-/// Returns the index, from 0, of the first largest |x[i]|, with asum's |z|. NaN is passed over; where all are NaN, the
-/// answer is 0.   cublasIsamax (which counts from 1) / cblas_isamax
+/// Returns the index, from 0, of the first largest |x[i]|, with |z| as in asum. NaN is ignored; if all elements are
+/// NaN, the index is 0.   cublasIsamax (which counts from 1) / cblas_isamax
 template <class T>
 struct iamax {
   static_assert(is_full<T>, "blas::iamax has float, double, troupe::complex64 and troupe::complex128");
@@ -92,7 +92,7 @@ struct iamax {
   void check(checker& c) const { detail::check_vectors(*this, c); }
 };
 
-/// The same for the smallest.   cublasIsamin / cblas_isamin
+/// Returns the index of the first smallest |x[i]|, under the same rules.   cublasIsamin / cblas_isamin
 template <class T>
 struct iamin {
   static_assert(is_full<T>, "blas::iamin has float, double, troupe::complex64 and troupe::complex128");

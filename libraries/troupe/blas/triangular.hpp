@@ -14,7 +14,7 @@
 /// <troupe/blas/level2.hpp> says, packed ones as <troupe/blas/packed_products.hpp> does.
 namespace troupe::blas {
 
-/// The product, with a matrix.   cublasStrmv / cblas_strmv
+/// The product with a full matrix.   cublasStrmv / cblas_strmv
 template <class T>
 struct trmv {
   static_assert(is_full<T>, "blas::trmv has float, double, troupe::complex64 and troupe::complex128");
@@ -31,7 +31,7 @@ struct trmv {
   void check(checker& c) const { detail::check_triangular(*this, c); }
 };
 
-/// The solution, with a matrix.   cublasStrsv / cblas_strsv
+/// The solution with a full matrix.   cublasStrsv / cblas_strsv
 template <class T>
 struct trsv {
   static_assert(is_full<T>, "blas::trsv has float, double, troupe::complex64 and troupe::complex128");
@@ -48,7 +48,7 @@ struct trsv {
   void check(checker& c) const { detail::check_triangular(*this, c); }
 };
 
-/// The product, with a band matrix.   cublasStbmv / cblas_stbmv
+/// The product with a band matrix.   cublasStbmv / cblas_stbmv
 template <class T>
 struct tbmv {
   static_assert(is_full<T>, "blas::tbmv has float, double, troupe::complex64 and troupe::complex128");
@@ -65,7 +65,7 @@ struct tbmv {
   void check(checker& c) const { detail::check_triangular(*this, c); }
 };
 
-/// The solution, with a band matrix.   cublasStbsv / cblas_stbsv
+/// The solution with a band matrix.   cublasStbsv / cblas_stbsv
 template <class T>
 struct tbsv {
   static_assert(is_full<T>, "blas::tbsv has float, double, troupe::complex64 and troupe::complex128");
@@ -82,7 +82,7 @@ struct tbsv {
   void check(checker& c) const { detail::check_triangular(*this, c); }
 };
 
-/// The product, with a packed matrix.   cublasStpmv / cblas_stpmv
+/// The product with a packed matrix.   cublasStpmv / cblas_stpmv
 template <class T>
 struct tpmv {
   static_assert(is_full<T>, "blas::tpmv has float, double, troupe::complex64 and troupe::complex128");
@@ -98,7 +98,7 @@ struct tpmv {
   void check(checker& c) const { detail::check_triangular(*this, c); }
 };
 
-/// The solution, with a packed matrix.   cublasStpsv / cblas_stpsv
+/// The solution with a packed matrix.   cublasStpsv / cblas_stpsv
 template <class T>
 struct tpsv {
   static_assert(is_full<T>, "blas::tpsv has float, double, troupe::complex64 and troupe::complex128");

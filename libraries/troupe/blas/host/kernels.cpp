@@ -35,7 +35,7 @@ double norm(const T* x, std::int64_t n, std::int64_t inc) noexcept {
   return any_infinite ? INFINITY : scale * std::sqrt(squares);
 }
 
-// The most extreme magnitude, in as many parts as a processor may look at together.
+// The most extreme magnitude, found in as many parts as a vector unit can compare at once.
 template <bool Largest, class T>
 TROUPE_INLINE real_of<T> extreme(const T* x, std::int64_t n, std::int64_t inc) noexcept {
   using real = real_of<T>;

@@ -13,7 +13,7 @@ template <class T>
 T one_over(T v) noexcept {
   if constexpr (is_real<T>) {
     return 1 / v;
-  } else {  // Smith's way: no part is squared as it is
+  } else {  // Smith's method: squares no part unscaled
     using real = real_of<T>;
     const bool wide = std::abs(v.real) >= std::abs(v.imag);
     const real ratio = wide ? v.imag / v.real : v.real / v.imag,
@@ -22,7 +22,7 @@ T one_over(T v) noexcept {
   }
 }
 
-// x = x / by. Where 1 / by is out of range, both are moved by a power of two first.
+// x = x / by. If 1 / by is out of range, both are first scaled by a power of two.
 template <class T>
 void divide(T* x, std::int64_t n, T by) noexcept {
   using real = real_of<T>;
@@ -34,7 +34,7 @@ void divide(T* x, std::int64_t n, T by) noexcept {
   for (std::int64_t i = 0; i < n; ++i) x[i] = product(x[i], factor);
 }
 
-// A = L * U without pivoting, by blocks of columns. Answers LAPACK's info.
+// A = L * U without pivoting, by blocks of columns. Returns LAPACK's info.
 template <class T>
 blasint factor_unpivoted(T* a, std::int64_t n, std::int64_t lda) {
   constexpr std::int64_t block = 32;
@@ -46,7 +46,7 @@ blasint factor_unpivoted(T* a, std::int64_t n, std::int64_t lda) {
       const T pivot = a[j + j * lda];
       if (pivot == T(0)) {
         if (info == 0) info = static_cast<blasint>(j + 1);
-        continue;  // as LAPACK: the column stays as it is
+        continue;  // as in LAPACK: the column does not change
       }
       divide(a + j + 1 + j * lda, n - j - 1, pivot);
       for (std::int64_t l = j + 1; l < j1; ++l) {
@@ -58,10 +58,10 @@ blasint factor_unpivoted(T* a, std::int64_t n, std::int64_t lda) {
     if (j1 == n) break;
     T *const right = a + j0 + j1 * lda, *const below = a + j1 + j0 * lda;
     const blasint rest = narrow(n - j1);
-    TROUPE_CBLAS(trsm)(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, narrow(width), rest, by(one),
-                       a + j0 * (lda + 1), narrow(lda), right, narrow(lda));
-    TROUPE_CBLAS(gemm)(CblasColMajor, CblasNoTrans, CblasNoTrans, rest, rest, narrow(width), by(minus_one), below,
-                       narrow(lda), right, narrow(lda), by(one), a + j1 * (lda + 1), narrow(lda));
+    TROUPE_CBLAS(trsm)(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, narrow(width), rest,
+                       cblas_scalar(one), a + j0 * (lda + 1), narrow(lda), right, narrow(lda));
+    TROUPE_CBLAS(gemm)(CblasColMajor, CblasNoTrans, CblasNoTrans, rest, rest, narrow(width), cblas_scalar(minus_one),
+                       below, narrow(lda), right, narrow(lda), cblas_scalar(one), a + j1 * (lda + 1), narrow(lda));
   }
   return info;
 }
