@@ -290,7 +290,7 @@ TEST_F(blas_checks, only_touched_elements_count_as_accessed) {
   EXPECT_EQ(memory.touched(v, 2).end, 0x1000u + (100 + 3) * 4);
 }
 
-TEST_F(blas_checks, stale_memory_is_refused_only_for_reading) {
+TEST_F(blas_checks, stale_inputs_are_refused) {
   memory.spoil();
   EXPECT_EQ(refusal(scaled()), "the block is spoilt");
   EXPECT_EQ(refusal(inner()), "the block is spoilt");

@@ -28,7 +28,7 @@ struct axpy {
 };
 
 /// y = alpha * x + beta * y. If beta == 0, y is not read; if alpha == 0, the content of x has no effect.
-///   cublasSgeam if both increments are 1, else cublasSaxpy after a kernel of our own / cblas_saxpby
+///   cublasSgeam of adjacent elements, else cublasSaxpy after a kernel of our own / cblas_saxpby
 template <class T>
 struct axpby {
   static_assert(is_full<T>, "blas::axpby has float, double, troupe::complex64 and troupe::complex128");

@@ -12,7 +12,7 @@ struct cublasContext {
 
 namespace troupe::blas::testing {
 
-/// cuComplex* as std::complex<float>*, through one or two pointers.
+/// Converts cuComplex* to std::complex<float>*, through one or two pointers.
 template <class V>
 struct element_type {
   using type = V;
@@ -44,11 +44,11 @@ auto* list(const V* const* p) {
   return reinterpret_cast<const typename element_type<V>::type* const*>(p);
 }
 
-/// A factor, from where the handle says that it is.
+/// Returns a factor, from the kind of memory that the handle specifies.
 template <class V>
 auto factor(cublasHandle_t h, const V* p) {
   if (h->scalars_in == CUBLAS_POINTER_MODE_DEVICE && is_on_this_stack(p)) wrong("it reads a factor from a stack");
-  if (reinterpret_cast<std::uintptr_t>(p) % alignof(V) != 0) wrong("it finds a factor where its type may not lie");
+  if (reinterpret_cast<std::uintptr_t>(p) % alignof(V) != 0) wrong("a factor is misaligned for its type");
   return *as(p);
 }
 template <class V>

@@ -35,7 +35,7 @@ static void solve_in_place(i64 n, A a, cublasFillMode_t uplo, cublasOperation_t 
   solve(n, a, lower_as_seen(uplo, o), d == CUBLAS_DIAG_UNIT,
         [&](i64 i) -> auto& { return element(as(x), n, incx, i); });
 }
-// A = A + term(i, j) in one triangle, or everywhere.
+// A = A + term(i, j), in one triangle or everywhere.
 template <class S, class T, class W>
 static void add_terms(i64 m, i64 n, S at, T term, W wanted) {
   for (i64 j = 0; j < n; ++j)
