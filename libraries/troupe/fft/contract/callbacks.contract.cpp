@@ -11,7 +11,7 @@
 namespace troupe::whole {
 namespace {
 
-// A signal of 0, 1, 2 ... and the bins of its transform.
+// The signal 0, 1, 2 ... and the bins of its transform.
 class fft_callbacks : public testing::Test {
  protected:
   static constexpr std::size_t size = 16;
@@ -88,7 +88,7 @@ TEST_F(fft_callbacks, load_and_store_the_elements_of_a_transform) {
   gpu.upload(factor, std::vector<float>{5.0f});
   EXPECT_OK(gpu.ask(r).get());
   expect(definition(plain), 5);
-  // A worker that has never seen them makes them again.
+  // A new worker makes them again.
   kill_and_wait(gpu);
   gpu.upload(x, gpu.download(signal(gpu)).get().value());
   gpu.upload(y, std::vector<complex64>(size));
@@ -99,8 +99,9 @@ TEST_F(fft_callbacks, load_and_store_the_elements_of_a_transform) {
   expect(definition(weighted), 2);
 }
 
-// A long transform is made of several kernels on a GPU: one loads, another stores. That of an impulse is 1 everywhere.
-TEST_F(fft_callbacks, work_in_transforms_of_many_steps) {
+// On a GPU a long transform consists of several kernels: one loads, another stores. The transform of an impulse is 1
+// everywhere.
+TEST_F(fft_callbacks, work_in_transforms_of_several_kernels) {
   runtime rt;
   const device gpu = rt.open_device(options());
   const auto both =
@@ -122,10 +123,10 @@ TEST_F(fft_callbacks, work_in_transforms_of_many_steps) {
   for (std::size_t k = 0; k < n; ++k) ASSERT_EQ((*got)[k], complex64(6, 0)) << k;
 }
 
-TEST_F(fft_callbacks, see_places_in_strided_batches) {
+TEST_F(fft_callbacks, see_positions_in_strided_batches) {
   runtime rt;
   const device gpu = rt.open_device(options());
-  // Two interleaved channels; the callback writes each bin's place, so that the layout shows.
+  // Two interleaved channels; the callback writes each bin's position, which shows the layout.
   const text place =
       "__device__ void place(float2* output, unsigned long long at, float2, void*) { output[at] = make_float2(at, 1); "
       "}";
@@ -147,9 +148,9 @@ TEST_F(fft_callbacks, see_places_in_strided_batches) {
   }
 }
 
-// Rows with the room of a transform in place, but apart from their input: the callback is not asked for what lies
-// between them.
-TEST_F(fft_callbacks, store_nothing_between_rows) {
+// Rows with the padding of an in-place transform, but separate from their input: the callback is not called for the
+// padding.
+TEST_F(fft_callbacks, store_nothing_in_the_padding_of_rows) {
   runtime rt;
   const device gpu = rt.open_device(options());
   const text one = "__device__ void one(float* output, unsigned long long at, float, void*) { output[at] = 1; }";
@@ -173,7 +174,7 @@ TEST_F(fft_callbacks, store_nothing_between_rows) {
   }
 }
 
-TEST_F(fft_callbacks, that_cannot_be_are_refused_with_the_reason) {
+TEST_F(fft_callbacks, that_are_invalid_are_refused_with_the_reason) {
   runtime rt;
   const device gpu = rt.open_device(options());
   const auto x = signal(gpu), y = gpu.alloc<complex64>(size);
@@ -204,11 +205,11 @@ TEST_F(fft_callbacks, that_cannot_be_are_refused_with_the_reason) {
   const auto gone = compiled({.source = source}, {.load = "weighted"});
   EXPECT_OK(gone.unload().get());
   EXPECT_TRUE(is_error(ask(gone), reaction::caller_bug, {"callbacks is of", "which was unloaded"}));
-  EXPECT_OK(gpu.ask(fft::c2c<complex64>{.input = x, .output = y, .n = size}).get()) << "the device goes on";
+  EXPECT_OK(gpu.ask(fft::c2c<complex64>{.input = x, .output = y, .n = size}).get()) << "the device still works";
 }
 
-// There and back within a graph gives what was there.
-TEST_F(fft_callbacks, are_not_needed_for_transforms_in_graphs) {
+// A forward and an inverse transform in a graph reproduce the input.
+TEST_F(fft_callbacks, are_optional_for_transforms_in_graphs) {
   runtime rt;
   const device gpu = rt.open_device(options());
   const auto x = signal(gpu), y = gpu.alloc<complex64>(size), z = gpu.alloc<complex64>(size);

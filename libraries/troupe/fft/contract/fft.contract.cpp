@@ -33,7 +33,7 @@ void expect_all_near(const device& gpu, const Operand& operand, const std::vecto
   }
 }
 
-// An impulse in second place becomes one turn of the circle.
+// The transform of an impulse at index 1: one turn of the unit circle.
 template <class T>
 std::vector<basic_complex<T>> one_turn(std::size_t count) {
   std::vector<basic_complex<T>> out;
@@ -106,8 +106,8 @@ using fft_cases = testing::Types<c2c<float>, c2c<double>, r2c<float>, r2c<double
 static_assert(covers<fft_cases, fft::all_transforms>);
 INSTANTIATE_TYPED_TEST_SUITE_P(fft, library_actor, fft_cases);
 
-// Those that wait at the same time may share a call of the library, whether they lie side by side or not.
-TEST(fft_of_many_small_transforms, gives_each_its_own_result) {
+// Transforms that wait at the same time can share a call of the library, whether they are adjacent in memory or not.
+TEST(fft_of_many_small_transforms, produces_the_right_result_for_each) {
   constexpr std::int64_t n = 8, count = 300;
   runtime rt;
   const device gpu = rt.open_device(with_test_engines({.restarts = 100}));
@@ -116,7 +116,7 @@ TEST(fft_of_many_small_transforms, gives_each_its_own_result) {
     impulses[static_cast<std::size_t>(i * n)] = complex64(static_cast<float>(8 * i), 0);
   const auto x = gpu.alloc<complex64>(n * count), y = gpu.alloc<complex64>(n * count);
   gpu.upload(x, impulses);
-  for (const std::int64_t step : {1, 7}) {  // 7 has no factor in common with 300
+  for (const std::int64_t step : {1, 7}) {  // 7 and 300 have no common factor
     gpu.fill(y, complex64(-1, -1));
     for (std::int64_t i = 0; i < count; ++i)
       gpu.tell(fft::c2c<complex64>{.input = x.slice(i * n, n),

@@ -3,7 +3,7 @@
 #include <troupe/cuda/embedded.hpp>
 #include <troupe/fft/cuda/engine.hpp>
 
-// The fatbin that was made of kernels.cu.
+// The fatbin made of kernels.cu.
 TROUPE_EMBEDDED(troupe_fft_kernels, TROUPE_KERNELS);
 
 namespace troupe::fft {

@@ -7,7 +7,7 @@
 namespace troupe::fft {
 
 result<std::unique_ptr<lane>> lane::make() {
-  constexpr std::size_t no_workspace = 256;  // the work area is as large as plans need
+  constexpr std::size_t no_workspace = 256;  // the work area grows to what plans need
   return std::unique_ptr<lane>(new lane(TROUPE_TRY(cuda::lane_memory::make("fft", no_workspace))));
 }
 
@@ -37,7 +37,7 @@ result<void*> lane::work(const call& c, std::uint64_t bytes) {
       std::size_t free = 0, total = 0;
       (void)::cuMemGetInfo(&free, &total);
       return error(reaction::retry_later, "fft",
-                   cat("the plan needs a work area of ", bytes >> 20, " MiB, and the GPU has ", free >> 20,
+                   cat("the plan needs a work area of ", bytes >> 20, " MiB, but the GPU has ", free >> 20,
                        " MiB free; transform a smaller batch at a time, or free buffers"));
     }
     bytes_ = bytes;

@@ -5,13 +5,13 @@
 #include <troupe/fft/cuda/kernel_arguments.hpp>
 #include <troupe/fft/placement.hpp>
 
-/// Where the elements of transforms lie, for our own kernels and for cuFFT.
+/// Positions of a transform's elements in memory, for our own kernels and for cuFFT.
 namespace troupe::fft {
 
 kernel_arguments::places in_kernel(const placement& p);
 
-/// cuFFT takes real rows that are n / 2 + 1 complex elements long for those of a transform in place, and writes what
-/// lies between them too.
+/// Returns true if cuFFT would write between the rows of `to`: it takes real rows of 2 * (n / 2 + 1) elements for the
+/// rows of an in-place transform, and also writes their padding.
 bool writes_between_rows(const placement& to);
 
 }  // namespace troupe::fft

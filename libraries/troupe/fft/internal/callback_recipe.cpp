@@ -20,7 +20,7 @@ const char* in_cuda(dtype t) noexcept {
   }
 }
 
-// The user's function, which must be one of exactly this type.
+// Calls the user's function, which must have exactly this type.
 std::string load_call(const std::string& load, const std::string& in) {
   return cat("static_cast<", in, " (*)(const ", in, "*, unsigned long long, const void*)>(", load, ")");
 }
@@ -28,7 +28,7 @@ std::string store_call(const std::string& store, const std::string& out) {
   return cat("static_cast<void (*)(", out, "*, unsigned long long, ", out, ", void*)>(", store, ")");
 }
 
-// Element i of those that lie side by side, in its layout. The batch counts as the first dimension.
+// Maps the dense index i to the position in the layout. The batch is the first dimension.
 constexpr const char* host_places = R"(
 #ifdef __TROUPE_HOST__
 struct troupe_fft_places {
