@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Memory comes and goes while 10^5 buffers live, of 256 B to 8 KiB, evenly by logarithm, each replaced a few times
-// before, so that there are holes. The same sizes go to malloc and free, at the same number of live blocks.
+// Allocations and frees while 10^5 buffers live, of 256 B to 8 KiB, evenly by logarithm. Each has been replaced a few
+// times before, so that there are holes. The same sizes go to malloc and free, with the same number of live blocks.
 #include <bench/device_under_test.hpp>
 #include <bench/measures.hpp>
 #include <bench/rounds.hpp>
@@ -30,10 +30,10 @@ std::vector<std::uint32_t> random_sizes(std::size_t count, std::mt19937_64& rand
   return sizes;
 }
 
-// Optimisers may leave out a malloc whose result nobody looks at.
+// Optimisers may remove a malloc whose result is not used.
 void use(const void* p) noexcept { asm volatile("" : : "r"(p) : "memory"); }
 
-// As many as live, after each has been replaced three times: what a long life leaves behind.
+// All live blocks, each replaced three times: the state of a long-lived heap.
 template <class Block, class Make>
 std::vector<Block> crowd(Make make, const std::vector<std::uint32_t>& sizes, std::mt19937_64 random) {
   std::vector<Block> all;
@@ -46,7 +46,7 @@ std::vector<Block> crowd(Make make, const std::vector<std::uint32_t>& sizes, std
   return all;
 }
 
-// Nanoseconds for making and dropping one more, and for replacing one at random.
+// Nanoseconds for allocating and freeing one more block, and for replacing one at random.
 template <class Block, class Make>
 double make_and_drop(Make make, const std::vector<std::uint32_t>& sizes) {
   const std::int64_t start = now_ns();
@@ -108,8 +108,8 @@ figures run(const settings& s) {
 
 const measure arena_alloc_free{.name = "arena.alloc_free",
                                .unit = "ns",
-                               .ours = "alloc and drop of one more buffer while 100000 live",
-                               .raw = "malloc and free of the same sizes while as many live",
+                               .ours = "alloc and free of one more buffer while 100000 live",
+                               .raw = "malloc and free of the same sizes, as many live",
                                .goal = {goal::kind::ours_at_most, 100},
                                .run = run};
 

@@ -17,7 +17,7 @@ class kernel final : public raw_kernel {
   void launch() override {
     must(::cuLaunchKernel(function_, 1, 1, 1, 1, 1, 1, 0, stream_.get(), nullptr, nullptr), "cuLaunchKernel");
   }
-  void look() override { word_.look(stream_); }
+  void poll_until_done() override { word_.poll_until_done(stream_); }
   void synchronize() override { wait_for(stream_); }
   void record(int launches, int branches) override {
     CUgraph empty = nullptr;
@@ -41,7 +41,7 @@ class kernel final : public raw_kernel {
   code_module module_;
   CUfunction function_;
   stream stream_;
-  word_behind word_;
+  completion_word word_;
   cuda::executable_graph recorded_;
 };
 
@@ -137,12 +137,12 @@ class gpu final : public raw_gpu {
   explicit gpu(int ordinal) {
     must(::cuInit(0), "cuInit");
     must(::cuDeviceGet(&device_, ordinal), "cuDeviceGet");
-    // Never released: what libraries keep for a context would have to be made again for the next measure.
+    // Never released: otherwise libraries would set up their state of the context again for each measure.
     CUcontext c = nullptr;
     must(::cuDevicePrimaryCtxRetain(&c, device_), "cuDevicePrimaryCtxRetain");
     must(::cuCtxSetCurrent(c), "cuCtxSetCurrent");
     stream_ = make_stream();
-    // Without it the pool gives everything back whenever the stream is idle.
+    // Otherwise the pool releases all memory whenever the stream is idle.
     CUmemoryPool pool = nullptr;
     must(::cuDeviceGetDefaultMemPool(&pool, device_), "cuDeviceGetDefaultMemPool");
     std::uint64_t keeps_all = UINT64_MAX;
@@ -186,7 +186,7 @@ class gpu final : public raw_gpu {
     }
     const std::int64_t took = now_ns() - start;
     if (!cuda::is_sticky(r))
-      throw bad_result(error(reaction::fatal, "bench", "a wild pointer gave " + cuda::text_of(r)));
+      throw bad_result(error(reaction::fatal, "bench", "a wild pointer caused " + cuda::text_of(r)));
     return took;
   }
 

@@ -11,7 +11,7 @@
 #include <troupe/cuda/errors.hpp>
 #include <troupe/cuda/handles.hpp>
 
-/// Calls of the driver that several measures make. They throw `bad_result` if the driver fails.
+/// Calls of the driver that several measures share. They throw `bad_result` if the driver fails.
 namespace troupe::bench {
 
 inline void must(CUresult r, const char* call) {
@@ -57,15 +57,15 @@ inline CUfunction only_kernel_of(const code_module& m) {
   return f;
 }
 
-/// A word of this process's memory that the GPU writes behind what is on a stream.
-class word_behind {
+/// A word of this process's memory that the GPU writes after the work on a stream.
+class completion_word {
  public:
-  word_behind()
+  completion_word()
       : pinned_(make_pinned(sizeof(std::uint64_t))), word_(reinterpret_cast<volatile std::uint64_t*>(pinned_.get())) {
     *word_ = 0;
     must(::cuMemHostGetDevicePointer(&word_on_gpu_, pinned_.get(), 0), "cuMemHostGetDevicePointer");
   }
-  void look(const stream& s) {
+  void poll_until_done(const stream& s) {
     ++sequence_;
     must(::cuStreamWriteValue64(s.get(), word_on_gpu_, sequence_, CU_STREAM_WRITE_VALUE_DEFAULT),
          "cuStreamWriteValue64");

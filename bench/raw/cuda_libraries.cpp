@@ -93,7 +93,7 @@ class transforms final : public raw_transforms {
                         reinterpret_cast<cufftComplex*>(output_.get() + at), CUFFT_FORWARD),
          "cufftExecC2C");
   }
-  void look() override { word_.look(stream_); }
+  void poll_until_done() override { word_.poll_until_done(stream_); }
   void synchronize() override { wait_for(stream_); }
   void download(std::size_t first, std::span<std::byte> elements) override {
     synchronize();
@@ -106,7 +106,7 @@ class transforms final : public raw_transforms {
   stream stream_;
   device_memory input_, output_;
   cufftHandle plan_ = 0;
-  word_behind word_;
+  completion_word word_;
 };
 
 }  // namespace
