@@ -22,10 +22,10 @@ int main() {
 
   memory_quota client(64 << 10);  // bytes, for all allocations that name it
   auto matrix = gpu.alloc<float>(100, {.zeroed = true, .quota = client});
-  auto refused = gpu.alloc<float>(1 << 20, {.quota = client});  // more than is allowed: stale from the start
+  auto refused = gpu.alloc<float>(1 << 20, {.quota = client});  // over the quota: stale from the start
   if (auto why = refused.cause()) std::printf("%s\n", why->to_string().c_str());
 
-  // A block of 2 rows and 3 columns into the corner of a matrix whose columns are 10 elements apart.
+  // Copies a block of 2 rows and 3 columns to the corner of a matrix whose columns are 10 elements apart.
   gpu.copy_2d(matrix, 10, block, tight, 2, 3);
 
   float corner[2];
