@@ -77,11 +77,11 @@ figures run_sealed(const settings& s) {
   numbers.write(sealed, seed);
   gpu->seal(sealed).get().value();
   figures f;
-  const auto look = [&] { f.ours += static_cast<double>(count_wrong(numbers, sealed, seed)); };
-  poll_until_done();
+  const auto compare_all = [&] { f.ours += static_cast<double>(count_wrong(numbers, sealed, seed)); };
+  compare_all();
   if (f.ours != 0) throw bad_result(error(reaction::fatal, "bench", "the pattern was not written"));
 
-  const auto by_kind = faults_of_all_kinds(*gpu, faults, look);
+  const auto by_kind = faults_of_all_kinds(*gpu, faults, compare_all);
   // Kernels that aim at the sealed memory itself.
   int refused = 0, wild = 0;
   for (std::uint32_t i = 0; i < 4; ++i) {
@@ -90,7 +90,7 @@ figures run_sealed(const settings& s) {
     blow.pattern = 0xdead0000u + i;
     refused += !gpu->ask(blow).get();
     ++wild;
-    poll_until_done();
+    compare_all();
   }
   f.note = cat(faults, " faults: ", text_of(by_kind), "; and ", wild,
                " kernels that write into it. All of it is compared on the device after each");
