@@ -29,8 +29,8 @@ struct gemv_batched {
   void check(checker&) const;
 };
 
-/// `batch` products gemv: the matrix and vectors of the i-th lie i strides behind the first. A stride of A or x may be
-/// 0: then all products use the same. The results must not share elements.   cublasSgemvStridedBatched
+/// Computes gemv `batch` times: the matrix and vectors of the i-th lie i strides after the first. A stride of A or x
+/// may be 0: then all products use the same. The results must not share elements.   cublasSgemvStridedBatched
 template <class T>
 struct gemv_strided_batched {
   static_assert(is_full<T>, "blas::gemv_strided_batched has float, double, troupe::complex64 and troupe::complex128");

@@ -35,7 +35,7 @@ struct gemm {
   void check(checker&) const;
 };
 
-/// `batch` products of one shape: the matrices of the i-th lie i strides behind the first. A stride of A or B may be 0:
+/// `batch` products of one shape: the matrices of the i-th lie i strides after the first. A stride of A or B may be 0:
 /// then all products use the same. The results must not share elements.   cublasGemmStridedBatchedEx
 template <class T, class C = T>
 struct gemm_strided_batched {

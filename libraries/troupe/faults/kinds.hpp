@@ -16,7 +16,7 @@ enum class kind : std::uint8_t {
   kill_worker,
   kill_standby,
   kill_all,       ///< the worker and all standbys, at once
-  kill_promoted,  ///< the worker, and the next one as soon as it serves
+  kill_promoted,  ///< the worker, and its successor during the promotion
   stop_worker,    ///< SIGSTOP; the worker continues after `storm_options::pause`, unless it is ended before
   stop_standby,
   segmentation_fault,

@@ -95,7 +95,7 @@ struct shared_memory_overflow {
   void check(checker&) const {}
 };
 
-/// Computes for ever, or for `milliseconds` and then succeeds.
+/// Computes without end, or for `milliseconds` and then succeeds.
 struct hang {
   optional_memory through = {};
   extent milliseconds = 0;  ///< 0: without end

@@ -169,7 +169,7 @@ TROUPE_ALWAYS_INLINE void multiply_with(const small_product<T>& p) noexcept {
   }
 }
 
-// Uses vectors no longer than the rows need: a longer vector reaches over memory behind them, and stalls if another
+// Uses vectors no longer than the rows need: a longer vector reaches over memory after them, and stalls if another
 // thread is writing there, although it uses none of it.
 template <class T>
 TROUPE_ALWAYS_INLINE void multiply_now(const small_product<T>& p) noexcept {
