@@ -35,7 +35,7 @@ void use(const void* p) noexcept { asm volatile("" : : "r"(p) : "memory"); }
 
 // All live blocks, each replaced three times: the state of a long-lived heap.
 template <class Block, class Make>
-std::vector<Block> crowd(Make make, const std::vector<std::uint32_t>& sizes, std::mt19937_64 random) {
+std::vector<Block> allocate_live_blocks(Make make, const std::vector<std::uint32_t>& sizes, std::mt19937_64 random) {
   std::vector<Block> all;
   for (std::size_t i = 0; i < live; ++i) all.push_back(make(sizes[i]));
   for (std::size_t i = live; i < sizes.size(); ++i) {
@@ -48,7 +48,7 @@ std::vector<Block> crowd(Make make, const std::vector<std::uint32_t>& sizes, std
 
 // Nanoseconds for allocating and freeing one more block, and for replacing one at random.
 template <class Block, class Make>
-double make_and_drop(Make make, const std::vector<std::uint32_t>& sizes) {
+double allocate_and_free(Make make, const std::vector<std::uint32_t>& sizes) {
   const std::int64_t start = now_ns();
   for (std::size_t i = 0; i < per_round; ++i) {
     const Block one = make(sizes[i]);
@@ -75,8 +75,8 @@ figures run(const settings& s) {
   const auto first = random_sizes(4 * live, random);
   const auto ours = [&](std::uint32_t bytes) { return gpu->alloc<std::byte>(bytes); };
   const auto raw = [](std::uint32_t bytes) { return malloced(std::malloc(bytes)); };
-  auto buffers = crowd<buffer<std::byte>>(ours, first, random);
-  auto blocks = crowd<malloced>(raw, first, random);
+  auto buffers = allocate_live_blocks<buffer<std::byte>>(ours, first, random);
+  auto blocks = allocate_live_blocks<malloced>(raw, first, random);
 
   std::vector<std::uint32_t> sizes, which;
   const auto next_round = [&] {
@@ -86,8 +86,8 @@ figures run(const settings& s) {
   };
   const int rounds = s.rounds(301);
   const pair_of_medians pair = interleaved(
-      rounds, [&] { return next_round(), make_and_drop<buffer<std::byte>>(ours, sizes); },
-      [&] { return next_round(), make_and_drop<malloced>(raw, sizes); });
+      rounds, [&] { return next_round(), allocate_and_free<buffer<std::byte>>(ours, sizes); },
+      [&] { return next_round(), allocate_and_free<malloced>(raw, sizes); });
   const pair_of_medians replaced = interleaved(
       rounds, [&] { return next_round(), replace(ours, buffers, sizes, which); },
       [&] { return next_round(), replace(raw, blocks, sizes, which); });

@@ -96,7 +96,7 @@ figures run(const settings& s) {
     // A worker with one core, like the loop.
     std::optional<kernel_under_test> kernel;
     {
-      const placement born_there(placement::where::two_cores, {});
+      const placement while_starting(placement::where::two_cores, {});
       placement::join_others(placement::where::two_cores);
       kernel.emplace(s, from, start);
     }

@@ -138,7 +138,7 @@ int run_all(const choice& c) {
 }
 
 int start(int argc, char** argv) {
-  if (argc == 2 && argv[1] == ping_pong::peer_argument) return ping_pong::be_peer();
+  if (argc == 2 && argv[1] == ping_pong::peer_argument) return ping_pong::run_peer();
   if (argc == 4 && argv[1] == raw_side::fault_argument) return raw_side::fault(argv[2], argv[3]);
   auto c = parse({argv + 1, static_cast<std::size_t>(argc - 1)});
   if (!c) {

@@ -65,7 +65,7 @@ void ping_pong::round_trip() noexcept {
   page_->back.receive(old, page_->spinning);
 }
 
-int ping_pong::be_peer() {
+int ping_pong::run_peer() {
   if (!die_with_parent(::getppid())) return 1;
   auto file = memory_file::open(file_descriptor(process::control_descriptor), sizeof(page));
   if (!file) return 1;

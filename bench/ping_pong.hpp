@@ -24,7 +24,7 @@ class ping_pong {
   int peer_pid() const noexcept { return peer_.pid(); }
 
   /// Runs the other process.
-  static int be_peer();
+  static int run_peer();
 
  private:
   struct page;

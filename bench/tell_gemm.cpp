@@ -42,17 +42,17 @@ class bare_queue {
   }
   void consume_until(std::uint64_t count) noexcept {
     for (std::uint64_t tail = 0; tail != count; tail_.store(++tail, std::memory_order_release)) {
-      while (head_.load(std::memory_order_acquire) == tail) pass_time();
+      while (head_.load(std::memory_order_acquire) == tail) spin_or_yield();
       eaten_ += slots_[tail % room].a;
     }
   }
   void await_empty() const noexcept {
-    while (tail_.load(std::memory_order_acquire) != head_.load(std::memory_order_relaxed)) pass_time();
+    while (tail_.load(std::memory_order_acquire) != head_.load(std::memory_order_relaxed)) spin_or_yield();
   }
 
  private:
   // If both share a core, the other thread runs only when this one yields.
-  static void pass_time() noexcept {
+  static void spin_or_yield() noexcept {
     static const bool alone = usable_cores() > 1;
     if (alone)
       spin_hint();

@@ -21,7 +21,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-device_options unbreakable() {
+device_options fault_tolerant() {
   return {.when_full = when_full::wait,
           .libraries = {"jit", "faults"},
           .restarts = no_budget,
@@ -71,7 +71,7 @@ figures run_sealed(const settings& s) {
   constexpr std::uint32_t seed = 77;
   const extent words = std::int64_t{2} << 30;
   const int faults = s.rounds(50);
-  const device_under_test gpu(s, unbreakable());
+  const device_under_test gpu(s, fault_tolerant());
   const pattern numbers(*gpu);
   const auto sealed = gpu->alloc<std::uint32_t>(words, {.sealable = true});
   numbers.write(sealed, seed);
@@ -144,7 +144,7 @@ class bystander {
 
 figures run_bystander(const settings& s) {
   const int faults = s.rounds(32);
-  const device_under_test broken(s, unbreakable()), other(s, {.libraries = {"jit"}, .restarts = 0});
+  const device_under_test broken(s, fault_tolerant()), other(s, {.libraries = {"jit"}, .restarts = 0});
   bystander beside(*other);
   await_right_answer(*broken, 0);
   const auto by_kind = faults_of_all_kinds(*broken, faults, [] {});

@@ -107,7 +107,7 @@ static result<void> enqueue(const getri_batched<T>& r, job& j) {
 
 // For matrices larger than cuBLAS's matinv takes: factors them in scratch memory, then inverts.
 template <class T>
-static result<void> invert_beside(const matinv_batched<T>& r, job& j, std::size_t first, std::size_t count) {
+static result<void> invert_in_scratch(const matinv_batched<T>& r, job& j, std::size_t first, std::size_t count) {
   const auto n = static_cast<std::size_t>(r.n.value());
   const cuda::scratch memory = TROUPE_TRY(j.memory((n * n * sizeof(T) + n * sizeof(int)) * count));
   T* const factors = memory.as<T>();
@@ -144,7 +144,7 @@ static result<void> enqueue(const matinv_batched<T>& r, job& j) {
     const std::size_t at_once = std::clamp<std::size_t>(enough / (n * n * sizeof(T)), 1, most_in_a_call);
     for (std::size_t first = 0; first < r.a.size(); first += at_once) {
       TROUPE_TRY(j.next_part());
-      TROUPE_TRY(invert_beside(r, j, first, std::min(at_once, r.a.size() - first)));
+      TROUPE_TRY(invert_in_scratch(r, j, first, std::min(at_once, r.a.size() - first)));
     }
     return {};
   }

@@ -27,7 +27,7 @@ static result<void> fits_vectors(const R& r) {
   // Strides and the number of products are counted here, not by OpenBLAS.
   TROUPE_TRY(fits_in(r, r.m, r.n, r.lda, r.incx, r.incy));
   const bool turned = r.trans != op::none;
-  return reach_back(r, turned ? r.m : r.n, turned ? r.n : r.m);
+  return backward_vectors_fit(r, turned ? r.m : r.n, turned ? r.n : r.m);
 }
 template <class R>
 static double work_of(const R& r) noexcept {

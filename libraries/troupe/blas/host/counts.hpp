@@ -75,16 +75,16 @@ result<void> leading_fits(const R& r, const extent& field, extent ld) {
 
 /// Fails if OpenBLAS cannot compute the start of a backward vector in 32 bits.
 template <class R>
-result<void> reaches_back(const R& r, std::int64_t n, const extent& inc) {
+result<void> backward_vector_fits(const R& r, std::int64_t n, const extent& inc) {
   if (inc >= 0 || inc == tight || (n - 1) * -inc.value() <= most) return {};
   return too_large<R>(field_name<R>(&r, &inc), inc,
                       "OpenBLAS counts in 32 bits, so the host engine walks back over at most 2147483647 elements: use "
                       "a positive increment");
 }
 template <class R>
-result<void> reach_back(const R& r, extent nx, extent ny) {
-  TROUPE_TRY(reaches_back(r, nx.value(), r.incx));
-  if constexpr (requires { r.incy; }) return reaches_back(r, ny.value(), r.incy);
+result<void> backward_vectors_fit(const R& r, extent nx, extent ny) {
+  TROUPE_TRY(backward_vector_fits(r, nx.value(), r.incx));
+  if constexpr (requires { r.incy; }) return backward_vector_fits(r, ny.value(), r.incy);
   return {};
 }
 
@@ -92,7 +92,7 @@ result<void> reach_back(const R& r, extent nx, extent ny) {
 template <class R>
 result<void> fits(const R& r, extent nx, extent ny) {
   TROUPE_TRY(fits(r));
-  return reach_back(r, nx, ny);
+  return backward_vectors_fit(r, nx, ny);
 }
 
 }  // namespace troupe::blas

@@ -48,9 +48,9 @@ void sgemm(op ta, op tb, std::int64_t m, std::int64_t n, std::int64_t k, float a
 /// Accumulates the sums of one block of C.
 /// Float results: in C itself.
 template <class T>
-class sums_in_place {
+class direct_sums {
  public:
-  sums_in_place(const matrix_product<T, float>& p, std::int64_t, std::int64_t) : p_(p) {}
+  direct_sums(const matrix_product<T, float>& p, std::int64_t, std::int64_t) : p_(p) {}
   template <class A, class B>
   void add(std::int64_t row, std::int64_t column, std::int64_t m, std::int64_t n, std::int64_t from, std::int64_t k,
            const A& a, const B& b) {
@@ -65,9 +65,9 @@ class sums_in_place {
 
 /// 16-bit results: in a buffer, rounded once at the end.
 template <class T>
-class sums_beside {
+class buffered_sums {
  public:
-  sums_beside(const matrix_product<T, T>& p, std::int64_t most_rows, std::int64_t most_columns)
+  buffered_sums(const matrix_product<T, T>& p, std::int64_t most_rows, std::int64_t most_columns)
       : p_(p), sums_(make_floats(most_rows * most_columns)), column_(make_floats(most_rows)) {}
   template <class A, class B>
   void add(std::int64_t, std::int64_t, std::int64_t m, std::int64_t n, std::int64_t from, std::int64_t k, const A& a,
@@ -159,11 +159,11 @@ void multiply_blocks(const matrix_product<T, C>& p) {
 
 }  // namespace
 
-void multiply(const matrix_product<half, half>& p) { multiply_blocks<sums_beside<half>>(p); }
-void multiply(const matrix_product<half, float>& p) { multiply_blocks<sums_in_place<half>>(p); }
-void multiply(const matrix_product<bfloat16, bfloat16>& p) { multiply_blocks<sums_beside<bfloat16>>(p); }
-void multiply(const matrix_product<bfloat16, float>& p) { multiply_blocks<sums_in_place<bfloat16>>(p); }
+void multiply(const matrix_product<half, half>& p) { multiply_blocks<buffered_sums<half>>(p); }
+void multiply(const matrix_product<half, float>& p) { multiply_blocks<direct_sums<half>>(p); }
+void multiply(const matrix_product<bfloat16, bfloat16>& p) { multiply_blocks<buffered_sums<bfloat16>>(p); }
+void multiply(const matrix_product<bfloat16, float>& p) { multiply_blocks<direct_sums<bfloat16>>(p); }
 void multiply(const matrix_product<std::int8_t, std::int32_t>& p) { multiply_blocks<whole_sums>(p); }
-void multiply(const matrix_product<std::int8_t, float>& p) { multiply_blocks<sums_in_place<std::int8_t>>(p); }
+void multiply(const matrix_product<std::int8_t, float>& p) { multiply_blocks<direct_sums<std::int8_t>>(p); }
 
 }  // namespace troupe::blas

@@ -111,8 +111,8 @@ TROUPE_ALWAYS_INLINE void multiply_panel(const small_product<T>& p, const panel<
 
 // Packs at most Rows rows of op(A) from columns of A. Lanes beyond `rows` may keep their old values.
 template <class T, int Bytes, int Rows>
-TROUPE_ALWAYS_INLINE void turn_rows(const small_product<T>& p, const T* from, std::int64_t rows, T* to,
-                                    std::int64_t step) noexcept {
+TROUPE_ALWAYS_INLINE void transpose_rows(const small_product<T>& p, const T* from, std::int64_t rows, T* to,
+                                         std::int64_t step) noexcept {
   constexpr int all = lanes<T, Bytes>;
   for (std::int64_t l = 0; l < p.k; l += all) {
     const std::int64_t terms = p.k - l < all ? p.k - l : all;
@@ -143,13 +143,13 @@ TROUPE_ALWAYS_INLINE void multiply_with(const small_product<T>& p) noexcept {
         const std::int64_t here = rows - i < all ? rows - i : all;
         const T* const from = p.a + (row + i) * p.lda;
         if (all > 8 && here > 8)
-          turn_rows < T, Bytes, all<16 ? all : 16>(p, from, here, turned + i, a.step);
+          transpose_rows < T, Bytes, all<16 ? all : 16>(p, from, here, turned + i, a.step);
         else if (all > 4 && here > 4)
-          turn_rows < T, Bytes, all<8 ? all : 8>(p, from, here, turned + i, a.step);
+          transpose_rows < T, Bytes, all<8 ? all : 8>(p, from, here, turned + i, a.step);
         else if (all > 2 && here > 2)
-          turn_rows < T, Bytes, all<4 ? all : 4>(p, from, here, turned + i, a.step);
+          transpose_rows < T, Bytes, all<4 ? all : 4>(p, from, here, turned + i, a.step);
         else
-          turn_rows<T, Bytes, 2>(p, from, here, turned + i, a.step);
+          transpose_rows<T, Bytes, 2>(p, from, here, turned + i, a.step);
       }
     }
     switch (vectors) {

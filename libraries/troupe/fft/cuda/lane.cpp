@@ -11,14 +11,14 @@ result<std::unique_ptr<lane>> lane::make() {
   return std::unique_ptr<lane>(new lane(TROUPE_TRY(cuda::lane_memory::make("fft", no_workspace))));
 }
 
-lane::~lane() { give_area_back(); }
+lane::~lane() { free_area(); }
 
 result<void> lane::use(const call& c) {
   TROUPE_TRY(memory_.begin(c));
   return {};
 }
 
-void lane::give_area_back() noexcept {
+void lane::free_area() noexcept {
   if (area_ != 0) (void)::cuMemFreeAsync(area_, stream_);
   area_ = 0, bytes_ = 0;
 }
@@ -27,10 +27,10 @@ result<void*> lane::work(const call& c, std::uint64_t bytes) {
   if (bytes == 0) return nullptr;
   if (c.recording != nullptr) [[unlikely]]
     return c.scratch(bytes);
-  if (stream_ != stream()) give_area_back();
+  if (stream_ != stream()) free_area();
   stream_ = stream();
   if (bytes > bytes_) {
-    give_area_back();
+    free_area();
     if (const CUresult s = ::cuMemAllocAsync(&area_, bytes, stream_); s != CUDA_SUCCESS) {
       area_ = 0;
       if (s != CUDA_ERROR_OUT_OF_MEMORY) return cuda::failed_on(stream_, "fft", "cuMemAllocAsync", s);

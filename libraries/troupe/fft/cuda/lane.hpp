@@ -26,7 +26,7 @@ class lane {
 
  private:
   explicit lane(cuda::lane_memory memory) noexcept : memory_(std::move(memory)) {}
-  void give_area_back() noexcept;
+  void free_area() noexcept;
 
   cuda::lane_memory memory_;
   CUdeviceptr area_ = 0;  // freed in the order of `stream_`

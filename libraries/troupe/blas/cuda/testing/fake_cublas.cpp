@@ -45,7 +45,7 @@ const char* cublasGetStatusName(cublasStatus_t) { return "CUBLAS_STATUS"; }
   }
 #define FAKE_DOT(NAME, V, CONJUGATED)                                           \
   FAKE(NAME, i64 n, const V* x, i64 incx, const V* y, i64 incy, V* result) {    \
-    answers_on_device(h);                                                       \
+    must_answer_on_device(h);                                                   \
     std::remove_cvref_t<decltype(*as(result))> sum{};                           \
     for (i64 i = 0; i < n; ++i) {                                               \
       const auto v = element(as(x), n, incx, i);                                \
@@ -56,7 +56,7 @@ const char* cublasGetStatusName(cublasStatus_t) { return "CUBLAS_STATUS"; }
   }
 #define FAKE_ASUM(NAME, V, R)                                 \
   FAKE(NAME, i64 n, const V* x, i64 incx, R* result) {        \
-    answers_on_device(h);                                     \
+    must_answer_on_device(h);                                 \
     R sum = 0;                                                \
     for (i64 i = 0; i < n; ++i) {                             \
       const auto v = as(x)[i * incx];                         \

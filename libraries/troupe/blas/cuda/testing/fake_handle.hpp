@@ -55,7 +55,7 @@ template <class V>
 auto known_factor(cublasHandle_t h, const V* p) {
   return known<typename element_type<V>::type>{factor(h, p), h->scalars_in == CUBLAS_POINTER_MODE_HOST};
 }
-inline void answers_on_device(cublasHandle_t h) {
+inline void must_answer_on_device(cublasHandle_t h) {
   if (h->scalars_in != CUBLAS_POINTER_MODE_DEVICE) wrong("the host waits for an answer");
 }
 inline bool is_lower(cublasFillMode_t f) { return f == CUBLAS_FILL_MODE_LOWER; }
