@@ -129,7 +129,7 @@ bool storm::hit_processes(kind k) {
       return kill_promoted();
     case kind::stop_worker:
     case kind::stop_standby:
-      resume_at_ns_ = std::min(goes_on_ns_, options_.pause.after(now_ns()));
+      resume_at_ns_ = std::min(resume_at_ns_, options_.pause.after(now_ns()));
       return (k == kind::stop_worker ? injector_.stop_worker() : injector_.stop_standby()) > 0;
     default:
       return false;
