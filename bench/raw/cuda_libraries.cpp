@@ -10,17 +10,19 @@
 #include <vector>
 
 namespace troupe::bench {
-namespace {
 
-void must(cublasStatus_t s, const char* call) {
+// Beside the overload for the driver, which they would hide in a namespace of their own.
+static void must(cublasStatus_t s, const char* call) {
   if (s != CUBLAS_STATUS_SUCCESS)
     throw bad_result(error(reaction::fatal, "bench", std::string("raw ") + call + ": " + ::cublasGetStatusString(s)));
 }
 
-void must(cufftResult s, const char* call) {
+static void must(cufftResult s, const char* call) {
   if (s != CUFFT_SUCCESS)
     throw bad_result(error(reaction::fatal, "bench", cat("raw ", call, ": cufftResult ", static_cast<int>(s))));
 }
+
+namespace {
 
 class products final : public raw_products {
  public:
