@@ -11,7 +11,7 @@
 
 namespace troupe::bench {
 
-// Beside the overload for the driver, which they would hide in a namespace of their own.
+// Not in the unnamed namespace, where they would hide the overload for the driver.
 static void must(cublasStatus_t s, const char* call) {
   if (s != CUBLAS_STATUS_SUCCESS)
     throw bad_result(error(reaction::fatal, "bench", std::string("raw ") + call + ": " + ::cublasGetStatusString(s)));
