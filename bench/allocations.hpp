@@ -6,7 +6,7 @@
 
 namespace troupe::bench {
 
-/// How often this thread has asked operator new for memory so far. This program replaces it, to count.
+/// Returns how often this thread has called operator new so far. This program replaces operator new to count.
 std::uint64_t allocations_of_this_thread() noexcept;
 
 }  // namespace troupe::bench

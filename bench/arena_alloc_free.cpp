@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Memory comes and goes while 10^5 buffers live, of 256 B to 8 KiB, evenly by logarithm, each replaced a few times
-// before, so that there are holes. The same sizes go to malloc and free, at the same number of live blocks.
+// Allocations and frees while 10^5 buffers live, of 256 B to 8 KiB, evenly by logarithm. Each has been replaced a few
+// times before, so that there are holes. The same sizes go to malloc and free, with the same number of live blocks.
 #include <bench/device_under_test.hpp>
 #include <bench/measures.hpp>
 #include <bench/rounds.hpp>
@@ -30,12 +30,12 @@ std::vector<std::uint32_t> random_sizes(std::size_t count, std::mt19937_64& rand
   return sizes;
 }
 
-// Optimisers may leave out a malloc whose result nobody looks at.
+// Optimisers may remove a malloc whose result is not used.
 void use(const void* p) noexcept { asm volatile("" : : "r"(p) : "memory"); }
 
-// As many as live, after each has been replaced three times: what a long life leaves behind.
+// All live blocks, each replaced three times: the state of a long-lived heap.
 template <class Block, class Make>
-std::vector<Block> crowd(Make make, const std::vector<std::uint32_t>& sizes, std::mt19937_64 random) {
+std::vector<Block> allocate_live_blocks(Make make, const std::vector<std::uint32_t>& sizes, std::mt19937_64 random) {
   std::vector<Block> all;
   for (std::size_t i = 0; i < live; ++i) all.push_back(make(sizes[i]));
   for (std::size_t i = live; i < sizes.size(); ++i) {
@@ -46,9 +46,9 @@ std::vector<Block> crowd(Make make, const std::vector<std::uint32_t>& sizes, std
   return all;
 }
 
-// Nanoseconds for making and dropping one more, and for replacing one at random.
+// Nanoseconds for allocating and freeing one more block, and for replacing one at random.
 template <class Block, class Make>
-double make_and_drop(Make make, const std::vector<std::uint32_t>& sizes) {
+double allocate_and_free(Make make, const std::vector<std::uint32_t>& sizes) {
   const std::int64_t start = now_ns();
   for (std::size_t i = 0; i < per_round; ++i) {
     const Block one = make(sizes[i]);
@@ -75,8 +75,8 @@ figures run(const settings& s) {
   const auto first = random_sizes(4 * live, random);
   const auto ours = [&](std::uint32_t bytes) { return gpu->alloc<std::byte>(bytes); };
   const auto raw = [](std::uint32_t bytes) { return malloced(std::malloc(bytes)); };
-  auto buffers = crowd<buffer<std::byte>>(ours, first, random);
-  auto blocks = crowd<malloced>(raw, first, random);
+  auto buffers = allocate_live_blocks<buffer<std::byte>>(ours, first, random);
+  auto blocks = allocate_live_blocks<malloced>(raw, first, random);
 
   std::vector<std::uint32_t> sizes, which;
   const auto next_round = [&] {
@@ -86,8 +86,8 @@ figures run(const settings& s) {
   };
   const int rounds = s.rounds(301);
   const pair_of_medians pair = interleaved(
-      rounds, [&] { return next_round(), make_and_drop<buffer<std::byte>>(ours, sizes); },
-      [&] { return next_round(), make_and_drop<malloced>(raw, sizes); });
+      rounds, [&] { return next_round(), allocate_and_free<buffer<std::byte>>(ours, sizes); },
+      [&] { return next_round(), allocate_and_free<malloced>(raw, sizes); });
   const pair_of_medians replaced = interleaved(
       rounds, [&] { return next_round(), replace(ours, buffers, sizes, which); },
       [&] { return next_round(), replace(raw, blocks, sizes, which); });
@@ -108,8 +108,8 @@ figures run(const settings& s) {
 
 const measure arena_alloc_free{.name = "arena.alloc_free",
                                .unit = "ns",
-                               .ours = "alloc and drop of one more buffer while 100000 live",
-                               .raw = "malloc and free of the same sizes while as many live",
+                               .ours = "alloc and free of one more buffer while 100000 live",
+                               .raw = "malloc and free of the same sizes, as many live",
                                .goal = {goal::kind::ours_at_most, 100},
                                .run = run};
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// There and back with nothing to do on the way, against two bare processes that pass a word to and fro.
+// A round trip that does nothing, compared with two bare processes that pass a word back and forth.
 #include <bench/device_under_test.hpp>
 #include <bench/measures.hpp>
 #include <bench/ping_pong.hpp>
@@ -15,7 +15,7 @@ namespace {
 struct round_trips {
   std::vector<double> all;
 
-  // The median of `count`, in microseconds.
+  // Returns the median of `count` round trips, in microseconds.
   template <class F>
   double measure(int count, F&& once) {
     std::vector<double> now;
@@ -54,8 +54,8 @@ std::string text(const char* where, const found& f) {
   return out;
 }
 
-// Both on one core, where every wake is a switch, and each on a core of its own, where it may have to be woken too: the
-// worse ratio counts.
+// Both on one core, where every wake is a context switch, and each on a core of its own, where the core may have to be
+// woken too. The worse ratio counts.
 figures run_blocked(const settings& s) {
   const device_under_test gpu(s, {.wait = wait_policy::efficient});
   ping_pong bare(false);
@@ -88,7 +88,7 @@ const measure ask_empty_blocked{.name = "ask.empty.blocked",
 const measure ask_empty_spinning{.name = "ask.empty.spinning",
                                  .unit = "us",
                                  .ours = "ping().get(), both sides awake (wait_policy::latency)",
-                                 .raw = "two bare processes that watch a word each",
+                                 .raw = "two bare processes, each polling a word",
                                  .goal = {goal::kind::ours_at_most, 2},
                                  .run = run_spinning};
 

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// There and back where cores are shared: looking for an answer must not keep the thread that is to give it from its
-// core.
+// Round trips on shared cores: polling for an answer must not keep the thread that produces it from its core.
 #include <sys/resource.h>
 #include <array>
 #include <atomic>
@@ -19,14 +18,14 @@ namespace {
 
 constexpr int pings_a_round = 300;
 
-// Others with work of their own: a thread that computes on each of the first cores.
+// Competing work: a thread that computes on each of the first cores.
 class neighbours {
  public:
   neighbours(int count, int nice) {
     for (int i = 0; i < count; ++i)
       threads_.emplace_back([this, i, nice] {
         placement::join_others(i == 0 ? placement::where::one_core : placement::where::two_cores);
-        ::setpriority(PRIO_PROCESS, 0, nice);  // of this thread
+        ::setpriority(PRIO_PROCESS, 0, nice);  // for this thread
         for (std::uint64_t n = 0; !over_.load(std::memory_order_relaxed); ++n)
           sink_.store(n, std::memory_order_relaxed);
       });
@@ -48,7 +47,7 @@ struct policy_under_test {
   std::unique_ptr<device_under_test> gpu;
   std::vector<double> means = {};
 
-  // Microseconds for each of a round's pings.
+  // Adds the microseconds of each ping of a round.
   void round(placement::where w) {
     const placement placed(w, {(*gpu)->statistics().worker_pid});
     for (int i = 0; i < 20; ++i) (*gpu)->ping().get().value();
@@ -63,7 +62,7 @@ struct policy_under_test {
   }
 };
 
-using policies = std::array<policy_under_test, 3>;  // the last is the one that never spins
+using policies = std::array<policy_under_test, 3>;  // the last one never spins
 
 std::string text(const char* where, const policies& all) {
   std::string out = where;
@@ -87,9 +86,9 @@ figures run(const settings& s) {
   };
   figures worst;
   for (const setting& now : {setting{"on one core:", placement::where::one_core, 0, 0},
-                             setting{"on one core beside a busy one:", placement::where::one_core, 1, 0},
-                             setting{"on two beside two busy ones:", placement::where::two_cores, 2, 0},
-                             setting{"on two beside two of low priority:", placement::where::two_cores, 2, 10}}) {
+                             setting{"on one core with a busy thread:", placement::where::one_core, 1, 0},
+                             setting{"on two with two busy threads:", placement::where::two_cores, 2, 0},
+                             setting{"on two with two threads of low priority:", placement::where::two_cores, 2, 10}}) {
     const neighbours busy(now.busy, now.nice);
     for (policy_under_test& p : all) p.means.clear();
     for (int i = 0; i < s.rounds(21); ++i)
@@ -107,8 +106,8 @@ figures run(const settings& s) {
 
 const measure ask_shared{.name = "ask.shared",
                          .unit = "us",
-                         .ours = "ping().get() where cores are shared, with the worst wait_policy",
-                         .raw = "with wait_policy::efficient",
+                         .ours = "ping().get() on shared cores, with the worst wait_policy",
+                         .raw = "the same with wait_policy::efficient",
                          .goal = {goal::kind::ratio_at_most, 2},
                          .run = run};
 

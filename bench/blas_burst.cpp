@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Thousands of small independent products, asked for one by one, with and without coalescing on the same kind of
+// Thousands of small independent products, sent one by one, with and without coalescing on the same kind of device.
 // device.
 #include <bench/device_under_test.hpp>
 #include <bench/measures.hpp>
@@ -28,7 +28,7 @@ class burst {
     gpu_->sync().get().value();
   }
 
-  /// Products per microsecond, from the first ask to the last answer.
+  /// Returns products per microsecond, from the first ask to the last answer.
   double run() {
     std::vector<pending<void>> answers;
     answers.reserve(products);

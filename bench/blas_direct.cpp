@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Large requests of blas through the worker, and the same calls of the same library made here.
+// Large requests of blas through the worker, and the same calls of the same library in this process.
 #include <apps/cli/peak.hpp>
 #include <bench/cpu_time.hpp>
 #include <bench/direct.hpp>
@@ -28,7 +28,7 @@ figures dgemm(const settings& s) {
   return f;
 }
 
-// Against the processor itself, which the library could be far from on both sides of the others.
+// Compares with the peak of the processor, because both sides of the other measures could be far from it.
 figures dgemm_and_peak(const settings& s) {
   constexpr int n = 2048;
   const int threads = usable_cores();
@@ -54,7 +54,7 @@ figures dgemm_and_peak(const settings& s) {
       });
   if (found.raw == 0) throw bad_result(error(reaction::unsupported, "bench", "no peak is known for this processor"));
   figures f{.ours = found.ours, .raw = found.raw};
-  f.note = cat(instruction, " on registers, ", threads, " threads");
+  f.note = cat(instruction, " in registers, ", threads, " threads");
   return f;
 }
 
@@ -101,18 +101,18 @@ const measure blas_dgemm_2048{.name = "blas.dgemm.2048",
 const measure blas_dgemm_peak{.name = "blas.dgemm.peak",
                               .unit = "GFLOP/s",
                               .ours = "ask(blas::gemm<double>).get(), 2048 x 2048",
-                              .raw = "the processor's peak: multiplications and additions on registers, all cores",
+                              .raw = "the processor's peak: multiplications and additions in registers, on all cores",
                               .goal = {goal::kind::ratio_at_least, 0.7},
                               .run = dgemm_and_peak};
 const measure blas_gemv_4096{.name = "blas.gemv.4096",
                              .unit = "GFLOP/s",
-                             .ours = "10 of blas::gemv<float> queued, 4096 x 4096, the last awaited",
+                             .ours = "10 of blas::gemv<float> queued, 4096 x 4096, until the last is done",
                              .raw = "10 calls of cblas_sgemv of the same OpenBLAS here",
                              .goal = {goal::kind::ratio_at_least, 0.95},
                              .run = sgemv};
 const measure blas_axpy_1e6{.name = "blas.axpy.1e6",
                             .unit = "GFLOP/s",
-                            .ours = "50 of blas::axpy<float> queued, a million elements, the last awaited",
+                            .ours = "50 of blas::axpy<float> queued, a million elements, until the last is done",
                             .raw = "50 calls of cblas_saxpy of the same OpenBLAS here",
                             .goal = {goal::kind::ratio_at_least, 0.9},
                             .run = saxpy};

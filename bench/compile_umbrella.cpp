@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What including us costs: the compiler's processor time, the least of several runs, so that it is what it takes on a
-// core of its own.
+// What including our headers costs: the compiler's processor time, the least of several runs, to exclude disturbances.
 #include <algorithm>
 #include <bench/measures.hpp>
 #include <bench/run_program.hpp>
@@ -44,25 +43,25 @@ std::string compiler() {
   return set != nullptr && *set != '\0' ? set : "c++";
 }
 
-// Processor seconds of one compilation.
+// Returns the processor seconds of one compilation.
 double compile(const fs::path& source, const fs::path& headers) {
   std::vector<std::string> command{compiler(), "-std=c++20", "-O2"};
-  for (const char* root : {"", "runtime", "libraries", "backends"})  // installed they lie in one folder
+  for (const char* root : {"", "runtime", "libraries", "backends"})  // installed headers are in one folder
     command.push_back("-I" + (headers / root).string());
   command.insert(command.end(), {"-c", source.string(), "-o", source.string() + ".o"});
   return run_program(command).cpu_seconds;
 }
 
-// The headers of this installation, else those this program was built from.
+// Returns the headers of this installation, else those of the source tree of this program.
 fs::path headers_for(const settings& s) {
   const fs::path installed = fs::path(s.runtime_folder).parent_path().parent_path() / "include";
   for (const fs::path& folder : {installed, fs::path(TROUPE_SOURCE_DIR)})
     if (fs::exists(folder / "troupe/troupe.hpp") || fs::exists(folder / "runtime/troupe/troupe.hpp")) return folder;
-  throw bad_result(not_here("no headers of ours in " + installed.string() + " or " + TROUPE_SOURCE_DIR));
+  throw bad_result(not_here("no headers of Troupe in " + installed.string() + " or " + TROUPE_SOURCE_DIR));
 }
 
-// Every public header alone: the project's own script does it. It fails when a goal is missed, and says so in its
-// figures too.
+// Compiles each public header alone, with the project's own script. It fails if a goal is missed, and still reports its
+// figures.
 void every_header(const fs::path& script, figures& f) {
   std::FILE* out = ::popen(("'" + script.string() + "' --json").c_str(), "r");
   double umbrella = 0, slowest = 0;
@@ -73,7 +72,7 @@ void every_header(const fs::path& script, figures& f) {
                                      &umbrella, &slowest, header);
   if (out != nullptr) ::pclose(out);
   if (read != 3) {
-    f.objection = script.string() + " --json gives no figures";
+    f.objection = script.string() + " --json reports no figures";
     return;
   }
   char text[300];
@@ -110,7 +109,7 @@ figures run(const settings& s) {
 const measure compile_umbrella{.name = "compile.umbrella",
                                .unit = "s",
                                .ours = "compiling <troupe/troupe.hpp> and one gemm with -O2, processor time",
-                               .raw = "compiling <memory>, <span>, <string>, <vector> and no more",
+                               .raw = "compiling <memory>, <span>, <string>, <vector> only",
                                .goal = {goal::kind::ours_at_most, 1.5},
                                .run = run};
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Ordinary memory to the device and back to other ordinary memory, all of it touched before, against memcpy there and
-// back. Ours may use two cores, one for each process; memcpy uses one.
+// Copies ordinary memory to the device and back to other ordinary memory, all of it touched before; compared with
+// memcpy both ways. Ours may use two cores, one in each process; memcpy uses one.
 #include <bench/device_under_test.hpp>
 #include <bench/measures.hpp>
 #include <bench/rounds.hpp>
@@ -48,7 +48,7 @@ figures run(const settings& s) {
       });
   to.assign(to.size(), 0);
   gpu->download(there, std::span(to)).get().value();
-  if (to != from) f.objection = "what came back is not what was sent";
+  if (to != from) f.objection = "the downloaded data differ from the uploaded";
   f.ours = found.ours;
   f.raw = found.raw;
   char note[100];
@@ -63,7 +63,7 @@ figures run(const settings& s) {
 const measure copy_roundtrip{.name = "copy.roundtrip",
                              .unit = "GB/s",
                              .ours = "upload and download of 256 MiB of ordinary memory, awaited",
-                             .raw = "memcpy there and back on one core; ours uses two where there are two",
+                             .raw = "memcpy both ways on one core; ours uses two cores if there are two",
                              .goal = {goal::kind::ratio_at_least, 0.8},
                              .run = run};
 

@@ -6,11 +6,10 @@
 
 namespace troupe::bench {
 
-/// Nanoseconds of processor time a process has used, all its threads together; -1 when it is gone.
+/// Returns the nanoseconds of processor time that all threads of a process have used, or -1 if it has ended.
 std::int64_t cpu_ns(int pid) noexcept;
 
-/// Sleeps until a process has stopped using the processor, at most a second: threads of its libraries may spin on after
-/// work.
+/// Sleeps until a process no longer uses the processor, at most a second: threads of its libraries may spin after work.
 void await_quiet(int pid) noexcept;
 
 void sleep_ns(std::int64_t ns) noexcept;

@@ -6,7 +6,8 @@
 namespace troupe::bench {
 namespace {
 
-// The device that is measured, by the worker that was installed with this program unless the user says otherwise.
+// Returns the options of the measured device, with the worker installed beside this program unless the user chose
+// another.
 device_options as_asked(const settings& s, device_options options) {
   options.engine = s.engine;
   options.ordinal = s.ordinal;

@@ -7,7 +7,7 @@
 
 namespace troupe::bench {
 
-/// A device of its own for one measure, ready. Throws `bad_result` when it does not get ready.
+/// A separate device for one measure, ready to use. Throws `bad_result` if it does not become ready.
 class device_under_test {
  public:
   explicit device_under_test(const settings& s, device_options options = {});

@@ -20,8 +20,8 @@ figures run(const settings& s) {
 
 const measure doctor{.name = "doctor",
                      .unit = "s",
-                     .ours = "troupe doctor, from its start to its end",
-                     .raw = "nothing: there is no counterpart",
+                     .ours = "troupe doctor, from start to end",
+                     .raw = "nothing: it has no counterpart",
                      .goal = {goal::kind::ours_at_most, 1},
                      .run = run};
 

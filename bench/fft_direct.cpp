@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Transforms through the worker, and by the same library called here: large ones, and the smallest there is.
+// Transforms through the worker and by the same library in this process: large ones, and a very small one.
 #include <bench/direct.hpp>
 #include <bench/measures.hpp>
 #include <complex>
@@ -101,7 +101,7 @@ figures run_large(const settings& s) {
   figures f{.ours = std::exp(all.logarithm_of_ours / all.count), .raw = std::exp(all.logarithm_of_raw / all.count)};
   f.note = all.note;
   f.objection = all.wrong;
-  if (all.least < 0.9) f.missed = "no transform below 0.9 of ducc0 by itself";
+  if (all.least < 0.9) f.missed = "no transform below 0.9 of ducc0 alone";
   return f;
 }
 

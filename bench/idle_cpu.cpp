@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Processor time of the application and the worker while nothing is asked of them, right after work; and of a process
-// asleep.
+// Processor time of the application and the worker without requests, right after work; and of a sleeping process.
 #include <unistd.h>
 #include <algorithm>
 #include <bench/cpu_time.hpp>
@@ -30,7 +29,7 @@ figures run(const settings& s) {
   const device_under_test gpu(s);
   const ping_pong asleep(false);
   const int worker = gpu->statistics().worker_pid, us = ::getpid(), other = asleep.peer_pid();
-  await_quiet(us);  // what an earlier measure has left behind
+  await_quiet(us);  // threads of earlier measures
   work(*gpu);
   const std::int64_t worker_before = cpu_ns(worker), us_before = cpu_ns(us), other_before = cpu_ns(other);
   sleep_ns(idle_ns);
@@ -47,8 +46,8 @@ figures run(const settings& s) {
 
 const measure idle_cpu{.name = "idle.cpu",
                        .unit = "ms",
-                       .ours = "processor time in 5 s without requests, the greater of application and worker",
-                       .raw = "a process asleep on a futex",
+                       .ours = "processor time in 5 s without requests, the larger of application and worker",
+                       .raw = "a process sleeping on a futex",
                        .goal = {goal::kind::ours_at_most, 1},
                        .run = run};
 

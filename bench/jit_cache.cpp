@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A program that another process has compiled before: from the call of compile to the first launch that can run.
+// A program that another process has compiled before: from the call of compile until it can be launched.
 #include <bench/device_under_test.hpp>
 #include <bench/jit_kernels.hpp>
 #include <bench/measures.hpp>
@@ -19,7 +19,7 @@ __global__ void scale(float a, float* x, int n) {
 }
 )";
 
-// In a worker of its own, which nobody has asked anything.
+// Measures in a new worker without earlier requests.
 double milliseconds_until_ready(const settings& s, kernel::image_source& from) {
   const device_under_test gpu(s, {.libraries = {"jit"}});
   const std::int64_t start = now_ns();
@@ -31,7 +31,7 @@ double milliseconds_until_ready(const settings& s, kernel::image_source& from) {
 }
 
 figures run(const settings& s) {
-  const temporary_folder cache;  // which the compile below fills
+  const temporary_folder cache;  // filled by the compile below
   ::setenv("TROUPE_CACHE", cache.path().c_str(), 1);
   auto from = kernel::image_source::unknown;
   std::vector<double> times;
@@ -51,8 +51,8 @@ figures run(const settings& s) {
 
 const measure jit_cache_hit{.name = "jit.cache.hit",
                             .unit = "ms",
-                            .ours = "jit::compile until launchable in another process, from the cache on disk",
-                            .raw = "the first time, when the compiler has to run",
+                            .ours = "jit::compile until it can be launched in another process, from the cache on disk",
+                            .raw = "the first time, when the compiler must run",
                             .goal = {goal::kind::ours_at_most, 5},
                             .run = run};
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What a launch costs on its way: an empty kernel of one block, asked for and waited for, against the call of the very
-// same compiled function in a loop.
+// The overhead of a launch: an empty kernel of one block, sent and awaited, compared with calls of the same compiled
+// function in a loop.
 #include <bench/device_under_test.hpp>
 #include <bench/jit_kernels.hpp>
 #include <bench/measures.hpp>
@@ -38,7 +38,7 @@ figures run(const settings& s) {
       [&] { return per_launch([&] { status |= nothing.run(&block); }); });
   figures f{.ours = found.ours, .raw = found.raw};
   char note[96];
-  std::snprintf(note, sizeof note, "the way there and back adds %.2f us", found.ours - found.raw);
+  std::snprintf(note, sizeof note, "the round trip adds %.2f us", found.ours - found.raw);
   f.note = note;
   if (status != TROUPE_HOST_OK) f.objection = "the kernel did not run";
   return f;
@@ -49,7 +49,7 @@ figures run(const settings& s) {
 const measure jit_launch{.name = "jit.launch",
                          .unit = "us",
                          .ours = "ask(jit::launch).get() of an empty kernel, one block, both sides awake",
-                         .raw = "the call of the same compiled function, here",
+                         .raw = "a call of the same compiled function in this process",
                          .goal = {goal::kind::ours_at_most, 2},
                          .run = run};
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A kernel as it is written for a GPU, on the processor, against the same loop written for the processor and compiled
-// by g++ -O3 at this moment.
+// A kernel written for a GPU, on the processor, compared with the same loop written for the processor and compiled by
+// g++ -O3 during the measure.
 #include <dlfcn.h>
 #include <bench/device_under_test.hpp>
 #include <bench/jit_kernels.hpp>
@@ -36,7 +36,7 @@ extern "C" void saxpy(int n, float a, const float* x, float* y) {
 
 using loop_fn = void(int n, float a, const float* x, float* y);
 
-// Stays loaded: nothing is gained by taking it out.
+// Never unloaded, which would gain nothing.
 loop_fn* compiled_loop() {
   const temporary_folder folder;
   const std::string source = folder.path() / "saxpy.cpp", library = folder.path() / "saxpy.so";
@@ -44,13 +44,14 @@ loop_fn* compiled_loop() {
   run_program({"g++", "-O3", "-march=native", "-shared", "-fPIC", source, "-o", library});
   void* const loaded = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   auto* const loop = loaded != nullptr ? reinterpret_cast<loop_fn*>(::dlsym(loaded, "saxpy")) : nullptr;
-  if (loop == nullptr) throw bad_result(error(reaction::unsupported, "bench", "cannot load what g++ has made"));
+  if (loop == nullptr)
+    throw bad_result(error(reaction::unsupported, "bench", "cannot load the library that g++ compiled"));
   return loop;
 }
 
 double gigabytes_per_second(std::int64_t since) { return 12. * n * times / static_cast<double>(now_ns() - since); }
 
-/// The kernel on a device, with its data.
+/// A kernel on a device, with its data.
 class kernel_under_test {
  public:
   explicit kernel_under_test(const settings& s, const std::vector<float>& from, const std::vector<float>& to)
@@ -92,10 +93,10 @@ figures run(const settings& s) {
   };
   figures f;
   {
-    // A worker that has one core, as the loop has.
+    // A worker with one core, like the loop.
     std::optional<kernel_under_test> kernel;
     {
-      const placement born_there(placement::where::two_cores, {});
+      const placement while_starting(placement::where::two_cores, {});
       placement::join_others(placement::where::two_cores);
       kernel.emplace(s, from, start);
     }
@@ -116,11 +117,12 @@ figures run(const settings& s) {
 
 }  // namespace
 
-const measure jit_saxpy{.name = "jit.saxpy.1e7",
-                        .unit = "GB/s",
-                        .ours = "5 launches of a CUDA kernel over ten million elements on all cores, the last awaited",
-                        .raw = "5 runs of the same loop compiled by g++ -O3 -march=native, which runs on one",
-                        .goal = {goal::kind::ratio_at_least, 0.8},
-                        .run = run};
+const measure jit_saxpy{
+    .name = "jit.saxpy.1e7",
+    .unit = "GB/s",
+    .ours = "5 launches of a CUDA kernel over ten million elements on all cores, until the last is done",
+    .raw = "5 runs of the same loop compiled by g++ -O3 -march=native, which runs on one",
+    .goal = {goal::kind::ratio_at_least, 0.8},
+    .run = run};
 
 }  // namespace troupe::bench

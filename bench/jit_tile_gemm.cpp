@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What barriers cost: a product by tiles in shared memory, whose kernel is split at its barriers, against the same
-// kernel with each thread on a stack of its own, which is what happens when a barrier hides in a function.
+// What barriers cost: a product by tiles in shared memory, whose kernel is split at its barriers, compared with the
+// same kernel with each thread on its own stack, which is how it runs if a barrier is inside a function.
 #include <bench/device_under_test.hpp>
 #include <bench/jit_kernels.hpp>
 #include <bench/measures.hpp>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int n = 512;
 
-// BARRIER is __syncthreads() itself, or a function that calls it.
+// BARRIER is __syncthreads(), or a function that calls it.
 constexpr const char* source = R"(
 __device__ void meet() { __syncthreads(); }
 
@@ -81,7 +81,7 @@ figures run(const settings& s) {
                 large.raw, large.ours / large.raw);
   f.note = note;
   if (!split.execution().starts_with("split") || !fibers.execution().starts_with("fibers"))
-    f.objection = "not run as said: " + split.execution() + ", " + fibers.execution();
+    f.objection = "not run as intended: " + split.execution() + ", " + fibers.execution();
   for (const products* p : {&split, &fibers, &wide, &wide_fibers}) {
     const auto c = p->result();
     for (int i = 0; i < n; i += 37)
@@ -100,7 +100,7 @@ const measure jit_tile_gemm{
     .name = "jit.tile_gemm.512",
     .unit = "GFLOP/s",
     .ours = "a kernel with __shared__ tiles and __syncthreads, 512 x 512, split at its barriers",
-    .raw = "the same with a fibre for each thread, which switch at each barrier",
+    .raw = "the same with a fibre for each thread, switched at each barrier",
     .goal = {goal::kind::ratio_at_least, 10},
     .run = run};
 

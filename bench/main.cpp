@@ -22,14 +22,14 @@ namespace {
 
 constexpr apps::option options[] = {
     {"--device", "D",
-     "the device that is measured: host, or a GPU, as cuda:0, whose measures are others; host by default"},
-    {"--list", "", "what there is, and what is compared with what"},
+     "the device to measure: host, or a GPU such as cuda:0, which has its own measures; host by default"},
+    {"--list", "", "show all measures, and what each is compared with"},
     {"--json", "",
      "one JSON object per measure and line, for programs: "
      R"({"name","ours","raw","unit","ratio","goal","ok","why"};)"
-     " what could not be measured has nulls, is not ok, and says why"},
+     " a measure that could not run has nulls, is not ok, and says why"},
     {"--quick", "", "a third of the rounds"},
-    {"--check", "", "exit with 1 also when a goal was not met"}};
+    {"--check", "", "also exit with 1 if a goal was not met"}};
 
 constexpr apps::grammar arguments_of_bench{
     .command = "troupe bench",
@@ -40,7 +40,7 @@ constexpr apps::grammar arguments_of_bench{
         R"(Measures Troupe against the bare calls it stands on, both in turn in the same run, and prints the medians.
 )",
     .more = R"(  troupe bench                 everything, about two minutes
-  troupe bench ask copy        what starts with "ask" or "copy"
+  troupe bench ask copy        the measures that start with "ask" or "copy"
   troupe bench --device cuda:0 --list
 
 Close other programs first: a busy machine is what you measure otherwise. CXX names the compiler of compile.umbrella.
@@ -71,7 +71,8 @@ result<choice> parse(std::span<const char* const> arguments) {
   const auto& prefixes = given.words();
   std::vector<std::string_view> names;
   for (const measure& m : measures(c.how.engine)) {
-    names.push_back(m.name.substr(0, m.name.find('.')));  // what several begin with is nearer to a slip than one whole
+    names.push_back(
+        m.name.substr(0, m.name.find('.')));  // a prefix of several measures is a more likely typo than one whole name
     names.push_back(m.name);
     bool wanted = prefixes.empty();
     for (const std::string_view p : prefixes) wanted |= m.name.starts_with(p);
@@ -112,7 +113,7 @@ result<figures> run(const measure& m, const settings& how) {
 }
 
 int run_all(const choice& c) {
-  // A line that goes away again, for a reader at a terminal.
+  // A line that is overwritten, for a reader at a terminal.
   const bool watched = ::isatty(STDERR_FILENO) != 0;
   if (c.json)
     std::fprintf(stderr, "on %d cores\n", usable_cores());
@@ -130,14 +131,14 @@ int run_all(const choice& c) {
     if (c.json && !found)
       std::fprintf(stderr, "%s: not run: %s\n", std::string(m->name).c_str(), found.error().text().c_str());
     all.add(*m, found);
-    if (std::fflush(stdout) != 0) return 1;  // nobody gets the rest
+    if (std::fflush(stdout) != 0) return 1;  // the reader is gone
   }
   if (!c.json) std::printf("\n%s.\n", all.text().c_str());
   return all.exit_code(c.check);
 }
 
 int start(int argc, char** argv) {
-  if (argc == 2 && argv[1] == ping_pong::peer_argument) return ping_pong::be_peer();
+  if (argc == 2 && argv[1] == ping_pong::peer_argument) return ping_pong::run_peer();
   if (argc == 4 && argv[1] == raw_side::fault_argument) return raw_side::fault(argv[2], argv[3]);
   auto c = parse({argv + 1, static_cast<std::size_t>(argc - 1)});
   if (!c) {

@@ -10,23 +10,23 @@ namespace troupe::bench {
 
 /// How to measure.
 struct settings {
-  bool quick = false;           ///< fewer rounds: the same figures, less certain
-  std::string runtime_folder;   ///< where this program is, and the worker with it
-  std::string engine = "host";  ///< of the device that is measured
-  std::uint32_t ordinal = 0;    ///< which of the engine's devices
+  bool quick = false;           ///< fewer rounds: the same figures, less precise
+  std::string runtime_folder;   ///< folder of this program and the worker
+  std::string engine = "host";  ///< engine of the measured device
+  std::uint32_t ordinal = 0;    ///< number of the device within the engine
 
   int rounds(int usual) const noexcept { return quick ? (usual + 2) / 3 : usual; }
 };
 
-/// What one measure found, in its unit.
+/// The result of a measure, in its unit.
 struct figures {
   double ours = 0;
   double raw = 0;              ///< the bare counterpart, measured in the same run
-  std::string note = {};       ///< what else is worth knowing
-  std::string objection = {};  ///< something that was promised and does not hold: the figures are worth nothing
-  std::string missed = {};     ///< a second goal that was not met, in words
+  std::string note = {};       ///< further information
+  std::string objection = {};  ///< a broken promise: the figures are invalid
+  std::string missed = {};     ///< a second goal that was missed, in words
 
-  /// ours / raw; 0 when there is no counterpart to divide by.
+  /// Returns ours / raw, or 0 if there is no counterpart to divide by.
   double ratio() const noexcept { return raw == 0 ? 0 : ours / raw; }
 };
 
@@ -34,7 +34,7 @@ struct figures {
 struct goal {
   enum class kind : std::uint8_t {
     ours_at_most,
-    at_most_above_raw,  ///< ours may be larger by the limit
+    at_most_above_raw,  ///< ours may exceed raw by the limit
     ratio_at_most,
     ratio_at_least
   };
@@ -42,7 +42,7 @@ struct goal {
   double limit;
 
   bool met(const figures& f) const noexcept;
-  /// "ours <= 150 ns", "ours <= raw + 2 us", "ratio >= 0.98"
+  /// Returns text such as "ours <= 150 ns", "ours <= raw + 2 us" or "ratio >= 0.98".
   std::string text(std::string_view unit) const;
 };
 
@@ -51,9 +51,9 @@ struct measure {
   std::string_view name;
   std::string_view unit;
   std::string_view ours;  ///< what is measured
-  std::string_view raw;   ///< and against what
+  std::string_view raw;   ///< what it is compared with
   bench::goal goal;
-  /// Throws `bad_result` when it cannot be measured here, with the reason.
+  /// Throws `bad_result` with the reason if it cannot be measured here.
   figures (*run)(const settings&);
 };
 

@@ -7,10 +7,10 @@
 
 namespace troupe::bench {
 
-/// All there are for devices of an engine, in the order in which they run.
+/// Returns all measures for devices of an engine, in the order in which they run.
 std::span<const measure> measures(std::string_view engine) noexcept;
 
-// In source files of these names; those of a library against the bare calls share one.
+// Each is in the source of its name; those that compare a library with bare calls share one.
 extern const measure tell_gemm;
 extern const measure arena_alloc_free;
 extern const measure ask_empty_blocked;
@@ -39,7 +39,7 @@ extern const measure idle_cpu;
 extern const measure compile_umbrella;
 extern const measure doctor;
 
-// Those of a GPU, in bench/gpu.
+// Measures of a GPU, in bench/gpu.
 extern const measure gpu_roundtrip;
 extern const measure gpu_stream;
 extern const measure gpu_graph;

@@ -7,18 +7,18 @@
 
 namespace troupe::bench {
 
-/// The library behind blas.host, called here and now: what the actor is measured against. It computes with the same
-/// kernels as in a worker.
+/// The library behind blas.host, called in this process, with the same kernels as in a worker: the actor is measured
+/// against it.
 class openblas {
  public:
-  /// Throws `bad_result` where there is none.
+  /// Throws `bad_result` if the library is missing.
   openblas();
 
   /// C = A * B, all n by n.
   void dgemm(int n, const double* a, const double* b, double* c) const noexcept {
     dgemm_(column_major, as_it_is, as_it_is, n, n, n, 1, a, n, b, n, 0, c, n);
   }
-  /// C = op(A) * op(B), all n by n; op transposes where it is told to.
+  /// C = op(A) * op(B), all n by n; op transposes if requested.
   void gemm(bool turn_a, bool turn_b, int n, const double* a, const double* b, double* c) const noexcept {
     dgemm_(column_major, op(turn_a), op(turn_b), n, n, n, 1, a, n, b, n, 0, c, n);
   }
@@ -38,7 +38,7 @@ class openblas {
   struct library_traits {
     using type = void*;
     static constexpr void* null = nullptr;
-    static void close(void*) noexcept {}  // it has threads: it stays
+    static void close(void*) noexcept {}  // never unloaded, because it has threads
   };
   unique_handle<library_traits> library_;
   void (*dgemm_)(int order, int trans_a, int trans_b, int m, int n, int k, double alpha, const double* a, int lda,

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t spin_ns = 200'000;
 
-// One direction: a number that grows, and whether somebody sleeps until it does.
+// One direction: a growing number, and whether a thread sleeps until it changes.
 struct alignas(128) word {
   std::atomic<std::uint32_t> value{0}, sleeping{0};
 
@@ -65,7 +65,7 @@ void ping_pong::round_trip() noexcept {
   page_->back.receive(old, page_->spinning);
 }
 
-int ping_pong::be_peer() {
+int ping_pong::run_peer() {
   if (!die_with_parent(::getppid())) return 1;
   auto file = memory_file::open(file_descriptor(process::control_descriptor), sizeof(page));
   if (!file) return 1;

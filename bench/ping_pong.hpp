@@ -8,13 +8,13 @@
 
 namespace troupe::bench {
 
-/// The least two processes need to hand a word to and fro: one word of shared memory each way, futexes to sleep on.
-/// The other process is this program again, started with `peer_argument`.
+/// The least that two processes need to pass a word back and forth: one word of shared memory each way, with futexes to
+/// sleep on. The other process is this program, started again with `peer_argument`.
 class ping_pong {
  public:
   static constexpr std::string_view peer_argument = "--ping-pong-peer";
 
-  /// Throws `bad_result` when the other process cannot be had.
+  /// Throws `bad_result` if the other process cannot be started.
   explicit ping_pong(bool spinning);
   ~ping_pong();
   ping_pong(const ping_pong&) = delete;
@@ -23,8 +23,8 @@ class ping_pong {
   void round_trip() noexcept;
   int peer_pid() const noexcept { return peer_.pid(); }
 
-  /// What the other process runs.
-  static int be_peer();
+  /// Runs the other process.
+  static int run_peer();
 
  private:
   struct page;

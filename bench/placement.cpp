@@ -10,7 +10,7 @@
 namespace troupe::bench {
 namespace {
 
-// What this program may use, as it was when it started.
+// Returns the cores that this program could use when it started.
 const cpu_set_t& all_cores() {
   static const cpu_set_t all = [] {
     cpu_set_t s;
@@ -21,7 +21,7 @@ const cpu_set_t& all_cores() {
   return all;
 }
 
-// The n-th core of those, or the last one.
+// Returns the n-th of those cores, or the last one.
 cpu_set_t core(int n) {
   cpu_set_t one;
   CPU_ZERO(&one);

@@ -6,9 +6,9 @@
 
 namespace troupe::bench {
 
-/// Keeps this thread on the first core that it may use, and other processes on the first or the second one, until it
-/// goes. What a wake costs depends on where the woken one runs more than on anything else, so that both sides of a
-/// comparison run in the same places.
+/// Keeps this thread on the first core that it may use, and other processes on the first or second one, until
+/// destroyed. The cost of a wake depends mostly on where the woken thread runs, so both sides of a comparison must run
+/// in the same places.
 class placement {
  public:
   enum class where { one_core, two_cores };
@@ -18,7 +18,7 @@ class placement {
   placement(const placement&) = delete;
   placement& operator=(const placement&) = delete;
 
-  /// For a thread of this program that plays the other side.
+  /// For a thread of this program that acts as the other side.
   static void join_others(where others) noexcept;
 
  private:

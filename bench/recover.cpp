@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// How long a service is without its worker: from the fault to the first answer that is right, while others ask all the
-// time.
+// How long a service is without its worker: from the fault to the first right answer, while clients send requests all
+// the time.
 #include <bench/device_under_test.hpp>
 #include <bench/measures.hpp>
 #include <bench/placement.hpp>
@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 
 void kill(const device& gpu) {
   if (faults::injector(gpu).kill_worker() != 1)
-    throw bad_result(error(reaction::fatal, "bench", "there was no worker to be killed"));
+    throw bad_result(error(reaction::fatal, "bench", "there was no worker to kill"));
 }
 
 figures run_standby(const settings& s) {
@@ -36,7 +36,7 @@ figures run_cold(const settings& s) {
 
 figures run_hang(const settings& s) {
   const device_under_test gpu(s, {.when_full = when_full::wait, .restarts = no_budget});
-  const load clients(*gpu, 1);  // the one that hangs has a core to itself
+  const load clients(*gpu, 1);  // the request that hangs has a core to itself
   std::uint64_t number = 0;
   return figures_of(recoveries(*gpu, 1, s.rounds(30),
                                [&](const device& d) {
@@ -60,7 +60,7 @@ figures run_steady(const settings& s) {
   };
   const pair_of_medians found =
       interleaved(s.rounds(9), [&] { return answers_of_a_second(true); }, [&] { return answers_of_a_second(false); });
-  figures f{.ours = found.ours, .raw = found.raw, .note = "the new standby is made in the same second"};
+  figures f{.ours = found.ours, .raw = found.raw, .note = "the new standby is started in the same second"};
   clients.stop();
   if (clients.objectionable()) f.objection = "a client got a wrong answer, or an error that no fault excuses";
   return f;
@@ -86,7 +86,7 @@ figures run_cost(const settings& s) {
                          {with->statistics().worker_pid, without->statistics().worker_pid});
   const pair_of_medians found =
       interleaved(s.rounds(61), [&] { return round_trip_us(*with); }, [&] { return round_trip_us(*without); });
-  figures f{.ours = found.ours, .raw = found.raw, .note = "a standby, signs of life, and somebody who watches"};
+  figures f{.ours = found.ours, .raw = found.raw, .note = "with a standby, heartbeats and a watch"};
   if (events.missed() != 0 || with->statistics().generation != 1) f.objection = "its worker was replaced meanwhile";
   return f;
 }
@@ -107,23 +107,24 @@ const measure recover_cold{.name = "recover.cold",
                            .goal = {goal::kind::ours_at_most, 150},
                            .run = run_cold};
 
-const measure recover_hang{.name = "recover.hang",
-                           .unit = "ms",
-                           .ours = "from asking for what never ends, run_timeout 100 ms, to the first right answer",
-                           .raw = "",
-                           .goal = {goal::kind::ours_at_most, 120},
-                           .run = run_hang};
+const measure recover_hang{
+    .name = "recover.hang",
+    .unit = "ms",
+    .ours = "from sending a request that never ends, run_timeout 100 ms, to the first right answer",
+    .raw = "",
+    .goal = {goal::kind::ours_at_most, 120},
+    .run = run_hang};
 
 const measure recover_steady{.name = "recover.steady",
                              .unit = "answers/ms",
-                             .ours = "right answers to four clients, the worker killed once a second",
-                             .raw = "the same without",
+                             .ours = "right answers to four clients while the worker is killed once a second",
+                             .raw = "the same without kills",
                              .goal = {goal::kind::ratio_at_least, 0.9},
                              .run = run_steady};
 
 const measure supervise_cost{.name = "supervise.cost",
                              .unit = "us",
-                             .ours = "ping().get() with a standby, signs of life and a watch",
+                             .ours = "ping().get() with a standby, heartbeats and a watch",
                              .raw = "the same without any of them",
                              .goal = {goal::kind::ratio_at_most, 1.02},
                              .run = run_cost};

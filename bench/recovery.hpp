@@ -14,7 +14,7 @@ namespace troupe::bench {
 
 inline constexpr std::uint32_t no_budget = UINT32_MAX;
 
-/// Clients that ask for what they can check, all the time, and ask again when a fault took the answer.
+/// Clients that send requests with known results all the time, and send them again if a fault took the answer.
 class load {
  public:
   load(const device& gpu, int clients);
@@ -22,7 +22,7 @@ class load {
   load(const load&) = delete;
   void stop();
   std::uint64_t right() const noexcept { return right_.load(); }
-  /// A wrong answer, or an error that no fault excuses.
+  /// Returns true after a wrong answer, or an error that no fault excuses.
   bool objectionable() const noexcept { return bad_.load() != 0; }
 
  private:
@@ -33,12 +33,12 @@ class load {
   std::vector<std::thread> threads_;
 };
 
-/// Asks until the next worker has given a right answer. Throws `bad_result` when the device stops.
+/// Sends requests until the next worker has given a right answer. Throws `bad_result` if the device stops.
 void await_right_answer(const device& gpu, std::uint64_t generation_before);
-/// Until so many workers wait to take over. Throws `bad_result` when the device stops.
+/// Waits until `count` standbys are ready. Throws `bad_result` if the device stops.
 void await_standbys(const device& gpu, std::size_t count);
 
-/// `fault(gpu)` and what follows, in milliseconds; `standbys` are there before.
+/// Returns the milliseconds from `fault(gpu)` until recovery; waits for `standbys` first.
 template <class F>
 double recovery(const device& gpu, std::size_t standbys, F&& fault) {
   await_standbys(gpu, standbys);
@@ -58,7 +58,7 @@ std::vector<double> recoveries(const device& gpu, std::size_t standbys, int coun
   return all;
 }
 
-/// Their median; `p99_goal` is a second goal in milliseconds, unless it is 0.
+/// Returns the median; `p99_goal` is a second goal in milliseconds, unless it is 0.
 figures figures_of(const std::vector<double>& all, const load& clients, double p99_goal);
 
 }  // namespace troupe::bench

@@ -27,7 +27,7 @@ std::string processor() {
   return "an unnamed processor";
 }
 
-// ", and a GPU of this name"; what cannot be told here is told by each measure.
+// Returns text such as ", and a GPU of this name". What is not known here is reported by each measure.
 std::string gpu(const settings& how) {
   if (how.engine == "host") return {};
   try {
@@ -37,7 +37,7 @@ std::string gpu(const settings& how) {
   }
 }
 
-// Three digits that count.
+// Formats a number with three significant digits.
 std::string number(double v) {
   char text[32];
   const int decimals = v == 0 ? 0 : std::max(0, 2 - static_cast<int>(std::floor(std::log10(std::abs(v)))));
@@ -109,7 +109,7 @@ void summary::add(const measure& m, const result<figures>& found) noexcept {
 std::string summary::text() const {
   std::string text = cat(met_, " of ", all_, all_ == 1 ? " goal met" : " goals met");
   if (not_run_ > 0) text += cat(", ", not_run_, " not run");
-  if (objected_ > 0) text += cat(", ", objected_, " not right");
+  if (objected_ > 0) text += cat(", ", objected_, " invalid");
   return text;
 }
 

@@ -8,23 +8,23 @@
 
 namespace troupe::bench {
 
-/// The head of the table, which says on what machine, and which GPU where one is measured.
+/// Prints the head of the table, with the machine, and the GPU if one is measured.
 void print_head(const settings& how);
-/// One measure's line, and what it has to say below it.
+/// Prints one measure's line, and its notes below.
 void print_row(const measure& m, const result<figures>& found);
-/// {"name","ours","raw","unit","ratio","goal","ok","why"} on one line. What was not measured is null, and not ok. `why`
-/// is what is not as it should be; null: nothing, or the goal.
+/// Returns {"name","ours","raw","unit","ratio","goal","ok","why"} on one line. Values that were not measured are null,
+/// and not ok. `why` says what is wrong, or is null if nothing is, or only the goal was missed.
 std::string json_line(const measure& m, const result<figures>& found);
-/// {"name","unit","ours","raw","goal"} on one line, in the words of --list.
+/// Returns {"name","unit","ours","raw","goal"} on one line, as --list shows them.
 std::string json_line(const measure& m);
 
-/// What came of all measures.
+/// The outcome of all measures.
 class summary {
  public:
   void add(const measure& m, const result<figures>& found) noexcept;
-  /// "16 of 17 goals met, 1 not run"
+  /// Returns text such as "16 of 17 goals met, 1 not run".
   std::string text() const;
-  /// 1 when something was not measured, or what was measured is not right; with `check` also when a goal was not met.
+  /// Returns 1 if a measure did not run or its result is invalid; with `check` also if a goal was not met.
   int exit_code(bool check) const noexcept;
 
  private:

@@ -28,7 +28,7 @@ int exit_code(const result<figures>& found, bool check) {
   return all.exit_code(check);
 }
 
-TEST(bench_report, what_was_not_measured_or_is_wrong_is_no_success_with_or_without_check) {
+TEST(bench_report, measures_that_did_not_run_or_are_invalid_fail_with_or_without_check) {
   for (const bool check : {false, true}) {
     EXPECT_EQ(exit_code(good, check), 0);
     EXPECT_EQ(exit_code(wrong, check), 1);
@@ -38,15 +38,15 @@ TEST(bench_report, what_was_not_measured_or_is_wrong_is_no_success_with_or_witho
   }
 }
 
-TEST(bench_report, the_last_line_counts_what_was_not_met) {
+TEST(bench_report, the_last_line_counts_unmet_goals) {
   summary all;
   all.add(twice, good);
   EXPECT_EQ(all.text(), "1 of 1 goal met");
   for (const auto* found : {&slow, &wrong, &second, &none}) all.add(twice, *found);
-  EXPECT_EQ(all.text(), "1 of 5 goals met, 1 not run, 1 not right");
+  EXPECT_EQ(all.text(), "1 of 5 goals met, 1 not run, 1 invalid");
 }
 
-TEST(bench_report, programs_are_told_why) {
+TEST(bench_report, the_json_output_says_why) {
   const std::string begin = R"({"name":"twice","ours":3,"raw":2,"unit":"ns","ratio":1.5,"goal":"ratio <= 2","ok":)";
   EXPECT_EQ(json_line(twice, good), begin + "true,\"why\":null}\n");
   EXPECT_EQ(json_line(twice, wrong), begin + "false,\"why\":\"the products are \\\"wrong\\\"\"}\n");
@@ -59,27 +59,27 @@ TEST(bench_report, programs_are_told_why) {
             "\n");
 }
 
-TEST(bench_report, a_goal_may_be_so_much_above_the_raw_figure) {
+TEST(bench_report, a_goal_can_be_an_amount_above_the_raw_figure) {
   const goal two_more{goal::kind::at_most_above_raw, 2};
   EXPECT_EQ(two_more.text("us"), "ours <= raw + 2 us");
   EXPECT_TRUE(two_more.met({.ours = 9, .raw = 7}));
   EXPECT_FALSE(two_more.met({.ours = 9.1, .raw = 7}));
-  EXPECT_FALSE(two_more.met({.ours = 1, .raw = 0})) << "nothing to compare with";
+  EXPECT_FALSE(two_more.met({.ours = 1, .raw = 0})) << "there is nothing to compare with";
   EXPECT_FALSE(two_more.met({.ours = 8, .raw = 7, .missed = "a second goal"}));
 }
 
-TEST(bench_report, a_goal_of_nothing_at_all_is_met_by_nothing_alone) {
+TEST(bench_report, a_goal_of_zero_is_met_only_by_zero) {
   const goal none_wrong{goal::kind::ours_at_most, 0};
   EXPECT_TRUE(none_wrong.met({.ours = 0}));
   EXPECT_FALSE(none_wrong.met({.ours = 1}));
 }
 
-TEST(bench_report, measures_of_the_host_and_of_gpus_are_told_apart_by_their_names) {
+TEST(bench_report, names_distinguish_measures_of_the_host_and_of_gpus) {
   for (const measure& m : measures("host")) EXPECT_FALSE(m.name.starts_with("gpu.")) << m.name;
   for (const measure& m : measures("cuda")) EXPECT_TRUE(m.name.starts_with("gpu.")) << m.name;
 }
 
-TEST(bench_raw_side, a_missing_plug_in_is_named) {
+TEST(bench_raw_side, the_error_names_a_missing_plug_in) {
   try {
     const raw_side raw({.runtime_folder = "/there/is/no/such/folder", .engine = "cuda"});
     FAIL() << "it was loaded";

@@ -7,12 +7,12 @@
 
 namespace troupe::bench {
 
-/// The middle value; the mean of the two in the middle of an even number.
+/// Returns the median; of an even number of values, the mean of the middle two.
 double median(std::vector<double> values);
-/// The value that `share` of all are not above; 0.99 for the 99th percentile.
+/// Returns the smallest value that `share` of all values do not exceed; 0.99 for the 99th percentile.
 double percentile(std::vector<double> values, double share);
 
-/// The median of `count`, in microseconds; all of them go to `all` as well.
+/// Returns the median of `count` calls, in microseconds; all values are also appended to `all`.
 template <class F>
 double median_of_each(int count, std::vector<double>& all, F&& once) {
   std::vector<double> now;
@@ -29,8 +29,8 @@ struct pair_of_medians {
   double ours, raw;
 };
 
-/// Measures both in turn, who goes first changing with every round, after one round that does not count; the medians of
-/// each. `begin` is called after that first round: to forget what else was collected in it.
+/// Measures both sides alternately, with a different one first in every other round, after one round that does not
+/// count. Returns the median of each. `begin` is called after that first round, to discard other data collected in it.
 template <class Ours, class Raw, class Begin = decltype([] {})>
 pair_of_medians interleaved(int rounds, Ours&& ours, Raw&& raw, Begin&& begin = {}) {
   std::vector<double> a, b;

@@ -37,7 +37,7 @@ program_times run_program(const std::vector<std::string>& line) {
   program_times out{.wall_seconds = static_cast<double>(now_ns() - start) / 1e9};
   std::ifstream file(said);
   std::getline(file, out.said);
-  if (status != 0) throw bad_result(error(reaction::unsupported, "bench", line[0] + " fails: " + out.said));
+  if (status != 0) throw bad_result(error(reaction::unsupported, "bench", line[0] + " failed: " + out.said));
   const auto seconds = [](const timeval& t) {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
   };

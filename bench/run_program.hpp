@@ -9,15 +9,15 @@ namespace troupe::bench {
 
 struct program_times {
   double wall_seconds = 0;
-  double cpu_seconds = 0;  ///< its own and its children's
-  std::string said = {};   ///< the first line
+  double cpu_seconds = 0;  ///< of the program and its children
+  std::string said = {};   ///< the first line of its output
 };
 
-/// Runs a program, found in PATH, to its end. Throws `bad_result` with the first line it said when it cannot be run or
-/// fails.
+/// Runs a program, found in PATH, to its end. Throws `bad_result` with the first line of its output if it cannot be run
+/// or fails.
 program_times run_program(const std::vector<std::string>& line);
 
-/// Where this program lies, without a slash at the end.
+/// Returns the folder of this program, without a slash at the end.
 std::string folder_of_this_program();
 
 }  // namespace troupe::bench

@@ -4,8 +4,8 @@
 
 namespace troupe::bench {
 
-/// Notices system calls of the calling thread while armed, at no cost while there are none (Linux's syscall user
-/// dispatch). One at a time, on one thread.
+/// Detects system calls of the calling thread while armed, at no cost while there are none (Linux's syscall user
+/// dispatch). Only one at a time, on one thread.
 class system_call_watch {
  public:
   [[nodiscard]] system_call_watch() noexcept;
@@ -13,10 +13,10 @@ class system_call_watch {
   system_call_watch(const system_call_watch&) = delete;
   system_call_watch& operator=(const system_call_watch&) = delete;
 
-  /// This kernel and processor can do it.
+  /// Returns true if this kernel and processor support it.
   bool works() const noexcept { return works_; }
   void arm() const noexcept;
-  /// The number of the first system call since `arm`, -1 when there was none. It was carried out.
+  /// Returns the number of the first system call since `arm`, or -1. The call was performed.
   long disarm() const noexcept;
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What a tell costs its caller. Bursts onto a mailbox that never fills while the worker is awake; only the burst is
-// timed. The bare counterpart hands the same plain struct, not validated and kept by nobody, through a queue for one
-// producer and one consumer, which has emptied it once before the burst and runs where the worker runs.
+// What a tell costs its caller. Bursts to a mailbox that never fills while the worker is awake; only the burst is
+// timed. The bare counterpart passes the same plain struct, without validation or ownership, through a queue for one
+// producer and one consumer, which has emptied it once before the burst and runs on the worker's core.
 #include <sys/syscall.h>
 #include <array>
 #include <atomic>
@@ -42,17 +42,17 @@ class bare_queue {
   }
   void consume_until(std::uint64_t count) noexcept {
     for (std::uint64_t tail = 0; tail != count; tail_.store(++tail, std::memory_order_release)) {
-      while (head_.load(std::memory_order_acquire) == tail) pass_time();
+      while (head_.load(std::memory_order_acquire) == tail) spin_or_yield();
       eaten_ += slots_[tail % room].a;
     }
   }
   void await_empty() const noexcept {
-    while (tail_.load(std::memory_order_acquire) != head_.load(std::memory_order_relaxed)) pass_time();
+    while (tail_.load(std::memory_order_acquire) != head_.load(std::memory_order_relaxed)) spin_or_yield();
   }
 
  private:
-  // Where both share a core the other one runs only when this one lets it.
-  static void pass_time() noexcept {
+  // If both share a core, the other thread runs only when this one yields.
+  static void spin_or_yield() noexcept {
     static const bool alone = usable_cores() > 1;
     if (alone)
       spin_hint();
@@ -74,7 +74,7 @@ double raw_burst(bare_queue& queue) {
     queue.consume_until(burst + 1);
   });
   queue.push({.a = 1});
-  queue.await_empty();  // so it is awake, in its place, and looks for more
+  queue.await_empty();  // so that the consumer is awake, in its place, and polling
   const std::int64_t start = now_ns();
   for (int i = 0; i < burst; ++i)
     queue.push({.a = 1, .b = 2, .c = 3, .m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n, .alpha = 1, .beta = 0});
@@ -83,13 +83,13 @@ double raw_burst(bare_queue& queue) {
   return took;
 }
 
-/// System calls in bursts of tells.
+/// System calls during bursts of tells.
 struct system_calls {
   bool watched = true;
   int bursts_without = 0;  ///< bursts without any
-  int wakes = 0;   ///< futex calls in the others: whenever the caller is off the processor for long enough, the worker
-                   ///< falls asleep
-  int others = 0;  ///< anything else, which there is no reason for
+  int wakes =
+      0;  ///< futex calls in the others: if the caller is off the processor for long enough, the worker falls asleep
+  int others = 0;  ///< anything else, for which there is no reason
 };
 
 template <class Wake, class Tell>
@@ -123,7 +123,7 @@ figures run(const settings& s) {
   int refused = 0;
   std::uint64_t allocations = 0;
   const auto ours = [&] {
-    gpu->ping().get().value();  // the worker is awake from here on: it looks for work for half a millisecond
+    gpu->ping().get().value();  // the worker is awake from here on: it polls for half a millisecond
     const std::uint64_t before = allocations_of_this_thread();
     const std::int64_t start = now_ns();
     for (int i = 0; i < burst; ++i) refused += !gpu->tell(request);
@@ -144,7 +144,7 @@ figures run(const settings& s) {
                                  " to wake the worker in the rest");
   if (allocations != 0) f.objection = "a tell allocates";
   if (calls.watched && (calls.bursts_without == 0 || calls.others != 0))
-    f.objection = "a tell makes system calls though the worker is awake";
+    f.objection = "a tell makes system calls although the worker is awake";
   if (refused != 0) f.objection = cat(refused, " tells were refused");
   if (product[0] != static_cast<float>(n)) f.objection = "the product is wrong";
   return f;
@@ -152,11 +152,12 @@ figures run(const settings& s) {
 
 }  // namespace
 
-const measure tell_gemm{.name = "tell.gemm",
-                        .unit = "ns",
-                        .ours = "caller's time for one validated tell(blas::gemm<float>), 16 x 16, the worker awake",
-                        .raw = "the same as a plain struct through a bare single-producer queue to another thread",
-                        .goal = {goal::kind::ours_at_most, 150},
-                        .run = run};
+const measure tell_gemm{
+    .name = "tell.gemm",
+    .unit = "ns",
+    .ours = "the caller's time for one validated tell(blas::gemm<float>), 16 x 16, the worker awake",
+    .raw = "the same plain struct through a bare single-producer queue to another thread",
+    .goal = {goal::kind::ours_at_most, 150},
+    .run = run};
 
 }  // namespace troupe::bench

@@ -6,7 +6,7 @@
 
 namespace troupe::bench {
 
-/// A folder of our own, until it goes. Throws `bad_result` when there can be none.
+/// A temporary folder, removed by the destructor. Throws `bad_result` if it cannot be created.
 class temporary_folder {
  public:
   temporary_folder();

@@ -10,7 +10,7 @@
 
 using namespace troupe;
 
-// The largest eigenvalue of the symmetric n by n matrix `a`, by power iteration.
+// Returns the largest eigenvalue of the symmetric n by n matrix `a`, by power iteration.
 result<double> largest_eigenvalue(const device& gpu, const buffer<double>& a, extent n) {
   auto x = gpu.alloc<double>(n), y = gpu.alloc<double>(n);
   gpu.fill(x, 0.0);
@@ -19,7 +19,7 @@ result<double> largest_eigenvalue(const device& gpu, const buffer<double>& a, ex
   for (int step = 0; step < 300; ++step) {
     gpu.tell(blas::symv<double>{.a = a, .x = x, .y = y, .n = n});
     result<double> norm = gpu.ask(blas::nrm2<double>{.x = y, .n = n}).get();
-    if (!norm) return norm.error();  // of this request, or of any it depends on
+    if (!norm) return norm.error();  // of this request or of one it depends on
     value = *norm;
     gpu.tell(blas::scal<double>{.x = y, .n = n, .alpha = 1 / value});
     std::swap(x, y);
@@ -27,8 +27,8 @@ result<double> largest_eigenvalue(const device& gpu, const buffer<double>& a, ex
   return value;
 }
 
-// Makes the n by n matrix `a` upper triangular, by rotating pairs of its rows. Each rotation is made from two elements
-// of `a` and used, all in the device's memory: nothing waits for an answer.
+// Makes the n by n matrix `a` upper triangular by rotating pairs of its rows. Each rotation is computed from two
+// elements of `a` and applied, all in the device's memory: nothing waits for an answer.
 void triangularize(const device& gpu, const buffer<double>& a, std::int64_t n) {
   auto c = gpu.alloc<double>(1), s = gpu.alloc<double>(1);
   for (std::int64_t column = 0; column < n; ++column)
@@ -40,7 +40,7 @@ void triangularize(const device& gpu, const buffer<double>& a, std::int64_t n) {
     }
 }
 
-// The solutions of many small systems, A_i * x_i = b_i, in one request each for factors and solutions. Every `b`
+// Solves many small systems, A_i * x_i = b_i, with one request for all factors and one for all solutions. Each `b`
 // becomes its `x`.
 result<void> solve_all(const device& gpu, const std::vector<buffer<double>>& a, const std::vector<buffer<double>>& b,
                        extent n) {
@@ -54,9 +54,9 @@ result<void> solve_all(const device& gpu, const std::vector<buffer<double>>& a, 
   return {};
 }
 
-// The sum of |z|² over numbers that a program has as std::complex.
+// Returns the sum of |z|² over numbers that the program has as std::complex.
 result<std::complex<double>> squared_norm(const device& gpu, const std::vector<std::complex<double>>& z) {
-  const std::vector<complex128> ours(z.begin(), z.end());  // each becomes the other by itself
+  const std::vector<complex128> ours(z.begin(), z.end());  // the types convert to each other
   auto x = gpu.alloc<complex128>(ours.size());
   gpu.upload(x, ours);
   const auto sum = gpu.ask(blas::dotc<complex128>{.x = x, .y = x, .n = x.size()}).get();
@@ -66,7 +66,7 @@ result<std::complex<double>> squared_norm(const device& gpu, const std::vector<s
   return std::complex<double>(*sum);
 }
 
-// The dot product of two vectors of half, summed in float: a product of 1 × k by k × 1.
+// Returns the dot product of two vectors of half, summed in float: a product of 1 × k by k × 1.
 result<float> dot_of_halves(const device& gpu, const std::vector<half>& x, const std::vector<half>& y) {
   auto a = gpu.alloc<half>(x.size()), b = gpu.alloc<half>(y.size());
   auto c = gpu.alloc<float>(1);
@@ -82,7 +82,7 @@ int main() {
   runtime rt;
   device gpu = rt.open_device();
 
-  // D takes the differences of neighbours: n + 1 rows, n columns, each with 1 and -1 in it.
+  // D computes the differences of neighbours: n + 1 rows and n columns, with 1 and -1 in each.
   constexpr int n = 8, rows = n + 1;
   std::vector<double> differences(std::size_t{rows} * n);
   for (int j = 0; j < n; ++j) differences[j * rows + j] = 1, differences[j * rows + j + 1] = -1;
@@ -96,7 +96,7 @@ int main() {
 
   // The eigenvalues of D'D are known.
   const double known = 2 + 2 * std::cos(std::acos(-1.0) / (n + 1));
-  std::printf("the largest eigenvalue is %.12f, it should be %.12f\n", *value, known);
+  std::printf("the largest eigenvalue is %.12f, expected %.12f\n", *value, known);
 
   // Systems with the matrix i * D'D, all with the right-hand side 1.
   std::vector<buffer<double>> systems, solutions;
@@ -109,21 +109,21 @@ int main() {
   if (auto solved = solve_all(gpu, systems, solutions, n); !solved)
     return std::fprintf(stderr, "%s\n", solved.error().to_string().c_str()), 1;
   const auto x = gpu.download(solutions.back()).get();
-  std::printf("in the third system, x[0] is %.12f, it should be %.12f\n", x.value()[0], n / 2.0 / 3);
+  std::printf("in the third system, x[0] is %.12f, expected %.12f\n", x.value()[0], n / 2.0 / 3);
 
-  // The product of the diagonal is the determinant of D'D: n + 1, but for its sign.
+  // The product of the diagonal is the determinant of D'D, n + 1, up to its sign.
   triangularize(gpu, a, n);
   const auto triangular = gpu.download(a).get();
   double determinant = 1;
   for (int i = 0; i < n; ++i) determinant *= triangular.value()[i * (n + 1)];
-  std::printf("the determinant is %.12f, it should be %d\n", std::abs(determinant), n + 1);
+  std::printf("the determinant is %.12f, expected %d\n", std::abs(determinant), n + 1);
 
   const auto squares = squared_norm(gpu, {{3, 4}, {0, 2}});
   const auto halves = dot_of_halves(gpu, {half(0.5f), half(2)}, {half(4), half(0.25f)});
   if (!squares || *squares != 29.0 || !halves || *halves != 2.5f)
     return std::fprintf(stderr, "sums of complex numbers or halves are wrong\n"), 1;
 
-  // A shape that does not fit is refused, saying which field.
+  // A shape that does not fit is refused, and the error names the field.
   auto refused = gpu.ask(blas::gemm<double>{.a = d, .b = d, .c = a, .m = n, .n = rows, .k = rows}).get();
   std::printf("%s\n", refused ? "?" : refused.error().text().c_str());
   const bool right = std::abs(*value - known) < 1e-9 && std::abs(x.value()[0] - n / 6.0) < 1e-9 &&

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A service that works for many clients: one deadline and one stop token for all that each of them has asked, a full
-// mailbox that blocks nobody, and a typo that costs no data.
+// A service for many clients: one deadline and one stop token for all requests of a client, a full mailbox that blocks
+// no thread, and a refused request that costs no data.
 #include <cstdio>
 #include <stop_token>
 #include <troupe/blas/blas.hpp>
@@ -24,7 +24,7 @@ result<std::vector<float>> serve(const device& gpu, std::stop_token client, cons
 // [room]
 task<void> send_all(device gpu, buffer<float> x, int times) {
   for (int i = 0; i < times; ++i) {
-    if (auto room = co_await gpu.room(); !room) co_return;  // the device accepts no more
+    if (auto room = co_await gpu.room(); !room) co_return;  // the device no longer accepts requests
     gpu.tell(blas::scal<float>{.x = x, .n = x.size(), .alpha = 1});
   }
 }
@@ -43,10 +43,10 @@ int main() {
 
   client.request_stop();
   const auto gone = serve(gpu, client.get_token(), x);
-  if (gone) return failed("a client that has gone was served");
+  if (gone) return failed("a client that had gone was served");
   std::printf("%s\n", gone.error().to_string().c_str());
 
-  // Neither request ran, and x may be used as it is.
+  // Neither request ran, so x can be used as it is.
   if (auto kept = keep_content(gpu, x); !kept) return failed(kept.error().to_string().c_str());
   if (auto sent = sync_wait(send_all(gpu, x, 5000)); !sent) return failed("the requests were not sent");
   const auto same = gpu.download(x).get();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The smallest actor: it adds up what it is told.
+// The smallest actor: it adds the numbers that it receives.
 #include <cstdio>
 #include <troupe/actor/stage.hpp>
 #include <troupe/async/pending.hpp>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// How long a product takes on the device, by the device's own clock.
+// Measures how long a product takes on the device, by the device's own clock.
 #include <cstdio>
 #include <troupe/blas/blas.hpp>
 #include <troupe/events/events.hpp>
@@ -16,9 +16,9 @@ result<std::chrono::nanoseconds> time_of_product(const device& gpu, extent n) {
   gpu.tell(product);  // the first one loads the library
 
   const events::event begin(gpu), end(gpu);
-  begin.record(c);  // behind the first, which wrote c
+  begin.record(c);  // after the first product, which wrote c
   gpu.tell(product);
-  end.record(c);  // behind the second
+  end.record(c);  // after the second
   return elapsed(begin, end).get();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// How a program tests that it survives what may happen to its accelerator.
+// How a program tests that it survives faults of its accelerator.
 #include <cstdio>
 #include <numeric>
 #include <troupe/faults/faults.hpp>
@@ -8,7 +8,7 @@
 
 using namespace troupe;
 
-// The service under test. When a fault takes a computation along, it is done again.
+// The service under test. If a fault destroys a computation, the service repeats it.
 result<std::vector<float>> copy_of(const device& gpu, const std::vector<float>& x) {
   while (true) {
     auto from = gpu.alloc<float>(x.size()), to = gpu.alloc<float>(x.size());
@@ -22,7 +22,7 @@ result<std::vector<float>> copy_of(const device& gpu, const std::vector<float>& 
 int failed(const char* what) { return std::fprintf(stderr, "faults: %s\n", what), 1; }
 
 int one_fault(const device& gpu) {
-  // A fault has its place in the computation: after what makes x, before what reads it.
+  // A fault has a place in the computation: after the request that writes x, before the one that reads it.
   auto x = gpu.alloc<float>(100), y = gpu.alloc<float>(100);
   gpu.fill(x, 1.f);
   gpu.tell(faults::segmentation_fault{.through = x.as<std::byte>()});
@@ -31,9 +31,9 @@ int one_fault(const device& gpu) {
   if (answer) return failed("a broken kernel was not noticed");
   std::printf("%s\n", answer.error().to_string().c_str());
 
-  // From outside: whichever worker is hit, the next one serves.
-  if (!gpu.sync().get() || faults::injector(gpu).kill_worker() == 0) return failed("nobody was there to be killed");
-  return gpu.ping(7).get() ? 0 : failed("nobody took over");
+  // From outside: the test kills the worker, and the next one serves.
+  if (!gpu.sync().get() || faults::injector(gpu).kill_worker() == 0) return failed("there was no worker to kill");
+  return gpu.ping(7).get() ? 0 : failed("no worker took over");
 }
 
 int many_faults(const device& gpu) {
@@ -59,7 +59,7 @@ int many_faults(const device& gpu) {
 
 int main() {
   runtime rt;
-  const device gpu = rt.open_device({.restarts = 1000});  // this many on purpose
+  const device gpu = rt.open_device({.restarts = 1000});  // many, on purpose
   const int one = one_fault(gpu);
   return one != 0 ? one : many_faults(gpu);
 }

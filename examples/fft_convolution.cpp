@@ -9,7 +9,7 @@
 
 using namespace troupe;
 
-// The product of two spectra, while the inverse transform reads the first: no kernel of its own, and no copy.
+// Multiplies two spectra while the inverse transform reads the first: needs no kernel of its own, and no copy.
 constexpr const char* product = R"(
 __device__ float2 multiplied(const float2* input, unsigned long long at, const void* data) {
   const float2 x = input[at], y = static_cast<const float2*>(data)[at];
@@ -17,7 +17,8 @@ __device__ float2 multiplied(const float2* input, unsigned long long at, const v
 }
 )";
 
-// signal * filter, both of n elements, around the end: y[i] = sum over j of x[j] * h[(i - j) mod n]
+// Returns the circular convolution of signal and filter, both of n elements: y[i] = sum over j of x[j] * h[(i - j) mod
+// n]
 result<std::vector<float>> convolved(const device& gpu, const std::vector<float>& signal,
                                      const std::vector<float>& filter) {
   const extent n = signal.size();
@@ -35,7 +36,7 @@ result<std::vector<float>> convolved(const device& gpu, const std::vector<float>
                            .normalization = fft::normalization::inverse,
                            .callbacks = multiply,
                            .load_data = fh.as<std::byte>()});
-  return gpu.download(x).get();  // and any error on the way here
+  return gpu.download(x).get();  // also returns any earlier error
 }
 
 int main() {
@@ -57,6 +58,6 @@ int main() {
     for (std::size_t j = 0; j < 10; ++j) want += 0.1f * signal[(i + n - j) % n];
     worst = std::max(worst, std::fabs((*smooth)[i] - want));
   }
-  std::printf("%zu elements convolved, %g off at most\n", n, static_cast<double>(worst));
+  std::printf("%zu elements convolved, largest error %g\n", n, static_cast<double>(worst));
   return worst < 1e-4f ? 0 : 1;
 }

@@ -12,7 +12,7 @@
 
 using namespace troupe;
 
-// The spectrum of an image of waves, as a picture: a bright point for each wave.
+// Draws the spectrum of an image of waves: a bright point for each wave.
 int main() {
   runtime rt;
   const device gpu = rt.open_device();
@@ -36,7 +36,7 @@ int main() {
     return 1;
   }
 
-  // Brightness by the logarithm of each bin, with no frequency in the middle of the left edge.
+  // Brightness by the logarithm of each bin, with frequency 0 in the middle of the left edge.
   std::ofstream picture("spectrum.pgm", std::ios::binary);
   picture << "P5\n" << half << " " << rows << "\n255\n";
   for (std::size_t i = 0; i < rows; ++i)
@@ -45,10 +45,10 @@ int main() {
       picture.put(static_cast<char>(255 * std::clamp(1 + std::log10(std::abs(bin) + 1e-9f) / 4, 0.0f, 1.0f)));
     }
 
-  // Half of each wave's height is in its bin, and half in that of the opposite direction.
+  // Half of each wave's amplitude is in its bin, half in the bin of the opposite direction.
   const float first = std::abs(std::complex<float>((*spectrum)[0 * half + 40])),
               second = std::abs(std::complex<float>((*spectrum)[20 * half + 10]));
-  std::printf("waves of height %.3f and %.3f; the picture is spectrum.pgm\n", static_cast<double>(2 * first),
+  std::printf("waves of amplitude %.3f and %.3f; the picture is spectrum.pgm\n", static_cast<double>(2 * first),
               static_cast<double>(2 * second));
   return std::fabs(2 * first - 1) < 1e-3f && std::fabs(2 * second - 0.5f) < 1e-3f ? 0 : 1;
 }

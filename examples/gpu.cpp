@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// On the first GPU, or on the host engine where none can be used: a broken kernel, and what is known of its end. For
-// docs/gpu.md and docs/gpu-faults.md.
+// On the first GPU, or on the host engine if no GPU can be used: a broken kernel, and what is known about the fault.
+// For docs/gpu.md and docs/gpu-faults.md.
 #include <chrono>
 #include <cstdio>
 #include <troupe/device/sealing.hpp>
@@ -18,7 +18,7 @@ int failed(const char* what, const error& why) {
 device open_best(troupe::runtime& rt) {
   device gpu = rt.open_device({.engine = "cuda", .ordinal = 0, .run_timeout = 10s});
   const auto up = gpu.started().get();
-  if (up || up.error().reaction() != reaction::unsupported) return gpu;  // it serves, or is broken: look into that
+  if (up || up.error().reaction() != reaction::unsupported) return gpu;  // it works, or is broken and must be examined
   std::printf("on the host: %s\n", up.error().text().c_str());
   return rt.open_device({.run_timeout = 10s});
 }
@@ -50,7 +50,7 @@ int main() {
   const auto fault = gpu.last_fault();
   std::printf("%s", fault->text().c_str());
 
-  // The next worker has the weights, and makes the program again by itself.
+  // The next worker has the weights, and remakes the program by itself.
   gpu.copy(x, weights);
   gpu.tell(jit::launch{
       .kernel = program.kernel("twice"), .grid = kernel::blocks_for(n, 256), .block = 256, .arguments = {inout(x), n}});

@@ -23,7 +23,8 @@ __global__ void decide(const float* now, float* before, unsigned* tries, unsigne
 }
 )";
 
-// The largest eigenvalue of a matrix: v = a * v / |a * v| until |a * v| changes no more. The device says when that is.
+// Computes the largest eigenvalue of a matrix: v = a * v / |a * v| until |a * v| no longer changes, which the device
+// decides.
 struct power_iteration {
   buffer<float> a, norm;
   graph::graph steps;
@@ -53,7 +54,7 @@ struct power_iteration {
                            .block = 1,
                            .arguments = {norm, inout(before), inout(tries), inout(again)}});
     });
-    steps = rec.finish();  // and keeps the program and all buffers
+    steps = rec.finish();  // keeps the program and all buffers
   }
 
   result<float> of(const device& gpu, const std::vector<float>& matrix) {
@@ -74,7 +75,7 @@ int main() {
 
   bool right = true;
   for (const float top : {3.0f, 5.0f, 11.0f}) {
-    std::vector<float> matrix(n * n);  // top, and 1 everywhere else on the diagonal
+    std::vector<float> matrix(n * n);  // `top`, and 1 everywhere else on the diagonal
     for (std::size_t i = 0; i < n; ++i) matrix[i * n + i] = i == 0 ? top : 1;
     const auto found = largest.of(gpu, matrix);
     if (!found) {

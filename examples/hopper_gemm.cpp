@@ -11,7 +11,7 @@
 
 using namespace troupe;
 
-// The kernel, as a text; see there how it works.
+// The source of the kernel, which explains how it works.
 constexpr const char* source =
 #include "hopper_gemm.cu"
     ;
@@ -40,7 +40,7 @@ jit::launch by_hand(const jit::program& program, const product& p) {
           .arguments = {a, b, out(p.c), p.m, p.n, p.k}};
 }
 
-// Matrices of blas are stored by columns: so this makes the transposed of C from the transposed of B and A.
+// Matrices of blas are column-major, so this computes the transpose of C from the transposes of B and A.
 blas::gemm<half> by_blas(const product& p) {
   return {.a = p.b,
           .b = p.a,
@@ -54,7 +54,7 @@ blas::gemm<half> by_blas(const product& p) {
           .ldc = p.n};
 }
 
-// Small whole numbers: every sum is exact, in whatever order, and a half holds it.
+// Small integers: every sum is exact in any order, and half can hold it.
 std::vector<half> whole_numbers(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<half> out(count);
@@ -89,7 +89,7 @@ result<bool> is_right(const device& gpu, const jit::program& program, int m, int
   return true;
 }
 
-// Operations in a second, in millions of millions.
+// Returns operations per second, in units of 10^12.
 template <class Request>
 result<double> rate(const device& gpu, const product& p, const Request& request) {
   const int times = 20;
@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
   const jit::program program = jit::compile(gpu, {.source = source, .name = "hopper_gemm.cu"});
   if (auto ready = program.ready().get(); !ready) return failed(ready.error());
 
-  // Whole tiles, and sizes that end within one.
+  // Whole tiles, and sizes that end within a tile.
   for (const auto [m, n, k] :
        {std::array{256, 128, 64}, {256, 128, 1024}, {1024, 1024, 1024}, {300, 202, 104}, {1, 2, 8}}) {
     const auto right = is_right(gpu, program, m, n, k);

@@ -1,13 +1,13 @@
 R"cuda(
 // C = A * B for half precision on a Hopper GPU: A has M rows of K, B has N columns of K, C has M rows of N.
 //
-// A block makes 256 x 128 of C. One thread asks the tensor memory accelerator (TMA) for boxes of A and B, 64 wide, which
-// it puts into a ring of four stages of shared memory. Two groups of four warps each multiply what is there for 128 rows
-// of C. Each stage has two barriers: `full`, which the accelerator completes when all bytes have come, and `empty`, which
-// the eight warps complete when they have read it.
+// A block computes 256 x 128 of C. One thread asks the tensor memory accelerator (TMA) for boxes of A and B, 64 wide,
+// which it puts into a ring of four stages of shared memory. Two groups of four warps each multiply a stage for 128
+// rows of C. Each stage has two barriers: `full`, which the accelerator completes when all bytes have arrived, and
+// `empty`, which the eight warps complete when they have read the stage.
 #include <cuda_fp16.h>
 
-// As cuda.h has it, which NVRTC cannot read.
+// As in cuda.h, which NVRTC cannot read.
 struct alignas(128) CUtensorMap {
   unsigned long long opaque[16];
 };
@@ -25,11 +25,11 @@ __device__ void make_barrier(unsigned barrier, unsigned arrivals) {
 __device__ void arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-// One arrival, and so many bytes to come before the phase ends.
+// Arrives once, and announces `bytes` that must arrive before the phase ends.
 __device__ void expect(unsigned barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
-// Until the phase of this parity has ended. Before the first phase has ended, the one of parity 1 counts as over.
+// Waits until the phase of this parity has ended. Before the first phase ends, the one of parity 1 counts as ended.
 __device__ void wait(unsigned barrier, unsigned parity) {
   unsigned over;
   do
@@ -42,7 +42,7 @@ __device__ void wait(unsigned barrier, unsigned parity) {
         : "memory");
   while (over == 0);
 }
-// A box of the tensor, from element `x` of row `y` on. What lies outside of the tensor comes as 0.
+// Loads a box of the tensor, starting at element `x` of row `y`. Elements outside the tensor are 0.
 __device__ void load(unsigned to, const CUtensorMap& map, int x, int y, unsigned barrier) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(to),
@@ -50,12 +50,13 @@ __device__ void load(unsigned to, const CUtensorMap& map, int x, int y, unsigned
       : "memory");
 }
 
-// Rows of 128 bytes, swizzled as the accelerator has put them; eight of them, 1024 bytes, are what repeats.
+// Describes rows of 128 bytes, swizzled by the accelerator; eight rows, 1024 bytes, form the repeating pattern.
 __device__ unsigned long long descriptor(unsigned address) {
   return (address & 0x3ffff) >> 4 | 1ull << 16 | static_cast<unsigned long long>(swizzle_bytes >> 4) << 32 | 1ull << 62;
 }
 
-// 64 x 16 of A times 16 x 128 of B, added to d or in its place, by all four warps of a group. Goes on by itself.
+// Multiplies 64 x 16 of A by 16 x 128 of B, with all four warps of a group, and adds the product to d or stores it
+// there. Asynchronous.
 __device__ void multiply(float (&d)[64], unsigned long long a, unsigned long long b, bool add) {
   asm volatile(
       "{\n.reg .pred accumulate;\nsetp.ne.b32 accumulate, %66, 0;\n"
@@ -71,10 +72,10 @@ __device__ void multiply(float (&d)[64], unsigned long long a, unsigned long lon
 #undef EIGHT
       : "l"(a), "l"(b), "r"(static_cast<int>(add)));
 }
-// Registers are ready to be multiplied into.
+// Makes registers ready for multiplications.
 __device__ void begin_multiplying() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ void end_group() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-// Until all groups but the last so many are done.
+// Waits until at most `Pending` groups are outstanding.
 template <int Pending>
 __device__ void wait_for_groups() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
@@ -86,20 +87,20 @@ struct ring {
   __device__ unsigned b(int step) const { return a(step) + a_bytes; }
   __device__ unsigned full_at(int step) const { return full + step % stages * 8; }
   __device__ unsigned empty_at(int step) const { return empty + step % stages * 8; }
-  // Each stage is used every `stages` steps, and its barriers' phases alternate.
+  // Each stage is used every `stages` steps, and the phases of its barriers alternate.
   __device__ static unsigned parity(int step) { return step / stages % 2; }
 };
 
 __device__ void produce(const ring& r, const CUtensorMap& a, const CUtensorMap& b, int row, int column, int steps) {
   for (int step = 0; step < steps; ++step) {
-    wait(r.empty_at(step), r.parity(step) ^ 1);  // at first nobody has anything to read
-    expect(r.full_at(step), stage_bytes);        // boxes that reach beyond the tensor have all their bytes as well
+    wait(r.empty_at(step), r.parity(step) ^ 1);  // at first no stage holds data to read
+    expect(r.full_at(step), stage_bytes);        // boxes that reach beyond the tensor also have all their bytes
     load(r.a(step), a, step * depth, row, r.full_at(step));
     load(r.b(step), b, step * depth, column, r.full_at(step));
   }
 }
 
-// 128 of the block's rows, as two times 64.
+// Computes 128 of the block's rows, as two times 64.
 __device__ void consume(const ring& r, float (&d)[2][64], int which, int steps) {
   for (int step = 0; step < steps; ++step) {
     wait(r.full_at(step), r.parity(step));
@@ -111,16 +112,16 @@ __device__ void consume(const ring& r, float (&d)[2][64], int which, int steps) 
       for (int half = 0; half < 2; ++half)
         multiply(d[half], descriptor(a + half * (a_bytes / consumers / 2) + k * 2), descriptor(b + k * 2), step + k > 0);
     end_group();
-    wait_for_groups<1>();  // the step before has been read, while this one goes on
+    wait_for_groups<1>();  // the previous step has been read, while this one continues
     if (step > 0 && threadIdx.x % 32 == 0) arrive(r.empty_at(step - 1));
   }
   wait_for_groups<0>();
-  // What is read of the sums must come after that, of which the compiler does not know.
+  // Reads of the sums must come after the wait, which the compiler cannot know.
   #pragma unroll
   for (int i = 0; i < 128; ++i) asm volatile("" : "+f"(d[i / 64][i % 64]));
 }
 
-// Of eight columns a thread has two, in rows eight apart; see PTX on the fragments of wgmma.
+// A thread has two of eight columns, in rows eight apart; see the fragments of wgmma in the PTX manual.
 __device__ void store(const float (&d)[64], __half* c, int row, int column, int m, int n) {
   const int thread = threadIdx.x % group, lane = thread % 32;
   row += thread / 32 * 16 + lane / 4;
@@ -145,10 +146,10 @@ __global__ void __launch_bounds__((1 + consumers) * group, 1)
                shared_address(barriers + stages)};
   if (threadIdx.x == 0) {
     for (int i = 0; i < stages; ++i) {
-      make_barrier(r.full_at(i), 1);               // who expects the bytes
+      make_barrier(r.full_at(i), 1);               // the thread that expects the bytes
       make_barrier(r.empty_at(i), consumers * 4);  // warps
     }
-    // The accelerator is to see them, too.
+    // The accelerator must see the barriers too.
     asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async;" ::: "memory");
   }
   __syncthreads();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A buffer that others work on in between: here code of the same program, through the buffer's descriptor, and a
+// A buffer that other code works on in between: here code of the same program, through the buffer's descriptor, and a
 // tensor.
 #include <sys/mman.h>
 
@@ -11,7 +11,7 @@
 
 using namespace troupe;
 
-// Another program would do the same with a descriptor that came over a socket.
+// Another program would do the same with a descriptor received over a socket.
 bool double_all(const shared_memory& m) {
   void* const at = mmap(nullptr, m.allocation_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m.descriptor.get(), 0);
   if (at == MAP_FAILED) return false;

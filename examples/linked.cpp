@@ -24,7 +24,7 @@ __global__ void weigh(const float* a, const float* b, float* out, int n) {
 )";
 
 int failed(const error& e) {
-  // The host engine makes a program of one source.
+  // The host engine makes a program from one source only.
   std::printf("%s\n", e.to_string().c_str());
   return e.reaction() == reaction::unsupported ? 0 : 1;
 }
@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   const device gpu = rt.open_device({.engine = argc > 1 ? argv[1] : "host"});
   const int n = 1000;
 
-  // Compiled once, for many programs. LTO IR, because of link_time_optimisation.
+  // Compiled once, for many programs. To LTO IR, because of link_time_optimisation.
   const jit::program library = jit::compile(
       gpu, {.source = distances, .name = "distances.cu", .relocatable = true, .link_time_optimisation = true});
   const auto image = library.image().get();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Memory that moves between the host and a GPU as it is used. Say "cuda" for a GPU.
+// Memory that moves between the host and a GPU as it is used. Pass "cuda" for a GPU.
 #include <cstdio>
 #include <troupe/device/managed.hpp>
 #include <troupe/troupe.hpp>
@@ -12,14 +12,14 @@ result<float> last_of(const device& gpu) {
   gpu.upload(table, std::vector<float>(1 << 20, 0.25f));
   prefetch(gpu, table, managed_place::device);  // before it is used there
 
-  if (gpu.statistics().engine != "host") {  // which has one memory only
+  if (gpu.statistics().engine != "host") {  // it has only one memory
     advise(gpu, table, managed_advice::read_mostly);
     const result<managed_range> now = managed(gpu, table).get();
     if (!now) return now.error();
     std::printf("read mostly: %d\n", now->read_mostly);
   }
   const auto values = gpu.download(table).get();
-  if (!values) return values.error();  // also when its worker was replaced: then allocate it again
+  if (!values) return values.error();  // fails if its worker was replaced: then allocate again
   return values->back();
 }
 

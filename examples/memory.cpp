@@ -23,10 +23,10 @@ int main() {
 
   memory_quota client(64 << 10);  // bytes, for all allocations that name it
   auto matrix = gpu.alloc<float>(100, {.zeroed = true, .quota = client});
-  auto refused = gpu.alloc<float>(1 << 20, {.quota = client});  // more than is allowed: stale from the start
+  auto refused = gpu.alloc<float>(1 << 20, {.quota = client});  // over the quota: stale from the start
   if (auto why = refused.cause()) std::printf("%s\n", why->to_string().c_str());
 
-  // A block of 2 rows and 3 columns into the corner of a matrix whose columns are 10 elements apart.
+  // Copies a block of 2 rows and 3 columns to the corner of a matrix whose columns are 10 elements apart.
   copy_2d(gpu, matrix_copy{.to = matrix, .to_ld = 10, .from = block, .from_ld = tight, .rows = 2, .columns = 3});
 
   float corner[2];

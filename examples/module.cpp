@@ -19,7 +19,7 @@ __global__ void count_even(const int* numbers, int n) {
 }
 )";
 
-// What a build would do: compile once, and keep the image in a file.
+// The build step: compiles once, and stores the image in a file.
 result<void> build(const device& gpu, const char* path) {
   const jit::program program = jit::compile(gpu, {.source = source, .name = "count.cu", .globals = {"total"}});
   const auto image = program.image().get();
@@ -42,7 +42,7 @@ result<std::uint64_t> count(const device& gpu, const char* path, const std::vect
                           .grid = kernel::blocks_for(n, 128),
                           .block = 128,
                           .arguments = {all, static_cast<int>(n.value())},
-                          .writes_globals = true});  // so that the next request comes after it
+                          .writes_globals = true});  // orders the next request after it
   gpu.tell(module::read_global{.global = image.global("total"), .target = total.as<std::byte>()});
   const auto answer = gpu.download(total).get();  // an error anywhere above arrives here
   if (!answer) return answer.error();

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Two devices: what one has made goes on to the other. Say "cuda" for two GPUs.
+// Two devices: one continues with the results of the other. Pass "cuda" for two GPUs.
 #include <cstdio>
 #include <troupe/device/peers.hpp>
 #include <troupe/troupe.hpp>
 
 using namespace troupe;
 
-// Nothing waits in between; an error anywhere arrives with the download.
+// No call waits in between; any error arrives with the download.
 pending<std::vector<float>> through_both(const device& first, const device& second) {
   auto made = first.alloc<float>(1000), taken = second.alloc<float>(1000);
   first.fill(made, 1.5f);

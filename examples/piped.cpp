@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// An actor that asks a device and goes on with other messages until the answer comes.
+// An actor that sends a request to a device and handles other messages until the answer arrives.
 #include <cstdio>
 #include <troupe/actor/stage.hpp>
 #include <troupe/async/promise.hpp>
@@ -11,7 +11,7 @@ using namespace troupe;
 
 struct query {
   std::vector<float> values;
-  promise<float> answer;  // of the caller: set when the device has answered
+  promise<float> answer;  // to the caller: set when the device has answered
 };
 struct computed {  // the device's answer, as a message
   result<float> norm;
@@ -43,7 +43,7 @@ struct norms {
 
 int main() {
   runtime rt;
-  stage s;  // after the runtime: its actors use the device until they have ended
+  stage s;  // declared after the runtime: its actors use the device until they have ended
   auto ref = s.spawn<norms>({.name = "norms"}, rt.open_device());
 
   std::vector<pending<float>> answers;

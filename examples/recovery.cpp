@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The worker of a device is killed, and the program goes on. For docs/when-things-fail.md.
+// The worker of a device is killed, and the program continues. For docs/when-things-fail.md.
 #include <signal.h>
 #include <chrono>
 #include <cstdio>
@@ -16,7 +16,7 @@ int failed(const char* what, const error& why) {
   return std::fprintf(stderr, "recovery: %s: %s\n", what, why.to_string().c_str()), 1;
 }
 
-// One step of a service: sends its data, computes, reads the result. After a fault it does the same again.
+// One step of a service: sends its data, computes, reads the result. After a fault it repeats the step.
 result<std::vector<float>> step(const device& gpu, const buffer<float>& x, const std::vector<float>& data) {
   for (int tries = 0;; ++tries) {
     gpu.upload(x, data);
@@ -28,10 +28,10 @@ result<std::vector<float>> step(const device& gpu, const buffer<float>& x, const
 
 int main() {
   troupe::runtime rt;
-  device gpu = rt.open_device({.standbys = 1,          // a second worker waits, ready to take over
-                               .restarts = 3,          // so many faults are borne …
-                               .restart_window = 60s,  // … in this time; then the device stops
-                               .run_timeout = 10s});   // whatever runs longer brings its worker down
+  device gpu = rt.open_device({.standbys = 1,          // a second worker is ready to take over
+                               .restarts = 3,          // faults tolerated …
+                               .restart_window = 60s,  // … within this time; after that the device stops
+                               .run_timeout = 10s});   // the worker is killed if a request runs longer
   if (auto up = gpu.started().get(); !up) return failed("start", up.error());
   device_watch events = gpu.watch();
 
@@ -53,7 +53,7 @@ int main() {
   }
   std::printf("%s", gpu.last_fault()->text().c_str());
 
-  // A request that must not run longer than that, and may be run again when the worker dies in it.
+  // A request with a time limit, which may run again if the worker dies during it.
   auto copy = gpu.alloc<float>(n);
   pending<void> again = gpu.copy(copy, x, {.run_timeout = 100ms, .retries = 2});
   if (auto ok = again.get(); !ok) return failed("copy", ok.error());

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Memory that no fault can take along: a kernel writes where it must not, its worker dies, and the next one goes on.
+// Memory that no fault can damage: a kernel writes where it must not, its worker dies, and the next one continues.
 #include <cstdio>
 #include <troupe/device/sealing.hpp>
 #include <troupe/jit/jit.hpp>
@@ -18,7 +18,7 @@ int main() {
   troupe::runtime rt;
   device gpu = rt.open_device();
 
-  auto weights = gpu.alloc<float>(1000, {.sealable = true});  // whole pages of its own
+  auto weights = gpu.alloc<float>(1000, {.sealable = true});  // it gets whole pages
   gpu.upload(weights, std::vector<float>(1000, 0.5f));
   if (auto sealed = seal(gpu, weights).get(); !sealed) return failed(sealed.error().to_string().c_str());
 
@@ -33,9 +33,9 @@ int main() {
   if (lost) return failed("the kernel wrote into a sealed buffer");
   std::printf("%s\n", lost.error().to_string().c_str());
 
-  auto values = gpu.download(weights).get();  // of the next worker
+  auto values = gpu.download(weights).get();  // from the next worker
   if (!values || *values != std::vector<float>(1000, 0.5f)) return failed("the weights have changed");
-  if (!unseal(gpu, weights).get() || !gpu.fill(weights, 1.0f).get()) return failed("it cannot be written again");
-  std::printf("all weights are as they were, in generation %llu\n",
+  if (!unseal(gpu, weights).get() || !gpu.fill(weights, 1.0f).get()) return failed("the buffer cannot be written after unseal");
+  std::printf("all weights are unchanged, in generation %llu\n",
               static_cast<unsigned long long>(gpu.statistics().generation));
 }

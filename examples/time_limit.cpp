@@ -12,7 +12,7 @@
 using namespace troupe;
 using namespace std::chrono_literals;
 
-/// The answer, if it comes within `limit`; else `retry_later`.
+/// Returns the answer if it arrives within `limit`, else `retry_later`.
 template <class T>
 task<result<T>> within(alarm_clock& clock, time_span limit, pending<T> answer) {
   std::stop_source over;
@@ -21,7 +21,7 @@ task<result<T>> within(alarm_clock& clock, time_span limit, pending<T> answer) {
   });
   first_answer<T> first =
       co_await when_any(std::move(answer).cancel_on(over.get_token()), std::move(alarm).cancel_on(over.get_token()));
-  over.request_stop();  // cancels the other one: the alarm, or what did not answer in time
+  over.request_stop();  // cancels the loser: the alarm, or the late answer
   co_return std::move(first.answer);
 }
 
@@ -32,7 +32,7 @@ int main() {
 
   const result<std::uint64_t> in_time = sync_wait(within(clock, 30s, gpu.ping(7)));
 
-  promise<int> nobody;  // what should set it takes too long
+  promise<int> nobody;  // never set within the limit
   const result<int> too_late = sync_wait(within(clock, 10ms, nobody.get_pending()));
   if (!too_late) std::printf("%s\n", too_late.error().to_string().c_str());
 

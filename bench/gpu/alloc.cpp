@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Device memory comes and goes; sizes of 256 B to 1 MiB, evenly by logarithm, the same on both sides.
+// Allocations and frees of device memory, of 256 B to 1 MiB, evenly by logarithm, the same on both sides.
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/raw_side.hpp>
 #include <bench/measures.hpp>
@@ -40,7 +40,7 @@ figures run(const settings& s) {
 const measure gpu_alloc{
     .name = "gpu.alloc",
     .unit = "ns",
-    .ours = "alloc and drop of one buffer, 256 B to 1 MiB",
+    .ours = "alloc and free of one buffer, 256 B to 1 MiB",
     .raw = "cuMemAllocAsync and cuMemFreeAsync of the same sizes, from a pool that keeps its memory",
     .goal = {goal::kind::ours_at_most, 200},
     .run = run};

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A gigabyte each way, and a computation whose data comes in and goes out in chunks, which only overlapping hides.
+// A gigabyte each way, and a computation whose data move in and out in chunks, which only overlap can hide.
 #include <algorithm>
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/kernels.hpp>
@@ -25,8 +25,8 @@ double gigabytes_per_second(double moved, F&& f) {
 
 void count_up(std::span<std::uint32_t> to) { std::iota(to.begin(), to.end(), 0x12345678u); }
 
-// Words all over what is copied, which differ in each round: a copy that was not made is seen, and so is one that was
-// answered before it was. Outside of what is timed.
+// Words throughout the copied memory that differ in each round, to detect copies that were skipped or answered too
+// early. Not part of the measured time.
 class stamped {
  public:
   explicit stamped(std::span<std::uint32_t> from) : from_(from) {}
@@ -34,7 +34,7 @@ class stamped {
     ++round_;
     write(round_);
   }
-  /// Of a copy from there: the rate.
+  /// Returns the rate of a copy from there.
   template <class F>
   double sent(F&& copy) {
     before();
@@ -59,9 +59,9 @@ class stamped {
   std::uint32_t round_ = 0;
 };
 
-constexpr const char* not_the_same = "what came back is not what was sent";
+constexpr const char* not_the_same = "the data that came back differ from those that were sent";
 
-// As the raw side does in cuStreamSynchronize.
+// The raw side spins too, in cuStreamSynchronize.
 const device_options spinning{.wait = wait_policy::latency};
 
 struct both_ways {
@@ -165,7 +165,7 @@ figures run_overlap(const settings& s) {
   }
   const auto kernel = program.kernel("work");
   const double moved = 2. * chunks * elements * sizeof(float);
-  float our_round = 0, raw_round = 0;  // something differs each time, so that a chunk that was left out is seen
+  float our_round = 0, raw_round = 0;  // differs in each round, to detect skipped chunks
   const pair_of_medians found = interleaved(
       s.rounds(15),
       [&] {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What the way to a GPU costs: an empty kernel, one by one and in a long stream, the very same machine code on both
+// The overhead of reaching a GPU: an empty kernel, one by one and in a long stream, with the same machine code on both
 // sides.
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/kernels.hpp>
@@ -32,7 +32,7 @@ figures run_roundtrip(const settings& s) {
       [&] {
         return median_of_each(launches, raws, [&] {
           bare->launch();
-          bare->look();
+          bare->poll_until_done();
         });
       },
       [&] {
@@ -41,14 +41,14 @@ figures run_roundtrip(const settings& s) {
       });
   figures f{.ours = found.ours, .raw = found.raw};
   char note[120];
-  std::snprintf(note, sizeof note, "99th percentiles %.1f and %.1f us; the way there and back adds %.2f us",
+  std::snprintf(note, sizeof note, "99th percentiles %.1f and %.1f us; the round trip adds %.2f us",
                 percentile(std::move(ours), 0.99), percentile(std::move(raws), 0.99), found.ours - found.raw);
   f.note = note;
   return f;
 }
 
 figures run_stream(const settings& s) {
-  // So many fit the mailbox, so nobody waits for room in it: what they take is the caller's cost alone.
+  // So many fit the mailbox that no call waits for room: their time is the caller's cost alone.
   constexpr int launches = 100'000, without_waiting = 60'000;
   constexpr double most_ns = 150;
   raw_side raw(s);
@@ -83,8 +83,8 @@ figures run_stream(const settings& s) {
   figures f{.ours = found.ours, .raw = found.raw};
   const double caller = median(std::move(callers_ns));
   char text[120];
-  std::snprintf(text, sizeof text, "a tell costs its caller %.0f ns, of the first %d, which the mailbox takes at once",
-                caller, without_waiting);
+  std::snprintf(text, sizeof text, "a tell costs its caller %.0f ns, for the first %d, which fit the mailbox", caller,
+                without_waiting);
   f.note = text;
   if (caller > most_ns) f.missed = "a tell's cost for its caller <= 150 ns";
   if (refused != 0) f.objection = cat(refused, " launches were refused");
@@ -114,7 +114,7 @@ figures run_graph(const settings& s) {
       [&] {
         return median_of_each(20, raws, [&] {
           bare->launch_recorded();
-          bare->look();
+          bare->poll_until_done();
         });
       });
   figures f{.ours = found.ours, .raw = found.raw};
@@ -129,23 +129,22 @@ figures run_graph(const settings& s) {
 const measure gpu_roundtrip{.name = "gpu.roundtrip",
                             .unit = "us",
                             .ours = "ask(jit::launch).get() of an empty kernel, both sides awake",
-                            .raw = "cuLaunchKernel, cuStreamWriteValue64 to memory here, and looking at it",
+                            .raw = "cuLaunchKernel, cuStreamWriteValue64 to host memory, and polling it",
                             .goal = {goal::kind::at_most_above_raw, 2},
                             .run = run_roundtrip};
 
 const measure gpu_stream{.name = "gpu.stream",
                          .unit = "/ms",
-                         .ours = "100000 of jit::launch told, an empty kernel, until all are done",
+                         .ours = "100000 tells of jit::launch, an empty kernel, until all are done",
                          .raw = "100000 of cuLaunchKernel on one stream and cuStreamSynchronize",
                          .goal = {goal::kind::ratio_at_least, 0.9},
                          .run = run_stream};
 
-const measure gpu_graph{
-    .name = "gpu.graph",
-    .unit = "us",
-    .ours = "ask(graph::launch).get() of a graph of 4000 empty kernels",
-    .raw = "cuGraphLaunch of as many in as many branches, 4, and looking at a word written behind it",
-    .goal = {goal::kind::ratio_at_most, 1.1},
-    .run = run_graph};
+const measure gpu_graph{.name = "gpu.graph",
+                        .unit = "us",
+                        .ours = "ask(graph::launch).get() of a graph of 4000 empty kernels",
+                        .raw = "cuGraphLaunch of as many in as many branches, 4, and polling a word written after it",
+                        .goal = {goal::kind::ratio_at_most, 1.1},
+                        .run = run_graph};
 
 }  // namespace troupe::bench

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The measures of a GPU, on the host engine and against a stand-in: what they find is worthless, but whether they find
-// what is wrong is not.
+// The measures of a GPU, on the host engine and with a stand-in for the raw side: their figures are meaningless, but
+// they must detect wrong results.
 #include <gtest/gtest.h>
 
 #include <apps/cli/installation.hpp>
@@ -23,7 +23,7 @@ class measures_of_a_gpu : public testing::Test {
     ::unsetenv("TROUPE_RUNTIME");
     ::unsetenv("RAW_STAND_IN");
   }
-  // The stand-in lies where the plug-in does in an installation.
+  // The stand-in is where the plug-in is in an installation.
   const settings quick{.quick = true, .runtime_folder = TROUPE_STAND_IN_FOLDER};
 };
 
@@ -36,14 +36,14 @@ TEST_F(measures_of_a_gpu, time_both_sides) {
   }
 }
 
-TEST_F(measures_of_a_gpu, say_what_a_tell_costs_its_caller) {
+TEST_F(measures_of_a_gpu, report_what_a_tell_costs_its_caller) {
   const figures f = gpu_stream.run(quick);
   EXPECT_EQ(f.objection, "");
   EXPECT_NE(f.note.find("a tell costs its caller "), std::string::npos) << f.note;
 }
 
 #ifdef TROUPE_TEST_BLAS
-TEST_F(measures_of_a_gpu, object_to_a_single_wrong_product) {
+TEST_F(measures_of_a_gpu, report_a_single_wrong_product) {
   EXPECT_EQ(gpu_burst.run(quick).objection, "");
   ::setenv("RAW_STAND_IN", "wrong", 1);
   const figures f = gpu_burst.run(quick);
@@ -54,7 +54,7 @@ TEST_F(measures_of_a_gpu, object_to_a_single_wrong_product) {
 #endif
 
 #ifdef TROUPE_TEST_FFT
-TEST_F(measures_of_a_gpu, object_to_a_single_wrong_transform) {
+TEST_F(measures_of_a_gpu, report_a_single_wrong_transform) {
   for (const measure* m : {&gpu_fft_small, &gpu_fft_ask}) {
     ::unsetenv("RAW_STAND_IN");
     EXPECT_EQ(m->run(quick).objection, "") << m->name;
@@ -65,9 +65,9 @@ TEST_F(measures_of_a_gpu, object_to_a_single_wrong_transform) {
 
 #endif
 
-TEST_F(measures_of_a_gpu, do_not_run_where_the_raw_side_cannot) { EXPECT_THROW(gpu_copy_in.run(quick), bad_result); }
+TEST_F(measures_of_a_gpu, do_not_run_without_the_raw_side) { EXPECT_THROW(gpu_copy_in.run(quick), bad_result); }
 
-TEST_F(measures_of_a_gpu, count_every_word_that_is_not_as_it_was_written) {
+TEST_F(measures_of_a_gpu, count_every_word_that_differs_from_what_was_written) {
   const device_under_test gpu(quick, {.libraries = {"jit"}});
   const pattern numbers(*gpu);
   const auto memory = gpu->alloc<std::uint32_t>(1'000'003);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products by the actor and by cuBLAS itself, of the same random numbers: large ones queued a few at a time, as
-// computations are, and a burst of small ones.
+// Matrix products by the library actor and by cuBLAS alone, of the same random numbers: large ones queued a few at a
+// time, as in real computations, and a burst of small ones.
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/raw_side.hpp>
 #include <bench/jit_kernels.hpp>
@@ -31,7 +31,7 @@ buffer<T> uploaded(const device& gpu, const std::vector<T>& values) {
   return b;
 }
 
-// Both sum in f32, in whatever order; a result in f16 is rounded once.
+// Both sum in f32, in any order; a result in f16 is rounded once.
 template <class T>
 std::string difference(const std::vector<T>& ours, const std::vector<T>& raw, std::int64_t n) {
   const double rounding = sizeof(T) == 4 ? 0x1p-23 : 0x1p-10;
@@ -58,7 +58,7 @@ figures run_large(const settings& s) {
   const pair_of_medians found = interleaved(
       s.rounds(11),
       [&] {
-        gpu->fill(c.slice(0, n), T{}).get().value();  // each round makes them anew
+        gpu->fill(c.slice(0, n), T{}).get().value();  // each round computes them again
         const std::int64_t start = now_ns();
         for (int i = 1; i < times; ++i) gpu->tell(request);
         gpu->ask(request).get().value();
@@ -127,21 +127,21 @@ figures run_burst(const settings& s) {
 
 const measure gpu_sgemm_2048{.name = "gpu.sgemm.2048",
                              .unit = "TFLOP/s",
-                             .ours = "400 of blas::gemm<float> queued, 2048 x 2048, the last awaited",
-                             .raw = "400 of cublasSgemm here, and cuStreamSynchronize",
+                             .ours = "400 of blas::gemm<float> queued, 2048 x 2048, until the last is done",
+                             .raw = "400 of cublasSgemm, and cuStreamSynchronize",
                              .goal = {goal::kind::ratio_at_least, 0.995},
                              .run = run_large<float, 2048, 400>};
 
 const measure gpu_hgemm_8192{.name = "gpu.hgemm.8192",
                              .unit = "TFLOP/s",
-                             .ours = "100 of blas::gemm<half> queued, 8192 x 8192, the last awaited",
-                             .raw = "100 of cublasGemmEx here, f16 summed in f32 as ours, and cuStreamSynchronize",
+                             .ours = "100 of blas::gemm<half> queued, 8192 x 8192, until the last is done",
+                             .raw = "100 of cublasGemmEx, f16 summed in f32 like ours, and cuStreamSynchronize",
                              .goal = {goal::kind::ratio_at_least, 0.995},
                              .run = run_large<half, 8192, 100>};
 
 const measure gpu_burst{.name = "gpu.burst",
                         .unit = "/us",
-                        .ours = "10000 of blas::gemm<float> told, 32 x 32, independent, until all are done",
+                        .ours = "10000 tells of blas::gemm<float>, 32 x 32, independent, until all are done",
                         .raw = "10000 of cublasSgemm, one by one, and cuStreamSynchronize",
                         .goal = {goal::kind::ratio_at_least, 20},
                         .run = run_burst};

@@ -17,12 +17,12 @@ raw_gpu_maker* maker_for(const settings& s) {
   if (!std::filesystem::exists(file))
     throw bad_result(
         error(reaction::unsupported, "bench",
-              "there is no " + file + " to compare with; it comes with a build that found the toolkit of " + s.engine));
-  // It stays: libraries of the vendor have threads.
+              "there is no " + file + " to compare with; it is part of a build that found the toolkit of " + s.engine));
+  // Never unloaded: the vendor's libraries have threads.
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     throw bad_result(error(reaction::unsupported, "bench",
-                           std::string("what is compared with cannot be loaded: ") + ::dlerror() +
+                           std::string("the plug-in of the raw calls cannot be loaded: ") + ::dlerror() +
                                "; it needs the vendor's driver and libraries"));
   auto* const make = reinterpret_cast<raw_gpu_maker*>(::dlsym(library, raw_gpu_symbol));
   if (make == nullptr) throw bad_result(error(reaction::fatal, "bench", file + " does not export " + raw_gpu_symbol));
@@ -45,7 +45,7 @@ int raw_side::fault(std::string_view engine, std::string_view ordinal) {
     std::_Exit(1);
   }
   std::fflush(stdout);
-  std::_Exit(0);  // there is nothing left that could be put away
+  std::_Exit(0);  // nothing can be cleaned up any more
 }
 
 double raw_side::milliseconds_to_fault(const settings& s) {

@@ -7,19 +7,21 @@
 
 namespace troupe::bench {
 
-/// The raw calls for the device that is measured, made by this process and this thread. Declare it before what it
+/// The raw calls for the measured device, made by this process and this thread. Declare it before the objects that it
 /// makes.
 class raw_side {
  public:
-  /// Throws `bad_result` where the plug-in for this engine is missing, or finds no such GPU.
+  /// Throws `bad_result` if the plug-in for this engine is missing or finds no such GPU.
   explicit raw_side(const settings& s);
   raw_gpu* operator->() const noexcept { return gpu_.get(); }
 
-  /// This program is started again with it for a fault, which no process survives: followed by engine and ordinal.
+  /// Argument with which this program is started again to run a fault, which no process survives; engine and ordinal
+  /// follow.
   static constexpr std::string_view fault_argument = "--raw-fault";
-  /// What that other process runs: says the nanoseconds.
+  /// Runs in the other process: prints the nanoseconds.
   static int fault(std::string_view engine, std::string_view ordinal);
-  /// From the launch of a wild pointer to the driver's word for it, in milliseconds, in a process of its own.
+  /// Returns the milliseconds from the launch of a wild pointer until the driver reports it, measured in a separate
+  /// process.
   static double milliseconds_to_fault(const settings& s);
 
  private:

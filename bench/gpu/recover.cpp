@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// How long a service is without its GPU worker: from the launch of a broken kernel to the first answer that is right,
-// while others ask all the time. The driver takes its time to tell of a fault; how long, a process without Troupe says.
+// How long a service is without its GPU worker: from the launch of a broken kernel to the first right answer, while
+// clients send requests all the time. The driver takes time to report a fault; a process without Troupe measures how
+// long.
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/raw_side.hpp>
 #include <bench/measures.hpp>
@@ -18,13 +19,14 @@ using std::chrono::milliseconds;
 
 const std::vector<std::string> libraries{"blas", "jit", "faults"};
 
-// An illegal address. Each has another number, so that none is known as deadly.
+// An illegal address. Each request has another number, so that none is quarantined.
 struct wild_pointer {
   std::uint64_t number = 0;
   void operator()(const device& gpu) { gpu.tell(faults::segmentation_fault{.number = ++number}); }
 };
 
-// From when the last fault was told to the application until now, in milliseconds; below 0 when there was none.
+// Returns the milliseconds since the last fault was reported to the application, or a negative number if there was
+// none.
 double milliseconds_since_told(device_watch& events) {
   const auto now = std::chrono::system_clock::now();
   double since = -1;
@@ -35,7 +37,7 @@ double milliseconds_since_told(device_watch& events) {
 
 figures run_standby(const settings& s) {
   constexpr double most_since_told_ms = 10;
-  const double floor_once = raw_side::milliseconds_to_fault(s);  // whether it can be had at all
+  const double floor_once = raw_side::milliseconds_to_fault(s);  // fails early if it cannot be measured
   const device_under_test gpu(s, {.when_full = when_full::wait, .libraries = libraries, .restarts = no_budget});
   const load clients(*gpu, 2);
   await_right_answer(*gpu, 0);
@@ -60,7 +62,7 @@ figures run_standby(const settings& s) {
   f.note = text;
   if (told > most_since_told_ms) f.missed = "from the driver's report to the first right answer <= 10 ms";
   for (const double t : since_told)
-    if (t < 0) f.objection = "a recovery without a fault that was told";
+    if (t < 0) f.objection = "a recovery without a reported fault";
   if (clients.objectionable()) f.objection = "a client got a wrong answer, or an error that no fault excuses";
   return f;
 }
@@ -88,7 +90,7 @@ const measure gpu_recover_standby{
     .name = "gpu.recover.standby",
     .unit = "ms",
     .ours = "from the launch of a wild pointer under load to the first right answer; the part after the report: <= 10",
-    .raw = "from the same launch, in a process without Troupe, until cuStreamQuery tells of the fault",
+    .raw = "from the same launch, in a process without Troupe, until cuStreamQuery reports the fault",
     .goal = {goal::kind::at_most_above_raw, 15},
     .run = run_standby};
 
@@ -102,7 +104,7 @@ const measure gpu_recover_cold{.name = "gpu.recover.cold",
 const measure gpu_recover_hang{.name = "gpu.recover.hang",
                                .unit = "ms",
                                .ours =
-                                   "from asking for a kernel that never ends, run_timeout 100 ms, to the first "
+                                   "from the launch of a kernel that never ends, run_timeout 100 ms, to the first "
                                    "right answer",
                                .raw = "",
                                .goal = {goal::kind::ours_at_most, 300},

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What faults of all kinds leave alone: memory that is sealed, and other users of the GPU.
+// What faults of all kinds leave intact: sealed memory, and other users of the GPU.
 #include <algorithm>
 #include <atomic>
 #include <bench/device_under_test.hpp>
@@ -22,14 +22,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-device_options unbreakable() {
+device_options fault_tolerant() {
   return {.when_full = when_full::wait,
           .libraries = {"jit", "faults"},
           .restarts = no_budget,
           .heartbeat_timeout = milliseconds(500)};
 }
 
-// Every kind in turn until so many have hit; after each the device answers again. How many of each.
+// Injects every kind in turn until `count` faults have hit, waiting for an answer after each. Returns how many of each.
 std::map<std::string, int> faults_of_all_kinds(const device& gpu, int count, const std::function<void()>& after_each) {
   std::map<std::string, int> by_kind;
   const auto kinds = faults::all_kinds();
@@ -58,7 +58,7 @@ std::string text_of(const std::map<std::string, int>& by_kind) {
   return text;
 }
 
-// The answer to the same question on the next worker, if a fault took the first.
+// Asks the same question of the next worker if a fault ended the first.
 std::uint64_t count_wrong(const pattern& numbers, const buffer<std::uint32_t>& in, std::uint32_t seed) {
   while (true) {
     const auto wrong = numbers.wrong_in(in, seed).get();
@@ -72,18 +72,18 @@ figures run_sealed(const settings& s) {
   constexpr std::uint32_t seed = 77;
   const extent words = std::int64_t{2} << 30;
   const int faults = s.rounds(50);
-  const device_under_test gpu(s, unbreakable());
+  const device_under_test gpu(s, fault_tolerant());
   const pattern numbers(*gpu);
   const auto sealed = gpu->alloc<std::uint32_t>(words, {.sealable = true});
   numbers.write(sealed, seed);
   seal(*gpu, sealed).get().value();
   figures f;
-  const auto look = [&] { f.ours += static_cast<double>(count_wrong(numbers, sealed, seed)); };
-  look();
+  const auto compare_all = [&] { f.ours += static_cast<double>(count_wrong(numbers, sealed, seed)); };
+  compare_all();
   if (f.ours != 0) throw bad_result(error(reaction::fatal, "bench", "the pattern was not written"));
 
-  const auto by_kind = faults_of_all_kinds(*gpu, faults, look);
-  // What is aimed at the memory itself.
+  const auto by_kind = faults_of_all_kinds(*gpu, faults, compare_all);
+  // Kernels that aim at the sealed memory itself.
   int refused = 0, wild = 0;
   for (std::uint32_t i = 0; i < 4; ++i) {
     await_standbys(*gpu, 1);
@@ -91,16 +91,16 @@ figures run_sealed(const settings& s) {
     blow.pattern = 0xdead0000u + i;
     refused += !gpu->ask(blow).get();
     ++wild;
-    look();
+    compare_all();
   }
   f.note = cat(faults, " faults: ", text_of(by_kind), "; and ", wild,
-               " kernels that write into it. All of it is compared after each, on the device");
-  if (refused != wild) f.objection = "a kernel could write into what is sealed";
-  if (!sealed.valid() || !sealed.sealed()) f.objection = "what was sealed is stale";
+               " kernels that write into it. All of it is compared on the device after each");
+  if (refused != wild) f.objection = "a kernel could write into sealed memory";
+  if (!sealed.valid() || !sealed.sealed()) f.objection = "the sealed memory is stale";
   return f;
 }
 
-// Writes and compares, all the time, on a device that nobody breaks.
+// Writes and compares all the time, on a device without faults.
 class bystander {
  public:
   explicit bystander(const device& gpu) : gpu_(gpu), numbers_(gpu), thread_([this] { run(); }) {}
@@ -110,7 +110,7 @@ class bystander {
     over_.store(true);
     if (thread_.joinable()) thread_.join();
   }
-  // Once stopped.
+  // After it has stopped.
   std::uint64_t right() const noexcept { return right_; }
   std::uint64_t errors() const noexcept { return errors_; }
   std::uint64_t wrong() const noexcept { return wrong_; }
@@ -145,14 +145,14 @@ class bystander {
 
 figures run_bystander(const settings& s) {
   const int faults = s.rounds(32);
-  const device_under_test broken(s, unbreakable()), other(s, {.libraries = {"jit"}, .restarts = 0});
+  const device_under_test broken(s, fault_tolerant()), other(s, {.libraries = {"jit"}, .restarts = 0});
   bystander beside(*other);
   await_right_answer(*broken, 0);
   const auto by_kind = faults_of_all_kinds(*broken, faults, [] {});
   beside.stop();
   figures f{.ours = static_cast<double>(beside.errors() + beside.wrong())};
   char text[120];
-  std::snprintf(text, sizeof text, "; %llu right answers beside them, the longest took %.0f ms",
+  std::snprintf(text, sizeof text, "; %llu right answers meanwhile, the longest took %.0f ms",
                 static_cast<unsigned long long>(beside.right()), beside.longest_ms());
   f.note = cat(faults, " faults: ", text_of(by_kind), text);
   if (!beside.first_error().empty()) f.missed = beside.first_error();
@@ -165,7 +165,7 @@ figures run_bystander(const settings& s) {
 
 const measure gpu_sealed{.name = "gpu.sealed",
                          .unit = "words",
-                         .ours = "wrong words of 8 GiB that are sealed, after 50 faults of all kinds",
+                         .ours = "wrong words in 8 GiB of sealed memory, after 50 faults of all kinds",
                          .raw = "",
                          .goal = {goal::kind::ours_at_most, 0},
                          .run = run_sealed};
@@ -173,7 +173,7 @@ const measure gpu_sealed{.name = "gpu.sealed",
 const measure gpu_bystander{.name = "gpu.bystander",
                             .unit = "answers",
                             .ours =
-                                "errors and wrong answers of a second device, with a process of its own, on the "
+                                "errors and wrong answers of a second device, with its own process, on the "
                                 "same GPU while the first has faults of all kinds",
                             .raw = "",
                             .goal = {goal::kind::ours_at_most, 0},

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Fourier transforms by the actor and by cuFFT itself, of the same numbers: large ones queued a few at a time, many
-// small ones, and the smallest by itself.
+// Fourier transforms by the library actor and by cuFFT alone, of the same numbers: large ones queued a few at a time,
+// many small ones, and a single very small one.
 #include <bench/device_under_test.hpp>
 #include <bench/gpu/raw_side.hpp>
 #include <bench/jit_kernels.hpp>
@@ -31,7 +31,7 @@ elements impulse(std::int64_t count) {
   return out;
 }
 
-// `one` again and again.
+// Returns a buffer filled with copies of `one`.
 buffer<complex64> filled(const device& gpu, const elements& one, std::int64_t count) {
   const auto b = gpu.alloc<complex64>(count);
   const auto length = static_cast<std::int64_t>(one.size());
@@ -39,7 +39,7 @@ buffer<complex64> filled(const device& gpu, const elements& one, std::int64_t co
   return b;
 }
 
-// Results are of the size of the root of `n`.
+// Results are about as large as the root of `n`.
 std::string difference(const elements& ours, const elements& raw, std::int64_t n) {
   const double allowed = 1e-5 * std::sqrt(static_cast<double>(n));
   for (std::size_t i = 0; i < ours.size(); ++i)
@@ -82,12 +82,12 @@ void compare(const settings& s, raw_side& raw, const device& gpu, const char* na
         bare->synchronize();
         return rate(start);
       });
-  // What is wrong anywhere in a transform is wrong in all its results.
-  const std::int64_t looked_at = std::min<std::int64_t>(points, 1 << 18);
+  // An error anywhere in a transform shows in all of its results.
+  const std::int64_t compared = std::min<std::int64_t>(points, 1 << 18);
   for (int i = 0; i < batch && all.wrong.empty(); i += std::max(1, batch / 4)) {
-    elements theirs(static_cast<std::size_t>(looked_at));
+    elements theirs(static_cast<std::size_t>(compared));
     bare->download(static_cast<std::size_t>(i * points), std::as_writable_bytes(std::span(theirs)));
-    all.wrong = difference(gpu.download(to.slice(i * points, looked_at)).get().value(), theirs, points);
+    all.wrong = difference(gpu.download(to.slice(i * points, compared)).get().value(), theirs, points);
     if (!all.wrong.empty()) all.wrong = cat(name, ": ", all.wrong);
   }
   char text[100];
@@ -171,7 +171,7 @@ figures run_ask(const settings& s) {
       [&] {
         return median_of_each(each, raws, [&] {
           bare->run(0);
-          bare->look();
+          bare->poll_until_done();
         });
       });
   figures f{.ours = found.ours, .raw = found.raw};
@@ -187,13 +187,13 @@ const measure gpu_fft_c2c{
     .name = "gpu.fft.c2c",
     .unit = "TFLOP/s",
     .ours = "fft::c2c<complex64> queued, long, three-dimensional and prime transforms: the geometric mean",
-    .raw = "as many of cufftExecC2C here, and cuStreamSynchronize",
+    .raw = "as many of cufftExecC2C, and cuStreamSynchronize",
     .goal = {goal::kind::ratio_at_least, 0.99},
     .run = run_large};
 
 const measure gpu_fft_small{.name = "gpu.fft.small",
                             .unit = "/us",
-                            .ours = "10000 of fft::c2c<complex64> of 256 points told, until all are done",
+                            .ours = "10000 tells of fft::c2c<complex64>, 256 points, until all are done",
                             .raw = "10000 of cufftExecC2C, one by one, and cuStreamSynchronize",
                             .goal = {goal::kind::ratio_at_least, 10},
                             .run = run_small};
@@ -201,7 +201,7 @@ const measure gpu_fft_small{.name = "gpu.fft.small",
 const measure gpu_fft_ask{.name = "gpu.fft.ask",
                           .unit = "us",
                           .ours = "ask(fft::c2c<complex64>).get() of 8 points, both sides awake",
-                          .raw = "cufftExecC2C, cuStreamWriteValue64 to memory here, and looking at it",
+                          .raw = "cufftExecC2C, cuStreamWriteValue64 to host memory, and polling it",
                           .goal = {goal::kind::at_most_above_raw, 2},
                           .run = run_ask};
 

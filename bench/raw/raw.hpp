@@ -8,29 +8,30 @@
 #include <span>
 #include <string>
 
-/// The vendor's own calls on one GPU, made in this process: what ours is measured against. They come from a plug-in,
-/// libexec/troupe/bench/raw.cuda.so, so that the program itself links no CUDA. All of it is used by one thread, and
-/// throws `bad_result` when a call fails.
+/// The vendor's own calls on one GPU, made in this process: Troupe is measured against them. They are in a plug-in,
+/// libexec/troupe/bench/raw.cuda.so, so that the program itself does not link CUDA. Not thread-safe; functions throw
+/// `bad_result` if a call fails.
 namespace troupe::bench {
 
-/// A kernel, of an image that has no other.
+/// A kernel, from an image that has no other.
 class raw_kernel {
  public:
   virtual ~raw_kernel() = default;
-  /// One block of one thread, without arguments.   cuLaunchKernel
+  /// Launches one block of one thread, without arguments.   cuLaunchKernel
   virtual void launch() = 0;
-  /// What was launched is done: the GPU then writes a word of this process's memory, and this thread looks at it until
-  /// it sees that.   cuStreamWriteValue64
-  virtual void look() = 0;
-  /// Waits for all of it.   cuStreamSynchronize
+  /// Waits for earlier launches: the GPU then writes a word of this process's memory, which this thread polls.
+  /// cuStreamWriteValue64
+  virtual void poll_until_done() = 0;
+  /// Waits for all launches.   cuStreamSynchronize
   virtual void synchronize() = 0;
-  /// A graph of so many launches, in branches, of each one after the other.   cuGraphAddKernelNode, cuGraphInstantiate
+  /// Records a graph of launches in branches; the launches of a branch are ordered.   cuGraphAddKernelNode,
+  /// cuGraphInstantiate
   virtual void record(int launches, int branches) = 0;
-  /// cuGraphLaunch
+  /// Launches the graph.   cuGraphLaunch
   virtual void launch_recorded() = 0;
 };
 
-/// Square products, C = A * B, column-major, each of its own matrices.   cublasSgemm, cublasGemmEx
+/// Square products, C = A * B, column-major, each with its own matrices.   cublasSgemm, cublasGemmEx
 class raw_products {
  public:
   virtual ~raw_products() = default;
@@ -40,20 +41,20 @@ class raw_products {
 };
 enum class raw_number : std::uint8_t { f32, f16 };  ///< f16 is summed in f32
 
-/// Forward transforms of complex64, of one plan: as many as its batch in a call, each call with its own part of the
-/// memory.   cufftExecC2C
+/// Forward transforms of complex64, of one plan: a call runs one batch, and each call has its own part of the memory.
+/// cufftExecC2C
 class raw_transforms {
  public:
   virtual ~raw_transforms() = default;
   virtual void run(int which) = 0;
-  /// What was run is done: see raw_kernel.
-  virtual void look() = 0;
+  /// Waits for earlier transforms: see raw_kernel.
+  virtual void poll_until_done() = 0;
   virtual void synchronize() = 0;
-  /// The result from so many elements on.
+  /// Copies the results, starting at element `first`.
   virtual void download(std::size_t first, std::span<std::byte> elements) = 0;
 };
 
-/// Copies of one block between the GPU and memory here.
+/// Copies of one block between the GPU and host memory.
 class raw_copies {
  public:
   virtual ~raw_copies() = default;
@@ -64,12 +65,12 @@ class raw_copies {
   virtual void in_from(const void* pageable) = 0;
 };
 
-/// Chunks that come in, go through a kernel (const float* x, float* y, int n) and go out again, each step on a stream
-/// of its own behind an event of the one before.
+/// Chunks that are uploaded, processed by a kernel (const float* x, float* y, int n) and downloaded, each step on its
+/// own stream after an event of the previous one.
 class raw_pipeline {
  public:
   virtual ~raw_pipeline() = default;
-  virtual float* input(int chunk) = 0;  ///< pinned memory here
+  virtual float* input(int chunk) = 0;  ///< pinned host memory
   virtual const float* output(int chunk) const = 0;
   virtual void run() = 0;
 };
@@ -77,26 +78,26 @@ class raw_pipeline {
 class raw_gpu {
  public:
   virtual ~raw_gpu() = default;
-  /// "NVIDIA H200, driver for CUDA 13.0"
+  /// Returns text such as "NVIDIA H200, driver for CUDA 13.0".
   virtual std::string description() const = 0;
-  /// `image` is what `jit::program::image` gives.
+  /// `image` is a `jit::program::image`.
   virtual std::unique_ptr<raw_kernel> kernel(std::span<const std::byte> image) = 0;
   virtual std::unique_ptr<raw_products> products(raw_number type, int n, int count, std::span<const std::byte> a,
                                                  std::span<const std::byte> b) = 0;
-  /// `n` has 1 to 3 extents. The input is what `one` says, again and again.
+  /// `n` has 1 to 3 extents. The input repeats `one`.
   virtual std::unique_ptr<raw_transforms> transforms(std::span<const int> n, int batch, int count,
                                                      std::span<const std::byte> one) = 0;
   virtual std::unique_ptr<raw_copies> copies(std::size_t bytes) = 0;
   virtual std::unique_ptr<raw_pipeline> pipeline(std::span<const std::byte> image, int chunks, int elements,
                                                  int block) = 0;
-  /// Once there and back.   cuMemAllocAsync, cuMemFreeAsync
+  /// Allocates and frees once.   cuMemAllocAsync, cuMemFreeAsync
   virtual void alloc_and_free(std::size_t bytes) = 0;
-  /// Nanoseconds from the launch of a kernel with a wild pointer until the driver says so. Afterwards nothing here, and
-  /// in this process, works any more.   cuStreamQuery
+  /// Returns the nanoseconds from the launch of a kernel with a wild pointer until the driver reports the fault.
+  /// Afterwards nothing in this process works any more.   cuStreamQuery
   virtual std::int64_t fault() = 0;
 };
 
-/// What the plug-in exports.
+/// The symbol that the plug-in exports.
 inline constexpr const char* raw_gpu_symbol = "troupe_bench_raw_gpu";
 using raw_gpu_maker = raw_gpu*(int ordinal);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the actor promises, tested through a real device. Any test library does; this needs none.
+// Tests the actor's promises on a real device. Any test library works; this test needs none.
 #include <csignal>
 #include <cstdio>
 #include <random>
@@ -20,7 +20,7 @@ void expect(bool holds, const char* what) {
   failures += !holds;
 }
 
-// The definition, as slow as it likes.
+// The definition, in its simplest form.
 std::vector<double> smoothed(const std::vector<double>& x, std::int64_t window) {
   std::vector<double> out;
   for (std::int64_t i = 0; i < std::ssize(x); ++i) {
@@ -60,21 +60,22 @@ int main() {
   gpu.fill(x, 3.f);
   const auto wrong = gpu.ask(dsp::smooth<float>{.input = x, .output = y, .samples = 100, .window = 4}).get();
   expect(!wrong && wrong.error().text() == "dsp.smooth<f32>: window has no middle; expected an odd number of samples",
-         "an even window is refused, and the text says what to give instead");
+         "an even window is refused, and the text says what is expected");
   expect(!y.valid() &&
              gpu.ask(dsp::peak<float>{.input = y, .samples = 100}).get().error().request().name == "dsp.smooth<f32>",
-         "readers of what it should have written get this error");
+         "readers of its output get this error");
 
   auto gain = gpu.alloc<float>(1);
   gpu.fill(gain, 2.f);
   gpu.tell(dsp::amplify<float>{.signals = {x.slice(0, 10), x.slice(50, 10)}, .gain = gain});
   const auto amplified = gpu.download(x).get().value();
-  expect(amplified[5] == 6 && amplified[30] == 3 && amplified[55] == 6, "many signals, and a gain that lies in memory");
+  expect(amplified[5] == 6 && amplified[30] == 3 && amplified[55] == 6, "many signals, and a gain in memory");
 
   auto answer = gpu.ask(dsp::peak<float>{.input = x, .samples = 100});
   ::kill(gpu.statistics().worker_pid, SIGKILL);
   const auto last = gpu.ask(dsp::peak<float>{.input = x, .samples = 100}).get();
-  expect(!last && last.error().reaction() != reaction::caller_bug, "the worker was killed, and this program was told");
-  (void)answer.get();  // answered too, one way or the other
+  expect(!last && last.error().reaction() != reaction::caller_bug,
+         "the worker was killed, and this program received an error");
+  (void)answer.get();  // completed too, with or without an error
   return failures == 0 ? 0 : 1;
 }

@@ -157,7 +157,7 @@ TEST_F(a_graph, is_as_it_was_when_a_change_is_refused) {
   EXPECT_TRUE(is_error(error_of(g.set(fills, k_.scale(2, x))), reaction::caller_bug,
                        {"node 0 (memory.fill) is something else", "jit.launch"}));
   EXPECT_TRUE(is_error(error_of(g.set(copies, g)), reaction::caller_bug, {"expected a child graph"}));
-  EXPECT_TRUE(is_error(error_of(g.set(foreign, k_.scale(2, x))), reaction::caller_bug, {"of another one"}));
+  EXPECT_TRUE(is_error(error_of(g.set(foreign, k_.scale(2, x))), reaction::caller_bug, {"to another one"}));
   EXPECT_TRUE(is_error(
       error_of(g.set(copies, memory::copy{.source = x.as<std::byte>(), .target = y.as<std::byte>(), .bytes = 257})),
       reaction::caller_bug, {"memory.copy", "source holds 256"}));
@@ -356,7 +356,7 @@ TEST_F(a_graph, refuses_to_record_what_is_no_work_on_the_device_alone) {
                          .target = x.as<std::byte>(),
                          .bytes = 256},
           "memory.upload", "application");
-  refused(memory::ping{.value = 1}, "memory.ping", "answers a value");
+  refused(memory::ping{.value = 1}, "memory.ping", "returns a value");
   refused(memory::fence{}, "memory.fence", "whole device");
   graph::recorder other(gpu_);
   other.fill(x, 1);

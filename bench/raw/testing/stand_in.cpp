@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// In the place of raw calls where there is no GPU, so that the measures themselves can be tested: it does nothing as
-// fast as it can, but knows what the products are. RAW_STAND_IN=wrong makes one of
-// them wrong.
+// Replaces the raw calls where there is no GPU, so that the measures themselves can be tested. It does nothing as fast
+// as possible, but knows the results of the products. RAW_STAND_IN=wrong makes one of them wrong.
 #include <algorithm>
 #include <bench/raw/raw.hpp>
 #include <cstdlib>
@@ -13,7 +12,9 @@
 namespace troupe::bench {
 namespace {
 
-[[noreturn]] void has_none() { throw bad_result(error(reaction::unsupported, "bench", "a stand-in has none of this")); }
+[[noreturn]] void has_none() {
+  throw bad_result(error(reaction::unsupported, "bench", "the stand-in does not support this"));
+}
 
 bool is_wrong() {
   const char* const how = std::getenv("RAW_STAND_IN");
@@ -23,7 +24,7 @@ bool is_wrong() {
 class nothing final : public raw_kernel {
  public:
   void launch() override {}
-  void look() override {}
+  void poll_until_done() override {}
   void synchronize() override {}
   void record(int, int) override {}
   void launch_recorded() override {}
@@ -54,13 +55,13 @@ class plain_products final : public raw_products {
   std::vector<float> a_, b_;
 };
 
-// Of impulses at the first element, whose transform is the same everywhere.
+// Transforms of impulses at the first element, whose transform is constant.
 class transforms_of_impulses final : public raw_transforms {
  public:
   explicit transforms_of_impulses(std::span<const std::byte> one)
       : height_(*reinterpret_cast<const float*>(one.data())) {}
   void run(int) override {}
-  void look() override {}
+  void poll_until_done() override {}
   void synchronize() override {}
   void download(std::size_t first, std::span<std::byte> elements) override {
     auto* const to = reinterpret_cast<float*>(elements.data());

@@ -44,7 +44,7 @@ class host_engine {
     return {};
   }
 
-  // Short signals that wait side by side are smoothed by one call: the window decides who goes with whom.
+  // Short signals that wait at the same time are smoothed by one call if they have the same window.
   template <class T>
   static std::uint64_t group_of(const smooth<T>& r) {
     return r.samples <= 1024 ? static_cast<std::uint64_t>(r.window.value()) : 0;

@@ -4,12 +4,12 @@
 
 #include <troupe/request/checker.hpp>
 
-/// A library actor of one's own: sampled signals.
+/// A custom library actor: sampled signals.
 namespace dsp {
 
 using troupe::extent;
 
-/// output[i] = the mean of the `window` samples around input[i]; of those that there are, at the ends.
+/// output[i] = the mean of the `window` samples around input[i]; at the ends, of the samples that exist.
 template <class T>
 struct smooth {
   troupe::in<T> input;
@@ -27,7 +27,7 @@ struct smooth {
   }
 };
 
-/// Returns the highest sample and where it is; the first of equals.
+/// Returns the highest sample and its index; of equal samples the first.
 template <class T>
 struct peak {
   struct found {
@@ -45,7 +45,7 @@ struct peak {
   }
 };
 
-/// Each of the signals times the gain. The gain may be computed on the device: a buffer of one number does as well.
+/// Multiplies each signal by the gain. The gain can be computed on the device: a buffer of one number works too.
 template <class T>
 struct amplify {
   troupe::list<troupe::inout<T>> signals;
@@ -53,7 +53,7 @@ struct amplify {
   using reply = void;
   TROUPE_REQUEST("dsp.amplify", signals, gain)
 
-  void check(troupe::checker& c) const { c.number(gain); }  // the signals are touched as a whole
+  void check(troupe::checker& c) const { c.number(gain); }  // the signals are always touched as a whole
 };
 
 }  // namespace dsp

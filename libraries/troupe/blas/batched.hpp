@@ -8,7 +8,7 @@
 #include <troupe/request/scalar.hpp>
 #include <vector>
 
-/// Many gemv or trsm of one shape in one request. Many gemm: <troupe/blas/gemm.hpp>. Many factorisations:
+/// Batches of gemv or trsm of one shape. For gemm see <troupe/blas/gemm.hpp>, for factorisations
 /// <troupe/blas/factorizations.hpp>.
 namespace troupe::blas {
 
@@ -29,8 +29,8 @@ struct gemv_batched {
   void check(checker&) const;
 };
 
-/// `batch` times gemv: the i-th has its matrix and vectors i strides behind the first. A stride of A or x may be 0:
-/// then all use the same. The results may not share elements.   cublasSgemvStridedBatched
+/// Computes gemv `batch` times: the matrix and vectors of the i-th lie i strides after the first. A stride of A or x
+/// may be 0: then all products use the same. The results must not share elements.   cublasSgemvStridedBatched
 template <class T>
 struct gemv_strided_batched {
   static_assert(is_full<T>, "blas::gemv_strided_batched has float, double, troupe::complex64 and troupe::complex128");
@@ -41,14 +41,14 @@ struct gemv_strided_batched {
   scalar<T> alpha = 1, beta = 0;
   extent lda = tight;
   extent incx = 1, incy = 1;
-  extent stride_a = tight, stride_x = tight, stride_y = tight;  ///< `tight`: one behind the other
+  extent stride_a = tight, stride_x = tight, stride_y = tight;  ///< `tight`: without gaps
   using reply = void;
   TROUPE_REQUEST("blas.gemv_strided_batched", a, x, y, m, n, batch, trans, alpha, beta, lda, incx, incy, stride_a,
                  stride_x, stride_y)
   void check(checker&) const;
 };
 
-/// B = the solution X of op(A) * X = alpha * B, or X * op(A) = alpha * B on the right, for each A and B of the lists.
+/// B = X, the solution of op(A) * X = alpha * B, or X * op(A) = alpha * B on the right, for each A and B of the lists.
 /// A is triangular, B is m by n.   cublasStrsmBatched
 template <class T>
 struct trsm_batched {

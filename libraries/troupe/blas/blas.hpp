@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The `blas` library actor: dense linear algebra on vectors and matrices. Sizes must be at least 1, increments not 0;
-/// `tight` as an increment is 1. An operand that is written may not overlap another one, unless its request says so.
+/// The `blas` library actor: dense linear algebra on vectors and matrices. Sizes must be at least 1 and increments must
+/// not be 0; `tight` as an increment is 1. An operand that is written must not overlap another one, unless its request
+/// allows it.
 #include <troupe/blas/batched.hpp>
 #include <troupe/blas/extensions.hpp>
 #include <troupe/blas/factorizations.hpp>

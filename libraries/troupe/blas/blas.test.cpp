@@ -27,7 +27,7 @@ class blas_checks : public ::testing::Test {
   troupe::testing::fake_memory memory{0x400};
 };
 
-TEST_F(blas_checks, good_requests_pass) {
+TEST_F(blas_checks, valid_requests_are_accepted) {
   EXPECT_EQ(refusal(product()), "");
   EXPECT_EQ(refusal(applied()), "");
   EXPECT_EQ(refusal(sum()), "");
@@ -67,7 +67,7 @@ void expect_size_refused(troupe::testing::fake_memory& memory, Make&& make, exte
   EXPECT_EQ(memory.refusal(r), start + " is too large for 64 bits; expected at least 1");
 }
 
-TEST_F(blas_checks, zero_negative_and_overflowed_sizes_are_refused_by_name) {
+TEST_F(blas_checks, wrong_sizes_are_refused_by_name) {
   for (auto [field, name] : {std::pair{&gemm<float>::m, "m"}, {&gemm<float>::n, "n"}, {&gemm<float>::k, "k"}})
     expect_size_refused<gemm<float>>(memory, [&] { return product(); }, field, name);
   for (auto [field, name] : {std::pair{&gemv<float>::m, "m"}, {&gemv<float>::n, "n"}})
@@ -92,7 +92,7 @@ TEST_F(blas_checks, each_matrix_of_a_product_must_hold_its_shape) {
             "blas.gemm<f32>: c holds 7 elements; expected at least 8 ((columns - 1) * leading dimension + rows)");
 }
 
-TEST_F(blas_checks, leading_dimensions_are_those_of_the_matrices_as_stored) {
+TEST_F(blas_checks, leading_dimensions_must_cover_the_rows_as_stored) {
   gemm<float> r = product();
   r.lda = 1;
   EXPECT_EQ(refusal(r), "blas.gemm<f32>: lda is 1; expected at least 2 (the rows it must hold), or leave it out");
@@ -129,7 +129,7 @@ TEST_F(blas_checks, leading_dimensions_are_those_of_the_matrices_as_stored) {
             "blas.gemv<f32>: a holds 6 elements; expected at least 8 ((columns - 1) * leading dimension + rows)");
 }
 
-TEST_F(blas_checks, the_vectors_of_gemv_swap_lengths_when_it_transposes) {
+TEST_F(blas_checks, transposing_swaps_the_lengths_of_the_vectors_of_gemv) {
   gemv<float> r = applied();
   r.x = at(6, 2);
   EXPECT_EQ(refusal(r), "blas.gemv<f32>: x holds 2 elements; expected at least 3 ((n - 1) * |increment| + 1)");
@@ -139,7 +139,7 @@ TEST_F(blas_checks, the_vectors_of_gemv_swap_lengths_when_it_transposes) {
   EXPECT_EQ(refusal(r), "");
 }
 
-TEST_F(blas_checks, increments_stretch_what_a_vector_must_hold) {
+TEST_F(blas_checks, increments_count_in_the_size_of_a_vector) {
   gemv<float> g = applied();
   g.incx = -2;
   EXPECT_EQ(refusal(g), "blas.gemv<f32>: x holds 3 elements; expected at least 5 ((n - 1) * |increment| + 1)");
@@ -216,7 +216,7 @@ TEST_F(blas_checks, shapes_that_overflow_are_refused) {
             "+ 1 does not fit 64 bits; expected at most 4");
 }
 
-TEST_F(blas_checks, an_op_that_is_none_of_the_three_is_refused) {
+TEST_F(blas_checks, unknown_ops_are_refused) {
   gemm<float> r = product();
   r.trans_a = static_cast<op>(3);
   EXPECT_EQ(refusal(r), "blas.gemm<f32>: trans_a is not an op; expected none, transpose or conjugate_transpose");
@@ -229,7 +229,7 @@ TEST_F(blas_checks, an_op_that_is_none_of_the_three_is_refused) {
   EXPECT_EQ(to_string(v.trans), "unknown");
 }
 
-TEST_F(blas_checks, what_is_written_may_not_overlap_what_is_read) {
+TEST_F(blas_checks, outputs_must_not_overlap_inputs) {
   gemm<float> r = product();
   r.c = at(5, 8);
   EXPECT_EQ(refusal(r),
@@ -247,7 +247,7 @@ TEST_F(blas_checks, what_is_written_may_not_overlap_what_is_read) {
             "blas.axpy<f32>: y overlaps x; expected separate memory: it is written while the other is in use");
 }
 
-TEST_F(blas_checks, operands_that_are_only_read_may_be_the_same) {
+TEST_F(blas_checks, inputs_may_overlap) {
   dot<float> d = inner();
   d.y = at(0, 4);
   EXPECT_EQ(refusal(d), "");
@@ -255,14 +255,14 @@ TEST_F(blas_checks, operands_that_are_only_read_may_be_the_same) {
   EXPECT_EQ(refusal(r), "");
 }
 
-TEST_F(blas_checks, blocks_of_one_matrix_can_be_multiplied_into_another_of_its_blocks) {
+TEST_F(blas_checks, blocks_of_a_matrix_can_be_multiplied_into_another_block) {
   // Three neighbouring 2 by 2 blocks of a matrix with 6 rows.
   EXPECT_EQ(refusal(gemm<float>{
                 .a = at(0, 8), .b = at(2, 8), .c = at(4, 8), .m = 2, .n = 2, .k = 2, .lda = 6, .ldb = 6, .ldc = 6}),
             "");
 }
 
-TEST_F(blas_checks, with_beta_0_an_output_counts_as_overwritten) {
+TEST_F(blas_checks, an_output_counts_as_overwritten_if_beta_is_0) {
   EXPECT_EQ(memory.touched(product(), 2).mode, access_mode::write);
   EXPECT_EQ(memory.touched(applied(), 2).mode, access_mode::write);
   gemm<float> r = product();
@@ -273,7 +273,7 @@ TEST_F(blas_checks, with_beta_0_an_output_counts_as_overwritten) {
   r.beta = 0;
   r.c = at(18, 11);
   r.ldc = 3;
-  EXPECT_EQ(memory.touched(r, 2).mode, access_mode::read_write) << "what lies between its columns is kept";
+  EXPECT_EQ(memory.touched(r, 2).mode, access_mode::read_write) << "memory between its columns is kept";
   gemv<float> v = applied();
   v.beta = 1;
   EXPECT_EQ(memory.touched(v, 2).mode, access_mode::read_write);
@@ -281,7 +281,7 @@ TEST_F(blas_checks, with_beta_0_an_output_counts_as_overwritten) {
   EXPECT_EQ(memory.touched(sum(), 1).mode, access_mode::read_write);
 }
 
-TEST_F(blas_checks, only_what_a_request_touches_counts) {
+TEST_F(blas_checks, only_touched_elements_count_as_accessed) {
   const gemv<float> v{
       .a = at(0, 50), .x = at(50, 50), .y = at(100, 50), .m = 2, .n = 3, .beta = 1, .incx = -4, .incy = 2};
   EXPECT_EQ(memory.touched(v, 0).end, 0x1000u + 6 * 4);
@@ -290,7 +290,7 @@ TEST_F(blas_checks, only_what_a_request_touches_counts) {
   EXPECT_EQ(memory.touched(v, 2).end, 0x1000u + (100 + 3) * 4);
 }
 
-TEST_F(blas_checks, stale_memory_is_refused_where_it_is_read) {
+TEST_F(blas_checks, stale_inputs_are_refused) {
   memory.spoil();
   EXPECT_EQ(refusal(scaled()), "the block is spoilt");
   EXPECT_EQ(refusal(inner()), "the block is spoilt");

@@ -9,14 +9,14 @@
 #include <troupe/request/request_list.hpp>
 #include <type_traits>
 
-/// The element types of `blas`.
+/// The element types of blas.
 namespace troupe::blas {
 
 template <class T>
 inline constexpr bool is_real = std::is_same_v<T, float> || std::is_same_v<T, double>;
 template <class T>
 inline constexpr bool is_complex = std::is_same_v<T, complex64> || std::is_same_v<T, complex128>;
-/// float, double, complex64, complex128: what most operations compute with.
+/// float, double, complex64, complex128: the types that most operations compute with.
 template <class T>
 inline constexpr bool is_full = is_real<T> || is_complex<T>;
 using real_types = types<float, double>;
@@ -24,7 +24,7 @@ using complex_types = types<complex64, complex128>;
 using full_types = types<float, double, complex64, complex128>;
 
 namespace detail {
-/// Products of T in a result of C: what they are summed in; void where there is no such product.
+/// The type that products of T are summed in if the result is of C, or void if there is no such product.
 template <class T, class C>
 struct compute {
   using type = void;
@@ -60,13 +60,13 @@ struct compute<std::int8_t, float> {
 };
 }  // namespace detail
 
-/// What products of elements T are summed in when the result has elements C; alpha and beta are of it.
+/// The type that products of elements T are summed in if the result has elements C; alpha and beta have it too.
 template <class T, class C = T>
 using compute_of = typename detail::compute<T, C>::type;
 template <class T, class C = T>
 inline constexpr bool has_product = !std::is_void_v<compute_of<T, C>>;
 
-/// A request whose matrix is Hermitian: by their names, `hemv`, `her2k`.
+/// Whether the matrix of a request is Hermitian, by the name of the request: `hemv`, `her2k`.
 template <class R>
 inline constexpr bool is_hermitian = R::request_name.starts_with("blas.h");
 

@@ -7,12 +7,12 @@
 #include <troupe/request/request.hpp>
 #include <troupe/request/scalar.hpp>
 
-/// What BLAS lacks and its users want: sums of matrices, and products with a diagonal one.
+/// Operations that BLAS lacks: sums of matrices, and products with a diagonal matrix.
 namespace troupe::blas {
 
-/// C = alpha * op(A) + beta * op(B), where C is m by n. A factor of 0 leaves its matrix out, whatever it holds. C may
-/// be A, or B, in place: the same memory with the same leading dimension, not transposed.
-///   cublasSgeam / loops of its own on the host
+/// C = alpha * op(A) + beta * op(B), where C is m by n. If a factor is 0, the content of its matrix has no effect. C
+/// may be A or B, in place: the same memory with the same leading dimension, not transposed.
+///   cublasSgeam / our own loops on the host
 template <class T>
 struct geam {
   static_assert(is_full<T>, "blas::geam has float, double, troupe::complex64 and troupe::complex128");
@@ -29,7 +29,7 @@ struct geam {
 
 /// C = diagonal(x) * A, or A * diagonal(x) on the right, where A and C are m by n: element (i, j) is A(i, j) * x[i], or
 /// A(i, j) * x[j]. C may be A, in place: the same memory with the same leading dimension.
-///   cublasSdgmm / loops of its own on the host
+///   cublasSdgmm / our own loops on the host
 template <class T>
 struct dgmm {
   static_assert(is_full<T>, "blas::dgmm has float, double, troupe::complex64 and troupe::complex128");

@@ -8,13 +8,13 @@
 #include <troupe/request/request.hpp>
 #include <vector>
 
-/// Factorisations, solutions and inverses of many small matrices of one size in one request. `info` gets one number for
-/// each matrix: 0, or i when pivot i, counted from 1, is exactly 0, so that there is no solution or inverse. Pivots are
-/// LAPACK's: pivots[i] is the row, counted from 1, that changed places with row i + 1; n of them for each matrix.
+/// Factorisations, solutions and inverses of many small matrices of one size in one request. `info` receives one number
+/// for each matrix: 0, or i if pivot i, counted from 1, is exactly 0, so that there is no solution or inverse. Pivots
+/// are LAPACK's: pivots[i] is the row, counted from 1, that was swapped with row i + 1; there are n for each matrix.
 namespace troupe::blas {
 
-/// A = P * L * U, in place, with L's diagonal of ones left out. Without `pivots`, A = L * U, with no row changing
-/// places: fast, but only for matrices known to be benign.   cublasSgetrfBatched / sgetrf
+/// A = P * L * U, in place; the diagonal of L is 1 and not stored. Without `pivots`, A = L * U without row swaps: fast,
+/// but only for matrices that need no pivoting.   cublasSgetrfBatched / sgetrf
 template <class T>
 struct getrf_batched {
   static_assert(is_full<T>, "blas::getrf_batched has float, double, troupe::complex64 and troupe::complex128");
@@ -28,9 +28,10 @@ struct getrf_batched {
   void check(checker&) const;
 };
 
-/// B = the solution X of op(A) * X = B, where `a` and `pivots` are what getrf_batched left. B is n by nrhs. Pivots that
-/// are no rows of their matrix are refused by the host engine when the request runs, before anything is written. On a
-/// GPU, which alone reads them, the request succeeds: that matrix's solution is NaN, and the others are right.
+/// B = X, the solution of op(A) * X = B, where `a` and `pivots` are results of getrf_batched. B is n by nrhs. If a
+/// pivot is not a row of its matrix, the host engine fails the request when it runs, before anything is written. The
+/// GPU engine cannot check, because only the GPU reads pivots: there the request succeeds, the solution for that matrix
+/// is NaN, and the others are right.
 ///   cublasSgetrsBatched / sgetrs
 template <class T>
 struct getrs_batched {
@@ -46,8 +47,8 @@ struct getrs_batched {
   void check(checker&) const;
 };
 
-/// C = the inverse of A, where `a` and `pivots` are what getrf_batched left. Pivots that are no rows of their matrix
-/// are refused or make the inverse NaN, as those of getrs_batched; on a GPU that matrix's `info` is -1 then.
+/// C = the inverse of A, where `a` and `pivots` are results of getrf_batched. A pivot that is not a row of its matrix
+/// makes the request fail or the inverse NaN, as in getrs_batched; on a GPU the `info` of that matrix is then -1.
 ///   cublasSgetriBatched / sgetri
 template <class T>
 struct getri_batched {
@@ -63,7 +64,7 @@ struct getri_batched {
   void check(checker&) const;
 };
 
-/// C = the inverse of A, in one step, with pivoting. A keeps its content.   cublasSmatinvBatched / sgetrf, sgetri
+/// C = the inverse of A, in one step, with pivoting. A is not changed.   cublasSmatinvBatched / sgetrf, sgetri
 template <class T>
 struct matinv_batched {
   static_assert(is_full<T>, "blas::matinv_batched has float, double, troupe::complex64 and troupe::complex128");
@@ -77,7 +78,7 @@ struct matinv_batched {
   void check(checker&) const;
 };
 
-/// A = Q * R, in place: R in the upper triangle, Q below it and in `tau` as LAPACK's reflectors, min(m, n) for each
+/// A = Q * R, in place: R in the upper triangle; Q below it and in `tau`, as LAPACK's reflectors, min(m, n) for each
 /// matrix. A is m by n.   cublasSgeqrfBatched / sgeqrf
 template <class T>
 struct geqrf_batched {
@@ -91,9 +92,10 @@ struct geqrf_batched {
   void check(checker&) const;
 };
 
-/// Least squares: the X, n by nrhs, that makes |A * X - C| smallest, for an A of full rank that is m by n with m >= n.
-/// C is m by nrhs and becomes X, above what the residual leaves; A becomes its factorisation, as of geqrf_batched.
-/// `info` is i where entry i of R's diagonal is exactly 0: A has not full rank, and C is not a solution.
+/// Least squares: finds the X, n by nrhs, that minimises |A * X - C|, for an m by n matrix A of full rank with m >= n.
+/// C is m by nrhs. Its first n rows become X, the rest depend on the residual; A becomes its factorisation, as in
+/// geqrf_batched. `info` is i if entry i of R's diagonal is exactly 0: then A does not have full rank, and C is not a
+/// solution.
 ///   cublasSgelsBatched / sgels
 template <class T>
 struct gels_batched {

@@ -7,7 +7,7 @@
 namespace troupe::blas {
 namespace {
 
-// Up to here any sum of products of int8 fits 32 bits: 2^31 / (128 * 128), less one.
+// With at most this many terms any sum of products of int8 fits 32 bits: 2^31 / (128 * 128) - 1.
 constexpr std::int64_t longest_int8_sum = 131071;
 
 template <class T, class C, class R>
@@ -24,7 +24,7 @@ void check_shape(const R& r, checker& check) {
   check.number(r.beta);
 }
 
-// A group's fields are named by where the group is in the list.
+// An error names a field of a group by the group's index in the list.
 template <class C, class S>
 std::string why_wrong(const gemm_group<S>& g) {
   const auto less = [](const char* field, extent value, extent least) {

@@ -3,28 +3,25 @@
 #pragma once
 
 #include <troupe/blas/elements.hpp>
+#include <troupe/blas/family_checks.hpp>
 #include <troupe/blas/options.hpp>
+#include <troupe/blas/packed_products.hpp>
 #include <troupe/request/request.hpp>
 #include <troupe/request/scalar.hpp>
 
-/// Products of a matrix and a vector: y = alpha * op(A) * x + beta * y. With beta == 0, y is not read: whatever it
-/// held, NaN included, is gone. With alpha == 0, what A and x hold does not count.
+/// Products of a matrix and a vector: y = alpha * op(A) * x + beta * y. If beta == 0, y is not read: whatever it holds,
+/// NaN included, is overwritten. If alpha == 0, the contents of A and x have no effect.
 ///
 /// Matrices are column-major: element (i, j) lies at i + j * leading dimension. Of symmetric and Hermitian matrices
 /// only the triangle that `uplo` names is read, and of a Hermitian diagonal only the real part. A *band* matrix with
-/// `kl` diagonals below the main one and `ku` above it keeps its diagonals as rows: element (i, j) at (ku + i - j) + j
-/// * leading dimension. A symmetric or Hermitian one keeps the k diagonals of its triangle: element (i, j) at (i - j) +
-/// j * leading dimension when lower, at (k + i - j) + j * leading dimension when upper. A *packed* triangle has its
-/// columns one after the other, without gaps: n * (n + 1) / 2 elements.
+/// `kl` diagonals below the main one and `ku` above it stores its diagonals as rows, element (i, j) at (ku + i - j) + j
+/// * leading dimension. A symmetric or Hermitian band matrix stores the k diagonals of its triangle: element (i, j) at
+/// (i - j) + j * leading dimension if lower, at (k + i - j) + j * leading dimension if upper. Products of *packed*
+/// matrices are in <troupe/blas/packed_products.hpp>.
 namespace troupe::blas {
 
-namespace detail {
-/// Checks a request of this header, by the fields that it has.
-template <class R>
-void check_vector_product(const R& r, checker& check);
-}  // namespace detail
-
-/// A is m by n, as it is stored. x has n elements and y has m, or the other way round when A is transposed.
+/// The product with an m by n matrix as stored. x has n elements and y has m, or the other way round if A is
+/// transposed.
 ///   cublasSgemv / cblas_sgemv
 template <class T>
 struct gemv {
@@ -41,7 +38,7 @@ struct gemv {
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
-/// gemv with a band matrix.   cublasSgbmv / cblas_sgbmv
+/// The product with a band matrix.   cublasSgbmv / cblas_sgbmv
 template <class T>
 struct gbmv {
   static_assert(is_full<T>, "blas::gbmv has float, double, troupe::complex64 and troupe::complex128");
@@ -57,7 +54,7 @@ struct gbmv {
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
-/// With a symmetric matrix.   cublasSsymv / cblas_ssymv
+/// The product with a symmetric matrix.   cublasSsymv / cblas_ssymv
 template <class T>
 struct symv {
   static_assert(is_full<T>, "blas::symv has float, double, troupe::complex64 and troupe::complex128");
@@ -73,7 +70,7 @@ struct symv {
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
-/// With a Hermitian matrix.   cublasChemv / cblas_chemv
+/// The product with a Hermitian matrix.   cublasChemv / cblas_chemv
 template <class T>
 struct hemv {
   static_assert(is_complex<T>, "blas::hemv has troupe::complex64 and troupe::complex128");
@@ -89,7 +86,7 @@ struct hemv {
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
-/// With a symmetric band matrix.   cublasSsbmv / cblas_ssbmv
+/// The product with a symmetric band matrix.   cublasSsbmv / cblas_ssbmv
 template <class T>
 struct sbmv {
   static_assert(is_real<T>, "blas::sbmv has float and double");
@@ -105,7 +102,7 @@ struct sbmv {
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 
-/// With a Hermitian band matrix.   cublasChbmv / cblas_chbmv
+/// The product with a Hermitian band matrix.   cublasChbmv / cblas_chbmv
 template <class T>
 struct hbmv {
   static_assert(is_complex<T>, "blas::hbmv has troupe::complex64 and troupe::complex128");
@@ -118,36 +115,6 @@ struct hbmv {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.hbmv", a, x, y, n, k, uplo, alpha, beta, lda, incx, incy)
-  void check(checker& c) const { detail::check_vector_product(*this, c); }
-};
-
-/// With a packed symmetric matrix.   cublasSspmv / cblas_sspmv
-template <class T>
-struct spmv {
-  static_assert(is_real<T>, "blas::spmv has float and double");
-  in<T> a, x;
-  inout<T> y;
-  extent n;
-  triangle uplo = triangle::lower;
-  scalar<T> alpha = 1, beta = 0;
-  extent incx = 1, incy = 1;
-  using reply = void;
-  TROUPE_REQUEST("blas.spmv", a, x, y, n, uplo, alpha, beta, incx, incy)
-  void check(checker& c) const { detail::check_vector_product(*this, c); }
-};
-
-/// With a packed Hermitian matrix.   cublasChpmv / cblas_chpmv
-template <class T>
-struct hpmv {
-  static_assert(is_complex<T>, "blas::hpmv has troupe::complex64 and troupe::complex128");
-  in<T> a, x;
-  inout<T> y;
-  extent n;
-  triangle uplo = triangle::lower;
-  scalar<T> alpha = 1, beta = 0;
-  extent incx = 1, incy = 1;
-  using reply = void;
-  TROUPE_REQUEST("blas.hpmv", a, x, y, n, uplo, alpha, beta, incx, incy)
   void check(checker& c) const { detail::check_vector_product(*this, c); }
 };
 

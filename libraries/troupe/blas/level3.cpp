@@ -5,7 +5,7 @@
 
 namespace troupe::blas::detail {
 
-// C is n by n, of which one triangle is touched: what lies in the other stays as it is, also when beta is 0.
+// C is n by n, and one triangle of it is touched: the other one does not change, even if beta is 0.
 template <class R>
 static void check_update(const R& r, checker& check) {
   if constexpr (is_hermitian<R>)
@@ -25,7 +25,7 @@ static void check_update(const R& r, checker& check) {
   check.number(r.beta);
 }
 
-// With a square matrix on one side, symmetric or triangular. C may be apart from B.
+// A product with a square matrix on one side, symmetric or triangular. C can be separate from B.
 template <class R>
 static void check_sided(const R& r, checker& check) {
   constexpr bool triangular = requires { r.diag; };

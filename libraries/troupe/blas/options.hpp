@@ -5,36 +5,37 @@
 #include <cstdint>
 #include <string_view>
 
-/// The choices in requests of `blas`.
+/// Choices in requests of blas.
 namespace troupe::blas {
 
-/// How a matrix enters a product. The matrix itself stays where and as it is.
+/// How a matrix enters a product. The matrix in memory does not change.
 enum class op : std::uint8_t {
   none = 0,
   transpose = 1,
   conjugate_transpose = 2,  ///< the same as `transpose` for real elements
 };
 
-/// Which half of a symmetric, Hermitian or triangular matrix is stored, with the diagonal. The other is never touched.
+/// Which half of a symmetric, Hermitian or triangular matrix is stored, diagonal included. The other half is never
+/// touched.
 enum class triangle : std::uint8_t { lower = 0, upper = 1 };
 
-/// On which side of the other matrix the special one stands.
+/// On which side of the other matrix the special one is.
 enum class side : std::uint8_t { left = 0, right = 1 };
 
-/// Whether the diagonal of a triangular matrix is what its memory holds, or 1, and then not read.
+/// Whether the diagonal of a triangular matrix is stored, or is 1 and not read.
 enum class diagonal : std::uint8_t { stored = 0, unit = 1 };
 
-/// The least precision that products of float may be computed in. An engine may always be more precise: the host engine
-/// computes in float.
+/// The least precision that products of float may have. An engine may be more precise: the host engine computes in
+/// float.
 enum class math_mode : std::uint8_t {
-  exact = 0,   ///< what the compute type says
+  exact = 0,   ///< precision of the compute type
   tf32 = 1,    ///< factors rounded to 10 bits of mantissa
   bf16 = 2,    ///< factors rounded to bfloat16
   f16 = 3,     ///< factors rounded to half
   bf16x9 = 4,  ///< as precise as float, from nine products of bfloat16
 };
 
-/// Whether the value names one of the choices.
+/// Returns true if the value is one of the choices.
 constexpr bool is_known(op o) noexcept { return o <= op::conjugate_transpose; }
 constexpr bool is_known(triangle t) noexcept { return t <= triangle::upper; }
 constexpr bool is_known(side s) noexcept { return s <= side::right; }

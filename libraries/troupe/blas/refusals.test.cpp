@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a request is said before it is queued: for each request, that a good one passes, and the exact
-// text for each kind of mistake.
+// Wrong requests are refused before they are queued. For each request: a valid one passes, and each mistake is refused
+// with its exact text.
 #include <gtest/gtest.h>
 
 #include <troupe/blas/blas.hpp>
@@ -11,7 +11,7 @@
 namespace troupe::blas {
 namespace {
 
-// Operands start at 0x1000. at<T>(first, count) are elements [first, first + count).
+// Operands start at 0x1000; at<T>(first, count) is the range [first, first + count) of elements.
 class blas_refusals : public ::testing::Test {
  protected:
   using c64 = complex64;
@@ -31,13 +31,13 @@ class blas_refusals : public ::testing::Test {
   void expect_refused(const R& r, const std::string& text) {
     EXPECT_EQ(memory.refusal(r), std::string(name_of<R>()) + ": " + text);
   }
-  // `good` with one field changed.
+  // Refuses `good` with one field changed.
   template <class R, class F, class V>
   void expect_refused(R good, F R::* field, V value, const std::string& text) {
     good.*field = value;
     expect_refused(good, text);
   }
-  // What every request with these fields has in common.
+  // Checks the fields that many requests have.
   template <class R>
   void expect_common(const R& good) {
     expect_fine(good);
@@ -84,7 +84,7 @@ class blas_refusals : public ::testing::Test {
       expect_refused(good, &R::math, math_mode(5),
                      "math is not a math_mode; expected exact, tf32, bf16, f16 or bf16x9");
   }
-  // `field` holds one element too few, and overlaps another operand when it begins where that does.
+  // `field` has one element too few; and it overlaps another operand if it begins where that operand does.
   template <class R, class F>
   void expect_too_small(R good, F R::* field, std::uint64_t needed, const std::string& name, const std::string& shape) {
     using T = typename F::element_type;
@@ -99,7 +99,7 @@ class blas_refusals : public ::testing::Test {
   troupe::testing::fake_memory memory{0x10000};
 };
 
-TEST_F(blas_refusals, vectors) {
+TEST_F(blas_refusals, name_mistakes_in_operations_on_vectors) {
   expect_common(axpy<c64>{.x = at<c64>(0, 4), .y = at<c64>(4, 4), .n = 4});
   axpby<float> b{.x = at(0, 4), .y = at(4, 4), .n = 4};
   expect_common(b);
@@ -115,13 +115,13 @@ TEST_F(blas_refusals, vectors) {
   expect_common(iamin<float>{.x = at(0, 4), .n = 4});
   const copy<float> c{.x = at(0, 4), .y = at(4, 7), .n = 4, .incy = 2};
   expect_too_small(c, &copy<float>::y, 7, "y", vector);
-  EXPECT_EQ(memory.touched(c, 1).mode, access_mode::read_write) << "what lies between is kept";
+  EXPECT_EQ(memory.touched(c, 1).mode, access_mode::read_write) << "memory between its elements is kept";
   EXPECT_EQ(memory.touched(copy<float>{.x = at(0, 4), .y = at(4, 4), .n = 4, .incy = -1}, 1).mode, access_mode::write);
   blas::swap<float> s{.x = at(0, 4), .y = at(3, 4), .n = 4};
   expect_refused(s, std::string("y overlaps x") + separate);
 }
 
-TEST_F(blas_refusals, results_in_memory) {
+TEST_F(blas_refusals, name_mistakes_in_results_in_memory) {
   dot<float> d{.x = at(0, 4), .y = at(0, 4), .n = 4, .result = out<float>(at(4, 1))};
   expect_common(d);
   EXPECT_EQ(describe(d), "blas.dot<f32>{x=f32[4]@1000, y=f32[4]@1000, n=4, incx=1, incy=1, result=f32[1]@1010}");
@@ -134,7 +134,7 @@ TEST_F(blas_refusals, results_in_memory) {
   expect_common(iamax<float>{.x = at(0, 4), .n = 4, .result = out<std::int64_t>(at<std::int64_t>(2, 1))});
 }
 
-TEST_F(blas_refusals, rotations) {
+TEST_F(blas_refusals, name_mistakes_in_rotations) {
   const rot<c64> r{.x = at<c64>(0, 4), .y = at<c64>(4, 4), .n = 4, .c = 0.6f, .s = c64(0, 0.8f)};
   expect_common(r);
   EXPECT_NE(describe(r).find("c=0.6, s=(0,0.8)"), std::string::npos) << describe(r);
@@ -155,7 +155,7 @@ TEST_F(blas_refusals, rotations) {
   expect_refused(mg, std::string("new_d2 overlaps d1") + separate);
 }
 
-TEST_F(blas_refusals, numbers_in_memory) {
+TEST_F(blas_refusals, name_mistakes_in_scalars_in_memory) {
   const auto number = [this](std::uint64_t i, std::uint64_t n) { return scalar<float>(at(i, n).range); };
   gemm<float> g{.a = at(0, 4), .b = at(4, 4), .c = at(8, 4), .m = 2, .n = 2, .k = 2, .alpha = number(12, 1)};
   expect_fine(g);
@@ -164,10 +164,10 @@ TEST_F(blas_refusals, numbers_in_memory) {
   g.alpha = 1;
   g.beta = number(8, 1);
   expect_refused(g, std::string("c overlaps beta") + separate);
-  EXPECT_EQ(memory.touched(g, 2).mode, access_mode::read_write) << "nobody knows that beta is 0";
+  EXPECT_EQ(memory.touched(g, 2).mode, access_mode::read_write) << "beta in memory may be other than 0";
 }
 
-TEST_F(blas_refusals, products_of_a_matrix_and_a_vector) {
+TEST_F(blas_refusals, name_mistakes_in_products_of_a_matrix_and_a_vector) {
   const gbmv<float> g{.a = at(0, 20), .x = at(20, 5), .y = at(25, 6), .m = 6, .n = 5, .kl = 2, .ku = 1};
   expect_common(g);
   expect_too_small(g, &gbmv<float>::a, 20, "a", matrix);
@@ -197,7 +197,7 @@ TEST_F(blas_refusals, products_of_a_matrix_and_a_vector) {
   expect_common(hpmv<c64>{.a = at<c64>(0, 10), .x = at<c64>(16, 4), .y = at<c64>(20, 4), .n = 4});
 }
 
-TEST_F(blas_refusals, triangular_matrices_and_a_vector) {
+TEST_F(blas_refusals, name_mistakes_in_operations_on_triangular_matrices) {
   const trmv<float> f{.a = at(0, 16), .x = at(16, 4), .n = 4};
   expect_common(f);
   expect_too_small(f, &trmv<float>::a, 16, "a", matrix);
@@ -214,7 +214,7 @@ TEST_F(blas_refusals, triangular_matrices_and_a_vector) {
   expect_common(tpsv<c64>{.a = at<c64>(0, 10), .x = at<c64>(16, 4), .n = 4});
 }
 
-TEST_F(blas_refusals, updates_of_a_matrix_by_vectors) {
+TEST_F(blas_refusals, name_mistakes_in_updates_by_vectors) {
   const ger<float> g{.x = at(0, 3), .y = at(3, 4), .a = at(8, 12), .m = 3, .n = 4};
   expect_common(g);
   expect_too_small(g, &ger<float>::x, 3, "x", vector);
@@ -235,7 +235,7 @@ TEST_F(blas_refusals, updates_of_a_matrix_by_vectors) {
   expect_common(hpr2<c64>{.x = at<c64>(0, 3), .y = at<c64>(4, 3), .a = at<c64>(8, 6), .n = 3});
 }
 
-TEST_F(blas_refusals, operations_on_matrices) {
+TEST_F(blas_refusals, name_mistakes_in_operations_on_matrices) {
   symm<float> s{.a = at(0, 9), .b = at(9, 12), .c = at(24, 12), .m = 3, .n = 4};
   expect_common(s);
   s.side = side::right;  // A is 4 by 4
@@ -264,7 +264,7 @@ TEST_F(blas_refusals, operations_on_matrices) {
   expect_too_small(t, &trsm<float>::b, 12, "b", matrix);
 }
 
-TEST_F(blas_refusals, what_may_be_done_in_place) {
+TEST_F(blas_refusals, allow_in_place_operands_only_in_the_same_layout) {
   trmm<float> t{.a = at(0, 9), .b = at(10, 12), .c = at(30, 15), .m = 3, .n = 4};
   expect_common(t);
   t.c = at(10, 12);
@@ -292,7 +292,7 @@ TEST_F(blas_refusals, what_may_be_done_in_place) {
   expect_common(d);
 }
 
-TEST_F(blas_refusals, what_products_may_be_made_of) {
+TEST_F(blas_refusals, name_mistakes_in_the_elements_of_products) {
   const gemm<half, float> mixed{.a = at<half>(0, 4), .b = at<half>(4, 4), .c = at<float>(4, 4), .m = 2, .n = 2, .k = 2};
   expect_common(mixed);
   expect_refused(
@@ -311,7 +311,7 @@ TEST_F(blas_refusals, what_products_may_be_made_of) {
       "= 1");
 }
 
-TEST_F(blas_refusals, batches_at_strides) {
+TEST_F(blas_refusals, name_mistakes_in_strided_batches) {
   using R = gemm_strided_batched<float>;
   const R r{.a = at(0, 12), .b = at(12, 8), .c = at(20, 24), .m = 3, .n = 4, .k = 2, .batch = 2, .stride_b = 0};
   expect_common(r);
@@ -345,7 +345,7 @@ TEST_F(blas_refusals, batches_at_strides) {
   expect_fine(woven);
 }
 
-TEST_F(blas_refusals, batches_of_matrices_anywhere) {
+TEST_F(blas_refusals, name_mistakes_in_lists_of_matrices) {
   using R = gemm_batched<float>;
   R r{.a = list<float, access_mode::read>({at(0, 6), at(0, 6)}),
       .b = list<float, access_mode::read>({at(6, 8), at(14, 8)}),
@@ -385,7 +385,7 @@ TEST_F(blas_refusals, batches_of_matrices_anywhere) {
   expect_refused(t, "a[1] holds 8 elements; expected at least 9 ((columns - 1) * leading dimension + rows)");
 }
 
-TEST_F(blas_refusals, groups_of_batches) {
+TEST_F(blas_refusals, name_mistakes_in_grouped_products) {
   using R = gemm_grouped<float>;
   const R good{.a = list<float, access_mode::read>({at(0, 6), at(0, 4)}),
                .b = list<float, access_mode::read>({at(6, 8), at(14, 4)}),
@@ -415,7 +415,7 @@ TEST_F(blas_refusals, groups_of_batches) {
           "b[1] holds 3 elements; expected at least 4 ((columns - 1) * leading dimension + rows)");
 }
 
-TEST_F(blas_refusals, factorizations) {
+TEST_F(blas_refusals, name_mistakes_in_factorizations) {
   const auto square = list<float, access_mode::read>({at(0, 9), at(9, 9)});
   const auto changed = list<float, access_mode::read_write>({at(20, 9), at(29, 9)});
   const auto results = list<float, access_mode::write>({at(20, 9), at(29, 9)});

@@ -7,11 +7,11 @@
 #include <troupe/request/request.hpp>
 #include <troupe/request/scalar.hpp>
 
-/// Plane rotations: making one (`rotg`, `rotmg`) and turning vectors by it (`rot`, `rotm`).
+/// Plane rotations: `rotg` and `rotmg` compute one, `rot` and `rotm` apply one to vectors.
 namespace troupe::blas {
 
-/// A Givens rotation: [c s; -conj(s) c] * [a; b] = [r; 0]. `z` is c and s in one number, as BLAS packs them; 0 for
-/// complex elements, which have none.
+/// A Givens rotation: [c s; -conj(s) c] * [a; b] = [r; 0]. `z` encodes c and s in one number, as in BLAS; 0 for complex
+/// elements, which have no such code.
 template <class T>
 struct rotation {
   T r, z;
@@ -19,7 +19,7 @@ struct rotation {
   T s;
 };
 
-/// Returns the rotation that makes b zero, and writes its parts where places for them are given; `r` and `z` may be the
+/// Returns the rotation that makes b zero, and writes its parts to the operands that are given; `r` and `z` may be the
 /// memory of `a` and `b`, as in BLAS.   cublasSrotg / cblas_srotg
 template <class T>
 struct rotg {
@@ -50,8 +50,8 @@ struct rot {
   void check(checker&) const;
 };
 
-/// A modified Givens rotation, H = [h11 h12; h21 h22], laid out as BLAS's `param`: five numbers. `flag` says which of
-/// them count: -1 all of H; 0 the diagonal is 1; 1 the other two are 1 (h12) and -1 (h21); -2 H is the identity.
+/// A modified Givens rotation, H = [h11 h12; h21 h22], stored as BLAS's `param`: five numbers. `flag` says which of
+/// them count: -1: all of H; 0: the diagonal is 1; 1: h12 is 1 and h21 is -1; -2: H is the identity.
 template <class T>
 struct modified_rotation {
   T flag, h11, h21, h12, h22;
@@ -63,9 +63,9 @@ struct rotmg_reply {
   modified_rotation<T> param;
 };
 
-/// Returns the modified rotation H that makes the second part of (sqrt(d1) * x1, sqrt(d2) * y1) zero, with the new d1,
-/// d2 and x1; and writes them where places are given, which may be the memory that d1, d2 and x1 come from. What H
-/// leaves out by its flag is 0.   cublasSrotmg / cblas_srotmg
+/// Returns the modified rotation H that makes the second component of (sqrt(d1) * x1, sqrt(d2) * y1) zero, with the new
+/// d1, d2 and x1; writes them to the operands that are given, which may be the memory of d1, d2 and x1. Entries of H
+/// that its flag implies are 0.   cublasSrotmg / cblas_srotmg
 template <class T>
 struct rotmg {
   static_assert(is_real<T>, "blas::rotmg has float and double");
@@ -77,8 +77,8 @@ struct rotmg {
   void check(checker&) const;
 };
 
-/// (x[i], y[i]) = H * (x[i], y[i]). `param` may be in memory: what rotmg wrote, or `.as<modified_rotation<T>>()` of
-/// five numbers. A flag given by value must be one of the four; in memory, another counts as -1 or 1, by its
+/// (x[i], y[i]) = H * (x[i], y[i]). `param` may be in memory: the result of rotmg, or `.as<modified_rotation<T>>()` of
+/// five numbers. A flag given by value must be one of the four; in memory, any other flag counts as -1 or 1, by its
 /// sign.   cublasSrotm / cblas_srotm
 template <class T>
 struct rotm {

@@ -3,22 +3,18 @@
 #pragma once
 
 #include <troupe/blas/elements.hpp>
+#include <troupe/blas/family_checks.hpp>
 #include <troupe/blas/options.hpp>
 #include <troupe/request/request.hpp>
 #include <troupe/request/scalar.hpp>
 
-/// A triangular matrix and a vector, in place: x = op(A) * x, or x = the solution of op(A) * solution = x. Of A only
-/// the triangle that `uplo` names is read, and the diagonal only when it is `stored`. Nothing looks whether A is
-/// singular: then the solution has infinities or NaN. Band and packed matrices lie as <troupe/blas/level2.hpp> says.
+/// Operations on a triangular matrix and a vector, in place: x = op(A) * x, or x = the solution of op(A) * solution =
+/// x. Of A only the triangle that `uplo` names is read, and the diagonal only if it is `stored`. No request checks
+/// whether A is singular: if it is, the solution has infinities or NaN. Band matrices are stored as
+/// <troupe/blas/level2.hpp> says, packed ones as <troupe/blas/packed_products.hpp> does.
 namespace troupe::blas {
 
-namespace detail {
-/// Checks a request of this header, by the fields that it has.
-template <class R>
-void check_triangular(const R& r, checker& check);
-}  // namespace detail
-
-/// The product, with a matrix.   cublasStrmv / cblas_strmv
+/// The product with a full matrix.   cublasStrmv / cblas_strmv
 template <class T>
 struct trmv {
   static_assert(is_full<T>, "blas::trmv has float, double, troupe::complex64 and troupe::complex128");
@@ -35,7 +31,7 @@ struct trmv {
   void check(checker& c) const { detail::check_triangular(*this, c); }
 };
 
-/// The solution, with a matrix.   cublasStrsv / cblas_strsv
+/// The solution with a full matrix.   cublasStrsv / cblas_strsv
 template <class T>
 struct trsv {
   static_assert(is_full<T>, "blas::trsv has float, double, troupe::complex64 and troupe::complex128");
@@ -52,7 +48,7 @@ struct trsv {
   void check(checker& c) const { detail::check_triangular(*this, c); }
 };
 
-/// The product, with a band matrix.   cublasStbmv / cblas_stbmv
+/// The product with a band matrix.   cublasStbmv / cblas_stbmv
 template <class T>
 struct tbmv {
   static_assert(is_full<T>, "blas::tbmv has float, double, troupe::complex64 and troupe::complex128");
@@ -69,7 +65,7 @@ struct tbmv {
   void check(checker& c) const { detail::check_triangular(*this, c); }
 };
 
-/// The solution, with a band matrix.   cublasStbsv / cblas_stbsv
+/// The solution with a band matrix.   cublasStbsv / cblas_stbsv
 template <class T>
 struct tbsv {
   static_assert(is_full<T>, "blas::tbsv has float, double, troupe::complex64 and troupe::complex128");
@@ -86,7 +82,7 @@ struct tbsv {
   void check(checker& c) const { detail::check_triangular(*this, c); }
 };
 
-/// The product, with a packed matrix.   cublasStpmv / cblas_stpmv
+/// The product with a packed matrix.   cublasStpmv / cblas_stpmv
 template <class T>
 struct tpmv {
   static_assert(is_full<T>, "blas::tpmv has float, double, troupe::complex64 and troupe::complex128");
@@ -102,7 +98,7 @@ struct tpmv {
   void check(checker& c) const { detail::check_triangular(*this, c); }
 };
 
-/// The solution, with a packed matrix.   cublasStpsv / cblas_stpsv
+/// The solution with a packed matrix.   cublasStpsv / cblas_stpsv
 template <class T>
 struct tpsv {
   static_assert(is_full<T>, "blas::tpsv has float, double, troupe::complex64 and troupe::complex128");

@@ -5,7 +5,7 @@
 
 namespace troupe::blas::detail {
 
-// Of a general matrix, or of a symmetric one, full or packed, by one vector or two.
+// Updates of a general matrix, or of a symmetric one, full or packed, by one vector or two.
 template <class R>
 void check_update(const R& r, checker& check) {
   shape s{r.n, r.n};

@@ -3,20 +3,16 @@
 #pragma once
 
 #include <troupe/blas/elements.hpp>
+#include <troupe/blas/family_checks.hpp>
 #include <troupe/blas/options.hpp>
+#include <troupe/blas/packed_updates.hpp>
 #include <troupe/request/request.hpp>
 #include <troupe/request/scalar.hpp>
 
-/// Updates of a matrix by vectors: A = alpha * x * y' + A and its kin. With alpha == 0, what x and y hold does not
-/// count. Of symmetric and Hermitian matrices only the triangle that `uplo` names is touched; the imaginary parts of a
-/// Hermitian diagonal count as 0 and become 0. Packed triangles lie as <troupe/blas/level2.hpp> says.
+/// Updates of a matrix by vectors: A = alpha * x * y' + A and its variants. If alpha == 0, the contents of x and y have
+/// no effect. Of symmetric and Hermitian matrices only the triangle that `uplo` names is touched; the imaginary parts
+/// of a Hermitian diagonal count as 0 and become 0. Updates of packed matrices are in <troupe/blas/packed_updates.hpp>.
 namespace troupe::blas {
-
-namespace detail {
-/// Checks a request of this header, by the fields that it has.
-template <class R>
-void check_update(const R& r, checker& check);
-}  // namespace detail
 
 /// A = alpha * x * transpose(y) + A, where A is m by n.   cublasSger / cblas_sger
 template <class T>
@@ -95,36 +91,6 @@ struct her {
   void check(checker& c) const { detail::check_update(*this, c); }
 };
 
-/// syr with a packed matrix.   cublasSspr / cblas_sspr
-template <class T>
-struct spr {
-  static_assert(is_real<T>, "blas::spr has float and double");
-  in<T> x;
-  inout<T> a;
-  extent n;
-  triangle uplo = triangle::lower;
-  scalar<T> alpha = 1;
-  extent incx = 1;
-  using reply = void;
-  TROUPE_REQUEST("blas.spr", x, a, n, uplo, alpha, incx)
-  void check(checker& c) const { detail::check_update(*this, c); }
-};
-
-/// her with a packed matrix.   cublasChpr / cblas_chpr
-template <class T>
-struct hpr {
-  static_assert(is_complex<T>, "blas::hpr has troupe::complex64 and troupe::complex128");
-  in<T> x;
-  inout<T> a;
-  extent n;
-  triangle uplo = triangle::lower;
-  scalar<real_of<T>> alpha = 1;
-  extent incx = 1;
-  using reply = void;
-  TROUPE_REQUEST("blas.hpr", x, a, n, uplo, alpha, incx)
-  void check(checker& c) const { detail::check_update(*this, c); }
-};
-
 /// A = alpha * (x * transpose(y) + y * transpose(x)) + A, symmetric.   cublasSsyr2 / cblas_ssyr2
 template <class T>
 struct syr2 {
@@ -155,36 +121,6 @@ struct her2 {
   extent incx = 1, incy = 1;
   using reply = void;
   TROUPE_REQUEST("blas.her2", x, y, a, n, uplo, alpha, lda, incx, incy)
-  void check(checker& c) const { detail::check_update(*this, c); }
-};
-
-/// syr2 with a packed matrix.   cublasSspr2 / cblas_sspr2
-template <class T>
-struct spr2 {
-  static_assert(is_real<T>, "blas::spr2 has float and double");
-  in<T> x, y;
-  inout<T> a;
-  extent n;
-  triangle uplo = triangle::lower;
-  scalar<T> alpha = 1;
-  extent incx = 1, incy = 1;
-  using reply = void;
-  TROUPE_REQUEST("blas.spr2", x, y, a, n, uplo, alpha, incx, incy)
-  void check(checker& c) const { detail::check_update(*this, c); }
-};
-
-/// her2 with a packed matrix.   cublasChpr2 / cblas_chpr2
-template <class T>
-struct hpr2 {
-  static_assert(is_complex<T>, "blas::hpr2 has troupe::complex64 and troupe::complex128");
-  in<T> x, y;
-  inout<T> a;
-  extent n;
-  triangle uplo = triangle::lower;
-  scalar<T> alpha = 1;
-  extent incx = 1, incy = 1;
-  using reply = void;
-  TROUPE_REQUEST("blas.hpr2", x, y, a, n, uplo, alpha, incx, incy)
   void check(checker& c) const { detail::check_update(*this, c); }
 };
 

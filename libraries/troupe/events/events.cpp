@@ -8,8 +8,9 @@
 namespace troupe::events {
 namespace {
 
-// What stands for something that only the worker has. Without memory, whatever uses it is refused with the reason.
-host_buffer<std::byte> of_a_worker(const device& gpu, extent bytes) {
+// A placeholder for something that only the worker has. If its memory cannot be allocated, requests that use it are
+// refused with the reason.
+host_buffer<std::byte> placeholder(const device& gpu, extent bytes) {
   auto out = gpu.alloc_host<std::byte>(bytes, {.alignment = 64});
   if (out.data() != nullptr) out.memory().owner->at_fault.store(fate::lost, std::memory_order_relaxed);
   return out;
@@ -19,11 +20,11 @@ host_buffer<std::byte> of_a_worker(const device& gpu, extent bytes) {
 
 struct event::state {
   explicit state(const device& on, const event_options& o)
-      : gpu(on), options(o), memory(of_a_worker(on, sizeof(event_memory))) {
+      : gpu(on), options(o), memory(placeholder(on, sizeof(event_memory))) {
     if (memory.data() != nullptr) std::construct_at(words());
   }
-  // Fire and forget: when the device has stopped or its mailbox is full, the worker keeps it until it ends, or until
-  // another event has this memory.
+  // Fire and forget: if the device has stopped or its mailbox is full, the worker keeps the event until the worker ends
+  // or another event gets this memory.
   ~state() {
     if (known) (void)gpu.tell(forget{.event = out<std::byte>(memory.memory())});
   }
@@ -34,17 +35,17 @@ struct event::state {
     known = true;
     return out<std::byte>(memory.memory());
   }
-  // Before anybody else has it. A tell: should it be refused, the event is stale with the reason.
+  // Called before any other thread has the event. It is a tell: if it is refused, the event is stale with the reason.
   void open(const event_handle& from) {
     opened_from = from;
-    opening = of_a_worker(gpu, 1);
+    opening = placeholder(gpu, 1);
     (void)gpu.tell(events::open{.event = written(), .opened = out<std::byte>(opening.memory()), .handle = from});
   }
   std::optional<in<std::byte>> opened() const {
     return opened_from ? std::optional(in<std::byte>(opening.memory())) : std::nullopt;
   }
-  // Numbers rise in the order in which the device has the recordings, in whichever process: query() compares with the
-  // last.
+  // Numbers rise in the order in which the device receives the recordings, whichever process sends them: query()
+  // compares with the last one.
   template <class Record>
   pending<void> send(Record recording) {
     const std::scoped_lock guard(order);
@@ -53,7 +54,7 @@ struct event::state {
     if (answer.ready()) {
       const result<void> known_already = answer.take();
       answer = make_ready(known_already);
-      if (!known_already) return answer;  // refused: the one before is still the last
+      if (!known_already) return answer;  // refused: the previous recording is still the last
     }
     last = recording.number;
     return answer;
@@ -63,7 +64,7 @@ struct event::state {
     const std::uint64_t number = last.load();
     return all != nullptr && number != 0 && (all->*said).load(std::memory_order_acquire) >= number;
   }
-  // Recording anew does not help where another process's event is not open in this worker.
+  // If an event of another process is not open in this worker, recording it again does not help.
   pending<void> explained(pending<void> answer) const {
     if (!opened_from) return answer;
     return std::move(answer).then([opening = opening](const result<void>& r) -> result<void> {
@@ -77,12 +78,12 @@ struct event::state {
   const device gpu;
   const event_options options;
   const host_buffer<std::byte> memory;
-  host_buffer<std::byte> opening;  // stands for the event of another process that is open in the worker
+  host_buffer<std::byte> opening;  // placeholder for the event of another process that is open in the worker
   std::optional<event_handle> opened_from;
   std::mutex order;
   std::uint64_t numbered = 0;
   std::atomic<std::uint64_t> last{0};  // number of the last recording that was sent
-  std::atomic<bool> known{false};      // by a worker, maybe
+  std::atomic<bool> known{false};      // true if a worker may know the event
 };
 
 event::event(const device& gpu, const event_options& options) : state_(std::make_shared<state>(gpu, options)) {}
@@ -120,7 +121,7 @@ pending<void> event::reached() const { return state_->explained(state_->gpu.ask(
 pending<event_handle> event::handle() const {
   if (state_->opened_from) return make_ready<event_handle>(*state_->opened_from);
   state_->known = true;
-  // It is forgotten after that: the device does not put the two in order.
+  // The continuation keeps the event alive until then: the device does not order `forget` after this request.
   return state_->gpu.ask(share{.event = state_->read(), .inter_process = state_->options.inter_process})
       .then([keep = state_](const result<event_handle>& answer) { return answer; });
 }

@@ -11,47 +11,49 @@ namespace troupe::events {
 
 /// How to make an event.
 struct event_options {
-  bool inter_process = false;  ///< other processes can wait for it; then it cannot tell the time. On a GPU only
+  /// Whether other processes can wait for the event; such an event has no time. On a GPU only.
+  bool inter_process = false;
 };
 
-/// A point in what a device does: between two of them lies a time, by the GPU's own clock, or the host's on the host
-/// engine. A device orders its requests by itself, so no program needs events for order among them.
+/// A point in a device's work. Two events measure the time between them, by the GPU's own clock, or by the host's clock
+/// on the host engine. A device orders its requests by itself, so no program needs events to order them.
 ///
-/// A handle; copies are the same event. An event that was recorded before its worker died is stale: record it anew. One
-/// of another process is then to be opened anew. All functions may be called from any thread.
+/// A handle: copies denote the same event. An event that was recorded before its worker died is stale: record it again.
+/// An event of another process must then also be opened again. Thread-safe.
 class event {
  public:
   explicit event(const device& gpu, const event_options& options = {});
-  /// One that another process has shared; it is recorded there, or here for that one to wait. Where that
-  /// fails, whatever is asked of the event is refused with the cause. On a GPU only.
+  /// Opens an event that another process has shared. Either process can record it for the other to wait for. If opening
+  /// fails, every use of the event is refused with the cause. On a GPU only.
   static event open(const device& gpu, const event_handle& handle);
 
-  /// Marks the point where all that was sent before is done. It waits for that on the host, which costs some
-  /// microseconds: to time one kernel, name a buffer that it writes.
+  /// Marks the point at which everything sent before is complete. The worker waits for that point on the host, which
+  /// costs some microseconds: to time one kernel, name a buffer that it writes.
   pending<void> record() const;
-  /// Marks the point where what wrote these buffers is done; what writes them later comes after it.
+  /// Marks the point at which the requests that write these buffers so far are complete; later writes to them come
+  /// after it.
   template <class... T>
     requires(sizeof...(T) > 0)
   pending<void> record(const buffer<T>&... after) const {
     return record_after({in<std::byte>(after.memory())...});
   }
-  /// What uses these buffers from now on comes after the event. Among the requests of one device that is so by
-  /// itself; this is for what another process has recorded.
+  /// Orders every later use of these buffers after the event. Requests of one device are ordered anyway; this is for
+  /// events that another process records.
   template <class... T>
     requires(sizeof...(T) > 0)
   pending<void> hold_back(const buffer<T>&... before) const {
     return hold_back_all({inout<std::byte>(before.memory())...});
   }
-  /// Is the last recording reached? Does not wait. False before any. Says nothing of recordings that were refused or
-  /// lost with their worker, nor of those of another process: `reached` does.
+  /// Returns true if the last recording has been reached. Does not wait. Returns false before the first recording.
+  /// Ignores recordings that were refused, lost with their worker, or made by another process: `reached` covers those.
   bool query() const noexcept;
-  /// Does the driver have the last recording? A caller of `hold_back` or `reached` in another process from now on
-  /// waits for it. Does not wait, and is said of the same recordings as `query`; whatever is reached is enqueued.
+  /// Returns true if the driver has the last recording: from now on, a `hold_back` or `reached` in another process
+  /// waits for it. Does not wait, and ignores the same recordings as `query`. A recording that is reached is enqueued.
   bool enqueued() const noexcept;
-  /// Answered when the last recording is reached.
+  /// Completes when the last recording is reached.
   pending<void> reached() const;
-  /// For `open` in another process; of events made for that, recorded or not. Of one that was opened it is what that
-  /// was opened with. On the host engine `unsupported`.
+  /// Returns the handle that another process passes to `open`. Requires `inter_process`; the event need not have been
+  /// recorded. An event that was opened returns the handle it was opened with. On the host engine `unsupported`.
   pending<event_handle> handle() const;
 
   friend pending<std::chrono::nanoseconds> elapsed(const event& from, const event& to);
@@ -63,7 +65,7 @@ class event {
   std::shared_ptr<state> state_;
 };
 
-/// The time from one event to another, once both are reached. Negative when `to` was first.
+/// Returns the time from one event to another, once both are reached. Negative if `to` came first.
 pending<std::chrono::nanoseconds> elapsed(const event& from, const event& to);
 
 }  // namespace troupe::events

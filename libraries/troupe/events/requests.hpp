@@ -8,29 +8,33 @@
 #include <troupe/request/checker.hpp>
 #include <troupe/request/request_list.hpp>
 
-/// The requests behind `event`, whose functions a user calls.
+/// The requests behind `event`, whose functions users call.
 namespace troupe::events {
 
-/// The memory of an event, seen by both sides: the worker writes it. All 0 when the event is new.
+/// The memory of an event, which both sides see and the worker writes. All 0 in a new event.
 struct event_memory {
-  std::atomic<std::uint64_t> recorded;  ///< the number of the recording that was reached last; 0: none
-  std::atomic<std::uint64_t> enqueued;  ///< the number of the one that the driver was given last; 0: none
-  /// 1 once a worker has made this event. Otherwise what it has under this address is of an event before.
+  /// Number of the recording that was reached last; 0: none.
+  std::atomic<std::uint64_t> recorded;
+  /// Number of the recording that was last passed to the driver; 0: none.
+  std::atomic<std::uint64_t> enqueued;
+  /// 1 once a worker has made this event. Otherwise an entry that the worker has for this address belongs to an earlier
+  /// event.
   std::atomic<std::uint64_t> made;
-  std::uint64_t at_ns;  ///< when it was reached, by the host's clock; on the host engine
+  /// When the recording was reached, by the host's clock; on the host engine only.
+  std::uint64_t at_ns;
 
   static event_memory& at(const std::byte* operand) noexcept {
     return *const_cast<event_memory*>(reinterpret_cast<const event_memory*>(operand));
   }
 };
 
-/// Why most of them cannot be part of a graph.
+/// Why most of these requests cannot be part of a graph.
 inline constexpr std::string_view between_requests = "an event is a point between requests; record it before or after";
 
-/// For another process: a cudaIpcEventHandle_t.
+/// A handle for another process: a cudaIpcEventHandle_t.
 using event_handle = std::array<std::byte, 64>;
 
-/// Marks a point: when what wrote `after` is done, and before what writes it later begins.   cuEventRecord
+/// Marks a point: after the requests that wrote `after` are complete, and before later ones write it.   cuEventRecord
 struct record {
   out<std::byte> event;
   list<in<std::byte>> after;
@@ -42,7 +46,7 @@ struct record {
   TROUPE_REQUEST("events.record", event, after, number, inter_process, opened)
   void check(checker& c) const;
 };
-/// The same for everything that was sent before.
+/// Marks the point at which everything sent before is complete.
 struct record_all {
   out<std::byte> event;
   std::uint64_t number;
@@ -54,7 +58,7 @@ struct record_all {
   void check(checker& c) const;
 };
 
-/// What uses `before` from now on comes after the event.   cuStreamWaitEvent
+/// Orders every later use of `before` after the event.   cuStreamWaitEvent
 struct hold_back {
   in<std::byte> event;
   list<inout<std::byte>> before;
@@ -64,7 +68,7 @@ struct hold_back {
   void check(checker& c) const;
 };
 
-/// Answered when the event is reached.
+/// Completes when the event is reached.
 struct reach {
   in<std::byte> event;
   static constexpr std::string_view not_recorded = between_requests;
@@ -73,7 +77,7 @@ struct reach {
   void check(checker& c) const;
 };
 
-/// Nanoseconds between two events, which may be negative.   cuEventElapsedTime
+/// Returns the nanoseconds between two events, which can be negative.   cuEventElapsedTime
 struct elapsed_time {
   in<std::byte> from, to;
   using reply = std::int64_t;
@@ -81,8 +85,8 @@ struct elapsed_time {
   void check(checker& c) const;
 };
 
-/// For another process; makes the event when there is none. Its recordings do not matter, nor what became of them: so
-/// it comes neither before nor after any.   cuIpcGetEventHandle
+/// Returns the handle for another process, and makes the event if it does not exist. It does not matter whether the
+/// event was recorded or whether recordings failed, so this request is not ordered with them.   cuIpcGetEventHandle
 struct share {
   in<std::byte> event;
   bool inter_process;
@@ -90,11 +94,11 @@ struct share {
   TROUPE_REQUEST("events.share", event, inter_process)
   void check(checker& c) const;
 };
-/// Of another process.   cuIpcOpenEventHandle
+/// Opens an event of another process.   cuIpcOpenEventHandle
 struct open {
   out<std::byte> event;
-  /// Stands for the event that is open in this worker; nothing else writes it. So a recording that reads it is refused
-  /// when there is none, and would otherwise be made by an event of this process alone.
+  /// Placeholder for the event that is open in this worker; no other request writes it. A recording reads it, so it is
+  /// refused if no event is open; otherwise it would record an event of this process alone.
   out<std::byte> opened;
   event_handle handle;
   static constexpr std::string_view not_recorded = between_requests;
@@ -103,7 +107,7 @@ struct open {
   void check(checker& c) const;
 };
 
-/// What the last handle sends.   cuEventDestroy
+/// Sent by the last handle.   cuEventDestroy
 struct forget {
   out<std::byte> event;
   static constexpr std::string_view not_recorded = between_requests;

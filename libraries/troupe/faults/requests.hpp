@@ -2,22 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
-#include <troupe/memory/buffer.hpp>
+#include <troupe/faults/corruption.hpp>
+#include <troupe/faults/through.hpp>
 #include <troupe/request/checker.hpp>
 #include <troupe/request/request_list.hpp>
 
-/// A library actor that breaks things, for tests: each request does in the worker what its name says, as a broken
-/// kernel or vendor library would. With isolation::thread that is the application.
+/// A library actor that breaks things, for tests: in the worker, each request does what its name says, as a broken
+/// kernel or vendor library would. With isolation::thread, that is the application.
 ///
-/// All take `through`: memory that they read and write as far as order is concerned (and leave alone), so that a fault
-/// can be put anywhere into a computation: after what makes `x` and before what reads it. `number` is for callers who
-/// want requests that are alike to differ.
+/// Each has a field `through`, see `optional_memory`. `number` lets a caller make otherwise identical requests differ.
 namespace troupe::faults {
 
-using optional_memory = std::optional<inout<std::byte>>;
-
-/// Writes to an address where no memory is: SIGSEGV.
+/// Writes to an unmapped address: SIGSEGV.
 struct segmentation_fault {
   optional_memory through = {};
   std::uint64_t number = 0;
@@ -35,7 +31,7 @@ struct abort {
   void check(checker&) const {}
 };
 
-/// The same on one of the worker's helper threads, where slow work such as compiling is done.
+/// Calls std::abort on one of the worker's helper threads, which do slow work such as compiling.
 struct abort_in_helper {
   optional_memory through = {};
   std::uint64_t number = 0;
@@ -44,7 +40,7 @@ struct abort_in_helper {
   void check(checker&) const {}
 };
 
-/// Executes what is no instruction: SIGILL.
+/// Executes an illegal instruction: SIGILL.
 struct illegal_instruction {
   optional_memory through = {};
   std::uint64_t number = 0;
@@ -62,7 +58,7 @@ struct floating_point_trap {
   void check(checker&) const {}
 };
 
-/// Ends the worker's process, as libraries do that call exit() when something does not please them.
+/// Ends the worker's process, as a library does that calls exit() on an error.
 struct exit {
   optional_memory through = {};
   extent code = 1;  ///< 0 to 255
@@ -81,7 +77,7 @@ struct stack_overflow {
   void check(checker&) const {}
 };
 
-/// An assertion that does not hold, in a kernel where kernels have their own: SIGABRT.
+/// Fails an assertion, on a GPU in a kernel: SIGABRT.
 struct failed_assertion {
   optional_memory through = {};
   std::uint64_t number = 0;
@@ -90,7 +86,7 @@ struct failed_assertion {
   void check(checker&) const {}
 };
 
-/// Writes behind the memory that the threads of a block share: SIGSEGV.
+/// Writes beyond the memory that the threads of a block share: SIGSEGV.
 struct shared_memory_overflow {
   optional_memory through = {};
   std::uint64_t number = 0;
@@ -99,18 +95,18 @@ struct shared_memory_overflow {
   void check(checker&) const {}
 };
 
-/// Computes and never ends, or ends well after so many milliseconds.
+/// Computes without end, or for `milliseconds` and then succeeds.
 struct hang {
   optional_memory through = {};
-  extent milliseconds = 0;  ///< 0: for ever
+  extent milliseconds = 0;  ///< 0: without end
   std::uint64_t number = 0;
   using reply = void;
   TROUPE_REQUEST("faults.hang", through, milliseconds, number)
   void check(checker& c) const;
 };
 
-/// Takes memory, and uses it, until it gets no more or has `most_bytes` of it; then it aborts, as a program does that
-/// expected to get some. See device_options::worker_memory_limit.
+/// Allocates and uses memory until an allocation fails or it has `most_bytes`; then aborts, as a program does that
+/// needs the memory. See device_options::worker_memory_limit.
 struct exhaust_memory {
   optional_memory through = {};
   extent most_bytes = 256 << 20;
@@ -118,34 +114,6 @@ struct exhaust_memory {
   using reply = void;
   TROUPE_REQUEST("faults.exhaust_memory", through, most_bytes, number)
   void check(checker& c) const;
-};
-
-/// Writes over memory that it says nothing about, as a kernel does that computes a wrong address: nothing is declared,
-/// ordered, or marked stale. Its answer is that all went well, if it lives to give one.
-struct wild_write {
-  std::uint64_t address;  ///< where the worker has it; `over` knows
-  extent bytes;
-  std::uint32_t pattern = 0xdeadbeef;
-  optional_memory through = {};
-  using reply = void;
-  TROUPE_REQUEST("faults.wild_write", address, bytes, pattern, through)
-  void check(checker& c) const;
-
-  /// One that writes over all of `victim`, which must live until the answer.
-  template <class T>
-  static wild_write over(const buffer<T>& victim) {
-    return {.address = victim.memory().address, .bytes = victim.memory().bytes};
-  }
-};
-
-/// Overwrites all memory that the worker shares with the application, but for buffers, with random words, and goes on
-/// as if nothing had happened. Answers of requests that run at that moment are random as well.
-struct garbage {
-  std::uint64_t seed;
-  optional_memory through = {};
-  using reply = void;
-  TROUPE_REQUEST("faults.garbage", seed, through)
-  void check(checker&) const {}
 };
 
 using all_requests =

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <optional>
 #include <troupe/base/clock.hpp>
+#include <troupe/faults/internal/kind_is_request.hpp>
 #include <troupe/faults/requests.hpp>
 #include <troupe/faults/storm.hpp>
 #include <troupe/memory/requests.hpp>
@@ -12,65 +11,27 @@
 namespace troupe::faults {
 namespace {
 
-struct named {
-  kind what;
-  std::string_view name;
-  bool is_request;
-};
-constexpr std::array<named, kind_count> names{{{kind::kill_worker, "kill_worker", false},
-                                               {kind::kill_standby, "kill_standby", false},
-                                               {kind::kill_all, "kill_all", false},
-                                               {kind::kill_promoted, "kill_promoted", false},
-                                               {kind::stop_worker, "stop_worker", false},
-                                               {kind::stop_standby, "stop_standby", false},
-                                               {kind::segmentation_fault, "segmentation_fault", true},
-                                               {kind::abort, "abort", true},
-                                               {kind::abort_in_helper, "abort_in_helper", true},
-                                               {kind::illegal_instruction, "illegal_instruction", true},
-                                               {kind::floating_point_trap, "floating_point_trap", true},
-                                               {kind::exit, "exit", true},
-                                               {kind::stack_overflow, "stack_overflow", true},
-                                               {kind::hang, "hang", true},
-                                               {kind::exhaust_memory, "exhaust_memory", true},
-                                               {kind::garbage, "garbage", true},
-                                               {kind::failed_assertion, "failed_assertion", true},
-                                               {kind::shared_memory_overflow, "shared_memory_overflow", true}}};
-
-constexpr std::array<kind, kind_count> in_order = [] {
-  std::array<kind, kind_count> out{};
-  for (std::size_t i = 0; i < kind_count; ++i) out[i] = names[i].what;
-  return out;
-}();
-
 bool needs_a_standby(kind k) noexcept { return k == kind::kill_standby || k == kind::stop_standby; }
 
-// Whether the worker that serves may well survive it.
-bool may_pass(kind k) noexcept {
+// Whether the serving worker can survive the fault.
+bool can_survive(kind k) noexcept {
   return needs_a_standby(k) || k == kind::stop_worker || k == kind::hang || k == kind::garbage;
 }
 
-// 0: for ever.
+// 0: without end.
 std::int64_t hang_milliseconds(const storm_options& o) noexcept {
   if (!o.run_timeout.unlimited() || o.pause.unlimited()) return 0;
   return std::max<std::int64_t>(o.pause.nanoseconds / 1'000'000, 1);
 }
 
-constexpr std::int64_t look_ns = 100'000;               // while something is awaited
-constexpr std::int64_t garbage_shows_ns = 500'000'000;  // or has hit nothing that matters
+constexpr std::int64_t look_ns = 100'000;               // how often a condition is checked
+constexpr std::int64_t garbage_shows_ns = 500'000'000;  // after that, garbage has hit nothing that matters
 
 }  // namespace
 
-std::span<const kind> all_kinds() noexcept { return in_order; }
-std::string_view to_string(kind k) noexcept { return names[static_cast<std::size_t>(k)].name; }
-std::optional<kind> kind_of(std::string_view name) noexcept {
-  for (const named& n : names)
-    if (n.name == name) return n.what;
-  return {};
-}
-
 storm::storm(device d, storm_options o)
     : device_(d), options_(std::move(o)), injector_(std::move(d)), random_(options_.seed), began_ns_(now_ns()) {
-  if (options_.kinds.empty()) options_.kinds.assign(in_order.begin(), in_order.end());
+  if (options_.kinds.empty()) options_.kinds.assign(all_kinds().begin(), all_kinds().end());
   thread_ = std::thread([this] { run(); });
 }
 
@@ -106,24 +67,24 @@ std::uint64_t storm::hits() const {
       std::count_if(record_.begin(), record_.end(), [](const injection& i) { return i.hit; }));
 }
 
-// False when the storm ends before.
+// Returns false if the storm ends first.
 bool storm::sleep_until(std::int64_t moment_ns) {
   while (true) {
-    const std::int64_t next = std::min(moment_ns, goes_on_ns_);
+    const std::int64_t next = std::min(moment_ns, resume_at_ns_);
     {
       std::unique_lock guard(lock_);
       const auto until = std::chrono::nanoseconds(std::max<std::int64_t>(next - now_ns(), 0));
       if (changed_.wait_for(guard, until, [this] { return stopping_; })) return false;
     }
-    let_go_on();
+    resume_stopped();
     if (now_ns() >= moment_ns) return true;
   }
 }
 
-// What was stopped goes on when its time is over.
-void storm::let_go_on() {
-  if (now_ns() < goes_on_ns_) return;
-  goes_on_ns_ = INT64_MAX;
+// Continues the stopped processes once their pause is over.
+void storm::resume_stopped() {
+  if (now_ns() < resume_at_ns_) return;
+  resume_at_ns_ = INT64_MAX;
   (void)injector_.kill_all(SIGCONT);
 }
 
@@ -150,7 +111,7 @@ injection storm::inject(kind k) {
   what.generation_before = device_.statistics().generation;
   what.at_ns = now_ns() - began_ns_;
   answer_ = {};
-  what.hit = names[static_cast<std::size_t>(k)].is_request ? send(k) : hit_processes(k);
+  what.hit = is_request(k) ? send(k) : hit_processes(k);
   if (options_.one_at_a_time && what.hit) await_recovery(what);
   what.generation_after = device_.statistics().generation;
   return what;
@@ -168,14 +129,14 @@ bool storm::hit_processes(kind k) {
       return kill_promoted();
     case kind::stop_worker:
     case kind::stop_standby:
-      goes_on_ns_ = std::min(goes_on_ns_, options_.pause.after(now_ns()));
+      resume_at_ns_ = std::min(resume_at_ns_, options_.pause.after(now_ns()));
       return (k == kind::stop_worker ? injector_.stop_worker() : injector_.stop_standby()) > 0;
     default:
       return false;
   }
 }
 
-// The second one at some moment of its promotion.
+// Kills the second worker at a random moment of its promotion.
 bool storm::kill_promoted() {
   std::uniform_int_distribution<std::int64_t> later_ns(0, 2'000'000);
   const std::int64_t again = later_ns(random_);
@@ -230,7 +191,7 @@ bool storm::send(kind k) {
   return !refused();
 }
 
-// Whether the last request is known to have taken no worker along, because it never ran.
+// Returns true if the last request is known not to have ended a worker, because it never ran.
 bool storm::refused() {
   if (!answer_.valid() || !answer_.ready()) return false;
   const result<void> told = std::exchange(answer_, {}).get();
@@ -245,9 +206,9 @@ void storm::await_recovery(injection& what) {
       return;
     }
     const bool lost = device_.statistics().generation > what.generation_before;
-    const bool passed = may_pass(what.kind) && !answer_.valid() && now_ns() >= passes_ns;
+    const bool passed = can_survive(what.kind) && !answer_.valid() && now_ns() >= passes_ns;
     if (!lost && !passed) continue;
-    // Waits for nothing, not even for room in the mailbox: who stands still may have to go on meanwhile.
+    // Must not block, not even for room in the mailbox: this thread may have to continue a stopped process meanwhile.
     auto pong = device_.ask(memory::ping{}, {.timeout = std::chrono::milliseconds(10)});
     if (const auto told = pong.get_for(std::chrono::milliseconds(20)); !told || !*told) continue;
     what.answers_ns = now_ns() - began_ns_;

@@ -5,100 +5,72 @@
 #include <condition_variable>
 #include <mutex>
 #include <random>
-#include <span>
-#include <string_view>
 #include <thread>
 #include <troupe/base/list.hpp>
 #include <troupe/faults/injector.hpp>
+#include <troupe/faults/kinds.hpp>
 #include <vector>
 
 namespace troupe::faults {
 
-/// What a storm does. Those of `requests.hpp` are sent as requests, so they need the engine of `faults`.
-enum class kind : std::uint8_t {
-  kill_worker,
-  kill_standby,
-  kill_all,       ///< the worker and all standbys, at once
-  kill_promoted,  ///< the worker, and the next one as soon as it has its place
-  stop_worker,    ///< SIGSTOP; it goes on after `storm_options::pause`, unless it is ended before
-  stop_standby,
-  segmentation_fault,
-  abort,
-  abort_in_helper,
-  illegal_instruction,
-  floating_point_trap,
-  exit,
-  stack_overflow,
-  hang,  ///< for `storm_options::pause`, or until `storm_options::run_timeout` ends it
-  exhaust_memory,
-  garbage,
-  failed_assertion,
-  shared_memory_overflow,
-};
-inline constexpr std::size_t kind_count = 18;
-
-/// All of them, in this order.
-std::span<const kind> all_kinds() noexcept;
-/// "kill_worker"
-std::string_view to_string(kind k) noexcept;
-/// The kind of that name.
-std::optional<kind> kind_of(std::string_view name) noexcept;
-
-/// Which faults, and how often.
+/// Which faults a storm injects, and how often.
 struct storm_options {
-  list<kind> kinds = {};            ///< each as likely as the others; empty: all
-  std::uint64_t seed = 1;           ///< of the order of kinds, and of the moments
-  double per_second = 10;           ///< on average, at random moments
-  std::uint64_t most = UINT64_MAX;  ///< faults; then it is over
-  /// The next fault waits until the device has recovered from the last. Otherwise they come whenever they come.
+  list<kind> kinds = {};   ///< all equally likely; empty: all
+  std::uint64_t seed = 1;  ///< of the order of kinds, and of the times
+  double per_second = 10;  ///< on average, at random times
+  /// Number of faults after which the storm is over.
+  std::uint64_t most = UINT64_MAX;
+  /// Whether the next fault waits until the device has recovered from the last. Otherwise faults come at their times
+  /// regardless.
   bool one_at_a_time = true;
-  time_span pause = time_span::of_seconds(1);  ///< for what only takes a while
-  /// Of the requests that it sends. Where there is a limit, `hang` has no end of its own.
+  time_span pause = time_span::of_seconds(1);  ///< how long temporary faults last
+  /// Limit of the requests that the storm sends. If it is limited, `hang` runs without end.
   time_span run_timeout = time_span::for_ever();
-  std::uint64_t exhaust_bytes = 64 << 20;  ///< what `exhaust_memory` takes at most
+  std::uint64_t exhaust_bytes = 64 << 20;  ///< limit of `exhaust_memory`
 };
 
 /// One fault that was injected. Times are nanoseconds since the storm began.
 struct injection {
   faults::kind kind;
-  bool hit = false;             ///< a process was there to be hit, or a request was accepted and did its work
-  std::int64_t at_ns = 0;       ///< when
-  std::int64_t answers_ns = 0;  ///< when the device answered again, if it was waited for; otherwise 0
-  /// Of the device, before and after: one more for each worker that was lost while it served.
+  bool hit = false;        ///< a process was hit, or a request was accepted and did its work
+  std::int64_t at_ns = 0;  ///< time of the injection
+  /// When the device answered again, if the storm waited for that; otherwise 0.
+  std::int64_t answers_ns = 0;
+  /// Generation of the device before and after: one more for each worker that was lost while it served.
   std::uint64_t generation_before = 0, generation_after = 0;
 
-  /// A worker was lost, and the device has answered since.
+  /// Returns true if a worker was lost and the device has answered since.
   bool recovered() const noexcept { return answers_ns != 0 && generation_after > generation_before; }
-  /// From the fault to the first answer of the next worker.
+  /// Returns the time from the fault to the first answer of the next worker.
   std::int64_t recovery_ns() const noexcept { return recovered() ? answers_ns - at_ns : 0; }
 };
 
 /// Injects faults into a device, from a thread of its own, until it is stopped. The same seed gives the same kinds in
-/// the same order. What a run's faults do still depends on the moments at which they come.
+/// the same order; what a run's faults do still depends on when they happen.
 ///
-/// Give the device `restarts` enough. It finds a worker that stands still only where `heartbeat_timeout` is shorter
-/// than `pause`. No two requests that it sends are alike, so none is quarantined.
+/// The device needs enough `restarts`. It detects a stopped worker only if `heartbeat_timeout` is shorter than `pause`.
+/// No two requests that a storm sends are alike, so none is quarantined.
 class storm {
  public:
   explicit storm(device d, storm_options o = {});
-  /// Stops it.
+  /// Calls stop().
   ~storm();
   storm(const storm&) = delete;
 
-  /// The last fault, and its end. What was stopped goes on.
+  /// Ends the storm after the current fault, and continues the processes that it stopped.
   void stop();
-  /// Blocks until `most` faults have been injected, or `stop`.
+  /// Blocks until `most` faults have been injected or `stop` is called.
   void wait();
-  /// What it has done so far.
+  /// Returns the faults so far.
   std::vector<injection> record() const;
   std::uint64_t count() const;
-  /// How many of them hit.
+  /// Returns how many of them hit.
   std::uint64_t hits() const;
 
  private:
   void run();
   bool sleep_until(std::int64_t moment_ns);
-  void let_go_on();
+  void resume_stopped();
   injection inject(kind k);
   bool hit_processes(kind k);
   bool kill_promoted();
@@ -111,8 +83,8 @@ class storm {
   injector injector_;
   std::mt19937_64 random_;
   std::int64_t began_ns_;
-  std::int64_t goes_on_ns_ = INT64_MAX;  // what was stopped
-  pending<void> answer_;                 // of the last request sent
+  std::int64_t resume_at_ns_ = INT64_MAX;  // when the stopped processes continue
+  pending<void> answer_;                   // of the last request sent
   mutable std::mutex lock_;
   std::condition_variable changed_;
   std::vector<injection> record_;

@@ -11,15 +11,15 @@
 
 namespace troupe::fft {
 
-/// Which functions of a source a transform calls: one of them, or both.
+/// Names of the functions that a transform calls: one of them, or both.
 struct callback_names {
-  text load = {};   ///< returns what counts as the element at `input[at]`
-  text store = {};  ///< puts `value` where it belongs, mostly to `output[at]`
+  text load = {};   ///< returns the element at `input[at]`
+  text store = {};  ///< stores `value`, usually to `output[at]`
 };
 
-/// Functions of CUDA C++ that a transform reads its elements through, or writes them. A handle, cheap to copy, which
-/// may be used at once: transforms wait for the compiler in order, and fail with its error if it does. `In` and `Out`
-/// are the elements of the transform's input and output.
+/// Functions of CUDA C++ through which a transform reads or writes its elements. A handle, cheap to copy. It can be
+/// used at once: transforms wait for the compiler, and fail with its error if compiling fails. `In` and `Out` are the
+/// elements of the transform's input and output.
 template <class In, class Out>
 class callbacks : public kernel::program {
  public:
@@ -27,13 +27,13 @@ class callbacks : public kernel::program {
   explicit callbacks(kernel::program p, bool stores = false) noexcept
       : kernel::program(std::move(p)), stores_(stores) {}
 
-  /// Answered when they are compiled, or with the reason why they are not: the text ends with the compiler's messages.
+  /// Completes when the functions are compiled, or fails with the reason; its text ends with the compiler's messages.
   pending<void> ready() const;
-  /// Frees what they hold in the worker, after everything that was asked with them. Happens by itself when the
-  /// last handle goes.
+  /// Frees what the functions hold in the worker, after all earlier requests that use them. The last handle does this
+  /// too.
   pending<void> unload() const;
 
-  /// Is there a store function? In the application.
+  /// Returns true if there is a store function. For the application.
   bool stores() const noexcept { return stores_; }
 
  private:
@@ -49,12 +49,12 @@ pending<void> unload(const kernel::program& p);
 }  // namespace detail
 
 /// Compiles the functions for transforms from In to Out. Returns at once. With `float2` for complex64, and `double2`
-/// for complex128, they are
+/// for complex128, their types are
 ///   __device__ In load(const In* input, unsigned long long at, const void* data);
 ///   __device__ void store(Out* output, unsigned long long at, Out value, void* data);
-/// where `at` is the place of the element as the layout has it, and data are the request's `load_data` and
-/// `store_data`. Each element is loaded at least once, and stored once, in any order. The recipe's fields mean what
-/// they mean to `jit::compile`; it may not name kernels, globals, units or an architecture.
+/// where `at` is the position of the element in its layout, and data are the request's `load_data` and `store_data`.
+/// Each element is loaded at least once and stored once, in any order. The recipe's fields have the meaning they have
+/// for `jit::compile`; it must not name kernels, globals, units or an architecture.
 ///   auto hann = fft::compile_callbacks<float, complex64>(gpu, {.source = text}, {.load = "hann"});
 ///   gpu.tell(fft::r2c<float>{.input = x, .output = y, .n = 1024, .callbacks = hann});
 template <class In, class Out>
@@ -74,7 +74,7 @@ pending<void> callbacks<In, Out>::unload() const {
   return detail::unload(*this);
 }
 
-// What `compile_callbacks` and the functions of callbacks send.   cufftXtSetJITCallback
+// Sent by `compile_callbacks` and the functions of `callbacks`.   cufftXtSetJITCallback
 using compile_callbacks_recipe = kernel::make_program<"fft", "compile_callbacks">;
 using read_summary = kernel::read_summary<"fft">;
 using unload = kernel::unload<"fft">;

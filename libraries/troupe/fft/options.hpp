@@ -9,16 +9,16 @@
 #include <string_view>
 #include <troupe/request/extent.hpp>
 
-/// The choices in requests of `fft`, and where the elements of a transform lie.
+/// Choices in requests of fft, and the layouts of their elements.
 namespace troupe::fft {
 
 /// The sign in the exponent: exp(-2 pi i j k / n) or exp(+2 pi i j k / n).   CUFFT_FORWARD, CUFFT_INVERSE
 enum class direction : std::uint8_t { forward = 0, inverse = 1 };
 
-/// What results are divided by, where a transform has N points.
+/// By what results are divided, for a transform of N points.
 enum class normalization : std::uint8_t {
-  none = 0,         ///< by nothing, as cuFFT and FFTW: there and back multiplies by N
-  inverse = 1,      ///< the inverse by N, as NumPy's "backward" and MATLAB
+  none = 0,         ///< nothing, as cuFFT and FFTW: a forward and an inverse transform multiply by N
+  inverse = 1,      ///< the inverse transform by N, as NumPy's "backward" and MATLAB
   orthonormal = 2,  ///< both directions by the root of N
   forward = 3,      ///< the forward transform by N
 };
@@ -35,7 +35,7 @@ constexpr std::string_view to_string(normalization n) noexcept {
   return is_known(n) ? names[static_cast<std::uint8_t>(n)] : "unknown";
 }
 
-/// Extents of 1 to 3 dimensions. In the last one elements are neighbours.
+/// Extents of 1 to 3 dimensions. Elements of the last dimension are adjacent.
 ///   .n = 1024          .n = {rows, columns}
 class shape {
  public:
@@ -51,19 +51,19 @@ class shape {
   constexpr std::size_t rank() const noexcept { return static_cast<std::size_t>(rank_); }
   constexpr extent operator[](std::size_t i) const noexcept { return sizes_[i]; }
   constexpr extent last() const noexcept { return sizes_[rank() == 0 ? 0 : rank() - 1]; }
-  /// How many elements there are.
+  /// Returns the number of elements.
   constexpr extent count() const noexcept {
     extent all = 1;
     for (std::size_t i = 0; i < rank(); ++i) all = all * (*this)[i];
     return all;
   }
-  /// The same with another last extent.
+  /// Returns the shape with another last extent.
   constexpr shape with_last(extent n) const noexcept {
     shape out = *this;
     out.sizes_[rank() == 0 ? 0 : rank() - 1] = n.value();
     return out;
   }
-  /// No extents: as the transform itself.
+  /// Returns the shape without extents: that of the transform itself.
   static constexpr shape tight() noexcept { return shape(); }
 
   friend constexpr bool operator==(const shape&, const shape&) noexcept = default;
@@ -76,24 +76,25 @@ class shape {
 
 std::string to_string(const shape& s);
 
-/// Where the elements of one side of a transform lie: element {i, j, k} of transform b at
+/// Layout of one side of a transform: element {i, j, k} of transform b lies at
 ///   b * distance + ((i * embed[1] + j) * embed[2] + k) * stride
-/// counted in elements of that side. Left out, they lie side by side, and one transform behind the other.
+/// counted in elements of that side. By default elements are adjacent, and transforms follow each other without gaps.
 ///   .embed = {8, 10}                      a part of 8 rows of 10
 ///   .stride = channels, .distance = 1     interleaved channels, each a transform of the batch
 struct layout {
-  shape embed = shape::tight();  ///< extents of what the transform is a part of; the first only sets the distance
-  extent stride = 1;             ///< from one element to its neighbour
-  extent distance = tight;       ///< from one transform of the batch to the next
+  /// Extents of the array that the transform is a part of; the first one only determines the distance.
+  shape embed = shape::tight();
+  extent stride = 1;        ///< from one element to the next
+  extent distance = tight;  ///< from one transform of the batch to the next
   friend constexpr bool operator==(const layout&, const layout&) noexcept = default;
 };
 
 std::string to_string(const layout& l);
 
-/// How many complex elements hold what a real transform of `n` has: the others are their conjugates.
+/// Returns how many complex elements store the transform of `n` real ones: the others are their conjugates.
 constexpr extent half_of(extent n) noexcept { return extent(n.value() / 2 + 1); }
 constexpr shape half_of(const shape& n) noexcept { return n.with_last(half_of(n.last())); }
-/// The extents that the real side needs in memory for a transform in place.
+/// Returns the extents in memory that the real side needs for a transform in place.
 constexpr shape padded(const shape& n) noexcept { return n.with_last(half_of(n.last()) * 2); }
 
 }  // namespace troupe::fft

@@ -8,8 +8,8 @@
 namespace troupe::fft {
 namespace {
 
-// Steps that nest: each is longer than all that the smaller ones reach.
-bool nest(const placement& p) {
+// Returns true if the steps nest: each is longer than the reach of all smaller ones together.
+bool steps_nest(const placement& p) {
   std::array<std::pair<extent, extent>, shape::most + 1> steps{{{p.distance, p.batch}, {0, 1}, {0, 1}, {0, 1}}};
   for (std::size_t i = 0; i < p.n.rank(); ++i) steps[i + 1] = {p.stride[i], p.n[i]};
   std::sort(steps.begin(), steps.end());
@@ -36,7 +36,7 @@ placement placement_of(const layout& l, const shape& n, extent batch) {
   if (out.distance == tight) out.distance = step;
   out.reach = out.reach + (batch - 1) * out.distance;
   const bool in_order = l.embed == shape::tight() && l.stride == 1 && (batch <= 1 || out.distance == step);
-  out.separated = (in_order && !out.reach.overflowed()) || nest(out);
+  out.separated = (in_order && !out.reach.overflowed()) || steps_nest(out);
   out.dense = out.separated && out.reach == n.count() * batch;
   return out;
 }

@@ -9,7 +9,7 @@
 namespace troupe::fft {
 namespace {
 
-TEST(placement, lies_side_by_side_when_nothing_is_said) {
+TEST(placement, is_dense_by_default) {
   const placement p = placement_of({}, {3, 4, 5}, 2);
   EXPECT_EQ(p.stride[0], 20);
   EXPECT_EQ(p.stride[1], 5);
@@ -20,7 +20,7 @@ TEST(placement, lies_side_by_side_when_nothing_is_said) {
   EXPECT_TRUE(p.separated);
 }
 
-TEST(placement, is_a_part_of_something_larger) {
+TEST(placement, can_be_a_part_of_a_larger_array) {
   const placement p = placement_of({.embed = {9, 10}, .stride = 2}, {3, 4}, 2);
   EXPECT_EQ(p.stride[0], 20);
   EXPECT_EQ(p.stride[1], 2);
@@ -41,13 +41,13 @@ TEST(placement, of_windows_that_overlap_is_not_separated) {
   EXPECT_TRUE(placement_of({.distance = 16}, 64, 1).separated) << "one window";
 }
 
-TEST(placement, that_does_not_fit_64_bits_says_so) {
+TEST(placement, beyond_64_bits_is_detected) {
   EXPECT_TRUE(placement_of({.stride = std::int64_t{1} << 62}, 8, 1).reach.overflowed());
   EXPECT_TRUE(placement_of({}, {std::int64_t{1} << 40, std::int64_t{1} << 40}, 1).reach.overflowed());
 }
 
-// Whatever is called separated has each element for itself, and what is called dense leaves none out.
-TEST(placement, is_judged_as_counting_the_places_would) {
+// A separated placement has no two elements at one position, and a dense one has no gaps.
+TEST(placement, is_classified_as_by_counting_positions) {
   std::mt19937 random(1);
   const auto between = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
   int separated = 0, shared = 0;
@@ -74,11 +74,11 @@ TEST(placement, is_judged_as_counting_the_places_would) {
   EXPECT_GT(shared, 100);
 }
 
-TEST(placement, is_in_place_where_rows_meet) {
+TEST(placement, is_in_place_if_rows_coincide) {
   const shape n{6, 10};
   const placement complex = placement_of({}, half_of(n), 2);
   EXPECT_TRUE(in_place(placement_of({.embed = padded(n)}, n, 2), complex, 2));
-  EXPECT_FALSE(in_place(placement_of({}, n, 2), complex, 2)) << "no room in the rows";
+  EXPECT_FALSE(in_place(placement_of({}, n, 2), complex, 2)) << "rows have no padding";
   EXPECT_FALSE(in_place(placement_of({.embed = padded(n), .distance = 73}, n, 2), complex, 2));
   EXPECT_TRUE(in_place(placement_of({.embed = padded(n), .distance = 73}, n, 1), placement_of({}, half_of(n), 1), 2));
   EXPECT_FALSE(in_place(placement_of({.embed = padded(n), .stride = 2}, n, 1), placement_of({}, half_of(n), 1), 2));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a request is said before it is queued, with the exact text for each kind of mistake.
+// Wrong requests are refused before they are queued, with the exact text for each kind of mistake.
 #include <gtest/gtest.h>
 
 #include <troupe/fft/fft.hpp>
@@ -34,7 +34,7 @@ class fft_refusals : public ::testing::Test {
 
 using C = complex64;
 
-TEST_F(fft_refusals, of_extents_and_batches) {
+TEST_F(fft_refusals, name_mistakes_in_extents_and_batches) {
   const c2c<C> good{.input = at<C>(0, 32), .output = at<C>(100, 32), .n = {4, 8}};
   expect_fine(good);
   const std::string extents = "; expected 1 to 3 extents of at least 1";
@@ -50,7 +50,7 @@ TEST_F(fft_refusals, of_extents_and_batches) {
   expect_refused(good, &c2c<C>::batch, 2, "input holds 32 elements; expected at least 64");
 }
 
-TEST_F(fft_refusals, of_layouts) {
+TEST_F(fft_refusals, name_mistakes_in_layouts) {
   const c2c<C> good{.input = at<C>(0, 100), .output = at<C>(100, 100), .n = {4, 8}};
   expect_refused(good, &c2c<C>::input_layout, layout{.embed = {4, 7}},
                  "input_layout has embed {4, 7}; expected at least {4, 8} in each dimension");
@@ -68,7 +68,7 @@ TEST_F(fft_refusals, of_layouts) {
       "embed and distance that keep the elements of the output apart");
 }
 
-TEST_F(fft_refusals, of_choices) {
+TEST_F(fft_refusals, name_unknown_choices) {
   const c2c<C> good{.input = at<C>(0, 8), .output = at<C>(100, 8), .n = 8};
   expect_refused(good, &c2c<C>::direction, static_cast<direction>(2),
                  "direction is not a direction; expected forward or inverse");
@@ -76,7 +76,7 @@ TEST_F(fft_refusals, of_choices) {
                  "normalization is not a normalization; expected none, inverse, orthonormal or forward");
 }
 
-TEST_F(fft_refusals, of_hermitian_halves_that_are_too_short) {
+TEST_F(fft_refusals, name_hermitian_halves_that_are_too_short) {
   for (const int n : {9, 10}) {
     const std::uint64_t half = static_cast<std::uint64_t>(n) / 2 + 1;
     expect_fine(r2c<float>{.input = at<float>(0, 10), .output = at<C>(100, half), .n = n});
@@ -87,7 +87,7 @@ TEST_F(fft_refusals, of_hermitian_halves_that_are_too_short) {
   }
 }
 
-TEST_F(fft_refusals, of_transforms_in_place) {
+TEST_F(fft_refusals, name_mistakes_in_transforms_in_place) {
   expect_fine(c2c<C>{.input = at<C>(0, 8), .output = at<C>(0, 8), .n = 8});
   expect_refused(c2c<C>{.input = at<C>(0, 9), .output = at<C>(1, 8), .n = 8},
                  "output overlaps input; expected separate memory: it is written while the other is in use");
@@ -108,7 +108,7 @@ TEST_F(fft_refusals, of_transforms_in_place) {
                  "output_layout is {embed tight, stride 1, distance tight}, " + room);
 }
 
-TEST_F(fft_refusals, of_data_without_callbacks) {
+TEST_F(fft_refusals, name_data_without_callbacks) {
   const c2c<C> good{.input = at<C>(0, 8), .output = at<C>(100, 8), .n = 8};
   c2c<C> r = good;
   r.load_data = at<std::byte>(1000, 8);
@@ -118,7 +118,7 @@ TEST_F(fft_refusals, of_data_without_callbacks) {
   expect_refused(r, "store_data is given without callbacks; expected none, or callbacks with a store function");
 }
 
-TEST_F(fft_refusals, of_plans) {
+TEST_F(fft_refusals, name_mistakes_in_plans) {
   expect_fine(prepare<C>{.n = {512, 512}, .batch = 64});
   expect_fine(prepare<float>{.n = 9, .direction = direction::inverse});
   expect_refused(prepare<float>{.n = 0}, "n is {0}; expected 1 to 3 extents of at least 1");
@@ -130,7 +130,7 @@ TEST_F(fft_refusals, of_plans) {
       "embed and distance that keep the elements of the output apart");
 }
 
-TEST_F(fft_refusals, read_like_what_was_written) {
+TEST_F(fft_refusals, describe_shapes_and_layouts_as_written) {
   EXPECT_EQ(to_string(shape(2, 3, 4)), "{2, 3, 4}");
   const std::string said =
       describe(c2c<C>{.input = at<C>(0, 8), .output = at<C>(100, 8), .n = 8, .direction = direction::inverse});

@@ -10,7 +10,7 @@
 namespace troupe::fft {
 namespace {
 
-// Texts are made for what is refused, and for nothing else: this is on the way of every request.
+// Texts are made only for refusals: this is on the hot path.
 bool has_extents(checker& check, const shape& n, const extent& batch) {
   bool right = n.rank() > 0;
   for (std::size_t i = 0; i < n.rank(); ++i) right &= n[i] >= 1;
@@ -20,7 +20,7 @@ bool has_extents(checker& check, const shape& n, const extent& batch) {
   return right && batch >= 1;
 }
 
-// Names the field, since a layout that cannot be is not to be followed any further.
+// Names the field. Returns false for an impossible layout, which must not be used further.
 bool fits(checker& check, const layout& l, const shape& n) {
   bool embeds = true;
   if (l.embed != shape::tight()) {
@@ -59,7 +59,7 @@ struct sides {
   bool right = false;
 };
 
-// All that does not need memory, for transforms and for `prepare`.
+// Checks everything that needs no memory, for transforms and for `prepare`.
 template <class R>
 sides geometry(checker& check, const R& r, const shape& in_n, const shape& out_n) {
   sides out{placement_of({}, 1, 1), placement_of({}, 1, 1)};
@@ -75,7 +75,7 @@ sides geometry(checker& check, const R& r, const shape& in_n, const shape& out_n
   return out;
 }
 
-// A load function may look at any element of the input, and a store function leave out what it likes of the output.
+// A load function may read any element of the input, and a store function may leave out elements of the output.
 template <class R>
 void memory(checker& check, const R& r, const sides& s) {
   touch(check, r.input, s.input);
@@ -96,7 +96,7 @@ void memory(checker& check, const R& r, const sides& s) {
   if (r.store_data) check.elements(*r.store_data, r.store_data->size());
 }
 
-// Of a real transform. A real side without room for the complex one is the mistake that everybody makes once.
+// For a real transform. A real side without padding for the complex one is the most common mistake.
 template <class R, class Real>
 void real_in_place(checker& check, const R& r, const placement& real, const placement& complex,
                    const Real& real_layout) {

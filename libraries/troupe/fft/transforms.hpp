@@ -14,11 +14,11 @@
 
 /// Discrete Fourier transforms of any length, in 1 to 3 dimensions, alone or in batches.
 ///
-/// A worker makes a plan for a transform when it meets its first request, and keeps it: requests that differ only in
-/// their memory share one. `prepare` makes it ahead of time.
+/// A worker makes a plan for the first request of a transform and keeps it: requests that differ only in their memory
+/// share one. `prepare` makes it ahead of time.
 namespace troupe::fft {
 
-/// half and bfloat16 are computed in float and rounded once, at the end; on GPUs as the vendor's library does it.
+/// half and bfloat16 are computed in float and rounded once, at the end; on GPUs as the vendor's library does.
 template <class T>
 inline constexpr bool is_real =
     std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
@@ -28,9 +28,9 @@ inline constexpr bool is_complex = !std::is_same_v<T, real_of<T>> && is_real<rea
 using real_types = types<float, double, half, bfloat16>;
 using complex_types = types<complex64, complex128, complex_half, complex_bfloat16>;
 
-/// output[k] = sum over j of input[j] * exp(-+ 2 pi i j k / n), in each dimension. In place where output is input in
-/// the same layout. Transforms of the input may overlap each other (a sliding window has a distance below n); those of
-/// the output may not.   cufftExecC2C, cufftExecZ2Z, cufftXtExec
+/// output[k] = sum over j of input[j] * exp(-+ 2 pi i j k / n), in each dimension. In place if output is input in the
+/// same layout. Transforms of the input may overlap each other (a sliding window has a distance below n); those of the
+/// output must not.   cufftExecC2C, cufftExecZ2Z, cufftXtExec
 template <class T>
 struct c2c {
   static_assert(is_complex<T>, "fft::c2c has complex64, complex128, complex_half and complex_bfloat16");
@@ -41,7 +41,7 @@ struct c2c {
   extent batch = 1;
   fft::normalization normalization = fft::normalization::none;
   layout input_layout = {}, output_layout = {};
-  fft::callbacks<T, T> callbacks = {};              ///< none: elements are read and written as they are
+  fft::callbacks<T, T> callbacks = {};              ///< none: elements are read and written unchanged
   std::optional<in<std::byte>> load_data = {};      ///< for the load callback: `x.as<std::byte>()`
   std::optional<inout<std::byte>> store_data = {};  ///< for the store callback
   using reply = void;
@@ -50,19 +50,19 @@ struct c2c {
   void check(checker&) const;
 };
 
-/// The forward transform of real elements. Of the last dimension output has the first n / 2 + 1: the rest are their
-/// conjugates. In place where output is the same memory, and the input's rows have room: `.input_layout = {.embed =
-/// padded(n)}`.   cufftExecR2C, cufftExecD2Z, cufftXtExec
+/// The forward transform of real elements. Of the last dimension the output has the first n / 2 + 1 elements; the rest
+/// are their conjugates. In place if output is the same memory, and the input's rows are padded: `.input_layout =
+/// {.embed = padded(n)}`.   cufftExecR2C, cufftExecD2Z, cufftXtExec
 template <class T>
 struct r2c {
   static_assert(is_real<T>, "fft::r2c has float, double, troupe::half and troupe::bfloat16");
   in<T> input;
   out<basic_complex<T>> output;
-  shape n;  ///< of the real side
+  shape n;  ///< extents of the real side
   extent batch = 1;
   fft::normalization normalization = fft::normalization::none;
   layout input_layout = {}, output_layout = {};
-  fft::callbacks<T, basic_complex<T>> callbacks = {};  ///< none: elements are read and written as they are
+  fft::callbacks<T, basic_complex<T>> callbacks = {};  ///< none: elements are read and written unchanged
   std::optional<in<std::byte>> load_data = {};         ///< for the load callback: `x.as<std::byte>()`
   std::optional<inout<std::byte>> store_data = {};     ///< for the store callback
   using reply = void;
@@ -71,21 +71,21 @@ struct r2c {
   void check(checker&) const;
 };
 
-/// The inverse transform to real elements: takes the n / 2 + 1 that `r2c` makes of the last dimension. Imaginary parts
-/// that a real signal cannot have (of element 0, and of n / 2 where n is even) do not count. In place like `r2c`, with
-/// the room in `output_layout`.   cufftExecC2R, cufftExecZ2D, cufftXtExec
+/// The inverse transform to real elements: its input has the n / 2 + 1 elements of the last dimension that `r2c`
+/// produces. Imaginary parts that a real signal cannot have (of element 0, and of n / 2 if n is even) do not count. In
+/// place like `r2c`, with the padding in `output_layout`.   cufftExecC2R, cufftExecZ2D, cufftXtExec
 template <class T>
 struct c2r {
   static_assert(is_real<T>, "fft::c2r has float, double, troupe::half and troupe::bfloat16");
   in<basic_complex<T>> input;
   out<T> output;
-  shape n;  ///< of the real side
+  shape n;  ///< extents of the real side
   extent batch = 1;
   fft::normalization normalization = fft::normalization::none;
   layout input_layout = {}, output_layout = {};
-  /// The input may be overwritten, which saves a copy of it in 2 and 3 dimensions on GPUs.
+  /// Whether the input may be overwritten, which saves a copy of it in 2 and 3 dimensions on GPUs.
   bool consumes_input = false;
-  fft::callbacks<basic_complex<T>, T> callbacks = {};  ///< none: elements are read and written as they are
+  fft::callbacks<basic_complex<T>, T> callbacks = {};  ///< none: elements are read and written unchanged
   std::optional<in<std::byte>> load_data = {};         ///< for the load callback: `x.as<std::byte>()`
   std::optional<inout<std::byte>> store_data = {};     ///< for the store callback
   using reply = void;
@@ -94,13 +94,13 @@ struct c2r {
   void check(checker&) const;
 };
 
-/// What `prepare` answers.
+/// The reply of `prepare`.
 struct plan_info {
-  std::uint64_t work_bytes;  ///< of scratch memory while it runs; one area serves all plans of a lane
+  std::uint64_t work_bytes;  ///< scratch memory of a running transform; one area serves all plans of a lane
 };
 
-/// Makes a plan ahead of time: of complex elements that of `c2c`, of real ones that of `r2c`, or of `c2r` when the
-/// direction is inverse. The fields mean what they mean there.   cufftXtMakePlanMany
+/// Makes a plan ahead of time: for complex elements that of `c2c`, for real ones that of `r2c`, or of `c2r` if the
+/// direction is inverse. The fields have the same meaning as there.   cufftXtMakePlanMany
 ///   gpu.tell(fft::prepare<complex64>{.n = {512, 512}, .batch = 64});
 template <class T>
 struct prepare {

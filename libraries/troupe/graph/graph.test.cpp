@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What of a graph needs no device: what its nodes touch together, who needs whom, and how it lies in memory.
+// The parts of graph that need no device: combined accesses, dependencies and recipes.
 #include <gtest/gtest.h>
 
 #include <troupe/graph/internal/accesses.hpp>
@@ -16,7 +16,7 @@ struct touch {
   void check(checker&) const {}
 };
 
-/// A step that touches what it is told to, in one block.
+/// A step with given accesses, all in one block.
 class touching final : public step {
  public:
   touching(block_ref owner, std::initializer_list<memory_access> all) {
@@ -69,22 +69,22 @@ class graphs : public testing::Test {
   block_ref owner_;
 };
 
-TEST_F(graphs, read_what_a_node_reads_before_any_replaces_it) {
+TEST_F(graphs, read_what_a_node_reads_before_another_node_replaces_it) {
   EXPECT_EQ(uses({request({{0, 10, w}}), request({{0, 10, r}, {20, 30, w}})}), "0-10 w, 20-30 w, ");
   EXPECT_EQ(uses({request({{0, 10, r}, {20, 30, w}}), request({{0, 10, w}})}), "0-10 rw, 20-30 w, ");
   EXPECT_EQ(uses({request({{0, 10, rw}}), request({{0, 10, w}})}), "0-10 rw, ");
-  EXPECT_EQ(uses({request({{0, 4, w}}), request({{0, 10, r}})}), "0-4 w, 4-10 r, ") << "only a part was replaced";
+  EXPECT_EQ(uses({request({{0, 4, w}}), request({{0, 10, r}})}), "0-4 w, 4-10 r, ") << "only part of it is replaced";
   EXPECT_EQ(uses({request({{2, 4, r}, {6, 8, r}}), request({{0, 10, w}})}), "0-2 w, 2-4 rw, 4-6 w, 6-8 rw, 8-10 w, ");
   EXPECT_EQ(uses({request({{0, 10, w}, {5, 15, r}})}), "0-5 w, 5-10 rw, 10-15 r, ") << "both by one node";
 }
 
-TEST_F(graphs, touch_neighbouring_parts_as_one) {
+TEST_F(graphs, merge_accesses_to_adjacent_memory) {
   tree_body all;
   for (std::uint64_t i = 0; i < 1000; ++i) all.push_back(request({{i * 8, i * 8 + 8, w}, {100000 + i, 100001 + i, r}}));
   EXPECT_EQ(uses(all), "0-8000 w, 100000-101000 r, ");
 }
 
-TEST_F(graphs, replace_nothing_for_certain_where_a_condition_decides) {
+TEST_F(graphs, do_not_count_conditional_writes_as_replacing_memory) {
   EXPECT_EQ(uses({with_body(node_kind::child, {request({{0, 10, w}})})}), "0-10 w, ");
   EXPECT_EQ(uses({with_body(node_kind::if_, {request({{0, 10, w}})}, {90, 94, r})}), "0-10 rw, 90-94 r, ");
   EXPECT_EQ(uses({with_body(node_kind::while_, {request({{0, 10, w}}), request({{90, 94, w}})}, {90, 94, r})}),
@@ -93,7 +93,7 @@ TEST_F(graphs, replace_nothing_for_certain_where_a_condition_decides) {
             "0-10 w, 90-94 r, ");
 }
 
-TEST_F(graphs, have_nodes_that_wait_for_whom_they_need_and_nobody_else) {
+TEST_F(graphs, make_each_node_wait_for_exactly_the_nodes_it_needs) {
   using needs = std::vector<std::vector<std::uint32_t>>;
   EXPECT_EQ(dependencies({request({{0, 10, w}}), request({{0, 10, r}}), request({{0, 10, r}}), request({{0, 10, w}}),
                           request({{0, 10, r}})}),
@@ -106,9 +106,9 @@ TEST_F(graphs, have_nodes_that_wait_for_whom_they_need_and_nobody_else) {
             (needs{{}, {0}, {1}}));
 }
 
-// Every pair of nodes that conflict must be ordered by the edges, directly or through others; and no edge may join two
-// that have nothing to do with each other.
-TEST_F(graphs, are_ordered_as_a_naive_comparison_of_all_pairs_says) {
+// The edges must order every pair of conflicting nodes, directly or through others; no edge may join two nodes that do
+// not conflict.
+TEST_F(graphs, order_nodes_as_a_comparison_of_all_pairs_does) {
   std::uint64_t seed = 12345;
   const auto random = [&seed](std::uint64_t below) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -170,7 +170,7 @@ class a_recipe : public graphs {
   std::vector<sixteen> bytes_;
 };
 
-TEST_F(a_recipe, reads_as_it_was_written) {
+TEST_F(a_recipe, reads_back_as_it_was_written) {
   const recipe_view view(address());
   ASSERT_TRUE(view.sound());
   EXPECT_EQ(view.head().version, 17u);
@@ -192,7 +192,7 @@ TEST_F(a_recipe, reads_as_it_was_written) {
   EXPECT_EQ(nodes[4].flag, 90u);
   const auto needs = view.dependencies(nodes[4]);
   EXPECT_EQ(std::vector<std::uint32_t>(needs.begin(), needs.end()), (std::vector<std::uint32_t>{0, 1}));
-  EXPECT_EQ(view.dependencies(nodes[3]).front(), 2u) << "places in the whole list";
+  EXPECT_EQ(view.dependencies(nodes[3]).front(), 2u) << "indices into the whole list";
   const std::byte* const payload = view.payload(nodes[3]);
   EXPECT_EQ(payload[8], std::byte{7});
   std::uint64_t blob;
@@ -201,7 +201,7 @@ TEST_F(a_recipe, reads_as_it_was_written) {
   EXPECT_EQ(blob % 16, 0u);
 }
 
-TEST_F(a_recipe, that_is_damaged_is_seen_to_be) {
+TEST_F(a_recipe, detects_damage) {
   auto* const head = reinterpret_cast<recipe_head*>(bytes_.data());
   auto* const nodes = reinterpret_cast<recipe_node*>(head + 1);
   const auto refused = [&](auto& field, auto value) {

@@ -16,7 +16,7 @@ namespace {
 
 error wrong_use(const std::string& text) { return detail::refusal("graph", text); }
 
-// Each program that the nodes use, with the first of them.
+// Collects each program that the nodes use, with the first node that uses it.
 void collect_programs(const tree_body& all, const std::string& prefix, std::vector<version::program_use>& into) {
   for (const tree_node& n : all) {
     if (n.kind == node_kind::request)
@@ -101,7 +101,8 @@ core::core(const device& gpu, std::string name, std::uint32_t branches, std::uin
 }
 
 core::~core() {
-  // Fire and forget: when the device has stopped or its mailbox is full, the worker keeps it until it ends.
+  // Fire and forget: if the device has stopped or its mailbox is full, the worker keeps the graph until the worker
+  // ends.
   if (launched_) (void)gpu_.tell(unload{.root = out<std::byte>(root_)}, {.waits_for_room = false});
 }
 
@@ -161,11 +162,11 @@ std::size_t graph::size() const { return core_ ? core_->size() : 0; }
 std::string graph::dot() const { return to_dot(name(), core_ ? core_->copy() : tree_body()); }
 const device& graph::gpu() const noexcept { return core_->gpu(); }
 error graph::empty() {
-  return wrong_use("is empty (default-made, or moved from); expected what recorder::finish gave");
+  return wrong_use("is empty (default-made, or moved from); expected a graph that recorder::finish returned");
 }
 
 result<void> graph::replace(const node& n, std::shared_ptr<const step> with) const {
-  if (!n || n.graph() != core_->id()) return wrong_use("set: the node is of no graph, or of another one");
+  if (!n || n.graph() != core_->id()) return wrong_use("set: the node belongs to no graph or to another one");
   return core_->change([&](tree_body& all) -> result<void> {
     tree_node* const at = find(all, n.number());
     if (at == nullptr || at->kind != node_kind::request || at->what->info().opcode != with->info().opcode)
@@ -178,7 +179,7 @@ result<void> graph::replace(const node& n, std::shared_ptr<const step> with) con
 
 result<void> graph::set(const node& n, const graph& child) const {
   if (!*this || !child) return empty();
-  if (!n || n.graph() != core_->id()) return wrong_use("set: the node is of no graph, or of another one");
+  if (!n || n.graph() != core_->id()) return wrong_use("set: the node belongs to no graph or to another one");
   if (!(child.gpu() == gpu())) return wrong_use("set: the child graph belongs to another device");
   if (const auto why = child.core_->wrong()) return *why;
   tree_body body = child.core_->copy();
@@ -211,8 +212,9 @@ result<void> graph::rebind(const rebinding& r) const {
 
 snapshot::snapshot(const graph& g) : of_(g.shared()) {
   if (!g) {
-    *why_ = detail::refusal("graph.launch",
-                            "graph is empty (default-made, or moved from); expected what recorder::finish gave");
+    *why_ = detail::refusal(
+        "graph.launch",
+        "graph is empty (default-made, or moved from); expected a graph that recorder::finish returned");
     return;
   }
   auto now = g.shared()->now();

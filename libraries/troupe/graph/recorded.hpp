@@ -11,17 +11,18 @@ namespace troupe::graph {
 class core;
 struct version;
 
-/// One of the things that a graph does, to name it later. Cheap to copy.
+/// Names a node of a graph, for later changes. Cheap to copy.
 class node {
  public:
   node(std::uint64_t graph, std::uint32_t number) noexcept : graph_(graph), number_(number) {}
   explicit node(class error why) : error_(std::move(why)) {}
 
-  /// False when it could not be recorded: then the whole graph cannot be launched, for the reason of the first of them.
+  /// Returns false if the node could not be recorded. Then the whole graph cannot be launched; the error of the first
+  /// such node says why.
   explicit operator bool() const noexcept { return !error_; }
-  /// Only then.
+  /// Precondition: the node could not be recorded.
   const class error& error() const noexcept { return *error_; }
-  /// As error texts and `graph::dot` show it: counted from 0, in the order of recording.
+  /// The number in error texts and `graph::dot`: nodes are counted from 0 in the order of recording.
   std::uint32_t number() const noexcept { return number_; }
   std::uint64_t graph() const noexcept { return graph_; }
 
@@ -31,23 +32,23 @@ class node {
   std::optional<class error> error_;
 };
 
-/// Requests of a device that were recorded, to run as one: see `recorder` and `launch`. A handle, cheap to copy, valid
-/// through every restart of the device. It holds the buffers and programs that its requests use; when the last handle
-/// goes, they are let go of, after what was launched.
+/// Recorded requests of a device that run as one: see `recorder` and `launch`. A handle, cheap to copy, valid through
+/// every restart of the device. It keeps the buffers and programs that its requests use; after the last handle is gone,
+/// they are released once the launches have completed.
 ///
-/// It can be changed: launches that were asked for before do what it was then. All functions are thread safe.
+/// A graph can be changed: earlier launches still do what it was at their time. All functions are thread-safe.
 class graph {
  public:
-  /// Empty: refused wherever one is needed.
+  /// Creates an empty handle, which every use refuses.
   graph() noexcept = default;
   explicit graph(std::shared_ptr<core> c) noexcept : core_(std::move(c)) {}
 
   explicit operator bool() const noexcept { return core_ != nullptr; }
   const std::string& name() const noexcept;
-  /// How many nodes it has, those in bodies and child graphs among them.
+  /// Returns the number of nodes, those in bodies and child graphs included.
   std::size_t size() const;
 
-  /// Another request of the same type in the place of what was recorded: other numbers, other buffers.
+  /// Replaces a recorded request with another one of the same type: other numbers, other buffers.
   template <request R>
   result<void> set(const node& n, const R& r) const {
     if (!*this) return empty();
@@ -55,11 +56,11 @@ class graph {
     if (!made) return made.error();
     return replace(n, std::move(*made));
   }
-  /// Another child graph, as it is now, in the place of one.
+  /// Replaces a child graph with another one, as it is now.
   result<void> set(const node& n, const graph& child) const;
 
-  /// Everywhere, child graphs included: what was done with `from`, or with slices of it, is done with `to`, which is of
-  /// the same size. All or nothing.
+  /// Replaces the buffer `from`, and slices of it, with `to`, which must have the same size: in all nodes, child graphs
+  /// included. If one cannot be replaced, nothing changes.
   template <class T>
   result<void> rebind(const buffer<T>& from, const std::type_identity_t<buffer<T>>& to) const {
     return rebind(rebinding{from.memory(), to.memory()});
@@ -69,7 +70,7 @@ class graph {
     return rebind(rebinding{from.memory(), to.memory()});
   }
 
-  /// The graph as a text for Graphviz: what needs what, and what is inside of what.
+  /// Returns the graph as text for Graphviz: which node needs which, and which contains which.
   std::string dot() const;
 
   const std::shared_ptr<core>& shared() const noexcept { return core_; }
@@ -83,29 +84,29 @@ class graph {
   std::shared_ptr<core> core_;
 };
 
-/// A graph as it is at this moment. Made of one where it is launched.
+/// A graph at one moment. A launch makes one of its graph.
 class snapshot {
  public:
   snapshot(const graph& g);
   /// For the worker.
   snapshot(std::uint64_t root, std::uint64_t recipe) noexcept : root_(root), recipe_(recipe) {}
 
-  /// One stretch of memory that a launch reads or writes, and the node that did so first.
+  /// A stretch of memory that a launch reads or writes, and the first node that does.
   struct use {
     memory_range where;
     access_mode mode;
     std::string node;
   };
-  /// In the application. Empty for an empty graph, and where `wrong` says that it cannot be launched.
+  /// For the application. Empty for an empty graph, and if `wrong` returns an error.
   const std::vector<use>& uses() const noexcept;
-  /// Why it cannot be launched.
+  /// Returns why the graph cannot be launched, or nothing.
   std::optional<error> wrong() const;
 
   std::uint64_t root() const noexcept;
   std::uint64_t recipe() const noexcept;
 
  private:
-  placed<std::shared_ptr<core>> of_;  // no unloading before this was sent
+  placed<std::shared_ptr<core>> of_;  // keeps the graph from being unloaded before this is sent
   placed<std::shared_ptr<const version>> version_;
   placed<std::optional<error>> why_;
   std::uint64_t root_ = 0, recipe_ = 0;
@@ -115,7 +116,7 @@ class snapshot {
 
 namespace troupe {
 
-/// All that its nodes touch.
+/// The operands of a snapshot are all memory that its nodes touch.
 template <>
 struct operands_in<graph::snapshot> {
   static constexpr bool any = true;

@@ -10,11 +10,11 @@ struct recorder::recording {
   device gpu;
   options how;
   std::uint64_t id = next_graph_id();
-  std::uint32_t next = 0;  // number
+  std::uint32_t next = 0;  // number of the next node
   tree_body all;
-  std::optional<error> wrong;  // the first thing that was
+  std::optional<error> wrong;  // the first error
   bool finished = false;
-  const recorder* records;  // the one of the body that is open, else that of the whole graph
+  const recorder* records;  // the recorder in use: that of the open body, or of the whole graph
 
   node refuse(const error& why) {
     if (!wrong && !finished) wrong = why;
@@ -22,7 +22,7 @@ struct recorder::recording {
   }
 };
 
-/// While a body is recorded; its function may throw.
+/// Restores the recorder in use after a body; the function that records it may throw.
 struct recorder::turn {
   recording& of;
   const recorder* before;

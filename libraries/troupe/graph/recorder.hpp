@@ -7,16 +7,16 @@
 
 namespace troupe::graph {
 
-/// How to record.
+/// How to record a graph.
 struct options {
   text name = "graph";
-  /// How many nodes that need nothing of each other may run at the same time. On a GPU; 1: all in the order of
-  /// recording. A child graph has its own number.
+  /// How many independent nodes can run at the same time, on a GPU. 1: all run in the order of recording. A child graph
+  /// has its own number.
   std::uint32_t branches = 4;
 };
 
-/// Records requests instead of asking them. Each is checked as `device::ask` would check it, but for stale and sealed
-/// buffers, which are looked at with each launch. For one thread.
+/// Records requests instead of sending them. Each is checked as `device::ask` checks it, except for stale and sealed
+/// buffers, which each launch checks. Not thread-safe.
 ///   graph::recorder rec(gpu);
 ///   rec.add(blas::gemm<float>{...});
 ///   rec.add(blas::axpy<float>{...});
@@ -27,12 +27,12 @@ class recorder {
   recorder(const recorder&) = delete;
   ~recorder();
 
-  /// A request that works on memory of the device alone; `label` is shown by errors and `graph::dot`.
+  /// Adds a request that uses device memory only; errors and `graph::dot` show `label`.
   template <request R>
   node add(const R& r, std::string label = {}) {
     return add(recorded_step<R>::make(gpu(), r), std::move(label));
   }
-  /// All of another graph of this device, as it is now.
+  /// Adds all of another graph of this device, as it is now.
   node add(const graph& child, std::string label = {});
 
   template <class T>
@@ -51,8 +51,9 @@ class recorder {
     return add(r, std::move(label));
   }
 
-  /// Runs what `then` records when the first element of `flag` is not 0 by then, else what `otherwise` records. Decided
-  /// where the flag is, without the application. Until these functions return, their own recorder alone may be used.
+  /// Runs what `then` records if the first element of `flag` is not 0 when the launch gets there, else what `otherwise`
+  /// records. The device decides, without the application. Until these functions return, only the recorder passed to
+  /// them can be used.
   template <class Then>
   node if_(const buffer<std::uint32_t>& flag, Then&& then) {
     return conditional(flag, false, recorded_by(then), nullptr);
@@ -68,7 +69,7 @@ class recorder {
     return conditional(flag, true, recorded_by(body), nullptr);
   }
 
-  /// The graph. Nothing can be recorded from then on.
+  /// Returns the graph. Nothing can be recorded afterwards.
   graph finish();
 
  private:

@@ -7,9 +7,9 @@
 
 namespace troupe::graph {
 
-/// Runs all that was recorded, as if one request after the other. A request like any other: it reads and writes what
-/// they do, waits for what they need, and fails as a whole, with the error of the node that failed. A buffer counts as
-/// replaced when a node replaces it before another reads it, outside of `if_` and `while_`.   cuGraphLaunch
+/// Runs the recorded requests, as if one after the other. A request like any other: it reads and writes what they do,
+/// waits for what they need, and fails as a whole with the error of the node that failed. A buffer counts as replaced
+/// if a node outside `if_` and `while_` replaces it before another reads it.   cuGraphLaunch
 struct launch {
   snapshot graph;
   using reply = void;
@@ -18,7 +18,7 @@ struct launch {
   void check(checker& c) const;
 };
 
-/// What is sent when the last handle goes. Waits for launches, by order.   cuGraphExecDestroy
+/// Sent after the last handle is gone; ordered after launches.   cuGraphExecDestroy
 struct unload {
   out<std::byte> root;
   using reply = void;

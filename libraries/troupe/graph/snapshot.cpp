@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Of a snapshot what engines need as well, apart from what asks devices.
+// The parts of a snapshot that engines also need, apart from those that use devices.
 #include <troupe/graph/internal/core.hpp>
 
 namespace troupe::graph {

@@ -5,31 +5,14 @@
 #include <memory>
 #include <string>
 #include <troupe/device/library_access.hpp>
-#include <troupe/kernel/arguments.hpp>
+#include <troupe/graph/rebinding.hpp>
 #include <troupe/kernel/program.hpp>
 #include <troupe/request/describe.hpp>
 #include <vector>
 
 namespace troupe::graph {
 
-/// A part of a block, seen from elsewhere after `rebind`: what lies in `from` moves to the same place in `to`.
-struct rebinding {
-  memory_range from, to;
-
-  enum class how : std::uint8_t { not_concerned, moves, straddles };
-  how concerns(const memory_range& r) const noexcept {
-    if (r.owner.get() != from.owner.get() || r.address >= from.address + from.bytes ||
-        r.address + r.bytes <= from.address)
-      return how::not_concerned;
-    const bool inside = r.address >= from.address && r.address + r.bytes <= from.address + from.bytes;
-    return inside ? how::moves : how::straddles;
-  }
-  memory_range moved(const memory_range& r) const {
-    return {to.owner, to.address + (r.address - from.address), r.bytes};
-  }
-};
-
-/// One recorded request, whatever its type. Never changes; holds its buffers and programs.
+/// One recorded request of any type. Immutable; it holds its buffers and programs.
 class step {
  public:
   step() = default;
@@ -40,7 +23,7 @@ class step {
   virtual std::size_t blob_bytes() const noexcept = 0;
   virtual void encode(std::byte* payload, blob_cursor blob) const noexcept = 0;
   virtual std::string describe() const = 0;
-  /// With its operands elsewhere; null when none of them moves.
+  /// Returns the step with moved operands, or null if none of them moves.
   virtual result<std::shared_ptr<const step>> rebound(const device& gpu, const rebinding& r) const = 0;
 
   const std::vector<checked_access>& accesses() const noexcept { return accesses_; }
@@ -55,79 +38,18 @@ namespace detail {
 
 error refusal(std::string_view request, const std::string& text, reaction how = reaction::caller_bug);
 
-/// Why a request of this type cannot be recorded; nothing when it can.
+/// Returns why a request of this type cannot be recorded, or an empty string.
 template <class R>
 std::string why_not_recorded(const R& r) {
   if constexpr (requires { R::not_recorded; }) return std::string(R::not_recorded);
   if constexpr (!std::is_void_v<typename R::reply>) {
     if constexpr (requires { r.result.has_value(); }) {
-      if (!r.result.has_value()) return "it answers a value, and nobody waits for that; give it a buffer for .result";
+      if (!r.result.has_value()) return "it returns a value, but a graph has no reply; set .result to a buffer";
     } else {
-      return "it answers a value, and nobody waits for that";
+      return "it returns a value, but a graph has no reply";
     }
   }
   return {};
-}
-
-inline bool move_field(memory_range& to, const memory_range& range, const rebinding& r, bool& straddles) {
-  const auto how = r.concerns(range);
-  straddles |= how == rebinding::how::straddles;
-  if (how != rebinding::how::moves) return false;
-  to = r.moved(range);
-  return true;
-}
-
-/// Moves the operands of one field. Returns whether there were any; `wrong` says why it cannot.
-template <class T, access_mode M>
-bool rebind_field(operand<T, M>& f, const rebinding& r, std::string& wrong) {
-  memory_range to;
-  bool straddles = false;
-  const bool moves = move_field(to, f.range(), r, straddles);
-  if (straddles) wrong = "lies only partly in the buffer that is replaced";
-  if (moves) f = operand<T, M>(std::move(to));
-  return moves;
-}
-template <class T, access_mode M>
-bool rebind_field(std::optional<operand<T, M>>& f, const rebinding& r, std::string& wrong) {
-  return f && rebind_field(*f, r, wrong);
-}
-template <class T, access_mode M>
-bool rebind_field(std::vector<operand<T, M>>& f, const rebinding& r, std::string& wrong) {
-  bool any = false;
-  for (auto& o : f) any |= rebind_field(o, r, wrong);
-  return any;
-}
-template <class T>
-bool rebind_field(scalar<T>& f, const rebinding& r, std::string& wrong) {
-  if (f.by_value()) return false;
-  memory_range to;
-  bool straddles = false;
-  const bool moves = move_field(to, f.range(), r, straddles);
-  if (straddles) wrong = "lies only partly in the buffer that is replaced";
-  if (moves) f = scalar<T>(std::move(to));
-  return moves;
-}
-inline bool rebind_field(kernel::arguments& f, const rebinding& r, std::string& wrong) {
-  bool any = false, straddles = false;
-  std::vector<kernel::argument> list = f.list();
-  for (kernel::argument& a : list) {
-    memory_range to;
-    if (a.is() == kernel::argument::kind::value || !move_field(to, a.range(), r, straddles)) continue;
-    a = a.at(std::move(to));
-    any = true;
-  }
-  if (straddles) wrong = "hold one that lies only partly in the buffer that is replaced";
-  if (any) f = kernel::arguments(std::move(list));
-  return any;
-}
-template <class F>
-bool rebind_field(F& f, const rebinding& r, std::string& wrong) {
-  if constexpr (operands_in<F>::any && !std::derived_from<F, kernel::program> && !std::derived_from<F, kernel::symbol>)
-    operands_in<F>::visit(f, [&](const void*, const memory_range& range, const auto&...) {
-      if (r.concerns(range) != rebinding::how::not_concerned)
-        wrong = "is of a type of its own that cannot be moved; use set() with the new request";
-    });
-  return false;
 }
 
 template <class F>

@@ -10,7 +10,7 @@ void launch::check(checker& c) const {
   c.may_overlap_freely();
 }
 
-// Made by the last handle of a graph.
+// Sent by the last handle of a graph.
 void unload::check(checker& c) const { c.elements(root, sizeof(graph_root)); }
 
 }  // namespace troupe::graph

@@ -7,7 +7,7 @@
 
 #include "kernel_arguments.hpp"
 
-/// Arithmetic on all types alike, and numbers in and out of memory.
+/// Arithmetic for all element types, and loads and stores of numbers.
 namespace troupe::blas::on_gpu {
 
 using namespace kernel_arguments;
@@ -32,7 +32,7 @@ struct real_part<complex_of<R>> {
 template <class T>
 using real_of = typename real_part<T>::type;
 
-// Arithmetic on all types alike. Complex products are the plain formula, as in BLAS.
+// Arithmetic for all element types. Complex products use the plain formula, as in BLAS.
 template <class T>
 __device__ T times(T a, T b) {
   return a * b;
@@ -45,7 +45,7 @@ template <class R>
 __device__ complex_of<R> times(R a, complex_of<R> b) {
   return {a * b.real, a * b.imag};
 }
-// What does not fit wraps around.
+// Overflow wraps around.
 inline __device__ std::int32_t times(std::int32_t a, std::int32_t b) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) * static_cast<std::uint32_t>(b));
 }
@@ -106,7 +106,7 @@ __device__ void store(void* place, T value) {
 inline __device__ i64 thread_number() { return static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; }
 inline __device__ i64 threads() { return static_cast<i64>(gridDim.x) * blockDim.x; }
 
-// How elements become what is summed.
+// Converts elements to the type of their sums.
 template <class S, class T>
 __device__ S widened(T v) {
   return static_cast<S>(v);

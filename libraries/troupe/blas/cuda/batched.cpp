@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
 #include <troupe/blas/batched.hpp>
-
-#include "engine.hpp"
+#include <troupe/blas/cuda/engine.hpp>
 
 namespace troupe::blas {
 
@@ -12,7 +11,7 @@ static std::int64_t length_of_y(const R& r) noexcept {
   return (r.trans == op::none ? r.m : r.n).value();
 }
 
-// What cuBLAS's batches do with negative increments is not written anywhere: those go one by one.
+// How cuBLAS's batches treat negative increments is not documented, so those products are enqueued one by one.
 template <class T, class R>
 static result<void> one_by_one(const R& r, job& j, const T* a, const T* x, T* y) {
   const auto [alpha, beta] = TROUPE_TRY(j.factors(r.alpha, r.beta));
@@ -23,13 +22,13 @@ static result<void> one_by_one(const R& r, job& j, const T* a, const T* x, T* y)
   return ok ? j.next_part() : ok;
 }
 template <class R>
-static bool walks_back(const R& r) noexcept {
+static bool has_negative_increment(const R& r) noexcept {
   return step(r.incx) < 0 || step(r.incy) < 0;
 }
 
 template <class T>
 static result<void> enqueue(const gemv_batched<T>& r, job& j) {
-  if (walks_back(r) && !r.alpha.is(T(0))) {
+  if (has_negative_increment(r) && !r.alpha.is(T(0))) {
     for (std::size_t i = 0; i < r.a.size(); ++i)
       TROUPE_TRY(one_by_one<T>(r, j, r.a[i].data(), r.x[i].data(), r.y[i].data()));
     return {};
@@ -59,7 +58,7 @@ static result<void> enqueue(const gemv_strided_batched<T>& r, job& j) {
   auto results = vector_region(r.y.data(), length_of_y(r), r.incy);
   results.batch = batch, results.stride = y;
   if (r.alpha.is(T(0))) return scale(j, results, r.beta);
-  if (walks_back(r)) {
+  if (has_negative_increment(r)) {
     for (std::int64_t i = 0; i < batch; ++i)
       TROUPE_TRY(one_by_one<T>(r, j, r.a.data() + i * a, r.x.data() + i * x, r.y.data() + i * y));
     return {};

@@ -4,10 +4,10 @@
 
 #include "arithmetic.cuh"
 
-/// Element by element.
+/// Elementwise operations.
 namespace troupe::blas::on_gpu {
 
-// Calls f(element, its number) for what is to be scaled.
+// Calls f(element, its number) for each element to scale.
 template <class T, class F>
 __device__ void each_of(const scaling& s, F&& f) {
   for (i64 b = blockIdx.z; b < s.batch; b += gridDim.z) {
@@ -122,7 +122,7 @@ template <>
 __device__ c128 not_a_number<c128>() {
   return {not_a_number<double>(), not_a_number<double>()};
 }
-// f(matrix, i, j) for every element of a batch.
+// Calls f(matrix, i, j) for every element of a batch.
 template <class F>
 __device__ void each_element(i64 batch, i64 rows, i64 columns, F&& f) {
   for (i64 b = blockIdx.z; b < batch; b += gridDim.z)

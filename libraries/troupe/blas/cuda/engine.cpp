@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "engine.hpp"
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/blas/cuda/engine.hpp>
 
 namespace troupe::blas {
 

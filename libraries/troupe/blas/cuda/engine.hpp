@@ -4,19 +4,18 @@
 
 #include <troupe/base/for_each.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/blas/cuda/job.hpp>
 #include <troupe/blas/internal/operations.hpp>
 #include <troupe/cuda/per_lane.hpp>
 #include <troupe/request/describe.hpp>
 
-#include "job.hpp"
-
 namespace troupe::blas {
 
-/// The CUDA engine of blas: cuBLAS, with a handle and a workspace for each lane, and kernels of our own for what it has
-/// not. Each request is enqueued on the stream of its lane.
+/// The CUDA engine of blas: cuBLAS, with a handle and a workspace for each lane, and our own kernels where cuBLAS has
+/// none. Each request is enqueued on the stream of its lane.
 ///
-/// Each source beside this one has an `enqueue(request, job&)` for some requests, and lists them at its end. Those that
-/// may share a call also have `group_key(request)` and `enqueue_group(requests, job&)`.
+/// Each source beside this one defines `enqueue(request, job&)` for some requests, and lists them at its end. Requests
+/// that may share a call also have `group_key(request)` and `enqueue_group(requests, job&)`.
 class cublas {
  public:
   static constexpr bool recordable = true;
@@ -55,8 +54,8 @@ class cublas {
   cuda::per_lane<lane> lanes_;
 };
 
-/// The requests R<T> of the list are enqueued by FUNCTION<T>(request, job, ROUTINE(R_64)): cuBLAS's routine of that
-/// name, of TROUPE_CUBLAS and the others in routines.hpp.
+/// Defines enqueue(R<T>) for the requests of the list as FUNCTION<T>(request, job, ROUTINE(R_64)). ROUTINE(R_64) is
+/// cuBLAS's routine of that name: TROUPE_CUBLAS, or another macro of routines.hpp.
 #define TROUPE_ENQUEUED_BY(FUNCTION, ROUTINE, ...) \
   TROUPE_FOR_EACH(TROUPE_ENQUEUED_BY_ONE, (FUNCTION, ROUTINE), __VA_ARGS__)
 #define TROUPE_ENQUEUED_BY_ONE(HOW, R)                                 \

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What the CUDA engine does in its own way. It runs on a fake driver and a fake cuBLAS, which compute at once on the
-// processor; the suites of the requests run on them, too.
+// Behaviour particular to the CUDA engine. The tests run on a fake driver and a fake cuBLAS that compute at once on the
+// processor; the suites of the requests run on them too.
 #include <cublas_v2.h>
 #include <cuda.h>
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ in<T> to_read(const std::vector<T>& v) {
   return all_of<T, access_mode::read>(v);
 }
 
-TEST_F(blas_cuda, serves_every_request_of_the_actor_on_the_lane_of_the_library) {
+TEST_F(blas_cuda, serves_every_request_on_the_lane_of_the_library) {
   EXPECT_STREQ(engine.interface().library, "blas");
   EXPECT_STREQ(engine.interface().backend, "cuda");
   EXPECT_EQ(std::string(engine.interface().version).substr(0, 7), "cuBLAS ") << engine.interface().version;
@@ -57,7 +57,7 @@ TEST_F(blas_cuda, serves_every_request_of_the_actor_on_the_lane_of_the_library) 
   EXPECT_EQ(names.size(), 246u);  // as many as the host engine
 }
 
-TEST_F(blas_cuda, pivots_that_are_no_rows_make_their_solution_nan_and_no_other) {
+TEST_F(blas_cuda, invalid_pivots_make_only_their_own_solution_nan) {
   const std::vector<std::vector<float>> a{{2, 1, 1, 3}, {4, 2, 1, 5}, {1, 0, 0, 1}};
   for (const std::int32_t bad : {0, -7, 3, 1 << 30}) {
     std::vector<std::vector<float>> b{{1, 2}, {3, 4}, {5, 6}}, c(3, std::vector<float>(4, 7));
@@ -81,8 +81,8 @@ TEST_F(blas_cuda, pivots_that_are_no_rows_make_their_solution_nan_and_no_other) 
   }
 }
 
-// The fake multiplies by a 0 that it finds in memory, as cuBLAS may.
-TEST_F(blas_cuda, an_alpha_in_memory_that_is_0_lets_no_nan_through) {
+// The fake multiplies by a 0 that it finds in memory, as cuBLAS may do.
+TEST_F(blas_cuda, an_alpha_of_0_in_memory_stops_nan) {
   constexpr std::int64_t n = 300;  // too large for the kernel of small products
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> zero{0}, two{2};
@@ -103,8 +103,8 @@ TEST_F(blas_cuda, an_alpha_in_memory_that_is_0_lets_no_nan_through) {
   EXPECT_EQ(y, std::vector<float>(n, 0));
 }
 
-TEST_F(blas_cuda, lists_longer_than_the_memory_for_arguments_go_in_parts) {
-  constexpr std::size_t count = 40'000;  // of the 16384 that one call gets
+TEST_F(blas_cuda, lists_longer_than_the_argument_memory_are_enqueued_in_parts) {
+  constexpr std::size_t count = 40'000;  // one call gets at most 16384
   std::vector<float> a(count), b(count), c(count, -1);
   gemm_batched<float> r{.a = {}, .b = {}, .c = {}, .m = 1, .n = 1, .k = 1};
   const auto one = [](std::vector<float>& v, std::size_t i) { return reinterpret_cast<std::uintptr_t>(v.data() + i); };
@@ -112,14 +112,13 @@ TEST_F(blas_cuda, lists_longer_than_the_memory_for_arguments_go_in_parts) {
     a[i] = static_cast<float>(i % 1000), b[i] = static_cast<float>(i % 7);
     r.a.emplace_back(one(a, i), 1), r.b.emplace_back(one(b, i), 1), r.c.emplace_back(one(c, i), 1);
   }
-  // Many times, so that the memory is used round and round.
+  // Many times, so that the memory is reused repeatedly.
   for (int round = 0; round < 5; ++round) run(r);
   for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(c[i], a[i] * b[i]) << i;
 }
 
-TEST_F(blas_cuda, memory_for_arguments_is_used_again_only_when_the_gpu_has_passed_it) {
-  // Several times as much as there is of it, while the GPU does nothing that it need not. A factor of 0 leaves only our
-  // kernel.
+TEST_F(blas_cuda, argument_memory_is_reused_only_after_the_gpu_has_read_it) {
+  // Several times as much as fits, while the GPU defers all work that it can. With a factor of 0 only our kernel runs.
   constexpr std::size_t calls = 40, each = 16 * 1024;
   std::vector<float> c(calls * each, 3);
   driver.hold_back();
@@ -131,12 +130,12 @@ TEST_F(blas_cuda, memory_for_arguments_is_used_again_only_when_the_gpu_has_passe
     }
     run(r);
   }
-  EXPECT_EQ(c.back(), 3) << "nothing was held back";
+  EXPECT_EQ(c.back(), 3) << "no work was deferred";
   driver.go_on();
   for (std::size_t i = 0; i < c.size(); ++i) ASSERT_EQ(c[i], 6) << i;
 }
 
-// What a recording has been asked for; its memory is kept until the process ends.
+// What a recording asked for; its memory lives until the process ends.
 struct asked {
   cuda::testing::fake_driver* driver;
   std::uint64_t scratch = 0, constants = 0;
@@ -153,8 +152,8 @@ void* give(void* state, std::uint64_t bytes, troupe_engine_failure*) {
   return of.pinned(bytes);
 }
 
-// What is recorded runs later, when the memory of its lane holds something else.
-TEST_F(blas_cuda, what_is_recorded_works_in_memory_of_the_recording_alone) {
+// Recorded work runs later, when the memory of its lane holds other data.
+TEST_F(blas_cuda, recorded_work_uses_only_memory_of_the_recording) {
   asked of{&driver};
   const troupe_engine_recording recording{
       .state = &of, .scratch = &give<&asked::scratch>, .constants = &give<&asked::constants>};
@@ -168,7 +167,7 @@ TEST_F(blas_cuda, what_is_recorded_works_in_memory_of_the_recording_alone) {
     troupe_engine_failure failure{};
     EXPECT_TRUE(operation->run(engine.interface().state, payload, &call, &failure)) << failure.text;
   };
-  // A factor of 0 leaves only our kernel, which finds its list where it was put.
+  // With a factor of 0 only our kernel runs, which finds its list at the recorded address.
   constexpr std::size_t count = 1000, calls = 200;
   std::vector<float> c(count, 3), others(count, 1);
   const auto scaling = [](std::vector<float>& v) {
@@ -184,14 +183,14 @@ TEST_F(blas_cuda, what_is_recorded_works_in_memory_of_the_recording_alone) {
   EXPECT_GE(of.scratch, std::uint64_t{32} << 20);
   EXPECT_GE(of.constants, count * sizeof(void*));
   driver.go_on();
-  for (std::size_t i = 0; i < calls; ++i) run(scaling(others));  // goes through all of the lane's own memory
+  for (std::size_t i = 0; i < calls; ++i) run(scaling(others));  // overwrites all memory of the lane
   EXPECT_EQ(c, std::vector<float>(count, 6));
   const asked before = of;
   std::vector<float> y(4, 2);
   run(scal<float>{.x = all_of(y), .n = 4, .alpha = 2});
-  EXPECT_EQ(of.scratch, before.scratch) << "of what is not recorded";
+  EXPECT_EQ(of.scratch, before.scratch) << "requests that are not recorded use none";
   EXPECT_EQ(y, std::vector<float>(4, 4));
-  // Memory between two kernels comes from there, too.
+  // Memory between two kernels also comes from the recording.
   const std::vector<float> zero{0}, nan(300 * 300, std::numeric_limits<float>::quiet_NaN());
   std::vector<float> kept(300 * 300, 3);
   record(gemm<float>{.a = to_read(nan),
@@ -206,8 +205,8 @@ TEST_F(blas_cuda, what_is_recorded_works_in_memory_of_the_recording_alone) {
   EXPECT_GE(of.scratch, before.scratch + (std::uint64_t{32} << 20) + 300 * 300 * sizeof(float));
 }
 
-TEST_F(blas_cuda, products_that_cublas_has_not_are_computed_all_the_same) {
-  // Matrices of int8 that are not aligned, factors of whole products, and a mode that this GPU has not.
+TEST_F(blas_cuda, products_that_cublas_does_not_support_are_computed) {
+  // Matrices of int8 that are not aligned, factors of integer products, and a mode that this GPU does not have.
   constexpr std::int64_t n = 131, ld = 133;
   std::vector<std::int8_t> a(ld * n + 1), b(ld * n + 1);
   for (std::size_t i = 0; i < a.size(); ++i)
@@ -232,7 +231,7 @@ TEST_F(blas_cuda, products_that_cublas_has_not_are_computed_all_the_same) {
   EXPECT_EQ(sums, std::vector<float>(n * n, n));
 }
 
-TEST_F(blas_cuda, a_product_gives_the_same_bits_alone_and_among_products_of_other_shapes) {
+TEST_F(blas_cuda, a_product_has_the_same_bits_alone_and_among_products_of_other_shapes) {
   std::vector<std::vector<float>> a, b, alone, together;
   std::vector<gemm<float>> requests;
   for (std::int64_t i = 1; i <= 20; ++i) {
@@ -255,7 +254,7 @@ TEST_F(blas_cuda, a_product_gives_the_same_bits_alone_and_among_products_of_othe
     EXPECT_EQ(std::memcmp(alone[i].data(), together[i].data(), alone[i].size() * sizeof(float)), 0) << i;
 }
 
-TEST_F(blas_cuda, each_lane_has_a_handle_of_its_own_and_there_are_no_others) {
+TEST_F(blas_cuda, each_lane_has_exactly_one_handle_of_its_own) {
   std::vector<float> x(4, 1);
   const scal<float> r{.x = all_of(x), .n = 4, .alpha = 2};
   for (const std::uint32_t lane : {0u, 3u, 1u, 3u}) ASSERT_TRUE(engine.run(r, lane));
@@ -265,7 +264,7 @@ TEST_F(blas_cuda, each_lane_has_a_handle_of_its_own_and_there_are_no_others) {
   EXPECT_EQ(refused.error().reaction(), reaction::fatal);
 }
 
-TEST_F(blas_cuda, a_status_of_cublas_becomes_what_the_caller_should_do) {
+TEST_F(blas_cuda, each_status_of_cublas_becomes_the_right_reaction) {
   const auto answer = [this](int cublas, int stream) {
     driver.fail("cublasScopy_64", cublas, 1);
     driver.fail("cuStreamQuery", stream);
@@ -285,8 +284,8 @@ TEST_F(blas_cuda, a_status_of_cublas_becomes_what_the_caller_should_do) {
     bool restarts;
     const char* text;
   } const cases[] = {
-      {CUBLAS_STATUS_NOT_SUPPORTED, 0, reaction::unsupported, false, "cuBLAS has no way to do this"},
-      {CUBLAS_STATUS_ARCH_MISMATCH, 0, reaction::unsupported, false, "cuBLAS has no way to do this"},
+      {CUBLAS_STATUS_NOT_SUPPORTED, 0, reaction::unsupported, false, "cuBLAS cannot do this"},
+      {CUBLAS_STATUS_ARCH_MISMATCH, 0, reaction::unsupported, false, "cuBLAS cannot do this"},
       {CUBLAS_STATUS_ALLOC_FAILED, 0, reaction::retry_later, false, "memory is full"},
       {CUBLAS_STATUS_INVALID_VALUE, 0, reaction::fatal, false, "blas.copy<f32>{"},
       {CUBLAS_STATUS_NOT_INITIALIZED, 0, reaction::fatal, true, "opened anew"},
@@ -305,7 +304,7 @@ TEST_F(blas_cuda, a_status_of_cublas_becomes_what_the_caller_should_do) {
     EXPECT_NE(std::string(failure.text).find("cublasScopy_64 answered "), std::string::npos) << failure.text;
     EXPECT_NE(std::string(failure.text).find(c.text), std::string::npos) << failure.text;
   }
-  // A stream that records must not be asked how it is, and a graph that came to nothing is no fault of the library.
+  // A stream that is recording must not be queried, and an invalidated recording is not a fault of the library.
   constexpr auto active = CU_STREAM_CAPTURE_STATUS_ACTIVE, invalidated = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
   struct {
     int cublas, stream;

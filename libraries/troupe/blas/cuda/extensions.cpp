@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
+#include <troupe/blas/cuda/engine.hpp>
 #include <troupe/blas/extensions.hpp>
-
-#include "engine.hpp"
 
 namespace troupe::blas {
 
@@ -12,7 +11,7 @@ static result<void> enqueue(const geam<T>& r, job& j) {
   const std::int64_t m = r.m.value(), n = r.n.value(), ldc = or_tight(r.ldc, r.m).value(),
                      lda = or_tight(r.lda, r.trans_a == op::none ? r.m : r.n).value(),
                      ldb = or_tight(r.ldb, r.trans_b == op::none ? r.m : r.n).value();
-  // Ours looks at factors in memory, too: one of 0 leaves its matrix out.
+  // Our kernel also checks factors in memory: a factor of 0 leaves its matrix out.
   if (!r.alpha.by_value() || !r.beta.by_value()) {
     const auto [blocks, threads] = for_elements(m, n);
     return j.launch(kernel<"add_matrices", T>, blocks, threads,
@@ -34,7 +33,7 @@ static result<void> enqueue(const geam<T>& r, job& j) {
            r.b.data(), ldb, r.c.data(), ldc);
 }
 
-// Ours: what cuBLAS's does with negative increments is not written anywhere.
+// Our own kernel, because how cuBLAS's treats negative increments is not documented.
 template <class T>
 static result<void> enqueue(const dgmm<T>& r, job& j) {
   const bool left = r.side == side::left;

@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/blas/cuda/engine.hpp>
 #include <troupe/blas/factorizations.hpp>
-
-#include "engine.hpp"
 
 namespace troupe::blas {
 
 static_assert(std::is_same_v<int, std::int32_t>, "pivots and info are passed on as they are");
 
-// These routines of cuBLAS have no form for sizes of 64 bits.
+// These routines of cuBLAS have no 64-bit version.
 template <class R, class... F>
 static result<void> fits(const R& r, const F&... fields) {
   result<void> out;
@@ -26,7 +25,7 @@ static result<void> fits(const R& r, const F&... fields) {
 static int narrow(extent e) noexcept { return static_cast<int>(e.value()); }
 static int narrow(std::size_t count) noexcept { return static_cast<int>(count); }
 
-// Which argument cuBLAS did not like it also says by `info`, on the host; requests come checked.
+// cuBLAS also reports a wrong argument by `info`, on the host. That would be our mistake: requests are checked before.
 static result<void> accepted(const char* name, int info) {
   if (info == 0) return {};
   return error(reaction::fatal, "blas", cat(name, " refused argument ", -info));
@@ -43,8 +42,8 @@ static result<void> enqueue(const getrf_batched<T>& r, job& j) {
   });
 }
 
-// Pivots in memory are anybody's numbers, and cuBLAS goes where they say. solve(pivots) gets those that lie within
-// their matrix; the results, `c`, of a matrix with others become NaN, and its `info`, which may be null, -1.
+// Pivots in memory can be any numbers, and cuBLAS writes where they point. solve(pivots) gets pivots that all lie
+// within their matrix. If a matrix had others, its result in `c` becomes NaN, and its `info`, which may be null, -1.
 template <class T, class Solve>
 static result<void> with_safe_pivots(job& j, const int* pivots, extent n, std::size_t count, T* const* c,
                                      extent columns, extent ldc, int* info, Solve&& solve) {
@@ -106,9 +105,9 @@ static result<void> enqueue(const getri_batched<T>& r, job& j) {
   });
 }
 
-// Larger matrices than cuBLAS's matinv takes: factored beside, then inverted.
+// For matrices larger than cuBLAS's matinv takes: factors them in scratch memory, then inverts.
 template <class T>
-static result<void> invert_beside(const matinv_batched<T>& r, job& j, std::size_t first, std::size_t count) {
+static result<void> invert_in_scratch(const matinv_batched<T>& r, job& j, std::size_t first, std::size_t count) {
   const auto n = static_cast<std::size_t>(r.n.value());
   const cuda::scratch memory = TROUPE_TRY(j.memory((n * n * sizeof(T) + n * sizeof(int)) * count));
   T* const factors = memory.as<T>();
@@ -139,13 +138,13 @@ static result<void> enqueue(const matinv_batched<T>& r, job& j) {
   TROUPE_TRY(fits(r, r.n, r.lda, r.ldc));
   constexpr std::int64_t largest = 32;
   if (r.n > largest) {
-    // Not more memory at a time than the largest of them needs, or this much.
+    // Uses at most this much memory at a time, or what the largest matrix needs.
     constexpr std::size_t enough = std::size_t{64} << 20;
     const auto n = static_cast<std::size_t>(r.n.value());
     const std::size_t at_once = std::clamp<std::size_t>(enough / (n * n * sizeof(T)), 1, most_in_a_call);
     for (std::size_t first = 0; first < r.a.size(); first += at_once) {
       TROUPE_TRY(j.next_part());
-      TROUPE_TRY(invert_beside(r, j, first, std::min(at_once, r.a.size() - first)));
+      TROUPE_TRY(invert_in_scratch(r, j, first, std::min(at_once, r.a.size() - first)));
     }
     return {};
   }

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
+#include <troupe/blas/cuda/engine.hpp>
+#include <troupe/blas/cuda/products.hpp>
 #include <troupe/blas/gemm.hpp>
-
-#include "engine.hpp"
-#include "products.hpp"
 
 namespace troupe::blas {
 
@@ -62,7 +61,7 @@ static result<void> enqueue(const gemm_strided_batched<T, C>& r, job& j) {
                      [&] { return multiply<T, C>(j, gemm_strided_batched_ex.name, r.math, attempt, ours); });
 }
 
-// Products [first, first + count) of the lists.
+// Enqueues products [first, first + count) of the lists.
 template <class T, class C, class R>
 static result<void> multiply_list(job& j, const R& r, const product_shape& s, const scalar<compute_of<T, C>>& alpha,
                                   const scalar<compute_of<T, C>>& beta, std::size_t first, std::size_t count) {
@@ -101,7 +100,7 @@ static result<void> enqueue(const gemm_batched<T, C>& r, job& j) {
   return multiply_list<T, C>(j, r, shape_of(r), r.alpha, r.beta, 0, r.a.size());
 }
 
-// Groups that have one call of cuBLAS, which has them for these types.
+// The types for which cuBLAS computes groups in one call.
 template <class T, class C>
 inline constexpr bool has_grouped = std::is_same_v<T, C> && !is_complex<T> && !std::is_same_v<T, std::int8_t>;
 
@@ -110,7 +109,7 @@ class groups_of {
  public:
   groups_of(const gemm_grouped<T, C>& r, job& j) : r_(r), j_(j) {}
 
-  // Small ones, of all groups, are one launch of our kernel; the large ones go to cuBLAS.
+  // The small products of all groups are one launch of our kernel; the large ones go to cuBLAS.
   result<void> enqueue() {
     std::size_t first = 0;
     for (const auto& g : r_.groups) {
@@ -211,7 +210,7 @@ static result<void> enqueue(const gemm_grouped<T, C>& r, job& j) {
   return groups_of<T, C>(r, j).enqueue();
 }
 
-// Small ones run together, whatever their shapes.
+// Small products run together, whatever their shapes.
 template <class T, class C>
 static std::uint64_t group_key(const gemm<T, C>& r) noexcept {
   return is_small(shape_of(r)) ? 1 : 0;

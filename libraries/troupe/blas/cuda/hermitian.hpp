@@ -3,11 +3,11 @@
 #pragma once
 
 #include <troupe/base/try.hpp>
-#include "job.hpp"
+#include <troupe/blas/cuda/job.hpp>
 
 namespace troupe::blas {
 
-/// The diagonal of a Hermitian matrix that is written.
+/// Returns the diagonal of the Hermitian matrix that is written.
 template <class T>
 struct hermitian_diagonal {
   T* a;
@@ -15,7 +15,7 @@ struct hermitian_diagonal {
   kernel_arguments::part which = kernel_arguments::part::whole;
 };
 
-/// It is real, before and after: imaginary parts that memory holds do not count.
+/// Makes the diagonal real before and after `update`: imaginary parts in memory do not count.
 template <class T, class Update>
 result<void> keeping_real(job& j, const hermitian_diagonal<T>& d, Update&& update) {
   const auto make_real = [&] {

@@ -7,6 +7,11 @@
 #include <cstring>
 #include <optional>
 #include <troupe/base/try.hpp>
+#include <troupe/blas/cuda/kernel_arguments.hpp>
+#include <troupe/blas/cuda/kernels.hpp>
+#include <troupe/blas/cuda/lane.hpp>
+#include <troupe/blas/cuda/routines.hpp>
+#include <troupe/blas/cuda/status.hpp>
 #include <troupe/cuda/launch.hpp>
 #include <troupe/cuda/scratch.hpp>
 #include <troupe/request/checker.hpp>
@@ -16,41 +21,35 @@
 #include <utility>
 #include <vector>
 
-#include "kernel_arguments.hpp"
-#include "kernels.hpp"
-#include "lane.hpp"
-#include "routines.hpp"
-#include "status.hpp"
-
 namespace troupe::blas {
 
-/// The increment to use.
+/// Returns the increment to use.
 inline std::int64_t step(const extent& inc) noexcept { return or_tight(inc, 1).value(); }
 
 using cuda::at_most, cuda::grid, cuda::kernel;
 
-/// One request on its way to the GPU. What it calls is enqueued on its lane's stream; nothing waits.
+/// One request being enqueued on the stream of its lane. Nothing here waits for the GPU.
 class job {
  public:
   job(lane& on, const cuda::kernel_set& kernels, call& c) noexcept : on_(on), kernels_(kernels), call_(c) {}
 
   void* reply() const noexcept { return call_.reply; }
   CUstream stream() const noexcept { return on_.memory().stream(); }
-  void* between() const noexcept { return on_.between(); }
-  /// Device memory while this request runs.
+  void* partial_results() const noexcept { return on_.partial_results(); }
+  /// Allocates device memory for the duration of this request.
   result<cuda::scratch> memory(std::size_t bytes) const { return cuda::scratch::make(call_, "blas", bytes); }
 
   /// Calls a routine of cuBLAS.
   template <class F, class... A>
   result<void> operator()(const routine<F>& r, A... arguments) {
-    return looked_at(r.name, attempt(r, arguments...));
+    return checked(r.name, attempt(r, arguments...));
   }
-  /// The same, where the status is looked at first.
+  /// Calls a routine of cuBLAS and returns its status.
   template <class F, class... A>
   cublasStatus_t attempt(const routine<F>& r, A... arguments) {
     return r.function(on_.handle(), vendor(arguments)...);
   }
-  result<void> looked_at(const char* name, cublasStatus_t s) {
+  result<void> checked(const char* name, cublasStatus_t s) {
     if (s == CUBLAS_STATUS_SUCCESS) [[likely]]
       return {};
     return failed(name, s, stream(), call_.library_is_broken);
@@ -65,7 +64,8 @@ class job {
     return cuda::done_on(stream(), "blas", "cuLaunchKernel", cuda::launch(found, blocks, threads, stream(), arguments));
   }
 
-  /// Where cuBLAS finds some factors: as they are when all were given by value, else all in memory that the GPU reads.
+  /// Returns the factors as cuBLAS takes them: on the host if all are given by value, else all in memory that the GPU
+  /// reads.
   template <class... S>
   result<std::tuple<const S*...>> factors(const scalar<S>&... all) {
     if ((all.by_value() && ...)) {
@@ -97,18 +97,18 @@ class job {
     return out;
   }
   result<void> scalars_in(cublasPointerMode_t where) {
-    return looked_at("cublasSetPointerMode", on_.set_scalars_in(where));
+    return checked("cublasSetPointerMode", on_.set_scalars_in(where));
   }
 
-  /// Memory that the GPU reads, until the next `next_part`.
+  /// Returns memory that the GPU reads, valid until the next `next_part`.
   template <class T>
   result<T*> room(std::size_t count) {
     return reinterpret_cast<T*>(TROUPE_TRY(on_.memory().claim(count * sizeof(T))));
   }
-  /// After some of a long list has been enqueued.
+  /// Ends a part of a long list, after it has been enqueued.
   result<void> next_part() { return on_.memory().next_part(); }
 
-  /// The addresses of operands [first, first + count), where the GPU reads them.
+  /// Returns the addresses of operands [first, first + count), in memory that the GPU reads.
   template <class T, access_mode M>
   result<typename operand<T, M>::pointer const*> addresses(const list<operand<T, M>>& all, std::size_t first,
                                                            std::size_t count) {
@@ -119,7 +119,7 @@ class job {
   }
 
  private:
-  // cuBLAS takes it for granted that a factor lies where one of its own type would.
+  // cuBLAS assumes that a factor is aligned like its own type.
   struct alignas(cuDoubleComplex) aligned_complex {
     complex128 value;
   };
@@ -127,14 +127,14 @@ class job {
   lane& on_;
   const cuda::kernel_set& kernels_;
   call& call_;
-  std::array<aligned_complex, 2> complex_;  ///< factors on their way to cuBLAS, which copies them
+  std::array<aligned_complex, 2> complex_;  ///< factors passed to cuBLAS, which copies them
 };
 
-/// As many problems of a batch as one call gets.
+/// The most problems of a batch in one call.
 inline constexpr std::size_t most_in_a_call = 16 * 1024;
 static_assert(most_in_a_call * sizeof(void*) <= cuda::argument_ring::part_bytes);
 
-/// Does `count` problems in parts: f(first, count of this part).
+/// Splits `count` problems into parts, and calls f(first, count of the part).
 template <class F>
 result<void> in_parts(job& j, std::size_t count, F&& f) {
   for (std::size_t first = 0; first < count; first += most_in_a_call) {
@@ -144,7 +144,7 @@ result<void> in_parts(job& j, std::size_t count, F&& f) {
   return {};
 }
 
-/// A factor for our own kernels.
+/// Returns a factor for our own kernels.
 template <class T>
 kernel_arguments::number number_of(const scalar<T>& s) noexcept {
   kernel_arguments::number out{};
@@ -156,7 +156,7 @@ kernel_arguments::number number_of(const scalar<T>& s) noexcept {
   return out;
 }
 
-/// A matrix, or each of a batch, to be scaled.
+/// A matrix, or each matrix of a batch, to scale.
 template <class T>
 struct region {
   T* c;
@@ -185,8 +185,8 @@ kernel_arguments::scaling scaling_of(const region<T>& c, const scalar<F>& beta, 
           .which = c.which,
           .always = always};
 }
-/// Blocks and threads for the elements of a batch of matrices: not more of them than fill any GPU, since each goes on
-/// to further elements.
+/// Returns blocks and threads for the elements of a batch of matrices. There are no more blocks than fill any GPU,
+/// because each block continues with further elements.
 inline std::pair<grid, grid> for_elements(std::int64_t rows, std::int64_t columns, std::int64_t batch = 1,
                                           std::int64_t most_blocks = 32 * 1024) noexcept {
   const grid threads = columns == 1 ? grid{256, 1} : grid{32, 8};
@@ -197,7 +197,7 @@ inline std::pair<grid, grid> for_elements(std::int64_t rows, std::int64_t column
   return {blocks, threads};
 }
 
-/// C = beta * C: cleared by 0 and left by 1, unless `always` multiplied.
+/// C = beta * C. Cleared if beta is 0 and unchanged if it is 1, unless `always` multiplies.
 template <class T, class F>
 result<void> scale(job& j, const region<T>& c, const scalar<F>& beta, bool always = false) {
   if (!always && beta.is(F(1))) return {};
@@ -215,12 +215,12 @@ constexpr kernel_arguments::factor kind_of() noexcept {
   return factor::i32;
 }
 
-/// compute() makes C = alpha * something + beta * C. Where alpha is 0 the something does not count, whatever it holds;
-/// nothing says that cuBLAS looks at a factor that it finds in memory.
+/// Calls compute() to make C = alpha * product + beta * C. If alpha is 0 the product must have no effect, whatever it
+/// contains; cuBLAS does not document that it checks a factor in memory for 0.
 template <class T, class S, class F, class Compute>
 result<void> unless_zero(job& j, const scalar<S>& alpha, const scalar<F>& beta, const region<T>& c, Compute&& compute) {
   if (alpha.by_value()) return compute();
-  const auto [blocks, threads] = for_elements(c.rows, c.columns, c.batch, 1024);  // mostly there is nothing to do
+  const auto [blocks, threads] = for_elements(c.rows, c.columns, c.batch, 1024);  // usually there is nothing to do
   const bool nothing_stays = beta.is(F(0));
   std::optional<cuda::scratch> memory;
   if (!nothing_stays) {

@@ -4,13 +4,13 @@
 
 #include <cstdint>
 
-/// What kernels.cu is launched with; compiled by both compilers.
+/// Arguments of the kernels in kernels.cu. Compiled by the host compiler and nvcc.
 namespace troupe::blas::kernel_arguments {
 
-/// A factor: a number in `value`, or one in memory.
+/// A factor, given in `value` or in memory.
 struct alignas(16) number {
   unsigned char value[16];
-  const void* at;  ///< null: `value` counts
+  const void* at;  ///< null: use `value`
 };
 
 enum class part : std::int32_t { whole, lower, upper, packed_lower, packed_upper };
@@ -19,16 +19,16 @@ enum class part : std::int32_t { whole, lower, upper, packed_lower, packed_upper
 struct scaling {
   number beta;
   void* c;
-  void* const* list;  ///< where the matrices are; null: `stride` elements apart, from c
+  void* const* list;  ///< addresses of the matrices; null: `stride` elements apart, starting at c
   std::int64_t stride, batch, rows, columns, step, ld;
   part which;
-  std::int32_t always;  ///< multiply by 0 and 1 as well
+  std::int32_t always;  ///< also multiply by 0 and 1
 };
 
-/// What a factor is made of.
+/// The type of a factor.
 enum class factor : std::int32_t { f32, f64, c64, c128, i32 };
-/// Where alpha is 0: `kept` = beta * C before a call, and C = `kept` after it, or 0 when nothing was kept. So what the
-/// call makes of infinities and NaN does not count.
+/// If alpha is 0: `kept` = beta * C before a call, and C = `kept` after it, or 0 if nothing was kept. So infinities and
+/// NaN that the call produces have no effect.
 struct keeping {
   scaling what;
   number alpha;
@@ -46,7 +46,7 @@ struct sum_of_matrices {
   std::int32_t op_a, op_b;
 };
 
-/// y = alpha * x + y; not at all when alpha is 0.
+/// y = alpha * x + y; does nothing if alpha is 0.
 struct addition {
   number alpha;
   const void* x;
@@ -54,19 +54,20 @@ struct addition {
   std::int64_t n, incx, incy;
 };
 
-/// The diagonal of a Hermitian matrix becomes real.
+/// Makes the diagonal of a Hermitian matrix real.
 struct diagonal {
   void* a;
   std::int64_t n, ld;
   part which;
 };
 
-/// Where an answer goes; either may be null.
+/// Destinations of a result; either can be null.
 struct places {
   void *reply, *result;
 };
 
-/// A search or a sum over x, in `parts` blocks; each leaves what it found in `found`, or answers when it is alone.
+/// A search or a sum over x, in `parts` blocks. Each block stores its result in `found`, or writes the answer if it is
+/// the only one.
 struct reduction {
   const void* x;
   std::int64_t n, step;
@@ -85,21 +86,21 @@ struct delivery {
 
 struct rotation {
   number a, b;
-  void *r, *z, *c, *s;  ///< each may be null
+  void *r, *z, *c, *s;  ///< each can be null
   void* reply;
 };
 struct modified_rotation {
   number d1, d2, x1, y1;
-  void *new_d1, *new_d2, *new_x1, *param;  ///< each may be null
+  void *new_d1, *new_d2, *new_x1, *param;  ///< each can be null
   void* reply;
 };
-/// Five numbers with a flag that is one of the four.
+/// Five numbers whose flag is one of the four.
 struct flag {
   const void* from;
   void* to;
 };
 
-/// C = alpha * op(A) * op(B) + beta * C. The ops are those of blas::op, and `conjugate` without turning.
+/// C = alpha * op(A) * op(B) + beta * C. The ops are those of blas::op, and `conjugate`, which does not transpose.
 inline constexpr std::int32_t conjugate_op = 3;
 struct product {
   number alpha, beta;
@@ -110,12 +111,13 @@ struct product {
 };
 struct products {
   product one;
-  const product* all;  ///< null: only `one`
+  const product* all;  ///< null: use `one`
 };
-/// Rows and columns of the part of C that one block of threads makes.
+/// Rows and columns of the part of C that one block of threads computes.
 inline constexpr int tile = 32;
 
-/// C = diagonal(x) * A, or A * diagonal(x). x points to element 0, which is not the lowest one when inc is negative.
+/// C = diagonal(x) * A, or A * diagonal(x). x points to element 0, which does not have the lowest address if inc is
+/// negative.
 struct diagonal_product {
   const void *a, *x;
   void* c;
@@ -123,14 +125,14 @@ struct diagonal_product {
   std::int32_t left;
 };
 
-/// Pivots that are no rows of their matrix become harmless ones, and are remembered.
+/// Replaces pivots that are not rows of their matrix by harmless ones, and marks the matrix.
 struct pivot_check {
   const std::int32_t* pivots;
   std::int32_t* safe;
-  std::int32_t* wrong;  ///< by matrix
+  std::int32_t* wrong;  ///< one for each matrix
   std::int64_t n, batch;
 };
-/// Matrices whose pivots were wrong become NaN, and their numbers in `info`, where there is such a list, -1.
+/// Sets matrices with wrong pivots to NaN, and their entries of `info`, if that is given, to -1.
 struct poisoning {
   void* const* list;
   const std::int32_t* wrong;

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels.hpp"
-
+#include <troupe/blas/cuda/kernels.hpp>
 #include <troupe/cuda/embedded.hpp>
 
-// The fatbin that was made of kernels.cu.
+// The fatbin made of kernels.cu.
 TROUPE_EMBEDDED(troupe_blas_kernels, TROUPE_KERNELS);
 
 namespace troupe::blas {

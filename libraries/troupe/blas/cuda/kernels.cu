@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What cuBLAS has not, or has not the way our requests say it. All of them are plain: one that is bound by memory reads
-// and writes neighbours side by side, and nothing is tuned to a chip.
+// Operations that cuBLAS lacks, or does not compute as our requests specify. All kernels are simple: those bound by
+// memory have coalesced accesses, and none is tuned to a chip.
 #include "elements.cuh"
 #include "products.cuh"
 #include "reductions.cuh"

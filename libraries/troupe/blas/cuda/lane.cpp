@@ -1,10 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lane.hpp"
-
 #include <troupe/base/try.hpp>
-
-#include "status.hpp"
+#include <troupe/blas/cuda/lane.hpp>
+#include <troupe/blas/cuda/status.hpp>
 
 namespace troupe::blas {
 
@@ -13,7 +11,7 @@ result<std::unique_ptr<lane>> lane::make() {
   cublasHandle_t handle = nullptr;
   TROUPE_TRY(done("cublasCreate", ::cublasCreate(&handle)));
   out->handle_.reset(handle);
-  // Sums of half and bfloat16 are rounded once, at the end, as the requests say.
+  // Sums of half and bfloat16 are rounded once, at the end, as the requests specify.
   const auto mode = static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
   TROUPE_TRY(done("cublasSetMathMode", ::cublasSetMathMode(handle, mode)));
   return out;
@@ -24,7 +22,7 @@ result<void> lane::use(const call& c) {
     return {};
   const auto told = [&]() -> result<void> {
     TROUPE_TRY(done("cublasSetStream", ::cublasSetStream(handle_.get(), memory_.stream()), memory_.stream()));
-    // Only now: a change of stream gives the workspace up.
+    // Set last, because changing the stream drops the workspace.
     return done("cublasSetWorkspace", ::cublasSetWorkspace(handle_.get(), memory_.workspace(), workspace_bytes),
                 memory_.stream());
   }();

@@ -4,26 +4,25 @@
 
 #include <cstddef>
 #include <memory>
+#include <troupe/blas/cuda/handle.hpp>
 #include <troupe/cuda/lane_memory.hpp>
-
-#include "handle.hpp"
 
 namespace troupe::blas {
 
-/// What one lane of the worker needs of cuBLAS. Used by one thread at a time.
+/// The cuBLAS state of one lane of the worker. Used by one thread at a time.
 class lane {
  public:
   static result<std::unique_ptr<lane>> make();
-  /// Must come before any other use; tells cuBLAS of another stream or workspace.
+  /// Must be called before any other use; sets the stream and workspace of the handle if they have changed.
   result<void> use(const call& c);
 
   cuda::lane_memory& memory() noexcept { return memory_; }
   cublasHandle_t handle() const noexcept { return handle_.get(); }
-  /// Device memory for what one kernel leaves to the next.
-  void* between() const noexcept { return memory_.workspace() + workspace_bytes; }
+  /// Device memory for partial results that one kernel passes to the next.
+  void* partial_results() const noexcept { return memory_.workspace() + workspace_bytes; }
   cublasStatus_t set_scalars_in(cublasPointerMode_t where) noexcept;
 
-  /// NVIDIA's advice for Hopper and later; cuBLAS computes the same in less, but not as fast.
+  /// NVIDIA's recommendation for Hopper and later; with less, cuBLAS computes the same but more slowly.
   static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
   static constexpr std::size_t between_bytes = std::size_t{64} << 10;
 
@@ -31,7 +30,7 @@ class lane {
   explicit lane(cuda::lane_memory memory) noexcept : memory_(std::move(memory)) {}
 
   cuda::lane_memory memory_;
-  library_handle handle_;  // after what it works in
+  library_handle handle_;  // declared after the memory it works in
   cublasPointerMode_t scalars_in_ = CUBLAS_POINTER_MODE_HOST;
 };
 

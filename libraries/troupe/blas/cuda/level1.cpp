@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
+#include <troupe/blas/cuda/engine.hpp>
 #include <troupe/blas/level1.hpp>
-
-#include "engine.hpp"
 
 namespace troupe::blas {
 
@@ -12,7 +11,7 @@ namespace ka = kernel_arguments;
 template <class T>
 static result<void> enqueue(const axpy<T>& r, job& j) {
   if (r.alpha.is(T(0))) return {};
-  // With a factor in memory that turns out to be 0, what x holds must not count.
+  // If a factor in memory turns out to be 0, the content of x must have no effect.
   if (!r.alpha.by_value()) {
     return j.launch(kernel<"add", T>, {at_most((r.n.value() + 255) / 256, 4096)}, {256},
                     ka::addition{.alpha = number_of(r.alpha),
@@ -40,7 +39,7 @@ static result<void> enqueue(const axpby<T>& r, job& j) {
 
 template <class T, class F>
 static result<void> enqueue(const scal<T, F>& r, job& j) {
-  // Nothing may take a factor of 0 for an order to clear.
+  // A factor of 0 must not be taken as a request to clear.
   if (!r.alpha.by_value() || r.alpha.is(F(0)))
     return scale(j, vector_region(r.x.data(), r.n.value(), r.incx), r.alpha, true);
   const auto f = TROUPE_TRY(j.factors(r.alpha));
@@ -58,7 +57,7 @@ static result<void> move(const R& r, job& j, const routine<F>& routine) {
 }
 TROUPE_ENQUEUED_BY(move, TROUPE_CUBLAS, copy, swap)
 
-// compute(place) has cuBLAS write the answer there; where it is wanted in memory too, the reply is a copy.
+// cuBLAS writes the answer to compute(place); if it is wanted in memory too, the reply is a copy.
 template <class R, class Compute>
 static result<void> answer(const R& r, job& j, Compute&& compute) {
   using reply = typename R::reply;
@@ -88,8 +87,8 @@ static result<void> enqueue(const asum<T>& r, job& j) {
 
 static_assert(ka::most_parts * ka::part_bytes <= lane::between_bytes);
 
-// Ours, for what the requests say of NaN, infinities, ranges and ties; and one kernel does for vectors that are not
-// long.
+// Our own kernels, because the requests specify NaN, infinities, ranges and ties. One kernel is enough for short
+// vectors.
 template <class T, class R>
 static result<void> reduce(const R& r, job& j, cuda::kernel_id whole, cuda::kernel_id of_parts, bool largest) {
   constexpr std::int64_t threads = 256, alone = 16 * threads;
@@ -98,7 +97,7 @@ static result<void> reduce(const R& r, job& j, cuda::kernel_id whole, cuda::kern
   const ka::reduction all{.x = r.x.data(),
                           .n = n,
                           .step = std::abs(step(r.incx)),
-                          .found = j.between(),
+                          .found = j.partial_results(),
                           .to = {j.reply(), wanted},
                           .parts = static_cast<std::int32_t>(at_most((n + alone - 1) / alone, ka::most_parts)),
                           .largest = largest,

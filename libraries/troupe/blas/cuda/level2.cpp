@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
+#include <troupe/blas/cuda/engine.hpp>
+#include <troupe/blas/cuda/products.hpp>
 #include <troupe/blas/level2.hpp>
-
-#include "engine.hpp"
-#include "products.hpp"
 
 namespace troupe::blas {
 
-// y = alpha * op(A) * x + beta * y. A product that does not count is left out. multiply(alpha, beta) is the routine.
+// y = alpha * op(A) * x + beta * y. Skips the product if alpha is 0. multiply(alpha, beta) calls the routine.
 template <class R, class Multiply>
 static result<void> product_of(const R& r, job& j, extent ny, Multiply&& multiply) {
   const auto y = vector_region(r.y.data(), ny.value(), r.incy);
@@ -17,7 +16,7 @@ static result<void> product_of(const R& r, job& j, extent ny, Multiply&& multipl
   return unless_zero(j, r.alpha, r.beta, y, [&] { return std::apply(multiply, f); });
 }
 
-// Small ones are products of our kernel, which gives the same bits alone and together with others: the row y' = x' *
+// Small ones are products of our kernel, which has the same bits alone and together with others: the row y' = x' *
 // op(A)', with an increment as the leading dimension of a row.
 template <class T>
 static bool is_small(const gemv<T>& r) noexcept {
@@ -61,7 +60,7 @@ static result<void> enqueue_group(const group<gemv<T>>& all, job& j) {
 
 template <class T>
 static result<void> enqueue(const gbmv<T>& r, job& j) {
-  // Diagonals that lie outside the matrix are left out.
+  // Diagonals outside the matrix are left out.
   const extent kl = std::min(r.kl, r.m - 1), ku = std::min(r.ku, r.n - 1), lda = or_tight(r.lda, r.kl + r.ku + 1);
   const T* const a = r.a.data() + (r.ku - ku).value();
   return product_of(r, j, r.trans == op::none ? r.m : r.n, [&](const T* alpha, const T* beta) {

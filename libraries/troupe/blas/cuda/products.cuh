@@ -4,12 +4,12 @@
 
 #include "arithmetic.cuh"
 
-/// Products of matrices of any elements.
+/// Products of matrices with any elements.
 namespace troupe::blas::on_gpu {
 
 constexpr int depth = 16;
-// Each element is one chain of fused additions in the order of k, whatever else runs beside it: a product has the same
-// bits alone and in any company.
+// Each element is one chain of fused additions in the order of k, whatever else runs: a product has the same bits alone
+// and with others.
 template <class T, class C, class S>
 __device__ void multiply(const products& all) {
   __shared__ product p;
@@ -37,7 +37,7 @@ __device__ void multiply(const products& all) {
     S sums[2][2] = {};
     for (i64 l0 = 0; l0 < terms; l0 += depth) {
       for (int e = self; e < tile * depth; e += 256) {
-        // Neighbours in memory by neighbouring threads.
+        // Adjacent threads load adjacent elements.
         const int i = straight_a ? e % tile : e / depth, la = straight_a ? e / tile : e % depth;
         const bool in_a = row + i < p.m && l0 + la < p.k;
         S va{};

@@ -3,11 +3,10 @@
 #pragma once
 
 #include <troupe/base/try.hpp>
+#include <troupe/blas/cuda/job.hpp>
 #include <troupe/blas/gemm.hpp>
 
-#include "job.hpp"
-
-/// What single products and batches of them share.
+/// What single and batched products share.
 namespace troupe::blas {
 
 template <class T>
@@ -47,7 +46,7 @@ constexpr cublasComputeType_t compute_type(math_mode math) noexcept {
   }
 }
 
-/// What all products of a batch have in common.
+/// What all products of a batch share.
 struct product_shape {
   op trans_a, trans_b;
   std::int64_t m, n, k, lda, ldb, ldc;
@@ -67,8 +66,8 @@ product_shape shape_of(const R& r) noexcept {
           .ldc = or_tight(r.ldc, r.m).value()};
 }
 
-/// Products so small that what cuBLAS does before it multiplies costs as much as the product. Our kernel computes them,
-/// to the same bits alone and together with others.
+/// Returns true for products so small that cuBLAS's overhead costs as much as the product. Our kernel computes them,
+/// with the same bits alone and together with others.
 inline bool is_small(const product_shape& s) noexcept {
   constexpr std::int64_t longest = 256, most_work = 64 * 64 * 64;
   return s.m <= longest && s.n <= longest && s.k <= longest && s.m * s.n * s.k <= most_work;
@@ -96,13 +95,13 @@ inline std::int64_t tiles_of(std::int64_t m, std::int64_t n) noexcept {
   return (m + tile - 1) / tile * ((n + tile - 1) / tile);
 }
 
-/// By our own kernel: one product.
+/// Multiplies one product with our own kernel.
 template <class T, class C>
 result<void> multiply_ours(job& j, const kernel_arguments::product& one) {
   return j.launch(kernel<"multiply", T, C>, {1, at_most(tiles_of(one.m, one.n), 65535)}, {256},
                   kernel_arguments::products{.one = one, .all = nullptr});
 }
-/// `count` of them: fill(i) is the i-th.
+/// Multiplies `count` products with our own kernel; fill(i) returns the i-th.
 template <class T, class C, class Fill>
 result<void> multiply_ours(job& j, std::size_t count, Fill&& fill) {
   constexpr std::size_t at_once = 1024;
@@ -123,8 +122,8 @@ result<void> multiply_ours(job& j, std::size_t count, Fill&& fill) {
   return {};
 }
 
-/// Whether cuBLAS takes these matrices of int8: it wants them aligned to 4, and we want no factor of a whole product
-/// but 1.
+/// Returns true if cuBLAS takes these matrices. Those of int8 must be aligned to 4, and an integer product needs an
+/// alpha of 1 and a beta of 0 or 1.
 template <class T, class S>
 bool suits_cublas(const product_shape& s, const scalar<S>& alpha, const scalar<S>& beta) noexcept {
   if constexpr (std::is_same_v<T, std::int8_t>) {
@@ -138,7 +137,7 @@ bool suits_cublas(const void* address) noexcept {
   return !std::is_same_v<T, std::int8_t> || reinterpret_cast<std::uintptr_t>(address) % 4 == 0;
 }
 
-/// Has cuBLAS multiply: attempt(compute type). Where it has no such product, one of float that may be less precise is
+/// Multiplies with cuBLAS by attempt(compute type). If cuBLAS lacks the product, one of float with reduced precision is
 /// computed in float, and any other by `ours`.
 template <class T, class C, class Attempt, class Ours>
 result<void> multiply(job& j, const char* name, math_mode math, Attempt&& attempt, Ours&& ours) {
@@ -148,7 +147,7 @@ result<void> multiply(job& j, const char* name, math_mode math, Attempt&& attemp
   cublasStatus_t s = attempt(compute_type<T, C>(math));
   if (refused(s) && math != math_mode::exact) s = attempt(compute_type<T, C>(math_mode::exact));
   if (refused(s)) return ours();
-  return j.looked_at(name, s);
+  return j.checked(name, s);
 }
 
 }  // namespace troupe::blas

@@ -7,7 +7,7 @@
 /// Searches and sums over vectors.
 namespace troupe::blas::on_gpu {
 
-// One value of each thread becomes one of the block, in thread 0, always in the same order.
+// Combines one value of each thread into one of the block, in thread 0, always in the same order.
 template <class P, class Join>
 __device__ P of_block(P mine, Join&& join) {
   __shared__ P all[256];
@@ -19,7 +19,7 @@ __device__ P of_block(P mine, Join&& join) {
   return all[0];
 }
 
-// The first largest or smallest magnitude. NaN is passed over: an index below 0 is none.
+// The first largest or smallest magnitude. NaN is ignored: an index below 0 means none.
 template <class R>
 struct extremum {
   R value;
@@ -59,8 +59,8 @@ __device__ void find_among_parts(const reduction& r) {
   if (threadIdx.x == 0) answer_index(r.to, best.index);
 }
 
-// Sums of squares that leave no range on the way: those of float in double; those of double apart by size, with the
-// small and the large scaled (Blue 1978, with the constants of LAPACK's dnrm2).
+// Sums of squares without intermediate overflow or underflow: squares of float in double; those of double sorted by
+// size, with small and large ones scaled (Blue 1978, with the constants of LAPACK's dnrm2).
 struct squares {
   double small, middle, large;
 };
@@ -73,7 +73,7 @@ inline __device__ void add_square(squares& s, double v) {
   else if (v < small_below)
     s.small += v * scale_small * (v * scale_small);
   else
-    s.middle += v * v;  // also of NaN
+    s.middle += v * v;  // includes NaN
 }
 template <class R>
 __device__ void add_square(squares& s, complex_of<R> v) {

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
+#include <troupe/blas/cuda/engine.hpp>
 #include <troupe/blas/rotations.hpp>
-
-#include "engine.hpp"
 
 namespace troupe::blas {
 
@@ -14,7 +13,7 @@ static void* place_of(const std::optional<out<T>>& place) noexcept {
   return place ? place->data() : nullptr;
 }
 
-// One thread of our own: cuBLAS wants all four numbers in memory of one kind, and to write over two of them.
+// One thread of our own kernel: cuBLAS needs all four numbers in the same kind of memory, and overwrites two of them.
 template <class T>
 static result<void> enqueue(const rotg<T>& r, job& j) {
   return j.launch(kernel<"rotg", T>, {}, {},
@@ -57,8 +56,8 @@ static result<void> enqueue(const rotm<T>& r, job& j) {
   const auto f = TROUPE_TRY(j.factors(r.param));
   const T* param = &std::get<0>(f)->flag;
   if (!r.param.by_value()) {
-    TROUPE_TRY(j.launch(kernel<"check_flag", T>, {}, {}, ka::flag{.from = param, .to = j.between()}));
-    param = static_cast<const T*>(j.between());
+    TROUPE_TRY(j.launch(kernel<"check_flag", T>, {}, {}, ka::flag{.from = param, .to = j.partial_results()}));
+    param = static_cast<const T*>(j.partial_results());
   }
   return j(TROUPE_CUBLAS_REAL(rotm_64), r.n.value(), r.x.data(), step(r.incx), r.y.data(), step(r.incy), param);
 }

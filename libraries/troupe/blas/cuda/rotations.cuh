@@ -4,10 +4,10 @@
 
 #include "arithmetic.cuh"
 
-/// Rotations made from numbers in memory, by one thread.
+/// Computes rotations from numbers in memory, in one thread.
 namespace troupe::blas::on_gpu {
 
-// The power of two that takes the largest of some numbers to [1, 2); 0 where one is infinite or NaN.
+// The exponent of the largest of some numbers; 0 if one is infinite or NaN.
 inline __device__ int exponent_of(double a, double b, double c = 0, double d = 0) {
   if (!isfinite(a) || !isfinite(b) || !isfinite(c) || !isfinite(d)) return 0;
   const double largest = fmax(fmax(fabs(a), fabs(b)), fmax(fabs(c), fabs(d)));
@@ -59,7 +59,7 @@ __device__ void rotate_to_zero(const rotation& r) {
   *static_cast<rotation_reply<T>*>(r.reply) = out;
 }
 
-// By the formulas of Lawson and others (1979), in double.
+// By the formulas of Lawson et al. (1979), in double.
 struct modified {
   double d1, d2, x1, flag, h11, h21, h12, h22;
 };
@@ -77,7 +77,7 @@ inline __device__ modified modified_of(double d1, double d2, double x1, double y
     return nothing;
   } else {
     const double h11 = p1 / p2, h22 = x1 / y1, u = 1 + h11 * h22;
-    if (p1 == 0) return {d2, d1, y1, 1, 0, 0, 0, 0};  // they only change places
+    if (p1 == 0) return {d2, d1, y1, 1, 0, 0, 0, 0};  // they only swap
     out = {d2 / u, d1 / u, y1 * u, 1, h11, -1, 1, h22};
   }
   // d1 and d2 are kept near 1 by powers of 4096; then all of H counts.

@@ -8,18 +8,18 @@
 #include <troupe/blas/options.hpp>
 #include <type_traits>
 
-/// cuBLAS's routines by element type, and its words for our options.
+/// cuBLAS's routines by element type, and its constants for our options.
 namespace troupe::blas {
 
-/// A routine with its name, for texts. It takes our types where it has its own of the same layout.
+/// A routine with its name, for error texts. It takes our types in place of cuBLAS's types of the same layout.
 template <class F>
 struct routine {
   F* function;
   const char* name;
 };
 
-/// cuBLAS's routines for elements T, whatever T is where this is written: TROUPE_CUBLAS(gemv_64) is cublasSgemv_64 for
-/// float. The second is for real elements alone, the third for complex ones.
+/// cuBLAS's routines for the elements T in scope: TROUPE_CUBLAS(gemv_64) is cublasSgemv_64 for float. The second macro
+/// is for real elements only, the third for complex ones.
 #define TROUPE_CUBLAS(NAME)                                                                               \
   of_type<T>(TROUPE_ROUTINE(cublasS##NAME), TROUPE_ROUTINE(cublasD##NAME), TROUPE_ROUTINE(cublasC##NAME), \
              TROUPE_ROUTINE(cublasZ##NAME))
@@ -30,7 +30,7 @@ struct routine {
 #define TROUPE_ROUTINE(SYMBOL) \
   routine { &SYMBOL, #SYMBOL }
 
-/// complex64* as cuComplex*, through any number of pointers.
+/// Converts complex64* to cuComplex*, through any number of pointers.
 template <class T>
 struct vendor_type {
   using type = T;
@@ -61,7 +61,7 @@ typename vendor_type<A>::type vendor(A a) noexcept {
     return reinterpret_cast<typename vendor_type<A>::type>(a);
 }
 
-/// For real elements a conjugate is nothing.
+/// For real elements conjugation does nothing.
 template <class T>
 cublasOperation_t code(op o) noexcept {
   if (o == op::none) return CUBLAS_OP_N;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "status.hpp"
+#include <troupe/blas/cuda/status.hpp>
 
 namespace troupe::blas {
 
@@ -14,7 +14,7 @@ error failed(const char* call, cublasStatus_t status, CUstream stream, bool& han
     case CUBLAS_STATUS_NOT_SUPPORTED:
     case CUBLAS_STATUS_ARCH_MISMATCH:
       return refused(reaction::unsupported,
-                     ": cuBLAS has no way to do this with these types, sizes and alignments on this GPU. Operands that "
+                     ": cuBLAS cannot do this with these types, sizes and alignments on this GPU. Operands that "
                      "begin at a multiple of 16 bytes, with leading dimensions that are multiples of 16, or wider "
                      "element types may work");
     case CUBLAS_STATUS_ALLOC_FAILED:

@@ -6,13 +6,14 @@
 
 #include <troupe/cuda/stream_status.hpp>
 
-/// What cuBLAS answers, as errors.
+/// cuBLAS's statuses as errors.
 namespace troupe::blas {
 
-/// `call` failed. Says what the caller should do; `handle_is_broken` when the library is to be opened anew.
+/// Returns the error of a failed `call`, with the reaction for the caller. Sets `handle_is_broken` if the library must
+/// be reopened.
 error failed(const char* call, cublasStatus_t status, CUstream stream, bool& handle_is_broken);
 
-/// The same where there is no request that could have the library opened anew.
+/// The same for calls outside requests, where the library cannot be reopened.
 inline result<void> done(const char* call, cublasStatus_t status, CUstream stream = nullptr) {
   if (status == CUBLAS_STATUS_SUCCESS) [[likely]]
     return {};

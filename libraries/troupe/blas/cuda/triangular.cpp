@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/blas/cuda/engine.hpp>
 #include <troupe/blas/triangular.hpp>
-
-#include "engine.hpp"
 
 namespace troupe::blas {
 
@@ -13,7 +12,7 @@ static result<void> full(const R& r, job& j, const routine<F>& routine) {
 }
 TROUPE_ENQUEUED_BY(full, TROUPE_CUBLAS, trmv, trsv)
 
-// Diagonals that lie outside the matrix are left out.
+// Diagonals outside the matrix are left out.
 template <class T, class R, class F>
 static result<void> band(const R& r, job& j, const routine<F>& routine) {
   const extent k = std::min(r.k, r.n - 1), lda = or_tight(r.lda, r.k + 1);

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
+#include <troupe/blas/cuda/engine.hpp>
+#include <troupe/blas/cuda/hermitian.hpp>
 #include <troupe/blas/updates.hpp>
-
-#include "engine.hpp"
-#include "hermitian.hpp"
 
 namespace troupe::blas {
 
@@ -31,7 +30,7 @@ static hermitian_diagonal<T> diagonal_of(const R& r) noexcept {
             r.uplo == triangle::lower ? kernel_arguments::part::packed_lower : kernel_arguments::part::packed_upper};
 }
 
-// What is written: a triangle, or all of a packed one.
+// The part that is written: a triangle, or all of a packed matrix.
 template <class T, class R>
 static region<T> region_of(const R& r) noexcept {
   const std::int64_t n = r.n.value();
@@ -45,7 +44,7 @@ static region<T> region_of(const R& r) noexcept {
     return {.c = r.a.data(), .rows = n * (n + 1) / 2, .columns = 1, .ld = 1};
 }
 
-// Of rank 1 or 2, full or packed.
+// Updates of rank 1 or 2, full or packed.
 template <class T, class R, class F>
 static result<void> symmetric(const R& r, job& j, const routine<F>& routine) {
   const auto add = [&]() -> result<void> {

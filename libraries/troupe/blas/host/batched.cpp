@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
 #include <troupe/blas/batched.hpp>
-
-#include "batch.hpp"
-#include "engine.hpp"
-#include "products.hpp"
+#include <troupe/blas/host/batch.hpp>
+#include <troupe/blas/host/engine.hpp>
+#include <troupe/blas/host/products.hpp>
 
 namespace troupe::blas {
 
@@ -25,10 +24,10 @@ static vector_product<T> shape_of(const R& r) {
 }
 template <class R>
 static result<void> fits_vectors(const R& r) {
-  // Strides, and how many there are, are counted here.
+  // Strides and the number of products are counted here, not by OpenBLAS.
   TROUPE_TRY(fits_in(r, r.m, r.n, r.lda, r.incx, r.incy));
   const bool turned = r.trans != op::none;
-  return reach_back(r, turned ? r.m : r.n, turned ? r.n : r.m);
+  return backward_vectors_fit(r, turned ? r.m : r.n, turned ? r.n : r.m);
 }
 template <class R>
 static double work_of(const R& r) noexcept {
@@ -74,8 +73,8 @@ static result<void> compute(const trsm_batched<T>& r, thread_team& all) {
                   const auto i = static_cast<std::size_t>(index);
                   if (alpha == T(0)) return scale(r.b[i].data(), r.m.value(), r.n.value(), ldb.value(), T(0));
                   TROUPE_CBLAS(trsm)(CblasColMajor, code(r.side), code(r.uplo), code(r.trans), code(r.diag),
-                                     narrow(r.m), narrow(r.n), by(alpha), r.a[i].data(), narrow(or_tight(r.lda, order)),
-                                     r.b[i].data(), narrow(ldb));
+                                     narrow(r.m), narrow(r.n), cblas_scalar(alpha), r.a[i].data(),
+                                     narrow(or_tight(r.lda, order)), r.b[i].data(), narrow(ldb));
                 });
   return {};
 }

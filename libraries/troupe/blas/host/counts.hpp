@@ -11,16 +11,16 @@
 #include <troupe/request/checker.hpp>
 #include <type_traits>
 
-/// What OpenBLAS can count to, and the refusals of what it cannot.
+/// The limits of OpenBLAS's 32-bit integers, and the errors for numbers beyond them.
 namespace troupe::blas {
 
 inline constexpr std::int64_t most = INT32_MAX;
 
-/// A number as OpenBLAS takes it. Requests whose numbers do not fit are refused before: one that comes here all the
-/// same must not be cut to another number, which may be one that OpenBLAS believes.
+/// Returns a number as OpenBLAS takes it. Requests whose numbers do not fit are refused before. A number that gets here
+/// anyway must not be truncated, because OpenBLAS may accept the result.
 inline std::int32_t narrow(extent e) noexcept {
   if (e < -most || e > most) [[unlikely]] {
-    // No error: threads of a team come here as well, and what they write is partly written.
+    // Not an error: threads of a team call this too, and by then their output is partly written.
     die("troupe: blas.host passes %lld to OpenBLAS, which counts in 32 bits", static_cast<long long>(e.value()));
   }
   return static_cast<std::int32_t>(e.value());
@@ -38,14 +38,14 @@ error too_large(std::string_view field, extent value) {
                       "OpenBLAS counts in 32 bits, so the host engine takes at most 2147483647: split the request");
 }
 
-/// Whether a field is a number that OpenBLAS can count to.
+/// Returns true if a field is a number that fits OpenBLAS.
 template <class F>
 bool countable(const F& field) noexcept {
   if constexpr (std::is_same_v<F, extent>) return field == tight || (field >= -most && field <= most);
   return true;
 }
 
-/// These fields of a request fit OpenBLAS.
+/// Fails unless these fields of a request fit OpenBLAS.
 template <class R, class... F>
 result<void> fits_in(const R& r, const F&... fields) {
   if ((countable(fields) && ...)) [[likely]]
@@ -58,13 +58,13 @@ result<void> fits_in(const R& r, const F&... fields) {
   (look(fields), ...);
   return out;
 }
-/// All sizes, leading dimensions and increments of a request do.
+/// Fails unless all sizes, leading dimensions and increments of a request fit.
 template <class R>
 result<void> fits(const R& r) {
   return R::visit_fields(r, [&r](std::string_view, const auto&... field) { return fits_in(r, field...); });
 }
 
-/// So does a leading dimension that follows from other sizes where it is left out: `ld` is the one that is used for
+/// Fails unless a leading dimension fits that follows from other sizes if it is left out; `ld` is the value used for
 /// `field`.
 template <class R>
 result<void> leading_fits(const R& r, const extent& field, extent ld) {
@@ -73,26 +73,26 @@ result<void> leading_fits(const R& r, const extent& field, extent ld) {
   return too_large<R>(field_name<R>(&r, &field), ld);
 }
 
-/// OpenBLAS looks for the start of a vector that is walked backwards in 32 bits.
+/// Fails if OpenBLAS cannot compute the start of a backward vector in 32 bits.
 template <class R>
-result<void> reaches_back(const R& r, std::int64_t n, const extent& inc) {
+result<void> backward_vector_fits(const R& r, std::int64_t n, const extent& inc) {
   if (inc >= 0 || inc == tight || (n - 1) * -inc.value() <= most) return {};
   return too_large<R>(field_name<R>(&r, &inc), inc,
                       "OpenBLAS counts in 32 bits, so the host engine walks back over at most 2147483647 elements: use "
                       "a positive increment");
 }
 template <class R>
-result<void> reach_back(const R& r, extent nx, extent ny) {
-  TROUPE_TRY(reaches_back(r, nx.value(), r.incx));
-  if constexpr (requires { r.incy; }) return reaches_back(r, ny.value(), r.incy);
+result<void> backward_vectors_fit(const R& r, extent nx, extent ny) {
+  TROUPE_TRY(backward_vector_fits(r, nx.value(), r.incx));
+  if constexpr (requires { r.incy; }) return backward_vector_fits(r, ny.value(), r.incy);
   return {};
 }
 
-/// Everything together, for a request with the vectors x of nx elements and, where it has one, y of ny.
+/// Runs all these checks, for a request with a vector x of nx elements and, if it has one, y of ny.
 template <class R>
 result<void> fits(const R& r, extent nx, extent ny) {
   TROUPE_TRY(fits(r));
-  return reach_back(r, nx, ny);
+  return backward_vectors_fit(r, nx, ny);
 }
 
 }  // namespace troupe::blas

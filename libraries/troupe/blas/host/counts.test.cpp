@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "counts.hpp"
-
 #include <gtest/gtest.h>
+
+#include <troupe/blas/host/counts.hpp>
 
 namespace troupe::blas {
 namespace {
 
-TEST(blas_counts, a_number_of_openblas_is_never_cut) {
+TEST(blas_counts, numbers_that_do_not_fit_openblas_are_never_truncated) {
   EXPECT_EQ(narrow(INT32_MAX), INT32_MAX);
   EXPECT_EQ(narrow(-INT32_MAX), -INT32_MAX);
   EXPECT_EQ(narrow(0), 0);

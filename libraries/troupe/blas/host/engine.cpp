@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "engine.hpp"
+#include <troupe/blas/host/engine.hpp>
 
 using namespace troupe::blas;
 TROUPE_ENGINE_OF_PARTS(openblas, "blas", "host", level1_operations(), rotation_operations(), level2_operations(),

@@ -7,19 +7,18 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/for_each.hpp>
 #include <troupe/base/thread_team.hpp>
+#include <troupe/blas/host/support.hpp>
 #include <troupe/blas/internal/operations.hpp>
 #include <troupe/worker/engine.hpp>
 #include <troupe/worker/plugins/openblas_kernels.hpp>
 
-#include "support.hpp"
-
 namespace troupe::blas {
 
-/// Keys of coalescing: never, one after the other, and on all cores.
+/// Keys for coalescing: not at all; run one after the other; spread over all cores.
 inline constexpr std::uint64_t never = 0, one_by_one = 1, worth_spreading = 2;
 
-/// For a request of so many multiplications, the product of `sizes`. It may share a call when the way to the engine
-/// costs about as much as the work, and OpenBLAS can count its shape.
+/// Returns the key of a request whose number of multiplications is the product of `sizes`. The request may share a call
+/// if sending it costs about as much as the work, and OpenBLAS can count its shape.
 template <class R, class... E>
 std::uint64_t key_of_work(const R& r, std::int64_t limit, const E&... sizes) noexcept {
   std::int64_t work = 1;
@@ -33,11 +32,11 @@ std::uint64_t key_of_work(const R& r, std::int64_t limit, const E&... sizes) noe
   return work <= 16 * 1024 ? one_by_one : worth_spreading;
 }
 
-/// The host engine of blas: OpenBLAS. It locks for itself, so lanes may call it together, and it chooses its own
+/// The host engine of blas: OpenBLAS, which is thread-safe, so lanes may call it in parallel, and chooses its own
 /// threads.
 ///
-/// Each source beside this one has a `compute(request)` for some requests, or a `compute(request, thread_team&)` for
-/// batches, and lists them at its end. Those that may share a call also have `group_key(request)`.
+/// Each source beside this one defines `compute(request)` for some requests, or `compute(request, thread_team&)` for
+/// batches, and lists them at its end. Requests that may share a call also have `group_key(request)`.
 class openblas {
  public:
   static result<std::unique_ptr<openblas>> make(const engine_context&) { return std::make_unique<openblas>(); }
@@ -55,7 +54,7 @@ class openblas {
       return compute(r);
   }
 
-  /// On a processor, requests of one kind need not be alike to be run one after the other.
+  /// On a processor, requests of one kind can have different shapes and still run one after the other.
   template <class R>
     requires requires(const R& r) { group_key(r); }
   static std::uint64_t group_of(const R& r) {
@@ -63,8 +62,8 @@ class openblas {
   }
   template <class R>
   result<void> run_group(const group<R>& all, call& c) {
-    // None is refused: those that may be have no key. Nor may one throw when others have run: then each would run
-    // again.
+    // No request fails here: requests that could fail have no key. None may throw after others have run, because then
+    // each would run again.
     const auto run_one = [&](std::int64_t index) noexcept {
       const auto i = static_cast<std::size_t>(index);
       const auto done = run(all[i], c);
@@ -84,8 +83,8 @@ class openblas {
   thread_team team_{static_cast<std::size_t>(openblas_get_num_threads())};
 };
 
-/// The requests R<T> of the list are computed by FUNCTION<T>(request, ROUTINE(R)): OpenBLAS's routine of that name, of
-/// TROUPE_CBLAS and the others in routines.hpp.
+/// Defines compute(R<T>) for the requests of the list as FUNCTION<T>(request, ROUTINE(R)). ROUTINE(R) is OpenBLAS's
+/// routine of that name: TROUPE_CBLAS, or another macro of routines.hpp.
 #define TROUPE_COMPUTED_BY(FUNCTION, ROUTINE, ...) \
   TROUPE_FOR_EACH(TROUPE_COMPUTED_BY_ONE, (FUNCTION, ROUTINE), __VA_ARGS__)
 #define TROUPE_COMPUTED_BY_ONE(HOW, R)                         \
@@ -93,7 +92,7 @@ class openblas {
   static auto compute(const R<T>& r) {                         \
     return TROUPE_FIRST_OF HOW<T>(r, TROUPE_SECOND_OF HOW(R)); \
   }
-/// For those that OpenBLAS has no routine for: null.
+/// For requests without an OpenBLAS routine: null.
 #define TROUPE_NO_ROUTINE(NAME) nullptr
 
 }  // namespace troupe::blas

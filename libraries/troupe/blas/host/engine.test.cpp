@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The plug-in itself: what it serves, what it refuses, vectors beyond 32 bits, and several lanes at once.
+// The plug-in itself: what it serves and refuses, vectors beyond 32 bits, and several lanes in parallel.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 using namespace numerics;
 
-// Address space far larger than memory: only the pages that are touched exist.
+// Address space far larger than memory: only touched pages exist.
 class wide_space {
  public:
   explicit wide_space(std::uint64_t bytes)
@@ -39,7 +39,7 @@ class wide_space {
 
 class blas_engine : public ::testing::Test {
  protected:
-  // The text of the engine's refusal. It must be `unsupported`.
+  // Returns the text of the engine's error, which must be `unsupported`.
   template <class R>
   std::string refusal(const R& r) {
     const auto done = engine.run(r);
@@ -52,12 +52,12 @@ class blas_engine : public ::testing::Test {
   engine_under_test engine{engine_of_program()};
 };
 
-TEST_F(blas_engine, serves_every_request_of_the_actor_and_says_which_openblas_it_is) {
+TEST_F(blas_engine, serves_every_request_and_reports_the_version_of_openblas) {
   EXPECT_STREQ(engine.interface().library, "blas");
   EXPECT_STREQ(engine.interface().backend, "host");
   EXPECT_EQ(engine.interface().abi, troupe_engine_abi);
   EXPECT_EQ(std::string(engine.interface().version).substr(0, 9), "OpenBLAS ") << engine.interface().version;
-  // Each once.
+  // Each request is listed once.
   std::set<std::string> names;
   for (std::uint32_t i = 0; i < engine.interface().operation_count; ++i) {
     const troupe_engine_operation& one = engine.interface().operations[i];
@@ -77,19 +77,19 @@ TEST_F(blas_engine, coalesces_operations_on_vectors) {
   }
 }
 
-TEST_F(blas_engine, notes_how_many_threads_there_are_and_for_which_processor) {
+TEST_F(blas_engine, reports_its_threads_and_the_processor_of_its_kernels) {
   ASSERT_NE(engine.interface().notes, nullptr);
   const std::string notes = engine.interface().notes(&engine.interface());
   int threads = 0;
   char core[64] = "";
   ASSERT_EQ(std::sscanf(notes.c_str(), "threads: %d\nkernels: %63[^,]", &threads, core), 2) << notes;
   EXPECT_GT(threads, 0);
-  // Which OpenBLAS also names with its version.
+  // OpenBLAS names the same core in its version.
   EXPECT_NE(std::string(engine.interface().version).find(core), std::string::npos) << notes;
 }
 
-// The engine refuses before it looks at memory, so there need be none.
-TEST_F(blas_engine, refuses_matrix_sizes_that_openblas_cannot_count_naming_the_field) {
+// The engine refuses before it touches memory, so none is needed.
+TEST_F(blas_engine, refuses_sizes_beyond_32_bits_naming_the_field) {
   const std::string why =
       " is 3000000000; OpenBLAS counts in 32 bits, so the host engine takes at most 2147483647: split the request";
   const gemm<float> product{.a = {8, 0}, .b = {8, 0}, .c = {8, 0}, .m = 1, .n = 1, .k = 1};
@@ -115,7 +115,7 @@ TEST_F(blas_engine, refuses_matrix_sizes_that_openblas_cannot_count_naming_the_f
   }
 }
 
-TEST_F(blas_engine, refuses_leading_dimensions_that_follow_from_other_sizes_and_openblas_cannot_count) {
+TEST_F(blas_engine, refuses_implied_leading_dimensions_beyond_32_bits) {
   const std::string why =
       ": lda is 2147483648; OpenBLAS counts in 32 bits, so the host engine takes at most 2147483647: split the request";
   constexpr std::int64_t k = INT32_MAX;
@@ -129,7 +129,7 @@ TEST_F(blas_engine, refuses_leading_dimensions_that_follow_from_other_sizes_and_
   refused(tbsv<complex128>{.a = {8, 0}, .x = {8, 0}, .n = 1, .k = k});
 }
 
-TEST_F(blas_engine, refuses_orders_of_factorizations_that_openblas_cannot_count) {
+TEST_F(blas_engine, refuses_orders_of_factorizations_beyond_32_bits) {
   const std::string why =
       ": n is 3000000000; OpenBLAS counts in 32 bits, so the host engine takes at most 2147483647: split the request";
   constexpr std::int64_t n = 3'000'000'000;
@@ -146,7 +146,7 @@ TEST_F(blas_engine, refuses_orders_of_factorizations_that_openblas_cannot_count)
             "blas.gels_batched<f32>" + why);
 }
 
-TEST_F(blas_engine, refuses_sizes_of_groups_that_openblas_cannot_count_naming_the_group) {
+TEST_F(blas_engine, refuses_sizes_of_groups_beyond_32_bits_naming_the_group) {
   gemm_grouped<float> r{.a = {}, .b = {}, .c = {}, .groups = {{.m = 1, .n = 1, .k = 1}, {.m = 1, .n = 1, .k = 1}}};
   r.groups[1].ldb = 3'000'000'000;
   EXPECT_EQ(
@@ -155,7 +155,7 @@ TEST_F(blas_engine, refuses_sizes_of_groups_that_openblas_cannot_count_naming_th
       "at most 2147483647: split the request");
 }
 
-TEST_F(blas_engine, takes_strides_beyond_32_bits) {
+TEST_F(blas_engine, accepts_strides_beyond_32_bits) {
   const std::int64_t stride = std::int64_t{1} << 32;
   const wide_space space((static_cast<std::uint64_t>(stride) + 1) * sizeof(float));
   ASSERT_TRUE(space.ok());
@@ -185,7 +185,7 @@ TEST_F(blas_engine, takes_strides_beyond_32_bits) {
   ASSERT_TRUE(engine.run(v));
   EXPECT_EQ(y[0], 4);
   EXPECT_EQ(y[1], 9);
-  // What goes to OpenBLAS is still named, and nothing else is.
+  // Numbers that are passed to OpenBLAS are still refused by name, and no others.
   v.lda = 3'000'000'000, v.batch = 3'000'000'000;
   EXPECT_NE(refusal(v).find(": lda is 3000000000; OpenBLAS counts in 32 bits"), std::string::npos) << refusal(v);
 }
@@ -198,14 +198,14 @@ TEST_F(blas_engine, coalesces_small_requests_only) {
     return engine.find(opcode_of<gemm<float>>)->group(payload);
   };
   EXPECT_NE(key(16), 0u);
-  EXPECT_EQ(key(16), key(24)) << "on a processor they need not be alike";
+  EXPECT_EQ(key(16), key(24)) << "on a processor their shapes may differ";
   EXPECT_NE(key(64), 0u);
   EXPECT_NE(key(64), key(16)) << "these are worth all cores";
   EXPECT_EQ(key(500), 0u);
   EXPECT_EQ(key(3'000'000'000), 0u);
 }
 
-TEST_F(blas_engine, refuses_to_walk_back_further_than_openblas_can) {
+TEST_F(blas_engine, refuses_backward_vectors_beyond_32_bits) {
   gemv<float> r{.a = {8, 0}, .x = {8, 0}, .y = {8, 0}, .m = 2, .n = 3, .incx = -1'500'000'000};
   const std::string limit =
       "; OpenBLAS counts in 32 bits, so the host engine walks back over at most 2147483647 elements: use a positive "
@@ -217,7 +217,7 @@ TEST_F(blas_engine, refuses_to_walk_back_further_than_openblas_can) {
   EXPECT_EQ(refusal(r), "blas.gemv<f32>: incy is -1500000000" + limit);
 }
 
-TEST_F(blas_engine, takes_vectors_whose_elements_lie_further_apart_than_32_bits_count) {
+TEST_F(blas_engine, accepts_increments_beyond_32_bits) {
   for (const std::int64_t inc : {std::int64_t{1} << 29, std::int64_t{INT32_MAX}, std::int64_t{3'000'000'000}})
     for (const int sign : {1, -1}) {
       constexpr std::int64_t n = 5;
@@ -249,12 +249,12 @@ TEST_F(blas_engine, takes_vectors_whose_elements_lie_further_apart_than_32_bits_
     }
 }
 
-TEST_F(blas_engine, takes_vectors_longer_than_32_bits_count) {
+TEST_F(blas_engine, accepts_vectors_longer_than_32_bits) {
   const std::int64_t n = std::int64_t{INT32_MAX} + 1000;
   const wide_space space(static_cast<std::uint64_t>(n) * sizeof(float));
   ASSERT_TRUE(space.ok());
   (void)::madvise(space.data(), space.size() * sizeof(float), MADV_HUGEPAGE);
-  // The few pages that hold a number are real; all others are the one page of zeros.
+  // Only the few pages with a nonzero number exist; all others are the shared zero page.
   const std::int64_t places[] = {0, 1, 77, INT32_MAX - 1, INT32_MAX, std::int64_t{INT32_MAX} + 1, n - 1};
   float want = 0, next = 1;
   for (const std::int64_t i : places) {
@@ -266,14 +266,14 @@ TEST_F(blas_engine, takes_vectors_longer_than_32_bits_count) {
       engine.run(dot<float>{.x = {space.address(), space.size()}, .y = {space.address(), space.size()}, .n = n});
   ASSERT_TRUE(got) << got.error().to_string();
   EXPECT_EQ(*got, want);
-  // Backwards the same elements meet each other in the opposite order.
+  // Backwards, the same elements are paired in the opposite order.
   const auto back = engine.run(dot<float>{
       .x = {space.address(), space.size()}, .y = {space.address(), space.size()}, .n = n, .incx = -1, .incy = -1});
   ASSERT_TRUE(back) << back.error().to_string();
   EXPECT_EQ(*back, want);
 }
 
-TEST_F(blas_engine, computes_right_when_several_lanes_call_it_at_once) {
+TEST_F(blas_engine, computes_correctly_when_several_lanes_call_it_in_parallel) {
   constexpr int lanes = 4;
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;

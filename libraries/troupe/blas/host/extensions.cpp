@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/blas/extensions.hpp>
-
-#include "batch.hpp"
-#include "engine.hpp"
+#include <troupe/blas/host/batch.hpp>
+#include <troupe/blas/host/engine.hpp>
 
 namespace troupe::blas {
 
-// Calls f(first row, end, first column, end) for the blocks of an m by n matrix: so small that a transposed one stays
-// in the cache with it.
+// Calls f(first row, end, first column, end) for the blocks of an m by n matrix. Blocks are so small that a block and
+// its transpose fit the cache.
 template <class F>
 static void for_each_block(thread_team& all, std::int64_t m, std::int64_t n, F&& f) {
   constexpr std::int64_t block = 64, at_once = 8;
@@ -19,7 +18,7 @@ static void for_each_block(thread_team& all, std::int64_t m, std::int64_t n, F&&
   });
 }
 
-// Element (i, j) of op(X) for a given op.
+// Returns element (i, j) of op(X).
 template <op Op, class T>
 struct seen {
   const T* x;
@@ -33,7 +32,7 @@ struct seen {
       return conjugate(x[j + i * ld]);
   }
 };
-// Calls f(seen) for an op known only now.
+// Calls f(seen) for an op that is known only at run time.
 template <class T, class F>
 static void see(op o, const T* x, std::int64_t ld, F&& f) {
   if (o == op::none) return f(seen<op::none, T>{x, ld});

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// LAPACK, once for each matrix of a batch. Its `info` below 0 would be our mistake: requests come checked.
+// Batches by LAPACK, called once for each matrix. An `info` below 0 would be our mistake: requests are checked before.
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/blas/factorizations.hpp>
-
-#include "batch.hpp"
-#include "engine.hpp"
+#include <troupe/blas/host/batch.hpp>
+#include <troupe/blas/host/engine.hpp>
+#include <troupe/blas/host/unpivoted_lu.hpp>
 
 extern "C" {
 #define TROUPE_DECLARE(P, T)                                                                                          \
@@ -37,64 +37,7 @@ namespace troupe::blas {
 
 static_assert(std::is_same_v<blasint, std::int32_t>, "pivots and info are passed on as they are");
 
-template <class T>
-static T one_over(T v) noexcept {
-  if constexpr (is_real<T>) {
-    return 1 / v;
-  } else {  // Smith's way: no part is squared as it is
-    using real = real_of<T>;
-    const bool wide = std::abs(v.real) >= std::abs(v.imag);
-    const real ratio = wide ? v.imag / v.real : v.real / v.imag,
-               by = wide ? v.real + v.imag * ratio : v.real * ratio + v.imag;
-    return wide ? T(1 / by, -ratio / by) : T(ratio / by, -1 / by);
-  }
-}
-
-// x = x / by. Where 1 / by is out of range, both are moved by a power of two first.
-template <class T>
-static void divide(T* x, std::int64_t n, T by) noexcept {
-  using real = real_of<T>;
-  constexpr real step = real(1ull << 63), least = std::numeric_limits<real>::min(), largest = real(0.125) / least;
-  const real size = magnitude(by), move = size < least ? step : size > largest ? 1 / step : 1;
-  const T factor = one_over(product(move, by));
-  if (move != 1)
-    for (std::int64_t i = 0; i < n; ++i) x[i] = product(move, x[i]);
-  for (std::int64_t i = 0; i < n; ++i) x[i] = product(x[i], factor);
-}
-
-// A = L * U without pivoting, by blocks of columns. Answers LAPACK's info.
-template <class T>
-static blasint factor_unpivoted(T* a, std::int64_t n, std::int64_t lda) {
-  constexpr std::int64_t block = 32;
-  blasint info = 0;
-  const T one = T(1), minus_one = T(-1);
-  for (std::int64_t j0 = 0; j0 < n; j0 += block) {
-    const std::int64_t width = std::min(block, n - j0), j1 = j0 + width;
-    for (std::int64_t j = j0; j < j1; ++j) {
-      const T pivot = a[j + j * lda];
-      if (pivot == T(0)) {
-        if (info == 0) info = static_cast<blasint>(j + 1);
-        continue;  // as LAPACK: the column stays as it is
-      }
-      divide(a + j + 1 + j * lda, n - j - 1, pivot);
-      for (std::int64_t l = j + 1; l < j1; ++l) {
-        const T top = a[j + l * lda];
-        for (std::int64_t i = j + 1; i < n; ++i)
-          a[i + l * lda] = difference(a[i + l * lda], product(a[i + j * lda], top));
-      }
-    }
-    if (j1 == n) break;
-    T *const right = a + j0 + j1 * lda, *const below = a + j1 + j0 * lda;
-    const blasint rest = narrow(n - j1);
-    TROUPE_CBLAS(trsm)(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, narrow(width), rest, by(one),
-                       a + j0 * (lda + 1), narrow(lda), right, narrow(lda));
-    TROUPE_CBLAS(gemm)(CblasColMajor, CblasNoTrans, CblasNoTrans, rest, rest, narrow(width), by(minus_one), below,
-                       narrow(lda), right, narrow(lda), by(one), a + j1 * (lda + 1), narrow(lda));
-  }
-  return info;
-}
-
-// The pivots of matrix i.
+// Returns the pivots of matrix i.
 template <class O>
 static auto* pivots_of(const std::optional<O>& pivots, std::size_t i, extent n) {
   return pivots ? pivots->data() + i * static_cast<std::size_t>(n.value()) : nullptr;
@@ -103,10 +46,10 @@ template <class T>
 static void copy_square(const T* from, std::int64_t from_ld, T* to, std::int64_t to_ld, std::int64_t n) {
   for (std::int64_t j = 0; j < n; ++j) std::copy_n(from + j * from_ld, n, to + j * to_ld);
 }
-// Calls a routine of LAPACK, f(work, size), with as much room as it wants, and at least `least`. How much it wants it
-// answers when it is called with a size of -1.
+// Calls a LAPACK routine, f(work, size), with the workspace it asks for, but at least `least`. Called with a size of
+// -1, the routine returns the size it wants.
 template <class T, class F>
-static void with_room(blasint least, F&& f) {
+static void with_workspace(blasint least, F&& f) {
   T best;
   blasint size = -1;
   f(&best, &size);
@@ -118,7 +61,7 @@ static void with_room(blasint least, F&& f) {
   f(work.data(), &size);
 }
 
-// Pivots in memory are anybody's numbers, and LAPACK goes where they say.
+// Pivots in memory can be any numbers, and LAPACK writes where they point.
 template <class R>
 static result<void> pivots_lie_within(const R& r) {
   if (!r.pivots) return {};
@@ -133,7 +76,7 @@ static result<void> pivots_lie_within(const R& r) {
   return {};
 }
 
-// One call for each matrix; f(index). The request must fit: see `fits`.
+// Calls f(index) for each matrix. The request must fit: see `fits`.
 template <class R, class F>
 static result<void> each(const R& r, thread_team& all, F&& f) {
   const double n = static_cast<double>(r.n.value());
@@ -170,8 +113,8 @@ static result<void> compute(const getrs_batched<T>& r, thread_team& all) {
       return;
     }
     const auto solve = [&](CBLAS_UPLO uplo, CBLAS_DIAG diag) {
-      TROUPE_CBLAS(trsm)(CblasColMajor, CblasLeft, uplo, code(r.trans), diag, n, nrhs, by(one), r.a[i].data(), lda,
-                         r.b[i].data(), ldb);
+      TROUPE_CBLAS(trsm)(CblasColMajor, CblasLeft, uplo, code(r.trans), diag, n, nrhs, cblas_scalar(one), r.a[i].data(),
+                         lda, r.b[i].data(), ldb);
     };
     if (r.trans == op::none) {
       solve(CblasLower, CblasUnit);
@@ -183,11 +126,12 @@ static result<void> compute(const getrs_batched<T>& r, thread_team& all) {
   });
 }
 
-// The inverse in place of what was factored. Answers LAPACK's info.
+// Inverts a factored matrix in place. Returns LAPACK's info.
 template <class T>
 static blasint invert(T* a, blasint n, blasint lda, const blasint* pivots) {
   blasint info;
-  with_room<T>(n, [&](T* work, const blasint* size) { TROUPE_FORTRAN(getri)(&n, a, &lda, pivots, work, size, &info); });
+  with_workspace<T>(
+      n, [&](T* work, const blasint* size) { TROUPE_FORTRAN(getri)(&n, a, &lda, pivots, work, size, &info); });
   return info;
 }
 
@@ -196,7 +140,7 @@ static result<void> compute(const getri_batched<T>& r, thread_team& all) {
   TROUPE_TRY(fits(r));
   TROUPE_TRY(pivots_lie_within(r));
   const std::int64_t n = r.n.value(), lda = or_tight(r.lda, r.n).value(), ldc = or_tight(r.ldc, r.n).value();
-  std::vector<blasint> in_place;  // each row stays where it is
+  std::vector<blasint> in_place;  // no row is swapped
   if (!r.pivots)
     for (blasint i = 1; i <= n; ++i) in_place.push_back(i);
   return each(r, all, [&](std::size_t i) {
@@ -223,8 +167,8 @@ static result<void> compute(const matinv_batched<T>& r, thread_team& all) {
 template <class T>
 static void factor_into_q_and_r(blasint m, blasint n, T* a, blasint lda, T* tau) {
   blasint info;
-  with_room<T>(n,
-               [&](T* work, const blasint* size) { TROUPE_FORTRAN(geqrf)(&m, &n, a, &lda, tau, work, size, &info); });
+  with_workspace<T>(
+      n, [&](T* work, const blasint* size) { TROUPE_FORTRAN(geqrf)(&m, &n, a, &lda, tau, work, size, &info); });
 }
 template <class T>
 static result<void> compute(const geqrf_batched<T>& r, thread_team& all) {
@@ -233,17 +177,19 @@ static result<void> compute(const geqrf_batched<T>& r, thread_team& all) {
   return each(r, all, [&](std::size_t i) { factor_into_q_and_r(m, n, r.a[i].data(), lda, r.tau[i].data()); });
 }
 
-// C = the conjugate transpose of Q, times C.
+// C = conj(transpose(Q)) * C
 template <class T>
-static void take_q_away(blasint m, blasint n, blasint nrhs, const T* a, blasint lda, const T* tau, T* c, blasint ldc) {
+static void multiply_by_transposed_q(blasint m, blasint n, blasint nrhs, const T* a, blasint lda, const T* tau, T* c,
+                                     blasint ldc) {
   const char turned = is_real<T> ? 'T' : 'C';
   blasint info;
-  with_room<T>(nrhs, [&](T* work, const blasint* size) {
+  with_workspace<T>(nrhs, [&](T* work, const blasint* size) {
     of_type<T>(sormqr_, dormqr_, cunmqr_, zunmqr_)("L", &turned, &m, &nrhs, &n, a, &lda, tau, c, &ldc, work, size,
                                                    &info, 1, 1);
   });
 }
-// LAPACK's gels would scale matrices of very small or large numbers, and leave the factors of what it made of them.
+// Not LAPACK's gels, which scales matrices of very small or large numbers and then leaves the factors of the scaled
+// matrix.
 template <class T>
 static result<void> compute(const gels_batched<T>& r, thread_team& all) {
   TROUPE_TRY(fits(r));
@@ -253,7 +199,7 @@ static result<void> compute(const gels_batched<T>& r, thread_team& all) {
     T *const a = r.a[i].data(), *const c = r.c[i].data();
     std::vector<T> tau(static_cast<std::size_t>(n));
     factor_into_q_and_r(m, n, a, lda, tau.data());
-    take_q_away(m, n, nrhs, a, lda, tau.data(), c, ldc);
+    multiply_by_transposed_q(m, n, nrhs, a, lda, tau.data(), c, ldc);
     TROUPE_FORTRAN(trtrs)("U", "N", "N", &n, &nrhs, a, &lda, c, &ldc, r.info.data() + i, 1, 1, 1);
   });
 }

@@ -3,14 +3,13 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/blas/gemm.hpp>
-
-#include "batch.hpp"
-#include "engine.hpp"
-#include "products.hpp"
+#include <troupe/blas/host/batch.hpp>
+#include <troupe/blas/host/engine.hpp>
+#include <troupe/blas/host/products.hpp>
 
 namespace troupe::blas {
 
-// The part of a product that all in a batch have in common. `R` is a request or a gemm_group.
+// The part that all products of a batch share. `R` is a request or a gemm_group.
 template <class T, class C, class R>
 static matrix_product<T, C> shape_of(const R& r, compute_of<T, C> alpha, compute_of<T, C> beta) {
   return {.trans_a = r.trans_a,
@@ -46,7 +45,7 @@ static result<void> compute(const gemm<T, C>& r) {
 
 template <class T, class C>
 static result<void> compute(const gemm_strided_batched<T, C>& r, thread_team& all) {
-  TROUPE_TRY(fits_in(r, r.m, r.n, r.k, r.lda, r.ldb, r.ldc));  // strides are ours
+  TROUPE_TRY(fits_in(r, r.m, r.n, r.k, r.lda, r.ldb, r.ldc));  // strides stay in our code
   const auto shape = shape_of<T, C>(r, r.alpha.load(), r.beta.load());
   const auto stride = [](extent given, std::int64_t ld, std::int64_t columns) {
     return or_tight(given, extent(ld) * columns).value();

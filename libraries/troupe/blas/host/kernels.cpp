@@ -1,12 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels.hpp"
-
 #include <cmath>
 #include <troupe/base/convert.hpp>
-
-#include "numbers.hpp"
-#include "processors.hpp"
+#include <troupe/blas/host/kernels.hpp>
+#include <troupe/blas/host/numbers.hpp>
+#include <troupe/blas/host/processors.hpp>
 
 namespace troupe::blas {
 namespace {
@@ -37,7 +35,7 @@ double norm(const T* x, std::int64_t n, std::int64_t inc) noexcept {
   return any_infinite ? INFINITY : scale * std::sqrt(squares);
 }
 
-// The most extreme magnitude, in as many parts as a processor may look at together.
+// The most extreme magnitude, found in as many parts as a vector unit can compare at once.
 template <bool Largest, class T>
 TROUPE_INLINE real_of<T> extreme(const T* x, std::int64_t n, std::int64_t inc) noexcept {
   using real = real_of<T>;

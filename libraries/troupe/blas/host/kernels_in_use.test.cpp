@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Which kernels OpenBLAS computes with, in a process of its own for each question: they are chosen when it is loaded.
+// Which kernels OpenBLAS uses. They are selected when it is loaded, so each case runs in a process of its own.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -25,16 +25,16 @@ namespace {
   std::_Exit(1);
 }
 
-// Writes what OpenBLAS says, once it is loaded with the engine by `load`.
+// Prints what OpenBLAS reports after `load` has loaded it with the engine.
 [[noreturn]] void say_kernels(const std::function<void*(const char*)>& load) {
   void* const engine = load(numerics::engine_of_program());
   if (engine == nullptr) give_up(::dlerror());
   const auto name = reinterpret_cast<const char* (*)()>(::dlsym(engine, "openblas_get_corename"));
-  if (name == nullptr) give_up("this is no OpenBLAS");
+  if (name == nullptr) give_up("this is not OpenBLAS");
   say(name());
 }
 
-// Writes what the engine says, once it is loaded as a worker loads it.
+// Prints what the engine reports when it is loaded as a worker loads it.
 [[noreturn]] void say_kernels_in_a_worker() {
   const std::string file = numerics::engine_of_program();
   engine_set engines("host", {file.substr(0, file.rfind('/'))}, {.abi = troupe_engine_abi, .lanes = 4});
@@ -48,11 +48,11 @@ constexpr int flags = RTLD_NOW | RTLD_LOCAL;
 
 class openblas_in_use : public testing::Test {
  protected:
-  // Each question is asked by this program, started anew.
+  // Each case restarts this program.
   openblas_in_use() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-TEST_F(openblas_in_use, takes_the_kernels_it_is_told_while_it_is_loaded) {
+TEST_F(openblas_in_use, uses_the_kernels_requested_while_it_is_loaded) {
   for (const std::string name : {"Prescott", "Nehalem"})
     EXPECT_EXIT(
         {
@@ -64,7 +64,7 @@ TEST_F(openblas_in_use, takes_the_kernels_it_is_told_while_it_is_loaded) {
         testing::ExitedWithCode(0), "^" + name + ", ");
 }
 
-TEST_F(openblas_in_use, has_the_kernels_that_fit_this_processor_when_nobody_says_otherwise) {
+TEST_F(openblas_in_use, uses_kernels_that_fit_this_processor_by_default) {
   EXPECT_EXIT(
       {
         ::unsetenv(openblas_variable);
@@ -73,7 +73,7 @@ TEST_F(openblas_in_use, has_the_kernels_that_fit_this_processor_when_nobody_says
       testing::ExitedWithCode(0), ", which fit$");
 }
 
-TEST_F(openblas_in_use, has_the_kernels_that_fit_this_processor_in_a_worker) {
+TEST_F(openblas_in_use, uses_kernels_that_fit_this_processor_in_a_worker) {
   EXPECT_EXIT(
       {
         ::unsetenv(openblas_variable);
@@ -82,7 +82,7 @@ TEST_F(openblas_in_use, has_the_kernels_that_fit_this_processor_in_a_worker) {
       testing::ExitedWithCode(0), ", which fit$");
 }
 
-TEST_F(openblas_in_use, has_the_kernels_that_the_user_wants) {
+TEST_F(openblas_in_use, uses_the_kernels_that_the_user_selects) {
   EXPECT_EXIT(
       {
         ::setenv(openblas_variable, "Prescott", 1);

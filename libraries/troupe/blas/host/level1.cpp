@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/blas/host/engine.hpp>
+#include <troupe/blas/host/kernels.hpp>
 #include <troupe/blas/level1.hpp>
-
-#include "engine.hpp"
-#include "kernels.hpp"
 
 namespace troupe::blas {
 
@@ -12,7 +11,7 @@ static result<void> compute(const axpy<T>& r) {
   const T alpha = r.alpha.load();
   pieces(r.n.value(), step(r.incx), step(r.incy),
          [&](blasint n, std::int64_t x, blasint incx, std::int64_t y, blasint incy) {
-           TROUPE_CBLAS(axpy)(n, by(alpha), r.x.data() + x, incx, r.y.data() + y, incy);
+           TROUPE_CBLAS(axpy)(n, cblas_scalar(alpha), r.x.data() + x, incx, r.y.data() + y, incy);
          });
   return {};
 }
@@ -28,7 +27,7 @@ static result<void> compute(const axpby<T>& r) {
   const T left = scaled_here(beta, scaling);
   pieces(r.n.value(), step(r.incx), step(r.incy),
          [&](blasint n, std::int64_t x, blasint incx, std::int64_t y, blasint incy) {
-           TROUPE_CBLAS(axpby)(n, by(alpha), r.x.data() + x, incx, by(left), r.y.data() + y, incy);
+           TROUPE_CBLAS(axpby)(n, cblas_scalar(alpha), r.x.data() + x, incx, cblas_scalar(left), r.y.data() + y, incy);
          });
   return {};
 }
@@ -43,7 +42,7 @@ static result<void> compute(const scal<T, F>& r) {
   }
   pieces(r.n.value(), step(r.incx), [&](blasint n, std::int64_t x, blasint inc) {
     if constexpr (std::is_same_v<T, F>)
-      TROUPE_CBLAS(scal)(n, by(alpha), r.x.data() + x, inc);
+      TROUPE_CBLAS(scal)(n, cblas_scalar(alpha), r.x.data() + x, inc);
     else
       of_type<T>(nullptr, nullptr, cblas_csscal, cblas_zdscal)(n, alpha, r.x.data() + x, inc);
   });
@@ -93,7 +92,7 @@ static result<real_of<T>> compute(const nrm2<T>& r) {
     const real part = of_type<T>(cblas_snrm2, cblas_dnrm2, cblas_scnrm2, cblas_dznrm2)(n, r.x.data() + x, inc);
     norm = n == r.n.value() ? static_cast<double>(part) : std::hypot(norm, static_cast<double>(part));
   });
-  // Some of OpenBLAS's kernels square numbers as they are; where that may have gone out of range it is done again.
+  // Some of OpenBLAS's kernels square without scaling; if that may have left the range, compute the norm again.
   constexpr double least = std::is_same_v<real, double> ? 1e-140 : 1e-15, largest = 1 / least;
   if (!(norm > least && norm < largest)) norm = scaled_norm(r.x.data(), r.n.value(), std::abs(step(r.incx)));
   return answer(r, static_cast<real>(norm));
@@ -107,7 +106,7 @@ static double sum_of_reals(const T* x, std::int64_t n, std::int64_t inc) {
   });
   return sum;
 }
-// Not by OpenBLAS's own routines: version 0.3.21 has a wrong one among its kernels for Cooperlake.
+// Not with OpenBLAS's own routines: version 0.3.21 has a wrong one among its kernels for Cooperlake.
 template <class T>
 static double sum_of_complex(const T* x, std::int64_t n, std::int64_t inc) {
   using real = real_of<T>;
@@ -128,11 +127,11 @@ static result<real_of<T>> compute(const asum<T>& r) {
   return answer(r, static_cast<real_of<T>>(sum));
 }
 
-// OpenBLAS's search depends on the processor where there are NaN, so these are our own.
+// OpenBLAS's search gives results for NaN that depend on the processor, so these are our own.
 template <class R, class T>
 static result<std::int64_t> extremum(const R& r, const T* x, bool largest) {
   const std::int64_t n = r.n.value(), inc = step(r.incx);
-  // Walked backwards, the first is the last in memory.
+  // In a backward vector the first element is the last in memory.
   const std::int64_t at = find_extremum(x, n, std::abs(inc), largest, inc < 0);
   return answer(r, inc < 0 ? n - 1 - at : at);
 }
@@ -145,7 +144,7 @@ static result<std::int64_t> compute(const iamin<T>& r) {
   return extremum(r, r.x.data(), false);
 }
 
-// All of these work on n elements.
+// All of these process n elements.
 template <class R>
 static std::uint64_t group_key(const R& r) noexcept {
   return key_of_work(r, 4096, r.n);

@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
+#include <troupe/blas/host/engine.hpp>
+#include <troupe/blas/host/products.hpp>
 #include <troupe/blas/level2.hpp>
-
-#include "engine.hpp"
-#include "products.hpp"
 
 namespace troupe::blas {
 
-// y = alpha * op(A) * x + beta * y: scales y where OpenBLAS must not, and leaves out a product that does not count.
-// multiply(alpha, beta) is the routine.
+// y = alpha * op(A) * x + beta * y: scales y if OpenBLAS must not, and skips the product if alpha is 0. multiply(alpha,
+// beta) calls the routine.
 template <class T, class R, class Multiply>
 static result<void> product_of(const R& r, std::int64_t ny, Multiply&& multiply) {
   const T alpha = r.alpha.load();
@@ -57,12 +56,13 @@ static result<void> compute(const gbmv<T>& r) {
   TROUPE_TRY(fits(r, lengths_of(r).x, ny));
   const extent lda = or_tight(r.lda, r.kl + r.ku + 1);
   TROUPE_TRY(leading_fits(r, r.lda, lda));
-  // Diagonals that lie outside the matrix are left out: OpenBLAS need not know of them.
+  // Diagonals outside the matrix are left out, so OpenBLAS never sees them.
   const extent kl = std::min(r.kl, r.m - 1), ku = std::min(r.ku, r.n - 1);
   const T* const a = r.a.data() + (r.ku - ku).value();
   return product_of<T>(r, ny.value(), [&](T alpha, T beta) {
-    TROUPE_CBLAS(gbmv)(CblasColMajor, code(r.trans), narrow(r.m), narrow(r.n), narrow(kl), narrow(ku), by(alpha), a,
-                       narrow(lda), r.x.data(), narrow(step(r.incx)), by(beta), r.y.data(), narrow(step(r.incy)));
+    TROUPE_CBLAS(gbmv)(CblasColMajor, code(r.trans), narrow(r.m), narrow(r.n), narrow(kl), narrow(ku),
+                       cblas_scalar(alpha), a, narrow(lda), r.x.data(), narrow(step(r.incx)), cblas_scalar(beta),
+                       r.y.data(), narrow(step(r.incy)));
   });
 }
 
@@ -70,8 +70,8 @@ template <class T, class R, class Routine>
 static result<void> full_product(const R& r, Routine routine) {
   TROUPE_TRY(fits(r, r.n, r.n));
   return product_of<T>(r, r.n.value(), [&](T alpha, T beta) {
-    routine(CblasColMajor, code(r.uplo), narrow(r.n), by(alpha), r.a.data(), narrow(or_tight(r.lda, r.n)), r.x.data(),
-            narrow(step(r.incx)), by(beta), r.y.data(), narrow(step(r.incy)));
+    routine(CblasColMajor, code(r.uplo), narrow(r.n), cblas_scalar(alpha), r.a.data(), narrow(or_tight(r.lda, r.n)),
+            r.x.data(), narrow(step(r.incx)), cblas_scalar(beta), r.y.data(), narrow(step(r.incy)));
   });
 }
 template <class T>
@@ -84,7 +84,7 @@ static void complex_symv(CBLAS_ORDER, CBLAS_UPLO uplo, blasint n, const void* al
 TROUPE_COMPUTED_BY(full_product, TROUPE_CBLAS_SYMMETRIC, symv)
 TROUPE_COMPUTED_BY(full_product, TROUPE_CBLAS_COMPLEX, hemv)
 
-// A band of k diagonals, without those that lie outside the matrix.
+// A band of k diagonals, without those outside the matrix.
 template <class T, class R, class Routine>
 static result<void> band_product(const R& r, Routine routine) {
   TROUPE_TRY(fits(r, r.n, r.n));
@@ -92,8 +92,8 @@ static result<void> band_product(const R& r, Routine routine) {
   TROUPE_TRY(leading_fits(r, r.lda, lda));
   const T* const a = r.a.data() + (r.uplo == triangle::upper ? (r.k - k).value() : 0);
   return product_of<T>(r, r.n.value(), [&](T alpha, T beta) {
-    routine(CblasColMajor, code(r.uplo), narrow(r.n), narrow(k), by(alpha), a, narrow(lda), r.x.data(),
-            narrow(step(r.incx)), by(beta), r.y.data(), narrow(step(r.incy)));
+    routine(CblasColMajor, code(r.uplo), narrow(r.n), narrow(k), cblas_scalar(alpha), a, narrow(lda), r.x.data(),
+            narrow(step(r.incx)), cblas_scalar(beta), r.y.data(), narrow(step(r.incy)));
   });
 }
 TROUPE_COMPUTED_BY(band_product, TROUPE_CBLAS_REAL, sbmv)
@@ -103,8 +103,8 @@ template <class T, class R, class Routine>
 static result<void> packed_product(const R& r, Routine routine) {
   TROUPE_TRY(fits(r, r.n, r.n));
   return product_of<T>(r, r.n.value(), [&](T alpha, T beta) {
-    routine(CblasColMajor, code(r.uplo), narrow(r.n), by(alpha), r.a.data(), r.x.data(), narrow(step(r.incx)), by(beta),
-            r.y.data(), narrow(step(r.incy)));
+    routine(CblasColMajor, code(r.uplo), narrow(r.n), cblas_scalar(alpha), r.a.data(), r.x.data(), narrow(step(r.incx)),
+            cblas_scalar(beta), r.y.data(), narrow(step(r.incy)));
   });
 }
 TROUPE_COMPUTED_BY(packed_product, TROUPE_CBLAS_REAL, spmv)

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 #include <troupe/base/try.hpp>
+#include <troupe/blas/host/engine.hpp>
+#include <troupe/blas/host/products.hpp>
 #include <troupe/blas/level3.hpp>
-
-#include "engine.hpp"
-#include "products.hpp"
 
 namespace troupe::blas {
 
@@ -21,15 +20,15 @@ static result<void> symmetric_product(const R& r, Routine routine) {
     return {};
   }
   beta = scaled_here(beta, scaling);
-  routine(CblasColMajor, code(r.side), code(r.uplo), narrow(r.m), narrow(r.n), by(alpha), r.a.data(),
-          narrow(or_tight(r.lda, r.side == side::left ? r.m : r.n)), r.b.data(), narrow(or_tight(r.ldb, r.m)), by(beta),
-          r.c.data(), narrow(ldc));
+  routine(CblasColMajor, code(r.side), code(r.uplo), narrow(r.m), narrow(r.n), cblas_scalar(alpha), r.a.data(),
+          narrow(or_tight(r.lda, r.side == side::left ? r.m : r.n)), r.b.data(), narrow(or_tight(r.ldb, r.m)),
+          cblas_scalar(beta), r.c.data(), narrow(ldc));
   return {};
 }
 TROUPE_COMPUTED_BY(symmetric_product, TROUPE_CBLAS, symm)
 TROUPE_COMPUTED_BY(symmetric_product, TROUPE_CBLAS_COMPLEX, hemm)
 
-/// What updates of a symmetric or Hermitian C have in common: C, its triangle, and the factors.
+/// What updates of a symmetric or Hermitian C share: C, its triangle, and the factors.
 template <class T, class R>
 struct update {
   using alpha_type = decltype(std::declval<R>().alpha.load());
@@ -41,12 +40,12 @@ struct update {
   std::int64_t n = r.n.value(), ldc = or_tight(r.ldc, r.n).value();
   blasint ld(const extent& given) const { return narrow(or_tight(given, r.trans == op::none ? r.n : r.k)); }
 
-  // A Hermitian diagonal is real, before and after.
+  // A Hermitian diagonal is real, both as input and as output.
   void make_diagonal_real() const noexcept {
     if (is_hermitian<R>)
       for (std::int64_t j = 0; j < n; ++j) make_real(c[j * (ldc + 1)]);
   }
-  // add(*this) is the routine.
+  // Calls add(*this) to run the routine.
   template <class Add>
   result<void> run(Add&& add) {
     TROUPE_TRY(fits(r));
@@ -63,13 +62,13 @@ struct update {
   }
 };
 
-// Of rank k, and of rank 2k.
+// Updates of rank k and 2k.
 template <class T, class R, class Routine>
 static result<void> update_by_routine(const R& r, Routine routine) {
   return update<T, R>{r}.run([&](const auto& u) {
     const auto with = [&](auto... b) {
-      routine(CblasColMajor, code(r.uplo), code(r.trans), narrow(r.n), narrow(r.k), by(u.alpha), r.a.data(),
-              u.ld(r.lda), b..., by(u.beta), u.c, narrow(u.ldc));
+      routine(CblasColMajor, code(r.uplo), code(r.trans), narrow(r.n), narrow(r.k), cblas_scalar(u.alpha), r.a.data(),
+              u.ld(r.lda), b..., cblas_scalar(u.beta), u.c, narrow(u.ldc));
     };
     if constexpr (requires { r.b; })
       with(r.b.data(), u.ld(r.ldb));
@@ -80,19 +79,20 @@ static result<void> update_by_routine(const R& r, Routine routine) {
 TROUPE_COMPUTED_BY(update_by_routine, TROUPE_CBLAS, syrk, syr2k)
 TROUPE_COMPUTED_BY(update_by_routine, TROUPE_CBLAS_COMPLEX, herk, her2k)
 
-// One triangle of a product. Blocks of columns: what lies beside the diagonal block is a product of its own; the
-// diagonal block is made whole, beside C, and its triangle is added.
+// One triangle of a product, by blocks of columns: the part outside the diagonal block is a product of its own; the
+// diagonal block is computed in full, in a buffer, and its triangle is added to C.
 template <class T, class R>
 static result<void> triangle_of_product(const R& r, std::nullptr_t) {
   constexpr std::int64_t block = 128;
   const op turn = is_hermitian<R> ? op::conjugate_transpose : op::transpose;
   const bool turned = r.trans != op::none;
   return update<T, R>{r}.run([&](const auto& u) {
-    // By beta as it is, which is real where C is Hermitian: a complex one of no imaginary part makes NaN of infinities.
+    // Scale by beta as given, which is real if C is Hermitian: a complex beta with imaginary part 0 would turn
+    // infinities into NaN.
     scale(r.uplo, u.c, u.n, u.ldc, u.beta);
     const std::int64_t lda = u.ld(r.lda), ldb = u.ld(r.ldb), most = std::min(block, u.n);
-    const std::unique_ptr<T[]> beside(new T[static_cast<std::size_t>(most * most)]);
-    // Rows [i, i + m) of op(A) times the turned rows [j, j + n) of op(B).
+    const std::unique_ptr<T[]> diagonal_block(new T[static_cast<std::size_t>(most * most)]);
+    // Multiplies rows [i, i + m) of op(A) by the transposed rows [j, j + n) of op(B).
     const auto part = [&](std::int64_t i, std::int64_t m, std::int64_t j, std::int64_t n, T beta, T* c,
                           std::int64_t ldc) {
       multiply(matrix_product<T, T>{.trans_a = r.trans,
@@ -111,11 +111,11 @@ static result<void> triangle_of_product(const R& r, std::nullptr_t) {
     };
     for (std::int64_t j = 0; j < u.n; j += block) {
       const std::int64_t n = std::min(block, u.n - j);
-      part(j, n, j, n, T(0), beside.get(), n);
+      part(j, n, j, n, T(0), diagonal_block.get(), n);
       for (std::int64_t l = 0; l < n; ++l) {
         const auto [first, last] = rows_of(r.uplo, n, l);
         T* const column = u.c + j + (j + l) * u.ldc;
-        for (std::int64_t i = first; i < last; ++i) column[i] = sum(column[i], beside[i + l * n]);
+        for (std::int64_t i = first; i < last; ++i) column[i] = sum(column[i], diagonal_block[i + l * n]);
       }
       const std::int64_t row = r.uplo == triangle::lower ? j + n : 0,
                          rows = r.uplo == triangle::lower ? u.n - j - n : j;
@@ -132,8 +132,8 @@ static result<void> triangular(const R& r, T* x, std::int64_t ldx, Routine routi
   if (alpha == T(0))
     scale(x, r.m.value(), r.n.value(), ldx, T(0));
   else
-    routine(CblasColMajor, code(r.side), code(r.uplo), code(r.trans), code(r.diag), narrow(r.m), narrow(r.n), by(alpha),
-            r.a.data(), narrow(or_tight(r.lda, r.side == side::left ? r.m : r.n)), x, narrow(ldx));
+    routine(CblasColMajor, code(r.side), code(r.uplo), code(r.trans), code(r.diag), narrow(r.m), narrow(r.n),
+            cblas_scalar(alpha), r.a.data(), narrow(or_tight(r.lda, r.side == side::left ? r.m : r.n)), x, narrow(ldx));
   return {};
 }
 template <class T>

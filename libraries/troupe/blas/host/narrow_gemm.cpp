@@ -1,23 +1,22 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Products of elements that no BLAS has: blocks of A and B become float, which holds them exactly, and sgemm multiplies
-// them.
+// Products of elements that BLAS does not have: blocks of A and B are converted to float, which holds them exactly, and
+// multiplied by sgemm.
 #include <memory>
-
-#include "kernels.hpp"
-#include "products.hpp"
+#include <troupe/blas/host/kernels.hpp>
+#include <troupe/blas/host/products.hpp>
 
 namespace troupe::blas {
 namespace {
 
-// A sum of 1024 products of int8 is at most 2^24: float holds it, and all sums on the way, exactly.
+// A sum of 1024 products of int8 is at most 2^24: float holds it and all partial sums exactly.
 constexpr std::int64_t block = 512, exact_depth = 1024;
 
-/// Memory for floats that are about to be written.
+/// Memory for floats, uninitialised because it is written before it is read.
 using floats = std::unique_ptr<float[]>;
 floats make_floats(std::int64_t n) { return floats(new float[static_cast<std::size_t>(n)]); }
 
-/// A part of op(X), as float. It is stored as X is: turned when op turns it.
+/// A part of op(X), converted to float. It is stored as X is: transposed if op transposes it.
 template <class T>
 class block_of {
  public:
@@ -46,12 +45,12 @@ void sgemm(op ta, op tb, std::int64_t m, std::int64_t n, std::int64_t k, float a
               narrow(ldc));
 }
 
-/// Where the sums of one block of C are made.
-/// Results of float: in C itself.
+/// Accumulates the sums of one block of C.
+/// Float results: in C itself.
 template <class T>
-class sums_in_place {
+class direct_sums {
  public:
-  sums_in_place(const matrix_product<T, float>& p, std::int64_t, std::int64_t) : p_(p) {}
+  direct_sums(const matrix_product<T, float>& p, std::int64_t, std::int64_t) : p_(p) {}
   template <class A, class B>
   void add(std::int64_t row, std::int64_t column, std::int64_t m, std::int64_t n, std::int64_t from, std::int64_t k,
            const A& a, const B& b) {
@@ -64,11 +63,11 @@ class sums_in_place {
   const matrix_product<T, float>& p_;
 };
 
-/// Results of 16 bits: beside C, rounded once at the end.
+/// 16-bit results: in a buffer, rounded once at the end.
 template <class T>
-class sums_beside {
+class buffered_sums {
  public:
-  sums_beside(const matrix_product<T, T>& p, std::int64_t most_rows, std::int64_t most_columns)
+  buffered_sums(const matrix_product<T, T>& p, std::int64_t most_rows, std::int64_t most_columns)
       : p_(p), sums_(make_floats(most_rows * most_columns)), column_(make_floats(most_rows)) {}
   template <class A, class B>
   void add(std::int64_t, std::int64_t, std::int64_t m, std::int64_t n, std::int64_t from, std::int64_t k, const A& a,
@@ -93,7 +92,7 @@ class sums_beside {
   floats sums_, column_;
 };
 
-/// Results of int32: each stretch of k is exact in float, and the stretches are added as integers.
+/// int32 results: each stretch of k is exact in float, and the stretches are added as integers.
 class whole_sums {
  public:
   whole_sums(const matrix_product<std::int8_t, std::int32_t>& p, std::int64_t most_rows, std::int64_t most_columns)
@@ -108,7 +107,7 @@ class whole_sums {
     add_whole(sums_.get(), part_.get(), m * n);
   }
   void store(std::int64_t row, std::int64_t column, std::int64_t m, std::int64_t n) {
-    // As unsigned numbers: what does not fit wraps around, as on a GPU.
+    // As unsigned numbers: overflow wraps around, as on a GPU.
     const auto alpha = static_cast<std::uint32_t>(p_.alpha), beta = static_cast<std::uint32_t>(p_.beta);
     for (std::int64_t j = 0; j < n; ++j) {
       std::int32_t* const c = p_.c + row + (column + j) * p_.ldc;
@@ -160,11 +159,11 @@ void multiply_blocks(const matrix_product<T, C>& p) {
 
 }  // namespace
 
-void multiply(const matrix_product<half, half>& p) { multiply_blocks<sums_beside<half>>(p); }
-void multiply(const matrix_product<half, float>& p) { multiply_blocks<sums_in_place<half>>(p); }
-void multiply(const matrix_product<bfloat16, bfloat16>& p) { multiply_blocks<sums_beside<bfloat16>>(p); }
-void multiply(const matrix_product<bfloat16, float>& p) { multiply_blocks<sums_in_place<bfloat16>>(p); }
+void multiply(const matrix_product<half, half>& p) { multiply_blocks<buffered_sums<half>>(p); }
+void multiply(const matrix_product<half, float>& p) { multiply_blocks<direct_sums<half>>(p); }
+void multiply(const matrix_product<bfloat16, bfloat16>& p) { multiply_blocks<buffered_sums<bfloat16>>(p); }
+void multiply(const matrix_product<bfloat16, float>& p) { multiply_blocks<direct_sums<bfloat16>>(p); }
 void multiply(const matrix_product<std::int8_t, std::int32_t>& p) { multiply_blocks<whole_sums>(p); }
-void multiply(const matrix_product<std::int8_t, float>& p) { multiply_blocks<sums_in_place<std::int8_t>>(p); }
+void multiply(const matrix_product<std::int8_t, float>& p) { multiply_blocks<direct_sums<std::int8_t>>(p); }
 
 }  // namespace troupe::blas

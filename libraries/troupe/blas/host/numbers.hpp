@@ -5,8 +5,8 @@
 #include <cmath>
 #include <troupe/blas/elements.hpp>
 
-/// Arithmetic on all four element types alike. Complex products are the plain formula, as in BLAS: what is infinite or
-/// NaN in a part goes its way, and nothing looks for it.
+/// Arithmetic for all four element types. Complex products use the plain formula, as in BLAS: infinities and NaN in a
+/// part propagate without special treatment.
 namespace troupe::blas {
 
 template <class T>
@@ -42,7 +42,7 @@ T conjugate(T a) noexcept {
   else
     return {a.real, -a.imag};
 }
-/// |a|, or |real| + |imag|.
+/// Returns |a|, or |real| + |imag|.
 template <class T>
 real_of<T> magnitude(T a) noexcept {
   if constexpr (is_real<T>)
@@ -57,7 +57,7 @@ bool is_finite(T a) noexcept {
   else
     return std::isfinite(a.real) && std::isfinite(a.imag);
 }
-/// Makes a number of a Hermitian diagonal real.
+/// Makes an element of a Hermitian diagonal real.
 template <class T>
 void make_real(T& a) noexcept {
   if constexpr (is_complex<T>) a.imag = 0;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "small_gemm.hpp"
-#include "support.hpp"
+#include <troupe/blas/host/small_gemm.hpp>
+#include <troupe/blas/host/support.hpp>
 
 /// The products that single requests and batches share, on plain numbers that fit OpenBLAS.
 namespace troupe::blas {
@@ -27,8 +27,8 @@ void multiply_vector(vector_product<T> p) {
   const auto scaling = [&p] { scale(p.y, p.trans == op::none ? p.m : p.n, p.incy, p.beta); };
   if (p.alpha == T(0)) return scaling();
   p.beta = scaled_here(p.beta, scaling);
-  TROUPE_CBLAS(gemv)(CblasColMajor, code(p.trans), narrow(p.m), narrow(p.n), by(p.alpha), p.a, narrow(p.lda), p.x,
-                     narrow(p.incx), by(p.beta), p.y, narrow(p.incy));
+  TROUPE_CBLAS(gemv)(CblasColMajor, code(p.trans), narrow(p.m), narrow(p.n), cblas_scalar(p.alpha), p.a, narrow(p.lda),
+                     p.x, narrow(p.incx), cblas_scalar(p.beta), p.y, narrow(p.incy));
 }
 
 /// C = alpha * op(A) * op(B) + beta * C
@@ -45,7 +45,7 @@ struct matrix_product {
   std::int64_t ldc;
 };
 
-/// By our own kernel, if this product is one for it.
+/// Tries our own kernel; returns false if this product is not one for it.
 template <class T>
 bool multiplied_small(const matrix_product<T, T>& p) noexcept {
   if (p.m > small_extent || p.n > small_extent || p.k > small_extent || p.alpha == 0) return false;
@@ -68,13 +68,13 @@ template <class T>
 void multiply(const matrix_product<T, T>& p) {
   if constexpr (is_real<T>)
     if (multiplied_small(p)) return;
-  // With alpha 0 the product is not formed, whatever a and b hold; OpenBLAS's kernels for AVX-512 read them all the
-  // same.
+  // If alpha is 0 the product is not formed, whatever a and b hold; OpenBLAS's AVX-512 kernels would read them anyway.
   const blasint k = p.alpha == T(0) ? 0 : narrow(p.k);
-  TROUPE_CBLAS(gemm)(CblasColMajor, code(p.trans_a), code(p.trans_b), narrow(p.m), narrow(p.n), k, by(p.alpha), p.a,
-                     narrow(p.lda), p.b, narrow(p.ldb), by(p.beta), p.c, narrow(p.ldc));
+  TROUPE_CBLAS(gemm)(CblasColMajor, code(p.trans_a), code(p.trans_b), narrow(p.m), narrow(p.n), k,
+                     cblas_scalar(p.alpha), p.a, narrow(p.lda), p.b, narrow(p.ldb), cblas_scalar(p.beta), p.c,
+                     narrow(p.ldc));
 }
-/// The elements that no BLAS has: converted block by block, multiplied and summed in float.
+/// Elements that BLAS does not have: converted block by block, multiplied and summed in float.
 void multiply(const matrix_product<half, half>& p);
 void multiply(const matrix_product<half, float>& p);
 void multiply(const matrix_product<bfloat16, bfloat16>& p);

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <complex>
 #include <initializer_list>
+#include <troupe/blas/host/engine.hpp>
 #include <troupe/blas/rotations.hpp>
-
-#include "engine.hpp"
 
 namespace troupe::blas {
 
@@ -15,8 +14,9 @@ static void write(const std::optional<out<T>>& place, T value) noexcept {
   if (place) *place->data() = value;
 }
 
-// The power of two that takes the largest of some numbers to [1, 2). Numbers that are multiplied by it can be squared:
-// those that vanish then do not count. Infinities and NaN are left as they are, to go through the definition.
+// The exponent of the largest of some numbers. Numbers divided by that power of two can be squared without overflow:
+// squares that underflow do not matter. Returns 0 if any number is infinite or NaN, which then pass through the
+// definition.
 static int exponent_of(std::initializer_list<double> numbers) noexcept {
   double largest = 0;
   for (const double v : numbers) {
@@ -29,7 +29,7 @@ static std::complex<double> scaled(std::complex<double> v, int exponent) noexcep
   return {std::scalbn(v.real(), exponent), std::scalbn(v.imag(), exponent)};
 }
 
-// From the definition: OpenBLAS (0.3.21) squares numbers of double as they are, which may leave the range.
+// By the definition: OpenBLAS (0.3.21) squares doubles without scaling, which can leave the range.
 template <class T>
 static rotation<T> real_rotation(T a, T b) {
   if (b == 0) return {.r = a, .z = 0, .c = 1, .s = 0};
@@ -46,7 +46,7 @@ static rotation<T> real_rotation(T a, T b) {
   return out;
 }
 
-// From the definition: OpenBLAS's (0.3.26) gives an r that its c and s do not.
+// By the definition: OpenBLAS (0.3.26) returns an r that does not match its c and s.
 template <class T>
 static rotation<T> complex_rotation(const T& a, const T& b) {
   using wide = std::complex<double>;
@@ -54,7 +54,7 @@ static rotation<T> complex_rotation(const T& a, const T& b) {
   if (a == T(0)) return {.r = b, .z = {}, .c = 0, .s = T(1)};
   const int exponent = exponent_of({a.real, a.imag, b.real, b.imag});
   const wide x = scaled({a.real, a.imag}, -exponent), y = scaled({b.real, b.imag}, -exponent);
-  // By its own scale: beside a much larger b, x may be 0.
+  // Scaled separately: next to a much larger b, x may be 0.
   const wide alone = scaled({a.real, a.imag}, -exponent_of({a.real, a.imag})), direction = alone / std::abs(alone);
   const double length = std::hypot(std::abs(x), std::abs(y));
   const auto narrowed = [](wide v) { return T(static_cast<real>(v.real()), static_cast<real>(v.imag())); };

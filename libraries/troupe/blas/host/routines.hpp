@@ -7,7 +7,7 @@
 #include <troupe/blas/internal/of_type.hpp>
 #include <troupe/blas/options.hpp>
 
-// What OpenBLAS exports and cblas.h does not name.
+// Functions that OpenBLAS exports but cblas.h does not declare.
 extern "C" {
 #define TROUPE_DECLARE(P, T)                                                                                         \
   void P##symv_(const char*, const blasint*, const T*, const T*, const blasint*, const T*, const blasint*, const T*, \
@@ -23,24 +23,24 @@ TROUPE_DECLARE(z, troupe::complex128)
 
 namespace troupe::blas {
 
-/// OpenBLAS's routines for elements T, whatever T is where this is written: TROUPE_CBLAS(gemm) is cblas_sgemm for
-/// float. The second is for real elements alone, the third for complex ones.
+/// OpenBLAS's routines for the elements T in scope: TROUPE_CBLAS(gemm) is cblas_sgemm for float. The second macro is
+/// for real elements only, the third for complex ones.
 #define TROUPE_CBLAS(NAME) of_type<T>(cblas_s##NAME, cblas_d##NAME, cblas_c##NAME, cblas_z##NAME)
 #define TROUPE_CBLAS_REAL(NAME) of_type<T>(cblas_s##NAME, cblas_d##NAME, nullptr, nullptr)
 #define TROUPE_CBLAS_COMPLEX(NAME) of_type<T>(nullptr, nullptr, cblas_c##NAME, cblas_z##NAME)
-/// The same where OpenBLAS has complex ones for Fortran alone: `complex_symv`, of the source, calls that as cblas.h
-/// would.
+/// Routines whose complex versions OpenBLAS has for Fortran only: the source defines `complex_symv`, which calls that
+/// with the arguments of cblas.h.
 #define TROUPE_CBLAS_SYMMETRIC(NAME) \
   of_type<T>(cblas_s##NAME, cblas_d##NAME, complex_##NAME<complex64>, complex_##NAME<complex128>)
-/// Those that are called as Fortran calls them.
+/// Routines with the Fortran calling convention.
 #define TROUPE_FORTRAN(NAME) of_type<T>(s##NAME##_, d##NAME##_, c##NAME##_, z##NAME##_)
 #define TROUPE_FORTRAN_COMPLEX(NAME) of_type<T>(nullptr, nullptr, c##NAME##_, z##NAME##_)
 
-/// A number as cblas.h takes it: real ones by value, complex ones by address.
-inline float by(const float& v) noexcept { return v; }
-inline double by(const double& v) noexcept { return v; }
-inline const void* by(const complex64& v) noexcept { return &v; }
-inline const void* by(const complex128& v) noexcept { return &v; }
+/// Returns a number as cblas.h takes it: real ones by value, complex ones by address.
+inline float cblas_scalar(const float& v) noexcept { return v; }
+inline double cblas_scalar(const double& v) noexcept { return v; }
+inline const void* cblas_scalar(const complex64& v) noexcept { return &v; }
+inline const void* cblas_scalar(const complex128& v) noexcept { return &v; }
 
 inline CBLAS_TRANSPOSE code(op o) noexcept {
   if (o == op::none) return CblasNoTrans;
@@ -49,7 +49,7 @@ inline CBLAS_TRANSPOSE code(op o) noexcept {
 inline CBLAS_UPLO code(triangle t) noexcept { return t == triangle::lower ? CblasLower : CblasUpper; }
 inline CBLAS_SIDE code(side s) noexcept { return s == side::left ? CblasLeft : CblasRight; }
 inline CBLAS_DIAG code(diagonal d) noexcept { return d == diagonal::unit ? CblasUnit : CblasNonUnit; }
-/// The same for LAPACK.
+/// Returns the LAPACK letter of an option.
 inline char letter(op o) noexcept { return "NTC"[static_cast<int>(o)]; }
 inline char letter(CBLAS_UPLO t) noexcept { return t == CblasLower ? 'L' : 'U'; }
 

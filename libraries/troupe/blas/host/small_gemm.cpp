@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "small_gemm.hpp"
+#include <troupe/blas/host/small_gemm.hpp>
 
 namespace troupe::blas {
 namespace {

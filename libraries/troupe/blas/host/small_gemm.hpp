@@ -4,14 +4,14 @@
 
 #include <cstdint>
 
-/// Products so small that what a library does before it multiplies costs about as much as the product. They are formed
-/// by a kernel of our own, which is compiled for several kinds of processor.
+/// Products so small that a library's overhead costs about as much as the product. They are computed by a kernel of our
+/// own, which is compiled for several kinds of processor.
 ///
-/// This header is included by code for processors that the one at hand may not be like. So there is no inline function
-/// in it, nor in what it includes: the linker keeps one copy of each, and that may be one that does not run here.
+/// This header is included by code compiled for processors that may differ from this one. So neither it nor its
+/// includes may contain inline functions: the linker keeps one copy of each, and that copy may not run here.
 namespace troupe::blas {
 
-/// C = alpha * op(A) * op(B) + beta * C, all by columns; alpha is not 0.
+/// C = alpha * op(A) * op(B) + beta * C, all column-major; alpha is not 0.
 template <class T>
 struct small_product {
   bool turn_a, turn_b;  ///< whether op transposes
@@ -25,15 +25,15 @@ struct small_product {
   std::int64_t ldc;
 };
 
-/// No product with more rows, columns or terms is small.
+/// A small product has no more rows, columns or terms than this.
 inline constexpr std::int64_t small_extent = 64;
 
-/// Forms the product, unless OpenBLAS with the right kernels for this processor is faster at its shape: then it answers
-/// false. Which it is depends on the shape alone, so equal products have the same bits.
+/// Computes the product, or returns false if OpenBLAS with the right kernels for this processor is faster at its shape.
+/// The choice depends on the shape alone, so equal products have the same bits.
 bool multiply_small(const small_product<float>& p) noexcept;
 bool multiply_small(const small_product<double>& p) noexcept;
 
-/// Those for one kind of processor each.
+/// One version for each kind of processor.
 bool multiply_small_avx512(const small_product<float>& p) noexcept;
 bool multiply_small_avx512(const small_product<double>& p) noexcept;
 bool multiply_small_avx2(const small_product<float>& p) noexcept;

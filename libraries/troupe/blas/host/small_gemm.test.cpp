@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The kernel for small products, in each form that this processor can run.
+// The kernel for small products, in each version that this processor can run.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,9 +9,8 @@
 #include <cstring>
 #include <limits>
 #include <tests/numerics/random.hpp>
+#include <troupe/blas/host/small_gemm.hpp>
 #include <vector>
-
-#include "small_gemm.hpp"
 
 namespace troupe::blas {
 namespace {
@@ -36,7 +35,7 @@ std::vector<form<T>> forms_here() {
   return out;
 }
 
-// Numbers behind which, and before which, nothing may be touched: a thread that does is killed.
+// Numbers with guard pages before and behind them: a thread that touches those is killed.
 template <class T>
 class fenced {
  public:
@@ -52,7 +51,7 @@ class fenced {
   fenced(const fenced&) = delete;
   ~fenced() { ::munmap(space_, mapped_); }
 
-  // As far at the end as it goes, or at the very start.
+  // As far towards the end as possible, or at the very start.
   T* data(bool at_the_end) const { return reinterpret_cast<T*>(at_the_end ? start_ + (inside_ - bytes_) : start_); }
 
  private:
@@ -60,7 +59,7 @@ class fenced {
   std::byte *space_ = nullptr, *start_ = nullptr;
 };
 
-// A product in memory of its own, with leading dimensions that are larger than they need to be.
+// A product in memory of its own, with larger leading dimensions than necessary.
 template <class T>
 struct problem {
   problem(random_source& random, std::int64_t m, std::int64_t n, std::int64_t k, bool turn_a, bool turn_b, T alpha,
@@ -78,7 +77,7 @@ struct problem {
           .ldb = (turn_b ? n : k) + random.between(0, 3),
           .c = nullptr,
           .ldc = m + random.between(0, 3)} {
-    // The last column ends where its last element does.
+    // The last column ends with its last element.
     a_elements = static_cast<std::size_t>(p.lda * ((turn_a ? m : k) - 1) + (turn_a ? k : m));
     b_elements = static_cast<std::size_t>(p.ldb * ((turn_b ? k : n) - 1) + (turn_b ? n : k));
     c_elements = static_cast<std::size_t>(p.ldc * (n - 1) + m);
@@ -92,7 +91,7 @@ struct problem {
     return static_cast<long double>(x) * y;
   }
 
-  // What of the answer is wrong; empty: nothing.
+  // Returns what is wrong with the result, or an empty string.
   std::string wrong(const T* got) const {
     for (std::size_t at = 0; at < c_elements; ++at) {
       const auto i = static_cast<std::int64_t>(at) % p.ldc, j = static_cast<std::int64_t>(at) / p.ldc;
@@ -139,8 +138,9 @@ class small_products : public ::testing::Test {};
 using types = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(small_products, types);
 
-// Shapes up to the largest, those near the lengths of vectors more often; what a form does not take it must not touch.
-TYPED_TEST(small_products, are_right_and_touch_nothing_else) {
+// Shapes up to the largest; those near vector lengths are more frequent. A version that refuses a shape must not touch
+// C.
+TYPED_TEST(small_products, are_correct_and_touch_no_other_memory) {
   using T = TypeParam;
   random_source random(seed());
   const auto extent = [&random] {
@@ -167,7 +167,7 @@ TYPED_TEST(small_products, are_right_and_touch_nothing_else) {
           done ? x.wrong(one.p.c)
                : std::string(std::equal(x.c.begin(), x.c.end(), one.p.c) ? "" : "it was not formed, but C has changed");
       ASSERT_EQ(wrong, "") << f.name << ", round " << round << ": " << x.p.m << " x " << x.p.n << " x " << x.p.k
-                           << (x.p.turn_a ? ", A turned" : "") << (x.p.turn_b ? ", B turned" : "") << ", alpha "
+                           << (x.p.turn_a ? ", A transposed" : "") << (x.p.turn_b ? ", B transposed" : "") << ", alpha "
                            << alpha << ", beta " << beta << "\n"
                            << how_to_repeat();
     }
@@ -175,7 +175,7 @@ TYPED_TEST(small_products, are_right_and_touch_nothing_else) {
   }
 }
 
-TYPED_TEST(small_products, do_not_read_what_c_held_where_beta_is_0) {
+TYPED_TEST(small_products, do_not_read_c_if_beta_is_0) {
   using T = TypeParam;
   random_source random(seed());
   for (const form<T>& f : forms_here<T>())
@@ -188,8 +188,8 @@ TYPED_TEST(small_products, do_not_read_what_c_held_where_beta_is_0) {
     }
 }
 
-// Which of them meet in one call is a matter of time.
-TYPED_TEST(small_products, have_the_same_bits_wherever_they_lie) {
+// Timing decides which products share a call.
+TYPED_TEST(small_products, have_the_same_bits_at_every_address) {
   using T = TypeParam;
   random_source random(seed());
   for (const form<T>& f : forms_here<T>())

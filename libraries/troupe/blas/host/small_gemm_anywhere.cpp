@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Compiled for every processor. OpenBLAS has AVX where this has not, so only the smallest are ours.
-#include "small_gemm_kernel.hpp"
+// Compiled for every processor. OpenBLAS has AVX where this code does not, so only the smallest products are ours.
+#include <troupe/blas/host/small_gemm_kernel.hpp>
 
 namespace troupe::blas {
 namespace {

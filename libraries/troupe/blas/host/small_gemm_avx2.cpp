@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Compiled for x86-64-v3, where OpenBLAS has nothing for small products.
-#include "small_gemm_kernel.hpp"
+#include <troupe/blas/host/small_gemm_kernel.hpp>
 
 namespace troupe::blas {
 

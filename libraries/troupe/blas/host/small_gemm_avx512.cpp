@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Compiled for x86-64-v4. OpenBLAS has kernels for small products here, which are good; docs/measurements.md has both.
-#include "small_gemm_kernel.hpp"
+// Compiled for x86-64-v4, for which OpenBLAS has good kernels for small products; docs/measurements.md compares both.
+#include <troupe/blas/host/small_gemm_kernel.hpp>
 
 namespace troupe::blas {
 namespace {
@@ -9,11 +9,11 @@ namespace {
 template <class T>
 bool is_ours(const small_product<T>& p) noexcept {
   constexpr std::int64_t all = lanes<T, widest>, few = 32;
-  // With long columns of both, OpenBLAS computes each element as a product of two vectors. That is better where there
-  // are few elements.
+  // With long columns of both, OpenBLAS computes each element as a product of two vectors, which is better for few
+  // elements.
   if (p.turn_a && !p.turn_b) return p.k < few || (p.m >= 8 && p.n >= 8);
   if (p.m > few || p.n > few || p.k > few) return false;
-  // With both turned its vectors lie along the rows of C, which is best where they are full.
+  // With both transposed, OpenBLAS's vectors lie along the rows of C, which is best if they are full.
   if (p.turn_a) return p.n % all == 0 ? p.n * p.k <= 4 * p.m : 2 * p.m >= all || p.n * p.k <= 16 * p.m;
   return p.m >= all || p.n * p.k <= 32 * p.m;
 }

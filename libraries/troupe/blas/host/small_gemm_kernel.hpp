@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The kernel for small products. Each file that includes it compiles it for the processors that it is for; see
-// small_gemm.hpp for what may not be in it.
-#include "small_gemm.hpp"
-#include "small_gemm_lanes.hpp"
+// The kernel for small products. Each file that includes it compiles it for its own kind of processor; see
+// small_gemm.hpp for what it must not contain.
+#include <troupe/blas/host/small_gemm.hpp>
+#include <troupe/blas/host/small_gemm_lanes.hpp>
 
 namespace troupe::blas {
 namespace {
 
-// Sums that are made at once: that many vectors of rows by so many columns. They stay in registers, with the rows of A
-// and a number of B, and are enough of them that the next step need not wait for the last.
+// The sums that are computed at once: this many vectors of rows by this many columns. They stay in registers, with the
+// rows of A and an element of B, and there are enough of them that a step need not wait for the one before.
 #if defined(__AVX512F__)
 constexpr int widest = 64, most_vectors = 4;
 constexpr int most_columns(int vectors) noexcept { return vectors <= 2 ? 12 : vectors == 3 ? 8 : 6; }
@@ -23,13 +23,13 @@ constexpr int widest = 16, most_vectors = 2;
 constexpr int most_columns(int vectors) noexcept { return vectors == 1 ? 8 : 5; }
 #endif
 
-// Some rows of op(A): the next term's lie `step` further.
+// Some rows of op(A); the next term is `step` further.
 template <class T, int Bytes>
 struct panel {
   const T* rows;
   std::int64_t step;
-  first_lanes<T, Bytes> last;  // of the last vector
-  std::int64_t row;            // of C
+  first_lanes<T, Bytes> last;  // mask of the last vector
+  std::int64_t row;            // row of C
 };
 
 template <class T, int Bytes, int Vectors, int Columns, bool TurnB>
@@ -37,7 +37,7 @@ TROUPE_ALWAYS_INLINE void multiply_tile(const small_product<T>& p, const panel<T
                                         std::int64_t column) noexcept {
   using vector = vec<T, Bytes>;
   constexpr int all = lanes<T, Bytes>;
-  // Few pointers, so that there are registers for them.
+  // Few pointers, so that they fit in registers.
   const std::int64_t across = TurnB ? 1 : p.ldb, down = TurnB ? p.ldb : 1, third = 3 * across;
   const T* b0 = p.b + column * across;
   const T *b4 = b0 + 4 * across, *b8 = b0 + 8 * across, *rows = a.rows;
@@ -57,7 +57,7 @@ TROUPE_ALWAYS_INLINE void multiply_tile(const small_product<T>& p, const panel<T
     b8 += down;
   }
   T* c = p.c + a.row + column * p.ldc;
-  if (p.beta == 0) {  // whatever C holds
+  if (p.beta == 0) {  // C is not read
     TROUPE_UNROLL for (int j = 0; j < Columns; ++j, c += p.ldc) {
       TROUPE_UNROLL for (int i = 0; i + 1 < Vectors; ++i) store_all<T, Bytes>(c + i * all, p.alpha * sums[i][j]);
       a.last.store(c + (Vectors - 1) * all, p.alpha * sums[Vectors - 1][j]);
@@ -72,7 +72,7 @@ TROUPE_ALWAYS_INLINE void multiply_tile(const small_product<T>& p, const panel<T
   }
 }
 
-// All columns, in tiles about equally wide.
+// All columns, in tiles of about equal width.
 template <class T, int Bytes, int Vectors, bool TurnB>
 void multiply_columns(const small_product<T>& p, const panel<T, Bytes>& a) noexcept {
   constexpr int most = most_columns(Vectors);
@@ -109,10 +109,10 @@ TROUPE_ALWAYS_INLINE void multiply_panel(const small_product<T>& p, const panel<
   p.turn_b ? multiply_columns<T, Bytes, Vectors, true>(p, a) : multiply_columns<T, Bytes, Vectors, false>(p, a);
 }
 
-// Rows of op(A), at most Rows of them, from columns of A. Lanes beyond `rows` may be left as they are.
+// Packs at most Rows rows of op(A) from columns of A. Lanes beyond `rows` may keep their old values.
 template <class T, int Bytes, int Rows>
-TROUPE_ALWAYS_INLINE void turn_rows(const small_product<T>& p, const T* from, std::int64_t rows, T* to,
-                                    std::int64_t step) noexcept {
+TROUPE_ALWAYS_INLINE void transpose_rows(const small_product<T>& p, const T* from, std::int64_t rows, T* to,
+                                         std::int64_t step) noexcept {
   constexpr int all = lanes<T, Bytes>;
   for (std::int64_t l = 0; l < p.k; l += all) {
     const std::int64_t terms = p.k - l < all ? p.k - l : all;
@@ -143,13 +143,13 @@ TROUPE_ALWAYS_INLINE void multiply_with(const small_product<T>& p) noexcept {
         const std::int64_t here = rows - i < all ? rows - i : all;
         const T* const from = p.a + (row + i) * p.lda;
         if (all > 8 && here > 8)
-          turn_rows < T, Bytes, all<16 ? all : 16>(p, from, here, turned + i, a.step);
+          transpose_rows < T, Bytes, all<16 ? all : 16>(p, from, here, turned + i, a.step);
         else if (all > 4 && here > 4)
-          turn_rows < T, Bytes, all<8 ? all : 8>(p, from, here, turned + i, a.step);
+          transpose_rows < T, Bytes, all<8 ? all : 8>(p, from, here, turned + i, a.step);
         else if (all > 2 && here > 2)
-          turn_rows < T, Bytes, all<4 ? all : 4>(p, from, here, turned + i, a.step);
+          transpose_rows < T, Bytes, all<4 ? all : 4>(p, from, here, turned + i, a.step);
         else
-          turn_rows<T, Bytes, 2>(p, from, here, turned + i, a.step);
+          transpose_rows<T, Bytes, 2>(p, from, here, turned + i, a.step);
       }
     }
     switch (vectors) {
@@ -169,8 +169,8 @@ TROUPE_ALWAYS_INLINE void multiply_with(const small_product<T>& p) noexcept {
   }
 }
 
-// With vectors that are no longer than the rows ask for: a longer one reaches over what lies behind, and has to wait
-// for a thread that is writing there, though it takes nothing of it.
+// Uses vectors no longer than the rows need: a longer vector reaches over memory after them, and stalls if another
+// thread is writing there, although it uses none of it.
 template <class T>
 TROUPE_ALWAYS_INLINE void multiply_now(const small_product<T>& p) noexcept {
 #if defined(__AVX512F__)

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Some numbers side by side, as the instructions of the file that includes this have them. See small_gemm.hpp for what
-// may not be in it.
+// Vectors of numbers, as the instruction set of the including file has them. See small_gemm.hpp for what this must not
+// contain.
 #include <cstdint>
 
 #if defined(__AVX512F__) || defined(__AVX2__)
@@ -22,7 +22,7 @@ namespace {
 
 template <class T, int Bytes>
 struct vector_type {
-  typedef T type __attribute__((vector_size(Bytes)));  // NOLINT(modernize-use-using): the attribute asks for it
+  typedef T type __attribute__((vector_size(Bytes)));  // NOLINT(modernize-use-using): the attribute needs it
 };
 template <class T, int Bytes>
 using vec = typename vector_type<T, Bytes>::type;
@@ -40,7 +40,7 @@ TROUPE_ALWAYS_INLINE void store_all(T* to, const vec<T, Bytes>& v) noexcept {
   __builtin_memcpy(to, &v, sizeof v);
 }
 
-// The first lanes of a vector. Nothing else of memory is touched, and what is not loaded is 0.
+// The first lanes of a vector. Touches no other memory; lanes that are not loaded are 0.
 template <class T, int Bytes>
 struct first_lanes {
   static_assert(lanes<T, Bytes> == 2 || lanes<T, Bytes> == 4);
@@ -117,10 +117,10 @@ struct first_lanes<double, Bytes> : masked_lanes<double, Bytes> {
 
 #elif defined(__AVX2__)
 
-// From the middle of this, as many ones as are wanted.
+// A load from the middle of this gives a mask with the wanted number of ones.
 alignas(64) constexpr std::int32_t ones_then_zeros[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
 
-// Masked stores are slow on some processors with AVX2, so a part is stored in pieces.
+// Masked stores are slow on some processors with AVX2, so a partial vector is stored in pieces.
 template <>
 struct first_lanes<float, 32> {
   std::int64_t count;
@@ -171,7 +171,7 @@ struct first_lanes<double, 32> {
 
 #endif
 
-// Of two vectors: lanes of `low` whose number has this bit change places with those of `high` whose number does not.
+// Swaps the lanes of `low` whose number has this bit with the lanes of `high` whose number does not.
 template <int Bit, int... Lane>
 struct lane_numbers {};
 template <class T, int Bytes, int Bit, int... Lane>
@@ -193,7 +193,7 @@ TROUPE_ALWAYS_INLINE void swap_lanes(vec<T, Bytes>& low, vec<T, Bytes>& high) no
     swap_lanes<T, Bytes>(low, high, lane_numbers<Bit, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>{});
 }
 
-// Transposes each of the squares of Rows x Rows that lie side by side in these rows.
+// Transposes each of the Rows x Rows squares that lie side by side in these rows.
 template <class T, int Bytes, int Rows, int Bit = 1>
 TROUPE_ALWAYS_INLINE void transpose_squares(vec<T, Bytes>* rows) noexcept {
   if constexpr (Bit < Rows) {

@@ -4,19 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <troupe/blas/host/counts.hpp>
+#include <troupe/blas/host/numbers.hpp>
+#include <troupe/blas/host/routines.hpp>
 
-#include "counts.hpp"
-#include "numbers.hpp"
-#include "routines.hpp"
-
-/// What OpenBLAS does wrong or not at all, and the ways round it.
+/// Workarounds for what OpenBLAS does wrong or cannot do.
 namespace troupe::blas {
 
 static_assert(sizeof(blasint) == 4, "counts.hpp has the limits of an OpenBLAS that counts in 32 bits");
-/// The increment to use.
+/// Returns the increment to use.
 inline std::int64_t step(const extent& inc) noexcept { return or_tight(inc, 1).value(); }
 
-/// Vectors that are longer or wider than 32 bits go in pieces. f(count, x offset, x increment, y offset, y increment).
+/// Splits vectors that are longer or wider than 32 bits into pieces. Calls f(count, x offset, x increment, y offset, y
+/// increment).
 template <class F>
 void pieces(std::int64_t n, std::int64_t incx, std::int64_t incy, F&& f) {
   const std::int64_t piece = std::max<std::int64_t>(1, most / std::max(std::abs(incx), std::abs(incy)));
@@ -27,7 +27,7 @@ void pieces(std::int64_t n, std::int64_t incx, std::int64_t incy, F&& f) {
     f(static_cast<blasint>(count), offset(incx), step(incx), offset(incy), step(incy));
   }
 }
-/// The same for one vector, whose order does not matter. f(count, offset, increment).
+/// The same for one vector whose order does not matter. Calls f(count, offset, increment).
 template <class F>
 void pieces(std::int64_t n, std::int64_t inc, F&& f) {
   inc = std::abs(inc);
@@ -35,7 +35,7 @@ void pieces(std::int64_t n, std::int64_t inc, F&& f) {
          [&f](blasint count, std::int64_t at, blasint step, std::int64_t, blasint) { f(count, at, step); });
 }
 
-/// x = beta * x by the rule for what is added to: a factor of 0 clears, whatever x held.
+/// x = beta * x, by the rule for results that are added to: a factor of 0 clears x, whatever it holds.
 template <class T, class F>
 void scale(T* x, std::int64_t n, std::int64_t inc, F beta) {
   inc = std::abs(inc);
@@ -50,7 +50,7 @@ void scale(T* c, std::int64_t m, std::int64_t n, std::int64_t ld, F beta) {
   if (beta == F(1)) return;
   for (std::int64_t j = 0; j < n; ++j) scale(c + j * ld, m, 1, beta);
 }
-/// Column j of a triangle: rows [first, second).
+/// Returns the rows [first, second) of column j of a triangle.
 inline std::pair<std::int64_t, std::int64_t> rows_of(triangle uplo, std::int64_t n, std::int64_t j) noexcept {
   return uplo == triangle::lower ? std::pair{j, n} : std::pair{std::int64_t{0}, j + 1};
 }
@@ -63,8 +63,8 @@ void scale(triangle uplo, T* c, std::int64_t n, std::int64_t ld, F beta) {
   }
 }
 
-/// OpenBLAS's scaling goes wrong with some factors: 0 may keep a NaN, NaN may write zeros (0.3.21). Those it must not
-/// see: `scaled_here` does them and answers the factor 1.
+/// OpenBLAS scales wrongly by some factors: 0 can keep a NaN, NaN can write zeros (0.3.21). `scaled_here` scales by
+/// such a factor itself and returns the factor 1 for OpenBLAS.
 template <class F>
 bool must_scale_here(F beta) noexcept {
   return beta == F(0) || !is_finite(beta);
@@ -76,7 +76,7 @@ F scaled_here(F beta, Scale&& scaling) {
   return F(1);
 }
 
-/// The reply, which also goes to where the request wants it.
+/// Returns the reply, and writes it to `result` if the request has one.
 template <class R>
 result<typename R::reply> answer(const R& r, typename R::reply value) {
   if (r.result) *r.result->data() = value;

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
+#include <troupe/blas/host/engine.hpp>
 #include <troupe/blas/triangular.hpp>
-
-#include "engine.hpp"
 
 namespace troupe::blas {
 
@@ -16,7 +15,7 @@ static result<void> full(const R& r, Routine routine) {
 }
 TROUPE_COMPUTED_BY(full, TROUPE_CBLAS, trmv, trsv)
 
-// Diagonals that lie outside the matrix are left out: OpenBLAS need not know of them.
+// Diagonals outside the matrix are left out, so OpenBLAS never sees them.
 template <class T, class R, class Routine>
 static result<void> band(const R& r, Routine routine) {
   TROUPE_TRY(fits(r, r.n, 0));

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/base/try.hpp>
+#include <troupe/blas/host/engine.hpp>
 #include <troupe/blas/updates.hpp>
-
-#include "engine.hpp"
 
 namespace troupe::blas {
 
@@ -12,14 +11,14 @@ static result<void> general(const R& r, Routine routine) {
   TROUPE_TRY(fits(r, r.m, r.n));
   const T alpha = r.alpha.load();
   if (alpha == T(0)) return {};
-  routine(CblasColMajor, narrow(r.m), narrow(r.n), by(alpha), r.x.data(), narrow(step(r.incx)), r.y.data(),
+  routine(CblasColMajor, narrow(r.m), narrow(r.n), cblas_scalar(alpha), r.x.data(), narrow(step(r.incx)), r.y.data(),
           narrow(step(r.incy)), r.a.data(), narrow(or_tight(r.lda, r.m)));
   return {};
 }
 TROUPE_COMPUTED_BY(general, TROUPE_CBLAS_REAL, ger)
 TROUPE_COMPUTED_BY(general, TROUPE_CBLAS_COMPLEX, geru, gerc)
 
-// Where diagonal element j of the matrix in `a` lies.
+// Returns diagonal element j of the matrix in `a`.
 template <class R>
 static std::int64_t diagonal_place(const R& r, std::int64_t j) noexcept {
   const std::int64_t n = r.n.value();
@@ -27,13 +26,13 @@ static std::int64_t diagonal_place(const R& r, std::int64_t j) noexcept {
   return r.uplo == triangle::lower ? j * n - j * (j - 1) / 2 : j * (j + 1) / 2 + j;
 }
 
-// A Hermitian diagonal is real, before and after: the imaginary parts that memory holds do not count.
+// A Hermitian diagonal is real, both as input and as output: imaginary parts in memory do not count.
 template <class R>
 static void make_diagonal_real(const R& r) noexcept {
   for (std::int64_t j = 0; j < r.n.value(); ++j) make_real(r.a.data()[diagonal_place(r, j)]);
 }
 
-// Of rank 1 or 2, full or packed.
+// Updates of rank 1 or 2, full or packed.
 template <class T, class R, class Routine>
 static result<void> symmetric(const R& r, Routine routine) {
   TROUPE_TRY(fits(r, r.n, r.n));
@@ -41,7 +40,7 @@ static result<void> symmetric(const R& r, Routine routine) {
   if (is_hermitian<R>) make_diagonal_real(r);
   if (alpha == decltype(alpha)(0)) return {};
   const auto with = [&](auto... rest) {
-    routine(CblasColMajor, code(r.uplo), narrow(r.n), by(alpha), r.x.data(), narrow(step(r.incx)), rest...);
+    routine(CblasColMajor, code(r.uplo), narrow(r.n), cblas_scalar(alpha), r.x.data(), narrow(step(r.incx)), rest...);
   };
   const auto with_matrix = [&](auto... y) {
     if constexpr (requires { r.lda; })
@@ -63,7 +62,8 @@ static void complex_syr(CBLAS_ORDER, CBLAS_UPLO uplo, blasint n, const void* alp
   const char which = letter(uplo);
   TROUPE_FORTRAN_COMPLEX(syr)(&which, &n, static_cast<const T*>(alpha), x, &incx, a, &lda);
 }
-// A vector as neighbours in memory, first element first: OpenBLAS's complex syr2 takes no negative increments (0.3.21).
+// Copies a vector to adjacent memory, first element first: OpenBLAS's complex syr2 takes no negative increments
+// (0.3.21).
 template <class T>
 class in_order {
  public:

@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-/// What the checks of several requests share. Fields are passed by reference, because the checker finds a field's name
-/// by where the field is.
+/// Checks that several requests share. Fields are passed by reference, because the checker finds a field's name by its
+/// address.
 namespace troupe::blas {
 
 inline constexpr extent one = 1;
 
-/// The increment that is meant.
+/// Returns the increment that `tight` stands for.
 inline const extent& step(const extent& inc) noexcept { return inc == tight ? one : inc; }
 
 template <class... E>
@@ -35,7 +35,7 @@ inline void known(checker& check, const side& s) { check.require(is_known(s), s,
 inline void known(checker& check, const diagonal& d) {
   check.require(is_known(d), d, "is not a diagonal", "stored or unit");
 }
-/// For products of T.
+/// Checks the mode for products of T.
 template <class T>
 void known(checker& check, const math_mode& m) {
   check.require(is_known(m), m, "is not a math_mode", "exact, tf32, bf16, f16 or bf16x9");
@@ -44,12 +44,12 @@ void known(checker& check, const math_mode& m) {
                   "exact: only products of f32 and c64 have other modes");
 }
 
-/// The vector of n elements in `x`.
+/// Checks that `x` holds the vector of n elements.
 template <class X>
 void vector(checker& check, const X& x, extent n, const extent& inc) {
   check.vector(x, n, step(inc));
 }
-/// The factors of a request: alpha and, of what `c` held, beta.
+/// Checks the factors of a request: alpha, and beta of the old content of `c`.
 template <class R, class C>
 void factors(checker& check, const R& r, [[maybe_unused]] const C& c) {
   if constexpr (requires { r.alpha; }) check.number(r.alpha);
@@ -58,7 +58,7 @@ void factors(checker& check, const R& r, [[maybe_unused]] const C& c) {
     if (r.beta.is(0)) check.overwrites(c);
   }
 }
-/// A number that is answered, and written to `place` if that is given.
+/// Checks a result that is the reply and is also written to `place`, if that is given.
 template <class T>
 void result_to(checker& check, const std::optional<out<T>>& place, extent count = 1) {
   if (place) check.elements(*place, count);
@@ -68,11 +68,11 @@ void result_to(checker& check, const std::optional<out<T>>& place, extent count 
 struct shape {
   extent rows, columns;
 };
-/// A matrix that is m by n once `o` has been applied.
+/// Returns the shape as stored of a matrix that is rows by columns after `o` is applied.
 inline shape stored(op o, extent rows, extent columns) {
   return o == op::none ? shape{rows, columns} : shape{columns, rows};
 }
-/// The matrix in `x`, one or each of a list.
+/// Checks that `x` holds a matrix, or that each `x` of a list does.
 template <class T, access_mode M>
 void matrix(checker& check, const operand<T, M>& x, shape s, const extent& ld) {
   check.matrix(x, s.rows, s.columns, check.leading(ld, s.rows));
@@ -83,7 +83,7 @@ void matrix(checker& check, const list<operand<T, M>>& all, shape s, const exten
   for (const auto& x : all) check.matrix(x, s.rows, s.columns, columns_apart);
 }
 
-/// The packed triangle of an n by n matrix. Either n or n + 1 is even.
+/// Checks the packed triangle of an n by n matrix. Either n or n + 1 is even.
 template <class T, access_mode M>
 void packed(checker& check, const operand<T, M>& x, const extent& n) {
   const bool even = n.value() % 2 == 0;
@@ -91,13 +91,14 @@ void packed(checker& check, const operand<T, M>& x, const extent& n) {
   check.elements(x, n < 1 ? extent(0) : half * (even ? n + 1 : n));
 }
 
-/// C may be X, in place, when it is the same memory in the same layout.
+/// Allows C to be X, in place, if it is the same memory in the same layout.
 template <class X, class Y>
 void in_place(checker& check, const X& x, extent ldx, const Y& c, extent ldc) {
   if (x.range().address == c.range().address && ldx == ldc) check.may_overlap(&x, &c);
 }
 
-/// The lists of a batch are as long as the first, which is not empty. False when they are not.
+/// Checks that the lists of a batch are as long as the first one, which must not be empty. Returns false if they are
+/// not.
 template <class First, class... Others>
 bool equally_long(checker& check, const First& first, const Others&... others) {
   if (first.empty()) check.refuse(&first, "is an empty list", "at least one");
@@ -111,8 +112,8 @@ bool equally_long(checker& check, const First& first, const Others&... others) {
   return equal;
 }
 
-/// `batch` matrices in one operand. Where they are written they may not share elements: each ends before the next one
-/// begins, or they are blocks of one matrix, side by side.
+/// Checks `batch` matrices in one operand. If they are written, they must not share elements: each ends before the next
+/// one begins, or they are blocks of one matrix, side by side.
 template <class T, access_mode M>
 void matrices(checker& check, const operand<T, M>& x, shape s, extent ld, const extent& batch, const extent& stride) {
   const extent apart = stride == tight ? ld * s.columns : stride;

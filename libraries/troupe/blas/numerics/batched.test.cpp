@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Batches of gemv and trsm, against a reference in higher precision.
+// Batches of gemv and trsm, compared with a reference of higher precision.
 #include <troupe/blas/batched.hpp>
 #include <troupe/blas/testing/numerics.hpp>
 
@@ -11,7 +11,7 @@ template <class T>
 class batched : public blas_numerics {};
 TYPED_TEST_SUITE(batched, full_elements, element_names);
 
-TYPED_TEST(batched, gemv_of_matrices_and_vectors_anywhere) {
+TYPED_TEST(batched, gemv_multiplies_matrices_and_vectors_at_any_address) {
   using T = TypeParam;
   for (int i = 0; i < 40 && !this->HasFailure(); ++i) {
     const std::int64_t m = this->size(60), n = this->size(60), lda = this->leading(m), incx = this->increment(),
@@ -50,12 +50,12 @@ TYPED_TEST(batched, gemv_of_matrices_and_vectors_anywhere) {
   }
 }
 
-// Vectors at a stride, as the columns of one matrix.
+// The layout of vectors at a stride, as columns of one matrix.
 layout strided(std::int64_t n, std::int64_t inc, std::int64_t batch, std::int64_t stride) {
   const layout one = vector_of(n, inc);
   return {n, batch, (batch - 1) * stride + one.span, [=](auto i, auto j) { return j * stride + one.place(i, 0); }};
 }
-// Matrices at a stride, as one with the columns of all.
+// The layout of matrices at a stride, as one matrix with the columns of all.
 layout strided_matrices(std::int64_t rows, std::int64_t columns, std::int64_t ld, std::int64_t batch,
                         std::int64_t stride) {
   return {rows, columns * batch, (batch - 1) * stride + (columns - 1) * ld + rows,
@@ -69,7 +69,7 @@ dense matrix(const dense& all, std::int64_t index, std::int64_t columns) {
 }
 dense column(const dense& all, std::int64_t j) { return matrix(all, j, 1); }
 
-TYPED_TEST(batched, gemv_at_strides_also_interleaved_and_of_shared_operands) {
+TYPED_TEST(batched, gemv_supports_strided_interleaved_and_shared_operands) {
   using T = TypeParam;
   for (int i = 0; i < 60 && !this->HasFailure(); ++i) {
     const std::int64_t m = this->size(40), n = this->size(40), lda = this->leading(m), incx = this->increment(),
@@ -112,7 +112,7 @@ TYPED_TEST(batched, gemv_at_strides_also_interleaved_and_of_shared_operands) {
   }
 }
 
-TYPED_TEST(batched, trsm_solves_so_that_each_matrix_takes_its_solution_back) {
+TYPED_TEST(batched, trsm_solutions_reproduce_their_right_hand_sides) {
   using T = TypeParam;
   for (int i = 0; i < 40 && !this->HasFailure(); ++i) {
     const std::int64_t m = this->size(40), n = this->size(40), ldb = this->leading(m),

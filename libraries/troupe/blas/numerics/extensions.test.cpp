@@ -13,7 +13,7 @@ class extensions : public blas_numerics {
 };
 TYPED_TEST_SUITE(extensions, full_elements, element_names);
 
-TYPED_TEST(extensions, geam_adds_matrices_beside_them_or_over_one_of_them) {
+TYPED_TEST(extensions, geam_adds_matrices_into_another_one_or_in_place) {
   using T = TypeParam;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
     const std::int64_t m = this->size(150), n = this->size(150);
@@ -55,7 +55,7 @@ TYPED_TEST(extensions, geam_adds_matrices_beside_them_or_over_one_of_them) {
   }
 }
 
-TYPED_TEST(extensions, dgmm_multiplies_by_a_diagonal_beside_its_input_or_over_it) {
+TYPED_TEST(extensions, dgmm_multiplies_by_a_diagonal_into_another_matrix_or_in_place) {
   using T = TypeParam;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
     const std::int64_t m = this->size(150), n = this->size(150), lda = this->leading(m), inc = this->increment();

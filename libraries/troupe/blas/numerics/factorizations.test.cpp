@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Factorisations are right when their factors multiply to what was factored; solutions and inverses when they take the
-// matrix to the right-hand side, and to 1.
+// Factorisations are correct if their factors multiply to the matrix; solutions if the matrix maps them to the
+// right-hand side; inverses if their product with the matrix is 1.
 #include <troupe/blas/factorizations.hpp>
 #include <troupe/blas/testing/numerics.hpp>
 
@@ -14,8 +14,8 @@ class factorizations : public blas_numerics {
   using real = real_of<T>;
   static constexpr int rounds = 30;
 
-  // A batch of matrices of one size, far from singular. Where rows are `mixed` their large elements lie anywhere, so
-  // that pivoting must move them.
+  // A batch of matrices of one size, far from singular. If rows are `mixed`, their large elements can be anywhere, so
+  // that pivoting must swap rows.
   struct batch {
     std::int64_t m, n, ld;
     std::deque<stored<T>> all;
@@ -52,7 +52,8 @@ class factorizations : public blas_numerics {
     }
   };
 
-  // What is computed backwards stably: |got - want| stays within a modest multiple of the sizes that meet in it.
+  // Compares the result of a backward-stable computation: |got - want| must stay within a modest multiple of the
+  // magnitudes involved.
   static ::testing::AssertionResult close(const answers& got, const dense& want, std::int64_t n) {
     for (std::int64_t j = 0; j < want.columns(); ++j)
       for (std::int64_t i = 0; i < want.rows(); ++i) {
@@ -66,7 +67,7 @@ class factorizations : public blas_numerics {
       }
     return ::testing::AssertionSuccess();
   }
-  // The Euclidean length of column j.
+  // Returns the Euclidean length of column j.
   static wide length(const dense& a, std::int64_t j) {
     wide sum = 0;
     for (std::int64_t i = 0; i < a.rows(); ++i) sum += a(i, j).size() * a(i, j).size();
@@ -74,7 +75,7 @@ class factorizations : public blas_numerics {
   }
   static dense identity(std::int64_t n) { return dense(n, n).with_unit_diagonal(); }
 
-  // L and U of one matrix.
+  // Return L and U of one matrix.
   static dense lower(const dense& f) {
     dense l = identity(f.rows());
     for (std::int64_t j = 0; j < f.columns(); ++j)
@@ -87,7 +88,7 @@ class factorizations : public blas_numerics {
       for (std::int64_t i = 0; i <= j; ++i) u(i, j) = f(i, j);
     return u;
   }
-  // The rows change places as the pivots say.
+  // Swaps rows as the pivots say.
   static dense permuted(dense a, const std::int32_t* pivots) {
     for (std::int64_t i = 0; i < a.rows(); ++i)
       for (std::int64_t j = 0; j < a.columns(); ++j) std::swap(a(i, j), a(pivots[i] - 1, j));
@@ -100,7 +101,7 @@ TYPED_TEST(factorizations, getrf_getrs_and_getri_factor_solve_and_invert_with_an
   using T = TypeParam;
   std::size_t moved = 0;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
-    // The first ones are large enough for rows to move; the others are of any size.
+    // The first matrices are large enough for rows to be swapped; the others have any size.
     const std::int64_t n = i == 0 ? 40 + this->size(50) : this->size(40), nrhs = this->size(20),
                        count = i == 0 ? 4 + this->size(8) : this->size(i == 1 ? 200 : 12);
     const bool pivoting = i % 2 == 0;
@@ -153,7 +154,7 @@ TYPED_TEST(factorizations, getrf_getrs_and_getri_factor_solve_and_invert_with_an
       EXPECT_EQ(info.values[l], 0);
     }
   }
-  EXPECT_GT(moved, 100u) << "rows that changed places";
+  EXPECT_GT(moved, 100u) << "swapped rows";
 }
 
 TYPED_TEST(factorizations, matinv_inverts_in_one_step_and_keeps_its_input) {
@@ -161,10 +162,10 @@ TYPED_TEST(factorizations, matinv_inverts_in_one_step_and_keeps_its_input) {
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
     const std::int64_t n = this->size(50), count = this->size(20);
     auto a = this->matrices(count, n, n, true), c = this->matrices(count, n, n);
-    if (i % 2 == 0 && n > 1)  // no pivot where the first should be
+    if (i % 2 == 0 && n > 1)  // the first diagonal element is no pivot
       for (auto& one : a.all) {
         dense values = one.now();
-        if (values(0, 0).size() >= static_cast<wide>(n))  // the large one of its row and column
+        if (values(0, 0).size() >= static_cast<wide>(n))  // the large element of its row and column
           for (std::int64_t j = 0; j < n; ++j) std::swap(values(0, j), values(1, j));
         values(0, 0) = 0;
         one.set(values);
@@ -186,7 +187,7 @@ TYPED_TEST(factorizations, matinv_inverts_in_one_step_and_keeps_its_input) {
   }
 }
 
-TYPED_TEST(factorizations, info_counts_the_first_pivot_that_is_0_and_the_others_go_on) {
+TYPED_TEST(factorizations, info_names_the_first_zero_pivot_and_other_matrices_succeed) {
   using T = TypeParam;
   constexpr std::int64_t n = 5, bad = 3;
   for (const bool pivoting : {true, false}) {
@@ -219,8 +220,8 @@ TYPED_TEST(factorizations, info_counts_the_first_pivot_that_is_0_and_the_others_
   }
 }
 
-// An engine that reads them on its processor refuses them; one whose GPU reads them cannot.
-TYPED_TEST(factorizations, pivots_that_are_no_rows_are_refused_or_make_nan_of_what_they_belong_to) {
+// An engine that reads pivots on its processor refuses wrong ones; one whose GPU reads them cannot.
+TYPED_TEST(factorizations, invalid_pivots_are_refused_or_make_their_solution_nan) {
   using T = TypeParam;
   constexpr std::int64_t n = 3, count = 2;
   struct {
@@ -280,7 +281,7 @@ TYPED_TEST(factorizations, pivots_that_are_no_rows_are_refused_or_make_nan_of_wh
   }
 }
 
-TYPED_TEST(factorizations, pivots_of_matrices_with_nan_infinities_and_zeros_are_rows) {
+TYPED_TEST(factorizations, pivots_are_valid_even_with_nan_infinities_and_zeros) {
   using T = TypeParam;
   using real = typename TestFixture::real;
   constexpr real nan = std::numeric_limits<real>::quiet_NaN(), inf = std::numeric_limits<real>::infinity();
@@ -309,7 +310,7 @@ TYPED_TEST(factorizations, pivots_of_matrices_with_nan_infinities_and_zeros_are_
       }
 }
 
-TYPED_TEST(factorizations, pivots_whose_reciprocal_is_out_of_range_are_divided_by) {
+TYPED_TEST(factorizations, pivots_with_a_reciprocal_out_of_range_are_divided_by) {
   using T = TypeParam;
   using real = typename TestFixture::real;
   using limits = std::numeric_limits<real>;
@@ -319,7 +320,7 @@ TYPED_TEST(factorizations, pivots_whose_reciprocal_is_out_of_range_are_divided_b
     std::vector<T> pivots = {T(size)};
     if constexpr (is_complex<T>) pivots = {T(size), T(0, size), T(size, -size), T(size / 2, size)};
     for (const T pivot : pivots) {
-      // [p p; 2p 5p] is [1; 2] times [p p; 0 3p].
+      // [p p; 2p 5p] = [1; 2] * [p p; 0 3p].
       auto a = this->matrices(1, 2, 2);
       const number p = pivot;
       dense values(2, 2);
@@ -337,7 +338,7 @@ TYPED_TEST(factorizations, pivots_whose_reciprocal_is_out_of_range_are_divided_b
   }
 }
 
-TYPED_TEST(factorizations, geqrf_gives_reflectors_and_a_triangle_that_multiply_to_the_matrix) {
+TYPED_TEST(factorizations, geqrf_returns_factors_that_multiply_to_the_matrix) {
   using T = TypeParam;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
     const std::int64_t m = this->size(40), n = this->size(40), k = std::min(m, n), count = this->size(12);
@@ -348,7 +349,7 @@ TYPED_TEST(factorizations, geqrf_gives_reflectors_and_a_triangle_that_multiply_t
     this->run(geqrf_batched<T>{
         .a = a.template list<access_mode::read_write>(), .tau = taus, .m = m, .n = n, .lda = this->written(a.ld, m)});
     for (std::size_t l = 0; l < a.all.size(); ++l) {
-      // Q R by applying the reflectors 1 - tau v v', the last first, to R.
+      // Compute Q R by applying the reflectors 1 - tau v v' to R, the last one first.
       const dense f = a.all[l].now();
       dense r(m, n);
       for (std::int64_t q = 0; q < n; ++q)
@@ -392,9 +393,9 @@ TYPED_TEST(factorizations, gels_leaves_a_residual_that_is_orthogonal_to_the_colu
       dense x(n, nrhs);
       for (std::int64_t q = 0; q < nrhs; ++q)
         for (std::int64_t p = 0; p < n; ++p) x(p, q) = all(p, q);
-      // A' (A x - c) = 0. What is computed solves a problem whose columns and right-hand sides are off by a modest
-      // multiple of their lengths (Higham, Accuracy and Stability, theorem 20.3), so what is left is small beside the
-      // products of lengths, however much of A' c cancels.
+      // A' (A x - c) = 0. The computed x solves a problem whose columns and right-hand sides are off by a modest
+      // multiple of their lengths (Higham, Accuracy and Stability, theorem 20.3). So the residual is small compared
+      // with the products of lengths, however much of A' c cancels.
       const dense right = c.all[l].before();
       const answers ax = reference::product(before, x);
       dense residual(m, nrhs);
@@ -423,16 +424,16 @@ TYPED_TEST(factorizations, gels_leaves_a_residual_that_is_orthogonal_to_the_colu
                             .lda = a.ld,
                             .ldc = c.ld});
   EXPECT_EQ(info.values[0], 0);
-  EXPECT_EQ(info.values[1], 1) << "its rank is not full";
+  EXPECT_EQ(info.values[1], 1) << "the matrix does not have full rank";
 }
 
-TYPED_TEST(factorizations, gels_leaves_the_factors_of_geqrf_and_solves_whatever_the_scale) {
+TYPED_TEST(factorizations, gels_returns_the_factors_of_geqrf_and_solves_at_any_scale) {
   using T = TypeParam;
   using limits = std::numeric_limits<typename TestFixture::real>;
   constexpr std::int64_t m = 7, n = 4;
   // Near the ends of the range, where LAPACK's own gels factors a multiple of the matrix.
   for (const int exponent : {limits::min_exponent + 12, 0, limits::max_exponent - 12}) {
-    if (this->engine->is_cuda() && exponent != 0) continue;  // it has no such help, as docs/blas.md says
+    if (this->engine->is_cuda() && exponent != 0) continue;  // cuBLAS does not scale, as docs/blas.md says
     const auto scaled = [&](dense d) {
       for (std::int64_t j = 0; j < d.columns(); ++j)
         for (std::int64_t i = 0; i < d.rows(); ++i) d(i, j) = d(i, j) * number(std::ldexp(wide(1), exponent), 0);
@@ -440,7 +441,7 @@ TYPED_TEST(factorizations, gels_leaves_the_factors_of_geqrf_and_solves_whatever_
     };
     auto a = this->matrices(2, m, n), c = this->matrices(2, m, 1);
     for (auto& one : a.all) one.set(scaled(one.now()));
-    for (auto& one : c.all) {  // A times 1, 2 ...: its solution
+    for (auto& one : c.all) {  // A times 1, 2 ..., which is its solution
       dense x(n, 1);
       for (std::int64_t i = 0; i < n; ++i) x(i) = i + 1;
       const answers ax = reference::product(a.all[static_cast<std::size_t>(&one != &c.all[0])].now(), x);
@@ -468,7 +469,7 @@ TYPED_TEST(factorizations, gels_leaves_the_factors_of_geqrf_and_solves_whatever_
       for (std::int64_t j = 0; j < n; ++j) {
         for (std::int64_t i = 0; i < m; ++i) {
           const number here(a.all[l].at(i, j)), there(factored.all[l].at(i, j));
-          if (this->engine->is_cuda())  // two algorithms of cuBLAS
+          if (this->engine->is_cuda())  // cuBLAS uses two algorithms
             EXPECT_LE((here - there).size(), 200 * widen(limits::epsilon()));
           else
             EXPECT_TRUE(here == there) << exponent;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// gemm in all its forms and types, against a reference in higher precision.
+// gemm in all its forms and types, compared with a reference of higher precision.
 #include <troupe/base/bfloat16.hpp>
 #include <troupe/base/half.hpp>
 #include <troupe/blas/gemm.hpp>
@@ -31,7 +31,7 @@ class gemms : public blas_numerics {
   }
   scalar<S> in_request(S v) { return given(v); }
 
-  // Everything about one shape but the matrices.
+  // The parameters of one product, without its matrices.
   struct shape {
     std::int64_t m, n, k;
     op trans_a, trans_b;
@@ -63,7 +63,7 @@ class gemms : public blas_numerics {
     stored<C> c;
     answers want;
   };
-  // A factor of 0 means that its part is not read: it stays poisoned.
+  // If a factor is 0, its operand is not read: it stays poisoned.
   matrices matrices_of(const shape& s) {
     stored<T> a(general(s.rows_a, s.columns_a, s.lda)), b(general(s.rows_b, s.columns_b, s.ldb));
     stored<C> c(general(s.m, s.n, s.ldc));
@@ -102,7 +102,7 @@ class gemms : public blas_numerics {
     expect_right(m);
   }
 
-  // So that alpha * sum + beta * C fits 32 bits.
+  // Fills C so that alpha * sum + beta * C fits 32 bits.
   void fill_result(stored<C>& c) {
     c.fill(random);
     if constexpr (whole) {
@@ -123,18 +123,18 @@ struct product_names {
 };
 TYPED_TEST_SUITE(gemms, products, product_names);
 
-TYPED_TEST(gemms, random_shapes_layouts_and_factors) {
+TYPED_TEST(gemms, agree_with_the_reference_for_random_shapes_layouts_and_factors) {
   for (int i = 0; i < 250 && !this->HasFailure(); ++i) this->expect_gemm(this->any_shape(70));
 }
 
-TYPED_TEST(gemms, every_small_shape) {
+TYPED_TEST(gemms, agree_with_the_reference_for_every_small_shape) {
   for (std::int64_t n = 1; n <= 34 && !this->HasFailure(); ++n) {
     this->expect_gemm(this->shape_of(n, n, n));
     this->expect_gemm(this->shape_of(n, this->random.between(1, 34), this->random.between(1, 34)));
   }
 }
 
-TYPED_TEST(gemms, shapes_that_take_several_threads_and_blocks) {
+TYPED_TEST(gemms, agree_with_the_reference_for_shapes_of_several_threads_and_blocks) {
   auto& random = this->random;
   for (int i = 0; i < 2 && !this->HasFailure(); ++i)
     this->expect_gemm(this->shape_of(random.between(150, 230), random.between(150, 230), random.between(150, 300)));
@@ -143,7 +143,7 @@ TYPED_TEST(gemms, shapes_that_take_several_threads_and_blocks) {
   this->expect_gemm(this->shape_of(random.between(1, 9), random.between(1, 9), random.between(1025, 3000)));
 }
 
-TYPED_TEST(gemms, long_and_thin_shapes) {
+TYPED_TEST(gemms, agree_with_the_reference_for_long_and_thin_shapes) {
   auto& random = this->random;
   for (int i = 0; i < 3 && !this->HasFailure(); ++i) {
     this->expect_gemm(this->shape_of(1, 1, random.between(1, 20000)));
@@ -152,12 +152,12 @@ TYPED_TEST(gemms, long_and_thin_shapes) {
   }
 }
 
-TYPED_TEST(gemms, together_they_give_the_same_bits_as_alone) {
+TYPED_TEST(gemms, have_the_same_bits_together_as_alone) {
   using fixture = gemms<TypeParam>;
   using C = typename fixture::C;
   std::vector<gemm<typename fixture::T, C>> requests;
   std::deque<typename fixture::matrices> together, alone;
-  // Small ones, then such as are worth all cores.
+  // Small ones first, then shapes worth all cores.
   const std::int64_t least = this->random.between(0, 1) == 0 ? 1 : 40, most = least == 1 ? 20 : 60;
   for (int i = 0; i < 30; ++i) {
     const auto any = [&] { return this->random.between(least, most); };
@@ -175,7 +175,7 @@ TYPED_TEST(gemms, together_they_give_the_same_bits_as_alone) {
   }
 }
 
-TYPED_TEST(gemms, batches_of_matrices_anywhere) {
+TYPED_TEST(gemms, agree_with_the_reference_in_batches_of_matrices_at_any_address) {
   using fixture = gemms<TypeParam>;
   using T = typename fixture::T;
   using C = typename fixture::C;
@@ -205,7 +205,7 @@ TYPED_TEST(gemms, batches_of_matrices_anywhere) {
   }
 }
 
-TYPED_TEST(gemms, groups_of_batches) {
+TYPED_TEST(gemms, agree_with_the_reference_in_groups_of_batches) {
   using fixture = gemms<TypeParam>;
   for (int i = 0; i < 10 && !this->HasFailure(); ++i) {
     std::deque<typename fixture::matrices> all;
@@ -235,8 +235,7 @@ TYPED_TEST(gemms, groups_of_batches) {
   }
 }
 
-// Matrix i of a batch within one memory, as a layout of all of them: columns are those of the first, then of the
-// second.
+// The layout of matrix i of a batch within one memory that holds all: columns of the first, then of the second.
 layout strided(std::int64_t rows, std::int64_t columns, std::int64_t ld, std::int64_t batch, std::int64_t stride) {
   return {rows, columns * batch, (batch - 1) * stride + (columns - 1) * ld + rows,
           [=](auto i, auto j) { return j / columns * stride + i + j % columns * ld; }};
@@ -248,7 +247,7 @@ dense part(const dense& all, std::int64_t index, std::int64_t columns) {
   return out;
 }
 
-TYPED_TEST(gemms, batches_at_strides_also_interleaved_and_of_one_shared_matrix) {
+TYPED_TEST(gemms, agree_with_the_reference_in_strided_interleaved_and_shared_batches) {
   using fixture = gemms<TypeParam>;
   using T = typename fixture::T;
   using C = typename fixture::C;
@@ -309,8 +308,8 @@ TYPED_TEST(gemm_factors, that_are_nan_or_infinite_follow_the_formula) {
         answers want = reference::product(alpha, a.now(), b.now(), beta, c.now());
         const gemm<T> r{.a = a, .b = b, .c = c, .m = n, .n = n, .k = n, .alpha = alpha, .beta = beta};
         this->run(r);
-        // BLAS does not say whether alpha meets each product or their sum, so where alpha is infinite, infinite and NaN
-        // are the same here.
+        // BLAS does not say whether alpha multiplies each product or their sum, so if alpha is infinite, infinite and
+        // NaN count as equal here.
         if (std::isinf(alpha))
           c.each([&](auto i, auto j) {
             if (std::isinf(c.at(i, j))) c.at(i, j) = nan;
@@ -322,7 +321,7 @@ TYPED_TEST(gemm_factors, that_are_nan_or_infinite_follow_the_formula) {
 
 using narrow_gemm = blas_numerics;
 
-TEST_F(narrow_gemm, the_longest_sum_of_int8_products_is_exact) {
+TEST_F(narrow_gemm, sums_as_many_int8_products_as_allowed_exactly) {
   constexpr std::int64_t k = 131071;
   std::vector<std::int8_t> a(k, -128), b(k, -128);
   std::vector<std::int32_t> c{5};
@@ -332,8 +331,8 @@ TEST_F(narrow_gemm, the_longest_sum_of_int8_products_is_exact) {
   EXPECT_EQ(c[0], 131071 * 16384);
 }
 
-TEST_F(narrow_gemm, a_result_of_16_bits_is_rounded_once_and_overflows_to_infinity) {
-  // 2048 + 1 + 1 is 2050 when it is summed as float, and 2048 when each sum is rounded to half.
+TEST_F(narrow_gemm, rounds_16_bit_results_once_and_overflows_to_infinity) {
+  // 2048 + 1 + 1 is 2050 if summed as float, and 2048 if each sum is rounded to half.
   const std::vector<half> a{half(2048), half(1), half(1)}, one{half(1), half(1), half(1)};
   std::vector<half> c(1);
   const auto address = [](const auto& v) { return reinterpret_cast<std::uintptr_t>(v.data()); };

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Vectors, against a reference in higher precision: random lengths, increments and factors.
+// Vectors, compared with a reference of higher precision: random lengths, increments and factors.
 #include <algorithm>
 #include <numeric>
 #include <troupe/blas/level1.hpp>
@@ -15,7 +15,7 @@ class level1 : public blas_numerics {
   static constexpr int rounds = 250;
   std::int64_t length() { return size(random.between(0, 9) == 0 ? 25000 : 300); }
 
-  // A reduction of one vector, with its reply and its result in memory.
+  // Checks a reduction of one vector, with its reply and its result in memory.
   template <class R, class Want>
   void expect_reply(const R& r, const Want& want) {
     using reply = typename R::reply;
@@ -78,7 +78,7 @@ TYPED_TEST(level1, axpby_adds_a_multiple_to_a_multiple) {
   }
 }
 
-TYPED_TEST(level1_real, axpby_follows_the_formula_with_factors_that_are_nan_or_infinite) {
+TYPED_TEST(level1_real, axpby_follows_the_formula_for_nan_and_infinite_factors) {
   using T = TypeParam;
   constexpr T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
   for (const T alpha : {nan, inf, T(0), T(2)})
@@ -105,7 +105,7 @@ TYPED_TEST(level1, scal_multiplies_whatever_the_sign_of_the_increment) {
   }
 }
 
-TYPED_TEST(level1_complex, scal_has_real_factors_too) {
+TYPED_TEST(level1_complex, scal_also_takes_real_factors) {
   using T = TypeParam;
   using F = real_of<T>;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
@@ -210,7 +210,7 @@ TYPED_TEST(level1, nrm2_and_asum_agree_with_the_reference) {
   }
 }
 
-TYPED_TEST(level1, nrm2_neither_overflows_nor_underflows_on_the_way) {
+TYPED_TEST(level1, nrm2_has_no_intermediate_overflow_or_underflow) {
   using T = TypeParam;
   using real = real_of<T>;
   for (const real scale : {std::numeric_limits<real>::max() / 64, std::numeric_limits<real>::min() * 16, real(1)})
@@ -263,7 +263,7 @@ TYPED_TEST(level1, nrm2_and_asum_of_nan_and_infinities_in_any_order_are_nan) {
     }
   };
   for (const std::vector<real>& some : {std::vector<real>{nan, inf}, {3, nan, inf}, {3, nan, -inf, 0}, {0, nan, 2}}) {
-    // Every order, alone and among others.
+    // In every order, alone and among other elements.
     auto order = some;
     std::vector<std::size_t> places(some.size());
     std::iota(places.begin(), places.end(), 0u);
@@ -280,7 +280,7 @@ TYPED_TEST(level1, nrm2_and_asum_of_nan_and_infinities_in_any_order_are_nan) {
       for (const std::vector<T>& x : {std::vector<T>{both}, {T(1), both}, {both, T(1)}}) expect_nan(x);
 }
 
-// The first largest or smallest, looked for the plain way.
+// Finds the first largest or smallest element with a plain loop.
 std::int64_t place_of_extremum(const dense& x, bool largest) {
   std::int64_t best = -1;
   for (std::int64_t i = 0; i < x.rows(); ++i)
@@ -289,7 +289,7 @@ std::int64_t place_of_extremum(const dense& x, bool largest) {
   return std::max<std::int64_t>(best, 0);
 }
 
-TYPED_TEST(level1, iamax_and_iamin_find_the_first_extremum_and_pass_over_nan) {
+TYPED_TEST(level1, iamax_and_iamin_find_the_first_extremum_and_ignore_nan) {
   using T = TypeParam;
   using real = real_of<T>;
   for (int i = 0; i < 2 * this->rounds && !this->HasFailure(); ++i) {
@@ -316,7 +316,7 @@ TYPED_TEST(level1, iamax_and_iamin_find_the_first_extremum_and_pass_over_nan) {
   }
 }
 
-TYPED_TEST(level1, together_they_give_the_same_bits_as_alone) {
+TYPED_TEST(level1, requests_have_the_same_bits_together_as_alone) {
   using T = TypeParam;
   if (this->engine->find(opcode_of<axpy<T>>)->group == nullptr) GTEST_SKIP() << "this engine runs each by itself";
   std::vector<stored<T>> x, y, alone;

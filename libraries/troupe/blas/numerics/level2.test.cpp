@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Products of a matrix and a vector, against a reference in higher precision, for every form of storage.
+// Products of a matrix and a vector, compared with a reference of higher precision, for every form of storage.
 #include <cstring>
 #include <deque>
 #include <troupe/blas/level2.hpp>
@@ -14,8 +14,8 @@ class level2 : public blas_numerics {
  protected:
   static constexpr int rounds = 200;
 
-  // What all of them have: x, y and the factors. `multiply(alpha, beta, x, incx, y, incy)` runs the request, and
-  // `meant` is the whole matrix that `a` stands for.
+  // What all of them share: x, y and the factors. `multiply(alpha, beta, x, incx, y, incy)` runs the request; `meant`
+  // is the full matrix that `a` represents.
   struct vectors {
     std::int64_t incx, incy;
     stored<T> x, y;
@@ -24,7 +24,7 @@ class level2 : public blas_numerics {
   vectors vectors_for(stored<T>& a, std::int64_t nx, std::int64_t ny) {
     const std::int64_t incx = increment(), incy = increment();
     vectors v{incx, incy, stored<T>(vector_of(nx, incx)), stored<T>(vector_of(ny, incy)), factor<T>(), factor<T>()};
-    // A factor of 0 means that its part is not read: it stays NaN.
+    // If a factor is 0, its operand is not read: it stays NaN.
     if (!(v.alpha == T(0))) a.fill(random), v.x.fill(random);
     if (!(v.beta == T(0))) v.y.fill(random);
     return v;
@@ -164,7 +164,7 @@ TYPED_TEST(level2_complex, hbmv_multiplies_by_a_hermitian_band) { this->template
 TYPED_TEST(level2_real, spmv_multiplies_by_a_packed_symmetric_matrix) { this->template expect_packed<spmv, false>(); }
 TYPED_TEST(level2_complex, hpmv_multiplies_by_a_packed_hermitian_matrix) { this->template expect_packed<hpmv, true>(); }
 
-TYPED_TEST(level2_real, factors_that_are_nan_or_infinite_follow_the_formula) {
+TYPED_TEST(level2_real, nan_and_infinite_factors_follow_the_formula) {
   using T = TypeParam;
   constexpr T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
   for (const T alpha : {nan, T(0), T(2)})
@@ -181,7 +181,7 @@ TYPED_TEST(level2_real, factors_that_are_nan_or_infinite_follow_the_formula) {
       }
 }
 
-TYPED_TEST(level2, together_they_give_the_same_bits_as_alone) {
+TYPED_TEST(level2, requests_have_the_same_bits_together_as_alone) {
   using T = TypeParam;
   struct one {
     stored<T> a, x, y, alone;
@@ -190,7 +190,7 @@ TYPED_TEST(level2, together_they_give_the_same_bits_as_alone) {
   std::deque<one> all;
   std::vector<gemv<T>> requests;
   for (int i = 0; i < 30; ++i) {
-    // Up to 96 * 96, which is the most that shares a call.
+    // Up to 96 * 96, the largest shape that shares a call.
     const std::int64_t m = this->size(96), n = this->size(96), lda = this->leading(m), incx = this->increment(),
                        incy = this->increment();
     const op trans = this->any_op();

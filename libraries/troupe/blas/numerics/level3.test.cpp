@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Operations on symmetric, Hermitian and triangular matrices, against a reference in higher precision.
+// Operations on symmetric, Hermitian and triangular matrices, compared with a reference of higher precision.
 #include <troupe/blas/level3.hpp>
 #include <troupe/blas/testing/numerics.hpp>
 
@@ -11,7 +11,7 @@ template <class T>
 class level3 : public blas_numerics {
  protected:
   static constexpr int rounds = 120;
-  // Now and then beyond the blocks of the engine's own code.
+  // Sometimes larger than the blocks of the engine's own code.
   std::int64_t extent_of_c() { return random.between(0, 19) == 0 ? random.between(120, 300) : size(50); }
 
   template <template <class> class R, bool Hermitian>
@@ -46,7 +46,7 @@ class level3 : public blas_numerics {
     }
   }
 
-  // C = alpha * op(A) * op(B)' + beta * C, and for two products its mirror image; B is A where there is only one.
+  // C = alpha * op(A) * op(B)' + beta * C; with two products also the mirror image. With one product B is A.
   template <template <class> class R, bool Hermitian, bool Mirrored, class Alpha, class Beta>
   void expect_update() {
     constexpr bool two = requires { R<T>::ldb; } || requires(R<T> r) { r.b; };
@@ -163,7 +163,7 @@ TYPED_TEST(level3_complex, herkx_updates_a_triangle) {
   this->template expect_update<herkx, true, false, TypeParam, real_of<TypeParam>>();
 }
 
-TYPED_TEST(level3, trmm_multiplies_by_a_triangular_matrix_beside_its_input_or_over_it) {
+TYPED_TEST(level3, trmm_multiplies_into_another_matrix_or_in_place) {
   using T = TypeParam;
   for (int i = 0; i < 2 * this->rounds && !this->HasFailure(); ++i) {
     const std::int64_t m = this->size(60), n = this->size(60), ldb = this->leading(m);
@@ -197,7 +197,7 @@ TYPED_TEST(level3, trmm_multiplies_by_a_triangular_matrix_beside_its_input_or_ov
   }
 }
 
-TYPED_TEST(level3, trsm_solves_so_that_the_matrix_takes_the_solution_back) {
+TYPED_TEST(level3, trsm_solutions_reproduce_their_right_hand_sides) {
   using T = TypeParam;
   for (int i = 0; i < 2 * this->rounds && !this->HasFailure(); ++i) {
     const std::int64_t m = this->size(90), n = this->size(90), ldb = this->leading(m);
@@ -236,11 +236,11 @@ TYPED_TEST(level3, trsm_solves_so_that_the_matrix_takes_the_solution_back) {
   }
 }
 
-TYPED_TEST(level3_complex, syrkx_with_beta_1_and_herkx_with_any_keep_infinities_apart_from_the_other_part) {
+TYPED_TEST(level3_complex, syrkx_with_beta_1_and_herkx_keep_infinities_in_their_own_part) {
   using T = TypeParam;
   using real = real_of<T>;
   constexpr real inf = std::numeric_limits<real>::infinity();
-  if (this->engine->is_cuda()) GTEST_SKIP() << "cuBLAS multiplies by beta as by any complex number: docs/blas.md";
+  if (this->engine->is_cuda()) GTEST_SKIP() << "cuBLAS treats beta as any complex number: docs/blas.md";
   const auto expect = [](stored<T>& c, T want) {
     c.each([&](auto i, auto j) {
       if (i != j) {
@@ -249,7 +249,7 @@ TYPED_TEST(level3_complex, syrkx_with_beta_1_and_herkx_with_any_keep_infinities_
     });
     EXPECT_TRUE(c.untouched_outside());
   };
-  for (const std::int64_t n : {5, 300})  // within a block, and beyond it
+  for (const std::int64_t n : {5, 300})  // within a block, and beyond one
     for (const triangle uplo : {triangle::lower, triangle::upper}) {
       stored<T> a(vector_of(n, 1)), c(triangle_of(uplo == triangle::lower, false, n, n));
       a.each([&](auto i, auto) { a.at(i) = T(1); });
@@ -268,7 +268,7 @@ TYPED_TEST(level3_complex, syrkx_with_beta_1_and_herkx_with_any_keep_infinities_
     }
 }
 
-TYPED_TEST(level3, a_beta_that_is_nan_makes_every_result_nan) {
+TYPED_TEST(level3, a_nan_beta_makes_every_result_nan) {
   using T = TypeParam;
   const T nan = poison<T>();
   for (const std::int64_t n : {1, 5, 40, 150}) {

@@ -41,7 +41,7 @@ template <class T>
 class complex_rotations : public rotations<T> {};
 TYPED_TEST_SUITE(complex_rotations, complex_elements, element_names);
 
-TYPED_TEST(rotations, rot_turns_two_vectors) {
+TYPED_TEST(rotations, rot_rotates_two_vectors) {
   using T = TypeParam;
   for (int i = 0; i < 150 && !this->HasFailure(); ++i) {
     const auto c = this->template factor<real_of<T>>();
@@ -68,7 +68,7 @@ TYPED_TEST(complex_rotations, rot_may_have_a_real_sine) {
   }
 }
 
-// From the definition; a long double needs no scaling.
+// By the definition; a long double needs no scaling.
 struct wanted_rotation {
   number r, c, s;
 };
@@ -83,7 +83,7 @@ wanted_rotation rotation_of(number a, number b, bool real) {
   const wide r = std::copysign(length, size_a > size_b ? a.re : b.re);
   return {r, a.re / r, b.re / r};
 }
-// Within a few roundings of the result's own type.
+// Equal up to a few roundings of the result's own type.
 template <class T>
 ::testing::AssertionResult close_to(const T& got, number want, wide condition = 1) {
   return one_agrees(got, expected{as_element<T>(want), want.size(), static_cast<std::int64_t>(8 * condition)});
@@ -95,14 +95,14 @@ void expect_rotation(const rotation<T>& got, const T& a, const T& b) {
   EXPECT_TRUE(close_to(got.r, want.r)) << "r";
   EXPECT_TRUE(close_to(got.c, want.c)) << "c";
   EXPECT_TRUE(close_to(got.s, want.s)) << "s";
-  // From the c that is answered: near 0 it has few digits.
+  // From the returned c, which has few digits near 0.
   number z = 0;
   if constexpr (is_real<T>)
     if (b != 0) z = std::abs(a) > std::abs(b) ? widen(got.s) : got.c == 0 ? 1 : 1 / widen(got.c);
   EXPECT_TRUE(close_to(got.z, z)) << "z";
 }
 
-TYPED_TEST(rotations, rotg_makes_the_rotation_that_leaves_nothing_in_the_second_place) {
+TYPED_TEST(rotations, rotg_computes_the_rotation_that_zeroes_the_second_component) {
   using T = TypeParam;
   for (int i = 0; i < 300 && !this->HasFailure(); ++i) {
     const T a = this->template factor<T>(), b = this->template factor<T>();
@@ -114,7 +114,7 @@ TYPED_TEST(rotations, rotg_makes_the_rotation_that_leaves_nothing_in_the_second_
   }
 }
 
-TYPED_TEST(rotations, rotg_neither_overflows_nor_underflows_on_the_way) {
+TYPED_TEST(rotations, rotg_has_no_intermediate_overflow_or_underflow) {
   using T = TypeParam;
   using limits = std::numeric_limits<real_of<T>>;
   const auto expect_right = [this](number na, number nb) {
@@ -126,17 +126,17 @@ TYPED_TEST(rotations, rotg_neither_overflows_nor_underflows_on_the_way) {
     expect_rotation(*got, a, b);
   };
   const auto at = [](number v, int exponent) { return number(std::ldexp(v.re, exponent), std::ldexp(v.im, exponent)); };
-  // As 3e-200 and 4e-200, of which no square is a double.
+  // Such as 3e-200 and 4e-200, whose squares underflow double.
   for (const int exponent : {limits::min_exponent - limits::digits + 1, limits::min_exponent, limits::min_exponent / 2,
                              limits::max_exponent / 2, limits::max_exponent - 3})
     for (const number direction : {number(1), is_complex<T> ? number(3, -4) : number(-1)})
       expect_right(at(number(3) * direction, exponent - 2), at(number(4), exponent - 2));
   const wide most = limits::max();
   expect_right(number(most * 0.7L), number(most * -0.7L));
-  if (is_complex<T>) {  // |a| is none of its type's numbers, and r is one
+  if (is_complex<T>) {  // |a| overflows its type, but r does not
     expect_right(number(most * 0.72L, most * 0.72L), number(most * 0.55L));
   }
-  // One of them so small that it does not count, but for its direction.
+  // One of them so small that only its direction counts.
   expect_right(number(-widen(limits::min())), number(most / 2));
   expect_right(number(most / 2), number(-widen(limits::denorm_min())));
   for (int i = 0; i < 300 && !this->HasFailure(); ++i) {
@@ -148,7 +148,7 @@ TYPED_TEST(rotations, rotg_neither_overflows_nor_underflows_on_the_way) {
   }
 }
 
-TYPED_TEST(real_rotations, rotg_of_numbers_whose_r_is_out_of_range_has_right_c_and_s) {
+TYPED_TEST(real_rotations, rotg_has_correct_c_and_s_if_r_is_out_of_range) {
   using T = TypeParam;
   constexpr T most = std::numeric_limits<T>::max();
   const auto got = this->engine->run(rotg<T>{.a = most, .b = -most});
@@ -158,9 +158,9 @@ TYPED_TEST(real_rotations, rotg_of_numbers_whose_r_is_out_of_range_has_right_c_a
   EXPECT_TRUE(close_to(got->s, std::sqrt(0.5L)));
 }
 
-// What BLAS's z says: 1 when c is 0, s when |a| > |b|, else 1 / c. The first were computed by cuBLAS 13. Infinities go
+// BLAS's z: 1 if c is 0, s if |a| > |b|, else 1 / c. The first cases were computed by cuBLAS 13. Infinities pass
 // through c = a / r and s = b / r.
-TYPED_TEST(real_rotations, rotg_follows_the_signs_and_the_packing_of_blas) {
+TYPED_TEST(real_rotations, rotg_uses_the_signs_and_encoding_of_blas) {
   using T = TypeParam;
   constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
   struct {
@@ -190,7 +190,7 @@ TYPED_TEST(real_rotations, rotg_follows_the_signs_and_the_packing_of_blas) {
   }
 }
 
-TYPED_TEST(rotations, rotg_writes_its_parts_where_they_are_wanted_also_over_its_inputs) {
+TYPED_TEST(rotations, rotg_writes_its_parts_to_memory_even_over_its_inputs) {
   using T = TypeParam;
   stored<T> a(vector_of(1, 1)), b(vector_of(1, 1)), s(vector_of(1, 1));
   stored<real_of<T>> c(vector_of(1, 1));
@@ -209,7 +209,7 @@ TYPED_TEST(rotations, rotg_writes_its_parts_where_they_are_wanted_also_over_its_
   EXPECT_EQ(in_memory->s, by_value->s);
 }
 
-// [h11 h12; h21 h22] as the flag says it.
+// [h11 h12; h21 h22] as selected by the flag.
 template <class T>
 dense whole(const modified_rotation<T>& p) {
   dense h(2, 2);
@@ -220,7 +220,7 @@ dense whole(const modified_rotation<T>& p) {
   return h;
 }
 
-TYPED_TEST(real_rotations, rotm_multiplies_by_what_its_flag_says) {
+TYPED_TEST(real_rotations, rotm_applies_the_matrix_that_its_flag_selects) {
   using T = TypeParam;
   for (int i = 0; i < 200 && !this->HasFailure(); ++i) {
     const std::int64_t n = this->size(200), incx = this->increment(), incy = this->increment();
@@ -243,13 +243,13 @@ TYPED_TEST(real_rotations, rotm_multiplies_by_what_its_flag_says) {
   }
 }
 
-// What rotmg answers, by the formulas of Lawson and others (1979) in higher precision. OpenBLAS looks first whether
-// there is anything to rotate, and does not scale what only changes places; both are rotations all the same.
+// The result of rotmg, by the formulas of Lawson et al. (1979) in higher precision. OpenBLAS first checks whether there
+// is anything to rotate, and does not scale pure swaps; its results are rotations too.
 struct wanted_modified {
   wide d1, d2, x1, flag, h11, h21, h12, h22;
-  wide condition = 1;  // how many times larger errors become where a negative d2 cancels
+  wide condition = 1;  // by what factor errors grow where a negative d2 cancels
 };
-// `least` is BLAS's constant for 2^-24, which it rounded to 8 digits.
+// `least` is BLAS's constant for 2^-24, which it rounds to 8 digits.
 wanted_modified modified_of(wide d1, wide d2, wide x1, wide y1, wide least) {
   constexpr wanted_modified nothing{0, 0, 0, -1, 0, 0, 0, 0};
   const wide p1 = d1 * x1, p2 = d2 * y1, q1 = p1 * x1, q2 = p2 * y1;
@@ -281,11 +281,12 @@ wanted_modified modified_of(wide d1, wide d2, wide x1, wide y1, wide least) {
   return out;
 }
 
-TYPED_TEST(real_rotations, rotmg_makes_the_modified_rotation_that_leaves_nothing_in_the_second_place) {
+TYPED_TEST(real_rotations, rotmg_computes_the_modified_rotation_that_zeroes_the_second_component) {
   using T = TypeParam;
   std::map<int, int> flags;
   for (int i = 0; i < 600 && !this->HasFailure(); ++i) {
-    // Half of them so far from 1 that d1 or d2 must be scaled. No powers of two: those are at the very bounds of that.
+    // Half of them are so far from 1 that d1 or d2 must be scaled. Not powers of two, which are exactly at the limits
+    // of scaling.
     const int spread = i % 2 == 0 ? 1 : 50;
     const auto any = [&](int most) {
       const double v = 0.5 + std::abs(this->random.value()) / 2;

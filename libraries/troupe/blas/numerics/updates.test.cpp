@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Updates of a matrix by vectors, against a reference in higher precision.
+// Updates of a matrix by vectors, compared with a reference of higher precision.
 #include <troupe/blas/testing/numerics.hpp>
 #include <troupe/blas/updates.hpp>
 
@@ -12,7 +12,7 @@ class updates : public blas_numerics {
  protected:
   static constexpr int rounds = 200;
 
-  // x * y', where y' is turned, and conjugated if Conjugated.
+  // Returns x * y', where y' is transposed, and conjugated if Conjugated.
   template <bool Conjugated>
   static dense across(const stored<T>& y) {
     return Conjugated ? y.now().transposed().conjugated() : y.now().transposed();

@@ -10,12 +10,12 @@
 #include <troupe/blas/options.hpp>
 #include <troupe/request/describe.hpp>
 
-/// What the numerics of every request of `blas` share: an engine, random shapes and factors, and the comparison.
+/// What the numerics tests of all blas requests share: an engine, random shapes and factors, and the comparison.
 namespace troupe::blas {
 
 using namespace numerics;
 
-/// op(A)
+/// Returns op(A).
 inline dense seen(op o, const dense& a) {
   if (o == op::none) return a;
   return o == op::transpose ? a.transposed() : a.transposed().conjugated();
@@ -29,14 +29,14 @@ class blas_numerics : public ::testing::Test {
     engine = nullptr;
   }
 
-  /// Runs `r`, and says what it was when something is wrong.
+  /// Runs `r`, and reports the request if it fails.
   template <class R>
   void run(const R& r) {
     const auto done = engine->run(r);
     ASSERT_TRUE(done) << done.error().to_string();
   }
-  /// Runs `r` and looks at what it wrote: `got` must be `want` where it has elements, and untouched beside them. The
-  /// operands that are only read must be as they were.
+  /// Runs `r` and checks its results: `got` must equal `want` where that has elements and be unchanged elsewhere.
+  /// Operands that are only read must not change.
   template <class Compute, class R, class T, class... Read>
   void expect(const R& r, stored<T>& got, const answers& want, const stored<Read>&... read) {
     SCOPED_TRACE(story(r));
@@ -58,14 +58,14 @@ class blas_numerics : public ::testing::Test {
     return describe(r) + "; " + how_to_repeat();
   }
 
-  /// A factor: often one that is special.
+  /// Returns a random factor, often a special one.
   template <class T>
   T factor() {
     const double re = random.value(), im = random.value();
     const T any = as_element<T>({re, im});
     return random.one_of<T>({T(0), T(1), T(-1), any, any});
   }
-  /// The same in a request: by value, or in memory.
+  /// Returns a factor for a request: by value or in memory.
   template <class T>
   scalar<T> given(T value) {
     if (random.between(0, 1) == 0) return value;
@@ -77,16 +77,16 @@ class blas_numerics : public ::testing::Test {
   side any_side() { return random.one_of({side::left, side::right}); }
   diagonal any_diagonal() { return random.one_of({diagonal::stored, diagonal::unit}); }
   std::int64_t increment() { return random.one_of<std::int64_t>({1, 1, -1, 2, -2, 3, -7}); }
-  /// Sizes: mostly small, where the edges of blocked kernels are, some beyond them.
+  /// Returns a random size: mostly small, around the edges of blocked kernels, sometimes beyond them.
   std::int64_t size(std::int64_t large) {
     return random.one_of(
         {random.between(1, 5), random.between(1, std::min<std::int64_t>(large, 20)), random.between(1, large)});
   }
-  /// Columns of `rows`, tight as often as not.
+  /// Returns a leading dimension for columns of `rows`, tight about half of the time.
   std::int64_t leading(std::int64_t rows) {
     return rows + random.one_of<std::int64_t>({0, 0, 1, random.between(1, 20)});
   }
-  /// The same in a request: what is tight is sometimes left out.
+  /// Returns the leading dimension for a request, which sometimes leaves out a tight one.
   extent written(std::int64_t ld, std::int64_t rows) {
     return ld == rows && random.between(0, 1) == 0 ? tight : extent(ld);
   }

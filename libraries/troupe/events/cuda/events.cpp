@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA engine of events: those of the driver, on the streams of the lanes.
+// The CUDA engine of events: events of the driver, on the streams of the lanes.
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -33,7 +33,7 @@ class cuda_events {
   result<void> run(const record& r, call& c) {
     return record_on(static_cast<CUstream>(c.stream), r.event.data(), r.number, r.inter_process, name_of<record>());
   }
-  // On a helper's thread, which has waited for everything: what is enqueued now is reached at once.
+  // Runs on a helper thread, after everything it waits for: the GPU reaches what is enqueued now at once.
   result<void> run(const record_all& r, call&) {
     const std::string_view request = name_of<record_all>();
     TROUPE_TRY(record_on(own_.get(), r.event.data(), r.number, r.inter_process, request));
@@ -45,14 +45,15 @@ class cuda_events {
   result<void> run(const reach& r, call& c) {
     return wait_on(static_cast<CUstream>(c.stream), r.event.data(), name_of<reach>());
   }
-  // On a helper's thread, after both.
+  // Runs on a helper thread, after both recordings.
   result<std::int64_t> run(const elapsed_time& r, call&) {
     const std::string_view request = name_of<elapsed_time>();
     const auto from = TROUPE_TRY(find(r.from.data(), request, "from"));
     const auto to = TROUPE_TRY(find(r.to.data(), request, "to"));
     if (from.inter_process || to.inter_process)
       return error(reaction::caller_bug, "events",
-                   begin_of(request) + "events for other processes do not tell the time; use others beside them");
+                   begin_of(request) +
+                       "events made for other processes have no time; record a second event without inter_process");
     float ms = 0;
     TROUPE_TRY(done(::cuEventElapsedTime(&ms, from.event, to.event), request, "cuEventElapsedTime"));
     return static_cast<std::int64_t>(static_cast<double>(ms) * 1e6);
@@ -75,7 +76,8 @@ class cuda_events {
     CUevent e = nullptr;
     TROUPE_TRY(done(::cuIpcOpenEventHandle(&e, handle), name_of<open>(), "cuIpcOpenEventHandle"));
     const std::scoped_lock guard(lock_);
-    put(r.event.data(), {.event = cuda::event(e), .inter_process = true, .recorded = true});  // by others, maybe
+    put(r.event.data(),
+        {.event = cuda::event(e), .inter_process = true, .recorded = true});  // perhaps, by another process
     return {};
   }
   result<void> run(const forget& r, call&) {
@@ -88,14 +90,15 @@ class cuda_events {
   struct entry {
     cuda::event event;
     bool inter_process;
-    bool recorded;  // only recordings write it, and what reads it comes before or after them
+    bool recorded;  // only recordings write it; requests that read it are ordered before or after them
   };
   struct found {
     CUevent event;
     bool inter_process;
   };
-  // With the lock. By its memory, which is the same in every worker; what a worker before this one knew is stale. An
-  // event that could not be forgotten is still here when its memory is another's.
+  // The caller holds the lock. An event is identified by its memory, which has the same address in every worker; what
+  // an earlier worker knew is stale. If an event could not be forgotten, its entry is still here when another event
+  // gets its memory.
   entry* known(const std::byte* memory) {
     const auto at = all_.find(memory);
     return at != all_.end() && event_memory::at(memory).made.load() != 0 ? &at->second : nullptr;
@@ -110,7 +113,7 @@ class cuda_events {
       return found{e->event.get(), e->inter_process};
     return error(reaction::caller_bug, "events", begin_of(request) + which + " was never recorded; record it first");
   }
-  // It stays where it is until it is forgotten.
+  // The entry stays in place until the event is forgotten.
   result<entry*> find_or_make(const std::byte* memory, bool inter_process, std::string_view request) {
     const std::scoped_lock guard(lock_);
     if (entry* const e = known(memory); e != nullptr && e->inter_process == inter_process) return e;

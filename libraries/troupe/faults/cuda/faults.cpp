@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The same faults on a GPU: what a broken kernel does there, and what only the worker's process can do.
+// The same faults on a GPU: those of a broken kernel run there, the others in the worker's process.
 #include <cuda.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@
 namespace troupe::faults {
 namespace {
 
-// By hand, so that there is nothing to compile: one thread each.
+// Written by hand, so that nothing needs compiling; each runs in one thread.
 constexpr const char* kernels = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -74,7 +74,7 @@ LOOP:
 }
 )";
 
-// In a module of its own: the driver adds what prints the text.
+// In a module of its own, because the driver adds the code that prints the text.
 constexpr const char* assertion = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -105,11 +105,11 @@ struct cuda_engine {
   }
 
   result<void> run(const segmentation_fault&, call& c) { return launch("wild_pointer", c); }
-  // What a library does whose assertion fails does not reach the GPU.
+  // A failed assertion in a library does not reach the GPU.
   result<void> run(const faults::abort&, call&) { std::abort(); }
   result<void> run(const abort_in_helper&, call&) { std::abort(); }
   result<void> run(const illegal_instruction&, call& c) { return launch("no_instruction", c); }
-  // A GPU's arithmetic never traps. What comes next to it: a load from an address that its type forbids.
+  // A GPU's arithmetic never traps. The closest fault is a load from a misaligned address.
   result<void> run(const floating_point_trap&, call& c) {
     std::uint64_t at = reinterpret_cast<std::uint64_t>(c.reply);
     void* arguments[] = {&at};

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "engine.hpp"
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/fft/cuda/elements.hpp>
+#include <troupe/fft/cuda/engine.hpp>
+#include <troupe/fft/cuda/places.hpp>
 #include <troupe/fft/internal/factor.hpp>
 #include <troupe/kernel/engine/cuda/programs.hpp>
 
@@ -15,50 +16,7 @@ namespace {
 
 using cuda::kernel;
 
-template <class T>
-constexpr bool is_narrow = std::is_same_v<real_of<T>, half> || std::is_same_v<real_of<T>, bfloat16>;
-template <class T>
-constexpr bool is_complex_element = !std::is_same_v<T, real_of<T>>;
-// What elements are computed as.
-template <class T>
-using wide = std::conditional_t<!is_narrow<T>, T, std::conditional_t<is_complex_element<T>, complex64, float>>;
-
-template <class T>
-constexpr cudaDataType type_of() noexcept {
-  if constexpr (std::is_same_v<T, float>) return CUDA_R_32F;
-  if constexpr (std::is_same_v<T, double>) return CUDA_R_64F;
-  if constexpr (std::is_same_v<T, complex64>) return CUDA_C_32F;
-  return CUDA_C_64F;
-}
-
-kernel_arguments::places in_kernel(const placement& p) {
-  const auto number = [](extent e) { return static_cast<std::uint64_t>(e.value()); };
-  kernel_arguments::places out{
-      {number(p.batch), 1, 1, 1}, {number(p.distance), 0, 0, 0}, number(p.n.count() * p.batch), 0};
-  extent dense = 1;
-  bool in_order = true;
-  for (std::size_t i = p.n.rank(); i-- > 0;) {
-    out.n[i + 1] = number(p.n[i]);
-    out.step[i + 1] = number(p.stride[i]);
-    in_order &= p.n[i] == extent(1) || p.stride[i] == dense;
-    dense = dense * p.n[i];
-  }
-  out.dense = in_order && (p.batch == extent(1) || p.distance == dense) ? 1 : 0;
-  return out;
-}
-
-// cuFFT takes real rows that are n / 2 + 1 complex elements long for those of a transform in place, and writes what
-// lies between them too.
-bool writes_between_rows(const placement& to) {
-  const std::size_t last = to.n.rank() - 1;
-  if (to.stride[last] != extent(1)) return false;
-  extent step = to.distance;
-  for (std::size_t i = 0; i < last; ++i)
-    if (to.n[i] != extent(1)) step = to.stride[i];
-  return step == padded(to.n)[last];
-}
-
-constexpr std::int64_t most_grouped = 8192;  ///< elements of a transform that shares a call
+constexpr std::int64_t most_grouped = 8192;  // elements of a transform that may share a call
 
 }  // namespace
 
@@ -88,15 +46,16 @@ result<void> cufft::launch(cuda::kernel_id which, std::uint64_t elements, unsign
                        cuda::launch(found, blocks, {threads, 1, 1}, stream, arguments));
 }
 
-// Null where the request has none.
+// Returns null if the request has no callbacks.
 template <class R>
 result<gpu_callbacks::ref> cufft::callbacks_of(const R& r, const call& c) {
   if (r.callbacks.address() == 0) return gpu_callbacks::ref();
   if (c.recording == nullptr) return callbacks_.find(r.callbacks.root(), name_of<R>());
-  return error(reaction::unsupported, "fft",
-               cat(name_of<R>(),
-                   ": callbacks cannot be recorded: a plan holds the place of their data; ask for the transform by "
-                   "itself, or record kernels around one without callbacks"));
+  return error(
+      reaction::unsupported, "fft",
+      cat(name_of<R>(),
+          ": callbacks cannot be recorded, because a plan holds the address of their data; send the transform by "
+          "itself, or record kernels around one without callbacks"));
 }
 
 template <class In, class Out, class R>
@@ -111,7 +70,7 @@ result<void> cufft::carry_out(const R& r, const shape& in_n, const shape& out_n,
   const double factor = factor_of(r.normalization, forward, r.n);
 
   const gpu_callbacks::ref code = TROUPE_TRY(callbacks_of(r, c));
-  // Does cuFFT write elsewhere first? A callback stores what it wants to.
+  // Whether cuFFT writes to scratch memory first. A store callback writes where it wants to.
   const bool callback_stores = code != nullptr && code->image().stores();
   const bool aside =
       is_narrow<Out> || (!is_complex_element<Out> && !over && !callback_stores && writes_between_rows(to));
@@ -140,7 +99,7 @@ result<void> cufft::carry_out(const R& r, const shape& in_n, const shape& out_n,
     TROUPE_TRY(launch(cuda::kernel<"gather", In>, elements(in), 1, stream,
                       kernel_arguments::gathering{r.input.data(), in_side->as<void>(), in_kernel(in)}));
   } else if (!over && !consumes_input) {
-    // cuFFT may use the input of a transform to real elements as a work area. Callbacks may look at all of it.
+    // cuFFT may use the input of a transform to real elements as a work area. Callbacks may read all of it.
     const std::uint64_t bytes =
         (code != nullptr ? r.input.size() : static_cast<std::uint64_t>(in.reach.value())) * sizeof(In);
     TROUPE_TRY(room(in_side, bytes));
@@ -186,13 +145,14 @@ std::uint64_t cufft::group_key(const R& r, std::uint64_t direction) noexcept {
   return h == 0 ? 1 : h;
 }
 
-// Members that lie side by side, on both sides, are a batch as they are: in as few calls as their number has powers of
-// two, so that there are few plans. Others are collected, and what is beyond the members is transformed for nothing.
+// Members that are adjacent on both sides already form a batch: they take as few calls as their number has powers of
+// two, so that few plans exist. Other members are collected into a batch of a power of two; its unused part is
+// transformed for nothing.
 template <class In, class Out, class R>
 result<void> cufft::carry_out_group(const group<R>& all, const R& r, const shape& in_n, const shape& out_n,
                                     bool forward, call& c) {
   if constexpr (is_narrow<In>) {
-    return error(reaction::fatal, "fft", "narrow elements share no call");
+    return error(reaction::fatal, "fft", "narrow elements cannot share a call");
   } else {
     lane* const on = TROUPE_TRY(lanes_.of(c));
     const CUstream stream = on->stream();
@@ -272,7 +232,7 @@ result<plan_info> cufft::run(const prepare<T>& r, call&) {
       TROUPE_TRY(find(r.n, half_of(r.n), to, element, complex_element));
     } else {
       TROUPE_TRY(find(half_of(r.n), r.n, to, complex_element, element));
-      // In place it takes the one, apart the other.
+      // A transform in place uses the first plan, one with separate output the second.
       if (to != tight && writes_between_rows(placement_of(to, r.n, r.batch)))
         TROUPE_TRY(find(half_of(r.n), r.n, tight, complex_element, element));
     }
@@ -282,7 +242,7 @@ result<plan_info> cufft::run(const prepare<T>& r, call&) {
 
 }  // namespace troupe::fft
 
-// Making a plan may take as long as a compiler does.
+// Making a plan can take as long as compiling.
 using namespace troupe::fft;
 TROUPE_ENGINE_OF_PARTS(
     cufft, "fft", "cuda", (troupe::operations_of<cufft, all_transforms>()),

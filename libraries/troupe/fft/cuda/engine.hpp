@@ -7,19 +7,18 @@
 #include <troupe/cuda/launch.hpp>
 #include <troupe/cuda/per_lane.hpp>
 #include <troupe/fft/cuda/gpu_callbacks.hpp>
+#include <troupe/fft/cuda/kernel_arguments.hpp>
+#include <troupe/fft/cuda/lane.hpp>
+#include <troupe/fft/cuda/plans.hpp>
 #include <troupe/fft/placement.hpp>
 #include <troupe/fft/transforms.hpp>
-
-#include "kernel_arguments.hpp"
-#include "lane.hpp"
-#include "plans.hpp"
 
 namespace troupe::fft {
 
 result<cuda::kernel_set> load_kernels();
 
-/// The CUDA engine of fft: cuFFT, with plans that are kept, and kernels of our own for factors, narrow elements, and
-/// small transforms that share a call. Narrow elements are computed in float.
+/// The CUDA engine of fft: cuFFT with cached plans, and kernels of our own for factors, narrow elements, and small
+/// transforms that share a call. Narrow elements are computed in float.
 class cufft {
  public:
   static constexpr bool recordable = true;
@@ -59,7 +58,7 @@ class cufft {
   }
   bool ready(const read_summary& r) { return callbacks_.is_known(kernel::root_at(r.root)); }
 
-  /// Small transforms that are alike, but for their memory, share a call.
+  /// Small transforms that differ only in their memory share a call.
   template <class T>
   static std::uint64_t group_of(const c2c<T>& r) noexcept {
     return group_key(r, static_cast<std::uint64_t>(r.direction));

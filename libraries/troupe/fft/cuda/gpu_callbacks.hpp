@@ -14,7 +14,7 @@
 
 namespace troupe::fft {
 
-/// Callbacks as cuFFT takes them: link-time code, which becomes a part of the plans that are made with it.
+/// Callbacks as cuFFT takes them: link-time code that becomes part of the plans that use it.
 class link_time_code {
  public:
   struct symbol {
@@ -29,10 +29,10 @@ class link_time_code {
   bool loads() const noexcept { return loads_; }
   bool stores() const noexcept { return stores_; }
   std::string_view code() const noexcept { return code_; }
-  /// Where there are both functions: code whose `forwarding_function` calls the store function of `code`.
+  /// If there are both functions: code whose `forwarding_function` calls the store function of `code`.
   std::string_view forwarder() const noexcept { return forwarding_code_; }
 
-  // It has nothing that could be launched: the parts that a program has.
+  // The parts that every program has; this one has nothing to launch.
   const std::vector<symbol>& kernels() const noexcept { return none_; }
   const std::vector<symbol>& globals() const noexcept { return none_; }
   const symbol* find_kernel(std::string_view) const noexcept { return nullptr; }
@@ -41,14 +41,14 @@ class link_time_code {
  private:
   bool loads_ = false, stores_ = false;
   std::shared_ptr<const std::string> image_, forwarder_;
-  std::string_view code_, forwarding_code_;  // of the images
+  std::string_view code_, forwarding_code_;  // within the images
   std::vector<symbol> none_;
 };
 
-/// The callbacks of a worker. Compiled by NVRTC when they are first met. Thread safe.
+/// The callbacks of a worker, compiled by NVRTC on first use. Thread-safe.
 class gpu_callbacks {
  public:
-  /// Where NVRTC cannot be used, making callbacks fails with the reason, and all else works.
+  /// If NVRTC is not available, making callbacks fails with the reason, and everything else works.
   explicit gpu_callbacks(jit::capability gpu);
 
   result<void> make(const kernel::program_root& root) { return programs_.make(root); }

@@ -11,7 +11,7 @@
 namespace troupe::fft {
 namespace {
 
-// A program's memory as the application writes it, and room for what a worker says.
+// A program's memory as the application writes it, with space for the worker's messages.
 struct program_memory {
   alignas(64) std::array<std::byte, kernel::program_root::state_bytes + 4096> said{};
   std::vector<std::uint64_t> all;
@@ -52,7 +52,7 @@ std::string store_of(const std::string& type) {
          " value, void*) { output[at + N] = value; } }\n";
 }
 
-TEST(gpu_callbacks, become_link_time_code_for_all_elements) {
+TEST(gpu_callbacks, become_link_time_code_for_every_element_type) {
   gpu_callbacks all(90);
   std::uint64_t id = 0;
   for (const pair& p : pairs) {
@@ -68,7 +68,7 @@ TEST(gpu_callbacks, become_link_time_code_for_all_elements) {
   }
 }
 
-TEST(gpu_callbacks, may_be_one_of_the_two) {
+TEST(gpu_callbacks, can_be_one_of_the_two) {
   gpu_callbacks all(90);
   program_memory only(1, store_of("float2"), {.store = "ns::put<0>"}, dtype::f32, dtype::c64);
   ASSERT_TRUE(all.make(only.root()));
@@ -78,19 +78,19 @@ TEST(gpu_callbacks, may_be_one_of_the_two) {
   EXPECT_TRUE(code.forwarder().empty());
 }
 
-TEST(gpu_callbacks, of_another_signature_are_refused_with_the_compilers_words) {
+TEST(gpu_callbacks, with_a_wrong_signature_are_refused_with_the_compilers_messages) {
   gpu_callbacks all(90);
   program_memory wrong(1, load_of("float"), {.load = "get"}, dtype::c64, dtype::c64);
   const auto done = all.make(wrong.root());
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().reaction(), reaction::caller_bug);
   EXPECT_NE(done.error().text().find("the functions around the callbacks"), std::string::npos) << done.error().text();
-  // A transform that needs them gets the same error, and the compiler does not run again.
+  // A transform that uses them gets the same error, and the compiler does not run again.
   EXPECT_TRUE(all.is_known(wrong.root()));
   EXPECT_EQ(all.find(wrong.root(), "test").error().text(), done.error().text());
 }
 
-TEST(gpu_callbacks, that_were_unloaded_do_not_come_back) {
+TEST(gpu_callbacks, that_were_unloaded_cannot_be_used_again) {
   gpu_callbacks all(90);
   program_memory one(1, load_of("float2"), {.load = "get"}, dtype::c64, dtype::c64);
   ASSERT_TRUE(all.make(one.root()));

@@ -4,36 +4,36 @@
 
 #include <cstdint>
 
-/// What kernels.cu is launched with; compiled by both compilers.
+/// Arguments of the kernels in kernels.cu. Compiled by the host compiler and nvcc.
 namespace troupe::fft::kernel_arguments {
 
-/// Element i of those that lie side by side, the batch first, lies at the sum of its coordinates times `step`.
+/// Maps the dense index i, batch first, to an element's position: the sum of its coordinates times `step`.
 struct places {
   std::uint64_t n[4], step[4];
-  std::uint64_t count;  ///< of elements
-  std::int32_t dense;   ///< 1: place i is i
+  std::uint64_t count;  ///< number of elements
+  std::int32_t dense;   ///< 1: the position of i is i
 };
 
-/// side[i] = elements[place(i)], converted
+/// side[i] = elements[position(i)], converted
 struct gathering {
   const void* elements;
   void* side;
   places where;
 };
-/// elements[place(i)] = side[i] * factor, converted
+/// elements[position(i)] = side[i] * factor, converted
 struct scattering {
   const void* side;
   void* elements;
   places where;
   double factor;
 };
-/// elements[place(i)] *= factor
+/// elements[position(i)] *= factor
 struct scaling {
   void* elements;
   places where;
   double factor;
 };
-/// Some equal requests: member m has `each` elements without gaps at members[m], and at side + m * each.
+/// A group of equal requests: member m has `each` elements without gaps at members[m], and at side + m * each.
 struct members_to_side {
   const void* const* members;
   void* side;

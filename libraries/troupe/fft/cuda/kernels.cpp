@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/cuda/embedded.hpp>
+#include <troupe/fft/cuda/engine.hpp>
 
-#include "engine.hpp"
-
-// The fatbin that was made of kernels.cu.
+// The fatbin made of kernels.cu.
 TROUPE_EMBEDDED(troupe_fft_kernels, TROUPE_KERNELS);
 
 namespace troupe::fft {

@@ -8,28 +8,28 @@
 
 namespace troupe::fft {
 
-/// What one lane of the worker needs: memory for arguments, and one work area for all plans. Used by one thread at a
+/// The state of one lane of the worker: memory for arguments, and one work area for all plans. Used by one thread at a
 /// time.
 class lane {
  public:
   static result<std::unique_ptr<lane>> make();
   ~lane();
   lane(const lane&) = delete;
-  /// Must come before any other use.
+  /// Must be called before any other use.
   result<void> use(const call& c);
 
   cuda::lane_memory& memory() noexcept { return memory_; }
   CUstream stream() const noexcept { return memory_.stream(); }
-  /// A work area of at least so many bytes, for a call that is enqueued next: that of the lane, or of the graph that
-  /// records.
+  /// Returns a work area of at least `bytes` for the call that is enqueued next: the lane's own, or that of the graph
+  /// being recorded.
   result<void*> work(const call& c, std::uint64_t bytes);
 
  private:
   explicit lane(cuda::lane_memory memory) noexcept : memory_(std::move(memory)) {}
-  void give_area_back() noexcept;
+  void free_area() noexcept;
 
   cuda::lane_memory memory_;
-  CUdeviceptr area_ = 0;  // given back in the order of `stream_`
+  CUdeviceptr area_ = 0;  // freed in the order of `stream_`
   std::uint64_t bytes_ = 0;
   CUstream stream_ = nullptr;
 };

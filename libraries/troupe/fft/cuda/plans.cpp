@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "plans.hpp"
-
 #include <string_view>
 #include <troupe/base/fnv.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/fft/cuda/plans.hpp>
 
 namespace troupe::fft {
 namespace {
@@ -86,15 +85,15 @@ result<std::shared_ptr<plan>> plan::make_once(const plan_key& k, const link_time
         .code = made,
         .text =
             "cufftXtMakePlanMany answered CUFFT_NOT_SUPPORTED: cuFFT cannot link callbacks into transforms of these "
-            "lengths; those with a large prime factor have none. Pad the transform, or do without callbacks"});
+            "lengths; those with a large prime factor cannot have any. Pad the transform, or use no callbacks"});
   TROUPE_TRY(done("cufftXtMakePlanMany", made));
   out->work_bytes_ = bytes;
   return out;
 }
 
-// What cuFFT links into one kernel may define no name twice. So a kernel that both loads and stores takes the second
-// function from a forwarder to the first one's image; where different kernels do, each takes the image itself, which
-// the forwarder would miss. Which of them a plan has is not to be seen but by trying.
+// The code that cuFFT links into one kernel must not define a name twice. So a kernel that both loads and stores takes
+// the second function from a forwarder to the first one's image. If different kernels load and store, each takes the
+// image itself, because a forwarder needs the image in the same kernel. Only trying shows which of them a plan has.
 result<std::shared_ptr<plan>> plan::make(const plan_key& k, const link_time_code* code) {
   const bool both = code != nullptr && code->loads() && code->stores();
   if (both) {
@@ -109,7 +108,7 @@ plan::~plan() {
 }
 
 result<void> plan::run(CUstream stream, void* work, void* input, void* output, bool forward, bool& broken) {
-  const auto looked_at = [&](const char* call, cufftResult s) -> result<void> {
+  const auto checked = [&](const char* call, cufftResult s) -> result<void> {
     if (s == CUFFT_SUCCESS) [[likely]]
       return {};
     return failed(call, s, stream, broken);
@@ -117,16 +116,16 @@ result<void> plan::run(CUstream stream, void* work, void* input, void* output, b
   const std::scoped_lock guard(lock_);
   if (stream != stream_ || !set_up_) {
     set_up_ = false;
-    TROUPE_TRY(looked_at("cufftSetStream", ::cufftSetStream(handle_, stream)));
+    TROUPE_TRY(checked("cufftSetStream", ::cufftSetStream(handle_, stream)));
     stream_ = stream;
   }
   if (work_bytes_ != 0 && (work != work_ || !set_up_)) {
     set_up_ = false;
-    TROUPE_TRY(looked_at("cufftSetWorkArea", ::cufftSetWorkArea(handle_, work)));
+    TROUPE_TRY(checked("cufftSetWorkArea", ::cufftSetWorkArea(handle_, work)));
     work_ = work;
   }
   set_up_ = true;
-  return looked_at("cufftXtExec", ::cufftXtExec(handle_, input, output, forward ? CUFFT_FORWARD : CUFFT_INVERSE));
+  return checked("cufftXtExec", ::cufftXtExec(handle_, input, output, forward ? CUFFT_FORWARD : CUFFT_INVERSE));
 }
 
 std::size_t plans::hash::operator()(const plan_key& k) const noexcept {
@@ -145,16 +144,16 @@ result<std::shared_ptr<plan>> plans::find(const plan_key& k, const link_time_cod
     }
   }
   auto made = TROUPE_TRY(plan::make(k, code));
-  std::list<kept> gone;  // plans end without the lock
+  std::list<kept> gone;  // destroyed after the lock is released
   const std::scoped_lock guard(lock_);
   if (const auto found = by_key_.find(k); found != by_key_.end())
-    return found->second->made;  // another lane was quicker
+    return found->second->made;  // another lane was faster
   all_.push_front({k, made});
   by_key_.emplace(k, all_.begin());
   if (all_.size() > most) {
     by_key_.erase(all_.back().key);
     gone.splice(gone.begin(), all_, std::prev(all_.end()));
-    // What it holds on the GPU may be in use.
+    // The GPU may still use what it holds.
     TROUPE_TRY(cuda::done_on(nullptr, "fft", "cuCtxSynchronize", ::cuCtxSynchronize()));
   }
   return made;

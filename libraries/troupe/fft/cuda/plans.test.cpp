@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Plans, on a driver and a cuFFT that only note what they are told.
-#include "plans.hpp"
+// Plans, on a driver and a cuFFT that only record their calls.
 
 #include <gtest/gtest.h>
 
 #include <troupe/cuda/testing/fake_driver.hpp>
+#include <troupe/fft/cuda/plans.hpp>
 
 namespace troupe::fft {
 namespace {
@@ -21,7 +21,7 @@ class gpu_plans : public ::testing::Test {
   cuda::testing::fake_driver& driver = cuda::testing::driver();
 };
 
-TEST_F(gpu_plans, tell_cufft_all_of_the_layout) {
+TEST_F(gpu_plans, pass_the_whole_layout_to_cufft) {
   plans all;
   const shape n{4, 6};
   const auto made = all.find(
@@ -37,7 +37,7 @@ TEST_F(gpu_plans, tell_cufft_all_of_the_layout) {
   EXPECT_EQ((*made)->work_bytes(), 4u * 7 * 8);
 }
 
-TEST_F(gpu_plans, are_made_once_and_told_apart_by_every_number) {
+TEST_F(gpu_plans, are_made_once_and_differ_by_every_number) {
   plans all;
   const plan_key same = key({8, 8}, 2);
   const auto first = all.find(same, nullptr);
@@ -55,7 +55,7 @@ TEST_F(gpu_plans, are_made_once_and_told_apart_by_every_number) {
   EXPECT_EQ(all.size(), 1 + std::size(others));
 }
 
-TEST_F(gpu_plans, beyond_what_is_kept_end_once_the_gpu_is_done_with_them) {
+TEST_F(gpu_plans, beyond_the_limit_are_destroyed_once_the_gpu_has_finished) {
   plans all;
   for (std::int64_t n = 1; n <= static_cast<std::int64_t>(plans::most) + 5; ++n) ASSERT_TRUE(all.find(key(n), nullptr));
   EXPECT_EQ(all.size(), plans::most);
@@ -63,7 +63,7 @@ TEST_F(gpu_plans, beyond_what_is_kept_end_once_the_gpu_is_done_with_them) {
   EXPECT_EQ(driver.count("cuCtxSynchronize"), 5u);
   driver.reset();
   EXPECT_TRUE(all.find(key(6), nullptr));
-  EXPECT_EQ(driver.count("cufftXtMakePlanMany"), 0u) << "the oldest of those that are left";
+  EXPECT_EQ(driver.count("cufftXtMakePlanMany"), 0u) << "the oldest remaining plan";
   EXPECT_TRUE(all.find(key(1), nullptr));
   EXPECT_EQ(driver.count("cufftXtMakePlanMany"), 1u);
 }
@@ -89,7 +89,7 @@ TEST_F(gpu_plans, that_cannot_be_made_leave_nothing_behind) {
   EXPECT_TRUE(all.find(key(8), nullptr));
 }
 
-TEST_F(gpu_plans, a_status_means_what_it_says_only_with_a_context_and_memory) {
+TEST_F(gpu_plans, a_status_is_trusted_only_with_a_context_and_free_memory) {
   plans all;
   const auto answer_to = [&](cufftResult status) {
     driver.fail("cufftXtMakePlanMany", status, 1);
@@ -111,8 +111,8 @@ TEST_F(gpu_plans, a_status_means_what_it_says_only_with_a_context_and_memory) {
   }
 }
 
-// As cuFFT links what a kernel needs: two functions of one image in one kernel, or in two.
-TEST_F(gpu_plans, with_both_callbacks_are_linked_together_or_apart) {
+// Links as cuFFT does: two functions of one image in one kernel, or in two.
+TEST_F(gpu_plans, with_both_callbacks_are_linked_into_one_kernel_or_two) {
   const auto image = std::make_shared<const std::string>("image"),
              beside = std::make_shared<const std::string>("other");
   const link_time_code code({.loads = true, .stores = true, .in = dtype::c64, .out = dtype::c64, .encoded = {}}, image,
@@ -137,7 +137,7 @@ TEST_F(gpu_plans, with_both_callbacks_are_linked_together_or_apart) {
   EXPECT_NE(calls[2].find(load_function), std::string::npos) << calls[2];
   EXPECT_NE(calls[3].find(store_function), std::string::npos) << calls[3];
   EXPECT_EQ(calls[3].find(forwarding_function), std::string::npos) << calls[3];
-  EXPECT_EQ(driver.count("cufftDestroy"), 2u) << "the first, and the second, which nobody keeps";
+  EXPECT_EQ(driver.count("cufftDestroy"), 2u) << "the first, and the second, which is not cached";
 
   driver.reset();
   driver.fail("cufftXtMakePlanMany", CUFFT_NOT_SUPPORTED, 1);
@@ -148,7 +148,7 @@ TEST_F(gpu_plans, with_both_callbacks_are_linked_together_or_apart) {
   EXPECT_EQ(driver.count("cufftXtMakePlanMany"), 1u);
 }
 
-TEST_F(gpu_plans, are_told_stream_and_work_area_before_each_run) {
+TEST_F(gpu_plans, get_their_stream_and_work_area_before_each_run) {
   const auto made = plan::make(key(8), nullptr);
   ASSERT_TRUE(made);
   driver.reset();

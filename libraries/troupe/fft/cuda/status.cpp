@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "status.hpp"
-
 #include <troupe/base/cat.hpp>
+#include <troupe/fft/cuda/status.hpp>
 
 namespace troupe::fft {
 namespace {
@@ -63,7 +62,7 @@ error failed(const char* call, cufftResult status, CUstream stream, bool& plan_i
     case CUFFT_NOT_IMPLEMENTED:
     case CUFFT_NOT_SUPPORTED:
       return refused(reaction::unsupported,
-                     ": cuFFT has no way to do this with these sizes and layouts on this GPU. Elements that lie side "
+                     ": cuFFT cannot do this with these sizes and layouts on this GPU. Elements that lie side "
                      "by side, or a smaller batch, may work");
     case CUFFT_MISSING_DEPENDENCY:
       return refused(reaction::unsupported, ": callbacks need libnvJitLink of the same CUDA version");

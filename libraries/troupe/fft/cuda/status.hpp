@@ -7,13 +7,14 @@
 
 #include <troupe/cuda/stream_status.hpp>
 
-/// What cuFFT answers, as errors.
+/// cuFFT's statuses as errors.
 namespace troupe::fft {
 
-/// `call` failed. Says what the caller should do; `plan_is_broken` when the library is to be opened anew.
+/// Returns the error of a failed `call`, with the reaction for the caller. Sets `plan_is_broken` if the library must be
+/// reopened.
 error failed(const char* call, cufftResult status, CUstream stream, bool& plan_is_broken);
 
-/// The same where there is no request that could have the library opened anew.
+/// The same for calls outside requests, where the library cannot be reopened.
 inline result<void> done(const char* call, cufftResult status, CUstream stream = nullptr) {
   if (status == CUFFT_SUCCESS) [[likely]]
     return {};

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "engine.hpp"
-
 #include <dlfcn.h>
 
 #include <filesystem>
@@ -9,6 +7,7 @@
 #include <troupe/base/cat.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/try.hpp>
+#include <troupe/fft/host/engine.hpp>
 #include <troupe/fft/host/load_transforms.hpp>
 #include <troupe/fft/host/scratch.hpp>
 #include <troupe/fft/internal/factor.hpp>
@@ -17,16 +16,16 @@
 namespace troupe::fft {
 namespace {
 
-// The folder `fft` lies beside the folder of the engines.
+// The folder `fft` is beside the folder of the engines.
 result<const transforms*> load_own_transforms() {
   Dl_info self{};
   if (::dladdr(reinterpret_cast<const void*>(&load_own_transforms), &self) == 0)
-    return error(reaction::fatal, "fft", "fft.host does not find out where it lies");
+    return error(reaction::fatal, "fft", "fft.host cannot find its own location");
   return load_transforms(std::filesystem::absolute(self.dli_fname).parent_path().parent_path() / "fft");
 }
 
-// Dimensions of one element are left out, since a transform over them changes nothing; the last one stays, where a real
-// side has another extent.
+// Dimensions of one element are left out, since a transform over them changes nothing. The last one stays, because a
+// real side has a different extent there.
 array array_of(const void* data, const placement& p, const shape& n) {
   array out{.data = const_cast<void*>(data), .rank = 0, .size = {}, .step = {}};
   const auto add = [&out](extent size, extent step) {
@@ -41,7 +40,7 @@ array array_of(const void* data, const placement& p, const shape& n) {
 
 template <class T>
 constexpr bool is_narrow = std::is_same_v<real_of<T>, half> || std::is_same_v<real_of<T>, bfloat16>;
-// What elements are computed as.
+// The type that elements are computed as.
 template <class T>
 struct wide {
   using type = T;
@@ -57,7 +56,7 @@ struct wide<T> {
   using type = complex64;
 };
 
-// Below so many elements one thread is done before another has begun.
+// With fewer elements one thread finishes before another has started.
 constexpr std::int64_t worth_threads = 1 << 15;
 
 }  // namespace
@@ -157,7 +156,7 @@ result<void> host_fft::run(const c2r<T>& r, call&) {
                                         placement_of(r.output_layout, r.n, r.batch), false, r.consumes_input);
 }
 
-// ducc0 makes its plans by the way; what takes memory besides is the copy of narrow elements.
+// ducc0 makes its plans while it runs; scratch memory is only needed for the copy of narrow elements.
 template <class T>
 result<plan_info> host_fft::run(const prepare<T>& r, call&) {
   plan_info out{};

@@ -10,7 +10,7 @@ namespace {
 
 using kernel::host_programs;
 
-// As the kernels have it.
+// The layout that the kernels use.
 struct places_of_kernel {
   std::uint64_t n[4], step[4];
 };

@@ -9,8 +9,8 @@
 
 namespace troupe::fft {
 
-/// Callbacks on the host: kernels that gather the elements of a layout before a transform, and scatter them behind it.
-/// Thread safe.
+/// Callbacks on the host: kernels that gather the elements of a layout before a transform and scatter them afterwards.
+/// Thread-safe.
 class host_callbacks {
  public:
   host_callbacks();
@@ -24,10 +24,10 @@ class host_callbacks {
 
   static bool loads(const kernel::program_root& root) noexcept;
   static bool stores(const kernel::program_root& root) noexcept;
-  /// The elements of `places` in `input`, as the callback has them, side by side to `into`.
+  /// Writes the elements of `places` in `input`, as the callback returns them, densely to `into`.
   result<void> load(const kernel::program_root& root, const void* input, void* into, const placement& places,
                     const void* data, std::string_view request);
-  /// Calls the callback with the elements that lie side by side at `from`, each with its place in `output`.
+  /// Calls the callback for the dense elements at `from`, each with its position in `output`.
   result<void> store(const kernel::program_root& root, const void* from, void* output, const placement& places,
                      void* data, std::string_view request);
 

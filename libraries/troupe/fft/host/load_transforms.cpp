@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "load_transforms.hpp"
-
 #include <dlfcn.h>
 
 #include <string>
 #include <troupe/base/cat.hpp>
 #include <troupe/base/sanitizers.hpp>
+#include <troupe/fft/host/load_transforms.hpp>
 
 namespace troupe::fft {
 namespace {

@@ -8,7 +8,7 @@
 
 namespace troupe::fft {
 
-/// Those for this processor, from the folder `fft` of the run-time files. The library stays loaded.
+/// Loads the transforms for this processor from the folder `fft` of the run-time files. The library stays loaded.
 result<const transforms*> load_transforms(const std::filesystem::path& folder);
 
 }  // namespace troupe::fft

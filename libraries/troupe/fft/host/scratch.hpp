@@ -11,7 +11,7 @@
 
 namespace troupe::fft {
 
-/// Memory that nobody has written, or none where there is not so much.
+/// Returns uninitialised memory, or nothing if there is not enough.
 template <class T>
 class scratch {
  public:
@@ -28,7 +28,7 @@ class scratch {
   std::unique_ptr<T, free_it> data_;
 };
 
-/// Calls f(place) for each element, in the order in which they lie side by side when there are no gaps.
+/// Calls f(position) for each element, in the order of a dense layout.
 template <class F>
 void for_each_place(const placement& p, F&& f) {
   const std::size_t skip = shape::most - p.n.rank();

@@ -7,7 +7,7 @@
 namespace troupe::fft {
 namespace {
 
-const char* in_cuda(dtype t) noexcept {
+const char* cuda_type_name(dtype t) noexcept {
   switch (t) {
     case dtype::f64:
       return "double";
@@ -20,7 +20,7 @@ const char* in_cuda(dtype t) noexcept {
   }
 }
 
-// The user's function, which must be one of exactly this type.
+// Calls the user's function, which must have exactly this type.
 std::string load_call(const std::string& load, const std::string& in) {
   return cat("static_cast<", in, " (*)(const ", in, "*, unsigned long long, const void*)>(", load, ")");
 }
@@ -28,7 +28,7 @@ std::string store_call(const std::string& store, const std::string& out) {
   return cat("static_cast<void (*)(", out, "*, unsigned long long, ", out, ", void*)>(", store, ")");
 }
 
-// Element i of those that lie side by side, in its layout. The batch counts as the first dimension.
+// Maps the dense index i to the position in the layout. The batch is the first dimension.
 constexpr const char* host_places = R"(
 #ifdef __TROUPE_HOST__
 struct troupe_fft_places {
@@ -51,7 +51,7 @@ static __device__ unsigned long long troupe_fft_count(const troupe_fft_places& p
 }  // namespace
 
 std::string wrapper(const std::string& load, const std::string& store, dtype in, dtype out) {
-  const std::string from = in_cuda(in), to = in_cuda(out);
+  const std::string from = cuda_type_name(in), to = cuda_type_name(out);
   std::string text = cat("\n#line 1 \"the functions around the callbacks\"\n", host_places);
   if (!load.empty())
     text += cat(R"(#ifdef __TROUPE_HOST__
@@ -92,7 +92,7 @@ __device__ void troupe_fft_store(void* output, unsigned long long at, )",
 }
 
 std::string forwarder(dtype out) {
-  const std::string to = in_cuda(out);
+  const std::string to = cuda_type_name(out);
   return cat("extern __device__ void ", store_function, "(void*, unsigned long long, ", to, ", void*, void*);\n",
              "__device__ void ", forwarding_function, "(void* output, unsigned long long at, ", to,
              " value, void* info, void* shared) {\n  ", store_function, "(output, at, value, info, shared);\n}\n");

@@ -10,7 +10,7 @@
 
 namespace troupe::fft {
 
-/// Callbacks as a worker finds them. The source ends with functions of ours around the user's.
+/// Callbacks as a worker gets them. The source ends with our functions around the user's.
 struct callback_recipe {
   bool loads, stores;
   dtype in, out;
@@ -18,16 +18,16 @@ struct callback_recipe {
 };
 
 std::string encode(const callback_recipe& r);
-/// Nothing when the bytes are no recipe. The view is into `bytes`.
+/// Returns nothing if the bytes are not a recipe. The view refers to `bytes`.
 std::optional<callback_recipe> decode_callbacks(std::string_view bytes);
 
-/// What stands behind the user's source. On a GPU two functions as cuFFT calls them; on the host engine two kernels
-/// that gather the elements of a layout side by side, and scatter them:
+/// Returns the source that is appended to the user's. On a GPU two functions as cuFFT calls them; on the host engine
+/// two kernels that gather the elements of a layout into a dense array, and scatter them:
 ///   troupe_fft_load(input, into, sizes and steps, data)    troupe_fft_store(from, output, sizes and steps, data)
 std::string wrapper(const std::string& load, const std::string& store, dtype in, dtype out);
 inline constexpr const char *load_function = "troupe_fft_load", *store_function = "troupe_fft_store";
 
-/// A source of its own whose function calls `store_function` of another image.
+/// Returns the source of a separate image with a function that calls `store_function` of another image.
 std::string forwarder(dtype out);
 inline constexpr const char* forwarding_function = "troupe_fft_store_beside";
 

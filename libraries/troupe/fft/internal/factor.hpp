@@ -7,7 +7,7 @@
 
 namespace troupe::fft {
 
-/// Returns what the results of a transform of this size are multiplied by.
+/// Returns the factor for the results of a transform of this size.
 inline double factor_of(normalization n, bool forward, const shape& size) {
   const auto count = static_cast<double>(size.count().value());
   switch (n) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Transforms against their definition, written down in long double.
+// Transforms, compared with their definition in long double.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -43,7 +43,7 @@ T made(double re, double im) {
     return T(static_cast<float>(re));
 }
 
-/// Memory painted with NaN, of which a placement holds the elements.
+/// Memory filled with NaN, in which a placement has elements.
 template <class T>
 class side {
  public:
@@ -78,7 +78,7 @@ class side {
     return {reinterpret_cast<std::uintptr_t>(data()), static_cast<std::uint64_t>(places_.reach.value())};
   }
   bool untouched() const { return std::memcmp(memory_.data(), before_.data(), memory_.size() * sizeof(T)) == 0; }
-  /// Nothing was written but elements.
+  /// Returns true if only elements were written.
   bool untouched_outside() {
     std::vector<T> now = memory_;
     each([&](auto, auto, auto, auto, std::size_t at) { now[margin + at] = before_[margin + at]; });
@@ -95,7 +95,7 @@ class side {
   std::vector<T> memory_, before_;
 };
 
-/// The definition, one dimension after the other. `values` has the elements of all transforms side by side.
+/// Computes the definition, one dimension after the other. `values` has the elements of all transforms densely.
 std::vector<wide_complex> transformed(std::vector<wide_complex> values, const shape& n, std::int64_t batch,
                                       bool forward) {
   std::int64_t inner = 1;
@@ -134,7 +134,7 @@ wide_real factor_of(normalization how, bool forward, const shape& n) {
   return divides ? 1 / count : 1;
 }
 
-/// Rounding adds up with the root of the sum of squares, a little for each of the levels.
+/// Rounding errors grow with the root of the sum of squares, a little for each level.
 template <class T>
 wide_real tolerance(const std::vector<wide_complex>& input, std::int64_t count, wide_real factor) {
   using part = real_of<T>;
@@ -173,7 +173,7 @@ class fft_numerics : public ::testing::Test {
                         << ", " << want[i].im << ") within " << bound;
     }
   }
-  /// cuFFT has narrow elements for powers of two; the host for any length.
+  /// Returns a length: for cuFFT with narrow elements a power of two, for others any.
   extent any_length(std::int64_t most) {
     return random.between(0, 3) == 0 ? random.one_of<std::int64_t>({2, 4, 8, 16, 32}) : random.between(1, most);
   }
@@ -187,7 +187,7 @@ class fft_numerics : public ::testing::Test {
         return {any_length(8), any_length(8), any_length(9)};
     }
   }
-  /// A layout with gaps for extents like these, one in three of the time with none.
+  /// Returns a random layout for these extents: with gaps, or in one of three cases without.
   layout any_layout(const shape& n, std::int64_t batch) {
     layout out;
     switch (random.between(0, 3)) {
@@ -268,7 +268,7 @@ TYPED_TEST(complex_transforms, agree_with_the_definition_in_every_shape_and_layo
   }
 }
 
-// The half that is stored, of a transform as a whole.
+// Returns the stored half of a full transform.
 std::vector<wide_complex> stored_half(const std::vector<wide_complex>& all, const shape& n) {
   std::vector<wide_complex> out;
   const auto last = static_cast<std::size_t>(n.last().value());
@@ -306,7 +306,7 @@ TYPED_TEST(real_transforms, forward_agree_with_the_definition_in_every_shape_and
   }
 }
 
-TYPED_TEST(real_transforms, inverse_give_back_what_was_transformed_and_leave_their_input) {
+TYPED_TEST(real_transforms, inverse_reproduce_the_signal_and_keep_their_input) {
   using T = TypeParam;
   using C = basic_complex<T>;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
@@ -315,7 +315,8 @@ TYPED_TEST(real_transforms, inverse_give_back_what_was_transformed_and_leave_the
     const layout from = this->any_layout(half_of(n), batch), to = this->any_layout(n, batch);
     side<C> input(placement_of(from, half_of(n), batch));
     side<T> output(placement_of(to, n, batch));
-    // What a real signal has, rounded to the elements; the inverse of the whole, which its conjugates complete.
+    // The half spectrum of a real signal, rounded to the elements; and the inverse of the full spectrum, with its
+    // conjugates.
     std::vector<wide_complex> signal;
     for (std::int64_t k = 0; k < n.count().value() * batch; ++k) signal.push_back({this->random.value(), 0});
     const auto spectrum = stored_half(transformed(signal, n, batch, true), n);
@@ -337,7 +338,7 @@ TYPED_TEST(real_transforms, inverse_give_back_what_was_transformed_and_leave_the
     this->run(r);
     const wide_real count = static_cast<wide_real>(n.count().value()), factor = factor_of(r.normalization, false, n);
     for (auto& s : signal) s.re *= count * factor;
-    // The spectrum was rounded too: to elements, or to float by `made`.
+    // The spectrum was also rounded: to elements, or to float by `made`.
     using rounded = std::conditional_t<std::is_same_v<T, double>, complex64, C>;
     this->template expect_close<T>(output.values(), signal,
                                    tolerance<rounded>(spectrum, n.count().value(), factor) * 2);
@@ -348,9 +349,9 @@ TYPED_TEST(real_transforms, inverse_give_back_what_was_transformed_and_leave_the
   }
 }
 
-// Rows with the room of a transform in place, but apart from their input: what lies between them stays. cuFFT writes
-// it.
-TYPED_TEST(real_transforms, apart_from_their_input_leave_the_room_in_the_rows_alone) {
+// Rows with the padding of an in-place transform, but separate from their input: the padding does not change. cuFFT
+// itself writes to it.
+TYPED_TEST(real_transforms, with_separate_output_do_not_write_the_padding_of_rows) {
   using T = TypeParam;
   using C = basic_complex<T>;
   for (const shape& n : {shape(31), shape(10), shape(1), shape{14, 11}, shape{5, 10}, shape{1, 7}, shape{3, 1, 11},
@@ -381,7 +382,7 @@ TYPED_TEST(real_transforms, apart_from_their_input_leave_the_room_in_the_rows_al
       }
 }
 
-TYPED_TEST(real_transforms, work_in_place_with_room_in_the_rows) {
+TYPED_TEST(real_transforms, work_in_place_with_padded_rows) {
   using T = TypeParam;
   using C = basic_complex<T>;
   for (int i = 0; i < this->rounds && !this->HasFailure(); ++i) {
@@ -422,8 +423,8 @@ TYPED_TEST(real_transforms, work_in_place_with_room_in_the_rows) {
   }
 }
 
-// Windows that overlap, of a signal that slides.
-TYPED_TEST(real_transforms, take_windows_that_overlap) {
+// Overlapping windows of a sliding signal.
+TYPED_TEST(real_transforms, accept_overlapping_windows) {
   using T = TypeParam;
   using C = basic_complex<T>;
   const std::int64_t n = 64, hop = 16, windows = 9;
@@ -440,7 +441,7 @@ TYPED_TEST(real_transforms, take_windows_that_overlap) {
 
 TYPED_TEST(complex_transforms, of_an_impulse_are_flat_at_any_length) {
   using T = TypeParam;
-  // Primes, among them some that ask for Bluestein's algorithm, powers, and what is large.
+  // Primes, including some that need Bluestein's algorithm, powers, and large lengths.
   for (const std::int64_t n :
        {1, 2, 3, 5, 7, 11, 13, 17, 97, 127, 1009, 4096, 6561, 15625, 65537, 131072, 200003, 1 << 18}) {
     side<T> input(placement_of({}, n, 1)), output(placement_of({}, n, 1));
@@ -455,9 +456,9 @@ TYPED_TEST(complex_transforms, of_an_impulse_are_flat_at_any_length) {
   }
 }
 
-// A transform keeps the sum of squares, and its inverse gives back what was there: at lengths that the definition is
-// too slow for.
-TEST_F(fft_numerics, large_transforms_keep_energy_and_come_back) {
+// A transform preserves the sum of squares, and its inverse reproduces the input: for lengths at which the definition
+// is too slow.
+TEST_F(fft_numerics, large_transforms_preserve_energy_and_can_be_inverted) {
   for (const shape& n : {shape(1 << 20), shape(1000003), shape(1024, 768), shape(96, 100, 128)}) {
     side<complex128> input(placement_of({}, n, 1)), output(placement_of({}, n, 1));
     input.fill(random);

@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "capture.hpp"
-
 #include <algorithm>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/embedded.hpp>
 #include <troupe/cuda/errors.hpp>
+#include <troupe/graph/cuda/capture.hpp>
 #include <troupe/graph/internal/tree.hpp>
 
-// The fatbin that was made of capture.cu.
+// The fatbin made of capture.cu.
 TROUPE_EMBEDDED(troupe_graph_kernels, TROUPE_KERNELS);
 
 namespace troupe::graph {
@@ -17,26 +16,27 @@ namespace {
 using cuda::done;
 
 error unsupported(const std::string& text) { return error(reaction::unsupported, "graph", text); }
-// Not what an engine concludes from the answers of a stream whose recording has failed.
+// Whether the context itself is lost. After a failed recording an engine may wrongly conclude that from the errors of
+// the stream.
 bool is_lost(const error& why) {
   return why.reaction() == reaction::context_lost && cuda::is_sticky(static_cast<CUresult>(why.code()));
 }
 
 }  // namespace
 
-result<CUkernel> decider::kernel() {
+result<CUkernel> condition_kernel::kernel() {
   const std::scoped_lock guard(lock_);
   if (kernel_ != nullptr) return kernel_;
   CUlibrary library = nullptr;
   TROUPE_TRY(done(::cuLibraryLoadData(&library, troupe_graph_kernels, nullptr, nullptr, 0, nullptr, nullptr, 0),
-                  "cuLibraryLoadData of the kernel that decides"));
+                  "cuLibraryLoadData of the kernel that evaluates conditions"));
   library_.reset(library);
   TROUPE_TRY(done(::cuLibraryGetKernel(&kernel_, library, "troupe_graph_decide"), "cuLibraryGetKernel"));
   return kernel_;
 }
 
-/// Where an operation finds memory while it records.
-struct capture::taking {
+/// Provides memory to the operation that is being recorded.
+struct capture::operation_memory {
   capture& of;
   level& in;
   bool scratch_taken = false;
@@ -59,11 +59,13 @@ struct capture::taking {
   }
   troupe_engine_recording recording() {
     return {.state = this,
-            .scratch = [](void* self, std::uint64_t bytes,
-                          troupe_engine_failure* f) { return answer(static_cast<taking*>(self)->scratch(bytes), f); },
+            .scratch =
+                [](void* self, std::uint64_t bytes, troupe_engine_failure* f) {
+                  return answer(static_cast<operation_memory*>(self)->scratch(bytes), f);
+                },
             .constants =
                 [](void* self, std::uint64_t bytes, troupe_engine_failure* f) {
-                  return answer(static_cast<taking*>(self)->of.into_.constants.take(bytes), f);
+                  return answer(static_cast<operation_memory*>(self)->of.into_.constants.take(bytes), f);
                 }};
   }
 };
@@ -78,15 +80,15 @@ result<void> capture::run() {
   return all ? result<void>() : all.error();
 }
 
-// A node goes on in the branch of one it needs, where that one is the last; else in the branch that was used least
-// recently, after what is there.
+// Continues the branch whose last node this node needs. If there is none, the node goes to the least recently used
+// branch, after its last node.
 result<capture::ends> capture::body(level& in, std::uint32_t i, std::uint32_t end, std::uint32_t branches,
                                     const ends& after) {
   struct branch {
     std::uint32_t last;  // node
     std::uint64_t used = 0;
   };
-  // Never more than nodes, however many the application allows.
+  // There are never more branches than nodes, whatever the application allows.
   const std::uint32_t most = std::min(branches, end - i);
   std::vector<branch> all(std::max<std::uint32_t>(most, 1), branch{UINT32_MAX});
   std::unordered_map<std::uint32_t, ends> known;  // of each node of this body
@@ -133,7 +135,8 @@ result<capture::ends> capture::node(level& in, std::uint32_t i, std::uint32_t br
   return damaged();
 }
 
-// Relaxed: an operation may load a kernel, or allocate, as it does elsewhere; neither is part of what is recorded.
+// The mode is relaxed: an operation may load a kernel or allocate, as it does outside a graph; neither becomes part of
+// the recording.
 result<capture::ends> capture::request(level& in, std::uint32_t i, const ends& after) {
   const recipe_node& n = recipe_.nodes()[i];
   if (auto ok = done(::cuStreamBeginCaptureToGraph(stream_, in.graph, after.data(), nullptr, after.size(),
@@ -142,7 +145,7 @@ result<capture::ends> capture::request(level& in, std::uint32_t i, const ends& a
       !ok)
     return of_node(recipe_, n, ok.error());
   in.scratch.begin();
-  taking takes{*this, in};
+  operation_memory takes{*this, in};
   const troupe_engine_recording recording = takes.recording();
   result<void> enqueued = run_node(recipe_, n, what_[i], call_, reply_, &recording);
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -155,7 +158,8 @@ result<capture::ends> capture::request(level& in, std::uint32_t i, const ends& a
   CUgraph same = nullptr;
   const CUresult ended = ::cuStreamEndCapture(stream_, &same);
   if (!enqueued && is_lost(enqueued.error())) return enqueued.error();
-  // Before what the operation says: that is what came of it, as is an engine that thinks its library broken.
+  // Checked before the operation's own result: if the recording was invalidated, the operation's failure is only a
+  // consequence, as is an engine's conclusion that its library is broken.
   if (status == CU_STREAM_CAPTURE_STATUS_INVALIDATED && !cuda::is_sticky(ended)) {
     call_.library_is_broken = false;
     return of_node(recipe_, n,
@@ -184,7 +188,7 @@ result<CUgraphNode> capture::decide(level& in, const recipe_node& n, CUgraphCond
   how.kernel.kernelParams = values;
   CUgraphNode out = nullptr;
   TROUPE_TRY(done(::cuGraphAddNode_v2(&out, in.graph, after.data(), nullptr, after.size(), &how),
-                  "cuGraphAddNode of the kernel that decides"));
+                  "cuGraphAddNode of the kernel that evaluates conditions"));
   return out;
 }
 
@@ -195,8 +199,8 @@ result<capture::ends> capture::conditional(level& in, std::uint32_t i, std::uint
     const bool cannot = why.reaction() == reaction::fatal || why.reaction() == reaction::unsupported;
     if (!cannot) return of_node(recipe_, n, why);
     return of_node(recipe_, n,
-                   unsupported("this driver or GPU cannot decide within a graph, which needs CUDA 12.8: " + why.text() +
-                               "; ask the parts from the application instead"));
+                   unsupported("this driver or GPU cannot evaluate conditions within a graph, which needs CUDA 12.8: " +
+                               why.text() + "; send the parts from the application instead"));
   };
   CUgraphConditionalHandle handle = 0;
   if (auto ok = done(::cuGraphConditionalHandleCreate(&handle, in.graph, decides_.context(), 0, 0),

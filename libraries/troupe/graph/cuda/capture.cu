@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Brings a number from memory to where a conditional node of a graph looks.
+// Copies a number from memory to the handle of a conditional node.
 #include <cuda_device_runtime_api.h>
 
 extern "C" __global__ void troupe_graph_decide(cudaGraphConditionalHandle handle, const volatile unsigned* flag) {

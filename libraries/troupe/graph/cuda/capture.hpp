@@ -4,17 +4,16 @@
 
 #include <memory>
 #include <mutex>
+#include <troupe/graph/cuda/memory.hpp>
 #include <troupe/graph/engine/operations.hpp>
 #include <unordered_map>
 
-#include "memory.hpp"
-
 namespace troupe::graph {
 
-/// The kernel that conditional nodes need, loaded when the first is met.
-class decider {
+/// The kernel that evaluates the flag of conditional nodes, loaded on first use.
+class condition_kernel {
  public:
-  explicit decider(CUcontext context) noexcept : context_(context) {}
+  explicit condition_kernel(CUcontext context) noexcept : context_(context) {}
   result<CUkernel> kernel();
   CUcontext context() const noexcept { return context_; }
 
@@ -29,29 +28,29 @@ class decider {
 struct captured_graph {
   cuda::graph graph;
   recorded_constants constants;
-  /// For errors: which node of the recipe a node of the driver ends.
+  /// For error texts: the recipe node that a driver node ends.
   std::unordered_map<CUgraphNode, std::uint32_t> last_of;
 };
 
-/// Records the nodes of a recipe: each request enqueues what it would, on a stream that records. Those that need
-/// nothing of each other lie in branches beside each other, as many as their graph allows. `scratch` is what they work
-/// in: it must stay as long as what is made.
+/// Records the nodes of a recipe: each request enqueues its work on a stream that is being captured. Independent nodes
+/// go to parallel branches, at most as many as their graph allows. They work in `scratch`, which must outlive the
+/// recorded graph.
 class capture {
  public:
-  capture(const recipe_view& recipe, const operation_list& what, decider& decides, CUstream stream, call& c,
+  capture(const recipe_view& recipe, const operation_list& what, condition_kernel& decides, CUstream stream, call& c,
           all_scratch& scratch, captured_graph& into)
       : recipe_(recipe), what_(what), decides_(decides), stream_(stream), call_(c), scratch_(scratch), into_(into) {}
   result<void> run();
 
  private:
-  using ends = std::vector<CUgraphNode>;  // what somebody waits for who comes after all of it
+  using ends = std::vector<CUgraphNode>;  // what a successor of all of it must wait for
   /// One CUgraph: that of the launch, or the body of a conditional node.
   struct level {
     CUgraph graph;
     recorded_scratch& scratch;
     ends last_user;  // of the scratch
   };
-  struct taking;  // what the operation that records now has asked for
+  struct operation_memory;
 
   result<ends> body(level& in, std::uint32_t i, std::uint32_t end, std::uint32_t branches, const ends& after);
   result<ends> node(level& in, std::uint32_t i, std::uint32_t branches, const ends& after);
@@ -61,12 +60,12 @@ class capture {
 
   const recipe_view& recipe_;
   const operation_list& what_;
-  decider& decides_;
+  condition_kernel& decides_;
   CUstream stream_;
   call& call_;
   all_scratch& scratch_;
   captured_graph& into_;
-  void* reply_ = nullptr;  // where all answers go
+  void* reply_ = nullptr;  // destination of all replies
 };
 
 }  // namespace troupe::graph

@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// How a recipe becomes a graph of the driver.
-#include "capture.hpp"
+// Recipes become graphs of the driver.
 
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cstring>
 #include <optional>
-
-#include "testing/recorded_steps.hpp"
+#include <troupe/graph/cuda/capture.hpp>
+#include <troupe/graph/cuda/testing/recorded_steps.hpp>
 
 namespace troupe::graph {
 namespace {
@@ -23,10 +22,10 @@ class a_capture : public recorded_steps {
     const operation_list what = operations_of(recipe);
     made_.emplace();
     works_in_.begin();
-    decider decides(nullptr);
+    condition_kernel decides(nullptr);
     call c{};
     const auto done = capture(recipe, what, decides, nullptr, c, works_in_, *made_).run();
-    EXPECT_EQ(driver.capture.into, nullptr) << "it records still";
+    EXPECT_EQ(driver.capture.into, nullptr) << "it still records";
     EXPECT_EQ(driver.capture.mode, CU_STREAM_CAPTURE_MODE_RELAXED);
     library_is_broken_ = c.library_is_broken;
     return done;
@@ -53,7 +52,7 @@ class a_capture : public recorded_steps {
   bool library_is_broken_ = false;
 };
 
-TEST_F(a_capture, orders_what_conflicts_bounds_what_runs_at_the_same_time_and_no_two_share_scratch) {
+TEST_F(a_capture, orders_conflicts_limits_branches_and_never_shares_scratch_between_them) {
   std::uint64_t seed = 777;
   const auto random = [&seed](std::uint64_t below) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -74,7 +73,7 @@ TEST_F(a_capture, orders_what_conflicts_bounds_what_runs_at_the_same_time_and_no
     ASSERT_TRUE(record(all, branches));
     std::vector<fake_node*> at;
     for (std::uint32_t i = 0; i < 10; ++i) at.push_back(step(top(), first + i));
-    std::vector<unsigned> unordered(10);  // a bit for each that neither comes before nor after
+    std::vector<unsigned> unordered(10);  // a bit for each node that is ordered neither before nor after
     for (std::size_t i = 0; i < 10; ++i)
       for (std::size_t k = 0; k < i; ++k) {
         const memory_access &a = touched[k][0], &b = touched[i][0];
@@ -100,11 +99,11 @@ TEST_F(a_capture, has_no_more_branches_than_nodes) {
   for (const fake_node& n : top().nodes) EXPECT_TRUE(n.before.empty()) << n.what;
 }
 
-TEST_F(a_capture, puts_the_nodes_of_a_child_between_what_comes_before_and_after_it) {
+TEST_F(a_capture, orders_the_nodes_of_a_child_between_its_neighbours) {
   ASSERT_TRUE(
       record({request({{0, 10, w}}), with_body(node_kind::child, {request({{0, 4, rw}}), request({{20, 30, w}})}),
               request({{0, 30, r}})}));
-  // In the order of recording the numbers are 0; 1 and 2 inside of 3; 4. Arguments may be made in any order.
+  // In the order of recording the numbers are 0; 1 and 2 inside 3; 4. Arguments may be evaluated in any order.
   std::vector<fake_node*> at;
   for (fake_node& n : top().nodes) at.push_back(&n);
   ASSERT_EQ(at.size(), 4u);
@@ -114,7 +113,7 @@ TEST_F(a_capture, puts_the_nodes_of_a_child_between_what_comes_before_and_after_
   }
 }
 
-TEST_F(a_capture, has_as_many_branches_in_a_child_as_the_child_allows) {
+TEST_F(a_capture, gives_a_child_as_many_branches_as_the_child_allows) {
   for (const std::uint32_t branches : {1u, 2u}) {
     tree_body inside, all;
     for (std::uint64_t i = 0; i < 4; ++i) inside.push_back(request({{i * 10, i * 10 + 5, w}}));
@@ -127,7 +126,7 @@ TEST_F(a_capture, has_as_many_branches_in_a_child_as_the_child_allows) {
   }
 }
 
-TEST_F(a_capture, decides_before_a_condition_and_again_at_the_end_of_a_loop) {
+TEST_F(a_capture, evaluates_the_flag_before_a_condition_and_at_the_end_of_a_loop) {
   driver.reset();
   tree_body all, then, otherwise, loop;
   all.push_back(request({{900, 904, w}}));  // the flag
@@ -160,7 +159,7 @@ TEST_F(a_capture, decides_before_a_condition_and_again_at_the_end_of_a_loop) {
   EXPECT_TRUE(is_before(repeat, step(top(), 7)));
 }
 
-TEST_F(a_capture, that_fails_names_the_node) {
+TEST_F(a_capture, that_fails_names_the_failed_node) {
   const auto failed = record({request({{0, 1, w}}, kind::fails)});
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().text(), "node 0 (testing.numbered): it fails");
@@ -172,10 +171,10 @@ TEST_F(a_capture, that_fails_names_the_node) {
   EXPECT_EQ(invalid.error().text().find("node 1 (testing.numbered): it does something that cannot be part of a graph"),
             0u)
       << invalid.error().text();
-  EXPECT_TRUE(record({request({{0, 1, w}})})) << "nothing of that stays";
+  EXPECT_TRUE(record({request({{0, 1, w}})})) << "the failed recording leaves nothing behind";
 }
 
-TEST_F(a_capture, that_is_spoiled_is_unsupported_whatever_the_engine_makes_of_it) {
+TEST_F(a_capture, that_is_invalidated_is_unsupported_whatever_the_engine_reports) {
   const auto spoiled = record({request({{0, 1, w}}, kind::fails_while_invalid)});
   ASSERT_FALSE(spoiled);
   EXPECT_EQ(spoiled.error().reaction(), reaction::unsupported);
@@ -189,7 +188,7 @@ TEST_F(a_capture, that_is_spoiled_is_unsupported_whatever_the_engine_makes_of_it
   EXPECT_EQ(lost.error().text(), "node 1 (testing.numbered): the stream is broken");
 }
 
-TEST(memory_of_a_recording, is_used_again_by_the_next_operation_and_by_nobody_at_the_same_time) {
+TEST(memory_of_a_recording, is_reused_by_the_next_operation_but_never_shared) {
   recorded_constants constants;
   all_scratch all;
   recorded_scratch& s = all.next();
@@ -206,7 +205,7 @@ TEST(memory_of_a_recording, is_used_again_by_the_next_operation_and_by_nobody_at
       now.emplace_back(at, bytes);
     }
     if (round > 0) {
-      EXPECT_EQ(now, taken) << "the same again";
+      EXPECT_EQ(now, taken) << "it reuses the same memory";
     }
     taken = std::move(now);
   }

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "executable.hpp"
-
 #include <algorithm>
 #include <functional>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
+#include <troupe/graph/cuda/executable.hpp>
 
 namespace troupe::graph {
 namespace {
@@ -25,10 +24,11 @@ result<cuda::executable_graph> instantiate(const recipe_view& recipe, const capt
 
 }  // namespace
 
-// What is updated works in the scratch that is there, so that memory does not grow with each change: the driver runs
-// the launches of one executable graph one after the other. Another one may run beside it, and has scratch of its own.
-result<void> executable::change(const recipe_view& recipe, const operation_list& what, decider& decides,
-                                CUstream recorder, call& c, bool may_update, std::vector<left_over>& gone) {
+// An update works in the existing scratch, so that memory does not grow with each change: the driver runs the launches
+// of one executable graph one after the other. Launches of another executable graph can run in parallel, so it has
+// scratch of its own.
+result<void> executable::change(const recipe_view& recipe, const operation_list& what, condition_kernel& decides,
+                                CUstream recorder, call& c, bool may_update, std::vector<retired_parts>& gone) {
   collect(gone);
   auto after = TROUPE_TRY(end_of_launches());
   if (may_update && graph_) {
@@ -36,11 +36,11 @@ result<void> executable::change(const recipe_view& recipe, const operation_list&
     auto made = TROUPE_TRY(record(recipe, what, decides, recorder, c, scratch_));
     CUgraphExecUpdateResultInfo said{};
     if (::cuGraphExecUpdate(graph_.get(), made.graph.get(), &said) == CUDA_SUCCESS) {
-      leave({.graph = {},
-             .constants = std::exchange(constants_, std::move(made.constants)),
-             .scratch = {},
-             .pieces = scratch_.take_unwanted(),
-             .after = std::move(after)});
+      retire({.graph = {},
+              .constants = std::exchange(constants_, std::move(made.constants)),
+              .scratch = {},
+              .pieces = scratch_.take_unwanted(),
+              .after = std::move(after)});
       return {};
     }
     made.constants.begin();
@@ -49,12 +49,12 @@ result<void> executable::change(const recipe_view& recipe, const operation_list&
   all_scratch own;
   auto made = TROUPE_TRY(record(recipe, what, decides, recorder, c, own));
   auto fresh = TROUPE_TRY(instantiate(recipe, made));
-  left_over old{.graph = std::exchange(graph_, std::move(fresh)),
-                .constants = std::exchange(constants_, std::move(made.constants)),
-                .scratch = std::exchange(scratch_, std::move(own)),
-                .pieces = {},
-                .after = std::move(after)};
-  if (old.graph) leave(std::move(old));
+  retired_parts old{.graph = std::exchange(graph_, std::move(fresh)),
+                    .constants = std::exchange(constants_, std::move(made.constants)),
+                    .scratch = std::exchange(scratch_, std::move(own)),
+                    .pieces = {},
+                    .after = std::move(after)};
+  if (old.graph) retire(std::move(old));
   return {};
 }
 
@@ -63,8 +63,8 @@ result<void> executable::launch(CUstream on) {
   return done(::cuGraphLaunch(graph_.get(), on), "cuGraphLaunch");
 }
 
-result<captured_graph> executable::record(const recipe_view& recipe, const operation_list& what, decider& decides,
-                                          CUstream recorder, call& c, all_scratch& scratch) {
+result<captured_graph> executable::record(const recipe_view& recipe, const operation_list& what,
+                                          condition_kernel& decides, CUstream recorder, call& c, all_scratch& scratch) {
   captured_graph made;
   if (!spare_.empty()) {
     made.constants = std::move(spare_.back());
@@ -89,13 +89,13 @@ result<std::vector<cuda::event>> executable::end_of_launches() const {
   return out;
 }
 
-void executable::leave(left_over old) {
+void executable::retire(retired_parts old) {
   launched_on_.clear();
   old_.push_back(std::move(old));
 }
 
-void executable::collect(std::vector<left_over>& gone) {
-  const auto is_over = [](const left_over& o) {
+void executable::collect(std::vector<retired_parts>& gone) {
+  const auto is_over = [](const retired_parts& o) {
     return std::all_of(o.after.begin(), o.after.end(),
                        [](const auto& e) { return ::cuEventQuery(e.get()) == CUDA_SUCCESS; });
   };

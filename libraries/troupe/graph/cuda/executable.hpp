@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/graph/cuda/capture.hpp>
 #include <vector>
-
-#include "capture.hpp"
 
 namespace troupe::graph {
 
-/// What launches may still use that the GPU has not finished. Freeing it may wait for all that the GPU has to do.
-struct left_over {
+/// Parts that unfinished launches may still use. Freeing them may wait for all work of the GPU.
+struct retired_parts {
   cuda::executable_graph graph;
   recorded_constants constants;
   all_scratch scratch;
@@ -17,29 +16,29 @@ struct left_over {
   std::vector<cuda::event> after;
 };
 
-/// A graph that can be launched, and changed while the GPU runs what was launched before. For one thread at a time.
+/// A graph that can be launched, and changed while the GPU runs earlier launches. Not thread-safe.
 class executable {
  public:
-  /// From the next launch on it does what `recipe` says. `may_update`: what can be had by changing the parameters of
-  /// what is there is had that way. After a failure it must be changed, without that, before it is launched again.
-  /// `gone` gets what the GPU no longer needs.
-  result<void> change(const recipe_view& recipe, const operation_list& what, decider& decides, CUstream recorder,
-                      call& c, bool may_update, std::vector<left_over>& gone);
+  /// Makes later launches do what `recipe` says. With `may_update` it changes the parameters of the existing graph
+  /// where that is possible. After a failure it must be changed without `may_update` before the next launch. `gone`
+  /// receives the parts that the GPU no longer needs.
+  result<void> change(const recipe_view& recipe, const operation_list& what, condition_kernel& decides,
+                      CUstream recorder, call& c, bool may_update, std::vector<retired_parts>& gone);
   result<void> launch(CUstream on);
 
  private:
-  result<captured_graph> record(const recipe_view& recipe, const operation_list& what, decider& decides,
+  result<captured_graph> record(const recipe_view& recipe, const operation_list& what, condition_kernel& decides,
                                 CUstream recorder, call& c, all_scratch& scratch);
   result<std::vector<cuda::event>> end_of_launches() const;
-  void leave(left_over old);
-  void collect(std::vector<left_over>& gone);
+  void retire(retired_parts old);
+  void collect(std::vector<retired_parts>& gone);
 
   cuda::executable_graph graph_;
   recorded_constants constants_;
   all_scratch scratch_;
-  std::vector<CUstream> launched_on_;  // since it was made or changed
-  std::vector<left_over> old_;
-  std::vector<recorded_constants> spare_;  // were in old_: making and freeing pinned memory takes long
+  std::vector<CUstream> launched_on_;  // since the last change
+  std::vector<retired_parts> old_;
+  std::vector<recorded_constants> spare_;  // from old_, because allocating and freeing pinned memory is slow
 };
 
 }  // namespace troupe::graph

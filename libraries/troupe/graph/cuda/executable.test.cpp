@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // What a graph holds while it is changed and launched.
-#include "executable.hpp"
 
 #include <gtest/gtest.h>
 
-#include "testing/recorded_steps.hpp"
+#include <troupe/graph/cuda/executable.hpp>
+#include <troupe/graph/cuda/testing/recorded_steps.hpp>
 
 namespace troupe::graph {
 namespace {
@@ -17,7 +17,7 @@ class an_executable_graph : public recorded_steps {
     driver.hold_back();
   }
   ~an_executable_graph() override { driver.go_on(); }
-  // A request that works in scratch, and a condition with one that does.
+  // A request that works in scratch, and a condition whose body does.
   result<void> change(bool may_update = true) {
     tree_body then, all;
     then.push_back(request({{0, 10, w}}, kind::needs_scratch));
@@ -27,16 +27,16 @@ class an_executable_graph : public recorded_steps {
     const operation_list what = operations_of(recipe);
     scratch_.clear();
     call c{};
-    std::vector<left_over> gone;
+    std::vector<retired_parts> gone;
     return graph_.change(recipe, what, decides_, nullptr, c, may_update, gone);
   }
   result<void> launch() { return graph_.launch(reinterpret_cast<CUstream>(1)); }
 
-  decider decides_{nullptr};
+  condition_kernel decides_{nullptr};
   executable graph_;
 };
 
-TEST_F(an_executable_graph, that_is_changed_works_in_the_same_scratch_however_many_launches_are_under_way) {
+TEST_F(an_executable_graph, that_is_updated_keeps_its_scratch_however_many_launches_are_in_flight) {
   ASSERT_TRUE(change());
   ASSERT_TRUE(launch());
   const std::vector<void*> first = scratch_;
@@ -53,7 +53,7 @@ TEST_F(an_executable_graph, that_is_changed_works_in_the_same_scratch_however_ma
   EXPECT_EQ(driver.count("cuGraphInstantiateWithParams"), 1u);
 }
 
-TEST_F(an_executable_graph, keeps_constants_for_what_is_under_way_and_uses_them_again_when_it_is_done) {
+TEST_F(an_executable_graph, keeps_the_constants_of_launches_in_flight_and_reuses_them_afterwards) {
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(change());
     ASSERT_TRUE(launch());
@@ -67,7 +67,7 @@ TEST_F(an_executable_graph, keeps_constants_for_what_is_under_way_and_uses_them_
   EXPECT_EQ(driver.pinned_pieces(), 3u);
 }
 
-TEST_F(an_executable_graph, lets_scratch_go_that_a_change_has_no_use_for_when_what_is_under_way_is_done) {
+TEST_F(an_executable_graph, frees_scratch_that_a_change_does_not_need_after_the_launches_in_flight) {
   ASSERT_TRUE(change());
   ASSERT_TRUE(launch());
   const std::size_t pieces = driver.device_pieces();
@@ -75,14 +75,14 @@ TEST_F(an_executable_graph, lets_scratch_go_that_a_change_has_no_use_for_when_wh
     scratch_bytes_ = 1000 << i;
     ASSERT_TRUE(change());
     ASSERT_TRUE(launch());
-    EXPECT_EQ(driver.device_pieces(), pieces + 2 * i) << "launches under way may use all of it";
+    EXPECT_EQ(driver.device_pieces(), pieces + 2 * i) << "launches in flight may use all of it";
   }
   driver.go_on();
   ASSERT_TRUE(change());
   EXPECT_EQ(driver.device_pieces(), pieces);
 }
 
-TEST_F(an_executable_graph, that_cannot_be_updated_is_made_anew_with_scratch_of_its_own) {
+TEST_F(an_executable_graph, that_cannot_be_updated_is_replaced_by_one_with_its_own_scratch) {
   ASSERT_TRUE(change());
   ASSERT_TRUE(launch());
   const std::vector<void*> first = scratch_;
@@ -95,10 +95,10 @@ TEST_F(an_executable_graph, that_cannot_be_updated_is_made_anew_with_scratch_of_
   driver.go_on();
   ASSERT_TRUE(change(false));
   EXPECT_EQ(driver.count("cuGraphInstantiateWithParams"), 3u);
-  EXPECT_EQ(driver.device_pieces(), 2 * pieces) << "of the first nothing is left";
+  EXPECT_EQ(driver.device_pieces(), 2 * pieces) << "nothing of the first graph remains";
 }
 
-TEST_F(an_executable_graph, is_not_touched_when_nobody_could_tell_when_its_launches_are_done) {
+TEST_F(an_executable_graph, is_not_changed_if_the_end_of_its_launches_cannot_be_recorded) {
   ASSERT_TRUE(change());
   ASSERT_TRUE(launch());
   const std::size_t pieces = driver.device_pieces(), pinned = driver.pinned_pieces();

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA engine of graph: the driver's graphs, made of what the engines of the requests enqueue.
+// The CUDA engine of graph: graphs of the driver, made of the work that the engines of the requests enqueue.
 #include <troupe/base/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
+#include <troupe/graph/cuda/executable.hpp>
 #include <troupe/graph/engine/known_graphs.hpp>
-
-#include "executable.hpp"
 
 namespace troupe::graph {
 namespace {
@@ -15,7 +14,8 @@ class cuda_graphs {
  public:
   static result<std::unique_ptr<cuda_graphs>> make(const engine_context& context) {
     if (context.neighbours == nullptr)
-      return error(reaction::unsupported, "graph", "graphs run the requests of other engines, and there are none here");
+      return error(reaction::unsupported, "graph",
+                   "graphs run requests of other engines, but this worker has no other engines");
     std::unique_ptr<cuda_graphs> out(new cuda_graphs(context));
     out->version_ = cuda::driver_text();
     return out;
@@ -25,19 +25,19 @@ class cuda_graphs {
   result<void> run(const launch& r, call& c) {
     const recipe_view recipe(r.graph.recipe());
     const auto known = known_.of(r.graph.root());
-    std::vector<left_over> gone;  // freed without the lock
+    std::vector<retired_parts> gone;  // freed after the lock is released
     const std::scoped_lock guard(known->lock);
     const std::uint64_t openings = among_.openings(among_.set);
     if (!known->is(recipe, openings)) [[unlikely]] {
       const bool may_update = known->version != 0 && known->openings == openings;
-      known->version = 0;  // while nobody knows what it is
+      known->version = 0;  // unknown until the change has succeeded
       TROUPE_TRY(change(known->made, recipe, may_update, c, gone));
       known->version = recipe.head().version;
       known->openings = openings;
     }
     return known->made.launch(static_cast<CUstream>(c.stream));
   }
-  // On a helper's thread, when the GPU has run what was launched before.
+  // Runs on a helper thread, after the GPU has run the earlier launches.
   result<void> run(const unload& r, call&) {
     known_.forget(reinterpret_cast<std::uintptr_t>(r.root.data()));
     return {};
@@ -52,11 +52,11 @@ class cuda_graphs {
         decides_(static_cast<CUcontext>(context.native_context)),
         recorders_(context.lanes) {}
 
-  // A lane is used by one thread at a time, so its own place in the list needs no lock. Its own stream cannot record:
-  // others ask it how far it is.
+  // A lane is used by one thread at a time, so its own place in the list needs no lock. The lane's own stream cannot be
+  // captured, because other threads query it.
   result<CUstream> recorder_of(const call& c) {
     if (c.lane >= recorders_.size())
-      return error(reaction::fatal, "graph", cat("lane ", c.lane, " is none of the worker's"));
+      return error(reaction::fatal, "graph", cat("lane ", c.lane, " is not a lane of this worker"));
     auto& place = recorders_[c.lane];
     if (!place) {
       CUstream made = nullptr;
@@ -67,7 +67,7 @@ class cuda_graphs {
   }
 
   result<void> change(executable& g, const recipe_view& recipe, bool may_update, call& c,
-                      std::vector<left_over>& gone) {
+                      std::vector<retired_parts>& gone) {
     const auto what = TROUPE_TRY(find_operations(recipe, among_, true));
     const auto stream = TROUPE_TRY(recorder_of(c));
     return g.change(recipe, what, decides_, stream, c, may_update, gone);
@@ -75,7 +75,7 @@ class cuda_graphs {
 
   const troupe_engine_neighbours among_;
   std::string version_;
-  decider decides_;
+  condition_kernel decides_;
   std::vector<cuda::stream> recorders_;  // by lane
   known_graphs<executable> known_;
 };

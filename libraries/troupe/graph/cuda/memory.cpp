@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "memory.hpp"
-
 #include <troupe/base/try.hpp>
 #include <troupe/cuda/errors.hpp>
+#include <troupe/graph/cuda/memory.hpp>
 
 namespace troupe::graph {
 

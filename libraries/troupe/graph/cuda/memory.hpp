@@ -13,13 +13,14 @@
 
 namespace troupe::graph {
 
-/// Memory in pieces that stay where they are. All of it can be given out again. `Kind` says where it comes from.
+/// Memory in pieces that keep their addresses, which can be handed out again from the start. `Kind` allocates the
+/// pieces.
 template <class Kind>
 class reused_memory {
  public:
-  /// From now on all of it is free again.
+  /// Makes all of it free again.
   void begin() noexcept { taken_ = 0, used_ = 0; }
-  /// From the piece in use, or from the first of the next ones that is large enough, or from a new one.
+  /// Returns memory from the current piece, else from the next piece that is large enough, else from a new one.
   result<void*> take(std::uint64_t bytes) {
     bytes = (std::max<std::uint64_t>(bytes, 1) + Kind::align - 1) / Kind::align * Kind::align;
     if (taken_ > 0 && bytes <= pieces_[taken_ - 1].bytes - used_) {
@@ -38,8 +39,8 @@ class reused_memory {
     return at(pieces_[taken_++], 0);
   }
 
-  /// Asks which pieces are wanted from now on; `take_unwanted` gives away those that were not since.
-  void ask_what_is_wanted() noexcept {
+  /// Marks all pieces as unwanted; `take` marks those that it uses, and `take_unwanted` hands over the rest.
+  void mark_unwanted() noexcept {
     begin();
     for (piece& p : pieces_) p.wanted = false;
   }
@@ -61,8 +62,8 @@ class reused_memory {
   }
 
   std::vector<piece> pieces_;
-  std::size_t taken_ = 0;   // how many of them are given out
-  std::uint64_t used_ = 0;  // of the last of those
+  std::size_t taken_ = 0;   // number of pieces in use
+  std::uint64_t used_ = 0;  // bytes used of the last of them
 };
 
 struct device_pieces {
@@ -76,24 +77,24 @@ struct pinned_pieces {
   static result<handle> make(std::uint64_t bytes);
 };
 
-/// Host memory that the GPU reads and writes: what operations leave there lives as long as what was recorded.
+/// Host memory that the GPU reads and writes: what operations store there lives as long as the recording.
 using recorded_constants = reused_memory<pinned_pieces>;
-/// Device memory that operations use one after the other, each all of it.
+/// Device memory that operations use one after the other; each can use all of it.
 using recorded_scratch = reused_memory<device_pieces>;
 
-/// The scratch of a graph, in the order of recording: its own, and that of each body of a condition.
+/// The scratch memories of a graph, in the order of recording: its own, and one for each body of a condition.
 class all_scratch {
  public:
-  /// Another recording of the graph, which gets the same again.
+  /// Begins another recording of the graph, which gets the same memories again.
   void begin() noexcept {
     next_ = 0;
-    for (const auto& one : all_) one->ask_what_is_wanted();
+    for (const auto& one : all_) one->mark_unwanted();
   }
   recorded_scratch& next() {
     if (next_ == all_.size()) all_.push_back(std::make_unique<recorded_scratch>());
     return *all_[next_++];
   }
-  /// What the recording has not asked for.
+  /// Hands over the pieces that the recording did not use.
   std::vector<cuda::device_memory> take_unwanted() {
     std::vector<cuda::device_memory> out;
     for (const auto& one : all_) one->take_unwanted(out);

@@ -10,15 +10,15 @@
 
 namespace troupe::graph {
 
-/// The graphs of a worker. What it does not know it makes from the recipe: so a worker that takes the place of another
-/// needs to be told nothing. Thread safe. `Made` is what a graph became, of one version.
+/// The graphs of a worker, made from their recipes on first use: so a worker that replaces another needs no messages.
+/// `Made` is what a version of a graph becomes. Thread-safe.
 template <class Made>
 class known_graphs {
  public:
-  /// One graph. A thread that makes it anew has its lock.
+  /// One graph. The thread that makes it holds its lock.
   struct entry {
     std::mutex lock;
-    std::uint64_t version = 0, openings = 0;  ///< of what was made; 0: nothing
+    std::uint64_t version = 0, openings = 0;  ///< of `made`; 0: none
     Made made;
     bool is(const recipe_view& r, std::uint64_t openings_now) const noexcept {
       return version == r.head().version && openings == openings_now;
@@ -32,7 +32,7 @@ class known_graphs {
     if (!e) e = std::make_shared<entry>();
     return e;
   }
-  /// Need nothing be made for it? False also while somebody is at it.
+  /// Returns true if `made` is current. Also returns false while another thread holds the lock.
   bool is_made(std::uint64_t root, const recipe_view& r, std::uint64_t openings_now) {
     std::shared_ptr<entry> e;
     {
@@ -45,7 +45,7 @@ class known_graphs {
     return its.owns_lock() && e->is(r, openings_now);
   }
   void forget(std::uint64_t root) {
-    std::shared_ptr<entry> last;  // its destructor runs without the lock
+    std::shared_ptr<entry> last;  // destroyed after the lock is released
     const std::scoped_lock guard(lock_);
     if (const auto at = all_.find(id_at(root)); at != all_.end()) {
       last = std::move(at->second);

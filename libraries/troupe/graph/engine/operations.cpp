@@ -22,11 +22,11 @@ troupe_engine_failure no_failure() {
 result<void> check_operation(const recipe_node& node, const troupe_engine_operation& op, bool on_gpu) {
   const auto refusal = [](const std::string& text) { return error(reaction::unsupported, "graph", text); };
   if (op.payload_bytes != node.payload_bytes)
-    return refusal("the engine lays this request out in another way; build it again");
+    return refusal("the engine was built with another layout of this request; rebuild it");
   if (op.lane != troupe_lane_library)
-    return refusal("it runs on a lane of its own, and cannot be part of a graph; ask it before or after");
+    return refusal("it runs on a lane of its own and cannot be part of a graph; send it before or after the graph");
   if (on_gpu && op.recordable == 0)
-    return refusal("its engine cannot record what it enqueues; ask it before or after the graph");
+    return refusal("its engine cannot record what it enqueues; send it before or after the graph");
   return {};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The host engine of graph: runs the requests one after the other, by the engines of their libraries.
+// The host engine of graph: it runs the requests one after the other, with the engines of their libraries.
 #include <algorithm>
 #include <troupe/base/try.hpp>
 #include <troupe/graph/engine/known_graphs.hpp>
@@ -14,7 +14,8 @@ class host_graphs {
  public:
   static result<std::unique_ptr<host_graphs>> make(const engine_context& context) {
     if (context.neighbours == nullptr)
-      return error(reaction::unsupported, "graph", "graphs run the requests of other engines, and there are none here");
+      return error(reaction::unsupported, "graph",
+                   "graphs run requests of other engines, but this worker has no other engines");
     return std::unique_ptr<host_graphs>(new host_graphs(*context.neighbours));
   }
   const char* version() const { return "host"; }
@@ -29,7 +30,7 @@ class host_graphs {
     return {};
   }
 
-  // What lasts must not hold up those who wait for other lanes.
+  // A graph that takes long must not delay requests of other lanes.
   bool ready(const launch& r) {
     constexpr std::uint32_t few = 16;
     const recipe_view recipe(r.graph.recipe());
@@ -59,7 +60,7 @@ class host_graphs {
     return *reinterpret_cast<const volatile std::uint32_t*>(static_cast<std::uintptr_t>(n.flag)) != 0;
   }
 
-  // The nodes [i, end) of the list, and those inside them.
+  // Runs the nodes [i, end) of the list, and those inside them.
   static result<void> run(const recipe_view& recipe, const operation_list& what, std::uint32_t i, std::uint32_t end,
                           call& c) {
     alignas(64) std::byte reply[max_reply_bytes];

@@ -6,15 +6,15 @@
 namespace troupe::graph {
 namespace {
 
-// The first thing decides whether what was there before matters.
+// Combines two accesses in order: the first decides whether the earlier content matters.
 access_mode then(access_mode first, access_mode second) noexcept {
   if (first != access_mode::read) return first;
   return second == access_mode::read ? access_mode::read : access_mode::read_write;
 }
 
-// Who has written a stretch of memory last, and who has read it since.
+// Last writer of a stretch of memory, and its readers since.
 struct users {
-  std::uint32_t writer;  // none: nobody
+  std::uint32_t writer;  // `none` if there is no writer
   std::vector<std::uint32_t> readers;
 };
 constexpr std::uint32_t none = UINT32_MAX;
@@ -30,7 +30,7 @@ void access_summary::add(const checked_access& one, const std::string& node) {
 }
 
 void access_summary::add(const std::vector<checked_access>& of_one, const std::string& node) {
-  // Reads first: whatever a request replaces it may have read before through another operand.
+  // Reads come first: a request may have read the memory that it replaces through another operand.
   for (const checked_access& a : of_one)
     if (a.mode != access_mode::write) add(a, node);
   for (const checked_access& a : of_one)

@@ -8,15 +8,15 @@
 
 namespace troupe::graph {
 
-/// What a sequence of accesses does to each byte, seen from outside: only read; replaced before anybody reads it; or
-/// both.
+/// How a sequence of accesses treats each byte, seen from outside: it only reads it, replaces it before reading it, or
+/// both reads and writes it.
 class access_summary {
  public:
-  /// Accesses of one node are independent of each other.
+  /// Adds the accesses of one node, which are unordered.
   void add(const std::vector<checked_access>& of_one, const std::string& node);
-  /// The nodes of a body, one after the other.
+  /// Adds the nodes of a body, one after the other.
   void add(const tree_body& all, const std::string& prefix);
-  /// Without gaps where there are none: neighbours of one block and mode are one.
+  /// Returns the accesses, with adjacent ones of the same block and mode merged.
   std::vector<snapshot::use> uses() const;
 
  private:
@@ -30,11 +30,11 @@ class access_summary {
   stretch_map<touched> memory_;
 };
 
-/// What one node touches, those inside it included. What is only done on a condition replaces nothing for certain.
+/// Returns what one node touches, nodes inside it included. Conditional writes never count as replacing memory.
 std::vector<checked_access> accesses_of(const tree_node& n);
 
-/// For each node of a body those before it that it must wait for: who wrote last what it touches, and who has read
-/// since what it writes.
+/// Returns, for each node of a body, the earlier nodes that it must wait for: the last writer of memory that it
+/// touches, and the readers since of memory that it writes.
 std::vector<std::vector<std::uint32_t>> dependencies(const tree_body& all);
 
 }  // namespace troupe::graph

@@ -9,7 +9,7 @@
 
 namespace troupe::graph {
 
-/// A graph as it was at some moment, ready to be launched.
+/// One version of a graph, ready to be launched.
 struct version {
   std::uint64_t root = 0, recipe = 0;
   std::vector<snapshot::use> uses;
@@ -20,13 +20,13 @@ struct version {
   std::vector<program_use> programs;  ///< each once
 };
 
-/// What all handles to a graph share. In the application.
+/// What all handles to a graph share, in the application.
 class core {
  public:
   core(const device& gpu, std::string name, std::uint32_t branches, std::uint64_t id, tree_body all,
        std::optional<error> wrong);
   core(const core&) = delete;
-  /// Nothing of it is under way any more, or it is waited for: the worker lets go of it.
+  /// Tells the worker to free the graph after its launches.
   ~core();
 
   const device& gpu() const noexcept { return gpu_; }
@@ -35,11 +35,11 @@ class core {
   std::uint64_t id() const noexcept { return id_; }
   std::optional<error> wrong() const;
 
-  /// Thread safe, all of them.
+  /// These functions are thread-safe.
   tree_body copy() const;
   std::size_t size() const;
   result<std::shared_ptr<const version>> now();
-  /// `change` answers what would be wrong with it, and then has changed nothing.
+  /// If `change` fails, the graph stays as it is.
   result<void> change(const std::function<result<void>(tree_body&)>& change);
 
  private:
@@ -55,13 +55,13 @@ class core {
   tree_body all_;
   std::uint64_t changes_ = 0;
   std::shared_ptr<const version> now_;  // null after a change
-  bool launched_ = false;               // perhaps: a worker may know it
+  bool launched_ = false;               // true if a worker may know the graph
 };
 
-/// Unique among the graphs of this process.
+/// Returns an id that is unique among the graphs of this process.
 std::uint64_t next_graph_id();
 
-/// The node with this number; null when there is none.
+/// Returns the node with this number, or null.
 tree_node* find(tree_body& all, std::uint32_t number);
 
 std::string to_dot(const std::string& name, const tree_body& all);

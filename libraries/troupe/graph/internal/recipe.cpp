@@ -4,7 +4,7 @@
 
 namespace troupe::graph {
 
-// The worker trusts the application, but a damaged recipe must end in a clear error and not in somebody's memory.
+// The worker trusts the application, but a damaged recipe must end in a clear error and not corrupt memory.
 bool recipe_view::sound() const noexcept {
   const std::uint64_t all = head_->bytes;
   const auto lies_inside = [all](std::uint64_t at, std::uint64_t bytes) { return at <= all && bytes <= all - at; };

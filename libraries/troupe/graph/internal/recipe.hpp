@@ -7,48 +7,51 @@
 #include <string_view>
 #include <troupe/request/codec.hpp>
 
-/// A graph as it lies in memory that application and workers see at the same address, and workers may only read. So any
-/// worker can make it, also one that takes the place of another.
+/// A graph, stored in memory that the application and all workers map at the same address, read-only in workers. So any
+/// worker can make the graph, also one that replaces another.
 namespace troupe::graph {
 
 enum class node_kind : std::uint8_t;
 
-/// Stands for a graph: it has one for its whole life.
+/// Identifies a graph for its whole life.
 struct graph_root {
-  std::uint64_t id;  ///< never given twice
+  std::uint64_t id;  ///< never reused
   std::uint64_t reserved[7];
 };
 
-/// Begins one version of a graph: the nodes follow, each before those inside it, then what they speak of.
+/// The head of one version of a graph. The nodes follow, each before the nodes inside it; then the data that they refer
+/// to.
 struct recipe_head {
-  std::uint64_t version;  ///< counts the changes
-  std::uint64_t bytes;    ///< of all
+  std::uint64_t version;  ///< rises with each change
+  std::uint64_t bytes;    ///< of the whole recipe
   std::uint32_t node_count, dependency_count;
   std::uint32_t branches;
   std::uint32_t reserved;
-  std::uint64_t dependencies_at;  ///< from the head on, as all places are: std::uint32_t, numbers of nodes in the list
+  /// Offset from the head, like all `_at` fields, of the dependencies: std::uint32_t, indices into the list of nodes.
+  std::uint64_t dependencies_at;
 };
 
 struct recipe_node {
   std::uint64_t opcode;
   std::uint64_t payload_at, payload_bytes;
   std::uint64_t flag;     ///< address of a std::uint32_t
-  std::uint64_t name_at;  ///< as error texts show it
+  std::uint64_t name_at;  ///< for error texts
   std::uint32_t name_bytes;
   std::uint32_t library;
-  std::uint32_t otherwise, end;  ///< where its second body begins in the list, and where it ends; the first follows it
-  std::uint32_t first_dependency, dependency_count;  ///< nodes beside it that come before it
+  /// Indices: begin of the second body, and end of the node. The first body follows the node itself.
+  std::uint32_t otherwise, end;
+  std::uint32_t first_dependency, dependency_count;  ///< nodes of the same body to wait for
   std::uint32_t branches;                            ///< of a child
   node_kind kind;
   std::uint8_t reserved[3];
 };
 
-/// A recipe, read.
+/// Reads a recipe.
 class recipe_view {
  public:
   explicit recipe_view(std::uint64_t address) noexcept
       : head_(reinterpret_cast<const recipe_head*>(static_cast<std::uintptr_t>(address))) {}
-  /// To be asked once, before anything but the head is looked at.
+  /// Returns true if the recipe is consistent. Must be called once before anything but the head is read.
   bool sound() const noexcept;
 
   const recipe_head& head() const noexcept { return *head_; }

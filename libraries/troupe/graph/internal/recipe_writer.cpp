@@ -26,7 +26,7 @@ recipe_writer::recipe_writer(const tree_body& all, std::uint64_t version, std::u
     if (e.what == nullptr) continue;
     e.node.payload_bytes = e.what->info().payload_bytes;
     e.node.payload_at = take(e.node.payload_bytes);
-    take(e.what->blob_bytes());  // which directly follows
+    take(e.what->blob_bytes());  // stored directly after it
   }
   head_.bytes = end;
 }

@@ -7,12 +7,12 @@
 
 namespace troupe::graph {
 
-/// Writes the recipe of a tree: measured first, so that memory of the right size can be had.
+/// Writes the recipe of a tree. The size is known before memory is allocated.
 class recipe_writer {
  public:
   recipe_writer(const tree_body& all, std::uint64_t version, std::uint32_t branches);
   std::uint64_t bytes() const noexcept { return head_.bytes; }
-  /// To memory of that size, seen by the worker at `address`; both aligned to 16.
+  /// Writes to memory of that size, which the worker sees at `address`; both are aligned to 16.
   void write(std::byte* to, std::uint64_t address) const;
 
  private:

@@ -10,7 +10,8 @@
 
 namespace troupe::graph {
 
-/// A value for each byte of memory, where there is one: kept for stretches, which are split where they must differ.
+/// Maps bytes of memory to values. It stores stretches of bytes with one value, and splits them where values begin to
+/// differ.
 template <class T>
 class stretch_map {
  public:
@@ -19,7 +20,7 @@ class stretch_map {
     T value;
   };
 
-  /// Calls f(value) for each stretch of [begin, end), in order; where there is no value yet, it is `fresh`.
+  /// Calls f(value) for each stretch of [begin, end), in order; bytes without a value get `fresh` first.
   template <class F>
   void visit(std::uint64_t begin, std::uint64_t end, const T& fresh, F&& f) {
     if (begin >= end) return;
@@ -36,7 +37,7 @@ class stretch_map {
       ++at;
     }
   }
-  /// By where they begin.
+  /// The stretches, by their first byte.
   const std::map<std::uint64_t, stretch>& all() const noexcept { return all_; }
 
  private:

@@ -10,7 +10,7 @@
 namespace troupe::graph {
 namespace {
 
-TEST(stretch_map, knows_of_each_byte_what_one_that_looks_at_bytes_knows) {
+TEST(stretch_map, agrees_with_a_map_of_single_bytes) {
   for (unsigned seed = 1; seed <= 50; ++seed) {
     std::mt19937 random(seed);
     stretch_map<std::vector<unsigned>> map;
@@ -32,7 +32,7 @@ TEST(stretch_map, knows_of_each_byte_what_one_that_looks_at_bytes_knows) {
   }
 }
 
-TEST(stretch_map, visits_in_order_and_gives_a_gap_what_is_fresh) {
+TEST(stretch_map, visits_stretches_in_order_and_fills_gaps_with_the_fresh_value) {
   stretch_map<int> map;
   map.visit(10, 20, 1, [](int&) {});
   map.visit(30, 40, 2, [](int&) {});
@@ -41,7 +41,7 @@ TEST(stretch_map, visits_in_order_and_gives_a_gap_what_is_fresh) {
   EXPECT_EQ(seen, (std::vector<int>{1, 3, 2}));
 }
 
-TEST(stretch_map, nothing_is_visited_where_there_are_no_bytes) {
+TEST(stretch_map, visits_nothing_in_an_empty_range) {
   stretch_map<int> map;
   map.visit(10, 10, 1, [](int&) { FAIL(); });
   EXPECT_TRUE(map.all().empty());

@@ -12,18 +12,19 @@ enum class node_kind : std::uint8_t { request, child, if_, while_ };
 struct tree_node;
 using tree_body = std::vector<tree_node>;
 
-/// A node as the application keeps it.
+/// A node as the application stores it.
 struct tree_node {
   node_kind kind = node_kind::request;
-  std::uint32_t number = 0;  ///< in its graph; a child's nodes have numbers of their own
+  std::uint32_t number = 0;  ///< in its graph; the nodes of a child are numbered separately
   std::string label;
-  bool own_label = false;            ///< of a child: the application's, and not the name of the child
-  std::uint32_t branches = 1;        ///< of a child
-  std::shared_ptr<const step> what;  ///< of a request; of if_ and while_ a `condition`
+  bool own_label = false;      ///< of a child: true if the application named the node, false if it has the child's name
+  std::uint32_t branches = 1;  ///< of a child
+  std::shared_ptr<const step> what;  ///< of a request; for if_ and while_ it is a `condition`
   tree_body body, otherwise;         ///< of all but requests; `otherwise` of if_
 };
 
-/// What decides. Never asked of a device: it stands for the flag where one is recorded, judged or moved.
+/// The flag of an if_ or while_. Never sent to a device: it represents the flag where requests are recorded, checked or
+/// moved.
 struct condition {
   in<std::uint32_t> flag;
   using reply = void;
@@ -33,7 +34,7 @@ struct condition {
 
 /// "node 3 (blas.gemm<f32>)", "node 5.3 \"scale\" (blas.scal<f32>)"; `prefix` is "5." in child 5.
 std::string name_of(const tree_node& n, const std::string& prefix);
-/// What the nodes inside are called after.
+/// Returns the prefix for names of the nodes inside.
 inline std::string prefix_inside(const tree_node& n, const std::string& prefix) {
   return n.kind == node_kind::child ? cat(prefix, n.number, ".") : prefix;
 }

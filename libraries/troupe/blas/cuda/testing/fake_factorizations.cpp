@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Batches of factorisations, by the algorithms of LAPACK without blocks.
+// Batches of factorisations, by the unblocked algorithms of LAPACK.
 #include <numeric>
-
-#include "fake_handle.hpp"
+#include <troupe/blas/cuda/testing/fake_handle.hpp>
 
 using namespace troupe::blas::testing;
 
@@ -14,7 +13,7 @@ auto size_of(E v) {
   return std::abs(std::real(v)) + std::abs(std::imag(v));
 }
 
-// Returns the number of the first pivot that is 0. Without `pivots` no row changes places.
+// Returns the number of the first pivot that is 0. Without `pivots` no rows are swapped.
 template <class E>
 int factor_lu(int n, E* a, int lda, int* pivots) {
   int info = 0;
@@ -39,7 +38,7 @@ template <class E>
 void solve_lu(cublasOperation_t o, int n, int columns, const E* a, int lda, const int* pivots, E* b, int ldb) {
   const auto exchange = [&](int i) {
     if (pivots == nullptr) return;
-    if (pivots[i] < i + 1 || pivots[i] > n) wrong("a pivot leads out of its matrix");
+    if (pivots[i] < i + 1 || pivots[i] > n) wrong("a pivot points outside its matrix");
     for (int j = 0; j < columns; ++j) std::swap(b[i + j * ldb], b[pivots[i] - 1 + j * ldb]);
   };
   const auto lower = seen(o, triangular(full(a, lda), true, true)),
@@ -67,7 +66,7 @@ int invert_lu(int n, const E* a, int lda, const int* pivots, E* c, int ldc) {
   return 0;
 }
 
-// Columns [from, to) of c, without what reflector i takes away; `tau` may be conjugated.
+// Applies reflector i to columns [from, to) of c; `tau` may be conjugated.
 template <class E>
 void reflect(int m, int i, const E* a, int lda, E tau, E* c, int ldc, int from, int to) {
   for (int l = from; l < to; ++l) {
@@ -82,7 +81,7 @@ template <class E>
 void factor_qr(int m, int n, E* a, int lda, E* tau) {
   for (int i = 0; i < std::min(m, n); ++i) {
     E& diagonal = a[i + i * lda];
-    using wide = std::complex<long double>;  // whose squares leave no range
+    using wide = std::complex<long double>;  // so that no square overflows
     long double below = 0;
     for (int r = i + 1; r < m; ++r) below += std::norm(wide(a[r + i * lda]));
     tau[i] = E(0);

@@ -3,9 +3,8 @@
 #pragma once
 
 #include <cstdlib>
-
-#include "fakes.hpp"
-#include "reference_blas.hpp"
+#include <troupe/blas/cuda/testing/fakes.hpp>
+#include <troupe/blas/cuda/testing/reference_blas.hpp>
 
 struct cublasContext {
   cublasPointerMode_t scalars_in = CUBLAS_POINTER_MODE_HOST;
@@ -13,7 +12,7 @@ struct cublasContext {
 
 namespace troupe::blas::testing {
 
-/// cuComplex* as std::complex<float>*, through one or two pointers.
+/// Converts cuComplex* to std::complex<float>*, through one or two pointers.
 template <class V>
 struct element_type {
   using type = V;
@@ -45,18 +44,18 @@ auto* list(const V* const* p) {
   return reinterpret_cast<const typename element_type<V>::type* const*>(p);
 }
 
-/// A factor, from where the handle says that it is.
+/// Returns a factor, from the kind of memory that the handle specifies.
 template <class V>
 auto factor(cublasHandle_t h, const V* p) {
   if (h->scalars_in == CUBLAS_POINTER_MODE_DEVICE && is_on_this_stack(p)) wrong("it reads a factor from a stack");
-  if (reinterpret_cast<std::uintptr_t>(p) % alignof(V) != 0) wrong("it finds a factor where its type may not lie");
+  if (reinterpret_cast<std::uintptr_t>(p) % alignof(V) != 0) wrong("a factor is misaligned for its type");
   return *as(p);
 }
 template <class V>
 auto known_factor(cublasHandle_t h, const V* p) {
   return known<typename element_type<V>::type>{factor(h, p), h->scalars_in == CUBLAS_POINTER_MODE_HOST};
 }
-inline void answers_on_device(cublasHandle_t h) {
+inline void must_answer_on_device(cublasHandle_t h) {
   if (h->scalars_in != CUBLAS_POINTER_MODE_DEVICE) wrong("the host waits for an answer");
 }
 inline bool is_lower(cublasFillMode_t f) { return f == CUBLAS_FILL_MODE_LOWER; }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Level 3 and what cuBLAS has beside it.
-#include "fake_handle.hpp"
+// Level 3, and the extensions of cuBLAS.
+#include <troupe/blas/cuda/testing/fake_handle.hpp>
 
 using namespace troupe::blas::testing;
 
@@ -18,7 +18,7 @@ static cublasStatus_t on_side(cublasSideMode_t side, i64 m, i64 n, known<E> alph
     multiply<E>(m, n, n, alpha, b, a, beta, full(c, ldc), everywhere());
   DONE;
 }
-// The second factor of a product that is symmetric or Hermitian.
+// The second factor of a symmetric or Hermitian product.
 template <bool Hermitian, class M>
 static auto turned(M m) {
   if constexpr (Hermitian)
@@ -52,7 +52,7 @@ static void solve_matrix(cublasSideMode_t side, cublasFillMode_t f, cublasOperat
   const bool lower = lower_as_seen(f, o);
   if (side == CUBLAS_SIDE_LEFT)
     for (i64 j = 0; j < n; ++j) solve(m, seen_a, lower, unit, [&](i64 i) -> E& { return b[i + j * ldb]; });
-  else  // X * A = B is A' * X' = B'
+  else  // X * A = B means A' * X' = B'
     for (i64 i = 0; i < m; ++i) solve(n, transposed(seen_a), !lower, unit, [&](i64 j) -> E& { return b[i + j * ldb]; });
 }
 template <class E>
@@ -65,7 +65,7 @@ static cublasStatus_t multiply_triangular(cublasSideMode_t side, cublasFillMode_
   return on_side(side, m, n, alpha, seen(o, triangular(full(a, lda), is_lower(f), d == CUBLAS_DIAG_UNIT)),
                  general(full(static_cast<const E*>(copy.data()), m)), known<E>{E(0), true}, c, ldc);
 }
-// C = alpha * op(A) + beta * op(B); C may be either of them.
+// C = alpha * op(A) + beta * op(B); C may be A or B.
 template <class E>
 static cublasStatus_t add_matrices(cublasOperation_t oa, cublasOperation_t ob, i64 m, i64 n, known<E> alpha, const E* a,
                                    i64 lda, known<E> beta, const E* b, i64 ldb, E* c, i64 ldc) {
@@ -120,7 +120,7 @@ static cublasStatus_t add_matrices(cublasOperation_t oa, cublasOperation_t ob, i
   }                                                                                                                 \
   FAKE(cublas##P##gemvBatched_64, cublasOperation_t o, i64 m, i64 n, const V* alpha, const V* const* a, i64 lda,    \
        const V* const* x, i64 incx, const V* beta, V* const* y, i64 incy, i64 count) {                              \
-    if (incx < 0 || incy < 0) wrong("batches of gemv walk forwards");                                               \
+    if (incx < 0 || incy < 0) wrong("batches of gemv need positive increments");                                    \
     (void)list(a), (void)list(x), (void)list(y);                                                                    \
     for (i64 i = 0; i < count; ++i)                                                                                 \
       (void)cublas##P##gemv_64(h, o, m, n, alpha, a[i], lda, x[i], incx, beta, y[i], incy);                         \
@@ -129,7 +129,7 @@ static cublasStatus_t add_matrices(cublasOperation_t oa, cublasOperation_t ob, i
   FAKE(cublas##P##gemvStridedBatched_64, cublasOperation_t o, i64 m, i64 n, const V* alpha, const V* a, i64 lda,    \
        long long stride_a, const V* x, i64 incx, long long stride_x, const V* beta, V* y, i64 incy,                 \
        long long stride_y, i64 count) {                                                                             \
-    if (incx < 0 || incy < 0) wrong("batches of gemv walk forwards");                                               \
+    if (incx < 0 || incy < 0) wrong("batches of gemv need positive increments");                                    \
     for (i64 i = 0; i < count; ++i)                                                                                 \
       (void)cublas##P##gemv_64(h, o, m, n, alpha, a + i * stride_a, lda, x + i * stride_x, incx, beta,              \
                                y + i * stride_y, incy);                                                             \

@@ -3,8 +3,7 @@
 // GemmEx and its batches.
 #include <troupe/base/bfloat16.hpp>
 #include <troupe/base/half.hpp>
-
-#include "fake_handle.hpp"
+#include <troupe/blas/cuda/testing/fake_handle.hpp>
 
 using namespace troupe::blas::testing;
 
@@ -26,7 +25,7 @@ struct kinds {
   cublasComputeType_t compute;
 };
 
-// Elements of T in a result of C, summed in S.
+// Products of elements T, with results of C and sums in S.
 template <class T, class C, class S>
 cublasStatus_t run(const product& p, bool known_to_host) {
   const auto* const a = static_cast<const T*>(p.a);
@@ -54,7 +53,7 @@ cublasStatus_t run_kind(cublasHandle_t h, const kinds& k, const product& p) {
   if (h->scalars_in == CUBLAS_POINTER_MODE_DEVICE && (is_on_this_stack(p.alpha) || is_on_this_stack(p.beta)))
     wrong("it reads a factor from a stack");
   if (k.c == CUDA_C_64F && reinterpret_cast<std::uintptr_t>(p.alpha) % alignof(cuDoubleComplex) != 0)
-    wrong("it finds a factor where its type may not lie");
+    wrong("a factor is misaligned for its type");
   if (is_on_this_stack(p.a) || is_on_this_stack(p.b) || is_on_this_stack(p.c)) wrong("it reads a matrix from a stack");
   const bool any_float = k.compute == CUBLAS_COMPUTE_32F || k.compute == CUBLAS_COMPUTE_32F_FAST_TF32 ||
                          k.compute == CUBLAS_COMPUTE_32F_FAST_16F || k.compute == CUBLAS_COMPUTE_32F_FAST_16BF;

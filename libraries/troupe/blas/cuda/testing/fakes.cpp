@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include "fakes.hpp"
-
 #include <pthread.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <troupe/blas/cuda/testing/fakes.hpp>
 
 namespace troupe::blas::testing {
 
@@ -14,7 +13,7 @@ void wrong(const char* what) {
   std::abort();
 }
 void must_be_pinned(const void* list) {
-  if (!driver().is_pinned(list)) wrong("it reads a list of addresses that it cannot see");
+  if (!driver().is_pinned(list)) wrong("it reads a list of addresses that is not pinned");
 }
 bool is_on_this_stack(const void* address) {
   pthread_attr_t attributes;

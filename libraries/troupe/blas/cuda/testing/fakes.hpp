@@ -4,16 +4,16 @@
 
 #include <troupe/cuda/testing/fake_driver.hpp>
 
-/// A driver and a cuBLAS without a GPU, to test the engine with: they compute at once, by the definitions, on the
-/// processor, and stop the test where a GPU would go wrong.
+/// A driver and a cuBLAS without a GPU, for tests of the engine: they compute at once on the processor, by the
+/// definitions, and abort the test where a GPU would fail.
 namespace troupe::blas::testing {
 
 using cuda::testing::driver;
 
-/// Stops the test: the engine did what a GPU would not forgive.
+/// Aborts the test: a GPU would not tolerate what the engine did.
 [[noreturn]] void wrong(const char* what);
 bool is_on_this_stack(const void* address);
-/// That the GPU can read `list`, which the engine passes as memory of its own.
+/// Checks that the GPU can read `list`, which the engine passes as pinned memory.
 void must_be_pinned(const void* list);
 
 }  // namespace troupe::blas::testing

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// kernels.cu, compiled for the processor: so that what the kernels compute is tested without a GPU.
+// kernels.cu, compiled for the processor, so that its results can be tested without a GPU.
 #include <ucontext.h>
 
 #include <bit>
@@ -11,12 +11,11 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
-
-#include "fakes.hpp"
+#include <troupe/blas/cuda/testing/fakes.hpp>
 
 using troupe::cuda::testing::extents, troupe::cuda::testing::fake_kernel;
 
-// What a kernel finds around it.
+// The built-in variables of a kernel.
 static extents threadIdx, blockIdx, blockDim, gridDim;
 static void __syncthreads();
 static float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
@@ -25,7 +24,7 @@ using std::isfinite;
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-// One block runs at a time, so what its threads share there is only one of.
+// One block runs at a time, so a single copy of its shared memory is enough.
 #undef __shared__
 #define __shared__ static
 #include "../elements.cuh"
@@ -38,7 +37,7 @@ using namespace troupe::blas::on_gpu;
 namespace troupe::blas::testing {
 namespace {
 
-// One thread of a block, with a stack of its own.
+// One thread of a block, with its own stack.
 struct fiber {
   static constexpr std::size_t stack_bytes = 64 * 1024;
   ucontext_t state;
@@ -48,7 +47,7 @@ struct fiber {
 };
 ucontext_t scheduler;
 fiber* running;
-void (*kernel_now)(const void* arguments);  // one thread
+void (*kernel_now)(const void* arguments);  // runs one thread
 const void* arguments_now;
 
 void run_fiber() {
@@ -72,7 +71,7 @@ void start(fiber& f, extents index) {
   ::makecontext(&f.state, run_fiber, 0);
 }
 
-// Only these wait for the others of their block.
+// Only these kernels have barriers.
 bool has_barriers(std::string_view name) {
   name.remove_prefix(std::strlen("troupe_blas_"));
   return name.starts_with("find") || name.starts_with("norm") ||
@@ -110,7 +109,7 @@ void run_one(const void* arguments) {
   Function(copy);
 }
 
-// Runs all blocks, one after the other; the threads of a block take turns at its barriers.
+// Runs all blocks, one after the other. The threads of a block alternate at its barriers.
 void run_on_host(void (*kernel)(const void*), bool barriers, extents blocks, extents threads, const void* arguments) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -142,7 +141,7 @@ fake_kernel on_host(const char* name) {
 #include "../kernel_list.inc"
   };
   driver().computes = true;
-  driver().notes_calls = false;  // the suites make millions
+  driver().notes_calls = false;  // the suites make millions of calls
   return true;
 }();
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-/// BLAS by its definitions, in plain loops, for the fake of cuBLAS. Matrices are functions of (row, column).
+/// BLAS by its definitions, in plain loops, for the fake cuBLAS. Matrices are functions of (row, column).
 namespace troupe::blas::testing {
 
 using i64 = std::int64_t;
@@ -34,7 +34,7 @@ E real_only(E v) {
   else
     return v;
 }
-// The plain formula: std::complex's product looks for infinities.
+// The plain formula: std::complex's product treats infinities specially.
 template <class E>
 E times(E a, E b) {
   if constexpr (is_complex_number<E>)
@@ -43,13 +43,13 @@ E times(E a, E b) {
     return a * b;
 }
 
-/// Element i of a vector of n.
+/// Returns element i of a vector of n.
 template <class E>
 E& element(E* x, i64 n, i64 inc, i64 i) {
   return inc > 0 ? x[i * inc] : x[(i - n + 1) * inc];
 }
 
-/// Storage: where element (i, j) lies, or null where there is none.
+/// Storage: returns the address of element (i, j), or null if it is not stored.
 template <class E>
 auto full(E* a, i64 ld) {
   return [=](i64 i, i64 j) -> E* { return a + i + j * ld; };
@@ -63,7 +63,7 @@ auto packed(E* a, i64 n, bool lower) {
   return [=](i64 i, i64 j) -> E* { return a + (lower ? i + j * (2 * n - j - 1) / 2 : i + j * (j + 1) / 2); };
 }
 
-/// What the matrix is, whichever part of it is stored.
+/// The matrix that the stored part represents.
 template <class S>
 auto general(S at) {
   return [=](i64 i, i64 j) {
@@ -93,7 +93,7 @@ auto triangular(S at, bool lower, bool unit) {
     return p == nullptr ? E{} : *p;
   };
 }
-/// op(M)
+/// Returns op(M).
 template <class M>
 auto seen(cublasOperation_t o, M m) {
   return [=](i64 i, i64 j) { return o == CUBLAS_OP_N ? m(i, j) : o == CUBLAS_OP_T ? m(j, i) : conjugated(m(j, i)); };
@@ -107,20 +107,20 @@ auto conjugate_transposed(M m) {
   return [=](i64 i, i64 j) { return conjugated(m(j, i)); };
 }
 
-/// A real factor leaves the parts of a complex number apart.
+/// A real factor scales the parts of a complex number separately.
 template <class R>
 std::complex<R> times(R a, std::complex<R> b) {
   return {a * b.real(), a * b.imag()};
 }
-/// A factor, and whether it is known to the host: then 0 leaves out what it multiplies.
+/// A factor, and whether the host knows it: if so, a factor of 0 leaves out what it multiplies.
 template <class F>
 struct known {
   F value;
   bool to_host;
 };
 
-/// What becomes of `place`: with beta 0 it is not read, and with an alpha of 0 that the host knows the sum is not. What
-/// cuBLAS does with such an alpha in memory is not written anywhere: here it multiplies.
+/// Updates `place`: if beta is 0 it is not read, and if alpha is a 0 that the host knows, neither is the sum. How
+/// cuBLAS treats such an alpha in memory is not documented: here it multiplies.
 template <class E, class A, class B, class Sum>
 void update(E& place, known<A> alpha, known<B> beta, Sum&& sum) {
   E out{};
@@ -147,7 +147,7 @@ inline auto within(bool lower) {
   return [lower](i64 i, i64 j) { return lower ? i >= j : i <= j; };
 }
 
-/// x = the solution of A * solution = x, where A is triangular: lower or upper as seen.
+/// Solves A * solution = x in place, where A is triangular, lower or upper after op.
 template <class A, class X>
 void solve(i64 n, A a, bool lower, bool unit, X x) {
   for (i64 step = 0; step < n; ++step) {
@@ -157,7 +157,7 @@ void solve(i64 n, A a, bool lower, bool unit, X x) {
     x(i) = unit ? value : value / a(i, i);
   }
 }
-/// The same for the matrix that op makes of one that is stored lower or upper.
+/// Returns true if a matrix that is stored lower or upper is lower after op.
 inline bool lower_as_seen(cublasFillMode_t uplo, cublasOperation_t o) {
   return (uplo == CUBLAS_FILL_MODE_LOWER) == (o == CUBLAS_OP_N);
 }

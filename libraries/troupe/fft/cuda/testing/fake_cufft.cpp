@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A cuFFT that notes what it is told.
+// A cuFFT that only records its calls.
 #include <cufftXt.h>
 
 #include <troupe/cuda/testing/fake_driver.hpp>

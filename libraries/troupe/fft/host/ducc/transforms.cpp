@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// ducc0 on the threads of a crew. Compiled once for each family of processors: TROUPE_FFT_FAMILY names it.
+// ducc0 on the threads of a crew. Compiled once for each family of processors, which TROUPE_FFT_FAMILY names.
 #include <ducc0/fft/fft.h>
 #include <ducc0/fft/fftnd_impl.h>
 #include <algorithm>
@@ -37,7 +37,7 @@ crew_pool& the_pool() {
 
 }  // namespace
 
-// There is one pool for all callers.
+// All callers share one pool.
 thread_pool* set_active_pool(thread_pool*) { return &the_pool(); }
 thread_pool* get_active_pool() { return &the_pool(); }
 std::size_t available_hardware_threads() { return the_pool().nthreads(); }

@@ -88,7 +88,7 @@ class recorded_steps : public testing::Test {
   }
 
   std::uint64_t scratch_bytes_ = 1000;
-  std::vector<void*> scratch_;  ///< what was given out
+  std::vector<void*> scratch_;  ///< every scratch address handed out
 
  private:
   static bool run(void* self, const void* payload, const troupe_engine_call* c, troupe_engine_failure* failure) {

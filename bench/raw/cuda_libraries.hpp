@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bench/raw/raw.hpp>
+
+/// cuBLAS and cuFFT, called by hand.
+namespace troupe::bench {
+
+std::unique_ptr<raw_products> make_products(raw_number type, int n, int count, std::span<const std::byte> a,
+                                            std::span<const std::byte> b);
+std::unique_ptr<raw_transforms> make_transforms(std::span<const int> n, int batch, int count,
+                                                std::span<const std::byte> one);
+
+}  // namespace troupe::bench

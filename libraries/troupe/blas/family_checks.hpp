@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace troupe {
+class checker;
+}
+
+/// The checks that requests with the same fields share. Each checks the fields that its request has.
+namespace troupe::blas::detail {
+
+/// Of vectors, and of reductions to a number.
+template <class R>
+void check_vectors(const R& r, checker& check);
+/// Of products of a matrix and a vector, packed or not.
+template <class R>
+void check_vector_product(const R& r, checker& check);
+/// Of triangular matrices and a vector.
+template <class R>
+void check_triangular(const R& r, checker& check);
+/// Of updates of a matrix by vectors, packed or not.
+template <class R>
+void check_update(const R& r, checker& check);
+/// Of level 3, rank-k updates included.
+template <class R>
+void check_product(const R& r, checker& check);
+
+}  // namespace troupe::blas::detail

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace troupe::faults {
+
+/// What a storm can do. The kinds of `requests.hpp` and `corruption.hpp` are sent as requests, so they need the engine
+/// of `faults`.
+enum class kind : std::uint8_t {
+  kill_worker,
+  kill_standby,
+  kill_all,       ///< the worker and all standbys, at once
+  kill_promoted,  ///< the worker, and its successor during the promotion
+  stop_worker,    ///< SIGSTOP; the worker continues after `storm_options::pause`, unless it is ended before
+  stop_standby,
+  segmentation_fault,
+  abort,
+  abort_in_helper,
+  illegal_instruction,
+  floating_point_trap,
+  exit,
+  stack_overflow,
+  hang,  ///< for `storm_options::pause`, or until `storm_options::run_timeout` ends it
+  exhaust_memory,
+  garbage,
+  failed_assertion,
+  shared_memory_overflow,
+};
+inline constexpr std::size_t kind_count = 18;
+
+/// Returns all kinds, in this order.
+std::span<const kind> all_kinds() noexcept;
+/// Returns the name of a kind, such as "kill_worker".
+std::string_view to_string(kind k) noexcept;
+/// Returns the kind with that name, or nothing.
+std::optional<kind> kind_of(std::string_view name) noexcept;
+
+}  // namespace troupe::faults

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/fft/cuda/kernel_arguments.hpp>
+#include <troupe/fft/placement.hpp>
+
+/// Positions of a transform's elements in memory, for our own kernels and for cuFFT.
+namespace troupe::fft {
+
+kernel_arguments::places in_kernel(const placement& p);
+
+/// Returns true if cuFFT would write between the rows of `to`: it takes real rows of 2 * (n / 2 + 1) elements for the
+/// rows of an in-place transform, and also writes their padding.
+bool writes_between_rows(const placement& to);
+
+}  // namespace troupe::fft
