@@ -150,7 +150,7 @@ TEST(nvrtc_with_a_recipe, keeps_what_would_come_out_the_same_another_time) {
       compile_for({.source = "#define H \"h\"\n#include H\n__global__ void k() {}", .headers = {{"h", "\n"}}});
   EXPECT_FALSE(unknown.failed) << why(unknown);
   EXPECT_FALSE(unknown.lasting);
-  EXPECT_NE(unknown.log.find("note: cache: not kept: nobody knows which files #include H reads"), std::string::npos)
+  EXPECT_NE(unknown.log.find("note: cache: not kept: it is unknown which files #include H reads"), std::string::npos)
       << unknown.log;
 }
 
@@ -303,7 +303,7 @@ TEST(nvrtc_with_a_recipe, is_given_no_option_that_reads_or_writes_a_file_or_has_
         {"-prec-div=false", "write --prec-div=false"},
         {"-Wno-unused", "docs/jit.md lists those that can be given"},
         {"--ptxas-options=--options-file=" + in + "/ptxas",
-         "give ptxas the options themselves, with a dash, and no file of them"}}) {
+         "pass options to ptxas directly, each with a dash, and not in a file"}}) {
     const compiled c = compile_for({.source = "__global__ void k() {}", .options = {"--restrict", option}});
     ASSERT_TRUE(c.failed) << option;
     EXPECT_EQ(c.failed->reaction(), reaction::unsupported);

@@ -100,7 +100,7 @@ TEST(a_program, that_has_templates_alone_is_one_without_kernels_though_the_drive
   const auto refused = (*program)->kernel("k", "jit.launch");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().text(),
-            "jit.launch: mine.cu has no kernel \"k\"; its kernels: none. Templates are named when it is compiled");
+            "jit.launch: mine.cu has no kernel \"k\"; its kernels: none. Name templates when you compile it");
   EXPECT_FALSE((*program)->global("x", "jit.read_global"));
   ASSERT_FALSE(broken);
   EXPECT_NE(broken.error().text().find("image 'mine.cu' cannot be loaded"), std::string::npos);

@@ -81,7 +81,7 @@ TEST(precompiled_headers, are_others_when_a_header_has_changed_be_it_in_memory_o
 TEST(precompiled_headers, are_left_alone_where_nobody_knows_what_they_are_made_from) {
   recipe r = with_headers("__LINE__", "a");
   r.source = "#define H <cuda_fp16.h>\n#include H\n" + r.source;
-  EXPECT_EQ(made_from(r).remarks, "note: precompiled headers: not used: nobody knows which files #include H reads\n");
+  EXPECT_EQ(made_from(r).remarks, "note: precompiled headers: not used: it is unknown which files #include H reads\n");
   r = with_headers("1", "a");
   r.source += "// __TIME__";
   EXPECT_EQ(made_from(r).remarks, "note: precompiled headers: not used: the program mentions the time\n");

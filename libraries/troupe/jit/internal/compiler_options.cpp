@@ -9,7 +9,7 @@
 namespace troupe::jit {
 namespace {
 
-// The lists are words with a space after each.
+// Each list is a text of words, each followed by a space.
 
 template <class F>
 bool any_word(std::string_view list, F&& f) {
@@ -28,7 +28,7 @@ constexpr std::string_view ours =
     "-o -c -S -E -x -M -B -d -r -h -### -save-temps -wrapper -emit -aux-info -print -fsyntax-only -fdump -time "
     "-ftime-trace -Wp, -Wa, ";
 constexpr std::string_view long_and_not_ours = "--param= --sysroot= --gcc-toolchain= --gcc-install-dir= --stdlib= ",
-                           // NVRTC's, of which the host's compilers say that they do not know them; "=": with a value
+                           // Options of NVRTC that the host's compilers reject as unknown; "=": with a value
     long_and_nvrtcs =
         "--ptxas-options= --Ofast-compile= --prec-sqrt= --prec-div= --restrict --device-debug "
         "--dopt= --extra-device-vectorization --modify-stack-limit= --jump-table-density= "
@@ -42,7 +42,7 @@ constexpr std::string_view with_an_argument =
     "-iwithprefixbefore -Xlinker -Xassembler -Xpreprocessor -Xclang -mllvm -target ";
 constexpr std::string_view ours_of_the_linker = "-o --output -M -Map --Map --print-map @ ";
 
-// What people may write who know NVRTC's short names, where another dash alone does not make the long one of them.
+// Short names of NVRTC's options, for users who know these, where adding a dash does not give the long name.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 15> short_and_nvrtcs{
     {{"-std", "use recipe::standard"},
      {"-ftz", "use recipe::flush_to_zero"},
@@ -85,7 +85,7 @@ bool is_for_us_to_give(std::string_view option) {
 
 bool is_nvrtcs(std::string_view option) {
   if (!is_any(option.substr(0, std::min(option.find('='), option.size() - 1) + 1), long_and_nvrtcs)) return false;
-  // What has no dash is a file for ptxas to read.
+  // Without a dash, ptxas takes an option for a file to read.
   constexpr std::string_view passed_on = "--ptxas-options=";
   if (!option.starts_with(passed_on)) return true;
   option.remove_prefix(passed_on.size());
@@ -94,9 +94,9 @@ bool is_nvrtcs(std::string_view option) {
 
 std::string instead_of(std::string_view option) {
   if (option.starts_with("--ptxas-options="))
-    return "give ptxas the options themselves, with a dash, and no file of them";
+    return "pass options to ptxas directly, each with a dash, and not in a file";
   if (is_nvrtcs("-" + std::string(option))) return "write -" + std::string(option);
-  // Those of one letter may have their value directly behind them.
+  // Options of one letter may be followed directly by their value.
   const std::string_view name = option.substr(0, begins_with_any(option, "-I -D -U ") ? 2 : option.find('='));
   for (const auto& [short_name, instead] : short_and_nvrtcs)
     if (name == short_name) return std::string(instead);
@@ -105,7 +105,7 @@ std::string instead_of(std::string_view option) {
 
 bool reads_no_files(std::string_view option) {
   if (option.starts_with("-mllvm")) return false;
-  if (option.starts_with("-W")) return option.find(',') == std::string_view::npos;  // -Wl, is the linker's
+  if (option.starts_with("-W")) return option.find(',') == std::string_view::npos;  // -Wl, passes options to the linker
   if (!option.starts_with("-f")) return begins_with_any(option, harmless);
   option.remove_prefix(option.starts_with("-fno-") ? 5 : 2);
   return begins_with_any(option, harmless_after_f);
