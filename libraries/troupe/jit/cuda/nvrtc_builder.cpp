@@ -10,7 +10,7 @@
 namespace troupe::jit {
 namespace {
 
-// Another build of the engine may compile differently.
+// Included in keys, because another build of the engine may compile differently.
 std::string engine_identity() {
   Dl_info self{};
   byte_writer identity;

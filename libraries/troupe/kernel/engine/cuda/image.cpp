@@ -104,7 +104,7 @@ result<gpu_limits> gpu_limits::of(int ordinal) {
 
 result<gpu_image> gpu_image::load(const std::string& bytes, const std::string& name, const gpu_limits& limits,
                                   const ptx_options& how) {
-  const looked_at seen = look_at_image(bytes);
+  const image_format seen = inspect_image(bytes);
   if (!seen.wrong.empty()) return refuse(reaction::caller_bug, CUDA_SUCCESS, name, seen.wrong);
   std::array<char, 4096> log{};
   jit_options options;
