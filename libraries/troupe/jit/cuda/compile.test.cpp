@@ -240,7 +240,7 @@ TEST(nvrtc_with_a_recipe, reports_where_the_source_uses_a_host_only_class) {
                              "__global__ void k(float* x) { *x = f(1); }\n"});
   EXPECT_TRUE(why(c).starts_with("jit.compile: program.cu does not compile: troupe_device/host_classes.h(")) << why(c);
   EXPECT_TRUE(
-      why(c).ends_with("\"std::vector is for the host; leave what uses it out of the source, or between #ifndef "
+      why(c).ends_with("\"std::vector is host-only; leave code that uses it out of the source, or between #ifndef "
                        "__CUDACC_RTC__ and #endif\"; used at line 4 of program.cu"))
       << why(c);
   const compiled unused = compile_for(

@@ -67,13 +67,13 @@ TEST(messages_of_nvrtc, begin_with_errors_in_the_source) {
 
 TEST(messages_of_nvrtc, about_our_headers_name_the_line_that_used_them) {
   const messages m =
-      of("/our/headers/part/classes.h(33): error: static assertion failed with \"std::vector is for the host\"\n"
+      of("/our/headers/part/classes.h(33): error: static assertion failed with \"std::vector is host-only\"\n"
          "  VECTOR(vector)\n  ^\n          detected during:\n"
          "            instantiation of class \"std::vector<T...> [with T=<float>]\" at line 7\n"
          "            instantiation of \"void f<T>() [with T=float]\" at line 12 of /pretended/mine.cu\n\n"
          "1 error detected in the compilation of \"/pretended/mine.cu\".\n");
   EXPECT_EQ(m.first_error,
-            "part/classes.h(33): error: static assertion failed with \"std::vector is for the host\"; used at line 12 "
+            "part/classes.h(33): error: static assertion failed with \"std::vector is host-only\"; used at line 12 "
             "of mine.cu");
 }
 

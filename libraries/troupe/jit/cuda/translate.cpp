@@ -103,7 +103,7 @@ class translation {
     all.push_back("--define-macro=CUDA_VERSION=" + with_.cuda_version);
     for (const auto& [name, value] : recipe_.definitions) all.push_back("--define-macro=" + name + "=" + value);
     for (const std::string& folder : recipe_.include_paths) all.push_back("--include-path=" + folder);
-    if (with_what_nvcc_includes) all.push_back("--pre-include=" + with_.own_headers + "/troupe_unasked.h");
+    if (with_what_nvcc_includes) all.push_back("--pre-include=" + with_.own_headers + "/troupe_default_includes.h");
     all.push_back("--include-path=" + with_.own_headers);
     all.push_back("--include-path=" + with_.include_folder);
     all.push_back("--include-path=" + with_.include_folder + "/cccl");
