@@ -237,7 +237,7 @@ TEST(a_unit, is_refused_with_what_was_expected) {
   EXPECT_EQ(refused({.name = "x", .image = bytes_of(callee_for("", true).image)}, false),
             "jit.compile: x is LTO IR, but link_time_optimisation is false; expected true if a part is LTO IR");
   const std::string cubin = made_from(of_two(false)).image;
-  EXPECT_TRUE(has(refused({.name = "x", .image = bytes_of(cubin.substr(0, cubin.size() / 2))}), "x is cut off"));
+  EXPECT_TRUE(has(refused({.name = "x", .image = bytes_of(cubin.substr(0, cubin.size() / 2))}), "x is truncated"));
   EXPECT_TRUE(
       has(refused({.name = "wrong.cu", .source = "nonsense"}), "wrong.cu does not compile: wrong.cu(1): error"));
 }

@@ -25,7 +25,7 @@ namespace {
 
 // Names relative to `place`, a folder for the user's files within the private folder; our files lie beside it.
 constexpr const char *place = "in", *preprocessed = "../preprocessed", *dependencies = "../dependencies",
-                     *abilities = "../abilities.h", *definitions = "../definitions.h", *translated = "../translated.ii",
+                     *features = "../features.h", *definitions = "../definitions.h", *translated = "../translated.ii",
                      *image = "../image.so";
 
 // The translator runs in the worker, without the limits that a compiler's process has. It needs up to a hundred bytes
@@ -82,7 +82,7 @@ class job {
     if (!preprocess() || !translate() || !build()) return std::move(out_);
     auto bytes = read_file(folder_->path() + "/" + place + "/" + image);
     if (!bytes) return fail(failure(reaction::fatal, recipe_.name + ": the compiler wrote no image"));
-    out_.image = cuda_on_host::sealed(std::move(*bytes), abilities_);
+    out_.image = cuda_on_host::sealed(std::move(*bytes), features_);
     note_inputs(begin);
     return std::move(out_);
   }
@@ -103,7 +103,7 @@ class job {
     for (const auto& [name, value] : recipe_.definitions)
       macros.append("#define ").append(name).append(" ").append(value).append("\n");
     written = written && write_file(in, definitions, macros);
-    written = written && write_file(in, abilities, cuda_on_host::question_of_abilities());
+    written = written && write_file(in, features, cuda_on_host::feature_query());
     if (written) return {};
     return error::from_errno(reaction::retry_later, "jit", "jit.compile: writing the source to " + in, errno);
   }
@@ -143,7 +143,7 @@ class job {
     std::vector<std::string> arguments = cuda_on_host::preprocessor_arguments(settings_, recipe_.name);
     arguments.insert(arguments.end(), recipe_.options.begin(), recipe_.options.end());
     arguments.insert(arguments.end(),
-                     {"-include", abilities, "-include", definitions, "-MD", "-MT", "x", "-MF", dependencies});
+                     {"-include", features, "-include", definitions, "-MD", "-MT", "x", "-MF", dependencies});
     const bool fine = step(std::move(arguments), preprocessed, most_preprocessed_bytes + 1);
     std::error_code unknown;
     const auto bytes = std::filesystem::file_size(folder_->path() + "/" + place + "/" + preprocessed, unknown);
@@ -165,7 +165,7 @@ class job {
     if (!in_time()) return false;
     const std::string in = folder_->path() + "/" + place + "/";
     auto text = read_file(in + preprocessed);
-    if (!text || !cuda_on_host::take_abilities(*text, abilities_))
+    if (!text || !cuda_on_host::extract_features(*text, features_))
       return stop(failure(reaction::fatal, recipe_.name + ": the preprocessor's output is incomplete"));
     const cuda_on_host::translation t = cuda_on_host::translate(
         *text,
@@ -223,7 +223,7 @@ class job {
   const cuda_on_host::compiler_settings settings_;
   const compile_deadline& how_long_;
   std::optional<private_folder> folder_;
-  std::string abilities_;  // that the code requires of the processor
+  std::string features_;  // that the code requires of the processor
   compiled out_;
 };
 

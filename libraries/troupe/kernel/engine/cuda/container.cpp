@@ -44,7 +44,7 @@ bool is_whole(std::string_view bytes, const Elf64_Ehdr& h) noexcept {
 }  // namespace
 
 image_format inspect_image(std::string_view bytes) {
-  constexpr const char* cut = "is cut off: the end of it is missing";
+  constexpr const char* cut = "is truncated: its end is missing";
   if (Elf64_Ehdr h{}; bytes.starts_with(ELFMAG)) {
     if (!read(bytes, 0, h)) return {container::machine_code, cut};
     if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_machine != EM_CUDA)
