@@ -9,10 +9,10 @@
 
 namespace troupe::cuda_on_host {
 
-/// Names by which kernels can be told from others of the same name.
+/// Unique names of kernels that share their name with other kernels.
 using kernel_aliases = std::unordered_map<const definition*, std::string>;
 
-/// The table of the image, as C++ behind the source. `state`: functions outside of kernels ask for the block.
+/// Returns the image's table, as C++ to be appended to the source. `state`: functions outside of kernels use the block.
 std::string trailer(const unit& u, const translate_options& options, const kernel_aliases& aliases, bool state);
 
 }  // namespace troupe::cuda_on_host

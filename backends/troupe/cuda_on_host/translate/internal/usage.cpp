@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A use is a read only where that follows from the tokens around it; every place that is not understood is a leak.
+// A use is a read only if the tokens around it prove it; a use that is not understood is a leak.
 #include <algorithm>
 #include <troupe/cuda_on_host/translate/internal/usage.hpp>
 
@@ -9,8 +9,8 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-constexpr std::size_t most_steps = 64;       // outward from a name
-constexpr std::size_t longest_angles = 128;  // back to the < of f<...>(x)
+constexpr std::size_t most_steps = 64;       // steps outward from a name
+constexpr std::size_t longest_angles = 128;  // tokens back to the < of f<...>(x)
 constexpr std::size_t longest_reference = 256;
 constexpr std::size_t most_lambdas = 32;  // each is looked for in the whole function
 
@@ -48,14 +48,14 @@ class finder {
       if (!is_member(s_, i) && (!s_[i + 1].is("(") || (declares && i > begin))) variables_.insert(t.text);
       if (t.is("return") && !s_[i + 1].is(";")) returns_values_ = true;
       if (t.is("decltype") || t.is("__decltype") || t.is("typeof") || t.is("__typeof__") || t.is("__typeof"))
-        speaks_of_types_ = true;
+        inspects_types_ = true;
     }
     for (std::size_t i = begin; i < end; ++i)
       if (s_[i].is("auto") && s_[i + 1].is_identifier() && s_[i + 2].is("=") && s_[i + 3].is("[")) value_lambda(i + 1);
   }
 
   name_uses run() {
-    if (u_.is_odd || speaks_of_types_) leak_everything();
+    if (u_.is_odd || inspects_types_) leak_everything();
     for (std::size_t i = begin_; i < end_; ++i) {
       const token& t = s_[i];
       if (t.is("&") || t.is("&&")) reference(i);
@@ -173,7 +173,7 @@ class finder {
     out_.all[s_[i].text].push_back(use);
   }
 
-  // What happens to the operand of tokens [first, last], inside of the `level` innermost brackets that are open.
+  // Returns what happens to the operand of tokens [first, last], within the `level` innermost open brackets.
   use_kind kind_of(std::size_t first, std::size_t last, std::size_t level, bool* is_argument) {
     std::size_t steps = 0;
     return look(first, last, level, steps, is_argument);
@@ -197,7 +197,7 @@ class finder {
       if (behind.is("&")) return s_[last + 2].is("&") ? use_kind::leaked : use_kind::read;
       if (!ends_argument(behind)) return use_kind::leaked;
       if (before.is("return") || before.is("co_return")) return use_kind::leaked;
-      if (before.is_identifier() && !is_statement_end(before)) return use_kind::read;  // declared, or behind a word
+      if (before.is_identifier() && !is_statement_end(before)) return use_kind::read;  // declared, or after a word
       if (is_binary(before) || before.is("!") || before.is("~")) return use_kind::read;
       if (before.is(")")) {
         const std::size_t open = s_.closing(first - 1);
@@ -231,7 +231,7 @@ class finder {
     return use_kind::leaked;
   }
 
-  // x = e: e may be something that changes or keeps the value of the whole, which is x itself.
+  // x = e: the whole expression is x itself, and e may modify or keep it.
   use_kind assignment(std::size_t first, std::size_t level, std::size_t& steps) {
     const token& before = s_[first - 1];
     if (before.is("return") || before.is("co_return")) return use_kind::leaked;
@@ -240,8 +240,8 @@ class finder {
     return around(first, level, steps, chosen) == use_kind::read ? use_kind::assigned : use_kind::leaked;
   }
 
-  // What happens to a value in the innermost open bracket, when it may be the value of the whole. `chosen`: by ?:,
-  // which gives one of two variables.
+  // Returns what happens to a value in the innermost open bracket, if it may be the bracket's whole value. `chosen`: ?:
+  // selects one of two variables.
   use_kind around(std::size_t first, std::size_t level, std::size_t& steps, bool chosen) {
     if (++steps >= most_steps || level == 0) return use_kind::leaked;
     const std::size_t open = open_[level - 1];
@@ -258,8 +258,8 @@ class finder {
     return look(open, close, level - 1, steps, nullptr) == use_kind::read ? use_kind::read : use_kind::leaked;
   }
 
-  // Whether the statement around `i` may declare a variable whose type is the name of a reference, T r = x, or of a
-  // class that keeps one.
+  // Returns true if the statement around `i` may declare a variable whose type names a reference, as in T r = x, or a
+  // class that holds one.
   bool may_bind(std::size_t i) const {
     std::size_t begin = i, steps = 0;
     bool assigned = false;
@@ -282,7 +282,7 @@ class finder {
     const token &type = s_[begin], &next = s_[begin + 1];
     if (!type.is_identifier()) return type.is("::");
     if (is_plain(begin) || casts_.contains(type.text)) return false;
-    if (type.is("auto")) return false;  // auto& has been looked at
+    if (type.is("auto")) return false;  // auto& was handled before
     if (type.is("typename") || next.is("::") || next.is("<")) return true;
     return next.is_identifier();
   }
@@ -299,7 +299,7 @@ class finder {
     return use_kind::leaked;
   }
 
-  // Whether the parenthesis is part of an expression for sure, and not a type that something is cast to.
+  // Returns true if the parenthesis is certainly part of an expression, and not a type in a cast.
   bool is_value(std::size_t open, std::size_t close, int deeper = 16) const {
     if (open >= close) return false;
     const token& t = s_[open - 1];
@@ -308,7 +308,7 @@ class finder {
     if (s_[open + 1].is("(") || s_[open + 1].kind == token_kind::number) return true;
     bool operates = false;
     for (std::size_t i = open + 1; i < close; ++i) {
-      const bool subscript = s_[i].is("[") && s_[i - 1].is_identifier();  // nothing is cast to an array
+      const bool subscript = s_[i].is("[") && s_[i - 1].is_identifier();  // no cast to an array exists
       if (s_[i].is("<") || (s_[i].is("[") && !subscript) || s_[i].is("{")) return false;
       if (s_[i].is("(") || subscript) i = s_.closing(i);
       operates |= s_[i].kind == token_kind::number || s_[i].is("+") || s_[i].is("-") || s_[i].is("/") ||
@@ -341,13 +341,13 @@ class finder {
     return open + 1 < close && !s_[open + 1].is("*");
   }
   bool is_number(std::string_view word) const { return is_number_word(word) && !u_.names.contains(word); }
-  // The name of a number's or vector's type.
+  // Returns true if the token names the type of a number or vector.
   bool is_plain(std::size_t i) const {
     return (is_number(s_[i].text) || (is_vector_word(s_[i].text) && !u_.names.contains(s_[i].text))) &&
            !is_member(s_, i);
   }
 
-  // Whether the brace opens a block of statements; else it holds initial values.
+  // Returns true if the brace opens a block of statements, false if it holds initial values.
   bool is_block(std::size_t level) const {
     for (; level > 0; --level) {
       const std::size_t open = open_[level - 1];
@@ -367,7 +367,7 @@ class finder {
     return false;
   }
 
-  // Whether the braces make a number, a vector, or an array of such: T x[2] = {a, b}, float4{a, b, c, d}.
+  // Returns true if the braces make a number, a vector, or an array of these: T x[2] = {a, b}, float4{a, b, c, d}.
   bool braces_take_values(std::size_t level) const {
     for (; level > 0; --level) {
       std::size_t at = open_[level - 1];
@@ -384,8 +384,8 @@ class finder {
     return false;
   }
 
-  // Whether the call cannot change or keep what stands between its parentheses: a cast to a number, a function of the
-  // user's without references, or one that is not the user's.
+  // Returns true if the call can neither change nor keep what its parentheses contain: a cast to a number, a function
+  // of the user without reference parameters, or a function that is not the user's.
   bool takes_values(std::size_t paren) const {
     std::size_t at = paren - 1;
     bool has_angles = false;
@@ -423,7 +423,8 @@ class finder {
            !is_odd_function(function) && !is_word_before_expression(function) && function != "decltype";
   }
 
-  // f(...); where f is a function of the C library that writes through what it gets, and keeps nothing.
+  // Returns true for f(...); if f is a function of the C library that writes through its arguments and does not keep
+  // them.
   bool drops_addresses(std::size_t paren) const {
     constexpr std::string_view all[] = {"sincos", "sincosf", "sincospi", "sincospif", "__sincosf", "modf",   "modff",
                                         "frexp",  "frexpf",  "remquo",   "remquof",   "memcpy",    "memset", "memmove"};
@@ -438,12 +439,12 @@ class finder {
   const unit& u_;
   const std::size_t begin_, end_;
   const std::unordered_set<std::string_view>& casts_;
-  std::unordered_set<std::string_view> variables_;      // identifiers that stand without a parenthesis behind them
-  std::unordered_map<std::string_view, bool> lambdas_;  // declared here, and whether they take values only
+  std::unordered_set<std::string_view> variables_;      // identifiers that occur without a parenthesis after them
+  std::unordered_map<std::string_view, bool> lambdas_;  // declared here; true for those that take only values
   std::vector<std::size_t> open_;
-  bool returns_values_ = false;   // a lambda does
-  bool speaks_of_types_ = false;  // decltype((x)) is a reference
-  bool everything_ = false;       // is leaked
+  bool returns_values_ = false;   // of a lambda
+  bool inspects_types_ = false;  // decltype((x)) is a reference
+  bool everything_ = false;       // everything is leaked
   name_uses out_;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which variables are the same for all threads, and which can be worked out again. Both are optimisations: a variable
-// belongs to them only if its declaration is one of a number or pointer, whose value is made of names that are known to
-// mean numbers and pointers that do not change, and if every other place where it stands reads it for sure.
+// Which variables are the same for all threads, and which can be computed again. Both are optimisations. A variable
+// qualifies only if it is declared as a number or pointer, if its value consists of names known to mean numbers and
+// pointers that do not change, and if every other use provably reads it.
 #include <algorithm>
 #include <troupe/base/cat.hpp>
 #include <troupe/cuda_on_host/translate/internal/operands.hpp>
@@ -13,7 +13,7 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-constexpr std::size_t most_variables = 1000;  // how they depend on each other takes more than linear time to find out
+constexpr std::size_t most_variables = 1000;  // finding their dependencies takes more than linear time
 
 }  // namespace
 
@@ -25,10 +25,10 @@ level_variables::level_variables(const token_list& source, const unit& u, const 
       uses_(find_uses(source, u, kernel.parameters, kernel.body, kernel.end, given_.types)) {
   for (const kernel_parameter& p : parameters) add_parameter(p, kernel);
   collect(body.whole, kernel.end);
-  if (obstacle_.empty()) judge();
+  if (obstacle_.empty()) choose_keeping();
 }
 
-// One that no thread writes to is as good as a constant.
+// A parameter that no thread writes is equivalent to a constant.
 void level_variables::add_parameter(const kernel_parameter& p, const definition& kernel) {
   if (p.is_pack) return give_up(kernel.name_at, "a pack of parameters");
   if (p.name.empty()) return;
@@ -59,10 +59,11 @@ void level_variables::give_up(std::size_t at, const std::string& what) {
   if (obstacle_.empty()) obstacle_ = cat("line ", s_[at].line, ": ", what);
 }
 
-// A name within the scope of the same name: what it means depends on where it stands, and is not followed.
+// Refuses a name declared within the scope of an equal name: its meaning would depend on the position, which is not
+// tracked.
 void level_variables::declare(std::string_view name, std::size_t begin, std::size_t end) {
   std::vector<std::pair<std::size_t, std::size_t>>& scopes = declared_[name];
-  // Scopes nest and come in order, so only the last ones may still be open; those before are not looked at again.
+  // Scopes nest and are declared in order, so only the last one can still be open.
   if (!scopes.empty() && scopes.back().second > begin)
     return give_up(begin, "'" + std::string(name) + "' hides another");
   scopes.emplace_back(begin, end);
@@ -133,14 +134,14 @@ type_form level_variables::form_of(const variable_declaration& d, const declarat
   if (one.is_pointer) return type_form::pointer;
   if (d.is_auto && one.is_assigned && !one.is_reference && !one.is_array &&
       is_numeric(one.initialiser, one.initialiser_end))
-    return type_form::number;  // or a pointer to numbers, which is looked at more strictly than needed
+    return type_form::number;  // or a pointer to numbers, which is then treated more strictly than necessary
   if (d.is_auto || u_.names.contains(s_[d.named_at].text) || declared_.contains(s_[d.named_at].text) ||
       given_.types.contains(s_[d.named_at].text))
     return type_form::unknown;
   return d.is_number ? type_form::number : d.is_vector ? type_form::vector : type_form::unknown;
 }
 
-// constexpr int n = 4 is a constant; of all else every name that might be declared is taken note of.
+// constexpr int n = 4 is a constant. Of everything else, records every name that may be declared.
 void level_variables::collect_block_wide(std::size_t begin, std::size_t end, std::size_t scope_end) {
   bool is_constant = true;
   std::size_t equals = begin;
@@ -178,7 +179,7 @@ void level_variables::collect_block_wide(std::size_t begin, std::size_t end, std
   }
 }
 
-// x = e, x += e, ++x, x++: remembered by the token of x.
+// Records x = e, x += e, ++x, x++ by the token of x.
 void level_variables::add_update(std::size_t begin, std::size_t end) {
   while (begin < end && s_[begin].kind == token_kind::pragma) ++begin;
   const bool before = is_step(s_[begin]);
@@ -193,10 +194,9 @@ void level_variables::add_update(std::size_t begin, std::size_t end) {
 int level_variables::meaning(std::string_view name, std::size_t at) const {
   const auto found = by_name_.find(name);
   if (found == by_name_.end()) return -1;
-  // Scopes nest, so the last one that has begun and not ended is the innermost. The search goes back over scopes that
-  // have ended.
-  std::size_t looked = 0;
-  for (auto i = found->second.rbegin(); i != found->second.rend() && ++looked < 4096; ++i) {
+  // Scopes nest, so the last one that has begun and not ended is the innermost. The search goes back over ended scopes.
+  std::size_t searched = 0;
+  for (auto i = found->second.rbegin(); i != found->second.rend() && ++searched < 4096; ++i) {
     const level_variable& v = variables_[static_cast<std::size_t>(*i)];
     if (at >= v.begin && at < v.end) return *i;
   }
@@ -223,8 +223,8 @@ bool level_variables::is_written_between(int variable, std::size_t begin, std::s
   });
 }
 
-// Begins with all that could be uniform, and takes away what depends on something that is not.
-void level_variables::judge() {
+// Begins with everything that could be uniform, and removes what depends on something that is not.
+void level_variables::choose_keeping() {
   for (level_declaration& d : declarations_)
     if (d.end > d.begin) d.kept = keeping::uniform;
   for (bool changed = true; changed;) {
@@ -235,14 +235,14 @@ void level_variables::judge() {
         changed = true;
       }
   }
-  // In order, because each may use only those before it.
+  // In order, because a recomputed variable may use only those before it.
   for (std::size_t i = 0; i < declarations_.size(); ++i) {
     level_declaration& d = declarations_[i];
     if (d.kept == keeping::stored && d.end > d.begin && may_be_recomputed(d, i)) d.kept = keeping::recomputed;
   }
 }
 
-// A number or a pointer, when its value is pure.
+// A number or a pointer, provided that its value is pure.
 bool level_variables::is_scalar(const level_declaration& d, const declarator& one) const {
   if (one.is_array || one.is_reference || !one.is_assigned) return false;
   const type_form form = form_of(d.text, one);
@@ -294,8 +294,8 @@ bool level_variables::is_uniform_update(std::size_t begin, std::size_t end) cons
   return v >= 0 && kept(v) == keeping::uniform;
 }
 
-// No loads, no effects, nothing that could trap, nothing but numbers: literals, constants, parameters that nobody
-// writes to, and variables of that kind.
+// Returns true if the expression has no loads, no side effects, nothing that can trap, and consists only of numbers:
+// literals, constants, parameters that are never written, and variables of that kind.
 bool level_variables::is_pure(std::size_t begin, std::size_t end, bool with_threads, std::size_t scope,
                               std::size_t scope_end) const {
   if (begin >= end) return false;
@@ -324,16 +324,16 @@ bool level_variables::is_pure(std::size_t begin, std::size_t end, bool with_thre
     if (t.is("[") || t.is("]") || t.is("{") || t.is("}") || t.is("->") || t.is(".*") || t.is("->*") || is_step(t) ||
         t.is(";") || t.is("...") || is_assignment(t))
       return false;
-    // A load, an address; * and & behind a parenthesis may as well belong to what stands behind a cast.
+    // * and & are a load or an address, unless they follow an operand; after a parenthesis, that may be a cast.
     if ((t.is("*") || t.is("&")) && (i == begin || !ends_operand(s_[i - 1]) || is_cast(i - 1))) return false;
-    // What a thread works out again, it has worked out before; but the block may do so before any thread would.
+    // A thread that recomputes a value has computed it before; but the block may evaluate it before any thread would.
     if ((t.is("/") || t.is("%")) && !with_threads && !is_nonzero(s_[i + 1])) return false;
     if (t.is(",") && i == begin) return false;
   }
   return true;
 }
 
-// Whether the parenthesis that ends here may be a type.
+// Returns true if the parenthesis that ends here may contain a type.
 bool level_variables::is_cast(std::size_t close) const {
   if (!s_[close].is(")")) return false;
   const std::size_t open = s_.closing(close);
@@ -361,20 +361,20 @@ bool level_variables::is_constant_here(std::size_t i) const {
 bool level_variables::is_pure_name(std::size_t i, bool with_threads, std::size_t scope, std::size_t scope_end) const {
   const token& t = s_[i];
   const bool is_called = s_[i + 1].is("(");
-  if (s_[i - 1].is(".")) {  // of something that has been looked at; it is no function
+  if (s_[i - 1].is(".")) {  // a member of something that was checked; not a function
     std::size_t first = i - 2;
     while (s_[first].is_identifier() && s_[first - 1].is(".")) first -= 2;
     return !is_called && s_[first].is_identifier() &&
            (is_index(s_[first]) || s_[first].is("threadIdx") || read_only_parameters_.contains(s_[first].text));
   }
-  if (s_[i + 1].is("::")) return true;  // what is behind it will be looked at
+  if (s_[i + 1].is("::")) return true;  // the name after it will be checked
   if (s_[i - 1].is("::")) return !is_called && u_.is_constant(t.text);
   if (const int v = meaning(t.text, i); v >= 0) {
     const level_variable& variable = variables_[static_cast<std::size_t>(v)];
     if (variable.shape.is_array || is_called) return false;
     if (kept(v) == keeping::recomputed) return with_threads;
     if (kept(v) != keeping::uniform) return false;
-    // What is worked out again and again needs the same value each time.
+    // A value that is recomputed must be the same each time.
     return !with_threads || !is_written_between(v, scope, scope_end);
   }
   if (is_constant_here(i)) return !is_called;
@@ -394,7 +394,7 @@ bool level_variables::is_in_register(std::string_view name, std::size_t begin, s
   });
 }
 
-// Every token is one of a few that are known; a thread's own array, struct, reference or lambda is none of them.
+// Every token must be one of those known to be safe; a thread's own array, struct, reference or lambda is not.
 bool level_variables::is_independent(std::size_t begin, std::size_t end) const {
   constexpr std::string_view words[] = {"if",       "else",   "for",   "while", "do",   "break",
                                         "continue", "return", "const", "true",  "false"};
@@ -409,7 +409,7 @@ bool level_variables::is_independent(std::size_t begin, std::size_t end) const {
     return is_number_word(t.text) && !u_.names.contains(t.text) && !declared_.contains(t.text);
   };
   if (u_.is_odd || u_.brings_names || !obstacle_.empty()) return false;
-  std::unordered_map<std::string_view, bool> inner;  // declared in these statements, and whether as pointers
+  std::unordered_map<std::string_view, bool> inner;  // declared in these statements; true for pointers
   for (std::size_t i = begin; i < end; ++i) {
     const token& t = s_[i];
     const token& before = s_[i - 1];
