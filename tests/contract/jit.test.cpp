@@ -303,10 +303,9 @@ TEST_F(a_program, is_refused_for_each_field_that_cannot_be_honoured) {
   EXPECT_EQ(text({.precompiled_headers = true}),
             "jit.compile: precompiled_headers is true; the host engine translates each source with its headers as a "
             "whole: leave it false");
-  EXPECT_EQ(
-      text({.options = {"-o/etc/passwd"}}),
-      "jit.compile: options[0] is \"-o/etc/passwd\"; expected an option that changes neither the input nor "
-      "the output; include folders, macros and the like have fields of their own");
+  EXPECT_EQ(text({.options = {"-o/etc/passwd"}}),
+            "jit.compile: options[0] is \"-o/etc/passwd\"; expected an option that changes neither the input nor "
+            "the output; include folders, macros and the like have fields of their own");
   EXPECT_EQ(text({.compiler = "g++"}), "jit.compile: compiler is \"g++\"; expected an absolute path, or nothing");
   EXPECT_NE(
       text({.compiler = "/no/g++"}).find("compiler is \"/no/g++\", which is not an executable program; install one"),

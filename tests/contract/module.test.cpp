@@ -349,8 +349,9 @@ TEST_F(a_module, can_be_unloaded_after_it_failed_to_load) {
 TEST_F(a_module, is_refused_where_it_is_empty_or_of_another_device) {
   const module::image empty;
   module::launch l{.kernel = empty.kernel("saxpy"), .grid = 1, .block = 1};
-  EXPECT_EQ(text_of(gpu_.ask(l)),
-            "module.launch: kernel is empty (default-made, or moved from); expected a program returned by compile or load");
+  EXPECT_EQ(
+      text_of(gpu_.ask(l)),
+      "module.launch: kernel is empty (default-made, or moved from); expected a program returned by compile or load");
   EXPECT_TRUE(is_error(error_of(empty.ready()), reaction::caller_bug, {"module.summary: the program is empty"}));
   EXPECT_TRUE(is_error(error_of(empty.unload()), reaction::caller_bug, {"module.unload: the program is empty"}));
   const device other = runtime_.open_device(with_test_engines());

@@ -167,7 +167,8 @@ TEST(images, tables_that_say_what_cannot_be_are_refused) {
       "(1, 2)");
   EXPECT_EQ(text(2),
             "caller_bug: image 'sample' has a global '' whose entry is incomplete; expected a name and an address");
-  EXPECT_EQ(text(4), "caller_bug: image 'sample' has a table that counts kernels or globals but does not point to them");
+  EXPECT_EQ(text(4),
+            "caller_bug: image 'sample' has a table that counts kernels or globals but does not point to them");
 }
 
 TEST(images, parameters_are_known_by_kind_type_and_size) {

@@ -51,7 +51,8 @@ std::vector<std::string> compiler_arguments(const compiler_settings& s, const st
   out.push_back("-fstack-clash-protection");
   out.push_back(s.fuse_multiply_add ? "-ffp-contract=fast" : "-ffp-contract=off");
   if (s.debug_information) out.push_back("-g");
-  out.push_back("-Wl,-z,defs");  // reports a function without a body here, by name, rather than when the image is loaded
+  out.push_back(
+      "-Wl,-z,defs");  // reports a function without a body here, by name, rather than when the image is loaded
   out.insert(out.end(), {"-o", output, source});
   return out;
 }

@@ -183,7 +183,8 @@ result<loaded_image> loaded_image::load(std::span<const std::byte> bytes, const 
   auto handle = open_library(bytes, name);
   if (!handle) return handle.error();
   const auto* table = static_cast<const troupe_host_image*>(::dlsym(handle->get(), "troupe_host_image_table"));
-  if (!table) return refuse(reaction::caller_bug, name, "has a hidden troupe_host_image_table; expected default visibility");
+  if (!table)
+    return refuse(reaction::caller_bug, name, "has a hidden troupe_host_image_table; expected default visibility");
   TROUPE_TRY(check_processor(table->processor ? table->processor : "", name));
   if ((table->kernel_count != 0 && !table->kernels) || (table->global_count != 0 && !table->globals))
     return refuse(reaction::caller_bug, name, "has a table that counts kernels or globals but does not point to them");

@@ -149,10 +149,9 @@ TEST(a_recipe, needs_units_with_distinct_names_and_either_source_or_image) {
   EXPECT_NE(refused({{.name = "b", .source = std::string("s\0", 2)}}).find("zero byte"), std::string::npos);
   EXPECT_NE(refused(std::vector<unit>(257, {.name = "b", .source = "s"})).find("units are 257; expected at most 256"),
             std::string::npos);
-  EXPECT_EQ(
-      refused({{.name = "b", .source = "s"}}, true),
-      "jit.compile: relocatable is true and there are units; expected units only in the recipe that "
-      "links them all");
+  EXPECT_EQ(refused({{.name = "b", .source = "s"}}, true),
+            "jit.compile: relocatable is true and there are units; expected units only in the recipe that "
+            "links them all");
 }
 
 TEST(a_recipe, refuses_options_that_change_the_input_or_the_output) {
@@ -170,7 +169,8 @@ TEST(a_recipe, refuses_options_that_change_the_input_or_the_output) {
                              "-aux-info",   "-Wl,-o,/x",     "-Wl,-z,now,--output=/x",
                              "-Wl,-Map=/x", "-Wp,-MD,/x",    "-Wa,-o,/x"})
     EXPECT_FALSE(check({.source = "s", .options = {option}})) << option;
-  for (const char* option : {"-I", "-include", "-Xlinker", "-mllvm"})  // these would take our next argument as their value
+  for (const char* option :
+       {"-I", "-include", "-Xlinker", "-mllvm"})  // these would take our next argument as their value
     EXPECT_FALSE(check({.source = "s", .options = {option}})) << option;
 }
 

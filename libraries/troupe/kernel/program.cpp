@@ -37,8 +37,7 @@ program_core::program_core(const device& gpu, std::string name, std::string_view
   const auto said = gpu_.alloc_host<std::byte>(program_root::state_bytes + log_bytes);
   state_and_log_ = said.memory();
   state_ = part(state_and_log_, 0, program_root::state_bytes);
-  if (all.address == 0 || said.data() == nullptr)
-    return;  // every request for this program is refused with the reason
+  if (all.address == 0 || said.data() == nullptr) return;  // every request for this program is refused with the reason
   const program_state unwritten{};
   std::memcpy(said.data(), &unwritten, sizeof unwritten);
   root.state = state_.address;

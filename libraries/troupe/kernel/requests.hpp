@@ -92,7 +92,7 @@ struct read_summary {
   in<std::byte> recipe;
   /// written, with the log, by a worker that has not reported the program before
   inout<std::byte> state;
-  std::uint64_t root;      ///< address
+  std::uint64_t root;  ///< address
   using reply = build_summary;
   TROUPE_REQUEST(static_text<Library + ".summary">, recipe, state, root)
   void check(checker& c) const { c.elements(state, program_root::state_bytes); }

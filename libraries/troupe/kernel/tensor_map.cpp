@@ -82,9 +82,10 @@ class tensor_checker {
       : t_(t), element_(element), address_(address), bytes_(bytes) {}
 
   complaint run() {
-    for (const auto question : {&tensor_checker::choices, &tensor_checker::rank, &tensor_checker::type, &tensor_checker::address,
-                                &tensor_checker::sizes, &tensor_checker::strides, &tensor_checker::box, &tensor_checker::steps,
-                                &tensor_checker::swizzle, &tensor_checker::fill, &tensor_checker::room})
+    for (const auto question :
+         {&tensor_checker::choices, &tensor_checker::rank, &tensor_checker::type, &tensor_checker::address,
+          &tensor_checker::sizes, &tensor_checker::strides, &tensor_checker::box, &tensor_checker::steps,
+          &tensor_checker::swizzle, &tensor_checker::fill, &tensor_checker::room})
       if (auto found = (this->*question)()) return found;
     return std::nullopt;
   }

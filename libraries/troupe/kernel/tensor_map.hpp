@@ -29,10 +29,10 @@ enum class tensor_type : std::uint8_t {
   f32,
   f64,
   bf16,
-  f32_ftz,          ///< f32 with subnormal numbers flushed to 0
-  tf32,             ///< f32 rounded to tf32
-  tf32_ftz,         ///< both of the above
-  u4x16_align8,     ///< 16 numbers of 4 bits in 8 bytes
+  f32_ftz,       ///< f32 with subnormal numbers flushed to 0
+  tf32,          ///< f32 rounded to tf32
+  tf32_ftz,      ///< both of the above
+  u4x16_align8,  ///< 16 numbers of 4 bits in 8 bytes
   /// the same; in shared memory, 8 bytes of padding follow each 8 bytes
   u4x16_align16,
   /// 16 numbers of 6 bits in 12 bytes; in shared memory, 4 bytes of padding follow
@@ -61,11 +61,11 @@ std::string_view to_string(tensor_type t) noexcept;
 /// A tensor in a buffer, and the boxes in which it is copied. The first dimension is the one whose elements are
 /// adjacent.   cuTensorMapEncodeTiled
 struct tiles {
-  list<extent> sizes;         ///< elements in each dimension, of which there are 1 to 5
-  list<extent> box;           ///< elements that one copy spans, in each dimension
+  list<extent> sizes;  ///< elements in each dimension, of which there are 1 to 5
+  list<extent> box;    ///< elements that one copy spans, in each dimension
   /// bytes between consecutive elements, for each dimension but the first; empty: contiguous
   list<extent> strides = {};
-  list<extent> steps = {};    ///< element stride within the box, in each dimension; empty: 1
+  list<extent> steps = {};  ///< element stride within the box, in each dimension; empty: 1
   tensor_type type = tensor_type::of_the_elements;
   tensor_interleave interleave = tensor_interleave::none;
   tensor_swizzle swizzle = tensor_swizzle::none;

@@ -101,7 +101,7 @@ class fake_driver {
   fake_capture capture;
   /// true: copies, fills and kernels run on the processor; false: they are only recorded
   bool computes = false;
-  bool notes_calls = true;  ///< false for programs that make millions of calls
+  bool notes_calls = true;                         ///< false for programs that make millions of calls
   std::size_t free_memory = std::size_t{1} << 30;  ///< returned by cuMemGetInfo
 
   // -- what a test reads

@@ -15,7 +15,8 @@ namespace troupe::cuda_on_host {
 // Runs grids. The caller runs blocks of its own grid; if that takes long enough to be worthwhile, helper threads join.
 class block_pool {
  public:
-  explicit block_pool(int threads) : helper_runners_(static_cast<std::size_t>(threads)), team_(helper_runners_.size()) {}
+  explicit block_pool(int threads)
+      : helper_runners_(static_cast<std::size_t>(threads)), team_(helper_runners_.size()) {}
   ~block_pool();
   block_pool(const block_pool&) = delete;
   block_pool& operator=(const block_pool&) = delete;
@@ -45,8 +46,9 @@ class block_pool {
 
   std::atomic<block_runner*> at_hand_{nullptr};
   std::mutex mutex_;
-  std::vector<std::unique_ptr<block_runner>> runners_;     // idle runners
-  std::vector<std::unique_ptr<block_runner>> helper_runners_;  // indexed by helper; each is made when the helper first runs
+  std::vector<std::unique_ptr<block_runner>> runners_;  // idle runners
+  std::vector<std::unique_ptr<block_runner>>
+      helper_runners_;  // indexed by helper; each is made when the helper first runs
   thread_team team_;
 };
 

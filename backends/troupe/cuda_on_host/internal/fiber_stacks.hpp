@@ -12,8 +12,7 @@ namespace troupe::cuda_on_host {
 // set.
 class fiber_stacks {
  public:
-  static constexpr std::size_t bytes_each =
-      std::size_t{128} * 1024;  // of address space; unused parts take no memory
+  static constexpr std::size_t bytes_each = std::size_t{128} * 1024;  // of address space; unused parts take no memory
 
   struct stack {
     char* bottom;

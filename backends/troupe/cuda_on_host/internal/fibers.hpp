@@ -81,7 +81,11 @@ class fibers {
   void live_on_this_stack();
   void end_thread();
   void select(std::uint32_t thread) noexcept;
-  void sleep_at(place at) noexcept;
+  // Marks the running fiber as waiting at `at`.
+  void sleep_at(place at) noexcept {
+    fibers_[block_->thread].at = at;
+    if ((warps_[warp_].ready &= ~(1u << lane_)) == 0) ready_warps_ &= ~(1u << warp_);
+  }
   void wait();
   void prefetch_after(std::uint32_t thread) const noexcept;
   std::uint32_t next();

@@ -196,8 +196,7 @@ class tokenizer {
       if (c != ')' && c != ']' && c != '}') continue;
       const char wanted = c == ')' ? '(' : c == ']' ? '[' : '{';
       if (open.empty()) {
-        lone(i,
-             "this '" + std::string(t.text) + "' closes nothing; remove it, or add the matching '" + wanted + "'");
+        lone(i, "this '" + std::string(t.text) + "' closes nothing; remove it, or add the matching '" + wanted + "'");
         continue;
       }
       if (out_.tokens[open.back()].text[0] != wanted) {

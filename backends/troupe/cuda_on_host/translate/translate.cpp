@@ -77,12 +77,13 @@
 // read or an assignment (usage.cpp). Questions that only types can answer are left to the compiler: such a kernel has
 // both bodies, and selects one by `if constexpr`.
 #include <troupe/base/cat.hpp>
+#include <troupe/cuda_on_host/translate/internal/aliases.hpp>
 #include <troupe/cuda_on_host/translate/internal/blocks.hpp>
 #include <troupe/cuda_on_host/translate/internal/columns.hpp>
 #include <troupe/cuda_on_host/translate/internal/guard.hpp>
 #include <troupe/cuda_on_host/translate/internal/keywords.hpp>
 #include <troupe/cuda_on_host/translate/internal/needed.hpp>
-#include <troupe/cuda_on_host/translate/internal/pattern.hpp>
+#include <troupe/cuda_on_host/translate/internal/own_parameters.hpp>
 #include <troupe/cuda_on_host/translate/internal/reach.hpp>
 #include <troupe/cuda_on_host/translate/internal/split.hpp>
 #include <troupe/cuda_on_host/translate/internal/steps.hpp>
@@ -134,10 +135,11 @@ class translator {
       else
         forget(d);
     }
-    add_aliases();
+    aliases_ = add_aliases(source_, tokens_, unit_, options_, out_.findings);
     if (!out_.findings.empty()) return std::move(out_);
     out_.text = std::string("namespace troupe_cuda { constexpr bool index_in_functions = ") +
-                (functions_read_index_ ? "true" : "false") + "; }\n" + source_.all() + trailer(unit_, options_, aliases_, functions_use_block_);
+                (functions_read_index_ ? "true" : "false") + "; }\n" + source_.all() +
+                trailer(unit_, options_, aliases_, functions_use_block_);
     return std::move(out_);
   }
 
@@ -214,39 +216,6 @@ class translator {
     }
   }
 
-  // Gives each kernel among several of the same name an alias, placed after its body, where its parameter types have
-  // the same meaning.
-  void add_aliases() {
-    std::unordered_map<std::string, std::vector<const definition*>> same;
-    for (const definition& d : unit_.definitions)
-      if (d.is_kernel && d.has_body && !d.is_template && !d.in_class && !d.name.empty())
-        same[d.qualified()].push_back(&d);
-    for (const auto& [name, all] : same) {
-      if (all.size() < 2) continue;
-      if (std::find(options_.kernels.begin(), options_.kernels.end(), name) != options_.kernels.end()) {
-        const token& second = tokens_[all[1]->name_at];
-        out_.findings.push_back({tokens_.files[second.file], second.line,
-                                 cat("kernels names ", name, ", and there are ", all.size(),
-                                     " kernels of that name: give each a name of its own, or make it a template")});
-      }
-      for (const definition* d : all) {
-        const std::string alias = cat("troupe_k_", aliases_.size());
-        source_.add_behind(d->end - 1, "static constexpr auto " + alias + " = static_cast<void (*)(" + types_of(*d) +
-                                           ")>(" + std::string(d->name) + ");");
-        aliases_.emplace(d, alias);
-      }
-    }
-  }
-  std::string types_of(const definition& d) const {
-    std::string out = "::troupe_cuda::block&";
-    for (const kernel_parameter& p : read_parameters(tokens_, unit_, d.parameters)) {
-      std::size_t end = p.begin;
-      while (end < p.end && !tokens_[end].is("=")) ++end;
-      out += ", " + source_.slice(p.begin, end);
-    }
-    return out;
-  }
-
   // A declaration without a body adds nothing to the definition, except in a class, where it is needed.
   void forget(const definition& d) {
     if (d.in_class)
@@ -265,9 +234,9 @@ class translator {
   // The kernel remains, with all its properties, but its body is removed.
   void rewrite_refused(const definition& d, const finding& why) {
     source_.erase(d.body + 1, d.end - 1);
-    source_.add_behind(
-        d.body, cat("if (::troupe_cuda::asked(troupe_b, ", launch_bounds(d), ", ", static_cast<int>(execution::never),
-                    ", ", quoted(cat(why.file, ":", why.line, ": ", why.text)), ")) return;"));
+    source_.add_behind(d.body, cat("if (::troupe_cuda::asked(troupe_b, ", launch_bounds(tokens_, d), ", ",
+                                   static_cast<int>(execution::never), ", ",
+                                   quoted(cat(why.file, ":", why.line, ": ", why.text)), ")) return;"));
     out_.kernels.push_back({.name = d.qualified(), .line = d.line, .how = execution::never, .reason = why.text});
   }
 
@@ -286,11 +255,11 @@ class translator {
       how = "troupe_simple ? " + how + " : " + number(execution::fibers);
       reason = "troupe_simple ? " + reason + " : " + quoted(unknown_types);
     }
-    head += "if (::troupe_cuda::asked(troupe_b, " + launch_bounds(d) + ", " + how + ", " + reason +
+    head += "if (::troupe_cuda::asked(troupe_b, " + launch_bounds(tokens_, d) + ", " + how + ", " + reason +
             ")) return;"
             "::troupe_cuda::run_block(troupe_b, [&](::troupe_cuda::frame troupe_f) __attribute__((always_inline)) {"
             "const ::uint3 blockIdx = troupe_f.index; const ::dim3 blockDim = troupe_f.size, gridDim = troupe_f.grid;";
-    own_parameters own = make_own(parameters);
+    own_parameters own = make_own(source_, parameters);
     if (k.how == execution::split) {
       const std::size_t close = d.end - 1;
       std::string body = split.text;
@@ -314,33 +283,6 @@ class translator {
 
   static std::string fibers_head() {
     return "::troupe_cuda::as_fibers(troupe_f, [&](const ::uint3 threadIdx, const unsigned troupe_t) {";
-  }
-
-  // Each thread has its own copy of the parameters; the compiler sees where that makes no difference.
-  struct own_parameters {
-    std::string outside;     // placed outside of the loop over threads
-    std::string begin, end;  // placed around the code of one thread
-  };
-  own_parameters make_own(const std::vector<kernel_parameter>& parameters) const {
-    own_parameters out;
-    std::string packs, values;
-    for (const kernel_parameter& p : parameters) {
-      if (p.name.empty()) continue;
-      const std::string name(p.name);
-      if (p.is_pack) {
-        packs += (packs.empty() ? "" : ", ") + source_.slice(p.begin, p.end);
-        values += (values.empty() ? "" : ", ") + name + "...";
-        continue;
-      }
-      out.outside += fill_in(
-          "const auto& troupe_p_%1 = %1; using troupe_P_%1 = typename ::troupe_cuda::own<decltype(%1)>::type;", {name});
-      out.begin += fill_in("troupe_P_%1 %1 = troupe_p_%1;", {name});
-    }
-    if (!packs.empty()) {
-      out.begin += "[&](" + packs + ") __attribute__((always_inline)) {";
-      out.end = "}(" + values + ");";
-    }
-    return out;
   }
 
   void write_loop(const definition& d, const std::vector<kernel_parameter>& parameters, std::string head,
@@ -392,27 +334,11 @@ class translator {
     if (!barriers) return;
     const std::unordered_set<std::size_t> steps = shared_steps(d);
     split = split_at_barriers(source_, unit_, d, parameters, functions_read_index_, steps);
-    if (!split.obstacle.empty() && !steps.empty()) split = split_at_barriers(source_, unit_, d, parameters, functions_read_index_, {});
+    if (!split.obstacle.empty() && !steps.empty())
+      split = split_at_barriers(source_, unit_, d, parameters, functions_read_index_, {});
     if (!split.obstacle.empty()) return fibers(split.obstacle);
     k.how = execution::split;
     k.reason = "its barriers are statements of the kernel";
-  }
-
-  // Returns the first argument of __launch_bounds__ as an expression.
-  std::string launch_bounds(const definition& d) const {
-    for (std::size_t i = d.begin; i < d.body; ++i)
-      if (tokens_[i].is("__launch_bounds__") && tokens_[i + 1].is("(")) {
-        std::string out = "(";
-        for (std::size_t k = i + 2; k < tokens_.closing(i + 1) && !tokens_[k].is(","); ++k) {
-          if (tokens_[k].is("(")) {
-            const std::size_t close = tokens_.closing(k);
-            for (; k < close; ++k) out += std::string(tokens_[k].text) + " ";
-          }
-          out += std::string(tokens_[k].text) + " ";
-        }
-        return out + ")";
-      }
-    return "1024";
   }
 
   const token_list tokens_;
@@ -423,8 +349,8 @@ class translator {
   const waiting_names waiting_;
   std::unordered_map<const definition*, finding> refused_;  // kernels that need a GPU
   kernel_aliases aliases_;
-  bool functions_read_index_ = false;   // functions read threadIdx
-  bool functions_use_block_ = false;  // functions use the block
+  bool functions_read_index_ = false;  // functions read threadIdx
+  bool functions_use_block_ = false;   // functions use the block
   translation out_;
 };
 

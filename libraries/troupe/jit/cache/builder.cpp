@@ -72,9 +72,9 @@ build builder::make(const decoded_recipe& r, std::function<bool()> cancelled) {
     auto& there = flights_[key];
     if (!there) {
       mine = std::make_shared<flight>();
-      mine->outcome = failed_with(
-          error(reaction::retry_later, "jit",
-                "jit.compile: an equal program was being compiled, and its compile ended with an exception; try again"));
+      mine->outcome = failed_with(error(
+          reaction::retry_later, "jit",
+          "jit.compile: an equal program was being compiled, and its compile ended with an exception; try again"));
       there = mine;
       break;
     }

@@ -35,7 +35,7 @@ class builder {
     compile_function compile;
     /// identifies this exact build of the engine and its target
     std::string engine = {};
-    disk_cache* disk = nullptr;  ///< null: no disk cache
+    disk_cache* disk = nullptr;                            ///< null: no disk cache
     std::uint64_t memory_bytes = std::uint64_t{64} << 20;  ///< for images, logs and keys in memory
   };
   explicit builder(parts p) : parts_(std::move(p)) {}

@@ -28,8 +28,8 @@ struct compiled {
   std::string log;
   /// for the log, about this run only: not stored with the image
   std::string remarks = {};
-  manifest made_from;        ///< the files that were read, and the folders that were searched
-  bool lasting = false;      ///< another run would yield the same: the result may be cached
+  manifest made_from;    ///< the files that were read, and the folders that were searched
+  bool lasting = false;  ///< another run would yield the same: the result may be cached
 };
 
 /// Makes the error "NAME: compiling was cancelled".

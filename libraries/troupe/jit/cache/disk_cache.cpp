@@ -118,7 +118,8 @@ disk_cache::folder_ref disk_cache::open_folder(std::string& why_not) {
   if (!opened_) {
     std::error_code ignored;
     const std::filesystem::path path(folder_);
-    std::filesystem::create_directories(path.parent_path(), ignored);  // a failure here makes the next call fail as well
+    std::filesystem::create_directories(path.parent_path(),
+                                        ignored);  // a failure here makes the next call fail as well
     if (::mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) {
       why_not = because("cannot make the folder " + folder_, errno);
       return nullptr;

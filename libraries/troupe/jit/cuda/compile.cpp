@@ -56,15 +56,17 @@ result<void> check_options(const recipe& r, const target& to) {
   for (std::size_t i = 0; i < r.options.size(); ++i) {
     const std::string& o = r.options[i];
     const std::string which = cat("options[", i, "] is ", detail::text(o));
-    if (!is_nvrtcs(o)) return refusal(reaction::unsupported, which + ", which is not passed to NVRTC; " + instead_of(o));
+    if (!is_nvrtcs(o))
+      return refusal(reaction::unsupported, which + ", which is not passed to NVRTC; " + instead_of(o));
     if (to.is_ptx() && o.starts_with("--ptxas-options="))
       return refusal(reaction::unsupported, which + ", which applies to machine code; this is compiled for \"" +
                                                 to.architecture +
                                                 "\", PTX, and the driver has no such option: leave it out");
     if (r.link_time_optimisation && is_lost_between_compiler_and_linker(o))
-      return refusal(reaction::unsupported, which +
-                                                ", which applies to code generation; with link_time_optimisation the "
-                                                "linker generates the code and has no such option: leave one of the two out");
+      return refusal(reaction::unsupported,
+                     which +
+                         ", which applies to code generation; with link_time_optimisation the "
+                         "linker generates the code and has no such option: leave one of the two out");
   }
   return {};
 }

@@ -259,7 +259,8 @@ TEST(a_link, reports_missing_and_duplicate_names) {
     EXPECT_TRUE(has(why(twice), "_Z6scaledf")) << why(twice);
     if (lto) continue;
     EXPECT_EQ(why(twice),
-              "jit.compile: _Z6scaledf is defined in callee.cu and in again.cu; expected one definition, or static functions");
+              "jit.compile: _Z6scaledf is defined in callee.cu and in again.cu; expected one definition, or static "
+              "functions");
   }
 }
 

@@ -35,7 +35,8 @@ result<std::shared_ptr<const gpu_program>> load(const recipe& r, std::shared_ptr
         cat("is compiled for ", r.architecture, " (this GPU is sm_", gpu, "; leave architecture empty)"));
   auto image = TROUPE_TRY(kernel::gpu_image::load(*bytes, r.name, limits, ptx_options_of(r)));
   for (const std::string& name : r.kernels)
-    if (image.find_kernel(name) == nullptr) return refusal(r, name + " is not a kernel; expected a __global__ function");
+    if (image.find_kernel(name) == nullptr)
+      return refusal(r, name + " is not a kernel; expected a __global__ function");
   for (const std::string& name : r.globals)
     if (image.find_global(name) == nullptr)
       return refusal(r, name + " is not a variable on the GPU; expected a __device__ or __constant__ variable");

@@ -128,7 +128,7 @@ class reader {
 }  // namespace
 
 messages messages_for_user(const source_text& source, std::string_view said, std::string_view pretended,
-                         std::string_view headers) {
+                           std::string_view headers) {
   std::string text(said);
   erase_all(text, pretended);
   return reader(source, text, headers).run();

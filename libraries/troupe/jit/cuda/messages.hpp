@@ -19,6 +19,6 @@ struct messages {
 /// Rewrites NVRTC's messages. `pretended` is the folder that NVRTC was told the source is in. `headers` is the folder
 /// of our own headers, of which users do not know.
 messages messages_for_user(const source_text& source, std::string_view said, std::string_view pretended,
-                         std::string_view headers);
+                           std::string_view headers);
 
 }  // namespace troupe::jit

@@ -89,8 +89,7 @@ std::string precompiled::turn::ended(nvrtcProgram program, std::string& log) con
   if (status == NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED &&
       ::nvrtcGetPCHHeapSizeRequired(program, &bytes) == NVRTC_SUCCESS)
     return begin + "not made: " + of_.grow(bytes) + "\n";
-  if (status == NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED)
-    return begin + "not made: NVRTC found none worth precompiling\n";
+  if (status == NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED) return begin + "not made: NVRTC found none worth precompiling\n";
   return begin + "not made: " + ::nvrtcGetErrorString(status) + "\n";
 }
 

@@ -158,7 +158,8 @@ class job {
   bool in_time() {
     if (!how_long_.over()) return true;
     out_.gave_up = true;
-    return stop(how_long_.cancelled() ? was_cancelled(recipe_) : out_of_time(recipe_, "translating it had not ended after "));
+    return stop(how_long_.cancelled() ? was_cancelled(recipe_)
+                                      : out_of_time(recipe_, "translating it had not ended after "));
   }
 
   bool translate() {

@@ -67,8 +67,8 @@ result<std::string> find_compiler(const recipe& r) {
   if (const char* set = std::getenv("TROUPE_CXX"); set != nullptr && *set != '\0') {
     const std::string named = set, path = named.find('/') == std::string::npos ? in_path(named) : named;
     if (!path.empty() && path.front() == '/' && is_program(path)) return path;
-    return unsupported("TROUPE_CXX is \"" + named + "\", which is neither a program in PATH nor the absolute path of one" +
-                       remedy);
+    return unsupported("TROUPE_CXX is \"" + named +
+                       "\", which is neither a program in PATH nor the absolute path of one" + remedy);
   }
   for (const char* name : {"c++", "g++", "clang++"})
     if (std::string path = in_path(name); !path.empty()) return path;
@@ -88,8 +88,8 @@ result<known_compilers::known> known_compilers::ask(const std::string& keeper, c
   const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
   const auto said = TROUPE_TRY(run("--version"));
   if (said.exit_code != 0 || said.gave_up)
-    return unsupported("the compiler " + path +
-                       " does not report its version: " + (said.gave_up ? "it does not finish" : said.messages) + remedy);
+    return unsupported("the compiler " + path + " does not report its version: " +
+                       (said.gave_up ? "it does not finish" : said.messages) + remedy);
   known out{.version = first_line(said.messages), .programs = {}};
   for (const char* name : {"cc1plus", "clang", "as", "ld"}) {
     const auto where = TROUPE_TRY(run(std::string("-print-prog-name=") + name));

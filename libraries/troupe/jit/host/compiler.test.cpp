@@ -67,8 +67,10 @@ TEST_F(the_compiler, is_taken_from_the_recipe_else_from_the_environment_else_fro
   EXPECT_EQ(text_of(find_compiler({})), gcc);
   EXPECT_EQ(text_of(find_compiler({.compiler = clang})), clang);
   ::setenv("TROUPE_CXX", "icc", 1);
-  EXPECT_NE(text_of(find_compiler({})).find("TROUPE_CXX is \"icc\", which is neither a program in PATH"), std::string::npos);
-  EXPECT_NE(text_of(find_compiler({.compiler = "/no/c++"})).find("compiler is \"/no/c++\", which is not an executable program"),
+  EXPECT_NE(text_of(find_compiler({})).find("TROUPE_CXX is \"icc\", which is neither a program in PATH"),
+            std::string::npos);
+  EXPECT_NE(text_of(find_compiler({.compiler = "/no/c++"}))
+                .find("compiler is \"/no/c++\", which is not an executable program"),
             std::string::npos);
 }
 

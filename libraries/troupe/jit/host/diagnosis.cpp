@@ -23,7 +23,8 @@ std::string_view undefined_symbol(std::string_view messages) {
 std::string not_defined(std::string_view symbol) {
   const bool is_function = symbol.find('(') != symbol.npos;
   return "the " + std::string(is_function ? "function " : "name ") + std::string(symbol) +
-         " is declared and used, but not defined: define it in the source or in a header that it includes, because the host "
+         " is declared and used, but not defined: define it in the source or in a header that it includes, because the "
+         "host "
          "engine links no libraries to it";
 }
 

@@ -30,7 +30,8 @@ TEST(a_diagnosis, blames_a_broken_compiler_and_says_how_to_use_another) {
 
 TEST(a_diagnosis, names_undefined_symbols_as_spelt_in_the_source) {
   const std::string then =
-      " is declared and used, but not defined: define it in the source or in a header that it includes, because the host "
+      " is declared and used, but not defined: define it in the source or in a header that it includes, because the "
+      "host "
       "engine "
       "links no libraries to it";
   EXPECT_EQ(diagnosis("/usr/bin/ld: /tmp/ccX.o: in function `k(float*)':\nk.cu:(.text+0x1): undefined reference to "

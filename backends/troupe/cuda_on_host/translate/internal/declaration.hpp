@@ -33,8 +33,8 @@ struct variable_declaration {
 
 /// The kind of a statement at the level of barriers.
 enum class statement_kind : std::uint8_t {
-  variables,   ///< variables of a thread
-  shared,      ///< __shared__, without extern
+  variables,  ///< variables of a thread
+  shared,     ///< __shared__, without extern
   /// the same for all threads: using, typedef, static_assert, constexpr, extern __shared__, a class, or nothing
   block_wide,
   expression,

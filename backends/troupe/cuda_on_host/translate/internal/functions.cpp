@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/cuda_on_host/translate/internal/ambiguities.hpp>
 #include <troupe/cuda_on_host/translate/internal/functions.hpp>
 #include <troupe/cuda_on_host/translate/internal/words.hpp>
 
@@ -29,8 +30,7 @@ class finder {
       while (scopes_.size() > 1 && i >= scopes_.back().end) scopes_.pop_back();
       i = declaration(i);
     }
-    examine_parameters();
-    examine_tokens();
+    find_ambiguities(s_, hiding_, namespaces_, out_);
     return std::move(out_);
   }
 
@@ -316,48 +316,6 @@ class finder {
         out_.enumerators.insert(s_[i].text);
       }
       name = s_[i].is(",");
-    }
-  }
-
-  // Finds the functions that bind references to their arguments: by a &, or by a name that may hide a reference.
-  void examine_parameters() {
-    for (const definition& d : out_.definitions) {
-      if (!d.is_function()) continue;
-      const std::string_view name = s_[d.name_at].text;
-      const bool is_call = name == "operator" && s_[d.name_at + 1].is("(");
-      const bool is_unseen = (name == "operator" && !is_call) || out_.classes.contains(name);
-      bool any = false, binds_numbers = false, is_reference = false, is_of_class = false;
-      const std::size_t close = std::min(s_.closing(d.parameters), s_.size());
-      for (std::size_t i = d.parameters + 1; i <= close; ++i) {
-        const token& t = s_[i];
-        if (t.is("&") || t.is("&&")) any = is_reference = true;
-        if (t.is("<") || t.is("::") || hiding_.contains(t.text)) any = is_reference = true;
-        if (out_.classes.contains(t.text) || is_vector_word(t.text)) is_of_class = true;
-        if (t.is(",") || i == close) {
-          binds_numbers |= is_reference && !is_of_class;
-          is_reference = is_of_class = false;
-        }
-      }
-      if (any) out_.takes_references.insert(name);
-      if (is_unseen && binds_numbers) out_.is_odd = true;
-    }
-  }
-
-  void examine_tokens() {
-    for (std::size_t i = 0; i < s_.size(); ++i) {
-      const token& t = s_[i];
-      if (t.is("<") && (s_[i + 1].is(":") || s_[i + 1].is("%"))) out_.is_odd = true;
-      if (!t.is_identifier()) continue;
-      if (t.is("bitand") || t.is("and_eq") || t.is("or_eq") || t.is("xor_eq")) out_.is_odd = true;
-      if (t.is("operator") && !s_[i + 1].is("(")) out_.has_operators = true;
-      if (t.is("using") && !s_[i + 2].is("=")) {
-        std::size_t name = i + 1;
-        if (s_[name].is("namespace")) ++name;
-        if (s_[name].is("::")) ++name;
-        if (!s_[name].is("cooperative_groups") && !namespaces_.contains(s_[name].text) &&
-            !out_.classes.contains(s_[name].text))
-          out_.brings_names = true;
-      }
     }
   }
 

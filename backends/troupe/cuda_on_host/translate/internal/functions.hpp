@@ -35,8 +35,7 @@ struct definition {
 struct outer_declaration {
   std::size_t begin = 0, end = 0;
   std::size_t words_end = 0;  ///< after the words that say where it runs: where a function's body begins, else `end`
-  std::vector<std::string_view>
-      names;  ///< the names it declares; for a member defined outside of its class, the class
+  std::vector<std::string_view> names;  ///< the names it declares; for a member defined outside of its class, the class
   bool is_kernel = false;
   bool is_device = false;  ///< it or one of its members is marked __device__ or the like
 };
@@ -57,10 +56,11 @@ struct unit {
   std::unordered_set<std::string_view> in_constant_memory;  ///< __constant__ variables
   std::vector<dynamic_array> dynamic_arrays;
   std::unordered_set<std::string_view> classes;
-  std::unordered_set<std::string_view> functions;         ///< the names of all functions
-  std::unordered_set<std::string_view> takes_references;  ///< the names of those whose parameters are, or may be, references
-  std::unordered_set<std::string_view> names;             ///< of all functions, variables, classes and aliases
-  bool has_operators = false;  ///< operators such as + may do anything if an operand is not a number
+  std::unordered_set<std::string_view> functions;  ///< the names of all functions
+  std::unordered_set<std::string_view>
+      takes_references;                        ///< the names of those whose parameters are, or may be, references
+  std::unordered_set<std::string_view> names;  ///< of all functions, variables, classes and aliases
+  bool has_operators = false;                  ///< operators such as + may do anything if an operand is not a number
   /// `using` of a namespace that is not the user's: a name may refer to anything
   bool brings_names = false;
   /// what happens to variables cannot be seen: an operator or constructor binds references to numbers, or operators are

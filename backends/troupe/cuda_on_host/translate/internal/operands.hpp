@@ -9,7 +9,7 @@
 /// The meaning of single tokens in an expression.
 namespace troupe::cuda_on_host {
 
-// Returns true for functions of the prelude that have no side effects and are common in index computations.
+// Returns true for functions of the prelude whose value depends only on their arguments, of which indices are computed.
 inline bool is_pure_function(std::string_view name) {
   return name == "min" || name == "max" || name == "abs" || name == "__mul24" || name == "__umul24";
 }

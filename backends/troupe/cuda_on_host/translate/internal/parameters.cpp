@@ -112,4 +112,20 @@ template_parameters read_template_parameters(const token_list& s, const unit& u,
   return out;
 }
 
+std::string launch_bounds(const token_list& source, const definition& d) {
+  for (std::size_t i = d.begin; i < d.body; ++i)
+    if (source[i].is("__launch_bounds__") && source[i + 1].is("(")) {
+      std::string out = "(";
+      for (std::size_t k = i + 2; k < source.closing(i + 1) && !source[k].is(","); ++k) {
+        if (source[k].is("(")) {
+          const std::size_t close = source.closing(k);
+          for (; k < close; ++k) out += std::string(source[k].text) + " ";
+        }
+        out += std::string(source[k].text) + " ";
+      }
+      return out + ")";
+    }
+  return "1024";
+}
+
 }  // namespace troupe::cuda_on_host

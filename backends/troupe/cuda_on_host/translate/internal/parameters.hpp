@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <troupe/cuda_on_host/translate/internal/functions.hpp>
 #include <troupe/cuda_on_host/translate/token.hpp>
@@ -30,5 +31,8 @@ struct template_parameters {
   std::unordered_set<std::string_view> others;
 };
 template_parameters read_template_parameters(const token_list& source, const unit& u, const definition& function);
+
+/// Returns the first argument of __launch_bounds__ as an expression.
+std::string launch_bounds(const token_list& source, const definition& d);
 
 }  // namespace troupe::cuda_on_host

@@ -37,8 +37,7 @@ struct step {
 
 /// The variables of a region or condition.
 struct segment {
-  std::set<int>
-      uses;  ///< in the order of their declarations; includes what recomputed variables depend on
+  std::set<int> uses;      ///< in the order of their declarations; includes what recomputed variables depend on
   std::set<int> declares;  ///< the variables among them that it declares
 };
 

@@ -10,10 +10,9 @@
 namespace troupe::cuda_on_host {
 
 struct split_body {
-  std::string text;  ///< replaces the body, without its outer braces and the lines with which all kernels begin
-  std::string
-      condition;         ///< a constant expression: if it is false, the kernel must run as fibers; empty: always true
-  std::string obstacle;  ///< why the kernel cannot be split
+  std::string text;       ///< replaces the body, without its outer braces and the lines with which all kernels begin
+  std::string condition;  ///< a constant expression: if it is false, the kernel must run as fibers; empty: always true
+  std::string obstacle;   ///< why the kernel cannot be split
 };
 
 /// Splits a kernel at its barriers: see translate.cpp. `told`: functions read threadIdx, so it must be stored for them.

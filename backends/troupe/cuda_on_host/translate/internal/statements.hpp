@@ -22,7 +22,7 @@ struct statement {
   std::size_t start = 0, start_end = 0;          ///< of for: without the semicolon
   std::size_t step = 0, step_end = 0;            ///< of for
   bool is_constexpr = false;                     ///< if constexpr
-  std::vector<statement> inner;                  ///< of a compound: all statements; of a branch: then, else; of a loop: the body
+  std::vector<statement> inner;  ///< of a compound: all statements; of a branch: then, else; of a loop: the body
 };
 
 /// The structure of a whole body.

@@ -248,7 +248,7 @@ class walker {
         break;
       }
     }
-    if (index.empty() && !found->second.is_single) return;                                  // the address of the whole array
+    if (index.empty() && !found->second.is_single) return;  // the address of the whole array
     if (s_[first - 1].is("&") && (s_[first - 2].is("(") || s_[first - 2].is(","))) return;  // atomicAdd(&s[i], 1)
     const token& next = s_[last + 1];
     const bool steps = is_step(next) || is_step(s_[first - 1]);

@@ -20,7 +20,7 @@ enum class use_kind : std::uint8_t {
   assigned,  ///< it, an element or a member is modified in place
   /// its address is passed to a function that is not the user's and that does not keep it
   handed,
-  leaked,    ///< anything else: its address may be kept, or it may be modified now or later
+  leaked,  ///< anything else: its address may be kept, or it may be modified now or later
 };
 
 struct name_use {
