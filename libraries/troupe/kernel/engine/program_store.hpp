@@ -241,7 +241,7 @@ class program_store {
     if (const auto at = known_.find(root.id); at != known_.end() && at->second.program) {
       if (!m.program) return m.program;
       // Several threads may have built the program at the same time: keep one.
-      = told |= told;
+      at->second.is_reported |= is_reported;
       return at->second.program;
     }
     return known_.insert_or_assign(root.id, entry{std::move(m.program), m.summary, std::move(m.log), is_reported})
