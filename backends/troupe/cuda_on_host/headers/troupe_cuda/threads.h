@@ -175,7 +175,7 @@ TROUPE_INLINE void each_thread_or_leaves(const frame& f, those_left& left, const
 }
 
 // The combined result of a condition around a barrier, evaluated by all threads.
-enum class answer { no, yes, nobody_left, divided };
+enum class answer { no, yes, none_left, divided };
 
 template <bool Told, bool Independent, class Left, class Body>
 TROUPE_INLINE answer ask_each_thread(const frame& f, const Left& left, const Body& body) {
@@ -193,7 +193,7 @@ TROUPE_INLINE answer ask_each_thread(const frame& f, const Left& left, const Bod
       tell<Told>(index);
       yes += body(index, thread) ? 1u : 0u;
     });
-    if (asked == 0) return answer::nobody_left;
+    if (asked == 0) return answer::none_left;
   }
   return yes == 0 ? answer::no : yes == asked ? answer::yes : answer::divided;
 }

@@ -187,7 +187,7 @@ class writer {
     put_back(s.segment, {s.condition});
     out_ += "return troupe_c; });";
     out_ += "if (troupe_a == ::troupe_cuda::answer::divided) ::troupe_cuda::divided(troupe_b);";
-    out_ += "if (troupe_a == ::troupe_cuda::answer::nobody_left) return;";
+    out_ += "if (troupe_a == ::troupe_cuda::answer::none_left) return;";
   }
 
   void write_region(const step& s) {
