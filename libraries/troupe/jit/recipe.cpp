@@ -70,7 +70,7 @@ result<void> check_files(const recipe& r) {
     if (r.include_paths[i].empty() || has_control_characters(r.include_paths[i]))
       return refusal(cat("include_paths[", i, "] is ", detail::text(r.include_paths[i])), "a folder");
   for (std::size_t i = 0; i < r.options.size(); ++i)
-    if (is_for_us_to_give(r.options[i]) || has_control_characters(r.options[i]))
+    if (is_reserved_option(r.options[i]) || has_control_characters(r.options[i]))
       return refusal(cat("options[", i, "] is ", detail::text(r.options[i])),
                      "an option that changes neither the input nor the output; include folders, macros and the "
                      "like have fields of their own");

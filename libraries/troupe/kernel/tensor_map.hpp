@@ -103,8 +103,8 @@ std::optional<tensor_complaint> complaint_about(const tiles& t, dtype element, s
 tensor_layout layout_of(const tiles& t, dtype element);
 
 /// An argument of a launch for a parameter `const __grid_constant__ CUtensorMap`. It holds a buffer: `in(x)` if the
-/// kernel only loads boxes of it, `out(y)` or `inout(y)` if the kernel stores boxes. The worker makes the descriptor
-/// anew for each launch, so the descriptor is valid after a restart, too.
+/// kernel only loads boxes of it, `out(y)` or `inout(y)` if the kernel stores boxes. The worker makes a new
+/// descriptor for each launch, so the descriptor is valid after a restart, too.
 class tensor_map {
  public:
   template <class T, access_mode M>

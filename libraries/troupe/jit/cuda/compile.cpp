@@ -56,8 +56,8 @@ result<void> check_options(const recipe& r, const target& to) {
   for (std::size_t i = 0; i < r.options.size(); ++i) {
     const std::string& o = r.options[i];
     const std::string which = cat("options[", i, "] is ", detail::text(o));
-    if (!is_nvrtcs(o))
-      return refusal(reaction::unsupported, which + ", which is not passed to NVRTC; " + instead_of(o));
+    if (!is_allowed_for_nvrtc(o))
+      return refusal(reaction::unsupported, which + ", which is not passed to NVRTC; " + alternative_to(o));
     if (to.is_ptx() && o.starts_with("--ptxas-options="))
       return refusal(reaction::unsupported, which + ", which applies to machine code; this is compiled for \"" +
                                                 to.architecture +

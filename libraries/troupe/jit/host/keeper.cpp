@@ -31,7 +31,7 @@ constexpr int could_not_run = 127, was_told_to_stop = 126;
 void limit(__rlimit_resource what, unsigned long long most) {
   const rlimit both{.rlim_cur = most, .rlim_max = most};
   rlimit now{};
-  if (::getrlimit(what, &now) == 0 && now.rlim_max < most) return;  // less is allowed already
+  if (::getrlimit(what, &now) == 0 && now.rlim_max < most) return;  // a lower limit is already in force
   (void)::setrlimit(what, &both);
 }
 

@@ -5,7 +5,7 @@
 // Templates, so that functions of the source with the same names take precedence.
 #pragma once
 
-extern "C++" {  // whatever stands around the #include
+extern "C++" {  // the #include may be inside extern "C"
 
 namespace troupe_device {
 
