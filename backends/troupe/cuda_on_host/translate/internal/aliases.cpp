@@ -33,8 +33,8 @@ kernel_aliases add_aliases(edited_source& source, const token_list& tokens, cons
     if (std::find(options.kernels.begin(), options.kernels.end(), name) != options.kernels.end()) {
       const token& second = tokens[all[1]->name_at];
       findings.push_back({tokens.files[second.file], second.line,
-                          cat("kernels names ", name, ", and there are ", all.size(),
-                              " kernels of that name: give each a name of its own, or make it a template")});
+                          cat("kernels has ", name, ", the name of ", all.size(),
+                              " kernels: give each a different name, or make it a template")});
     }
     for (const definition* d : all) {
       const std::string alias = cat("troupe_k_", aliases.size());
