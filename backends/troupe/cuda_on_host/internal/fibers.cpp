@@ -4,16 +4,11 @@
 #include <troupe/cuda_on_host/internal/sanitizer_fibers.hpp>
 
 #include <bit>
-#include <cstring>
 
 namespace troupe::cuda_on_host {
 
 namespace {
 thread_local fibers* running = nullptr;  // for the first step on a new stack, which takes no argument
-}
-
-bool fibers::place::operator==(const place& o) const noexcept {
-  return line == o.line && (file == o.file || (file && o.file && std::strcmp(file, o.file) == 0));
 }
 
 fibers::~fibers() {
@@ -131,6 +126,12 @@ void fibers::go_to_main(stack_state* state) {
   sanitizer_leaves_stack(state ? &state->address_sanitizer : nullptr, main_bottom_, main_bytes_);
   sanitizer_goes_to(main_state_.thread_sanitizer);
   switch_stack(abandoned_, main_);
+}
+
+// Marks the running fiber as waiting at `at`.
+void fibers::sleep_at(place at) noexcept {
+  fibers_[block_->thread].at = at;
+  if ((warps_[warp_].ready &= ~(1u << lane_)) == 0) ready_warps_ &= ~(1u << warp_);
 }
 
 // Runs other fibers until this one, which was marked as waiting, is ready again.

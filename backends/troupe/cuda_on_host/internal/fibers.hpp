@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <troupe/cuda_on_host/internal/fiber_stacks.hpp>
 #include <troupe/cuda_on_host/internal/fiber_switch.hpp>
@@ -47,7 +48,9 @@ class fibers {
   struct place {
     const char* file;
     std::uint32_t line;
-    bool operator==(const place& o) const noexcept;
+    bool operator==(const place& o) const noexcept {
+      return line == o.line && (file == o.file || (file && o.file && std::strcmp(file, o.file) == 0));
+    }
   };
   // Lanes of a warp that wait for each other in a warp operation.
   struct meeting {
@@ -81,11 +84,7 @@ class fibers {
   void live_on_this_stack();
   void end_thread();
   void select(std::uint32_t thread) noexcept;
-  // Marks the running fiber as waiting at `at`.
-  void sleep_at(place at) noexcept {
-    fibers_[block_->thread].at = at;
-    if ((warps_[warp_].ready &= ~(1u << lane_)) == 0) ready_warps_ &= ~(1u << warp_);
-  }
+  void sleep_at(place at) noexcept;
   void wait();
   void prefetch_after(std::uint32_t thread) const noexcept;
   std::uint32_t next();
