@@ -16,7 +16,7 @@ std::string engine_identity() {
   byte_writer identity;
   identity.text("cuda");
   if (::dladdr(reinterpret_cast<const void*>(&engine_identity), &self) == 0) return std::move(identity).bytes();
-  const auto file = glance_at(std::filesystem::absolute(self.dli_fname).string());
+  const auto file = stamp_without_content(std::filesystem::absolute(self.dli_fname).string());
   identity.value(file ? file->bytes : 0);
   identity.value(file ? file->changed_ns : 0);
   return std::move(identity).bytes();
