@@ -227,8 +227,8 @@ TEST_F(a_module, names_what_there_is_when_asked_for_a_kernel_or_a_global_that_th
   const std::string longer(300, 'k');
   EXPECT_TRUE(is_error(error_of(gpu_.ask(plain(longer.c_str()))), reaction::caller_bug, {longer.c_str()}));
   EXPECT_EQ(text_of(gpu_.ask(module::read_global{.global = image_.global("tabel"), .target = x_.as<std::byte>()})),
-            "module.read_global: kernels.so has no global \"tabel\"; its globals: table, factor. Those to be used are "
-            "named when it is compiled");
+            "module.read_global: kernels.so has no global \"tabel\"; its globals: table, factor. Name the globals you "
+            "use when you compile it");
 }
 
 TEST_F(a_module, says_what_is_known_of_a_kernel) {

@@ -30,7 +30,7 @@ result<target> target_for(const std::string& asked, capability gpu, const std::v
     const std::string_view suffix(end, static_cast<std::size_t>(asked.data() + asked.size() - end));
     if (wrong != std::errc() || (!suffix.empty() && suffix != "a" && suffix != "f"))
       return refusal(reaction::caller_bug, "architecture is \"" + asked +
-                                               "\"; expected, for example, sm_90a, compute_90 for PTX, or nothing for "
+                                               "\"; expected sm_90a or similar, compute_90 for PTX, or nothing for "
                                                "the device's own");
     if (!knows(number))
       return refusal(reaction::unsupported,

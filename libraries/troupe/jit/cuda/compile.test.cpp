@@ -266,7 +266,7 @@ TEST(nvrtc_with_a_recipe, refuses_fields_that_it_does_not_support) {
   const compiled program = compile_for({.source = source, .compiler = "/usr/bin/c++"});
   ASSERT_TRUE(program.failed);
   EXPECT_EQ(program.failed->reaction(), reaction::unsupported);
-  EXPECT_NE(why(program).find("compiler is \"/usr/bin/c++\"; on a GPU NVRTC compiles"), std::string::npos);
+  EXPECT_NE(why(program).find("compiler is \"/usr/bin/c++\"; a GPU's compiler is NVRTC"), std::string::npos);
   const compiled standard = compile_for({.source = source, .standard = 23});
   ASSERT_TRUE(standard.failed);
   EXPECT_EQ(standard.failed->reaction(), reaction::unsupported) << why(standard);
