@@ -33,7 +33,7 @@ class argument_ring {
   pinned_memory memory_;
   event passed_[parts];
   std::size_t part_ = 0, used_ = 0;
-  /// the number of parts before this one whose event has not been recorded yet
+  /// The number of parts before this one whose event has not been recorded yet.
   std::size_t left_ = 0;
 };
 

@@ -38,7 +38,7 @@ class launcher {
   /// At most `threads` threads run blocks at the same time, including those that call `launch`. 0: the number of usable
   /// cores.
   explicit launcher(int threads = 0);
-  /// precondition: no launch is running
+  /// Precondition: no launch is running.
   ~launcher();
   launcher(const launcher&) = delete;
   launcher& operator=(const launcher&) = delete;

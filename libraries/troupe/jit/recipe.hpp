@@ -34,7 +34,7 @@ struct unit {
 struct recipe {
   text source;               ///< CUDA C++
   text name = "program.cu";  ///< the source's name in messages
-  /// kernels, as spelt in C++: "scale", "ns::reduce<float, 256>"; empty: all kernels that are not templates
+  /// Kernels, as spelt in C++: "scale", "ns::reduce<float, 256>"; empty: all kernels that are not templates.
   list<std::string> kernels = {};
   /// __device__ and __constant__ variables that the application reads or writes
   list<std::string> globals = {};
@@ -42,24 +42,24 @@ struct recipe {
   list<std::string> include_paths = {};  ///< folders; a relative path starts at the application's current folder
   named_texts definitions = {};          ///< macro names and values
   int standard = 20;                     ///< of C++: 17, 20 or 23
-  /// less exact: fast intrinsics, flush_to_zero, NaN and infinity may be mishandled
+  /// Less exact: fast intrinsics, flush_to_zero, NaN and infinity may be mishandled.
   bool fast_math = false;
   bool flush_to_zero = false;     ///< flush subnormal numbers to 0
   bool fuse_multiply_add = true;  ///< round a * b + c once
   int optimisation = 3;           ///< 0 to 3
-  /// for debuggers and profilers: maps code to lines
+  /// For debuggers and profilers: maps code to lines.
   bool debug_information = false;
-  /// of a thread; 0: the compiler decides. Not on the host engine
+  /// Of a thread; 0: the compiler decides. Not on the host engine.
   int max_registers = 0;
   text architecture = {};  ///< "": the device's own; otherwise "sm_90a" … on a GPU
   list<unit> units = {};   ///< linked with the source. GPU only
-  /// builds a unit for other recipes to link, by `program::image`; it cannot be launched
+  /// Builds a unit for other recipes to link, by `program::image`; it cannot be launched.
   bool relocatable = false;
   bool link_time_optimisation = false;  ///< optimise the source and all units as one
-  /// speeds up compiling the next program that begins with the same headers. GPU only
+  /// Speeds up compiling the next program that begins with the same headers. GPU only.
   bool precompiled_headers = false;
   list<std::string> options = {};  ///< further options, as the engine's compiler spells them
-  /// path; "" is TROUPE_CXX, or the first of c++, g++ and clang++ in PATH. Host engine only
+  /// Path; "" is TROUPE_CXX, or the first of c++, g++ and clang++ in PATH. Host engine only.
   text compiler = {};
   time_span timeout = time_span::of_seconds(60);  ///< for the compiler
   cache_use cache = cache_use::disk;

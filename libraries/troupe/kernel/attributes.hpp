@@ -22,7 +22,7 @@ struct parameter_attributes {
   std::string type;  ///< as spelt in C++; empty if only the size is known
   enum passing passing = passing::value;
   dtype element{};  ///< of the value or of the buffer's elements; `dtype{}` for a struct or void
-  /// of the value or element; 0 for a pointer to void, or if only the compiler knows
+  /// Of the value or element; 0 for a pointer to void, or if only the compiler knows.
   std::uint64_t bytes = 0;
   std::uint64_t alignment = 0;  ///< of the value or element; 0 if unknown
 };
@@ -45,7 +45,7 @@ struct occupancy {
   std::uint32_t processors = 0;           ///< multiprocessors, or threads of the host engine
   std::uint32_t clusters = 0;             ///< on the whole GPU; 0 without clusters
   std::uint32_t most_cluster_blocks = 0;  ///< blocks of the largest cluster that can be launched; 0: none
-  /// threads of the block with which most threads run at the same time; 0: the block size does not matter
+  /// Threads of the block with which most threads run at the same time; 0: the block size does not matter.
   std::uint32_t best_threads = 0;
   std::uint32_t best_blocks = 0;  ///< blocks of the smallest grid of such blocks that fills the GPU
 };

@@ -90,7 +90,7 @@ struct make_program {
 template <fixed_string Library>
 struct read_summary {
   in<std::byte> recipe;
-  /// written, with the log, by a worker that has not reported the program before
+  /// Written, with the log, by a worker that has not reported the program before.
   inout<std::byte> state;
   std::uint64_t root;  ///< address
   using reply = build_summary;

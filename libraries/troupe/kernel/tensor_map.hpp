@@ -33,7 +33,7 @@ enum class tensor_type : std::uint8_t {
   tf32,          ///< f32 rounded to tf32
   tf32_ftz,      ///< both of the above
   u4x16_align8,  ///< 16 numbers of 4 bits in 8 bytes
-  /// the same; in shared memory, 8 bytes of padding follow each 8 bytes
+  /// The same; in shared memory, 8 bytes of padding follow each 8 bytes.
   u4x16_align16,
   /// 16 numbers of 6 bits in 12 bytes; in shared memory, 4 bytes of padding follow
   u6x16_align16,
@@ -63,7 +63,7 @@ std::string_view to_string(tensor_type t) noexcept;
 struct tiles {
   list<extent> sizes;  ///< elements in each dimension, of which there are 1 to 5
   list<extent> box;    ///< elements that one copy spans, in each dimension
-  /// bytes between consecutive elements, for each dimension but the first; empty: contiguous
+  /// Bytes between consecutive elements, for each dimension but the first; empty: contiguous.
   list<extent> strides = {};
   list<extent> steps = {};  ///< element stride within the box, in each dimension; empty: 1
   tensor_type type = tensor_type::of_the_elements;

@@ -17,7 +17,7 @@ class image : public kernel::program_of<"module"> {
 /// How to load an image.
 struct load_options {
   text name = "image";  ///< the image's name in messages
-  /// subnormal numbers are flushed to 0. Host engine only: on a GPU, this was decided when the image was compiled
+  /// Subnormal numbers are flushed to 0. Host engine only: on a GPU, this was decided when the image was compiled.
   bool flush_to_zero = false;
 };
 

@@ -99,7 +99,7 @@ class fake_driver {
   }
   std::deque<fake_kernel> kernels;  ///< of every image; a kernel that is looked up by name is added
   fake_capture capture;
-  /// true: copies, fills and kernels run on the processor; false: they are only recorded
+  /// True: copies, fills and kernels run on the processor; false: they are only recorded.
   bool computes = false;
   bool notes_calls = true;                         ///< false for programs that make millions of calls
   std::size_t free_memory = std::size_t{1} << 30;  ///< returned by cuMemGetInfo

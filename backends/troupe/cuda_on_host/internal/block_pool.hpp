@@ -47,8 +47,8 @@ class block_pool {
   std::atomic<block_runner*> at_hand_{nullptr};
   std::mutex mutex_;
   std::vector<std::unique_ptr<block_runner>> runners_;  // idle runners
-  std::vector<std::unique_ptr<block_runner>>
-      helper_runners_;  // indexed by helper; each is made when the helper first runs
+  // indexed by helper; each is made when the helper first runs
+  std::vector<std::unique_ptr<block_runner>> helper_runners_;
   thread_team team_;
 };
 

@@ -33,7 +33,7 @@ class builder {
     /// Finds the compiler for a recipe. Also refuses recipes that the engine does not support.
     std::function<result<compiler>(const recipe&, disk_cache* cache)> find;
     compile_function compile;
-    /// identifies this exact build of the engine and its target
+    /// Identifies this exact build of the engine and its target.
     std::string engine = {};
     disk_cache* disk = nullptr;                            ///< null: no disk cache
     std::uint64_t memory_bytes = std::uint64_t{64} << 20;  ///< for images, logs and keys in memory

@@ -22,11 +22,11 @@ struct compiler {
 /// The result of running the compiler.
 struct compiled {
   std::optional<error> failed;
-  /// it failed because it timed out or was cancelled: a request with more time may succeed
+  /// It failed because it timed out or was cancelled: a request with more time may succeed.
   bool gave_up = false;
   std::string image;
   std::string log;
-  /// for the log, about this run only: not stored with the image
+  /// For the log, about this run only: not stored with the image.
   std::string remarks = {};
   manifest made_from;    ///< the files that were read, and the folders that were searched
   bool lasting = false;  ///< another run would yield the same: the result may be cached

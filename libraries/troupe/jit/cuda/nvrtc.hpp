@@ -17,7 +17,7 @@ struct nvrtc {
   std::vector<capability> known;  ///< the capabilities it compiles for, in ascending order
   std::string cuda_version;       ///< "13000", the value of CUDA_VERSION
   std::string own_headers;        ///< folder of our replacements for the headers of C and C++
-  /// folder of CUDA's own headers: TROUPE_CUDA_INCLUDE, or that of the toolkit with which this was built
+  /// Folder of CUDA's own headers: TROUPE_CUDA_INCLUDE, or that of the toolkit with which this was built.
   std::string include_folder;
   std::shared_ptr<linker> links;
   std::shared_ptr<precompiled> headers;  ///< precompiled headers of this process

@@ -35,7 +35,7 @@ struct variable_declaration {
 enum class statement_kind : std::uint8_t {
   variables,  ///< variables of a thread
   shared,     ///< __shared__, without extern
-  /// the same for all threads: using, typedef, static_assert, constexpr, extern __shared__, a class, or nothing
+  /// The same for all threads: using, typedef, static_assert, constexpr, extern __shared__, a class, or nothing.
   block_wide,
   expression,
   unknown,  ///< may be a declaration that is not understood

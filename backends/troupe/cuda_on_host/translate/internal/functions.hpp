@@ -48,8 +48,8 @@ struct dynamic_array {
 /// Everything that the user's source declares.
 struct unit {
   std::vector<definition> definitions;
-  std::vector<outer_declaration>
-      outer;  ///< in the order of the text; declarations without an understood name are left out
+  /// In the order of the text; declarations without an understood name are left out.
+  std::vector<outer_declaration> outer;
   std::unordered_set<std::string_view> constants;    ///< constant variables that are numbers, and enumerators
   std::unordered_set<std::string_view> enumerators;  ///< the enumerators among them
   std::unordered_set<std::string_view> others;       ///< names at namespace or class scope that are not constants
@@ -57,14 +57,14 @@ struct unit {
   std::vector<dynamic_array> dynamic_arrays;
   std::unordered_set<std::string_view> classes;
   std::unordered_set<std::string_view> functions;  ///< the names of all functions
-  std::unordered_set<std::string_view>
-      takes_references;                        ///< the names of those whose parameters are, or may be, references
+  /// The names of those whose parameters are, or may be, references.
+  std::unordered_set<std::string_view> takes_references;
   std::unordered_set<std::string_view> names;  ///< of all functions, variables, classes and aliases
   bool has_operators = false;                  ///< operators such as + may do anything if an operand is not a number
   /// `using` of a namespace that is not the user's: a name may refer to anything
   bool brings_names = false;
-  /// what happens to variables cannot be seen: an operator or constructor binds references to numbers, or operators are
-  /// spelt as words
+  /// What happens to variables cannot be seen: an operator or constructor binds references to numbers, or operators are
+  /// spelt as words.
   bool is_odd = false;
 
   /// Returns true if a name that no function declares can only mean a number that never changes.

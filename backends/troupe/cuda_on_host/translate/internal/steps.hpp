@@ -24,8 +24,8 @@ struct volatile_steps {
     std::size_t begin, assignment, end;  ///< the statement; `assignment` is the = or the like, or `end` for ++
   };
   std::vector<store> stores;
-  std::vector<std::pair<std::size_t, std::size_t>>
-      joins;  ///< statements around them in which control flow diverges, outer ones last
+  /// Statements around them in which control flow diverges, outer ones last.
+  std::vector<std::pair<std::size_t, std::size_t>> joins;
 
   bool empty() const noexcept { return stores.empty(); }
 };

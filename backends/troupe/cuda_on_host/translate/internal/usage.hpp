@@ -18,7 +18,7 @@ namespace troupe::cuda_on_host {
 enum class use_kind : std::uint8_t {
   read,      ///< its value is read, and nothing else: this has been proven
   assigned,  ///< it, an element or a member is modified in place
-  /// its address is passed to a function that is not the user's and that does not keep it
+  /// Its address is passed to a function that is not the user's and that does not keep it.
   handed,
   leaked,  ///< anything else: its address may be kept, or it may be modified now or later
 };

@@ -113,8 +113,8 @@ class level_variables {
   std::unordered_set<std::string_view> read_only_parameters_;
   std::unordered_map<std::string_view, bool> plain_parameters_;  // numbers and pointers; true for pointers
   std::unordered_set<std::string_view> shared_;
-  std::unordered_set<std::string_view>
-      numeric_;                        // parameters and shared variables that are numbers or point to numbers
+  // parameters and shared variables that are numbers or point to numbers
+  std::unordered_set<std::string_view> numeric_;
   std::vector<local_name> constants_;  // declared constexpr in the kernel
   std::unordered_map<std::string_view, std::vector<std::pair<std::size_t, std::size_t>>> declared_;
   std::vector<level_variable> variables_;
