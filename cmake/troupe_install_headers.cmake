@@ -14,7 +14,7 @@ set(TROUPE_ENTRY_HEADERS
   troupe/device/sharing.hpp
   troupe/base/bfloat16.hpp troupe/base/complex.hpp troupe/base/half.hpp
   troupe/request/checker.hpp troupe/request/request.hpp troupe/worker/engine.hpp  # for libraries of one's own
-  troupe/interop/dlpack.hpp troupe/cuda_on_host/image.h)
+  troupe/interop/dlpack.hpp troupe/cuda_on_host/host_block.h troupe/cuda_on_host/image.h)
 
 function(troupe_find_installed_headers variable source)
   set(roots ${source}/runtime ${source}/backends ${source}/libraries)

@@ -244,7 +244,7 @@ TEST_F(a_program, that_grows_beyond_all_measure_when_it_is_preprocessed_is_refus
   }
   const auto p = jit::compile(gpu_, {.source = source + "__global__ void k(int* out) { int x = 0; M6 out[0] = x; }\n"});
   EXPECT_TRUE(is_error(error_of(p.ready()), reaction::caller_bug,
-                       {"jit.compile", "program.cu is more than 16777216 bytes once it is preprocessed"}));
+                       {"jit.compile", "program.cu is more than 16777216 bytes after preprocessing"}));
   EXPECT_EQ(p.log().get().value(), "");
   expect_serving();
 }
@@ -277,7 +277,7 @@ TEST_F(a_program, is_refused_for_each_field_that_cannot_be_honoured) {
             "jit.compile: name is \"../up.cu\"; expected a relative file name without .., such as saxpy.cu");
   EXPECT_EQ(
       text({.kernels = {"k", ""}}),
-      "jit.compile: kernels[1] is \"\"; expected a name as C++ writes it, such as scale or ns::reduce<float, 256>");
+      "jit.compile: kernels[1] is \"\"; expected a name as spelt in C++, such as scale or ns::reduce<float, 256>");
   EXPECT_EQ(text({.headers = {{"/etc/passwd", ""}}}),
             "jit.compile: headers has \"/etc/passwd\"; expected a relative file name without .., as #include names it, "
             "other than the source's");
@@ -290,7 +290,7 @@ TEST_F(a_program, is_refused_for_each_field_that_cannot_be_honoured) {
             "jit.compile: max_registers is 300; expected 1 to 255, or 0 to let the compiler decide");
   EXPECT_EQ(
       text({.max_registers = 32}),
-      "jit.compile: max_registers is 32; the host engine compiles for a processor, whose registers nobody shares: "
+      "jit.compile: max_registers is 32; the host engine compiles for a processor, whose registers are not shared: "
       "leave it 0");
   EXPECT_EQ(text({.architecture = "sm_90a"}),
             "jit.compile: architecture is \"sm_90a\"; the host engine compiles for the processor it runs on: leave it "
@@ -303,13 +303,12 @@ TEST_F(a_program, is_refused_for_each_field_that_cannot_be_honoured) {
   EXPECT_EQ(text({.precompiled_headers = true}),
             "jit.compile: precompiled_headers is true; the host engine translates each source with its headers as a "
             "whole: leave it false");
-  EXPECT_EQ(
-      text({.options = {"-o/etc/passwd"}}),
-      "jit.compile: options[0] is \"-o/etc/passwd\"; expected an option that changes neither what is compiled, nor "
-      "to where; include folders, macros and the like have fields of their own");
+  EXPECT_EQ(text({.options = {"-o/etc/passwd"}}),
+            "jit.compile: options[0] is \"-o/etc/passwd\"; expected an option that changes neither the input nor "
+            "the output; include folders, macros and the like have fields of their own");
   EXPECT_EQ(text({.compiler = "g++"}), "jit.compile: compiler is \"g++\"; expected an absolute path, or nothing");
   EXPECT_NE(
-      text({.compiler = "/no/g++"}).find("compiler is \"/no/g++\", which is no program that can be run; install one"),
+      text({.compiler = "/no/g++"}).find("compiler is \"/no/g++\", which is not an executable program; install one"),
       std::string::npos);
   EXPECT_EQ(text({.timeout = time_span::of_seconds(0)}), "jit.compile: timeout is 0 ns; expected more than 0");
   EXPECT_EQ(text({.log_bytes = 10}), "jit.compile: log_bytes is 10; expected 256 to 16777216");

@@ -43,7 +43,7 @@ TEST_F(a_program, is_asked_for_a_template_that_its_recipe_does_not_name) {
   auto out = gpu_.alloc<float>(1, {.zeroed = true});
   EXPECT_TRUE(is_error(
       error_of(gpu_.ask(jit::launch{.kernel = p.kernel("k<3>"), .grid = 1, .block = 1, .arguments = {inout(out)}})),
-      reaction::caller_bug, {"has no kernel \"k<3>\"", "Templates are named when it is compiled"}));
+      reaction::caller_bug, {"has no kernel \"k<3>\"", "Name templates when you compile it"}));
 }
 
 TEST_F(a_program, prints_lines_into_a_file_before_the_launch_is_answered) {
@@ -158,7 +158,7 @@ TEST_F(a_program, is_compiled_every_time_when_nobody_knows_what_its_options_or_c
   EXPECT_EQ(twice({.source = own, .options = {"-Wall", "-DX=1", "-fno-math-errno", "-O2"}}).first, memory);
   const auto library = twice({.source = own, .options = {"-lm"}});
   EXPECT_EQ(library.first, compiled);
-  EXPECT_NE(library.second.find("note: cache: not kept: nobody knows which files -lm reads"), std::string::npos)
+  EXPECT_NE(library.second.find("note: cache: not kept: it is unknown which files -lm reads"), std::string::npos)
       << library.second;
   const std::string text = "__device__ const char t[] = WHEN;\n" + own;
   EXPECT_EQ(twice({.source = text, .definitions = {{"WHEN", "__TIME__"}}}).first, compiled);

@@ -227,8 +227,8 @@ TEST_F(a_module, names_what_there_is_when_asked_for_a_kernel_or_a_global_that_th
   const std::string longer(300, 'k');
   EXPECT_TRUE(is_error(error_of(gpu_.ask(plain(longer.c_str()))), reaction::caller_bug, {longer.c_str()}));
   EXPECT_EQ(text_of(gpu_.ask(module::read_global{.global = image_.global("tabel"), .target = x_.as<std::byte>()})),
-            "module.read_global: kernels.so has no global \"tabel\"; its globals: table, factor. Those to be used are "
-            "named when it is compiled");
+            "module.read_global: kernels.so has no global \"tabel\"; its globals: table, factor. Name the globals you "
+            "use when you compile it");
 }
 
 TEST_F(a_module, says_what_is_known_of_a_kernel) {
@@ -349,8 +349,9 @@ TEST_F(a_module, can_be_unloaded_after_it_failed_to_load) {
 TEST_F(a_module, is_refused_where_it_is_empty_or_of_another_device) {
   const module::image empty;
   module::launch l{.kernel = empty.kernel("saxpy"), .grid = 1, .block = 1};
-  EXPECT_EQ(text_of(gpu_.ask(l)),
-            "module.launch: kernel is empty (default-made, or moved from); expected what compile or load gave");
+  EXPECT_EQ(
+      text_of(gpu_.ask(l)),
+      "module.launch: kernel is empty (default-made, or moved from); expected a program returned by compile or load");
   EXPECT_TRUE(is_error(error_of(empty.ready()), reaction::caller_bug, {"module.summary: the program is empty"}));
   EXPECT_TRUE(is_error(error_of(empty.unload()), reaction::caller_bug, {"module.unload: the program is empty"}));
   const device other = runtime_.open_device(with_test_engines());

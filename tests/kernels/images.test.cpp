@@ -68,7 +68,7 @@ TEST(images, what_is_no_whole_image_of_this_machine_is_refused) {
   EXPECT_EQ(refusal(with_header(good, [](Elf64_Ehdr& h) { h.e_type = ET_REL; })),
             "caller_bug: image 'sample' is an ELF object of type 1; expected a shared object (3)");
   for (std::size_t size = 16; size < good.size(); size += 97)
-    ASSERT_NE(refusal(std::span(good).first(size)).find("is cut off: it has " + std::to_string(size) + " bytes"),
+    ASSERT_NE(refusal(std::span(good).first(size)).find("is truncated: it has " + std::to_string(size) + " bytes"),
               std::string::npos)
         << size;
 }
@@ -166,8 +166,9 @@ TEST(images, tables_that_say_what_cannot_be_are_refused) {
       "caller_bug: image 'sample' has a kernel k whose parameter 0 is of kind 7; expected a value (0) or a pointer "
       "(1, 2)");
   EXPECT_EQ(text(2),
-            "caller_bug: image 'sample' has a global '' whose entry is not complete; expected a name and an address");
-  EXPECT_EQ(text(4), "caller_bug: image 'sample' counts kernels or globals that its table does not point to");
+            "caller_bug: image 'sample' has a global '' whose entry is incomplete; expected a name and an address");
+  EXPECT_EQ(text(4),
+            "caller_bug: image 'sample' has a table that counts kernels or globals but does not point to them");
 }
 
 TEST(images, parameters_are_known_by_kind_type_and_size) {

@@ -72,13 +72,13 @@ extern "C" __global__ void not_in_its_mask(int* out) {
   const std::string sites = failure(image, "two_sites_in_fibers", {1}, {32}, nullptr);
   expect_contains(sites, "source.cu:9; others wait at line 15");
   expect_contains(failure(image, "some_fall_off_the_end", {1}, {32}, nullptr),
-                  "source.cu:9; some threads have come to the end of the kernel");
+                  "source.cu:9; some threads have reached the end of the kernel");
   expect_contains(failure(image, "warps_and_barriers", {1}, {32}, nullptr), "others wait at line 9");
   expect_contains(failure(image, "different_counts", {1}, {32}, nullptr), "source.cu:32");
   int values[32] = {};
   void* pointer = values;
   void* arguments[] = {&pointer};
-  expect_contains(failure(image, "not_in_its_mask", {1}, {32}, arguments), "is not in the mask that it gives");
+  expect_contains(failure(image, "not_in_its_mask", {1}, {32}, arguments), "is not in the mask that it passes");
   values[0] = 0;
   EXPECT_EQ(failure(image, "some_return_early", {3}, {32}, arguments), "it succeeded");
   EXPECT_EQ(values[0], 48);
@@ -158,7 +158,7 @@ extern "C" __global__ void __launch_bounds__(64, 2) bounded(float* out) {
   EXPECT_EQ(failure(image, "free_size", {1}, {512, 3}, nullptr),
             "caller_bug: launch: block has 1536 threads; expected at most 1024 (kernel free_size)");
   EXPECT_EQ(failure(image, "bounded", {1}, {65}, nullptr),
-            "caller_bug: launch: block has 65 threads; expected at most 64, which the kernel's __launch_bounds__ says "
+            "caller_bug: launch: block has 65 threads; expected at most 64, because of the kernel's __launch_bounds__ "
             "(kernel bounded)");
   EXPECT_EQ(image.find_kernel("bounded")->attributes.static_shared_bytes, 4000u);
   EXPECT_EQ(image.find_kernel("bounded")->attributes.max_threads, 64u);

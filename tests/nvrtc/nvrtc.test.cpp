@@ -118,7 +118,7 @@ class nvrtc_for : public ::testing::TestWithParam<const char*> {
   void expect_machine_code(const jit::recipe& r, const std::string& where) const {
     const jit::compiled c = compiled(r);
     ASSERT_FALSE(c.failed) << where << ": " << c.failed->text() << "\n" << c.log;
-    const auto looked = kernel::look_at_image(c.image);
+    const auto looked = kernel::inspect_image(c.image);
     EXPECT_EQ(looked.is, kernel::container::machine_code) << where;
     EXPECT_EQ(looked.wrong, "") << where;
   }

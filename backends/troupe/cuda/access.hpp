@@ -6,7 +6,8 @@
 
 namespace troupe::cuda {
 
-/// What the device may do with memory that is mapped: all of what one or several cuMemMap have mapped.
+/// Sets what the device may do with mapped memory. The range must be exactly what one or more cuMemMap calls have
+/// mapped.
 inline result<void> set_access(CUdevice device, CUdeviceptr address, std::size_t bytes, CUmemAccess_flags flags) {
   CUmemAccessDesc how{};
   how.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
@@ -14,8 +15,8 @@ inline result<void> set_access(CUdevice device, CUdeviceptr address, std::size_t
   return done(::cuMemSetAccess(address, bytes, &how, 1), "cuMemSetAccess");
 }
 
-/// Writing is allowed again. A driver (580) was seen to answer CUDA_ERROR_ALREADY_MAPPED where reading alone was
-/// allowed before: then the same memory is mapped anew. Nobody may be using it.
+/// Allows writing again. A driver (580) was seen to return CUDA_ERROR_ALREADY_MAPPED if only reading was allowed
+/// before; the same memory is then mapped again. Nothing may be using the memory.
 inline result<void> allow_writing(CUdevice device, CUdeviceptr address, std::size_t bytes) {
   auto allowed = set_access(device, address, bytes, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
   if (allowed || allowed.error().code() != CUDA_ERROR_ALREADY_MAPPED) return allowed;

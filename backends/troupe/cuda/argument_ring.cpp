@@ -23,7 +23,7 @@ result<argument_ring> argument_ring::make(std::string_view domain) {
   return out;
 }
 
-// The call that used a part last came before this one, so now its event says when the part is free.
+// The last call that used a part precedes this one, so the part's event can be recorded now.
 result<void> argument_ring::begin(CUstream stream) {
   for (; left_ > 0; --left_) {
     const CUevent passed = passed_[(part_ + parts - left_) % parts].get();
@@ -41,7 +41,7 @@ result<std::byte*> argument_ring::claim(std::size_t bytes) {
     ++left_;
     part_ = (part_ + 1) % parts;
     used_ = 0;
-    // Of an event that was never recorded it says that it has passed.
+    // An event that was never recorded counts as passed.
     TROUPE_TRY(done_on(nullptr, domain_, "cuEventSynchronize", ::cuEventSynchronize(passed_[part_].get())));
   }
   std::byte* const at = memory_.get() + part_ * part_bytes + used_;

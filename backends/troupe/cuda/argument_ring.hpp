@@ -11,18 +11,18 @@
 
 namespace troupe::cuda {
 
-/// Host memory that the GPU reads, for what calls take from memory: lists of addresses, descriptions, factors. It is
-/// used round and round, in parts: a part is used again when the GPU has passed the calls that read it, which it has
-/// long done by then.
+/// Host memory that the GPU reads, for arguments that calls take from memory: lists of addresses, descriptors, factors.
+/// A ring of parts: a part is reused when the GPU has finished the calls that read it. By then it nearly always has.
 class argument_ring {
  public:
   static constexpr std::size_t part_bytes = 256 * 1024;
 
-  /// `domain` is the library whose calls these are.
+  /// `domain` is the library that makes the calls.
   static result<argument_ring> make(std::string_view domain);
-  /// Before each call: what was claimed earlier may be given back when the calls so far have run.
+  /// Call before each call of the library. Memory that was claimed earlier becomes free when the calls made so far have
+  /// run.
   result<void> begin(CUstream stream);
-  /// At most `part_bytes`, and fewer than `parts - 1` large ones for one call. Aligned to 16 bytes.
+  /// Claims at most `part_bytes`, aligned to 16 bytes. One call may make fewer than `parts - 1` large claims.
   result<std::byte*> claim(std::size_t bytes);
 
  private:
@@ -33,7 +33,8 @@ class argument_ring {
   pinned_memory memory_;
   event passed_[parts];
   std::size_t part_ = 0, used_ = 0;
-  std::size_t left_ = 0;  ///< how many parts before this one await their event
+  /// The number of parts before this one whose event has not been recorded yet.
+  std::size_t left_ = 0;
 };
 
 }  // namespace troupe::cuda

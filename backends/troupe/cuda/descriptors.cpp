@@ -6,8 +6,8 @@
 
 namespace troupe::cuda {
 
-// The driver gives out descriptors of its own devices.
-std::string_view surely_something_else(int descriptor) noexcept {
+// Descriptors of GPU memory are those of the driver's own devices.
+std::string_view kind_if_not_gpu_memory(int descriptor) noexcept {
   constexpr unsigned memory_devices = 1;  // /dev/zero, /dev/null …
   struct stat s{};
   if (::fstat(descriptor, &s) != 0) return "nothing that is open";

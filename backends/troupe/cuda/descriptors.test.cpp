@@ -12,10 +12,10 @@
 namespace troupe::cuda {
 namespace {
 
-std::string_view what_is(const file_descriptor& d) { return surely_something_else(d.get()); }
+std::string_view what_is(const file_descriptor& d) { return kind_if_not_gpu_memory(d.get()); }
 
-TEST(descriptors_of_gpu_memory, are_not_those_of_files_folders_pipes_sockets_and_plain_devices) {
-  EXPECT_EQ(surely_something_else(-1), "nothing that is open");
+TEST(descriptors_of_gpu_memory, are_told_from_files_folders_pipes_sockets_and_memory_devices) {
+  EXPECT_EQ(kind_if_not_gpu_memory(-1), "nothing that is open");
   EXPECT_EQ(what_is(file_descriptor(::memfd_create("host", MFD_CLOEXEC))), "a file, or memory of the host");
   EXPECT_EQ(what_is(file_descriptor(::open("/", O_RDONLY | O_CLOEXEC))), "a folder");
   EXPECT_EQ(what_is(file_descriptor(::open("/dev/zero", O_RDWR | O_CLOEXEC))), "a device like /dev/zero");
@@ -26,7 +26,7 @@ TEST(descriptors_of_gpu_memory, are_not_those_of_files_folders_pipes_sockets_and
   EXPECT_EQ(what_is(in), "a pipe");
 }
 
-TEST(descriptors_of_gpu_memory, may_be_those_of_devices_that_only_the_driver_knows) {
+TEST(descriptors_of_gpu_memory, may_be_of_any_other_character_device) {
   const file_descriptor terminal(::open("/dev/ptmx", O_RDWR | O_CLOEXEC | O_NOCTTY));
   ASSERT_TRUE(terminal);
   EXPECT_EQ(what_is(terminal), "");

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <troupe/base/result.hpp>
 
-/// What engines for CUDA share. Only in workers: an application has no CUDA in it.
+/// Code that engines for CUDA share. Only workers link it: applications do not depend on CUDA.
 namespace troupe::cuda {
 
-/// After one of these every call in the process fails, whatever the context.
+/// Returns true if every later call in the process fails after this status, whatever the context.
 constexpr bool is_sticky(CUresult r) noexcept {
   switch (r) {
     case CUDA_ERROR_ILLEGAL_ADDRESS:
@@ -58,18 +58,18 @@ constexpr reaction reaction_to(CUresult r) noexcept {
   }
 }
 
-/// "13.0" of 13000, as CUDA counts versions.
+/// Formats CUDA's version number: 13000 becomes "13.0".
 std::string version_text(int version);
-/// "driver for CUDA 13.0": what engines of the driver tell as their version.
+/// Returns "driver for CUDA 13.0", the version text of engines that need only the driver.
 inline std::string driver_text() {
   int version = 0;
   (void)::cuDriverGetVersion(&version);
   return "driver for CUDA " + version_text(version);
 }
-/// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)".
+/// Returns the status as "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)".
 std::string text_of(CUresult r);
 
-/// `what` is the call and what it was about.
+/// `what` names the call and its arguments.
 inline error failed(const std::string& what, CUresult r) {
   return error(error::details{.reaction = reaction_to(r),
                               .domain = "cuda",
@@ -82,7 +82,7 @@ inline result<void> done(CUresult r, const char* what) {
     return {};
   return failed(what, r);
 }
-/// The same of a call that was made for a request.
+/// The same for a call made on behalf of a request.
 inline result<void> done(CUresult r, std::string_view request, const char* call) {
   if (r == CUDA_SUCCESS) [[likely]]
     return {};

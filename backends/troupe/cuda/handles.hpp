@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <troupe/base/unique_handle.hpp>
 
-/// What the driver hands out, owned.
+/// Owning handles of the driver's objects.
 namespace troupe::cuda {
 
 template <class Handle, auto Close>

@@ -15,7 +15,7 @@
 
 namespace troupe::cuda {
 
-/// A kernel of an engine's own image, by a number that the compiler makes of its name.
+/// A kernel of an engine's own image, identified by a number that the compiler derives from its name.
 struct kernel_id {
   std::uint64_t number;
   std::string_view name;
@@ -31,18 +31,18 @@ inline constexpr troupe::detail::fixed_name kernel_name = [] {
 }();
 }  // namespace detail
 
-/// kernel<"multiply", half, float> is the one that the image calls PREFIX_multiply_f16_f32.
+/// kernel<"multiply", half, float> is the kernel that the image calls PREFIX_multiply_f16_f32.
 template <fixed_string Base, class... T>
 inline constexpr kernel_id kernel{fnv1a(detail::kernel_name<Base, T...>.view()),
                                   detail::kernel_name<Base, T...>.view()};
 
-/// The kernels of one image. Each is found by name when the image is loaded, and by its number afterwards.
+/// The kernels of one image, looked up by name when the image is loaded and by number afterwards.
 class kernel_set {
  public:
-  /// All kernels of the image begin with `prefix`, by which tools tell them from those of vendors. `what` names the
-  /// image in errors: "the kernels of blas".
+  /// The name of every kernel in the image must begin with `prefix`, which lets profilers tell our kernels from those
+  /// of vendors. `what` names the image in errors: "the kernels of blas".
   static result<kernel_set> load(const unsigned char* image, std::string_view prefix, std::string_view what);
-  /// Null when there is none.
+  /// Returns null if there is no such kernel.
   CUkernel find(kernel_id which) const noexcept;
   std::size_t size() const noexcept { return size_; }
 

@@ -7,22 +7,23 @@
 
 namespace troupe::cuda {
 
-/// What a lane of the worker owns, whichever vendor's library works on it: its stream, a workspace, and host memory for
-/// arguments. While a graph records, all of it is the graph's. Used by one thread at a time.
+/// What a lane of the worker owns, whichever vendor's library runs on it: its stream, a workspace, and host memory for
+/// arguments. While a graph records, all of these belong to the graph. Not thread-safe.
 class lane_memory {
  public:
   static result<lane_memory> make(std::string_view domain, std::size_t workspace_bytes);
 
-  /// Before each call. True when `stream()` or `workspace()` are others than before.
+  /// Call before each call of the library. Returns true if `stream()` or `workspace()` have changed.
   result<bool> begin(const call& c);
   CUstream stream() const noexcept { return stream_; }
   std::byte* workspace() const noexcept { return reinterpret_cast<std::byte*>(works_in_); }
 
-  /// Host memory that the GPU reads: until the next part, or as long as the graph that records it.
+  /// Claims host memory that the GPU reads. It stays valid until the next part, or as long as the graph that records
+  /// the call.
   result<std::byte*> claim(std::size_t bytes);
-  /// After some of a long list has been enqueued.
+  /// Call after enqueuing a portion of a long list.
   result<void> next_part() { return records_ != nullptr ? result<void>() : arguments_.begin(stream_); }
-  /// For who could not make use of `begin`: the next one says again that all is new.
+  /// Makes the next `begin` report everything as changed, for a caller that failed to apply what `begin` returned.
   void forget() noexcept { has_begun_ = false; }
 
  private:
@@ -35,7 +36,7 @@ class lane_memory {
   CUstream stream_ = nullptr;
   CUdeviceptr works_in_ = 0;
   bool has_begun_ = false;
-  const call* records_ = nullptr;  // this call, when it is recorded
+  const call* records_ = nullptr;  // the call, if a graph records it
 };
 
 }  // namespace troupe::cuda

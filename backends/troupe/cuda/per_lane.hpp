@@ -11,17 +11,18 @@
 
 namespace troupe::cuda {
 
-/// One `Lane` for each lane of the worker that uses a library, made by `Lane::make()` when it is first needed. A lane
-/// is used by one thread at a time, so its place needs no lock.
+/// One `Lane` for each lane of the worker that uses a library, made by `Lane::make()` on first use. One thread at a
+/// time uses a lane, so its entry needs no lock.
 template <class Lane>
 class per_lane {
  public:
-  /// The first is made with the engine and not at the first request, because a vendor's first handle may take long.
+  /// Makes the first lane together with the engine rather than at the first request, because a vendor's first handle
+  /// can take long to make.
   static result<per_lane> make(std::uint32_t lanes) {
     auto first = TROUPE_TRY(Lane::make());
     return per_lane(lanes, std::move(first));
   }
-  /// That of the call, ready for it: `Lane::use(call)` has been called.
+  /// Returns the lane of the call, after `Lane::use(call)`.
   result<Lane*> of(const call& c) {
     if (c.lane >= all_.size()) return error(reaction::fatal, "cuda", cat("lane ", c.lane, " is none of the worker's"));
     std::unique_ptr<Lane>& place = all_[c.lane];
@@ -30,7 +31,7 @@ class per_lane {
     TROUPE_TRY(place->use(c));
     return place.get();
   }
-  /// Before `of` was called.
+  /// Precondition: `of` has not been called yet.
   Lane& first() noexcept { return *spare_; }
 
  private:
@@ -44,7 +45,7 @@ class per_lane {
   }
 
   std::vector<std::unique_ptr<Lane>> all_;
-  std::unique_ptr<std::mutex> lock_ = std::make_unique<std::mutex>();  ///< guards what follows
+  std::unique_ptr<std::mutex> lock_ = std::make_unique<std::mutex>();  ///< guards the members below
   std::unique_ptr<Lane> spare_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// A GPU of NVIDIA's, by the driver API.
+// An NVIDIA GPU, by the driver API.
 #include <cuda.h>
 
 #include <atomic>
@@ -18,7 +18,8 @@ namespace troupe::cuda {
 namespace {
 
 constexpr int oldest_driver = 12080;
-// Device memory comes in multiples of this on every GPU so far; the application's segments and seals rely on it.
+// On every GPU so far, device memory is allocated in multiples of this; the application's segments and seals rely on
+// it.
 constexpr std::size_t granule = std::size_t{2} << 20;
 constexpr std::uint64_t page = 4096;
 
@@ -34,7 +35,7 @@ class gpu final : public platform {
  public:
   static result<std::unique_ptr<platform>> make(const platform_options& o);
   ~gpu() override {
-    // A worker that is a thread leaves a process that goes on.
+    // A worker that is a thread exits while its process continues.
     (void)::cuCtxSetCurrent(context_);
     for (const CUstream s : streams_) (void)::cuStreamDestroy(s);
     for (const auto& [address, bytes] : mapped_) (void)::cuMemUnmap(pointer(address), bytes);
@@ -80,7 +81,7 @@ class gpu final : public platform {
 
  private:
   explicit gpu(CUdevice d) noexcept : device_(d) {}
-  result<void> look_at_device();
+  result<void> check_device();
   std::vector<protocol::gpu_description::peer> peers() const;
   result<void> make_context(bool shared);
   int attribute(CUdevice_attribute a) const noexcept {
@@ -104,16 +105,15 @@ class gpu final : public platform {
   bool shared_ = false, rdma_ = false, reads_only_ = false;
   std::string description_;
   std::mutex lock_;
-  std::map<std::uint64_t, std::uint64_t> mapped_;  // by address
-  std::map<std::uint64_t, CUdeviceptr> managed_;   // by where its first page begins
+  std::map<std::uint64_t, std::uint64_t> mapped_;  // bytes, by address
+  std::map<std::uint64_t, CUdeviceptr> managed_;   // by the address of their first whole page
   std::vector<CUstream> streams_;
   std::pair<std::uint64_t, std::uint64_t> reserved_{};  // address, bytes
 };
 
-// For all contexts of the process, and before there is one. The driver ends the process when it has written the file.
-// It could be told not to, but then the stream goes on behind the broken kernel, and what it would write next is that
-// the kernel is done.
-result<void> leave_core(const std::string& file) {
+// Applies to all contexts of the process and must precede the first one. The driver ends the process after writing the
+// file. It could be told not to, but the stream would then go on past the broken kernel and report it as done.
+result<void> enable_core_dump(const std::string& file) {
   const auto set = [](CUcoredumpSettings what, const void* value, std::size_t bytes) {
     return done(::cuCoredumpSetAttributeGlobal(what, const_cast<void*>(value), &bytes),
                 "cuCoredumpSetAttributeGlobal, for device_options::gpu_core_folder");
@@ -133,23 +133,23 @@ result<std::unique_ptr<platform>> gpu::make(const platform_options& o) {
     return unsupported("the driver supports CUDA " + version_text(version) + "; expected " +
                        version_text(oldest_driver) + " or newer: install a newer NVIDIA driver");
   if (const CUresult r = ::cuInit(0); r != CUDA_SUCCESS)
-    return failed("cuInit: no GPU can be used (nvidia-smi says which there are)", r);
+    return failed("cuInit: no GPU can be used (nvidia-smi lists those present)", r);
   int count = 0;
   if (const CUresult r = ::cuDeviceGetCount(&count); r != CUDA_SUCCESS) return failed("cuDeviceGetCount", r);
   if (ordinal >= count)
     return unsupported(
-        cat("there is no GPU ", ordinal, ": ", count, " can be seen (CUDA_VISIBLE_DEVICES decides which)"));
+        cat("there is no GPU ", ordinal, ": ", count, " are visible (CUDA_VISIBLE_DEVICES decides which)"));
   CUdevice device = 0;
   if (const CUresult r = ::cuDeviceGet(&device, ordinal); r != CUDA_SUCCESS) return failed("cuDeviceGet", r);
-  if (!o.core_file.empty()) TROUPE_TRY(leave_core(o.core_file));
+  if (!o.core_file.empty()) TROUPE_TRY(enable_core_dump(o.core_file));
   std::unique_ptr<gpu> out(new gpu(device));
-  TROUPE_TRY(out->look_at_device());
+  TROUPE_TRY(out->check_device());
   TROUPE_TRY(out->make_context(o.shared));
   return std::unique_ptr<platform>(std::move(out));
 }
 
-// Two contexts of a process cannot use each other's memory, so code beside a worker that is a thread shares the one
-// that cudart uses.
+// Two contexts of a process cannot use each other's memory, so a worker that is a thread uses the primary context,
+// which cudart and other code in the process use.
 result<void> gpu::make_context(bool shared) {
   shared_ = shared;
   if (shared) {
@@ -164,7 +164,7 @@ result<void> gpu::make_context(bool shared) {
   return done(r, "cuCtxCreate");
 }
 
-result<void> gpu::look_at_device() {
+result<void> gpu::check_device() {
   const struct {
     CUdevice_attribute attribute;
     const char* what;
@@ -184,7 +184,7 @@ result<void> gpu::look_at_device() {
       r != CUDA_SUCCESS)
     return failed("cuMemGetAllocationGranularity", r);
   if (least == 0 || granule % least != 0)
-    return unsupported(cat("device memory comes in pieces of ", least, " bytes; expected 2 MiB"));
+    return unsupported(cat("device memory is allocated in multiples of ", least, " bytes; expected 2 MiB"));
   const auto number = [this](CUdevice_attribute a) { return static_cast<std::uint32_t>(attribute(a)); };
   char name[128] = "", bus[32] = "";
   std::size_t total = 0;
@@ -204,7 +204,7 @@ result<void> gpu::look_at_device() {
   return {};
 }
 
-// The other GPUs of this process.
+// Lists the other GPUs that this process can see.
 std::vector<protocol::gpu_description::peer> gpu::peers() const {
   std::vector<protocol::gpu_description::peer> out;
   int count = 0;
@@ -241,7 +241,7 @@ result<void> gpu::reserve(std::uint64_t address, std::uint64_t bytes) {
   (void)::cuMemAddressFree(got, bytes);
   return error(reaction::fatal, "cuda",
                cat("the ", bytes, " bytes of addresses from ", address,
-                   " on, where all workers of the device have its memory, are taken in this process. With "
+                   " on, where all workers of the device map its memory, are in use in this process. With "
                    "isolation::thread that is this program: open the device earlier, or with isolation::process"));
 }
 
@@ -261,10 +261,10 @@ result<std::uint64_t> gpu::make_managed(std::uint64_t bytes) {
   if (attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY) == 0 ||
       attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) == 0)
     return unsupported(
-        "this GPU, or its driver, has no managed memory that host and device may use at the same time; use alloc() for "
+        "this GPU, or its driver, has no managed memory that host and device can use at the same time; use alloc() for "
         "what fits the GPU, or alloc_host()");
-  // Whole pages, which are what is moved and advised. The driver puts small pieces side by side, so the first of these
-  // may begin within a page; then one more is asked for.
+  // Whole pages, because migration and advice apply to pages. The driver puts small allocations side by side, so the
+  // first page of this one may belong to another allocation; one more page is then requested.
   bytes = round_up(bytes, page);
   CUdeviceptr at = 0;
   CUresult r = ::cuMemAllocManaged(&at, bytes, CU_MEM_ATTACH_GLOBAL);
@@ -296,8 +296,8 @@ result<void> gpu::set_access(std::uint64_t address, std::uint64_t bytes, map_acc
 
 result<void> gpu::try_to_map(std::uint64_t bytes, const file_descriptor& memory) {
   const char* const expected =
-      "; expected the descriptor of memory of this GPU that cuMemCreate has made, of just that size";
-  if (const auto what = surely_something_else(memory.get()); !what.empty())
+      "; expected the descriptor of memory of this GPU made by cuMemCreate, of exactly that size";
+  if (const auto what = kind_if_not_gpu_memory(memory.get()); !what.empty())
     return error(reaction::caller_bug, "cuda", "the descriptor is of " + std::string(what) + expected);
   CUdeviceptr at = 0;
   const CUresult r = ::cuMemAddressReserve(&at, bytes, granule, 0, 0);
@@ -324,7 +324,7 @@ result<void> gpu::map_at(CUdeviceptr address, std::uint64_t bytes, const file_de
       r != CUDA_SUCCESS)
     return failed("cuMemImportFromShareableHandle", r);
   const CUresult r = ::cuMemMap(address, bytes, 0, handle, 0);
-  (void)::cuMemRelease(handle);  // what is mapped stays
+  (void)::cuMemRelease(handle);  // the mapping keeps the memory alive
   if (r != CUDA_SUCCESS) return failed(cat("cuMemMap of ", bytes, " bytes"), r);
   if (auto ok = set_access(static_cast<std::uint64_t>(address), bytes, access); !ok) {
     (void)::cuMemUnmap(address, bytes);
@@ -348,7 +348,7 @@ result<void> gpu::protect(std::uint64_t address, std::uint64_t bytes, map_access
 
 result<void> gpu::pin(std::byte* at, std::uint64_t bytes, map_access access) {
   const bool read_only = access == map_access::read_only;
-  if (read_only && !reads_only_) return {};  // copies from there go through the driver's own memory
+  if (read_only && !reads_only_) return {};  // copies from such memory go through the driver's own buffers
   const unsigned flags =
       CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | (read_only ? CU_MEMHOSTREGISTER_READ_ONLY : 0u);
   const CUresult r = ::cuMemHostRegister(at, bytes, flags);
@@ -360,7 +360,7 @@ result<void> gpu::pin(std::byte* at, std::uint64_t bytes, map_access access) {
   return done(r, "cuMemHostRegister");
 }
 
-// Smaller numbers go first. What is neither high nor low lies between, or nothing could be lower.
+// Smaller numbers have priority. Normal streams lie in the middle, because otherwise no stream could be lower.
 result<void*> gpu::make_stream(priority urgency, std::int32_t& counts) {
   int least = 0, greatest = 0;
   TROUPE_TRY(done(::cuCtxGetStreamPriorityRange(&least, &greatest), "cuCtxGetStreamPriorityRange"));

@@ -11,10 +11,10 @@
 
 namespace troupe::cuda {
 
-/// Device memory for one request: given back in the order of the stream, or with the graph that records it.
+/// Device memory for one request. It is freed in stream order, or together with the graph that records the request.
 class scratch {
  public:
-  /// For the request of `c`, in the library `domain`.
+  /// Allocates memory for the request of `c`, in the library `domain`.
   static result<scratch> make(const call& c, std::string_view domain, std::size_t bytes) {
     if (c.recording != nullptr) [[unlikely]]
       return scratch(TROUPE_TRY(c.scratch(bytes)));

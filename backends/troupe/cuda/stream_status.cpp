@@ -7,15 +7,16 @@
 namespace troupe::cuda {
 namespace {
 
-// A vendor's library that needs memory for a kernel's code or a table gets none any more.
+// Below this, a vendor's library can no longer allocate memory for a kernel's code or a table.
 constexpr std::size_t too_little_memory = 32 << 20;
 
 struct stream_state {
-  CUresult lost = CUDA_SUCCESS;  // else what every call answers from now on: nothing works any more in this process
+  // otherwise the status that every call in this process returns from now on
+  CUresult lost = CUDA_SUCCESS;
   CUstreamCaptureStatus records = CU_STREAM_CAPTURE_STATUS_NONE;
 };
 
-// A stream that records must not be queried: the query fails, and spoils what is recorded.
+// A stream that is being captured must not be queried: the query fails and invalidates the capture.
 stream_state state_of(CUstream stream) noexcept {
   stream_state now;
   if (const CUresult asked = ::cuStreamIsCapturing(stream, &now.records); asked != CUDA_SUCCESS)
@@ -67,7 +68,7 @@ error library_failed_on(CUstream stream, std::string_view domain, std::string te
     return error_with(reaction::unsupported, domain, code, text + ": it cannot be part of a graph");
   if (records == CU_STREAM_CAPTURE_STATUS_NONE && memory_is_full()) return of_full_memory(domain, code, text);
   handle_is_broken = true;
-  return error_with(reaction::fatal, domain, code, text + "; the library is opened anew");
+  return error_with(reaction::fatal, domain, code, text + "; the library is reopened");
 }
 
 }  // namespace troupe::cuda

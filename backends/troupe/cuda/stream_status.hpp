@@ -8,10 +8,10 @@
 #include <string_view>
 #include <troupe/base/result.hpp>
 
-/// What has become of a call for an engine, where a stream says more than the status does.
+/// Errors of calls made for an engine. The stream tells more about a failure than the status alone.
 namespace troupe::cuda {
 
-/// A call of the driver failed. `domain` is the library that made it.
+/// Makes the error of a failed driver call. `domain` is the library that made the call.
 error failed_on(CUstream stream, std::string_view domain, const char* call, CUresult status);
 inline result<void> done_on(CUstream stream, std::string_view domain, const char* call, CUresult status) {
   if (status == CUDA_SUCCESS) [[likely]]
@@ -19,14 +19,14 @@ inline result<void> done_on(CUstream stream, std::string_view domain, const char
   return failed_on(stream, domain, call, status);
 }
 
-/// A call of a vendor's library failed with a status that says what to do: `what_to_do`, because of `meaning`. That
-/// holds only while the context is alive and the device has memory left: without, the library answers any status (cuFFT
-/// calls a size invalid when it gets no memory).
+/// Makes the error of a call of a vendor's library whose status determines the reaction: `what_to_do`, because of
+/// `meaning`. The reaction is different if the context is lost or the device's memory is full, because the library then
+/// returns arbitrary statuses (cuFFT calls a size invalid if it gets no memory).
 error library_refused_on(CUstream stream, std::string_view domain, reaction what_to_do, std::int64_t code,
                          std::string text, std::string_view meaning);
 
-/// A call of a vendor's library failed with a status of its own that does not say what to do. `text` says what was
-/// called and answered. Sets `handle_is_broken` when the library is to be opened anew.
+/// Makes the error of a call of a vendor's library whose status does not determine the reaction. `text` says what was
+/// called and returned. Sets `handle_is_broken` if the library must be opened again.
 error library_failed_on(CUstream stream, std::string_view domain, std::string text, std::int64_t code,
                         bool& handle_is_broken);
 

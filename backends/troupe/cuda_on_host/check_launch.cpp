@@ -40,7 +40,7 @@ result<void> check_launch(const loaded_kernel& kernel, dim grid, dim block, std:
   if (const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z; threads > limit)
     return refusal(options, kernel,
                    cat("block has ", threads, " threads; expected at most ", limit,
-                       limit < launch_limits::threads ? ", which the kernel's __launch_bounds__ says" : ""));
+                       limit < launch_limits::threads ? ", because of the kernel's __launch_bounds__" : ""));
   if (shared_bytes > launch_limits::shared_bytes - kernel.attributes.static_shared_bytes)
     return refusal(options, kernel,
                    cat("shared_bytes is ", shared_bytes, "; expected at most ",

@@ -11,7 +11,7 @@ namespace {
 
 std::string standard(const compiler_settings& s) { return cat("-std=gnu++", std::max(s.standard, 17) % 100); }
 
-// What the preprocessor must know as well, because it defines macros.
+// Options that the preprocessor needs too, because they define macros.
 void add_common(const compiler_settings& s, std::vector<std::string>& out) {
   out.push_back(standard(s));
   out.push_back(cat("-O", s.optimisation));
@@ -26,8 +26,8 @@ std::vector<std::string> preprocessor_arguments(const compiler_settings& s, cons
   std::vector<std::string> out{"-E", "-x", "c++"};
   add_common(s, out);
   for (const std::string& d : s.definitions) out.push_back("-D" + d);
-  // Before all other folders: a toolkit among them has headers of the same names, which are for its own compiler.
-  // Headers that lie where the source does still come first.
+  // Ours precedes all other folders, because a toolkit among them has headers of the same names for its own compiler.
+  // Headers in the source's own folder still come first.
   bool ours = false;
   for (const std::string& folder : s.include_folders) {
     if (folder != "." && !std::exchange(ours, true)) out.push_back("-I" + s.cuda_folder);
@@ -43,14 +43,16 @@ std::vector<std::string> compiler_arguments(const compiler_settings& s, const st
   std::vector<std::string> out{"-x", "c++-cpp-output"};
   add_common(s, out);
   out.insert(out.end(), {"-fPIC", "-shared", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-w"});
-  // Kernels look at memory as other types, as GPUs let them; no GPU has errno, floating-point traps or static guards.
+  // Kernels access memory as different types, which GPUs allow. No GPU has errno, floating-point traps or static
+  // guards.
   out.insert(out.end(), {"-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math", "-fno-threadsafe-statics",
                          "-fno-semantic-interposition", "-fno-stack-protector", "-fno-plt"});
-  // Fibers have a guard of one page below their stacks: a frame larger than that must touch it and not step over it.
+  // The stack of a fiber has a guard of one page below it: a larger frame must touch the guard instead of skipping it.
   out.push_back("-fstack-clash-protection");
   out.push_back(s.fuse_multiply_add ? "-ffp-contract=fast" : "-ffp-contract=off");
   if (s.debug_information) out.push_back("-g");
-  out.push_back("-Wl,-z,defs");  // a function without a body is said here, by its name, and not where it is loaded
+  out.push_back(
+      "-Wl,-z,defs");  // reports a function without a body here, by name, rather than when the image is loaded
   out.insert(out.end(), {"-o", output, source});
   return out;
 }

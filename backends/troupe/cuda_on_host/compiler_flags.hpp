@@ -8,9 +8,9 @@
 
 namespace troupe::cuda_on_host {
 
-/// How the system's compiler (g++ 12 and later, clang++ 14 and later) is to be called. Defaults are NVRTC's.
+/// How to call the system's compiler (g++ 12 and later, clang++ 14 and later). The defaults are NVRTC's.
 struct compiler_settings {
-  std::string cuda_folder;               ///< where our cuda/ headers are: libexec/troupe/cuda
+  std::string cuda_folder;               ///< folder of our cuda/ headers: libexec/troupe/cuda
   int standard = 20;                     ///< of C++: 17, 20, 23
   bool fast_math = false;                ///< --use_fast_math
   bool fuse_multiply_add = true;         ///< --fmad
@@ -20,14 +20,15 @@ struct compiler_settings {
   std::vector<std::string> include_folders;
 };
 
-/// Arguments that preprocess `source` to the standard output; follow the compiler's path.
+/// Returns the arguments, without the compiler's path, that preprocess `source` to standard output.
 std::vector<std::string> preprocessor_arguments(const compiler_settings& settings, const std::string& source);
 
-/// Arguments that compile the translated text in `source` (named *.ii) to the host image `output`.
+/// Returns the arguments that compile the translated text in `source` (named *.ii) to the host image `output`.
 std::vector<std::string> compiler_arguments(const compiler_settings& settings, const std::string& source,
                                             const std::string& output);
 
-/// What both depend on, and the translator: part of the key of every cache of compiled images. Grows with each change.
+/// The version of both and of the translator: part of every key in caches of compiled images. Incremented with each
+/// change.
 inline constexpr std::uint32_t compiler_interface_version = 1;
 
 }  // namespace troupe::cuda_on_host

@@ -10,8 +10,8 @@ namespace troupe::cuda_on_host {
 /// How the threads of a block run on the host.
 enum class execution : std::uint8_t {
   loop,    ///< one after the other or in vector lanes
-  split,   ///< in such loops from barrier to barrier
-  fibers,  ///< each on a stack of its own
+  split,   ///< in such loops between barriers
+  fibers,  ///< each on its own stack
   never,   ///< the kernel needs a GPU
 };
 

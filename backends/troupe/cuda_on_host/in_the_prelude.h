@@ -1,3 +1,3 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What device code finds in it is part of the prelude.
+// Everything that device code needs from this header is in the prelude.

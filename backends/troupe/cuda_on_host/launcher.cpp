@@ -18,11 +18,11 @@ std::string where(const troupe_host_fault& f) {
   return cat(f.file ? std::string(f.file) : std::string("line"), f.file ? ":" : " ", f.line);
 }
 
-std::string what_happened(const grid_fault& g) {
+std::string description_of(const grid_fault& g) {
   const troupe_host_fault& f = g.fault;
   switch (g.status) {
     case TROUPE_HOST_DIVERGED:
-      return "divergent barrier: not all threads of a block come to the one at " + where(f) +
+      return "divergent barrier: not all threads of a block reach the one at " + where(f) +
              (f.other_line ? cat("; others wait at line ", f.other_line) : "") +
              (f.text ? std::string("; ") + (f.thread != UINT32_MAX ? cat("thread ", f.thread, " ") : std::string()) +
                            f.text
@@ -42,7 +42,7 @@ std::string what_happened(const grid_fault& g) {
       return "no memory for the stacks or variables of a block's threads; use smaller blocks, or raise "
              "vm.max_map_count";
     default:
-      return cat("its function returned ", g.status, ", which means nothing");
+      return cat("its function returned ", g.status, ", which is not a status");
   }
 }
 
@@ -56,7 +56,7 @@ error failure(const launch_options& options, const loaded_kernel& kernel, const 
                 .domain = "kernel",
                 .code = g.status,
                 .text = std::string(options.request) + ": kernel " + kernel.name + " was stopped in block " +
-                        coordinates(g.index) + ": " + what_happened(g)});
+                        coordinates(g.index) + ": " + description_of(g)});
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ struct dim {
   friend bool operator==(const dim&, const dim&) = default;
 };
 
-/// What a launch may ask for at most, as on an H100.
+/// Upper limits of a launch, those of an H100.
 struct launch_limits {
   static constexpr dim grid{0x7fffffff, 65535, 65535};
   static constexpr dim block{1024, 1024, 64};
@@ -24,28 +24,29 @@ struct launch_limits {
 };
 
 struct launch_options {
-  bool flush_to_zero = false;      ///< subnormal numbers count as zero, as under --ftz=true
-  const char* request = "launch";  ///< begins the error texts
+  bool flush_to_zero = false;      ///< flush subnormal numbers to zero, as --ftz=true does
+  const char* request = "launch";  ///< begins error texts
 };
 
-/// Refuses a launch that is beyond the limits of CUDA or of the kernel; a `caller_bug` that names the extent.
+/// Refuses a launch that exceeds the limits of CUDA or of the kernel, with a `caller_bug` that names the extent.
 result<void> check_launch(const loaded_kernel& kernel, dim grid, dim block, std::uint64_t shared_bytes,
                           const launch_options& options = {});
 
-/// Runs kernels. The blocks of a grid are spread over its threads, which sleep when there is nothing to do.
+/// Runs kernels. The blocks of a grid are spread over the launcher's threads, which sleep while idle.
 class launcher {
  public:
-  /// `threads` run blocks at most at the same time, those that call `launch` included; 0: as many as there are usable
+  /// At most `threads` threads run blocks at the same time, including those that call `launch`. 0: the number of usable
   /// cores.
   explicit launcher(int threads = 0);
-  ~launcher();  ///< nothing may be running
+  /// Precondition: no launch is running.
+  ~launcher();
   launcher(const launcher&) = delete;
   launcher& operator=(const launcher&) = delete;
 
-  /// Runs a grid and returns when all of it is done. `arguments` holds the address of each parameter's value; their
-  /// number and types are the caller's affair. May be called by many threads at the same time, also for the same
-  /// kernel. A kernel that breaks the rules (a divergent barrier, a trap, a failed assertion) makes a `caller_bug`:
-  /// some blocks have run, others not. Memory that it may not touch is a real fault of the process.
+  /// Runs a grid and returns when it has completed. `arguments` holds the address of each parameter's value; the caller
+  /// is responsible for their number and types. Thread-safe, also for launches of the same kernel. Fails with a
+  /// `caller_bug` if the kernel breaks the rules (a divergent barrier, a trap, a failed assertion); some blocks have
+  /// then run, others not. Access to invalid memory is a real fault of the process.
   result<void> launch(const loaded_kernel& kernel, dim grid, dim block, std::uint64_t shared_bytes,
                       void* const* arguments, const launch_options& options = {});
 

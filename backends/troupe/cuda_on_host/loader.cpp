@@ -42,7 +42,7 @@ error refuse(reaction r, const std::string& name, const std::string& what) {
   return error(r, "kernel", "image '" + name + "' " + what);
 }
 
-// Looks at the table as the file has it: nothing of the image has run yet.
+// Checks the table as stored in the file; no code of the image has run yet.
 result<void> check_table(const elf_facts& facts, const std::string& name) {
   if (!facts.table)
     return refuse(
@@ -60,15 +60,15 @@ result<void> check_table(const elf_facts& facts, const std::string& name) {
   return {};
 }
 
-result<void> check_processor(std::string_view abilities, const std::string& name) {
-  const std::string missing = missing_in_processor(abilities);
+result<void> check_processor(std::string_view features, const std::string& name) {
+  const std::string missing = missing_in_processor(features);
   if (missing.empty()) return {};
   return refuse(reaction::unsupported, name,
                 "was compiled for a processor with " + missing + ", which this one lacks: compile it here");
 }
 
-// A path of the file that no other image had: the loader takes what it has loaded under a name for what is asked for
-// under that name, and descriptors are used again, after a library that cannot be unloaded too.
+// Returns a path to the descriptor that no other image had. The dynamic linker treats a path that it knows as the
+// library loaded from it, and descriptor numbers are reused, even if a library could not be unloaded.
 std::string path_of(int fd) {
   std::uint64_t number = 0;
   while (::getrandom(&number, sizeof number, 0) != sizeof number) {
@@ -78,8 +78,7 @@ std::string path_of(int fd) {
   return cat(path, "/", fd);
 }
 
-// What the dynamic linker said, in the words of a source: it speaks of the file's path, which means nothing to anybody,
-// and of mangled names.
+// Rewords an error of the dynamic linker, which names the file's path, of no meaning to the user, and mangled names.
 std::string why_not_opened(std::string said, const std::string& path) {
   for (const std::string& prefix : {path + ": ", std::string("undefined symbol: ")}) {
     if (!said.starts_with(prefix)) continue;
@@ -93,7 +92,7 @@ std::string why_not_opened(std::string said, const std::string& path) {
   return said;
 }
 
-// dlopen wants a file: one that exists in memory only.
+// dlopen needs a file: this one exists in memory only.
 result<library> open_library(std::span<const std::byte> bytes, const std::string& name) {
   const file_descriptor fd(::memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC));
   if (!fd) return error::from_errno(reaction::retry_later, "kernel", "memfd_create for image '" + name + "'", errno);
@@ -108,7 +107,7 @@ result<library> open_library(std::span<const std::byte> bytes, const std::string
   if (!handle) {
     const char* why = ::dlerror();
     return refuse(reaction::caller_bug, name,
-                  "cannot be loaded: " + (why ? why_not_opened(why, path) : "dlopen does not say why"));
+                  "cannot be loaded: " + (why ? why_not_opened(why, path) : "dlopen gives no reason"));
   }
   return handle;
 }
@@ -136,7 +135,7 @@ result<loaded_kernel> read_kernel(const troupe_host_kernel& k, std::uint64_t sha
   if (!k.name || !k.run || k.how > TROUPE_HOST_NEVER || (k.parameter_count != 0 && !k.parameters))
     return refuse(reaction::caller_bug, image,
                   std::string("has a kernel '") + (k.name ? k.name : "") +
-                      "' whose entry is not complete; expected a name, a function, parameters and a known way to run");
+                      "' whose entry is incomplete; expected a name, a function, parameters and a known way to run");
   loaded_kernel out{.name = k.name, .parameters = {}, .attributes = {}, .run = k.run};
   for (const troupe_host_parameter& p : std::span(k.parameters, k.parameter_count)) {
     if (p.kind > TROUPE_HOST_POINTER)
@@ -165,7 +164,7 @@ result<loaded_global> read_global(const troupe_host_global& g, const std::string
   if (!g.name || !g.address)
     return refuse(reaction::caller_bug, image,
                   std::string("has a global '") + (g.name ? g.name : "") +
-                      "' whose entry is not complete; expected a name and an address");
+                      "' whose entry is incomplete; expected a name and an address");
   return loaded_global{
       .name = g.name, .address = g.address, .bytes = g.bytes, .constant = g.constant != 0, .type = known(g.dtype)};
 }
@@ -184,14 +183,15 @@ result<loaded_image> loaded_image::load(std::span<const std::byte> bytes, const 
   auto handle = open_library(bytes, name);
   if (!handle) return handle.error();
   const auto* table = static_cast<const troupe_host_image*>(::dlsym(handle->get(), "troupe_host_image_table"));
-  if (!table) return refuse(reaction::caller_bug, name, "hides its troupe_host_image_table");
+  if (!table)
+    return refuse(reaction::caller_bug, name, "has a hidden troupe_host_image_table; expected default visibility");
   TROUPE_TRY(check_processor(table->processor ? table->processor : "", name));
   if ((table->kernel_count != 0 && !table->kernels) || (table->global_count != 0 && !table->globals))
-    return refuse(reaction::caller_bug, name, "counts kernels or globals that its table does not point to");
+    return refuse(reaction::caller_bug, name, "has a table that counts kernels or globals but does not point to them");
 
   link_map* map = nullptr;
   if (::dlinfo(handle->get(), RTLD_DI_LINKMAP, &map) != 0)
-    return refuse(reaction::fatal, name, std::string("has no place in memory: ") + ::dlerror());
+    return refuse(reaction::fatal, name, std::string("cannot be located in memory: ") + ::dlerror());
   const std::span kernels(table->kernels, table->kernel_count);
   std::vector<std::uint64_t> bodies;
   for (const troupe_host_kernel& k : kernels)

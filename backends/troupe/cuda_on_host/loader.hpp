@@ -17,16 +17,16 @@
 
 namespace troupe::cuda_on_host {
 
-/// What is known of a kernel; CUDA's function attributes.
+/// What is known about a kernel, as CUDA's function attributes.
 struct kernel_attributes {
   std::uint32_t max_threads;  ///< of a block
   std::uint32_t static_shared_bytes;
-  std::uint32_t stack_bytes;  ///< of each thread; 0 unless they run as fibers
+  std::uint32_t stack_bytes;  ///< of each thread; 0 unless the threads run as fibers
   execution how;
-  std::string reason;  ///< why they run as they do
+  std::string reason;  ///< why the threads run that way
 };
 
-/// A kernel of a loaded image. Belongs to it.
+/// A kernel of a loaded image. Owned by the image.
 struct loaded_kernel {
   std::string name;
   std::vector<kernel::parameter_attributes> parameters;
@@ -39,20 +39,21 @@ struct loaded_global {
   void* address;
   std::uint64_t bytes;
   bool constant;
-  dtype type;  ///< of its elements; `dtype{}` for another type
+  dtype type;  ///< of its elements; `dtype{}` for any other type
 };
 
-/// A host image in memory, ready to run. Its code goes when it is destroyed: no kernel of it may be running then.
+/// A host image in memory, ready to run. When it is destroyed, its code is unloaded: none of its kernels may be running
+/// then.
 class loaded_image {
  public:
-  /// Checks and loads the bytes of a host image (see image.h). `name` is what error texts and /proc show. The code in
-  /// the image is trusted: loading it runs it. Damage, and a processor that it is not for, are known before that in an
-  /// image with a seal (see internal/seal.hpp), which jit makes; in others only what the headers and the table tell.
+  /// Checks and loads the bytes of a host image (see image.h). `name` appears in error texts and in /proc. The code in
+  /// the image is trusted: loading it runs it. In an image with a seal (see seal.hpp), as jit makes them, damage and a
+  /// wrong processor are detected before any code runs; in other images, only what the headers and the table reveal.
   static result<loaded_image> load(std::span<const std::byte> bytes, const std::string& name);
 
   const std::vector<loaded_kernel>& kernels() const noexcept;
   const std::vector<loaded_global>& globals() const noexcept;
-  /// Null when there is none of that name, which is compared without regard to white space.
+  /// Returns null if there is no kernel of that name. White space is ignored.
   const loaded_kernel* find_kernel(std::string_view name) const noexcept;
   const loaded_global* find_global(std::string_view name) const noexcept;
 
@@ -60,7 +61,7 @@ class loaded_image {
   struct content;
   explicit loaded_image(std::shared_ptr<const content> c) noexcept;
 
-  std::shared_ptr<const content> content_;  // one loading, however many copies of the handle
+  std::shared_ptr<const content> content_;  // shared by all copies of the handle
 };
 
 }  // namespace troupe::cuda_on_host

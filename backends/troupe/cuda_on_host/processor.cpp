@@ -8,133 +8,133 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-struct ability {
-  const char* macro;  // the compiler's, when it takes the ability for granted
+struct feature {
+  const char* macro;  // the macro that the compiler defines if it assumes the feature
   const char* name;
   bool (*is_there)();
 };
 
-// All that g++ 12 turns on for any processor with -march=native and that both compilers can ask for, but those that
-// mean nothing to a program: fxsave, which all have, and shstk, which the system switches.
-constexpr ability abilities[] = {
+// All features that g++ 12 enables for any processor with -march=native and that both compilers can test, except those
+// without meaning to a program: fxsave, which every processor has, and shstk, which the system controls.
+constexpr feature features[] = {
 #if defined(__x86_64__)
-#define TROUPE_ABILITY(macro, name) {macro, name, [] { return __builtin_cpu_supports(name) != 0; }}
-    TROUPE_ABILITY("__ADX__", "adx"),
-    TROUPE_ABILITY("__AES__", "aes"),
-    TROUPE_ABILITY("__AMX_BF16__", "amx-bf16"),
-    TROUPE_ABILITY("__AMX_INT8__", "amx-int8"),
-    TROUPE_ABILITY("__AMX_TILE__", "amx-tile"),
-    TROUPE_ABILITY("__AVX__", "avx"),
-    TROUPE_ABILITY("__AVX2__", "avx2"),
-    TROUPE_ABILITY("__AVXVNNI__", "avxvnni"),
-    TROUPE_ABILITY("__AVX512BF16__", "avx512bf16"),
-    TROUPE_ABILITY("__AVX512BITALG__", "avx512bitalg"),
-    TROUPE_ABILITY("__AVX512BW__", "avx512bw"),
-    TROUPE_ABILITY("__AVX512CD__", "avx512cd"),
-    TROUPE_ABILITY("__AVX512DQ__", "avx512dq"),
-    TROUPE_ABILITY("__AVX512F__", "avx512f"),
-    TROUPE_ABILITY("__AVX512FP16__", "avx512fp16"),
-    TROUPE_ABILITY("__AVX512IFMA__", "avx512ifma"),
-    TROUPE_ABILITY("__AVX512VBMI__", "avx512vbmi"),
-    TROUPE_ABILITY("__AVX512VBMI2__", "avx512vbmi2"),
-    TROUPE_ABILITY("__AVX512VL__", "avx512vl"),
-    TROUPE_ABILITY("__AVX512VNNI__", "avx512vnni"),
-    TROUPE_ABILITY("__AVX512VP2INTERSECT__", "avx512vp2intersect"),
-    TROUPE_ABILITY("__AVX512VPOPCNTDQ__", "avx512vpopcntdq"),
-    TROUPE_ABILITY("__BMI__", "bmi"),
-    TROUPE_ABILITY("__BMI2__", "bmi2"),
-    TROUPE_ABILITY("__CLDEMOTE__", "cldemote"),
-    TROUPE_ABILITY("__CLFLUSHOPT__", "clflushopt"),
-    TROUPE_ABILITY("__CLWB__", "clwb"),
-    TROUPE_ABILITY("__CLZERO__", "clzero"),
-    TROUPE_ABILITY("__ENQCMD__", "enqcmd"),
-    TROUPE_ABILITY("__F16C__", "f16c"),
-    TROUPE_ABILITY("__FMA__", "fma"),
-    TROUPE_ABILITY("__FMA4__", "fma4"),
-    TROUPE_ABILITY("__FSGSBASE__", "fsgsbase"),
-    TROUPE_ABILITY("__GFNI__", "gfni"),
-    TROUPE_ABILITY("__HRESET__", "hreset"),
-    TROUPE_ABILITY("__KL__", "kl"),
-    TROUPE_ABILITY("__WIDEKL__", "widekl"),
-    TROUPE_ABILITY("__LWP__", "lwp"),
-    TROUPE_ABILITY("__LZCNT__", "lzcnt"),
-    TROUPE_ABILITY("__MOVBE__", "movbe"),
-    TROUPE_ABILITY("__MOVDIRI__", "movdiri"),
-    TROUPE_ABILITY("__MOVDIR64B__", "movdir64b"),
-    TROUPE_ABILITY("__MWAITX__", "mwaitx"),
-    TROUPE_ABILITY("__PCLMUL__", "pclmul"),
-    TROUPE_ABILITY("__PCONFIG__", "pconfig"),
-    TROUPE_ABILITY("__PKU__", "pku"),
-    TROUPE_ABILITY("__POPCNT__", "popcnt"),
-    TROUPE_ABILITY("__PRFCHW__", "prfchw"),
-    TROUPE_ABILITY("__PTWRITE__", "ptwrite"),
-    TROUPE_ABILITY("__RDPID__", "rdpid"),
-    TROUPE_ABILITY("__RDRND__", "rdrnd"),
-    TROUPE_ABILITY("__RDSEED__", "rdseed"),
-    TROUPE_ABILITY("__RTM__", "rtm"),
-    TROUPE_ABILITY("__SERIALIZE__", "serialize"),
-    TROUPE_ABILITY("__SGX__", "sgx"),
-    TROUPE_ABILITY("__SHA__", "sha"),
-    TROUPE_ABILITY("__SSE3__", "sse3"),
-    TROUPE_ABILITY("__SSSE3__", "ssse3"),
-    TROUPE_ABILITY("__SSE4_1__", "sse4.1"),
-    TROUPE_ABILITY("__SSE4_2__", "sse4.2"),
-    TROUPE_ABILITY("__SSE4A__", "sse4a"),
-    TROUPE_ABILITY("__TBM__", "tbm"),
-    TROUPE_ABILITY("__TSXLDTRK__", "tsxldtrk"),
-    TROUPE_ABILITY("__UINTR__", "uintr"),
-    TROUPE_ABILITY("__VAES__", "vaes"),
-    TROUPE_ABILITY("__VPCLMULQDQ__", "vpclmulqdq"),
-    TROUPE_ABILITY("__WAITPKG__", "waitpkg"),
-    TROUPE_ABILITY("__WBNOINVD__", "wbnoinvd"),
-    TROUPE_ABILITY("__XOP__", "xop"),
-    TROUPE_ABILITY("__XSAVE__", "xsave"),
-    TROUPE_ABILITY("__XSAVEC__", "xsavec"),
-    TROUPE_ABILITY("__XSAVEOPT__", "xsaveopt"),
-    TROUPE_ABILITY("__XSAVES__", "xsaves"),
-#undef TROUPE_ABILITY
+#define TROUPE_FEATURE(macro, name) {macro, name, [] { return __builtin_cpu_supports(name) != 0; }}
+    TROUPE_FEATURE("__ADX__", "adx"),
+    TROUPE_FEATURE("__AES__", "aes"),
+    TROUPE_FEATURE("__AMX_BF16__", "amx-bf16"),
+    TROUPE_FEATURE("__AMX_INT8__", "amx-int8"),
+    TROUPE_FEATURE("__AMX_TILE__", "amx-tile"),
+    TROUPE_FEATURE("__AVX__", "avx"),
+    TROUPE_FEATURE("__AVX2__", "avx2"),
+    TROUPE_FEATURE("__AVXVNNI__", "avxvnni"),
+    TROUPE_FEATURE("__AVX512BF16__", "avx512bf16"),
+    TROUPE_FEATURE("__AVX512BITALG__", "avx512bitalg"),
+    TROUPE_FEATURE("__AVX512BW__", "avx512bw"),
+    TROUPE_FEATURE("__AVX512CD__", "avx512cd"),
+    TROUPE_FEATURE("__AVX512DQ__", "avx512dq"),
+    TROUPE_FEATURE("__AVX512F__", "avx512f"),
+    TROUPE_FEATURE("__AVX512FP16__", "avx512fp16"),
+    TROUPE_FEATURE("__AVX512IFMA__", "avx512ifma"),
+    TROUPE_FEATURE("__AVX512VBMI__", "avx512vbmi"),
+    TROUPE_FEATURE("__AVX512VBMI2__", "avx512vbmi2"),
+    TROUPE_FEATURE("__AVX512VL__", "avx512vl"),
+    TROUPE_FEATURE("__AVX512VNNI__", "avx512vnni"),
+    TROUPE_FEATURE("__AVX512VP2INTERSECT__", "avx512vp2intersect"),
+    TROUPE_FEATURE("__AVX512VPOPCNTDQ__", "avx512vpopcntdq"),
+    TROUPE_FEATURE("__BMI__", "bmi"),
+    TROUPE_FEATURE("__BMI2__", "bmi2"),
+    TROUPE_FEATURE("__CLDEMOTE__", "cldemote"),
+    TROUPE_FEATURE("__CLFLUSHOPT__", "clflushopt"),
+    TROUPE_FEATURE("__CLWB__", "clwb"),
+    TROUPE_FEATURE("__CLZERO__", "clzero"),
+    TROUPE_FEATURE("__ENQCMD__", "enqcmd"),
+    TROUPE_FEATURE("__F16C__", "f16c"),
+    TROUPE_FEATURE("__FMA__", "fma"),
+    TROUPE_FEATURE("__FMA4__", "fma4"),
+    TROUPE_FEATURE("__FSGSBASE__", "fsgsbase"),
+    TROUPE_FEATURE("__GFNI__", "gfni"),
+    TROUPE_FEATURE("__HRESET__", "hreset"),
+    TROUPE_FEATURE("__KL__", "kl"),
+    TROUPE_FEATURE("__WIDEKL__", "widekl"),
+    TROUPE_FEATURE("__LWP__", "lwp"),
+    TROUPE_FEATURE("__LZCNT__", "lzcnt"),
+    TROUPE_FEATURE("__MOVBE__", "movbe"),
+    TROUPE_FEATURE("__MOVDIRI__", "movdiri"),
+    TROUPE_FEATURE("__MOVDIR64B__", "movdir64b"),
+    TROUPE_FEATURE("__MWAITX__", "mwaitx"),
+    TROUPE_FEATURE("__PCLMUL__", "pclmul"),
+    TROUPE_FEATURE("__PCONFIG__", "pconfig"),
+    TROUPE_FEATURE("__PKU__", "pku"),
+    TROUPE_FEATURE("__POPCNT__", "popcnt"),
+    TROUPE_FEATURE("__PRFCHW__", "prfchw"),
+    TROUPE_FEATURE("__PTWRITE__", "ptwrite"),
+    TROUPE_FEATURE("__RDPID__", "rdpid"),
+    TROUPE_FEATURE("__RDRND__", "rdrnd"),
+    TROUPE_FEATURE("__RDSEED__", "rdseed"),
+    TROUPE_FEATURE("__RTM__", "rtm"),
+    TROUPE_FEATURE("__SERIALIZE__", "serialize"),
+    TROUPE_FEATURE("__SGX__", "sgx"),
+    TROUPE_FEATURE("__SHA__", "sha"),
+    TROUPE_FEATURE("__SSE3__", "sse3"),
+    TROUPE_FEATURE("__SSSE3__", "ssse3"),
+    TROUPE_FEATURE("__SSE4_1__", "sse4.1"),
+    TROUPE_FEATURE("__SSE4_2__", "sse4.2"),
+    TROUPE_FEATURE("__SSE4A__", "sse4a"),
+    TROUPE_FEATURE("__TBM__", "tbm"),
+    TROUPE_FEATURE("__TSXLDTRK__", "tsxldtrk"),
+    TROUPE_FEATURE("__UINTR__", "uintr"),
+    TROUPE_FEATURE("__VAES__", "vaes"),
+    TROUPE_FEATURE("__VPCLMULQDQ__", "vpclmulqdq"),
+    TROUPE_FEATURE("__WAITPKG__", "waitpkg"),
+    TROUPE_FEATURE("__WBNOINVD__", "wbnoinvd"),
+    TROUPE_FEATURE("__XOP__", "xop"),
+    TROUPE_FEATURE("__XSAVE__", "xsave"),
+    TROUPE_FEATURE("__XSAVEC__", "xsavec"),
+    TROUPE_FEATURE("__XSAVEOPT__", "xsaveopt"),
+    TROUPE_FEATURE("__XSAVES__", "xsaves"),
+#undef TROUPE_FEATURE
 #endif
     {"__troupe_no_macro__", "", nullptr}};
 
 bool has(std::string_view name) {
-  return std::any_of(std::begin(abilities), std::end(abilities),
-                     [&](const ability& a) { return a.is_there != nullptr && a.name == name && a.is_there(); });
+  return std::any_of(std::begin(features), std::end(features),
+                     [&](const feature& a) { return a.is_there != nullptr && a.name == name && a.is_there(); });
 }
 
-// String literals, which no macro of the user's changes.
+// String literals, because the user's macros do not change them.
 constexpr std::string_view begin = "\"troupe: the processor has\"\n", end = "\"troupe: no more\"\n";
 
 }  // namespace
 
-std::string missing_in_processor(std::string_view abilities) {
-  while (!abilities.empty()) {
-    const auto space = abilities.find(' ');
-    const std::string_view one = abilities.substr(0, space);
+std::string missing_in_processor(std::string_view features) {
+  while (!features.empty()) {
+    const auto space = features.find(' ');
+    const std::string_view one = features.substr(0, space);
     if (!one.empty() && !has(one)) return std::string(one);
-    abilities.remove_prefix(space == std::string_view::npos ? abilities.size() : space + 1);
+    features.remove_prefix(space == std::string_view::npos ? features.size() : space + 1);
   }
   return {};
 }
 
-const std::string& question_of_abilities() {
+const std::string& feature_query() {
   static const std::string text = [] {
     std::string out(begin);
-    for (const ability& a : abilities)
+    for (const feature& a : features)
       out.append("#ifdef ").append(a.macro).append("\n\"").append(a.name).append("\"\n#endif\n");
     return out + std::string(end);
   }();
   return text;
 }
 
-bool take_abilities(std::string& preprocessed, std::string& abilities) {
+bool extract_features(std::string& preprocessed, std::string& features) {
   const std::size_t first = preprocessed.find(begin);
   const std::size_t last = first == std::string::npos ? first : preprocessed.find(end, first);
   if (last == std::string::npos) return false;
-  // Among blank lines and line markers, one ability on each line that is a string.
+  // The text has blank lines, line markers, and one feature on each line that is a string.
   std::string_view left = std::string_view(preprocessed).substr(first + begin.size(), last - first - begin.size());
   while (!left.empty()) {
     const std::size_t line = std::min(left.find('\n'), left.size() - 1);
-    if (left.front() == '"') abilities.append(left.substr(1, line - 2)).append(" ");
+    if (left.front() == '"') features.append(left.substr(1, line - 2)).append(" ");
     left.remove_prefix(line + 1);
   }
   preprocessed.erase(first, last + end.size() - first);

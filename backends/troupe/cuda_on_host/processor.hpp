@@ -7,14 +7,14 @@
 
 namespace troupe::cuda_on_host {
 
-// Abilities of processors are named as __builtin_cpu_supports does.
+// Processor features are named as by __builtin_cpu_supports.
 
-// The first of these, which are separated by spaces, that the processor does not have; empty when it has all.
-std::string missing_in_processor(std::string_view abilities);
+// Returns the first of these features, separated by spaces, that the processor lacks, or an empty text.
+std::string missing_in_processor(std::string_view features);
 
-// Text that says, preprocessed with the options of a compile, which abilities its code will take for granted; and what
-// it said, which is taken out of the text around it. Nothing when it is not there.
-const std::string& question_of_abilities();
-bool take_abilities(std::string& preprocessed, std::string& abilities);
+// Returns a text that, preprocessed with the options of a compile, lists the features that the compiled code requires.
+const std::string& feature_query();
+// Removes that list from a preprocessed text. Returns false if the text has none.
+bool extract_features(std::string& preprocessed, std::string& features);
 
 }  // namespace troupe::cuda_on_host

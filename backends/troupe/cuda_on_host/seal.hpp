@@ -11,19 +11,19 @@
 
 namespace troupe::cuda_on_host {
 
-// What stands behind the shared object in an image of jit: what its code needs of the processor, and a digest of
-// everything. So an image that is damaged, or for another processor, is known before any of its code runs.
+// The seal that follows the shared object in an image made by jit: the processor features its code needs, and a digest
+// of everything. It reveals damage and a wrong processor before any of the image's code runs.
 struct seal {
-  std::span<const std::byte> object;  // the shared object: what comes before
-  std::string_view processor;         // names of abilities, separated by spaces
+  std::span<const std::byte> object;  // the shared object, which precedes the seal
+  std::string_view processor;         // names of features, separated by spaces
 };
 
 std::string sealed(std::string object, std::string_view processor);
 
-// Nothing when the bytes do not end with a seal. Refuses a seal that does not fit what it stands behind.
+// Returns nothing if the bytes do not end with a seal. Refuses a seal that does not match the bytes before it.
 result<std::optional<seal>> read_seal(std::span<const std::byte> bytes, const std::string& name);
 
-// Whether a seal begins there: in bytes that do not end with one, it has lost its end.
+// Returns true if a seal begins in the bytes: if they do not end with a seal, its end is missing.
 bool begins_a_seal(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace troupe::cuda_on_host

@@ -10,7 +10,7 @@
 
 namespace troupe::jit {
 
-/// A program from a recipe's bytes: `with` builds an image, or has it, and `load(recipe, build)` loads that.
+/// Makes a program from a recipe's bytes: `with` builds or finds the image, and `load(recipe, build)` loads it.
 template <class Programs, class Load>
 typename Programs::made make_program(builder& with, const kernel::program_root& root, std::string_view bytes,
                                      Load&& load) {
@@ -28,7 +28,7 @@ typename Programs::made make_program(builder& with, const kernel::program_root& 
       });
 }
 
-/// What the engines of jit do alike. `Programs` runs the kernels.
+/// What the engines of jit have in common. `Programs` runs the kernels.
 template <class Programs>
 class engine_with : public kernel::program_engine<"jit", Programs> {
   using base = kernel::program_engine<"jit", Programs>;

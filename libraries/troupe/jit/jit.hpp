@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// All of jit: CUDA C++ compiled while the program runs. See docs/jit.md.
+/// The whole of jit: CUDA C++ compiled at run time. See docs/jit.md.
 #include <troupe/jit/program.hpp>
 #include <troupe/jit/recipe.hpp>
 #include <troupe/jit/requests.hpp>

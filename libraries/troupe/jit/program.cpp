@@ -10,11 +10,11 @@ template class troupe::kernel::program_of<"jit">;
 namespace troupe::jit {
 namespace {
 
-// The size is known only once it is compiled: so the summary comes first, and the image after it.
+// The image's size is known only once it is compiled, so the summary is requested first.
 void fetch_image(const program& p, const result<kernel::build_summary>& summary,
                  const std::shared_ptr<promise<std::vector<std::byte>>>& answer) {
   if (!summary) return void(answer->set(p.core()->with_log(summary.error())));
-  // It may have been unloaded meanwhile.
+  // The program may have been unloaded meanwhile.
   if (auto why = kernel::why_unusable(p, name_of<read_image>())) return void(answer->set(*why));
   const device& gpu = p.core()->gpu();
   auto room = gpu.alloc_host<std::byte>(std::max<std::uint64_t>(summary->image_bytes, 1));
@@ -33,7 +33,7 @@ program compile(const device& gpu, recipe r) {
   return program(kernel::made_by<"jit", "compile">(gpu, r.name, encode(r), r.log_bytes));
 }
 
-// The messages, whether it went well or not; an error when the program could not even be tried.
+// Returns the messages whether the compile succeeded or not, and an error only if the compile could not be attempted.
 pending<std::string> program::log() const {
   return summary().then([core = core()](const result<kernel::build_summary>& r) -> result<std::string> {
     if (!r && (!core || core->summary().written == 0)) return r.error();
@@ -42,7 +42,7 @@ pending<std::string> program::log() const {
 }
 
 void program::cancel() const {
-  if (*this) core()->cancel_making();
+  if (*this) core()->cancel_build();
 }
 
 pending<std::vector<std::byte>> program::image() const {

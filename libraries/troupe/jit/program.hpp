@@ -7,24 +7,25 @@
 
 namespace troupe::jit {
 
-/// Compiled kernels on a device, named as in the recipe. A handle, cheap to copy, which may be used at once: requests
-/// wait for the compiler in order, and fail with its error if it does. An error of `ready` ends with its messages.
+/// Compiled kernels on a device, named as in the recipe. A handle, cheap to copy, that may be used at once: requests
+/// are ordered after the compile, and fail with its error if it fails. The error that `ready` returns ends with the
+/// compiler's messages.
 class program : public kernel::program_of<"jit"> {
  public:
   using program_of::program_of;
 
-  /// What the compiler said, once it has ended: warnings, errors, and notes about the cache.
+  /// Returns the compiler's messages once the compile has ended: warnings, errors, and notes about the cache.
   pending<std::string> log() const;
-  /// The compiled image, for `module::load`, now or in another program.
+  /// Returns the compiled image, for `module::load`, in this program or another.
   pending<std::vector<std::byte>> image() const;
-  /// Asks the compiler to give up: what was asked of the program fails with `retry_later` then. Equal programs are
-  /// compiled nevertheless, and one that is compiled already stays so.
+  /// Cancels the compile: requests that use the program then fail with `retry_later`. Has no effect on equal programs,
+  /// or if the compile has already ended.
   void cancel() const;
 };
 
-/// Compiles CUDA C++ for a device. Returns at once; the compiler runs in the background, and equal programs once. An
-/// image that was compiled before, by whatever process of this user, comes from the cache on disk.
-/// What the recipe asks for wrongly makes a program whose every use is refused with that reason.
+/// Compiles CUDA C++ for a device. Returns at once; the compiler runs in the background, once for equal programs. An
+/// image that any process of this user compiled before comes from the cache on disk. If the recipe is invalid, every
+/// request that uses the program is refused with the reason.
 program compile(const device& gpu, recipe r);
 
 }  // namespace troupe::jit

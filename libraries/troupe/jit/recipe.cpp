@@ -30,7 +30,7 @@ bool is_identifier(const std::string& s) {
          std::all_of(s.begin(), s.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
-// A name that can stand for a file in a folder of the compiler's, and nowhere else.
+// Returns true if the name denotes a file in the compiler's folder, and nowhere else.
 bool is_file_name(const std::string& s) {
   if (s.empty() || s.size() > 200 || s.front() == '/' || s.front() == '-' || s.back() == '/') return false;
   if (std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < ' ' || c == 0x7f || c == '"' || c == '\\'; }))
@@ -49,10 +49,10 @@ result<void> check_names(const recipe& r) {
     for (std::size_t i = 0; i < list->size(); ++i)
       if (const std::string& name = (*list)[i]; name.empty() || has_control_characters(name))
         return refusal(cat(field, "[", i, "] is ", detail::text(name)),
-                       "a name as C++ writes it, such as scale or ns::reduce<float, 256>");
+                       "a name as spelt in C++, such as scale or ns::reduce<float, 256>");
   }
   for (const auto& [name, value] : r.definitions)
-    // A backslash at the end would take the next line with it.
+    // A trailing backslash would join the next line.
     if (!is_identifier(name) || has_control_characters(value) || value.ends_with('\\'))
       return refusal("definitions has " + detail::text(name) + " = " + detail::text(value),
                      "the name of a macro, and a value on one line");
@@ -70,9 +70,9 @@ result<void> check_files(const recipe& r) {
     if (r.include_paths[i].empty() || has_control_characters(r.include_paths[i]))
       return refusal(cat("include_paths[", i, "] is ", detail::text(r.include_paths[i])), "a folder");
   for (std::size_t i = 0; i < r.options.size(); ++i)
-    if (is_for_us_to_give(r.options[i]) || has_control_characters(r.options[i]))
+    if (is_reserved_option(r.options[i]) || has_control_characters(r.options[i]))
       return refusal(cat("options[", i, "] is ", detail::text(r.options[i])),
-                     "an option that changes neither what is compiled, nor to where; include folders, macros and the "
+                     "an option that changes neither the input nor the output; include folders, macros and the "
                      "like have fields of their own");
   if (!r.compiler.empty() && r.compiler.front() != '/')
     return refusal("compiler is " + detail::text(r.compiler), "an absolute path, or nothing");
@@ -97,7 +97,7 @@ result<void> check_unit(const recipe& r, std::size_t i) {
 
 result<void> check_units(const recipe& r) {
   if (r.relocatable && !r.units.empty())
-    return refusal("relocatable is true and there are units", "units where all of them are linked, and none before");
+    return refusal("relocatable is true and there are units", "units only in the recipe that links them all");
   if (r.units.size() > most_units) return refusal(cat("units are ", r.units.size()), cat("at most ", most_units));
   for (std::size_t i = 0; i < r.units.size(); ++i) TROUPE_TRY(check_unit(r, i));
   return {};
@@ -131,7 +131,7 @@ void put(byte_writer& to, const T& number) {
 }
 void put(byte_writer& to, const text& t) { to.text(t); }
 void put(byte_writer& to, const list<std::string>& all) { to.texts(all); }
-// In order: recipes that say the same are the same bytes.
+// Sorted, so that equivalent recipes have equal bytes.
 void put(byte_writer& to, named_texts all) {
   std::sort(all.begin(), all.end());
   to.value(static_cast<std::uint64_t>(all.size()));
@@ -170,7 +170,7 @@ void get(byte_reader& from, list<unit>& all) {
   }
 }
 
-// The fields in the order of their bytes: those that decide what is compiled, and the others.
+// Visits the fields in the order of their bytes: first those that affect the image, then the others.
 template <class Recipe, class F>
 void visit_what(Recipe& r, F&& all) {
   all(r.source, r.name, r.kernels, r.globals, r.headers, r.include_paths, r.definitions, r.standard, r.fast_math,

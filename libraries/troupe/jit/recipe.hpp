@@ -12,56 +12,61 @@
 
 namespace troupe::jit {
 
-/// Which results of earlier compiles may be used, and where this one is kept.
+/// Which cached results may be used, and where this result is kept.
 enum class cache_use : std::uint8_t {
-  disk,    ///< by other programs, too: see docs/jit.md
-  memory,  ///< by this device's worker only
-  none,    ///< the compiler runs; nothing is kept
+  disk,    ///< shared with other programs: see docs/jit.md
+  memory,  ///< of this device's worker only
+  none,    ///< the compiler always runs, and its result is not kept
 };
 
-/// Names, none of them twice, each with a text: `{{"N", "4"}, {"M", "8"}}`. In any order.
+/// Pairs of a name and a text: `{{"N", "4"}, {"M", "8"}}`. Names must be distinct; the order is irrelevant.
 using named_texts = list<std::pair<std::string, std::string>>;
 
-/// A further part of a program, in CUDA C++ or compiled before: `source` or `image`, one of them.
+/// A further part of a program, in CUDA C++ or precompiled. Exactly one of `source` and `image` must be set.
 struct unit {
-  text name;                   ///< what messages call it
-  text source = {};            ///< compiled as the recipe says
-  list<std::byte> image = {};  ///< LTO IR, PTX, relocatable machine code (cubin, fatbin), or an archive of such
+  text name;                   ///< used in messages
+  text source = {};            ///< compiled with the recipe's settings
+  list<std::byte> image = {};  ///< LTO IR, PTX, relocatable machine code (cubin, fatbin), or an archive of these
 };
 
-/// How to make a program: CUDA C++ and how to compile it. It alone decides what the program is, so that any worker can
-/// make it again.
+/// How to build a program: its CUDA C++ source, and how to compile it. The recipe alone determines the program, so any
+/// worker can build it again.
 struct recipe {
-  text source;                           ///< CUDA C++
-  text name = "program.cu";              ///< what messages call the source
-  list<std::string> kernels = {};        ///< as C++ names them: "scale", "ns::reduce<float, 256>"; none: all kernels
-                                         ///< that are no templates
-  list<std::string> globals = {};        ///< __device__ and __constant__ variables that the application reads or writes
-  named_texts headers = {};              ///< name and text; #include finds these first
-  list<std::string> include_paths = {};  ///< folders; a relative one is seen from the application's
-  named_texts definitions = {};          ///< name and value of macros
+  text source;               ///< CUDA C++
+  text name = "program.cu";  ///< the source's name in messages
+  /// Kernels, as spelt in C++: "scale", "ns::reduce<float, 256>"; empty: all kernels that are not templates.
+  list<std::string> kernels = {};
+  /// __device__ and __constant__ variables that the application reads or writes
+  list<std::string> globals = {};
+  named_texts headers = {};              ///< names and texts; #include searches these first
+  list<std::string> include_paths = {};  ///< folders; a relative path starts at the application's current folder
+  named_texts definitions = {};          ///< macro names and values
   int standard = 20;                     ///< of C++: 17, 20 or 23
-  bool fast_math = false;                ///< less exact: fast intrinsics, flush_to_zero, no care for NaN and infinity
-  bool flush_to_zero = false;            ///< subnormal numbers count as 0
-  bool fuse_multiply_add = true;         ///< a * b + c rounded once
-  int optimisation = 3;                  ///< 0 to 3
-  bool debug_information = false;        ///< for debuggers and profilers: which line code is of
-  int max_registers = 0;                 ///< of a thread; 0: the compiler decides. Not on the host engine
-  text architecture = {};                ///< "" is that of the device; "sm_90a" … on a GPU
-  list<unit> units = {};                 ///< linked with the source. On a GPU
-  bool relocatable = false;              ///< a unit for other recipes to link, by `program::image`; not to be launched
-  bool link_time_optimisation = false;   ///< the source and all units are optimised as one
-  bool precompiled_headers = false;      ///< the next program that begins with the same headers is compiled sooner. On
-                                         ///< a GPU
-  list<std::string> options = {};        ///< more of them, as the engine's compiler spells them
-  text compiler = {};                    ///< path; "" is TROUPE_CXX, or the first of c++, g++ and clang++ in PATH. Host
-                                         ///< engine only
+  /// Less exact: fast intrinsics, flush_to_zero, NaN and infinity may be mishandled.
+  bool fast_math = false;
+  bool flush_to_zero = false;     ///< flush subnormal numbers to 0
+  bool fuse_multiply_add = true;  ///< round a * b + c once
+  int optimisation = 3;           ///< 0 to 3
+  /// For debuggers and profilers: maps code to lines.
+  bool debug_information = false;
+  /// Of a thread; 0: the compiler decides. Not on the host engine.
+  int max_registers = 0;
+  text architecture = {};  ///< "": the device's own; otherwise "sm_90a" … on a GPU
+  list<unit> units = {};   ///< linked with the source. GPU only
+  /// Builds a unit for other recipes to link, by `program::image`; it cannot be launched.
+  bool relocatable = false;
+  bool link_time_optimisation = false;  ///< optimise the source and all units as one
+  /// Speeds up compiling the next program that begins with the same headers. GPU only.
+  bool precompiled_headers = false;
+  list<std::string> options = {};  ///< further options, as the engine's compiler spells them
+  /// Path; "" is TROUPE_CXX, or the first of c++, g++ and clang++ in PATH. Host engine only.
+  text compiler = {};
   time_span timeout = time_span::of_seconds(60);  ///< for the compiler
   cache_use cache = cache_use::disk;
-  std::uint64_t log_bytes = 64 << 10;  ///< as much of the compiler's messages is kept
+  std::uint64_t log_bytes = 64 << 10;  ///< how much of the compiler's messages is kept
 };
 
-/// What is wrong with it, if anything: a `caller_bug` that names the field.
+/// Checks a recipe. Fails with a `caller_bug` that names the field if a field is wrong.
 result<void> check(const recipe& r);
 
 }  // namespace troupe::jit

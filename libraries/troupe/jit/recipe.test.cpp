@@ -33,7 +33,7 @@ recipe full() {
           .log_bytes = 1000};
 }
 
-TEST(a_recipe, arrives_as_it_was_sent) {
+TEST(a_recipe, is_decoded_as_it_was_encoded) {
   const recipe r = full();
   const std::string bytes = encode(r);
   const auto d = decode(bytes);
@@ -70,12 +70,12 @@ TEST(a_recipe, arrives_as_it_was_sent) {
   EXPECT_EQ(f.log_bytes, 1000u);
 }
 
-TEST(a_recipe, that_is_cut_is_none) {
+TEST(a_recipe, is_rejected_if_truncated) {
   const std::string bytes = encode(full());
   for (std::size_t n = 0; n < bytes.size(); ++n) EXPECT_FALSE(decode(std::string_view(bytes).substr(0, n))) << n;
 }
 
-TEST(a_recipe, has_bytes_of_its_own_for_every_field_that_changes_what_is_compiled) {
+TEST(a_recipe, has_distinct_key_bytes_for_every_field_that_affects_the_image) {
   const auto what = [](const recipe& r) {
     const std::string bytes = encode(r);
     return std::string(decode(bytes)->what);
@@ -107,7 +107,7 @@ TEST(a_recipe, has_bytes_of_its_own_for_every_field_that_changes_what_is_compile
   EXPECT_EQ(what(r), before);
 }
 
-TEST(a_recipe, is_the_same_in_whatever_order_its_headers_and_macros_are_given) {
+TEST(a_recipe, does_not_depend_on_the_order_of_headers_and_macros) {
   recipe r = full(), other = full();
   std::swap(other.headers[0], other.headers[1]);
   r.definitions = {{"A", "1"}, {"B", "2"}};
@@ -115,14 +115,14 @@ TEST(a_recipe, is_the_same_in_whatever_order_its_headers_and_macros_are_given) {
   EXPECT_EQ(encode(r), encode(other));
 }
 
-TEST(a_recipe, has_no_header_and_no_macro_twice) {
+TEST(a_recipe, is_refused_if_a_header_or_a_macro_appears_twice) {
   EXPECT_EQ(check({.source = "s", .headers = {{"h", "1"}, {"g", ""}, {"h", "2"}}}).error().text(),
             "jit.compile: headers has \"h\" twice; expected each name once");
   EXPECT_EQ(check({.source = "s", .definitions = {{"D", "1"}, {"D", "1"}}}).error().text(),
             "jit.compile: definitions has \"D\" twice; expected each name once");
 }
 
-TEST(a_recipe, takes_names_of_files_only_where_they_stay_in_their_folder) {
+TEST(a_recipe, accepts_only_file_names_that_stay_in_their_folder) {
   for (const char* name : {"a.cu", "sub/a.cu", "a b.cu", ".hidden"})
     EXPECT_TRUE(check({.source = "s", .name = name})) << name;
   for (const char* name : {"", "/a.cu", "../a.cu", "a/../../b", "a/", "./a", "-a.cu", "a\nb", "a\"b", "a\\b"})
@@ -130,7 +130,7 @@ TEST(a_recipe, takes_names_of_files_only_where_they_stay_in_their_folder) {
   EXPECT_FALSE(check({.source = "s", .name = "a.cu", .headers = {{"a.cu", "t"}}}));
 }
 
-TEST(a_recipe, has_units_with_names_of_their_own_that_are_a_source_or_an_image) {
+TEST(a_recipe, needs_units_with_distinct_names_and_either_source_or_image) {
   const auto refused = [](std::vector<unit> units, bool relocatable = false) {
     const auto r = check({.source = "s", .name = "a.cu", .units = std::move(units), .relocatable = relocatable});
     return r ? std::string() : r.error().text();
@@ -149,13 +149,12 @@ TEST(a_recipe, has_units_with_names_of_their_own_that_are_a_source_or_an_image) 
   EXPECT_NE(refused({{.name = "b", .source = std::string("s\0", 2)}}).find("zero byte"), std::string::npos);
   EXPECT_NE(refused(std::vector<unit>(257, {.name = "b", .source = "s"})).find("units are 257; expected at most 256"),
             std::string::npos);
-  EXPECT_EQ(
-      refused({{.name = "b", .source = "s"}}, true),
-      "jit.compile: relocatable is true and there are units; expected units where all of them are linked, and none "
-      "before");
+  EXPECT_EQ(refused({{.name = "b", .source = "s"}}, true),
+            "jit.compile: relocatable is true and there are units; expected units only in the recipe that "
+            "links them all");
 }
 
-TEST(a_recipe, takes_options_only_where_they_leave_input_and_output_to_us) {
+TEST(a_recipe, refuses_options_that_change_the_input_or_the_output) {
   for (const char* option : {"-Wall", "-DX", "-fno-inline", "-ftemplate-depth=2000", "-include/usr/x.h"})
     EXPECT_TRUE(check({.source = "s", .options = {option}})) << option;
   for (const char* option : {"-Wl,-rpath,/x", "-O2", "-lfoo", "-mavx2", "-g", "-pthread", "--param=max-unroll-times=4"})
@@ -170,11 +169,12 @@ TEST(a_recipe, takes_options_only_where_they_leave_input_and_output_to_us) {
                              "-aux-info",   "-Wl,-o,/x",     "-Wl,-z,now,--output=/x",
                              "-Wl,-Map=/x", "-Wp,-MD,/x",    "-Wa,-o,/x"})
     EXPECT_FALSE(check({.source = "s", .options = {option}})) << option;
-  for (const char* option : {"-I", "-include", "-Xlinker", "-mllvm"})  // what comes next is ours
+  for (const char* option :
+       {"-I", "-include", "-Xlinker", "-mllvm"})  // these would take our next argument as their value
     EXPECT_FALSE(check({.source = "s", .options = {option}})) << option;
 }
 
-TEST(a_recipe, takes_values_of_macros_only_where_they_leave_the_next_line_alone) {
+TEST(a_recipe, refuses_macro_values_that_would_affect_the_next_line) {
   EXPECT_TRUE(check({.source = "s", .definitions = {{"A", "a \\ b"}}}));
   for (const char* value : {"a\\", "\\", "a\nb"})
     EXPECT_FALSE(check({.source = "s", .definitions = {{"A", value}, {"B", "1"}}})) << value;

@@ -10,17 +10,17 @@
 
 namespace troupe::jit {
 
-/// A recipe as the worker finds it.
+/// A recipe as received by the worker.
 struct decoded_recipe {
   recipe full;
-  std::string_view what;  ///< the bytes of all that decides what is compiled: part of every key
+  std::string_view what;  ///< the encoded fields that affect the image: part of every key
 };
 
-/// A folder is found from where the application is, whatever the worker's is.
+/// Makes relative folders absolute, because the application's current folder is not the worker's.
 void make_absolute(list<std::string>& folders);
 
 std::string encode(const recipe& r);
-/// Nothing when the bytes are no recipe. The view is into `bytes`.
+/// Returns nothing if the bytes are not a valid recipe. The view refers into `bytes`.
 std::optional<decoded_recipe> decode(std::string_view bytes);
 template <std::same_as<std::string> Temporary>
 std::optional<decoded_recipe> decode(Temporary&&) = delete;

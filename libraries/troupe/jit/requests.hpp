@@ -11,18 +11,18 @@ using launch = kernel::launch<"jit">;
 using write_global = kernel::write_global<"jit">;
 using read_global = kernel::read_global<"jit">;
 
-// What the functions of a program send.
+// Sent by the functions of a program.
 using compile_recipe = kernel::make_program<"jit", "compile">;
 using read_summary = kernel::read_summary<"jit">;
 using read_attributes = kernel::read_attributes<"jit">;
 using read_occupancy = kernel::read_occupancy<"jit">;
 using unload = kernel::unload<"jit">;
 
-/// What `program::image` sends: copies the first bytes of the compiled image.   nvrtcGetCUBIN
+/// Copies the first bytes of the compiled image. Sent by `program::image`.   nvrtcGetCUBIN
 struct read_image {
-  in<std::byte> root;  ///< of the program: no unloading while it runs
+  in<std::byte> root;  ///< of the program: keeps it from being unloaded meanwhile
   out<std::byte> target;
-  using reply = std::uint64_t;  ///< bytes of the image
+  using reply = std::uint64_t;  ///< size of the image in bytes
   TROUPE_REQUEST("jit.image", root, target)
   void check(checker& c) const { c.elements(root, kernel::program_root::bytes); }
 };

@@ -5,7 +5,7 @@
 namespace troupe::kernel {
 namespace {
 
-// Each begins at a multiple of 8.
+// Every argument is encoded at a multiple of 8.
 constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
 
 }  // namespace

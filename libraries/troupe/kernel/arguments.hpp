@@ -2,97 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-#include <bit>
 #include <cstring>
-#include <memory>
-#include <troupe/base/dtype.hpp>
 #include <troupe/base/placed.hpp>
-#include <troupe/kernel/tensor_map.hpp>
-#include <troupe/memory/buffer.hpp>
-#include <troupe/memory/host_buffer.hpp>
+#include <troupe/kernel/argument.hpp>
 #include <troupe/request/codec.hpp>
 #include <vector>
 
 namespace troupe::kernel {
 
-/// One argument of a launch: a buffer, with what the kernel does to it, a value with its type, or a tensor map.
-class argument {
- public:
-  enum class kind : std::uint8_t { read = 0, write = 1, read_write = 2, value = 3, map = 4 };
-
-  template <class T, access_mode M>
-  argument(const operand<T, M>& o)
-      : is_(static_cast<kind>(M)),
-        mode_(M),
-        type_(type_of<T>()),
-        bytes_(sizeof(T)),
-        alignment_(alignof(T)),
-        range_(o.range()) {}
-  /// A buffer alone is read: `in`.
-  template <class T>
-  argument(const buffer<T>& b) : argument(in<T>(b)) {}
-  template <class T>
-  argument(const host_buffer<T>& b) : argument(in<T>(b)) {}
-  argument(const tensor_map& m)
-      : is_(kind::map),
-        mode_(m.mode()),
-        type_(m.element()),
-        bytes_(m.element_bytes()),
-        alignment_(m.element_bytes()),
-        range_(m.range()),
-        tiles_(std::make_shared<const kernel::tiles>(m.layout())) {}
-  /// A number, or a struct, which travels as it is.
-  template <class T>
-    requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_array_v<T>)
-  argument(const T& v) : is_(kind::value), type_(type_of<T>()), bytes_(sizeof(T)), alignment_(alignof(T)) {
-    set_value(&v);
-  }
-  /// A size, as the 64-bit integer it is.
-  argument(extent e) : argument(e.value()) {}
-
-  kind is() const noexcept { return is_; }
-  access_mode mode() const noexcept { return mode_; }  ///< of a buffer, or of a map's
-  /// Of a map.
-  const kernel::tiles& layout() const noexcept { return *tiles_; }
-  dtype type() const noexcept { return type_; }
-  std::uint32_t bytes() const noexcept { return bytes_; }  ///< of the value, or of an element
-  std::uint32_t alignment() const noexcept { return alignment_; }
-  const memory_range& range() const noexcept { return range_; }
-  /// The same of another buffer.
-  argument at(memory_range other) const {
-    argument out = *this;
-    out.range_ = std::move(other);
-    return out;
-  }
-  const void* value() const noexcept { return large_.empty() ? static_cast<const void*>(&small_) : large_.data(); }
-
- private:
-  template <class T>
-  static constexpr dtype type_of() noexcept {
-    if constexpr (element<T>)
-      return dtype_of<T>;
-    else
-      return dtype{};
-  }
-  void set_value(const void* from) {
-    if (bytes_ > sizeof small_) large_.resize(bytes_);
-    std::memcpy(large_.empty() ? static_cast<void*>(&small_) : large_.data(), from, bytes_);
-  }
-
-  kind is_;
-  access_mode mode_ = access_mode::read;
-  dtype type_;
-  std::uint32_t bytes_, alignment_;
-  memory_range range_;
-  std::shared_ptr<const kernel::tiles> tiles_;
-  std::array<std::byte, 16> small_{};
-  std::vector<std::byte> large_;
-};
-
-/// The arguments of a launch, in the order of the kernel's parameters. What the kernel writes must be given with
-/// `out(y)` or `inout(y)`; a buffer alone is `in`.
-///   .arguments = {2.0f, x, inout(y), n}
+/// The arguments of a launch, in the order of the kernel's parameters. Buffers that the kernel writes must be passed as
+/// `out(y)` or `inout(y)`; a plain buffer is only read.
 class arguments {
  public:
   arguments() noexcept = default;
@@ -104,7 +23,7 @@ class arguments {
     list_->emplace_back(first);
     (list_->emplace_back(rest), ...);
   }
-  /// Where their number is not known before the program runs.
+  /// For programs that know the number of arguments only at run time.
   explicit arguments(std::vector<argument> list) noexcept : list_(std::move(list)) {}
 
   const std::vector<argument>& list() const noexcept { return *list_; }
@@ -115,13 +34,13 @@ class arguments {
     argument::kind is;
     dtype type;
     std::uint32_t alignment;
-    std::uint32_t bytes;       ///< of the value, or of an element
+    std::uint32_t bytes;       ///< of the value, or of one element
     std::uint64_t elements;    ///< of a buffer
-    const std::byte* content;  ///< the value, aligned to nothing; or 8 bytes with the address of the buffer
-    access_mode mode;          ///< of a buffer
-    const tensor_layout* map;  ///< of a map
+    const std::byte* content;  ///< the value, not aligned; or 8 bytes that hold the buffer's address
+    access_mode mode;          ///< of the buffer
+    const tensor_layout* map;  ///< of a tensor map
   };
-  /// For the worker: calls `f(const seen&)` for each.
+  /// Calls `f(const seen&)` for each argument. For the worker.
   template <class F>
   void for_each(F&& f) const {
     const std::byte* at = seen_;
@@ -148,8 +67,8 @@ class arguments {
   };
   static seen next(const std::byte*& at) noexcept;
 
-  placed<std::vector<argument>> list_;  // in the application
-  const std::byte* seen_ = nullptr;     // in the worker
+  placed<std::vector<argument>> list_;  // used in the application
+  const std::byte* seen_ = nullptr;     // used in the worker
   std::uint32_t seen_count_ = 0;
 };
 
@@ -166,13 +85,13 @@ struct operands_in<kernel::arguments> {
     for (const kernel::argument& one : a.list())
       if (one.is() != kernel::argument::kind::value) f(&one, one.range(), one.bytes(), one.mode());
   }
-  /// Values count as well.
+  /// Returns the argument's position among all arguments, values included.
   static std::size_t index_of(const kernel::arguments& a, const void* place) noexcept {
     return static_cast<std::size_t>(static_cast<const kernel::argument*>(place) - a.list().data());
   }
 };
 
-/// Few arguments lie in the fixed part, more of them in the blob.
+/// A short list is stored in the fixed part, a longer one in the blob.
 template <>
 struct field_codec<kernel::arguments> {
   using element = std::byte;

@@ -12,7 +12,7 @@ struct large {
   double values[5];
 };
 
-// What the worker sees of arguments that were sent.
+// Returns the arguments as the worker sees them.
 std::vector<arguments::seen> sent(const arguments& a, std::vector<std::byte>& payload, std::vector<std::byte>& blob) {
   using codec = field_codec<arguments>;
   payload.resize(codec::size);
@@ -58,7 +58,7 @@ TEST(arguments, arrive_with_their_types_values_and_addresses) {
   EXPECT_EQ(value<std::int64_t>(all[6]), 7);
 }
 
-TEST(arguments, hold_tensor_maps_with_what_the_kernel_does_to_their_buffers) {
+TEST(arguments, hold_tensor_maps_with_the_access_to_their_buffers) {
   const tensor_map loaded(in<half>(0x1000, 8192), {.sizes = {128, 64}, .box = {64, 8}}),
       stored(out<float>(0x8000, 4096), {.sizes = {64, 64}, .box = {32, 8}, .swizzle = tensor_swizzle::bytes_128});
   const arguments a{1.0f, loaded, stored};
@@ -84,7 +84,7 @@ TEST(arguments, hold_tensor_maps_with_what_the_kernel_does_to_their_buffers) {
   EXPECT_EQ(moved.range().address, 0x4000u);
 }
 
-TEST(arguments, travel_in_the_fixed_part_while_they_are_few_and_in_the_blob_when_they_are_many) {
+TEST(arguments, are_encoded_in_the_fixed_part_if_few_and_in_the_blob_if_many) {
   for (std::size_t count : {0u, 1u, 14u, 15u, 16u, 100u}) {
     std::vector<argument> list;
     for (std::size_t i = 0; i < count; ++i) list.emplace_back(static_cast<double>(i));
@@ -97,7 +97,7 @@ TEST(arguments, travel_in_the_fixed_part_while_they_are_few_and_in_the_blob_when
   }
 }
 
-TEST(arguments, are_named_by_their_number_among_all_and_not_among_the_buffers) {
+TEST(arguments, are_numbered_among_all_arguments_rather_than_among_the_buffers) {
   const arguments a{1, in<float>(0x1000, 1), 2, in<float>(0x2000, 1)};
   std::vector<std::size_t> numbers;
   operands_in<arguments>::visit(
@@ -105,18 +105,18 @@ TEST(arguments, are_named_by_their_number_among_all_and_not_among_the_buffers) {
   EXPECT_EQ(numbers, (std::vector<std::size_t>{1, 3}));
 }
 
-TEST(dimensions, are_a_number_or_up_to_three) {
+TEST(dimensions, are_made_from_one_to_three_numbers) {
   EXPECT_EQ(dimensions(5), dimensions(5, 1, 1));
   EXPECT_EQ((dimensions{2, 3}), dimensions(2, 3, 1));
   EXPECT_EQ(dimensions(extent(7)).x, extent(7));
 }
 
-TEST(dimensions, count_the_blocks_that_elements_need) {
+TEST(dimensions, count_the_blocks_that_cover_a_number_of_elements) {
   EXPECT_EQ(blocks_for(1, 256), extent(1));
   EXPECT_EQ(blocks_for(256, 256), extent(1));
   EXPECT_EQ(blocks_for(257, 256), extent(2));
   EXPECT_EQ(blocks_for(INT64_MAX, 2), extent(std::int64_t{1} << 62));
-  EXPECT_EQ(blocks_for(0, 256), extent(0));  // which a launch refuses
+  EXPECT_EQ(blocks_for(0, 256), extent(0));  // a launch refuses this
   EXPECT_TRUE(blocks_for(extent::overflow(), 256).overflowed());
 }
 

@@ -9,49 +9,51 @@
 
 namespace troupe::kernel {
 
-/// What a kernel does with an argument.
+/// How a kernel takes an argument.
 enum class passing : std::uint8_t {
-  value,          ///< takes it by value
-  const_pointer,  ///< reads the buffer: `in`
-  pointer,        ///< may write the buffer: `out`, `inout`
-  unknown,        ///< only its size is known: of kernels that are `extern "C"` on a GPU
+  value,          ///< by value
+  const_pointer,  ///< a buffer that it reads: `in`
+  pointer,        ///< a buffer that it may write: `out`, `inout`
+  unknown,        ///< only the size is known: `extern "C"` kernels on a GPU
 };
 
 /// One parameter of a kernel.
 struct parameter_attributes {
-  std::string type;  ///< as C++ spells it; empty when only its size is known
+  std::string type;  ///< as spelt in C++; empty if only the size is known
   enum passing passing = passing::value;
-  dtype element{};              ///< of the value or the buffer's elements; `dtype{}` for a struct or void
-  std::uint64_t bytes = 0;      ///< of the same; 0 for a pointer to void, or to what only the compiler knows
-  std::uint64_t alignment = 0;  ///< of the same; 0 when nobody knows
+  dtype element{};  ///< of the value or of the buffer's elements; `dtype{}` for a struct or void
+  /// Of the value or element; 0 for a pointer to void, or if only the compiler knows.
+  std::uint64_t bytes = 0;
+  std::uint64_t alignment = 0;  ///< of the value or element; 0 if unknown
 };
 
-/// What is known of a kernel of a loaded program.   cuFuncGetAttribute
+/// What is known about a kernel of a loaded program.   cuFuncGetAttribute
 struct attributes {
   std::string name;
-  std::uint32_t max_threads = 0;          ///< of a block
-  std::uint32_t static_shared_bytes = 0;  ///< of shared memory that the source declares
-  std::uint32_t local_bytes = 0;          ///< of memory for each thread beside its registers
+  std::uint32_t max_threads = 0;          ///< threads of a block
+  std::uint32_t static_shared_bytes = 0;  ///< shared memory that the source declares
+  std::uint32_t local_bytes = 0;          ///< memory of each thread besides its registers
   std::uint32_t registers = 0;            ///< of each thread; on a GPU
-  std::uint32_t constant_bytes = 0;       ///< of constant memory that the source declares; on a GPU
-  std::string execution;                  ///< how the engine runs its threads, and why so: for people
+  std::uint32_t constant_bytes = 0;       ///< constant memory that the source declares; on a GPU
+  std::string execution;                  ///< how the engine runs the kernel's threads, and why; for people
   std::vector<parameter_attributes> parameters;
 };
 
-/// How much of a kernel runs at the same time, with the block and shared memory that were asked about.
+/// How much of a kernel runs at the same time, for the block and shared memory in question.
 struct occupancy {
-  std::uint32_t blocks = 0;               ///< on each multiprocessor; 0: such a block fits none
-  std::uint32_t processors = 0;           ///< multiprocessors; threads of the host engine
+  std::uint32_t blocks = 0;               ///< on each multiprocessor; 0: such a block does not fit
+  std::uint32_t processors = 0;           ///< multiprocessors, or threads of the host engine
   std::uint32_t clusters = 0;             ///< on the whole GPU; 0 without clusters
-  std::uint32_t most_cluster_blocks = 0;  ///< of the largest cluster that could be launched; 0: none
-  std::uint32_t best_threads = 0;  ///< of the block with which most threads run at the same time; 0: it does not matter
-  std::uint32_t best_blocks = 0;   ///< of the smallest grid of those that fills the GPU
+  std::uint32_t most_cluster_blocks = 0;  ///< blocks of the largest cluster that can be launched; 0: none
+  /// Threads of the block with which most threads run at the same time; 0: the block size does not matter.
+  std::uint32_t best_threads = 0;
+  std::uint32_t best_blocks = 0;  ///< blocks of the smallest grid of such blocks that fills the GPU
 };
 
-/// The answer of a request for attributes. The rest is in the buffer that goes with it.
+/// The fixed part of the reply to a request for attributes. The rest is in the request's buffer.
 struct attributes_head {
   std::uint32_t max_threads, static_shared_bytes, local_bytes, parameters, registers, constant_bytes;
-  std::uint64_t listing_bytes;  ///< more than the buffer holds: nothing was written
+  std::uint64_t listing_bytes;  ///< if more than the buffer holds, nothing was written to it
 };
 
 }  // namespace troupe::kernel

@@ -6,7 +6,7 @@
 
 namespace troupe::kernel {
 
-/// Extents of a grid in blocks, or of a block in threads. A number alone is x.
+/// Extents of a grid in blocks, or of a block in threads. A single number sets x.
 ///   .grid = 100          .block = {16, 16}
 struct dimensions {
   extent x, y = 1, z = 1;
@@ -19,9 +19,9 @@ struct dimensions {
   friend constexpr bool operator==(const dimensions&, const dimensions&) noexcept = default;
 };
 
-/// As many blocks of `threads` as `count` elements need.
+/// Returns how many blocks of `threads` threads cover `count` elements.
 constexpr extent blocks_for(extent count, extent threads) noexcept {
-  if (count < 1 || threads < 1 || count.overflowed()) return count;  // which the launch refuses
+  if (count < 1 || threads < 1 || count.overflowed()) return count;  // the launch refuses these
   return extent((count.value() - 1) / threads.value() + 1);
 }
 

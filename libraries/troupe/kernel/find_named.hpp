@@ -7,7 +7,7 @@
 
 namespace troupe::kernel {
 
-/// The first whose name is this one, in which white space does not count; null when there is none.
+/// Returns the first element with this name, ignoring white space, or null if there is none.
 template <class List>
 const typename List::value_type* find_named(const List& list, std::string_view name) {
   const auto without_spaces = [](std::string_view text) {

@@ -7,7 +7,7 @@
 namespace troupe::kernel {
 namespace {
 
-// Those of CUDA, for compute capability 5.0 to 12.
+// CUDA's limits, for compute capabilities 5.0 to 12.
 constexpr dimensions most_blocks{0x7fffffff, 65535, 65535}, most_threads{1024, 1024, 64};
 constexpr std::int64_t threads_of_a_block = 1024;
 constexpr std::int64_t most_of_any_cluster = 8, most_of_a_cluster = 16;
@@ -45,14 +45,14 @@ void check_values(checker& c, const arguments& values) {
 template <class Symbol>
 void check_writes(checker& c, const Symbol& of) {
   c.also_writes(&of);
-  of.of().core()->globals_are_written();
+  of.of().core()->note_global_write();
 }
 
 }  // namespace
 
 void check_program(checker& c, const program& p, const void* field) {
   if (!p) [[unlikely]]
-    return c.refuse(field, "is empty (default-made, or moved from)", "what compile or load gave");
+    return c.refuse(field, "is empty (default-made, or moved from)", "a program returned by compile or load");
   if (p.core()->unloaded()) [[unlikely]]
     c.refuse(field, "is of " + p.core()->name() + ", which was unloaded",
              "a program that is loaded; compile or load it again");
@@ -87,7 +87,7 @@ void check_launch(checker& c, const launch_fields& l) {
     c.refuse(&l.cluster, "is " + text_of(l.cluster) + ", which does not divide grid, " + text_of(l.grid),
              "a whole number of clusters in each direction");
   if (l.shared_carveout < -1 || l.shared_carveout > 100) [[unlikely]]
-    c.refuse(&l.shared_carveout, cat("is ", l.shared_carveout), "0 to 100 per cent, or -1 for what the driver likes");
+    c.refuse(&l.shared_carveout, cat("is ", l.shared_carveout), "0 to 100 per cent, or -1 to let the driver decide");
   check_values(c, l.values);
   if (l.writes_globals && l.kernel.of()) check_writes(c, l.kernel);
   c.may_overlap_freely();

@@ -7,16 +7,16 @@
 #include <troupe/kernel/program.hpp>
 #include <troupe/request/checker.hpp>
 
-/// What the launches of all actors with kernels have in common.
+/// What the launches of all libraries with kernels share.
 namespace troupe::kernel {
 
-/// Why what makes or ends a program cannot be part of a graph.
+/// Reason why a request that makes or unloads a program cannot be part of a graph.
 inline constexpr std::string_view done_once = "it makes or ends a program, which is done once";
 
-/// Empty and unloaded programs are refused.
+/// Refuses empty and unloaded programs.
 void check_program(checker& c, const program& p, const void* field);
 
-/// A block, and a cluster of them. Extents within CUDA's limits.
+/// Checks a block and a cluster of blocks against CUDA's limits.
 void check_block(checker& c, const dimensions& block, const extent& shared_bytes, const dimensions& cluster,
                  bool non_portable_cluster);
 
@@ -29,13 +29,13 @@ struct launch_fields {
   const int& shared_carveout;
   bool writes_globals, non_portable_cluster;
 };
-/// What can be judged before the kernel is known.
+/// Checks everything that can be checked before the kernel is known.
 void check_launch(checker& c, const launch_fields& l);
 
-/// A global variable, from `offset_bytes` on.
+/// Checks an access to a global variable, from `offset_bytes` on.
 void check_global(checker& c, const global& variable, const extent& offset_bytes, bool writes);
 
-/// A kernel that is asked about by its name.
+/// Checks a query about a kernel, by name.
 void check_kernel(checker& c, const in<std::byte>& root, const text& kernel);
 
 }  // namespace troupe::kernel

@@ -9,8 +9,8 @@
 namespace troupe::kernel {
 namespace {
 
-// Unique among the programs of a device in all its generations; the beginning is different in each run, so that numbers
-// in different journals and black boxes are not mixed up.
+// Returns a number that is unique among the programs of a device, across its workers. Each run starts at a different
+// number, so that programs from different journals and black boxes are not confused.
 std::uint64_t next_id() {
   static std::atomic<std::uint64_t> last{static_cast<std::uint64_t>(std::random_device{}()) << 32};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -38,12 +38,11 @@ program_core::program_core(const device& gpu, std::string name, std::string_view
   const auto said = gpu_.alloc_host<std::byte>(program_root::state_bytes + log_bytes);
   state_and_log_ = said.memory();
   state_ = part(state_and_log_, 0, program_root::state_bytes);
-  if (all.address == 0 || said.data() == nullptr)
-    return;  // whatever is asked of this program is refused with the reason
+  if (all.address == 0 || said.data() == nullptr) return;  // every request for this program is refused with the reason
   const program_state unwritten{};
   std::memcpy(said.data(), &unwritten, sizeof unwritten);
   root.state = state_.address;
-  state_.owner->at_fault.store(fate::kept, std::memory_order_relaxed);  // a summary is written anew
+  state_.owner->at_fault.store(fate::kept, std::memory_order_relaxed);  // a new worker writes the summary again
   std::byte* const at = all.owner->host;
   std::memcpy(at, &root, sizeof root);
   std::memcpy(at + root.recipe_at, recipe.data(), recipe.size());
@@ -53,7 +52,7 @@ program_core::program_core(const device& gpu, std::string name, error why)
     : gpu_(library_access(gpu).unscoped()), name_(std::move(name)) {
   const auto any = gpu_.alloc_host<std::byte>(program_root::bytes);
   const memory_range& all = any.memory();
-  // When there is not even that much memory, this reason came first.
+  // If even that allocation fails, its error takes precedence.
   const block_ref never =
       all.address == 0 ? all.owner : all.owner->owner->failed_buffer(program_root::bytes, std::move(why));
   root_ = state_ = state_and_log_ = recipe_ = {never, 0, program_root::bytes};
@@ -63,18 +62,18 @@ program_core::~program_core() {
   if (drop_ != nullptr && root_.address != 0 && !unloaded()) drop_(*this);
 }
 
-void program_core::was_unloaded() noexcept {
+void program_core::mark_unloaded() noexcept {
   if (root_.address == 0) return;
   auto* const root = reinterpret_cast<program_root*>(root_.owner->host);
   std::atomic_ref(root->unloaded).store(1, std::memory_order_release);
 }
 
-void program_core::cancel_making() noexcept {
+void program_core::cancel_build() noexcept {
   if (root_.address == 0) return;
   auto* const root = reinterpret_cast<program_root*>(root_.owner->host);
   const std::atomic_ref cancelled(root->cancelled);
   cancelled.store(1, std::memory_order_seq_cst);
-  // Else the next worker would refuse what this one has made.
+  // If the program was built meanwhile, the flag is taken back; otherwise the next worker would refuse to build it.
   if (summary().written == 1) cancelled.store(0, std::memory_order_release);
 }
 
@@ -87,7 +86,7 @@ build_summary program_core::summary() const noexcept {
 std::string program_core::log() const {
   const build_summary s = summary();
   if (s.written != 1) return {};
-  // The memory is the worker's to write: nothing in it is believed.
+  // A worker can write this memory, so nothing in it is trusted.
   const std::uint64_t room = state_and_log_.bytes - program_root::state_bytes;
   const auto* at = reinterpret_cast<const char*>(state_.owner->host + program_root::state_bytes);
   std::string text(at, std::min(s.log_bytes, room));
@@ -100,7 +99,7 @@ error program_core::with_log(const error& why) const {
   const std::string text = log();
   if (text.empty()) return why;
   error::details d = why.all();
-  // The message that the reason ends with stands among the others.
+  // The log repeats the message at the end of `why`: remove it there.
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string line = " " + text.substr(begin, end - begin);

@@ -2,69 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <troupe/base/placed.hpp>
 #include <troupe/device/device.hpp>
 #include <troupe/kernel/program_block.hpp>
+#include <troupe/kernel/program_core.hpp>
 
 namespace troupe::kernel {
 
-/// What all handles to a program share. In the application.
-class program_core {
- public:
-  /// Puts the recipe into memory that workers may only read. `drop` is told when the last handle goes, unless it was
-  /// unloaded.
-  program_core(const device& gpu, std::string name, std::string_view recipe, std::uint64_t log_bytes,
-               void (*drop)(const program_core&));
-  /// A program that can never be used: everything asked of it is refused with the reason.
-  program_core(const device& gpu, std::string name, error why);
-  program_core(const program_core&) = delete;
-  program_core& operator=(const program_core&) = delete;
-  ~program_core();
-
-  const device& gpu() const noexcept { return gpu_; }
-  const std::string& name() const noexcept { return name_; }
-  /// Parts of its memory, as operands: see program_root.
-  const memory_range& root() const noexcept { return root_; }
-  const memory_range& state() const noexcept { return state_; }
-  const memory_range& state_and_log() const noexcept { return state_and_log_; }
-  const memory_range& recipe() const noexcept { return recipe_; }
-
-  bool unloaded() const noexcept { return unloaded_.load(std::memory_order_acquire); }
-  /// False when it was unloaded already.
-  bool claim_unload() noexcept { return !unloaded_.exchange(true, std::memory_order_acq_rel); }
-  void give_unload_back() noexcept { unloaded_.store(false, std::memory_order_release); }
-
-  /// No worker makes it any more.
-  void was_unloaded() noexcept;
-  /// The worker that makes it gives up. Not where a worker has made it before.
-  void cancel_making() noexcept;
-  /// Its global variables are about to be written: from then on a worker holds what no other one has.
-  void globals_are_written() const noexcept {
-    if (root_.address != 0) root_.owner->at_fault.store(fate::lost, std::memory_order_relaxed);
-  }
-
-  /// What the compiler said, as far as the worker has written it: whole only once the request for it was answered.
-  std::string log() const;
-  /// `why`, with the log where there is one.
-  error with_log(const error& why) const;
-  build_summary summary() const noexcept;
-
- private:
-  device gpu_;
-  std::string name_;
-  memory_range root_, state_, state_and_log_, recipe_;
-  void (*drop_)(const program_core&) = nullptr;
-  std::atomic<bool> unloaded_{false};
-};
-
-/// A program of kernels on a device: what `jit::program` and `module::image` are. A handle, cheap to copy; when the
-/// last one goes, and nothing asked of the program is under way, it is unloaded.
+/// A program of kernels on a device, the base of `jit::program` and `module::image`. A handle, cheap to copy. The
+/// program is unloaded when the last handle is destroyed and no request that uses the program is outstanding.
 class program {
  public:
-  /// Empty: refused wherever one is needed.
+  /// An empty handle, which every request refuses.
   program() noexcept = default;
   explicit program(std::shared_ptr<program_core> core) noexcept : core_(std::move(core)) {}
   /// For the worker.
@@ -76,7 +27,7 @@ class program {
 
   explicit operator bool() const noexcept { return *core_ != nullptr; }
   const std::shared_ptr<program_core>& core() const noexcept { return *core_; }
-  /// In the worker.
+  /// For the worker.
   const program_root& root() const noexcept {
     return *reinterpret_cast<const program_root*>(static_cast<std::uintptr_t>(address_));
   }
@@ -87,7 +38,7 @@ class program {
   std::uint64_t address_ = 0;
 };
 
-/// Something in a program, by its name. A handle.
+/// A named entity of a program. A handle.
 class symbol {
  public:
   symbol(program of, std::string name)
@@ -120,7 +71,8 @@ class global : public symbol {
 
 namespace troupe {
 
-/// The program's globals, read, unless `check` says otherwise. An empty handle has none: `check` refuses it.
+/// The program's globals are an operand: read, unless `check` says otherwise. An empty handle has no operand; `check`
+/// refuses it.
 template <std::derived_from<kernel::program> P>
 struct operands_in<P> {
   static constexpr bool any = true;
@@ -157,7 +109,7 @@ struct field_codec<P> {
   }
 };
 
-/// The program, and the name: mostly short enough for the fixed part.
+/// The program and the name. Most names are short enough for the fixed part.
 template <std::derived_from<kernel::symbol> S>
 struct field_codec<S> {
   using element = std::byte;

@@ -9,13 +9,13 @@
 #include <troupe/kernel/requests.hpp>
 #include <troupe/request/describe.hpp>
 
-/// How the handles of all libraries with kernels do what they do.
+/// Implementation of the functions that the program handles of all libraries share.
 namespace troupe::kernel {
 
 inline std::optional<error> why_unusable(const program& p, std::string_view request) {
   std::string wrong;
   if (!p)
-    wrong = "the program is empty (default-made, or moved from); expected what compile or load gave";
+    wrong = "the program is empty (default-made, or moved from); expected a program returned by compile or load";
   else if (p.core()->unloaded())
     wrong = p.core()->name() + " was unloaded; compile or load it again";
   else
@@ -26,21 +26,21 @@ inline std::optional<error> why_unusable(const program& p, std::string_view requ
                               .request = {std::string(request), 0}});
 }
 
-/// Has a worker make a program, by the request "LIBRARY.VERB".
+/// Tells a worker to build a program, by the request "LIBRARY.VERB".
 template <fixed_string Library, fixed_string Verb>
 program made_by(const device& gpu, const std::string& name, std::string_view recipe, std::uint64_t log_bytes) {
   const auto core = std::make_shared<program_core>(gpu, name, recipe, log_bytes, [](const program_core& last) {
-    // Fire and forget: when the device has stopped or its mailbox is full, the worker keeps it until it ends.
+    // Fire and forget: if the device has stopped or its mailbox is full, the worker keeps the program until it ends.
     (void)last.gpu().tell(unload<Library>{.root = out<std::byte>(last.root()), .state = out<std::byte>(last.state())},
                           {.waits_for_room = false});
   });
-  // A tell: should it be refused, the program is stale with the reason.
+  // A tell: if it is refused, the program's memory is stale with the reason as its cause.
   (void)gpu.tell(make_program<Library, Verb>{.recipe = in<std::byte>(core->recipe()),
                                              .root = out<std::byte>(core->root()),
                                              .state = out<std::byte>(core->state_and_log())});
   return program(core);
 }
-/// A program whose every use is refused with that reason.
+/// Makes a program for which every request is refused with `why`.
 inline program refused(const device& gpu, const std::string& name, const error& why) {
   return program(std::make_shared<program_core>(gpu, name, why));
 }
@@ -62,7 +62,7 @@ pending<void> program_of<Library>::ready() const {
   });
 }
 
-/// Asks again with more room where it did not suffice, once: a worker says the same each time.
+/// Asks once more, with more room, if the reply did not fit. Every worker returns the same size.
 template <class Request>
 void ask_attributes(const program& p, const std::string& kernel, extent room, promise<attributes> answer,
                     bool last = false) {
@@ -110,12 +110,12 @@ pending<void> program_of<Library>::unload() const {
   if (!core()->claim_unload()) return make_ready<void>(*why_unusable(*this, name_of<request>()));
   auto asked =
       core()->gpu().ask(request{.root = out<std::byte>(core()->root()), .state = out<std::byte>(core()->state())});
-  // Refused, because the mailbox is full say: then it is still loaded.
+  // The request may be refused because the mailbox is full, for example; the program is then still loaded.
   return std::move(asked).then([core = core()](const result<void>& r) {
     if (!r && r.error().reaction() == reaction::retry_later)
-      core->give_unload_back();
+      core->cancel_unload();
     else
-      core->was_unloaded();
+      core->mark_unloaded();
     return r;
   });
 }

@@ -7,30 +7,30 @@
 #include <troupe/kernel/launch.hpp>
 #include <troupe/request/request_list.hpp>
 
-/// The requests of every library with kernels, which takes those of its name: `using launch = kernel::launch<"jit">;`
+/// The requests of every library with kernels. A library names its own: `using launch = kernel::launch<"jit">;`
 namespace troupe::kernel {
 
-/// Runs a kernel over a grid of blocks. Reads and writes what its arguments say; they may overlap each other, if the
-/// kernel is written for that.   cuLaunchKernelEx
+/// Runs a kernel over a grid of blocks. Reads and writes the arguments as they are passed; they may overlap each other
+/// if the kernel allows it.   cuLaunchKernelEx
 template <fixed_string Library>
 struct launch {
-  function kernel;                ///< of `jit::program::kernel` or `module::image::kernel`
-  dimensions grid;                ///< blocks
-  dimensions block;               ///< threads of each
-  extent shared_bytes = 0;        ///< of dynamic shared memory, for each block
-  kernel::arguments arguments{};  ///< as many as the kernel has parameters: `{a, x, inout(y), n}`
-  bool cooperative = false;       ///< all blocks at the same time, so that the grid can meet
-  /// The kernel writes global variables of its program: in order with what uses them.
+  function kernel;                ///< from `jit::program::kernel` or `module::image::kernel`
+  dimensions grid;                ///< in blocks
+  dimensions block;               ///< in threads
+  extent shared_bytes = 0;        ///< dynamic shared memory of each block
+  kernel::arguments arguments{};  ///< one for each parameter of the kernel: `{a, x, inout(y), n}`
+  bool cooperative = false;       ///< all blocks run at the same time, so the grid can synchronise
+  /// The kernel writes global variables of its program; the launch is ordered with all uses of them.
   bool writes_globals = false;
-  /// Blocks that run together and may use each other's shared memory: a part of the grid in each direction, 8 blocks at
-  /// most. 1: as the kernel was compiled. From capability 9.0 on.
+  /// Extents of a cluster: blocks that run together and can use each other's shared memory, at most 8. They must divide
+  /// the grid in each direction. 1: as the kernel was compiled. Needs capability 9.0 or newer.
   dimensions cluster = 1;
-  bool non_portable_cluster = false;  ///< up to 16 blocks, where this GPU can
-  /// May begin before what was launched before it on the same lane has ended, and itself waits for that in every block
-  /// (`griddepcontrol.wait`) before it touches what the other writes, and before it ends. From capability 9.0 on; else
-  /// it begins later.
+  bool non_portable_cluster = false;  ///< allows up to 16 blocks, if the GPU supports it
+  /// The kernel may begin before the previous launch on the same lane has ended. Every block must then wait for that
+  /// launch (`griddepcontrol.wait`) before it touches what the other kernel writes, and before the block ends. Needs
+  /// capability 9.0; older GPUs begin the kernel later.
   bool dependent = false;
-  /// Of the memory that level-1 cache and shared memory divide, per cent; -1: as the driver likes.
+  /// Shared memory's per cent of the memory that it divides with the level-1 cache; -1: the driver decides.
   int shared_carveout = -1;
   using reply = void;
   TROUPE_REQUEST(static_text<Library + ".launch">, kernel, grid, block, shared_bytes, arguments, cooperative,
@@ -51,15 +51,15 @@ struct launch {
 /// Writes the bytes of `source` to a global variable.   cuModuleGetGlobal, cuMemcpyAsync
 template <fixed_string Library>
 struct write_global {
-  kernel::global global;  ///< of `jit::program::global` or `module::image::global`
-  in<std::byte> source;   ///< `x.as<std::byte>()` of a buffer of anything
+  kernel::global global;  ///< from `jit::program::global` or `module::image::global`
+  in<std::byte> source;   ///< `x.as<std::byte>()` of any buffer
   extent offset_bytes = 0;
   using reply = void;
   TROUPE_REQUEST(static_text<Library + ".write_global">, global, source, offset_bytes)
   void check(checker& c) const { check_global(c, global, offset_bytes, true); }
 };
 
-/// Reads from a global variable as many bytes as `target` has.
+/// Reads from a global variable as many bytes as `target` holds.
 template <fixed_string Library>
 struct read_global {
   kernel::global global;
@@ -70,9 +70,9 @@ struct read_global {
   void check(checker& c) const { check_global(c, global, offset_bytes, false); }
 };
 
-// What follows is made of parts of a program, by the functions of its handle.
+// The requests below are built from parts of a program by the functions of its handle.
 
-/// What makes a program: `jit::compile` and `module::load` send it.
+/// Builds a program: sent by `jit::compile` and `module::load`.
 template <fixed_string Library, fixed_string Verb>
 struct make_program {
   in<std::byte> recipe;
@@ -86,21 +86,22 @@ struct make_program {
   }
 };
 
-/// What `ready` and `summary` send.
+/// Sent by `ready` and `summary`.
 template <fixed_string Library>
 struct read_summary {
   in<std::byte> recipe;
-  inout<std::byte> state;  ///< written, with the log, by a worker that has not told of the program before
-  std::uint64_t root;      ///< address
+  /// Written, with the log, by a worker that has not reported the program before.
+  inout<std::byte> state;
+  std::uint64_t root;  ///< address
   using reply = build_summary;
   TROUPE_REQUEST(static_text<Library + ".summary">, recipe, state, root)
   void check(checker& c) const { c.elements(state, program_root::state_bytes); }
 };
 
-/// What `attributes` sends.   cuFuncGetAttribute
+/// Sent by `attributes`.   cuFuncGetAttribute
 template <fixed_string Library>
 struct read_attributes {
-  in<std::byte> root;  ///< of the program: no unloading while it runs
+  in<std::byte> root;  ///< of the program: keeps it from being unloaded meanwhile
   text kernel;
   out<std::byte> listing;
   using reply = attributes_head;
@@ -108,10 +109,10 @@ struct read_attributes {
   void check(checker& c) const { check_kernel(c, root, kernel); }
 };
 
-/// What `occupancy` sends.   cuOccupancyMaxActiveBlocksPerMultiprocessor
+/// Sent by `occupancy`.   cuOccupancyMaxActiveBlocksPerMultiprocessor
 template <fixed_string Library>
 struct read_occupancy {
-  in<std::byte> root;  ///< of the program: no unloading while it runs
+  in<std::byte> root;  ///< of the program: keeps it from being unloaded meanwhile
   text kernel;
   dimensions block;
   extent shared_bytes = 0;
@@ -124,7 +125,7 @@ struct read_occupancy {
   }
 };
 
-/// What `unload` sends. Waits for launches, by order, and runs whether they failed or not.   cuModuleUnload
+/// Sent by `unload`. Ordered after all launches, and runs whether they failed or not.   cuModuleUnload
 template <fixed_string Library>
 struct unload {
   out<std::byte> root, state;
@@ -137,7 +138,7 @@ struct unload {
   }
 };
 
-/// All of them, where a program is made by "LIBRARY.VERB".
+/// All requests of a library that builds programs by "LIBRARY.VERB".
 template <fixed_string Library, fixed_string Verb>
 using requests =
     request_list<make_program<Library, Verb>, launch<Library>, write_global<Library>, read_global<Library>,

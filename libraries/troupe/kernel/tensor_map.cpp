@@ -35,7 +35,7 @@ constexpr type_info types[] = {{"u8", 8, false},
                                {"u6x16_align16", 6, false, true}};
 const type_info& info_of(tensor_type t) noexcept { return types[static_cast<std::size_t>(t)]; }
 
-// Nothing for those that the accelerator has no type of the same size for.
+// Returns nothing if the accelerator has no type of the same size.
 std::optional<tensor_type> type_for(dtype element) noexcept {
   switch (element) {
     case dtype::f16:
@@ -75,16 +75,17 @@ std::string span(std::int64_t low, std::int64_t high) { return cat(low, " to ", 
 
 using complaint = std::optional<tensor_complaint>;
 
-// Looks at one tensor; each question is asked when those before it have found nothing.
-class examination {
+// Checks one tensor. Each check relies on those before it.
+class tensor_checker {
  public:
-  examination(const tiles& t, dtype element, std::uint64_t address, std::uint64_t bytes)
+  tensor_checker(const tiles& t, dtype element, std::uint64_t address, std::uint64_t bytes)
       : t_(t), element_(element), address_(address), bytes_(bytes) {}
 
   complaint run() {
-    for (const auto question : {&examination::choices, &examination::rank, &examination::type, &examination::address,
-                                &examination::sizes, &examination::strides, &examination::box, &examination::steps,
-                                &examination::swizzle, &examination::fill, &examination::room})
+    for (const auto question :
+         {&tensor_checker::choices, &tensor_checker::rank, &tensor_checker::type, &tensor_checker::address,
+          &tensor_checker::sizes, &tensor_checker::strides, &tensor_checker::box, &tensor_checker::steps,
+          &tensor_checker::swizzle, &tensor_checker::fill, &tensor_checker::room})
       if (auto found = (this->*question)()) return found;
     return std::nullopt;
   }
@@ -92,7 +93,7 @@ class examination {
  private:
   bool padded() const noexcept { return type_ == tensor_type::u4x16_align16 || type_ == tensor_type::u6x16_align16; }
   bool wide() const noexcept { return t_.interleave == tensor_interleave::bytes_32 || padded(); }
-  // Bytes of so many elements of the first dimension.
+  // Returns the bytes of `elements` elements of the first dimension.
   std::int64_t row_bytes(std::int64_t elements) const noexcept { return elements * info_of(type_).bits / 8; }
   std::string why_wide() const {
     return padded() ? ", because type is " + std::string(to_string(type_)) : ", because interleave is bytes_32";
@@ -177,7 +178,7 @@ class examination {
       if (stride < 1 || stride >= stride_limit) return tensor_complaint{text, span(of, stride_limit - of)};
       if (stride.value() % of != 0)
         return tensor_complaint{text, multiple_of(of) + (wide() ? why_wide() : std::string())};
-      // The driver's documentation asserts it, which cannot be meant of packed numbers.
+      // The driver's documentation requires this of all types, which cannot hold for packed numbers.
       if (stride < t_.sizes[i] && !info_of(type_).packed)
         return tensor_complaint{text, "at least " + detail::text(t_.sizes[i]) + ", the size of the dimension before"};
       tight = stride * t_.sizes[i + 1];
@@ -199,7 +200,7 @@ class examination {
   }
 
   complaint steps() {
-    // The accelerator has none in the first dimension, and takes no notice, unless it is interleaved.
+    // Without interleaving, the accelerator silently ignores a step in the first dimension.
     for (std::size_t i = 0; i < t_.steps.size(); ++i) {
       if (t_.steps[i] < 1 || t_.steps[i] > most_step)
         return tensor_complaint{numbered("steps", i, t_.steps[i]), span(1, most_step)};
@@ -234,7 +235,7 @@ class examination {
                             "zero, or a type of floating-point numbers"};
   }
 
-  // The accelerator would read and write what belongs to others.
+  // Without this check, the accelerator would read and write outside the buffer.
   complaint room() {
     extent last = row_bytes(t_.sizes[0].value()), tight = last;
     for (std::size_t i = 1; i < t_.sizes.size(); ++i) {
@@ -261,7 +262,7 @@ std::string_view to_string(tensor_type t) noexcept {
 
 std::optional<tensor_complaint> complaint_about(const tiles& t, dtype element, std::uint64_t address,
                                                 std::uint64_t bytes) {
-  return examination(t, element, address, bytes).run();
+  return tensor_checker(t, element, address, bytes).run();
 }
 
 tensor_layout layout_of(const tiles& t, dtype element) {

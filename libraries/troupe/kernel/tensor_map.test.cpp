@@ -13,7 +13,7 @@ constexpr std::uint64_t plenty = std::uint64_t{1} << 50, address = 0x1000;
 
 // A matrix of 64 rows of 128 halves, in boxes of 64 × 8 with the widest swizzle.
 tiles matrix() { return {.sizes = {128, 64}, .box = {64, 8}, .swizzle = tensor_swizzle::bytes_128}; }
-// Channels in groups of 16 bytes: rank 3 at least.
+// Channels in groups of 16 bytes, which needs at least three dimensions.
 tiles interleaved(tensor_interleave how) {
   return {.sizes = {64, 8, 4},
           .box = {16, 8, 1},
@@ -24,7 +24,7 @@ tiles packed(tensor_type type) {
   return {.sizes = {256, 16}, .box = {128, 8}, .type = type, .swizzle = tensor_swizzle::bytes_128};
 }
 
-// What is said of them: "VALUE; expected EXPECTED", or nothing.
+// Returns "VALUE; expected EXPECTED", or an empty text if nothing is wrong.
 std::string complaint(const tiles& t, dtype element = dtype::f16, std::uint64_t at = address,
                       std::uint64_t bytes = plenty) {
   const auto c = complaint_about(t, element, at, bytes);
@@ -35,7 +35,7 @@ std::string complaint_when(const std::function<void(tiles&)>& change, dtype elem
   return complaint(t, element);
 }
 
-TEST(a_tensor_map, is_fine_in_all_the_forms_that_the_driver_takes) {
+TEST(a_tensor_map, is_accepted_in_every_form_that_the_driver_accepts) {
   EXPECT_EQ(complaint(matrix()), "");
   EXPECT_EQ(complaint({.sizes = {1000}, .box = {256}}, dtype::f32), "");
   EXPECT_EQ(complaint({.sizes = {32, 3, 5, 7, 9}, .box = {32, 1, 2, 3, 4}, .steps = {1, 2, 1, 8, 1}}, dtype::f32), "");
@@ -50,7 +50,7 @@ TEST(a_tensor_map, is_fine_in_all_the_forms_that_the_driver_takes) {
     EXPECT_EQ(complaint({.sizes = {128, 64}, .box = {16, 8}}, d), "") << to_string(d);
 }
 
-TEST(a_tensor_map, has_one_to_five_dimensions_and_three_at_least_when_it_is_interleaved) {
+TEST(a_tensor_map, has_one_to_five_dimensions_and_at_least_three_if_interleaved) {
   EXPECT_EQ(complaint({.sizes = {}, .box = {}}), "sizes has 0 dimensions; expected 1 to 5");
   EXPECT_EQ(complaint({.sizes = std::vector<extent>(6, 16), .box = std::vector<extent>(6, 16)}),
             "sizes has 6 dimensions; expected 1 to 5");
@@ -61,7 +61,7 @@ TEST(a_tensor_map, has_one_to_five_dimensions_and_three_at_least_when_it_is_inte
             "sizes has 2 dimensions; expected 3 to 5, because it is interleaved");
 }
 
-TEST(a_tensor_map, has_as_many_numbers_for_everything_as_it_has_dimensions) {
+TEST(a_tensor_map, has_lists_whose_lengths_match_its_dimensions) {
   EXPECT_EQ(complaint_when([](tiles& t) { t.box = {64}; }), "box has 1 numbers; expected 2, because sizes has 2");
   EXPECT_EQ(complaint_when([](tiles& t) { t.strides = {256, 256}; }),
             "strides has 2 numbers; expected 1, or none, because sizes has 2");
@@ -69,7 +69,7 @@ TEST(a_tensor_map, has_as_many_numbers_for_everything_as_it_has_dimensions) {
             "steps has 1 numbers; expected 2, or none, because sizes has 2");
 }
 
-TEST(a_tensor_map, begins_at_a_multiple_of_16_bytes_and_of_32_where_the_hardware_wants_that) {
+TEST(a_tensor_map, begins_at_a_multiple_of_16_bytes_or_of_32_where_the_hardware_requires_it) {
   EXPECT_EQ(complaint(matrix(), dtype::f16, 0x1008),
             "buffer begins 8 bytes after a multiple of 16; expected a buffer, or a slice, that begins at one");
   EXPECT_EQ(complaint(matrix(), dtype::f16, 0x1010), "");
@@ -133,7 +133,7 @@ TEST(a_tensor_map, has_boxes_from_1_to_256_whose_rows_are_multiples_of_16_bytes)
             "box[0] is 16 of u4x16_align8; expected a multiple of 16 bytes, 32 elements");
 }
 
-TEST(a_tensor_map, has_steps_from_1_to_8_and_none_in_the_first_dimension) {
+TEST(a_tensor_map, has_steps_from_1_to_8_and_step_1_in_the_first_dimension) {
   EXPECT_EQ(complaint_when([](tiles& t) { t.steps = {1, 9}; }), "steps[1] is 9; expected 1 to 8");
   EXPECT_EQ(complaint_when([](tiles& t) { t.steps = {1, 0}; }), "steps[1] is 0; expected 1 to 8");
   EXPECT_EQ(complaint_when([](tiles& t) { t.steps = {2, 1}; }),
@@ -143,7 +143,7 @@ TEST(a_tensor_map, has_steps_from_1_to_8_and_none_in_the_first_dimension) {
   EXPECT_EQ(complaint(grouped), "");
 }
 
-TEST(a_tensor_map, has_rows_of_a_box_that_fit_the_swizzle) {
+TEST(a_tensor_map, has_boxes_whose_rows_fit_the_swizzle) {
   const auto with_swizzle = [](tensor_swizzle s, std::int64_t box) {
     return complaint({.sizes = {256, 8}, .box = {box, 8}, .swizzle = s});
   };
@@ -167,7 +167,7 @@ TEST(a_tensor_map, has_rows_of_a_box_that_fit_the_swizzle) {
   EXPECT_EQ(complaint(grouped), "") << "interleaved, any swizzle does";
 }
 
-TEST(a_tensor_map, of_packed_numbers_has_the_swizzles_that_these_have) {
+TEST(a_tensor_map, of_packed_numbers_takes_only_their_swizzles) {
   using enum tensor_swizzle;
   const auto refused = [](tensor_type type, tensor_swizzle s) {
     tiles t = packed(type);
@@ -185,7 +185,7 @@ TEST(a_tensor_map, of_packed_numbers_has_the_swizzles_that_these_have) {
   EXPECT_EQ(complaint(t, dtype::u8), "type is u6x16_align16, but it is interleaved; expected interleave none");
 }
 
-TEST(a_tensor_map, fills_with_nan_only_where_there_is_nan) {
+TEST(a_tensor_map, fills_with_nan_only_if_its_type_has_nan) {
   const auto filled = [](dtype d) {
     return complaint({.sizes = {128, 64}, .box = {16, 8}, .fill = tensor_fill::nan_for_zero_fma}, d);
   };
@@ -197,7 +197,7 @@ TEST(a_tensor_map, fills_with_nan_only_where_there_is_nan) {
             "");
 }
 
-TEST(a_tensor_map, has_a_type_of_the_size_of_the_buffers_elements) {
+TEST(a_tensor_map, has_a_type_as_large_as_the_buffers_elements) {
   const auto with_type = [](tensor_type type, dtype element) {
     return complaint({.sizes = {128, 64}, .box = {16, 8}, .type = type}, element);
   };
@@ -211,7 +211,7 @@ TEST(a_tensor_map, has_a_type_of_the_size_of_the_buffers_elements) {
             "buffer is of c128; expected elements that the accelerator has a type for, or type to name one");
 }
 
-TEST(a_tensor_map, is_refused_for_choices_that_there_are_not) {
+TEST(a_tensor_map, is_refused_for_values_that_no_enumeration_has) {
   EXPECT_EQ(complaint_when([](tiles& t) { t.type = static_cast<tensor_type>(17); }),
             "type is 17; expected one of its names");
   EXPECT_EQ(complaint_when([](tiles& t) { t.interleave = static_cast<tensor_interleave>(3); }),
@@ -224,23 +224,23 @@ TEST(a_tensor_map, is_refused_for_choices_that_there_are_not) {
             "fill is 2; expected one of its names");
 }
 
-TEST(a_tensor_map, lies_in_its_buffer) {
+TEST(a_tensor_map, must_lie_within_its_buffer) {
   const std::uint64_t whole = 128 * 64 * 2;
   EXPECT_EQ(complaint(matrix(), dtype::f16, address, whole), "");
   EXPECT_EQ(complaint(matrix(), dtype::f16, address, whole - 1),
             "buffer holds 16383 bytes; expected the 16384 that sizes and strides span");
   tiles t = matrix();
   t.strides = {272};
-  const std::uint64_t padded = 63 * 272 + 256;  // nothing needs to follow the last row
+  const std::uint64_t padded = 63 * 272 + 256;  // the last row needs no padding
   EXPECT_EQ(complaint(t, dtype::f16, address, padded), "");
   EXPECT_NE(complaint(t, dtype::f16, address, padded - 1), "");
   t = {.sizes = std::vector<extent>(5, std::int64_t{1} << 32),
        .box = {16, 1, 1, 1, 1},
        .strides = std::vector<extent>(4, (std::int64_t{1} << 40) - 16)};
-  EXPECT_NE(complaint(t, dtype::u8), "") << "more than any number tells";
+  EXPECT_NE(complaint(t, dtype::u8), "") << "the span overflows";
 }
 
-TEST(a_tensor_map, travels_with_what_was_left_out_filled_in) {
+TEST(a_tensor_map, is_sent_with_omitted_fields_filled_in) {
   const tensor_layout l = layout_of(matrix(), dtype::f16);
   EXPECT_EQ(l.type, tensor_type::f16);
   EXPECT_EQ(l.rank, 2);

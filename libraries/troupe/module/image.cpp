@@ -11,7 +11,7 @@ namespace {
 std::optional<error> why_refused(std::span<const std::byte> bytes, const load_options& o) {
   std::string wrong;
   if (bytes.empty()) wrong = "bytes is empty; expected an image";
-  if (o.name.empty()) wrong = "name is empty; expected what messages shall call the image";
+  if (o.name.empty()) wrong = "name is empty; expected a name for the image in messages";
   if (wrong.empty()) return std::nullopt;
   return error(error::details{.reaction = reaction::caller_bug,
                               .domain = "module",

@@ -7,8 +7,8 @@
 
 namespace troupe::module {
 
-/// Kernels that were compiled before, loaded on a device. A handle, cheap to copy, which may be used at once: requests
-/// wait for the loading in order, and fail with its error if it does.
+/// Precompiled kernels, loaded on a device. A handle, cheap to copy, that may be used at once: requests are ordered
+/// after the loading, and fail with its error if it fails.
 class image : public kernel::program_of<"module"> {
  public:
   using program_of::program_of;
@@ -16,13 +16,14 @@ class image : public kernel::program_of<"module"> {
 
 /// How to load an image.
 struct load_options {
-  text name = "image";         ///< what messages call it
-  bool flush_to_zero = false;  ///< subnormal numbers count as 0. On a GPU the image itself says; host engine only
+  text name = "image";  ///< the image's name in messages
+  /// Subnormal numbers are flushed to 0. Host engine only: on a GPU, this was decided when the image was compiled.
+  bool flush_to_zero = false;
 };
 
-/// Loads an image: of `jit::program::image`, or of a file. On the host engine it is an ELF shared object as
-/// <troupe/cuda_on_host/image.h> describes it, whose code is trusted; on a GPU a cubin, a fatbin or PTX. The bytes are
-/// copied.
+/// Loads an image: the result of `jit::program::image`, or the contents of a file. For the host engine, it is an ELF
+/// shared object as described in <troupe/cuda_on_host/image.h>, whose code is trusted; for a GPU, a cubin, a fatbin or
+/// PTX. The bytes are copied.
 image load(const device& gpu, std::span<const std::byte> bytes, load_options options = {});
 
 }  // namespace troupe::module

@@ -2,6 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// All of module: kernels that were compiled before. See docs/module.md.
+/// The whole of module: kernels that were compiled beforehand. See docs/module.md.
 #include <troupe/module/image.hpp>
 #include <troupe/module/requests.hpp>

@@ -11,7 +11,7 @@ using launch = kernel::launch<"module">;
 using write_global = kernel::write_global<"module">;
 using read_global = kernel::read_global<"module">;
 
-// What `load` and the functions of an image send.
+// Sent by `load` and by the functions of an image.
 using load_image = kernel::make_program<"module", "load">;
 using read_summary = kernel::read_summary<"module">;
 using read_attributes = kernel::read_attributes<"module">;

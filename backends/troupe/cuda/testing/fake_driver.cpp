@@ -37,7 +37,7 @@ std::function<void()> filling(CUdeviceptr to, T value, std::size_t count) {
   if (!driver().computes) return nullptr;
   return [=] { std::fill_n(reinterpret_cast<T*>(to), count, value); };
 }
-// Where the driver says that an option goes, and not what it is.
+// Options that name the destination of the driver's messages, which are not noted.
 bool is_about_messages(CUjit_option o) {
   return o == CU_JIT_ERROR_LOG_BUFFER || o == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES || o == CU_JIT_INFO_LOG_BUFFER ||
          o == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES;
@@ -45,10 +45,10 @@ bool is_about_messages(CUjit_option o) {
 
 }  // namespace
 
-// A call that has nothing to do but to be noted, and to fail where the test says so.
+// A call that only needs to be noted, and to fail if the test says so.
 #define NOTED(CALL, PARAMETERS, ...) \
   CUresult CALL PARAMETERS { return static_cast<CUresult>(driver().called(__VA_ARGS__)); }
-// The first statement of the others.
+// The first statement of all other calls.
 #define NOTE(...) \
   if (const int failure = driver().called(__VA_ARGS__); failure != 0) return static_cast<CUresult>(failure)
 

@@ -19,30 +19,30 @@
 #include <string_view>
 #include <vector>
 
-/// A driver without a GPU. A test links `troupe_cuda_fake_driver` in place of CUDA::cuda_driver: the fake driver notes
-/// each call, and fails those that the test names.
+/// A driver without a GPU. A test links `troupe_cuda_fake_driver` instead of CUDA::cuda_driver: the fake driver records
+/// each call, and fails the calls that the test names.
 ///
 ///     cuda::testing::fake_driver& driver = cuda::testing::driver();
 ///     driver.fail("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY);     // until driver.succeed("cuMemAlloc")
-///     driver.fail("cuEventCreate", CUDA_ERROR_UNKNOWN, 1);     // the next one alone
+///     driver.fail("cuEventCreate", CUDA_ERROR_UNKNOWN, 1);     // only the next call
 ///     EXPECT_FALSE(lane::make());
 ///     EXPECT_EQ(driver.calls(), (std::vector<std::string>{"cuMemHostAlloc(4096)", "cuMemAlloc(1048576)"}));
 ///     EXPECT_EQ(driver.device_pieces(), 0u);                   // nothing was left behind
 ///
-/// Where the engine under test is a plug-in, the fake driver is linked into the plug-in, and the test finds it by
-/// `driver_of(path)`. The fake of a vendor's library joins in with a line for each function:
+/// If the engine under test is a plug-in, the fake driver is linked into the plug-in, and the test finds it by
+/// `driver_of(path)`. The fake of a vendor's library needs one line for each function:
 ///
 ///     cufftResult cufftExecC2C(cufftHandle plan, cufftComplex*, cufftComplex*, int direction) {
 ///       return static_cast<cufftResult>(driver().called("cufftExecC2C", plan, direction));
 ///     }
 ///
-/// Then `driver.fail("cufftExecC2C", CUFFT_ALLOC_FAILED)` and `calls()` cover it, too. An engine that calls more of the
-/// driver than this fake has adds a line to fake_driver.cpp.
+/// `driver.fail("cufftExecC2C", CUFFT_ALLOC_FAILED)` and `calls()` then cover it as well. If an engine calls a function
+/// of the driver that this fake lacks, add a line to fake_driver.cpp.
 namespace troupe::cuda::testing {
 
 struct fake_graph;
 struct fake_node {
-  std::string what;  ///< the call; of a node that holds others, "if" or "while"
+  std::string what;  ///< the call; for a node that holds others, "if" or "while"
   std::vector<fake_node*> before;
   std::vector<fake_graph*> bodies;
 };
@@ -52,7 +52,7 @@ struct fake_graph {
     return &nodes.emplace_back(fake_node{std::move(what), std::move(before), {}});
   }
 };
-/// What the one stream that records has come to.
+/// State of the stream that records, of which there is at most one.
 struct fake_capture {
   fake_graph* into = nullptr;
   std::vector<fake_node*> last;
@@ -64,7 +64,7 @@ struct extents {
   unsigned x = 1, y = 1, z = 1;
   friend std::ostream& operator<<(std::ostream& o, const extents& e) { return o << e.x << 'x' << e.y << 'x' << e.z; }
 };
-/// A kernel with one parameter, a struct.
+/// A kernel whose only parameter is a struct.
 struct fake_kernel {
   std::string name;
   std::size_t argument_bytes = 0;
@@ -75,19 +75,20 @@ class fake_driver {
  public:
   // -- what a test sets
 
-  /// The next calls of `call` fail: `times` of them, or all until `succeed(call)`. A call that fails does nothing else.
+  /// Makes the next `times` calls of `call` fail, or all of them until `succeed(call)`. A call that fails has no other
+  /// effect.
   void fail(const std::string& call, int with, int times = INT32_MAX) {
     const std::scoped_lock guard(mutex_);
     failures_[call] = {with, times};
   }
   void succeed(const std::string& call) { fail(call, 0, 0); }
-  /// What is enqueued waits, and no event is reached, until `go_on` or until somebody waits for it.
+  /// Holds back enqueued work, so that no event is reached, until `go_on` or until a thread waits for the work.
   void hold_back() { held_back_ = true; }
   void go_on() {
     held_back_ = false;
     pass(enqueued_);
   }
-  /// Forgets calls, failures and what is recorded. Memory stays with its owner.
+  /// Forgets calls, failures and recordings. Memory is left to its owners.
   void reset() {
     go_on();
     const std::scoped_lock guard(mutex_);
@@ -96,16 +97,17 @@ class fake_driver {
     computes = false, notes_calls = true;
     free_memory = std::size_t{1} << 30;
   }
-  std::deque<fake_kernel> kernels;  ///< of every image; one that is asked for by name alone is added
+  std::deque<fake_kernel> kernels;  ///< of every image; a kernel that is looked up by name is added
   fake_capture capture;
-  bool computes = false;    ///< copies, fills and kernels are carried out, on the processor, and not only noted
-  bool notes_calls = true;  ///< false for programs that make millions of them
-  std::size_t free_memory = std::size_t{1} << 30;  ///< what cuMemGetInfo answers
+  /// True: copies, fills and kernels run on the processor; false: they are only recorded.
+  bool computes = false;
+  bool notes_calls = true;                         ///< false for programs that make millions of calls
+  std::size_t free_memory = std::size_t{1} << 30;  ///< returned by cuMemGetInfo
 
   // -- what a test reads
 
-  /// All calls so far, those that failed too: "cuMemcpyAsync(to 2000, from 1000, 24)". Addresses and handles of no
-  /// meaning are left out.
+  /// Returns all calls so far, including those that failed: "cuMemcpyAsync(to 2000, from 1000, 24)". Addresses and
+  /// handles without meaning are left out.
   std::vector<std::string> calls() const {
     const std::scoped_lock guard(mutex_);
     return calls_;
@@ -116,7 +118,7 @@ class fake_driver {
       return one.size() > call.size() && one.starts_with(call) && one[call.size()] == '(';
     }));
   }
-  /// How many pieces of memory there are now, and whether the GPU can read `address`, which is the host's.
+  /// Returns the number of device allocations that are alive, and whether the GPU can read the host address `address`.
   std::size_t device_pieces() const { return pieces_of(device_); }
   std::size_t pinned_pieces() const { return pieces_of(pinned_); }
   bool is_pinned(const void* address) const {
@@ -128,7 +130,7 @@ class fake_driver {
 
   // -- what fakes call
 
-  /// Notes a call and returns the status with which it must fail, or 0.
+  /// Records a call and returns the status with which it must fail, or 0.
   template <class... A>
   int called(const char* call, const A&... arguments) {
     const std::scoped_lock guard(mutex_);
@@ -136,7 +138,7 @@ class fake_driver {
     const auto found = failures_.find(call);
     return found == failures_.end() || found->second.times-- <= 0 ? 0 : found->second.with;
   }
-  /// The same of a call that enqueues `work`: runs it now, makes it wait, or notes a node of the graph that is
+  /// The same for a call that enqueues `work`: runs it now, holds it back, or adds a node to the graph that is being
   /// recorded.
   template <class... A>
   CUresult enqueue(std::function<void()> work, const char* call, const A&... arguments) {
@@ -150,7 +152,7 @@ class fake_driver {
     }
     return CUDA_SUCCESS;
   }
-  /// Events are the number of what was enqueued before them.
+  /// An event stores how much had been enqueued before it.
   std::uint64_t enqueued() const { return enqueued_; }
   bool has_passed(std::uint64_t number) const { return passed_ >= number; }
   void pass(std::uint64_t number) {
@@ -163,7 +165,7 @@ class fake_driver {
   CUresult allocate(bool pinned, void** out, std::size_t bytes) {
     *out = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     if (*out == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
-    std::memset(*out, 0xff, bytes);  // nobody may count on zeros
+    std::memset(*out, 0xff, bytes);  // tests must not rely on zeros
     const std::scoped_lock guard(mutex_);
     (pinned ? pinned_ : device_)[reinterpret_cast<std::uintptr_t>(*out)] = bytes;
     return CUDA_SUCCESS;
@@ -194,7 +196,7 @@ class fake_driver {
     return pieces.size();
   }
 
-  mutable std::mutex mutex_;  // of the calls, the failures and the memory: the rest is for one thread
+  mutable std::mutex mutex_;  // guards the calls, the failures and the memory; the rest is used by one thread
   std::vector<std::string> calls_;
   std::map<std::string, failure, std::less<>> failures_;
   std::map<std::uintptr_t, std::size_t> device_, pinned_;  // bytes by address
@@ -203,10 +205,10 @@ class fake_driver {
   std::uint64_t enqueued_ = 0, passed_ = 0;
 };
 
-/// The one of the program or plug-in that calls this.
+/// Returns the fake driver of the program or plug-in that calls this.
 fake_driver& driver();
 
-/// The one of a plug-in that is loaded.
+/// Returns the fake driver of a loaded plug-in.
 inline fake_driver& driver_of(const char* path) {
   void* const plug_in = ::dlopen(path, RTLD_NOW | RTLD_NOLOAD);
   if (plug_in == nullptr) throw std::runtime_error(std::string(path) + " is not loaded");

@@ -1,3 +1,3 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// assert is part of the prelude: one that fails ends the launch, not the process.
+// assert is part of the prelude: a failed assertion ends the launch, not the process.

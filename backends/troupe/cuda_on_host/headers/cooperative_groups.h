@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups within a block. Kernels that use them run as fibers.
+// Groups of threads within a block. Kernels that use them run as fibers.
 #ifndef _COOPERATIVE_GROUPS_H_
 #define _COOPERATIVE_GROUPS_H_
 #pragma GCC system_header
@@ -24,7 +24,7 @@ class thread_block {
 };
 inline thread_block this_thread_block() { return {}; }
 
-// What tiles and coalesced groups have in common: lanes of one warp.
+// The common part of tiles and coalesced groups, which consist of lanes of one warp.
 template <class Self>
 class lanes {
  public:
@@ -61,7 +61,7 @@ class lanes {
  protected:
   unsigned mask() const { return self().lane_mask(); }
   const Self& self() const { return static_cast<const Self&>(*this); }
-  // Values of any size, in pieces of 8 bytes.
+  // Exchanges values of any size, in pieces of 8 bytes.
   template <class T>
   T exchange(const T& value, unsigned rank, const char* file, unsigned line) const {
     const unsigned from = self().lane_of(rank);
@@ -106,7 +106,7 @@ thread_block_tile<Size> tiled_partition(const thread_block&) {
 }
 template <unsigned Size, unsigned Outer, class Parent>
 thread_block_tile<Size, thread_block_tile<Outer, Parent>> tiled_partition(const thread_block_tile<Outer, Parent>&) {
-  static_assert(Size <= Outer, "a tile cannot be larger than the one it is a part of");
+  static_assert(Size <= Outer, "a tile cannot be larger than the tile that contains it");
   return {};
 }
 
@@ -141,10 +141,10 @@ void sync(const Group& group, TROUPE_PLACE) {
   group.sync(file, line);
 }
 
-// Where a thread is in the grid. The grid is no group that waits: its blocks do not run all at once.
+// The position of a thread in the grid. The grid cannot synchronise: its blocks do not all run at the same time.
 class grid_group {
  public:
-  // As in a launch that is not cooperative, which the host engine refuses.
+  // As in a launch that is not cooperative. The host engine refuses cooperative launches.
   static constexpr bool is_valid() { return false; }
   [[noreturn]] static void sync(TROUPE_PLACE) { no_barrier(file, line); }
   [[noreturn]] static unsigned barrier_arrive(TROUPE_PLACE) { no_barrier(file, line); }
@@ -182,7 +182,7 @@ class grid_group {
 };
 inline grid_group this_grid() { return {}; }
 
-// A kernel that asks for a cluster has reached what only GPUs have.
+// A kernel that uses a cluster has reached what only GPUs have.
 struct cluster_group : grid_group {};
 inline cluster_group this_cluster(TROUPE_PLACE) {
   ::troupe_cuda::unsupported("clusters of blocks exist on GPUs only; use one block, or several launches", file, line);
@@ -213,7 +213,8 @@ struct bit_xor {
   T operator()(T a, T b) const { return a ^ b; }
 };
 
-// All lanes get the same value, whatever their number: they fold in the order of a tree and take it from the first.
+// All lanes get the same value, even with rounding: the values are folded in tree order, and the first lane's result is
+// used.
 template <class Group, class T, class Operation>
 T reduce(const Group& group, T value, Operation&& operation, TROUPE_PLACE) {
   const unsigned rank = group.thread_rank(), size = group.size();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies from global to shared memory that a GPU makes while the thread goes on. Here each is made at once, which is as
-// early as it may be: so there is nothing to wait for.
+// Copies from global to shared memory that a GPU makes in the background. Here they are made at once, which is allowed,
+// so there is nothing to wait for.
 #ifndef _CUDA_PIPELINE_H_
 #define _CUDA_PIPELINE_H_
 #pragma GCC system_header

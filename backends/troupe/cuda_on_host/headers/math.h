@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C library's <math.h> as C++17 knows it. C++20 adds lerp to the global namespace, where sources of CUDA have a
-// function of their own of that name and type; std::lerp stays.
+// The C library's <math.h> as of C++17. C++20 adds lerp to the global namespace, where CUDA sources often define their
+// own function of that name and type. std::lerp is kept.
 #if !defined(TROUPE_CUDA_MATH_HEADER_H) && __has_include(<bits/c++config.h>)
 #define TROUPE_CUDA_MATH_HEADER_H
 #pragma GCC system_header
 
 #include <cmath>
 
-#define _GLIBCXX_MATH_H 1  // libstdc++'s own, should anything find it
+#define _GLIBCXX_MATH_H 1  // keeps libstdc++'s own header from being read as well
 
 using std::abs, std::acos, std::asin, std::atan, std::atan2, std::ceil, std::cos, std::cosh, std::exp, std::fabs,
     std::floor, std::fmod, std::frexp, std::ldexp, std::log, std::log10, std::modf, std::pow, std::sin, std::sinh,

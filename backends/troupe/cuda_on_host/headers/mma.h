@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names of tensor-core operations, so that what else is in a source can be had. One that is reached ends the
+// The names of tensor-core operations, so that the rest of a source compiles. Reaching such an operation ends the
 // launch.
 #ifndef TROUPE_CUDA_MMA_H
 #define TROUPE_CUDA_MMA_H

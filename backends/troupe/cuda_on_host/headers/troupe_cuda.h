@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What CUDA C++ finds without including anything, as under NVRTC; included in front of every source. The keywords of
-// CUDA are not here: the translator takes them out.
+// What CUDA C++ provides without any #include, as under NVRTC. Included before every source. CUDA's keywords are not
+// here, because the translator replaces them.
 #ifndef TROUPE_CUDA_H
 #define TROUPE_CUDA_H
 #pragma GCC system_header
 
-// The C++ library adds to <math.h> what no kernel asks for, and what takes longer to read than all the rest.
+// The C++ library adds to <math.h> what no kernel needs and what takes longer to read than everything else.
 #if __has_include(<bits/c++config.h>)
 #include <bits/c++config.h>
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
@@ -23,7 +23,7 @@
 #include <time.h>
 
 #include "troupe_cuda/image.h"
-// In this order: each uses those before.
+// The order matters: each header uses the ones before it.
 #include "troupe_cuda/vector_types.h"
 
 #include "troupe_cuda/state.h"
@@ -48,7 +48,7 @@
 
 #include "troupe_cuda/gpu_only.h"
 
-// Sources see what they would see under NVRTC for an architecture whose special instructions they do without.
+// Sources see what NVRTC would show for an architecture without special instructions.
 #define __CUDACC__ 1
 #define __CUDACC_RTC__ 1
 #define __CUDACC_VER_MAJOR__ 13
@@ -58,7 +58,7 @@
 #define CUDART_VERSION 13000
 #define __CUDA_ARCH__ 750
 #define __TROUPE_HOST__ 1
-// Headers of a toolkit, should one of its own include them from beside it: all of that is here.
+// Guards of a toolkit's headers, in case one of them includes another from its own folder: this prelude covers them.
 #define __BUILTIN_TYPES_H__
 #define __CUDA_RUNTIME_API_H__
 #define __CUDA_RUNTIME_H__

@@ -9,11 +9,11 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-// Waking helpers costs some microseconds: not worth it for a rest that takes less than this.
+// Waking helpers takes some microseconds, so it does not pay if the remaining blocks take less than this.
 constexpr std::int64_t worth_waking_ns = 20'000;
-// How long to go on alone before the rest can be judged.
-constexpr std::int64_t judge_after_ns = 4'000;
-// What a helper fetches at a time: large against the cost of fetching, small against the time a grid takes.
+// How long the caller runs alone before it estimates the remaining time.
+constexpr std::int64_t estimate_after_ns = 4'000;
+// Work per fetch of a helper: long compared with the cost of fetching, short compared with the whole grid.
 constexpr std::int64_t chunk_ns = 30'000;
 
 }  // namespace
@@ -52,7 +52,7 @@ grid_fault block_pool::run(const grid_run& g) {
     runner->run(0, blocks, nullptr);
     return runner->fault();
   }
-  // Alone at first, to see how long a block takes.
+  // Run alone first, to measure how long a block takes.
   const std::int64_t begin = now_ns();
   std::uint64_t done = 0;
   for (std::uint64_t next = 1;; next *= 2) {
@@ -61,14 +61,14 @@ grid_fault block_pool::run(const grid_run& g) {
     done += next;
     if (done == blocks) return runner->fault();
     const std::int64_t elapsed = now_ns() - begin;
-    if (elapsed < judge_after_ns) continue;
+    if (elapsed < estimate_after_ns) continue;
     const auto block_ns = static_cast<double>(elapsed) / static_cast<double>(done);
     if (block_ns * static_cast<double>(blocks - done) >= static_cast<double>(worth_waking_ns))
       return run_together(g, *runner, done, static_cast<std::int64_t>(block_ns));
   }
 }
 
-// A grid whose blocks are handed out to several, in chunks.
+// A grid whose blocks several threads fetch in chunks.
 struct block_pool::shared_grid final : thread_team::work {
   bool is_open() const noexcept override {
     return next.load(std::memory_order_relaxed) < blocks && !stop.load(std::memory_order_relaxed);
@@ -76,7 +76,7 @@ struct block_pool::shared_grid final : thread_team::work {
   void take_part(std::size_t member) noexcept override {
     block_runner* with = &callers;
     if (member > 0) {
-      std::unique_ptr<block_runner>& own = pool.of_helpers_[member];
+      std::unique_ptr<block_runner>& own = pool.helper_runners_[member];
       if (own == nullptr) own.reset(new (std::nothrow) block_runner);
       if (own == nullptr || !own->prepare(grid)) return;
       with = own.get();
@@ -86,7 +86,7 @@ struct block_pool::shared_grid final : thread_team::work {
       if (first >= blocks) return;
       if (with->run(first, std::min(chunk, blocks - first), &stop)) continue;
       const grid_fault found = with->fault();
-      if (found.status == TROUPE_HOST_OK) return;  // somebody else has stopped
+      if (found.status == TROUPE_HOST_OK) return;  // another thread has stopped the grid
       if (!stop.exchange(true, std::memory_order_relaxed)) fault = found;
       return;
     }
@@ -100,7 +100,7 @@ struct block_pool::shared_grid final : thread_team::work {
   const std::uint64_t blocks, chunk;
   std::atomic<std::uint64_t> next;
   std::atomic<bool> stop{false};
-  grid_fault fault;  // the first; read when all have left
+  grid_fault fault;  // the first fault; read when all threads have left
 };
 
 grid_fault block_pool::run_together(const grid_run& g, block_runner& runner, std::uint64_t done,

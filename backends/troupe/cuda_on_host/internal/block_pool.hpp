@@ -12,10 +12,11 @@
 
 namespace troupe::cuda_on_host {
 
-// Runs grids. The caller runs blocks of its own grid; when that takes long enough to be worth it, helpers join in.
+// Runs grids. The caller runs blocks of its own grid; if that takes long enough to be worthwhile, helper threads join.
 class block_pool {
  public:
-  explicit block_pool(int threads) : of_helpers_(static_cast<std::size_t>(threads)), team_(of_helpers_.size()) {}
+  explicit block_pool(int threads)
+      : helper_runners_(static_cast<std::size_t>(threads)), team_(helper_runners_.size()) {}
   ~block_pool();
   block_pool(const block_pool&) = delete;
   block_pool& operator=(const block_pool&) = delete;
@@ -26,7 +27,7 @@ class block_pool {
  private:
   struct shared_grid;
 
-  // Lends a runner to a caller. One stays at hand without a lock.
+  // Lends a runner to a caller. One runner is available without a lock.
   class borrowed {
    public:
     [[nodiscard]] explicit borrowed(block_pool& pool);
@@ -45,8 +46,9 @@ class block_pool {
 
   std::atomic<block_runner*> at_hand_{nullptr};
   std::mutex mutex_;
-  std::vector<std::unique_ptr<block_runner>> runners_;     // not in use
-  std::vector<std::unique_ptr<block_runner>> of_helpers_;  // by their number, each made when it first helps
+  std::vector<std::unique_ptr<block_runner>> runners_;  // idle runners
+  // indexed by helper; each is made when the helper first runs
+  std::vector<std::unique_ptr<block_runner>> helper_runners_;
   thread_team team_;
 };
 

@@ -16,7 +16,7 @@ char* allocate(std::size_t alignment, std::size_t bytes) noexcept {
   return static_cast<char*>(std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment));
 }
 
-// Sets how subnormal numbers are treated, and sets it back.
+// Sets the treatment of subnormal numbers and restores the previous one.
 class subnormal_mode {
  public:
 #if defined(__x86_64__)
@@ -43,7 +43,7 @@ class subnormal_mode {
   static void set(std::uint64_t value) noexcept { asm volatile("msr fpcr, %0" ::"r"(value)); }
   std::uint64_t before_;
 #else
-#error "say here how this processor flushes subnormal numbers to zero"
+#error "add how this processor flushes subnormal numbers to zero"
 #endif
 };
 
@@ -102,7 +102,7 @@ void block_runner::place(std::uint64_t block) noexcept {
   block_.index.z = static_cast<std::uint32_t>(block / block_.grid.y);
 }
 
-// Scratch memory that a block had to ask for twice becomes one piece for the next.
+// If a block needed several pieces of scratch memory, the next block gets one piece of the total size.
 void block_runner::begin_block() noexcept {
   if (scratch_.size() > 1) scratch_.erase(scratch_.begin(), scratch_.end() - 1);
   block_.scratch = scratch_.empty() ? nullptr : scratch_.back().get();
@@ -117,7 +117,7 @@ bool block_runner::run(std::uint64_t first, std::uint64_t count, const std::atom
     block_.index = {};
   else
     place(first);
-  return _setjmp(leave_) == 0 && run_blocks(count, stop);  // when leave() jumps here it has said why
+  return _setjmp(leave_) == 0 && run_blocks(count, stop);  // leave() has set the status before it jumps here
 }
 
 bool block_runner::run_blocks(std::uint64_t count, const std::atomic<bool>* stop) {
@@ -145,7 +145,7 @@ fibers& block_runner::fibers_of(troupe_host_block* b, const char* file, std::uin
   return of(b).fibers_;
 }
 
-// The old piece stays until the block's end: variables lie in it.
+// The old piece is kept until the block ends, because variables lie in it.
 void block_runner::more_scratch(troupe_host_block* b, std::uint64_t bytes) {
   block_runner& self = of(b);
   std::size_t size = self.scratch_.empty() ? first_scratch_bytes : 2 * self.scratch_bytes_;

@@ -14,7 +14,7 @@
 
 namespace troupe::cuda_on_host {
 
-// What a launch is, for those who run its blocks.
+// A launch, as the threads that run its blocks see it.
 struct grid_run {
   std::uint32_t (*run)(troupe_host_block*);
   dim grid, block;
@@ -25,22 +25,22 @@ struct grid_run {
   std::uint64_t blocks() const noexcept { return std::uint64_t{grid.x} * grid.y * grid.z; }
 };
 
-// Why a grid ended early. The texts in `fault` belong to the image.
+// Why a grid ended early. The texts in `fault` are owned by the image.
 struct grid_fault {
   std::uint32_t status = TROUPE_HOST_OK;
   troupe_host_fault fault{};
   troupe_host_dim index{};
 };
 
-// One thread's means to run blocks: shared memory, scratch memory, fibers. Used by one thread at a time.
+// What one thread needs to run blocks: shared memory, scratch memory, fibers. Not thread-safe.
 class block_runner {
  public:
   block_runner() noexcept;
 
-  // False when shared memory cannot be had.
+  // Returns false if shared memory cannot be allocated.
   bool prepare(const grid_run& run) noexcept;
-  // Runs blocks first ... first + count - 1 of the grid prepared for, in order, x fastest. Stops at the first fault, or
-  // when `stop` is set. True when it came to the end.
+  // Runs blocks first ... first + count - 1 of the prepared grid in order, x fastest. Stops at the first fault, or when
+  // `stop` is set. Returns true if all blocks have run.
   bool run(std::uint64_t first, std::uint64_t count, const std::atomic<bool>* stop) noexcept;
   grid_fault fault() const noexcept { return {status_, block_.fault, block_.index}; }
 
@@ -65,8 +65,8 @@ class block_runner {
   std::uint32_t status_ = TROUPE_HOST_OK;
   bool flush_to_zero_ = false;
   memory shared_;
-  std::vector<memory> scratch_;    // the last one is in use; the others are, too, until the block's end
-  std::size_t scratch_bytes_ = 0;  // of the last one
+  std::vector<memory> scratch_;    // the last one is in use; the others are kept until the block ends
+  std::size_t scratch_bytes_ = 0;  // size of the last one
   fibers fibers_;
   std::jmp_buf leave_;
 };

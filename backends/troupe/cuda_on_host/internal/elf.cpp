@@ -20,7 +20,7 @@ constexpr std::uint64_t relative = R_X86_64_RELATIVE, absolute = R_X86_64_64;
 constexpr std::uint16_t this_machine = EM_AARCH64;
 constexpr std::uint64_t relative = R_AARCH64_RELATIVE, absolute = R_AARCH64_ABS64;
 #else
-#error "name this machine as ELF does"
+#error "add this machine's ELF name"
 #endif
 
 constexpr std::uint64_t most_processor_bytes = 4096;
@@ -81,7 +81,7 @@ class reader {
   }
   error truncated(std::uint64_t need) const {
     return refuse(reaction::caller_bug,
-                  cat("is cut off: it has ", bytes_.size(), " bytes and its headers speak of ", need));
+                  cat("is truncated: it has ", bytes_.size(), " bytes, but its headers describe ", need));
   }
 
   void read_symbols(const Elf64_Shdr& symbols, const Elf64_Shdr& strings) {
@@ -102,7 +102,8 @@ class reader {
     }
   }
 
-  // What the file says lies at an address. Shorter than `size` when part of it is not in the file.
+  // Returns the file's content for an address range. The result is shorter than `size` if part of the range is not in
+  // the file.
   std::span<const std::byte> content(std::uint64_t address, std::uint64_t size) const noexcept {
     for (const Elf64_Phdr& p : segments_)
       if (address >= p.p_vaddr && address - p.p_vaddr < p.p_filesz) {
@@ -112,7 +113,7 @@ class reader {
     return {};
   }
 
-  // The table's pointer to the processor's text is the dynamic linker's to fill in: this looks where it would point.
+  // The dynamic linker sets the table's pointer to the processor's text, so this finds the target in the relocations.
   void read_processor() {
     const std::uint64_t pointer = table_address_ + offsetof(troupe_host_image, processor);
     std::uint64_t address = 0;
@@ -122,7 +123,7 @@ class reader {
       if (s.sh_type == SHT_RELA && s.sh_link < sections_.size()) {
         for (std::uint64_t i = 0; i < s.sh_size / sizeof(Elf64_Rela); ++i) {
           Elf64_Rela r;
-          if (!at(s.sh_offset + i * sizeof r, r)) break;  // a damaged size: there is nothing more
+          if (!at(s.sh_offset + i * sizeof r, r)) break;  // the size is damaged: no more entries follow
           if (r.r_offset != pointer) continue;
           const std::uint64_t type = ELF64_R_TYPE(r.r_info), addend = static_cast<std::uint64_t>(r.r_addend);
           Elf64_Sym symbol{};
@@ -148,8 +149,8 @@ class reader {
   elf_facts facts_;
 };
 
-// Whether a variable's mangled name says that it is a local one of the function: _ZZ <function> E <variable>, with more
-// Z in front where it lies in a lambda of the function.
+// Returns true if a variable's mangled name marks it as local to the function: _ZZ <function> E <variable>, with more Z
+// in front if the variable is in a lambda of the function.
 bool lies_in(std::string_view variable, std::string_view function) {
   if (!variable.starts_with("_ZZ")) return false;
   variable.remove_prefix(2);
@@ -172,7 +173,7 @@ std::vector<std::uint64_t> shared_bytes_of(const elf_facts& facts, std::span<con
       if (f.address == functions[i]) names[i] = f.name;
   std::vector<std::uint64_t> bytes(functions.size());
   for (const elf_facts::symbol& v : facts.thread_locals) {
-    if (v.name.find("troupe_cuda") != std::string_view::npos && !v.name.starts_with("_ZZ")) continue;  // our prelude's
+    if (v.name.find("troupe_cuda") != std::string_view::npos && !v.name.starts_with("_ZZ")) continue;  // the prelude's
     bool found = false;
     for (std::size_t i = 0; i < names.size() && !found; ++i)
       if (!names[i].empty() && lies_in(v.name, names[i])) {

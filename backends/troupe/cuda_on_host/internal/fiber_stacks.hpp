@@ -7,13 +7,12 @@
 
 namespace troupe::cuda_on_host {
 
-// Stacks for the fibers of one thread of the system, each with a guard below that faults when it is written. Made as
-// they are needed and kept. Their tops differ modulo the page, so that the same frame of many fibers does not fall into
-// one set of the cache.
+// Stacks for the fibers of one system thread. Below each stack is a guard that faults when written. Stacks are made on
+// demand and kept. Their tops differ modulo the page size, so that equal frames of many fibers do not share a cache
+// set.
 class fiber_stacks {
  public:
-  static constexpr std::size_t bytes_each =
-      std::size_t{128} * 1024;  // of address space; what is not used takes no memory
+  static constexpr std::size_t bytes_each = std::size_t{128} * 1024;  // of address space; unused parts take no memory
 
   struct stack {
     char* bottom;
@@ -25,7 +24,7 @@ class fiber_stacks {
   fiber_stacks(const fiber_stacks&) = delete;
   fiber_stacks& operator=(const fiber_stacks&) = delete;
 
-  // False when the system has no more memory, or no more mappings, to give.
+  // Returns false if the system has no more memory or mappings.
   bool reserve(std::size_t count) noexcept;
   stack operator[](std::size_t i) const noexcept;
 

@@ -6,8 +6,8 @@
 
 #if defined(__x86_64__)
 
-// Ends with a return, which the processor predicts well: nearly all fibers were left by the same call as the one that
-// is left now.
+// Ends with a return, which the processor predicts well, because nearly all fibers were left by the same call as the
+// current one.
 asm(R"(
 .text
 .p2align 4
@@ -41,7 +41,7 @@ namespace troupe::cuda_on_host {
 stack_position new_stack(char* bottom, std::size_t bytes, void (*entry)()) noexcept {
   auto top = reinterpret_cast<std::uintptr_t>(bottom + bytes) & ~std::uintptr_t{15};
   auto* at = reinterpret_cast<void**>(top);
-  *--at = nullptr;  // the return address of entry, for what walks the stack; also what a call would have pushed
+  *--at = nullptr;  // entry's return address, for stack unwinders; also what a call would have pushed
   *--at = reinterpret_cast<void*>(entry);
   for (int i = 0; i < 6; ++i) *--at = nullptr;
   return {at};

@@ -10,8 +10,8 @@
 
 namespace troupe::cuda_on_host {
 
-// Where a stack was left. On x86-64 only what a called function must preserve is kept, on the stack itself; the control
-// words of floating point are not, because all fibers of a block share them.
+// The point where a stack was left. On x86-64, only the registers that a called function must preserve are saved, on
+// the stack itself. The floating-point control words are not, because all fibers of a block share them.
 struct stack_position {
 #if defined(__x86_64__)
   void* pointer = nullptr;
@@ -20,7 +20,7 @@ struct stack_position {
 #endif
 };
 
-// Leaves the current stack, to be continued when somebody switches to `from`, and continues `to`.
+// Leaves the current stack, storing its position in `from`, and continues at `to`.
 #if defined(__x86_64__)
 extern "C" void troupe_kernel_switch_stack(void** from, void* to) noexcept;
 inline void switch_stack(stack_position& from, const stack_position& to) noexcept {
@@ -32,7 +32,7 @@ inline void switch_stack(stack_position& from, const stack_position& to) noexcep
 }
 #endif
 
-// A position from which `entry`, which never returns, starts on an empty stack.
+// Returns a position from which `entry`, which never returns, starts on an empty stack.
 stack_position new_stack(char* bottom, std::size_t bytes, void (*entry)()) noexcept;
 
 }  // namespace troupe::cuda_on_host

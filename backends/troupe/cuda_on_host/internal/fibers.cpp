@@ -3,18 +3,12 @@
 #include <troupe/cuda_on_host/internal/fibers.hpp>
 #include <troupe/cuda_on_host/internal/sanitizer_fibers.hpp>
 
-#include <algorithm>
 #include <bit>
-#include <cstring>
 
 namespace troupe::cuda_on_host {
 
 namespace {
-thread_local fibers* running = nullptr;  // for the first step on a new stack, which gets no argument
-}
-
-bool fibers::place::operator==(const place& o) const noexcept {
-  return line == o.line && (file == o.file || (file && o.file && std::strcmp(file, o.file) == 0));
+thread_local fibers* running = nullptr;  // for the first step on a new stack, which takes no argument
 }
 
 fibers::~fibers() {
@@ -56,7 +50,7 @@ std::uint32_t fibers::run(troupe_host_block& block, thread_function thread, void
   return status_;
 }
 
-// The stack's number, of a fiber that has not begun yet; a new one, or that of a fiber that has ended.
+// Returns the number of a stack for a fiber that has not begun: that of a fiber that has ended, or a new one.
 std::uint32_t fibers::take_stack() {
   if (!free_stacks_.empty()) {
     const std::uint32_t stack = free_stacks_.back();
@@ -102,7 +96,7 @@ void fibers::live_on_this_stack() {
       fibers_[t].stack = stack;
       select(t);
     } else {
-      free_stacks_.push_back(stack);  // nobody begins on it before we have left it
+      free_stacks_.push_back(stack);  // no fiber begins on it before this one has left it
       select(t);
       go_to(t, abandoned_, nullptr);
     }
@@ -115,14 +109,13 @@ void fibers::select(std::uint32_t thread) noexcept {
   block_->thread = thread;
 }
 
-// Continues a fiber that has been selected, or begins it. `state` is that of the stack which is left, null when it
-// ends.
+// Continues or begins the selected fiber. `state` is the state of the stack being left, or null if its fiber ends.
 void fibers::go_to(std::uint32_t thread, stack_position& from, stack_state* state) {
   const fiber& to = fibers_[thread];
   if constexpr (sanitized_fibers) {
     const fiber_stacks::stack memory = stacks_[to.stack];
     void* const next = stack_states_[to.stack].thread_sanitizer;
-    // After this call nothing may be kept in memory of this function: it may live on a fake stack that has ended.
+    // After this call, no local variable of this function may be used: it may be on a fake stack that no longer exists.
     sanitizer_leaves_stack(state ? &state->address_sanitizer : nullptr, memory.bottom, memory.bytes);
     sanitizer_goes_to(next);
   }
@@ -135,16 +128,16 @@ void fibers::go_to_main(stack_state* state) {
   switch_stack(abandoned_, main_);
 }
 
-// The running fiber cannot go on: `at` says why.
+// Marks the running fiber as waiting at `at`.
 void fibers::sleep_at(place at) noexcept {
   fibers_[block_->thread].at = at;
   if ((warps_[warp_].ready &= ~(1u << lane_)) == 0) ready_warps_ &= ~(1u << warp_);
 }
 
-// Runs others until the fiber, which has been put to sleep, is ready again.
+// Runs other fibers until this one, which was marked as waiting, is ready again.
 void fibers::wait() {
   const std::uint32_t self = block_->thread;
-  const std::uint32_t t = next();  // there is one: else we would be stuck
+  const std::uint32_t t = next();  // there is one, or stuck() has ended the block
   select(t);
   if (t == self) return;
   fiber& to = fibers_[t];
@@ -159,8 +152,8 @@ void fibers::wait() {
   if constexpr (sanitized_fibers) sanitizer_enters_stack(state->address_sanitizer, nullptr, nullptr);
 }
 
-// The stack of the fiber that most likely comes after `thread`: with many fibers each switch would wait for memory
-// otherwise.
+// Prefetches the stack of the fiber that most likely runs after `thread`. With many fibers, each switch would otherwise
+// wait for memory.
 void fibers::prefetch_after(std::uint32_t thread) const noexcept {
 #if defined(__x86_64__)
   const std::uint32_t after = thread + prefetch_distance;
@@ -172,7 +165,8 @@ void fibers::prefetch_after(std::uint32_t thread) const noexcept {
 #endif
 }
 
-// Who runs next: in this warp the next lane, else the next warp. None when all have ended.
+// Returns the next thread to run: the next ready lane of this warp, else one of the next ready warp. Returns none if
+// all have ended.
 std::uint32_t fibers::next() {
   for (;;) {
     warp& w = warps_[warp_];
@@ -237,7 +231,7 @@ std::uint64_t fibers::barrier(std::uint32_t predicate, const char* file, std::ui
 
 void fibers::release_barrier() {
   if (other_line_ != 0) diverged(barrier_at_, other_line_, block_->thread, nullptr);
-  if (fell_off_ != 0) diverged(barrier_at_, 0, none, "some threads have come to the end of the kernel");
+  if (fell_off_ != 0) diverged(barrier_at_, 0, none, "some threads have reached the end of the kernel");
   barrier_result_ = counted_ | std::uint64_t{counted_ == live_} << 32 | std::uint64_t{counted_ != 0} << 33;
   arrived_ = counted_ = 0;
   for (std::uint32_t w = 0; w < warp_count_; ++w) {
@@ -246,134 +240,7 @@ void fibers::release_barrier() {
   }
 }
 
-void fibers::meet(std::uint32_t mask, operation complete_it, const char* file, std::uint32_t line) {
-  warp& w = warps_[warp_];
-  const std::uint32_t bit = 1u << lane_;
-  if ((mask & bit) == 0) diverged({file, line}, 0, block_->thread, "is not in the mask that it gives");
-  std::uint32_t index = none;
-  for (std::uint32_t rest = w.meetings; rest != 0 && index == none; rest &= rest - 1) {
-    const auto i = static_cast<std::uint32_t>(std::countr_zero(rest));
-    if (w.meeting_of[i].mask == mask && w.meeting_of[i].complete == complete_it) index = i;
-  }
-  if (index == none) {
-    index = static_cast<std::uint32_t>(std::countr_one(w.meetings));
-    w.meetings |= 1u << index;
-    w.meeting_of[index] = {complete_it, mask, 0, {file, line}};
-  }
-  meeting& m = w.meeting_of[index];
-  m.arrived |= bit;
-  if (m.arrived == (mask & w.live) && complete(w, index)) return;
-  sleep_at({file, line});
-  wait();
-}
-
-// The operation of a shuffle, which stands for complete_shuffle: what a lane reads may lie outside of the meeting.
-static void read_lanes(troupe_host_warp*, std::uint32_t) {}
-
-void fibers::shuffle(std::uint32_t mask, const char* file, std::uint32_t line) { meet(mask, read_lanes, file, line); }
-
-// False when it has to wait for other lanes: they may be on their way to the same shuffle, and then take part.
-bool fibers::complete(warp& w, std::uint32_t index) {
-  const meeting& m = w.meeting_of[index];
-  if (m.arrived != 0 && m.complete == read_lanes) {
-    if (m.arrived == ~0u) {  // nothing lies outside
-      troupe_host_warp& x = exchange_[warp_];
-      for (std::uint32_t lane = 0; lane < lanes; ++lane) x.out[lane] = x.in[x.argument[lane] & (lanes - 1)];
-    } else if ((w.ready & ~(1u << lane_)) != 0 || w.postponed != 0) {
-      w.postponed |= 1u << index;
-      return false;
-    } else {
-      complete_shuffle(w, index);
-    }
-  } else if (m.arrived != 0 && m.complete) {
-    m.complete(&exchange_[warp_], m.arrived);
-  }
-  w.meetings &= ~(1u << index);
-  w.ready |= m.arrived;
-  if (m.arrived != 0) ready_warps_ |= 1u << warp_;
-  return true;
-}
-
-// As the hardware does it: a lane that is not in a shuffle at this place gives 0.
-void fibers::complete_shuffle(warp& w, std::uint32_t index) {
-  const meeting& m = w.meeting_of[index];
-  troupe_host_warp& x = exchange_[warp_];
-  for (std::uint32_t rest = m.arrived; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-    const std::uint32_t from = x.argument[lane] & (lanes - 1);
-    const bool there = (m.arrived >> from & 1) != 0 || waits_in_shuffle(w, from, m.at);
-    x.out[lane] = there ? x.in[from] : 0;
-  }
-}
-
-bool fibers::waits_in_shuffle(const warp& w, std::uint32_t lane, place at) const noexcept {
-  for (std::uint32_t rest = w.meetings; rest != 0; rest &= rest - 1) {
-    const meeting& m = w.meeting_of[static_cast<std::uint32_t>(std::countr_zero(rest))];
-    if ((m.arrived >> lane & 1) != 0 && m.complete == read_lanes && m.at == at) return true;
-  }
-  return false;
-}
-
-// No lane of the warp can run: none is on its way. All of them read before any of them goes on.
-void fibers::release_postponed(warp& w) {
-  for (std::uint32_t rest = w.postponed; rest != 0; rest &= rest - 1)
-    complete_shuffle(w, static_cast<std::uint32_t>(std::countr_zero(rest)));
-  for (std::uint32_t rest = w.postponed; rest != 0; rest &= rest - 1)
-    w.ready |= w.meeting_of[static_cast<std::uint32_t>(std::countr_zero(rest))].arrived;
-  w.meetings &= ~w.postponed;
-  w.postponed = 0;
-  ready_warps_ |= 1u << warp_;
-}
-
-void fibers::in_step(std::uint32_t step) {
-  const std::uint32_t self = block_->thread;
-  warps_[warp_].stepping |= 1u << lane_;
-  fibers_[self].step = step;
-  sleep_at({nullptr, 0});
-  wait();
-}
-
-// No lane of the warp can run. Those furthest behind go on, so that the others meet them again where their ways join.
-void fibers::release_step(std::uint32_t warp_index) {
-  warp& w = warps_[warp_index];
-  std::uint32_t first = none, group = 0;
-  for (std::uint32_t rest = w.stepping; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-    const std::uint32_t step = fibers_[warp_index * lanes + lane].step;
-    if (step < first) group = 0;
-    first = std::min(first, step);
-    if (step == first) group |= 1u << lane;
-  }
-  w.stepping &= ~group;
-  w.ready |= group;
-  ready_warps_ |= 1u << warp_index;
-}
-
-std::uint32_t fibers::converged(const char* file, std::uint32_t line) {
-  warps_[warp_].converging |= 1u << lane_;
-  sleep_at({file, line});
-  const std::uint32_t self = block_->thread;
-  wait();
-  return fibers_[self].converged_mask;
-}
-
-// No lane of the warp can run: those that are at the same place go on together.
-void fibers::release_converged(std::uint32_t warp_index) {
-  warp& w = warps_[warp_index];
-  const place at = fibers_[warp_index * lanes + static_cast<std::uint32_t>(std::countr_zero(w.converging))].at;
-  std::uint32_t group = 0;
-  for (std::uint32_t rest = w.converging; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-    if (fibers_[warp_index * lanes + lane].at == at) group |= 1u << lane;
-  }
-  for (std::uint32_t rest = group; rest != 0; rest &= rest - 1)
-    fibers_[warp_index * lanes + static_cast<std::uint32_t>(std::countr_zero(rest))].converged_mask = group;
-  w.converging &= ~group;
-  w.ready |= group;
-  ready_warps_ |= 1u << warp_index;
-}
-
-// Every live thread waits, and none can go on.
+// Ends the block: every live thread waits, and none can continue.
 void fibers::stuck() {
   std::uint32_t first = none, other = none;
   for (std::uint32_t t = 0; t < block_->threads; ++t) {

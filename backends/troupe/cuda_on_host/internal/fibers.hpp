@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <troupe/cuda_on_host/internal/fiber_stacks.hpp>
 #include <troupe/cuda_on_host/internal/fiber_switch.hpp>
@@ -13,9 +14,9 @@
 
 namespace troupe::cuda_on_host {
 
-// Runs the threads of one block as fibers of one thread of the system. A fiber runs until it waits for others; then the
-// next one that can run does, first in the same warp. A fiber gets a stack when it first runs, and one that ends leaves
-// its stack to the next: threads that do not wait run like a loop.
+// Runs the threads of one block as fibers of one system thread. A fiber runs until it waits for others; then the next
+// ready fiber runs, preferably of the same warp. A fiber gets a stack when it first runs, and passes the stack on when
+// it ends, so threads that do not wait run like a loop.
 class fibers {
  public:
   using thread_function = void (*)(void* context, std::uint32_t index);
@@ -26,10 +27,10 @@ class fibers {
   fibers(const fibers&) = delete;
   fibers& operator=(const fibers&) = delete;
 
-  // Returns the status of the block.
+  // Runs all threads of the block. Returns the block's status.
   std::uint32_t run(troupe_host_block& block, thread_function thread, void* context);
 
-  // What a fiber calls; see troupe_host_services.
+  // Called by fibers; see troupe_host_services.
   std::uint64_t barrier(std::uint32_t predicate, const char* file, std::uint32_t line);
   void meet(std::uint32_t mask, operation complete, const char* file, std::uint32_t line);
   void shuffle(std::uint32_t mask, const char* file, std::uint32_t line);
@@ -47,9 +48,11 @@ class fibers {
   struct place {
     const char* file;
     std::uint32_t line;
-    bool operator==(const place& o) const noexcept;
+    bool operator==(const place& o) const noexcept {
+      return line == o.line && (file == o.file || (file && o.file && std::strcmp(file, o.file) == 0));
+    }
   };
-  // Lanes that wait for each other in a warp operation.
+  // Lanes of a warp that wait for each other in a warp operation.
   struct meeting {
     operation complete;
     std::uint32_t mask, arrived;
@@ -60,14 +63,14 @@ class fibers {
     std::uint32_t live;        // have not ended
     std::uint32_t converging;  // wait in converged()
     std::uint32_t stepping;    // wait in in_step()
-    std::uint32_t meetings;    // which of the following are in use
-    std::uint32_t postponed;   // those among them that have all their lanes, while others may still come
+    std::uint32_t meetings;    // which elements of meeting_of are in use
+    std::uint32_t postponed;   // meetings that have all their lanes, while other lanes may still join
     std::array<meeting, lanes> meeting_of;
   };
   struct fiber {
     stack_position position;
     std::uint32_t stack;           // none until it begins
-    std::uint32_t converged_mask;  // what converged() gives it
+    std::uint32_t converged_mask;  // result of converged()
     std::uint32_t step;            // where it waits in in_step()
     place at;                      // where it waits
   };
@@ -101,16 +104,16 @@ class fibers {
   troupe_host_block* block_ = nullptr;
   thread_function thread_ = nullptr;
   void* context_ = nullptr;
-  std::uint32_t warp_ = 0, lane_ = 0;  // of the fiber that runs
+  std::uint32_t warp_ = 0, lane_ = 0;  // of the running fiber
   std::uint32_t warp_count_ = 0;
-  std::uint32_t ready_warps_ = 0;  // those with a bit in `ready`
+  std::uint32_t ready_warps_ = 0;  // those with a bit set in `ready`
   std::uint32_t live_ = 0;         // threads
   std::uint32_t fell_off_ = 0;
-  std::uint32_t arrived_ = 0;  // at the barrier
-  std::uint32_t counted_ = 0;  // of their predicates, those that are not 0
+  std::uint32_t arrived_ = 0;  // threads at the barrier
+  std::uint32_t counted_ = 0;  // nonzero predicates among theirs
   std::uint64_t barrier_result_ = 0;
   place barrier_at_{};
-  std::uint32_t other_line_ = 0;  // of a barrier elsewhere that a thread has come to
+  std::uint32_t other_line_ = 0;  // line of a different barrier that a thread has reached
   std::uint32_t status_ = 0;
 
   stack_position main_, abandoned_;
@@ -120,7 +123,7 @@ class fibers {
   fiber_stacks stacks_;
   std::uint32_t used_stacks_ = 0;
   std::vector<std::uint32_t> free_stacks_;
-  std::deque<stack_state> stack_states_;  // fibers that wait hold references
+  std::deque<stack_state> stack_states_;  // waiting fibers hold references
   std::vector<fiber> fibers_;
   std::array<warp, max_warps> warps_;
   std::array<troupe_host_warp, max_warps> exchange_;

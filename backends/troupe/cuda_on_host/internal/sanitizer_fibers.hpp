@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <troupe/base/sanitizers.hpp>
 
-// Sanitizers follow the stack, and must be told when we change it. Nothing in other builds.
+// Sanitizers track the stack and must be told when it is switched. Does nothing in other builds.
 #if TROUPE_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
@@ -22,7 +22,7 @@ inline constexpr bool sanitized_fibers = true;
 inline constexpr bool sanitized_fibers = false;
 #endif
 
-// Before a switch to the stack at `bottom`; `keep` is where the state of the current one is kept, null if it ends.
+// Call before a switch to the stack at `bottom`. `keep` receives the current stack's state; null if that stack ends.
 inline void sanitizer_leaves_stack([[maybe_unused]] void** keep, [[maybe_unused]] const void* bottom,
                                    [[maybe_unused]] std::size_t bytes) noexcept {
 #if TROUPE_ADDRESS_SANITIZER
@@ -30,7 +30,7 @@ inline void sanitizer_leaves_stack([[maybe_unused]] void** keep, [[maybe_unused]
 #endif
 }
 
-// After it, on the new stack. Tells where the old one was.
+// Call after the switch, on the new stack. Returns the bounds of the previous stack.
 inline void sanitizer_enters_stack([[maybe_unused]] void* kept, [[maybe_unused]] const void** bottom,
                                    [[maybe_unused]] std::size_t* bytes) noexcept {
 #if TROUPE_ADDRESS_SANITIZER
@@ -38,14 +38,14 @@ inline void sanitizer_enters_stack([[maybe_unused]] void* kept, [[maybe_unused]]
 #endif
 }
 
-// Before a stack is used again: functions that were left without a return are still marked on it.
+// Call before a stack is reused: frames that were left without a return are still marked on it.
 inline void sanitizer_forgets_stack([[maybe_unused]] const void* bottom, [[maybe_unused]] std::size_t bytes) noexcept {
 #if TROUPE_ADDRESS_SANITIZER
   ::__asan_unpoison_memory_region(bottom, bytes);
 #endif
 }
 
-// For the thread sanitizer each stack is a fiber, known by a handle.
+// To the thread sanitizer, each stack is a fiber with a handle.
 inline void* sanitizer_this_fiber() noexcept {
 #if TROUPE_THREAD_SANITIZER
   return ::__tsan_get_current_fiber();

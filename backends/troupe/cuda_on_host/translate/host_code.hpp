@@ -9,17 +9,17 @@
 
 namespace troupe::cuda_on_host {
 
-/// A program as people write it, before any preprocessor.
+/// A program as written, before preprocessing.
 struct written_program {
   std::string_view source;
-  std::vector<std::string_view> others;  ///< what else may mention its names: headers, other sources, macros
-  std::vector<std::string> names;        ///< of kernels and variables that the application asks for
+  std::vector<std::string_view> others;  ///< texts that may mention its names: headers, other sources, macros
+  std::vector<std::string> names;        ///< kernels and variables that the application names
 };
 
-/// The source without its code of the host: functions, classes and variables that are not for a device, and that
-/// nothing for a device mentions. Blanks stand where they stood, and preprocessor directives stay. What a macro of the
-/// program declares stays. Nothing when all of it is needed, or when a bracket has no partner, as where both branches
-/// of an #if open one.
+/// Returns the source without its host code: functions, classes and variables that are not for a device and that no
+/// device code mentions. They are replaced by blanks; preprocessor directives are kept, and so are declarations made by
+/// macros of the program. Returns nothing if all of the source is needed, or if a bracket has no partner, as when both
+/// branches of an #if open one.
 std::optional<std::string> without_host_code(const written_program& program);
 
 }  // namespace troupe::cuda_on_host

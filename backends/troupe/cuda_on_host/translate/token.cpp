@@ -60,7 +60,7 @@ class tokenizer {
     return it->second;
   }
 
-  // A line goes on behind a backslash, and in a comment.
+  // A directive continues after a backslash at the end of a line, and within a comment.
   std::size_t directive_end() const noexcept {
     std::size_t i = at_;
     for (; i < source_.size() && source_[i] != '\n'; ++i) {
@@ -77,7 +77,7 @@ class tokenizer {
     return std::min(i, source_.size());
   }
 
-  // A line marker, `# 12 "file.cu" 2 3`, a #pragma, or what a preprocessor has not seen yet.
+  // A line marker, `# 12 "file.cu" 2 3`, a #pragma, or, in a text that is not preprocessed, any directive.
   void directive() {
     const std::string_view text = source_.substr(at_, directive_end() - at_);
     std::size_t i = 1;
@@ -86,14 +86,15 @@ class tokenizer {
     if (i < text.size() && is_digit(text[i])) {
       std::uint32_t number = 0;
       while (i < text.size() && is_digit(text[i])) number = number * 10 + static_cast<std::uint32_t>(text[i++] - '0');
-      line_ = number - 1;  // of the line that ends with this directive
+      line_ = number - 1;  // the number of the line that ends with this directive
       const std::size_t open = text.find('"', i);
       if (open != std::string_view::npos) {
         std::size_t close = open + 1;
         while (close < text.size() && text[close] != '"') close += text[close] == '\\' ? 2 : 1;
         close = std::min(close, text.size());
         file_ = file_named(text.substr(open + 1, close - open - 1));
-        // What a file is shows when it is entered: later the 3 may stand for a macro that comes from a system header.
+        // Decides on entering a file whether it is a system header: later, the 3 may stand for a macro from a system
+        // header.
         const bool ours = !own_folder_.empty() && text.substr(open + 1).starts_with(own_folder_);
         const bool marked = ours || (close < text.size() && text.substr(close + 1).find('3') != std::string_view::npos);
         if (file_ >= system_files_.size()) system_files_.resize(file_ + 1, marked);
@@ -188,15 +189,14 @@ class tokenizer {
     std::vector<std::uint32_t> open;
     for (std::uint32_t i = 0; i < none; ++i) {
       const token& t = out_.tokens[i];
-      if (t.is("__global__") && !out_.alone) look_for_unclosed_function(open, i);
+      if (t.is("__global__") && !out_.alone) find_unclosed_function(open, i);
       if (t.kind != token_kind::punctuator || t.text.size() != 1) continue;
       const char c = t.text[0];
       if (c == '(' || c == '[' || c == '{') open.push_back(i);
       if (c != ')' && c != ']' && c != '}') continue;
       const char wanted = c == ')' ? '(' : c == ']' ? '[' : '{';
       if (open.empty()) {
-        lone(i,
-             "this '" + std::string(t.text) + "' closes nothing; remove it, or add the '" + wanted + "' it belongs to");
+        lone(i, "this '" + std::string(t.text) + "' closes nothing; remove it, or add the matching '" + wanted + "'");
         continue;
       }
       if (out_.tokens[open.back()].text[0] != wanted) {
@@ -217,9 +217,9 @@ class tokenizer {
     if (!out_.alone) out_.alone = {at, std::move(text)};
   }
 
-  // No kernel is declared inside of a function: so a } is missing before it. Behind ) and its like a { opens a
+  // Kernels are not declared inside functions, so a } must be missing before a kernel. A { after ) or the like opens a
   // function's body.
-  void look_for_unclosed_function(const std::vector<std::uint32_t>& open, std::uint32_t kernel) {
+  void find_unclosed_function(const std::vector<std::uint32_t>& open, std::uint32_t kernel) {
     for (const std::uint32_t i : open) {
       const token& before = i == 0 ? out_.tokens.back() : out_.tokens[i - 1];
       if (!out_.tokens[i].is("{") || !(before.is(")") || before.is("const") || before.is("noexcept"))) continue;
@@ -245,7 +245,7 @@ token_list tokenize(std::string_view preprocessed, std::string_view own_folder) 
 }
 
 std::size_t token_list::after_angles(std::size_t open, std::size_t limit) const noexcept {
-  constexpr std::size_t longest = 2048;  // looked at again and again, a longer one would cost more than linear time
+  constexpr std::size_t longest = 2048;  // a longer one, examined repeatedly, would cost more than linear time
   limit = std::min(limit, open + longest);
   std::size_t depth = 0;
   for (std::size_t i = open; i < limit; ++i) {

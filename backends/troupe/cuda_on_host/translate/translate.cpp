@@ -1,18 +1,17 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How CUDA C++ becomes C++ whose kernels run whole blocks.
+// How CUDA C++ is turned into C++ whose kernels run whole blocks.
 //
-// The text comes preprocessed, with our prelude (cuda/troupe_cuda.h) in front. The translator knows C++ only as far as
-// it must: tokens (token.cpp), which functions there are and where their bodies lie (functions.cpp), statements around
-// barriers (statements.cpp) and declarations between them (declaration.cpp). Everything else is copied as it stands,
-// line markers included, so that the compiler's messages name the user's lines.
+// The text is preprocessed, with our prelude (cuda/troupe_cuda.h) in front. The translator understands only as much C++
+// as it needs: tokens (token.cpp), functions and their bodies (functions.cpp), statements around barriers
+// (statements.cpp), and declarations between them (declaration.cpp). Everything else is copied unchanged, including
+// line markers, so that the compiler's messages refer to the user's lines.
 //
-// A kernel keeps its name and template parameters, and gets a first parameter, the block. Its body becomes one of
-// three:
+// A kernel keeps its name and template parameters, and gets the block as an additional first parameter. Its body takes
+// one of three forms:
 //
-// LOOP, where no barrier or warp operation can be reached. Which functions reach one is decided by their names alone
-// (reach.cpp).
+// LOOP, if no barrier or warp operation can be reached. Names alone decide which functions reach one (reach.cpp).
 //
 //   __global__ void scale(int n, float a, float* x) {
 //     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -20,7 +19,7 @@
 //     x[i] *= a;
 //   }
 //
-// becomes, but for names and white space,
+// becomes, apart from names and white space,
 //
 //   void scale(block& troupe_b, int n, float a, float* x) {
 //     run_block(troupe_b, [&](frame troupe_f) {
@@ -33,10 +32,10 @@
 //     });
 //   }
 //
-// where each_thread is a loop that the compiler turns into vector code.
+// where each_thread is a loop that the compiler vectorises.
 //
-// SPLIT, where all barriers are statements `__syncthreads();` in the kernel itself, in structured control flow
-// (split.cpp, plan.cpp, variables.cpp). What lies between barriers becomes such a loop.
+// SPLIT, if all barriers are statements `__syncthreads();` in the kernel itself, in structured control flow (split.cpp,
+// plan.cpp, variables.cpp). The code between barriers becomes such a loop.
 //
 //   __global__ void sum(const float* x, float* y) {
 //     __shared__ float part[256];
@@ -64,26 +63,27 @@
 //     }
 //     each_thread(..., { int t = threadIdx.x; float mine = v_mine[troupe_t]; y[...] = mine / part[0]; });
 //
-// A condition around a barrier that may differ between threads is asked of all of them, and they must agree. A kernel
-// in which threads return before a barrier keeps account of those that are left.
+// If a condition around a barrier may differ between threads, all threads evaluate it, and they must agree. If threads
+// return before a barrier, the kernel tracks those that are left.
 //
-// FIBERS, for all others: the body is called once for each thread, on a stack of its own, and barriers switch between
+// FIBERS, for all other kernels: the body is called once for each thread, on its own stack, and barriers switch between
 // stacks.
 //
-// In each of them a thread has a copy of the parameters, whatever it does to them; splitting, which does not copy those
-// that are never written, must prove that.
+// In each form, every thread has its own copy of the parameters. Splitting does not copy parameters that are never
+// written, so it must prove that they are not.
 //
-// Whatever the splitting does not fully understand makes a kernel run as fibers: it may be slow, but it must not be
-// wrong. So the questions are asked the other way round: a use of a variable is taken for the worst unless the tokens
-// around it say that it is a read or an assignment (usage.cpp). What only types can tell is left to the compiler: such
-// a kernel has both bodies, and chooses by `if constexpr`.
+// If the splitting does not fully understand a kernel, the kernel runs as fibers: it may be slow, but it must not be
+// wrong. Every use of a variable is therefore assumed to be the worst, unless the tokens around it prove that it is a
+// read or an assignment (usage.cpp). Questions that only types can answer are left to the compiler: such a kernel has
+// both bodies, and selects one by `if constexpr`.
 #include <troupe/base/cat.hpp>
+#include <troupe/cuda_on_host/translate/internal/aliases.hpp>
 #include <troupe/cuda_on_host/translate/internal/blocks.hpp>
 #include <troupe/cuda_on_host/translate/internal/columns.hpp>
 #include <troupe/cuda_on_host/translate/internal/guard.hpp>
 #include <troupe/cuda_on_host/translate/internal/keywords.hpp>
 #include <troupe/cuda_on_host/translate/internal/needed.hpp>
-#include <troupe/cuda_on_host/translate/internal/pattern.hpp>
+#include <troupe/cuda_on_host/translate/internal/own_parameters.hpp>
 #include <troupe/cuda_on_host/translate/internal/reach.hpp>
 #include <troupe/cuda_on_host/translate/internal/split.hpp>
 #include <troupe/cuda_on_host/translate/internal/steps.hpp>
@@ -123,7 +123,7 @@ class translator {
     replace_shared(source_, unit_);
     replace_dynamic_shared(source_, unit_);
     replace_launching_functions(source_, unit_);
-    look_outside_of_kernels();
+    examine_code_outside_kernels();
     for (const definition& d : unit_.definitions) {
       if (!d.is_function()) continue;
       if (!d.is_kernel) {
@@ -135,15 +135,16 @@ class translator {
       else
         forget(d);
     }
-    tell_apart();
+    aliases_ = add_aliases(source_, tokens_, unit_, options_, out_.findings);
     if (!out_.findings.empty()) return std::move(out_);
     out_.text = std::string("namespace troupe_cuda { constexpr bool index_in_functions = ") +
-                (told_ ? "true" : "false") + "; }\n" + source_.all() + trailer(unit_, options_, aliases_, state_);
+                (functions_read_index_ ? "true" : "false") + "; }\n" + source_.all() +
+                trailer(unit_, options_, aliases_, functions_use_block_);
     return std::move(out_);
   }
 
  private:
-  // Functions whose threads use volatile memory as if a warp's did so at the same time.
+  // Finds functions whose threads use volatile memory as if the threads of a warp ran in lockstep.
   std::unordered_map<const definition*, volatile_steps> find_stepping() const {
     std::unordered_map<const definition*, volatile_steps> out;
     for (const definition& d : unit_.definitions)
@@ -155,19 +156,21 @@ class translator {
   std::unordered_set<std::size_t> shared_steps(const definition& d) const {
     return find_shared_steps(tokens_, unit_, d, [this](std::string_view word) { return waiting_.contains(word); });
   }
-  // In code that runs as fibers. Nobody calls a kernel, so its threads are ahead of those in a function.
+  // For code that runs as fibers. Threads in the kernel's own body rank after threads in a function, which return to
+  // it.
   void keep_in_step(const definition& d) {
     const std::size_t rank = d.is_kernel ? tokens_.size() : 0;
     if (const auto steps = stepping_.find(&d); steps != stepping_.end()) {
       write_steps(source_, steps->second, rank);
-      state_ = true;
+      functions_use_block_ = true;
     } else if (const auto before = shared_steps(d); !before.empty()) {
       write_steps(source_, before, rank);
-      state_ = true;
+      functions_use_block_ = true;
     }
   }
 
-  // What needs a GPU: findings where the source cannot do without, else kept with its kernel.
+  // Handles code that needs a GPU: findings if the source cannot do without it; otherwise they are kept with their
+  // kernels.
   void refuse(const std::vector<gpu_only>& all) {
     for (const gpu_only& one : all)
       if (const definition* const kernel = function_at(unit_, one.at); kernel && kernel->has_body)
@@ -193,9 +196,9 @@ class translator {
     });
   }
 
-  // What functions outside of kernels want to know of the thread that runs them.
-  void look_outside_of_kernels() {
-    state_ = !unit_.dynamic_arrays.empty() || may_need_gpu(tokens_);
+  // Determines what functions outside of kernels need to know about the running thread.
+  void examine_code_outside_kernels() {
+    functions_use_block_ = !unit_.dynamic_arrays.empty() || may_need_gpu(tokens_);
     std::vector<bool> in_kernel(tokens_.size() + 1, false);
     for (const definition& d : unit_.definitions)
       if (d.is_kernel && d.has_body)
@@ -205,47 +208,15 @@ class translator {
       const token& t = tokens_[i];
       if (!t.is_identifier()) continue;
       const bool outside = !in_kernel[i] || tokens_[i - 1].is("::");
-      if ((t.is("threadIdx") && outside) || t.is("this_grid")) told_ = true;
+      if ((t.is("threadIdx") && outside) || t.is("this_grid")) functions_read_index_ = true;
       if ((t.is("threadIdx") || t.is("blockIdx") || t.is("blockDim") || t.is("gridDim") || t.is("__shared__")) &&
           outside)
-        state_ = true;
-      if (t.is("assertion_failed") || t.is("__trap") || waiting_.contains(t.text)) state_ = true;
+        functions_use_block_ = true;
+      if (t.is("assertion_failed") || t.is("__trap") || waiting_.contains(t.text)) functions_use_block_ = true;
     }
   }
 
-  // Kernels of the same name get another one each, behind their bodies, where their parameters' types mean the same.
-  void tell_apart() {
-    std::unordered_map<std::string, std::vector<const definition*>> same;
-    for (const definition& d : unit_.definitions)
-      if (d.is_kernel && d.has_body && !d.is_template && !d.in_class && !d.name.empty())
-        same[d.qualified()].push_back(&d);
-    for (const auto& [name, all] : same) {
-      if (all.size() < 2) continue;
-      if (std::find(options_.kernels.begin(), options_.kernels.end(), name) != options_.kernels.end()) {
-        const token& second = tokens_[all[1]->name_at];
-        out_.findings.push_back({tokens_.files[second.file], second.line,
-                                 cat("kernels names ", name, ", and there are ", all.size(),
-                                     " kernels of that name: give each a name of its own, or make it a template")});
-      }
-      for (const definition* d : all) {
-        const std::string alias = cat("troupe_k_", aliases_.size());
-        source_.add_behind(d->end - 1, "static constexpr auto " + alias + " = static_cast<void (*)(" + types_of(*d) +
-                                           ")>(" + std::string(d->name) + ");");
-        aliases_.emplace(d, alias);
-      }
-    }
-  }
-  std::string types_of(const definition& d) const {
-    std::string out = "::troupe_cuda::block&";
-    for (const kernel_parameter& p : read_parameters(tokens_, unit_, d.parameters)) {
-      std::size_t end = p.begin;
-      while (end < p.end && !tokens_[end].is("=")) ++end;
-      out += ", " + source_.slice(p.begin, end);
-    }
-    return out;
-  }
-
-  // A declaration without a body says nothing that the definition does not say as well; in a class it is needed.
+  // A declaration without a body adds nothing to the definition, except in a class, where it is needed.
   void forget(const definition& d) {
     if (d.in_class)
       add_block_parameter(d);
@@ -260,12 +231,12 @@ class translator {
     source_.add_behind(d.parameters, std::string("::troupe_cuda::block& troupe_b") + (none ? "" : ", "));
   }
 
-  // The kernel stays, with all that is known of it but how it runs.
+  // The kernel remains, with all its properties, but its body is removed.
   void rewrite_refused(const definition& d, const finding& why) {
     source_.erase(d.body + 1, d.end - 1);
-    source_.add_behind(
-        d.body, cat("if (::troupe_cuda::asked(troupe_b, ", launch_bounds(d), ", ", static_cast<int>(execution::never),
-                    ", ", quoted(cat(why.file, ":", why.line, ": ", why.text)), ")) return;"));
+    source_.add_behind(d.body, cat("if (::troupe_cuda::asked(troupe_b, ", launch_bounds(tokens_, d), ", ",
+                                   static_cast<int>(execution::never), ", ",
+                                   quoted(cat(why.file, ":", why.line, ": ", why.text)), ")) return;"));
     out_.kernels.push_back({.name = d.qualified(), .line = d.line, .how = execution::never, .reason = why.text});
   }
 
@@ -284,11 +255,11 @@ class translator {
       how = "troupe_simple ? " + how + " : " + number(execution::fibers);
       reason = "troupe_simple ? " + reason + " : " + quoted(unknown_types);
     }
-    head += "if (::troupe_cuda::asked(troupe_b, " + launch_bounds(d) + ", " + how + ", " + reason +
+    head += "if (::troupe_cuda::asked(troupe_b, " + launch_bounds(tokens_, d) + ", " + how + ", " + reason +
             ")) return;"
             "::troupe_cuda::run_block(troupe_b, [&](::troupe_cuda::frame troupe_f) __attribute__((always_inline)) {"
             "const ::uint3 blockIdx = troupe_f.index; const ::dim3 blockDim = troupe_f.size, gridDim = troupe_f.grid;";
-    own_parameters own = make_own(parameters);
+    own_parameters own = make_own(source_, parameters);
     if (k.how == execution::split) {
       const std::size_t close = d.end - 1;
       std::string body = split.text;
@@ -297,7 +268,7 @@ class translator {
                source_.marker(d.body + 1) + as_written + "::troupe_cuda::end_of_kernel(troupe_b);" + own.end + "}); }";
       source_.erase(d.body + 1, close);
       source_.add_behind(d.body, head + body + "});");
-      source_.replace(close, source_.marker(close) + "}");  // the ends of lines between the tokens are still there
+      source_.replace(close, source_.marker(close) + "}");  // the line ends between the tokens are still there
     } else if (k.how == execution::fibers) {
       keep_in_step(d);
       source_.add_behind(d.body, head + own.outside + fibers_head() + own.begin);
@@ -314,38 +285,11 @@ class translator {
     return "::troupe_cuda::as_fibers(troupe_f, [&](const ::uint3 threadIdx, const unsigned troupe_t) {";
   }
 
-  // Each thread has parameters of its own, whatever it does to them; the compiler sees where that makes no difference.
-  struct own_parameters {
-    std::string outside;     // of the loop over threads
-    std::string begin, end;  // around what a thread does
-  };
-  own_parameters make_own(const std::vector<kernel_parameter>& parameters) const {
-    own_parameters out;
-    std::string packs, values;
-    for (const kernel_parameter& p : parameters) {
-      if (p.name.empty()) continue;
-      const std::string name(p.name);
-      if (p.is_pack) {
-        packs += (packs.empty() ? "" : ", ") + source_.slice(p.begin, p.end);
-        values += (values.empty() ? "" : ", ") + name + "...";
-        continue;
-      }
-      out.outside += fill_in(
-          "const auto& troupe_p_%1 = %1; using troupe_P_%1 = typename ::troupe_cuda::own<decltype(%1)>::type;", {name});
-      out.begin += fill_in("troupe_P_%1 %1 = troupe_p_%1;", {name});
-    }
-    if (!packs.empty()) {
-      out.begin += "[&](" + packs + ") __attribute__((always_inline)) {";
-      out.end = "}(" + values + ");";
-    }
-    return out;
-  }
-
   void write_loop(const definition& d, const std::vector<kernel_parameter>& parameters, std::string head,
                   const own_parameters& own) {
     const body_outline body = outline(tokens_, d.body);
     const level_variables variables(tokens_, unit_, d, body, parameters);
-    const std::string told = std::string(told_ ? "<true, " : "<false, ") +
+    const std::string told = std::string(functions_read_index_ ? "<true, " : "<false, ") +
                              (variables.is_independent(d.body + 1, d.end - 1) ? "true>" : "false>");
     const auto g = variables.obstacle().empty() ? find_guard(tokens_, variables, d.body + 1, d.end - 1) : std::nullopt;
     head += own.outside;
@@ -389,28 +333,12 @@ class translator {
     }
     if (!barriers) return;
     const std::unordered_set<std::size_t> steps = shared_steps(d);
-    split = split_at_barriers(source_, unit_, d, parameters, told_, steps);
-    if (!split.obstacle.empty() && !steps.empty()) split = split_at_barriers(source_, unit_, d, parameters, told_, {});
+    split = split_at_barriers(source_, unit_, d, parameters, functions_read_index_, steps);
+    if (!split.obstacle.empty() && !steps.empty())
+      split = split_at_barriers(source_, unit_, d, parameters, functions_read_index_, {});
     if (!split.obstacle.empty()) return fibers(split.obstacle);
     k.how = execution::split;
     k.reason = "its barriers are statements of the kernel";
-  }
-
-  // The first argument of __launch_bounds__, as an expression.
-  std::string launch_bounds(const definition& d) const {
-    for (std::size_t i = d.begin; i < d.body; ++i)
-      if (tokens_[i].is("__launch_bounds__") && tokens_[i + 1].is("(")) {
-        std::string out = "(";
-        for (std::size_t k = i + 2; k < tokens_.closing(i + 1) && !tokens_[k].is(","); ++k) {
-          if (tokens_[k].is("(")) {
-            const std::size_t close = tokens_.closing(k);
-            for (; k < close; ++k) out += std::string(tokens_[k].text) + " ";
-          }
-          out += std::string(tokens_[k].text) + " ";
-        }
-        return out + ")";
-      }
-    return "1024";
   }
 
   const token_list tokens_;
@@ -421,8 +349,8 @@ class translator {
   const waiting_names waiting_;
   std::unordered_map<const definition*, finding> refused_;  // kernels that need a GPU
   kernel_aliases aliases_;
-  bool told_ = false;   // functions read threadIdx
-  bool state_ = false;  // functions ask for the block
+  bool functions_read_index_ = false;  // functions read threadIdx
+  bool functions_use_block_ = false;   // functions use the block
   translation out_;
 };
 
@@ -440,15 +368,15 @@ translation translate(std::string_view preprocessed, const translate_options& op
   token_list tokens = tokenize(preprocessed, folder);
   if (tokens.alone && !options.any_brackets) return {.findings = {unmatched(tokens)}};
   unit u = find_definitions(tokens);
-  const auto look_again = [&](const std::optional<std::string>& text) {
+  const auto parse_again = [&](const std::optional<std::string>& text) {
     if (!text) return;
     tokens = tokenize(*text, folder);
     u = find_definitions(tokens);
   };
   const std::optional<std::string> needed = without_host_code(tokens, u, options);
-  look_again(needed);
+  parse_again(needed);
   const std::optional<std::string> plain = options.only_fibers ? std::nullopt : with_plain_barriers(tokens, u);
-  look_again(plain);
+  parse_again(plain);
   if (options.read_source) find_columns(tokens, options.read_source);
   return translator(std::move(tokens), std::move(u), options).run();
 }

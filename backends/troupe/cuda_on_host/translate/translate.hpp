@@ -12,26 +12,27 @@
 
 namespace troupe::cuda_on_host {
 
-/// The text of a file that the preprocessor has read, by the name that it gives it.
+/// Returns the text of a file that the preprocessor has read, by its name in line markers.
 using source_reader = std::function<std::optional<std::string>(const std::string& file)>;
 
 struct translate_options {
-  /// Name expressions of the kernels the image shall have: "scale", "ns::reduce<float, 256>". Empty: every kernel that
-  /// is no template.
+  /// Name expressions of the image's kernels: "scale", "ns::reduce<float, 256>". Empty: every kernel that is not a
+  /// template.
   std::vector<std::string> kernels;
-  /// Names of the __device__ and __constant__ variables it shall have.
+  /// Names of the image's __device__ and __constant__ variables.
   std::vector<std::string> globals;
-  /// compiler_settings::cuda_folder: what comes from there is copied, and not looked at.
+  /// compiler_settings::cuda_folder: text from this folder is copied without being translated.
   std::string own_folder = {};
-  /// For the columns of the compiler's messages. Without it they are those of the preprocessed text.
+  /// Provides the columns in the compiler's messages. If it is not set, columns are those of the preprocessed text.
   source_reader read_source = {};
-  /// Every kernel as fibers. For tests, and to check the splitting.
+  /// Runs every kernel as fibers. For tests, and to check the splitting.
   bool only_fibers = false;
-  /// Goes on where a bracket has no partner, as if that did not matter. For tests that give it any text.
+  /// Continues at a bracket without a partner as if it did not matter. For tests with arbitrary text.
   bool any_brackets = false;
 };
 
-/// Something in the user's source that cannot be translated. Looks like a compiler's: "file.cu:12: error: ...".
+/// A part of the user's source that cannot be translated. Formatted like a compiler's message: "file.cu:12: error:
+/// ...".
 struct finding {
   std::string file;
   std::uint32_t line = 0;
@@ -39,24 +40,25 @@ struct finding {
 };
 std::string to_string(const finding& f);
 
-/// A kernel that was found, and how its threads will run.
+/// A kernel of the source, and how its threads run.
 struct translated_kernel {
   std::string name;  ///< qualified, without template arguments
   std::uint32_t line = 0;
   execution how = execution::loop;
-  std::string reason;  ///< why it is not a loop: "line 12: __shfl_down_sync needs all threads of a warp at once"
+  std::string reason;  ///< why it is not a loop: "line 12: __shfl_down_sync waits for other threads"
 };
 
 struct translation {
-  std::string text;  ///< C++ for the system's compiler; only when there are no findings
+  std::string text;  ///< C++ for the system's compiler; only if there are no findings
   std::vector<translated_kernel> kernels;
   std::vector<finding> findings;
-  /// Of kernels that were not asked for by name and cannot run on a processor. They are in the image, to say so.
+  /// Findings in kernels that were not requested by name and cannot run on a processor. The image contains these
+  /// kernels in order to report that.
   std::vector<finding> left_out;
 };
 
-/// Rewrites preprocessed CUDA C++ (the output of `preprocessor_arguments`) as C++ whose kernels run whole blocks. See
-/// translate.cpp for how. Never fails otherwise than by findings, whatever the text; takes time linear in its length.
+/// Rewrites preprocessed CUDA C++ (the output of `preprocessor_arguments`) as C++ whose kernels run whole blocks;
+/// translate.cpp explains how. Fails only by findings, whatever the text. Takes time linear in the length of the text.
 translation translate(std::string_view preprocessed, const translate_options& options);
 
 }  // namespace troupe::cuda_on_host

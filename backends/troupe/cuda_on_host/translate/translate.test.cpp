@@ -11,7 +11,7 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-// How the only kernel of a source runs, and why.
+// Returns how the only kernel of a source runs, and why.
 std::string how(const std::string& source) {
   const translation t = translate(source, {});
   if (!t.findings.empty()) return to_string(t.findings[0]);
@@ -20,7 +20,7 @@ std::string how(const std::string& source) {
          (t.kernels[0].how == execution::fibers ? ": " + t.kernels[0].reason : "");
 }
 
-// A kernel with this body, which begins on line 2.
+// Returns a kernel with this body, which begins on line 2.
 std::string body(const std::string& text) {
   return "__device__ int f(int); __device__ void by_reference(int&);\n__global__ void k(int n, const float* x, float* "
          "y) {\n" +
@@ -31,7 +31,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 }  // namespace
 
-TEST(translate, kernels_are_found_in_all_their_forms) {
+TEST(translate, finds_kernels_in_all_their_forms) {
   const token_list tokens = tokenize(R"(
 # 1 "user.cu"
 namespace a { inline namespace b { template <typename T, int (*F)(int) = nullptr>
@@ -54,7 +54,7 @@ __constant__ float weights[3] = {1, 2, 3};
   EXPECT_TRUE(u.in_constant_memory.contains("weights"));
 }
 
-TEST(translate, text_of_system_headers_is_copied_and_not_looked_at) {
+TEST(translate, copies_text_of_system_headers_unchanged) {
   const std::string source =
       "# 1 \"a.cu\"\n# 1 \"/usr/include/x.h\" 1 3\n__global__ asm(\"x\"); {{{ \"\n# 2 \"a.cu\" 2\n__global__ void k() "
       "{ }\n";
@@ -65,19 +65,19 @@ TEST(translate, text_of_system_headers_is_copied_and_not_looked_at) {
   EXPECT_TRUE(contains(t.text, "__global__ asm(\"x\"); {{{ \"\n"));
 }
 
-TEST(translate, a_macro_of_a_system_header_does_not_hide_the_users_text) {
+TEST(translate, translates_text_after_a_macro_of_a_system_header) {
   EXPECT_EQ(how("# 1 \"a.cu\"\n__global__ void k(float* x) { float a =\n# 2 \"a.cu\" 3\n1.0f\n# 2 \"a.cu\"\n; x[0] = "
                 "a; __syncthreads(); x[1] = a; }"),
             "split");
 }
 
-TEST(translate, kernels_without_barriers_are_loops) {
+TEST(translate, turns_kernels_without_barriers_into_loops) {
   EXPECT_EQ(how(body("int i = threadIdx.x; if (i < n) y[i] = x[i];")), "loop");
   EXPECT_EQ(how(body("goto end; end: return;")), "loop");
   EXPECT_EQ(how(body("for (;;) { switch (n) { case 1: break; default: continue; } }")), "loop");
 }
 
-TEST(translate, barriers_in_structured_places_split_a_kernel) {
+TEST(translate, splits_a_kernel_at_barriers_in_structured_places) {
   EXPECT_EQ(how(body("__shared__ float s[32]; s[threadIdx.x] = x[0]; __syncthreads(); y[0] = s[0];")), "split");
   EXPECT_EQ(how(body("for (int i = 0; i < n; ++i) { y[i] = 1; __syncthreads(); }")), "split");
   EXPECT_EQ(how(body("int i = 0; while (i < n) { i++; __syncthreads(); }")), "split");
@@ -93,7 +93,7 @@ TEST(translate, barriers_in_structured_places_split_a_kernel) {
   EXPECT_EQ(how(body("auto g = [](int a) { return a; }; if (g(n) > 0) return; __syncthreads(); y[1] = 2;")), "split");
 }
 
-TEST(translate, barriers_of_a_block_as_a_group_split_a_kernel_that_uses_it_for_nothing_else) {
+TEST(translate, splits_a_kernel_at_barriers_of_a_block_group_without_other_uses) {
   const auto with_groups = [](const std::string& text) {
     return how(
         "namespace cg = cooperative_groups;\n__device__ void f(cg::thread_block);\n__global__ void k(int n, float* "
@@ -114,7 +114,7 @@ TEST(translate, barriers_of_a_block_as_a_group_split_a_kernel_that_uses_it_for_n
             "fibers: line 4: this_thread_block waits for other threads");
 }
 
-TEST(translate, what_is_not_understood_runs_as_fibers_and_says_why) {
+TEST(translate, runs_kernels_it_does_not_understand_as_fibers_and_says_why) {
   EXPECT_EQ(how(body("for (int i = 0; i < n; ++i) {\n if (x[i] > 0) break; __syncthreads(); }")),
             "fibers: line 4: 'break' in a loop around a barrier");
   EXPECT_EQ(how(body("switch (n) {\n case 1: __syncthreads(); }")), "fibers: line 3: a barrier inside of 'switch'");
@@ -140,7 +140,7 @@ TEST(translate, what_is_not_understood_runs_as_fibers_and_says_why) {
             "fibers: line 4: __shfl_down_sync waits for other threads");
 }
 
-TEST(translate, waiting_is_found_through_functions_by_their_names) {
+TEST(translate, finds_functions_that_wait_by_their_names) {
   EXPECT_EQ(how("__device__ void inner() { __syncwarp(); }\nstruct s { __device__ void outer() { inner(); } };\n"
                 "__global__ void k(s v) {\n v.outer(); }"),
             "fibers: line 4: outer waits for other threads");
@@ -156,7 +156,7 @@ TEST(translate, waiting_is_found_through_functions_by_their_names) {
   EXPECT_EQ(t.kernels[0].reason, "the name expression k<&inner> passes a function that waits for other threads");
 }
 
-TEST(translate, variables_that_are_the_same_for_all_threads_are_kept_once_and_others_worked_out_again) {
+TEST(translate, keeps_uniform_variables_once_and_recomputes_others) {
   const std::string text = translate(body("const int row = blockIdx.y * 16 + threadIdx.y;\n"
                                           "float sum = 0;\n"
                                           "for (int k = 0; k < n; k += 16) { sum += x[row + k]; __syncthreads(); }\n"
@@ -167,19 +167,19 @@ TEST(translate, variables_that_are_the_same_for_all_threads_are_kept_once_and_ot
   EXPECT_TRUE(contains(text, "float sum; }")) << text;
   EXPECT_TRUE(contains(text, "if (!(k < n)) break;")) << text;
   EXPECT_FALSE(contains(text, "ask_each_thread")) << text;
-  // A function that takes a reference may change what it gets.
+  // A function that takes a reference may change its argument.
   EXPECT_EQ(how(body("int row = threadIdx.y; by_reference(row); __syncthreads(); y[row] = 1;")),
             "fibers: line 3: what happens to 'row' is not understood");
   EXPECT_FALSE(
       contains(translate(body("int row = threadIdx.y; f(row); __syncthreads(); y[row] = 1;"), {}).text, "int row; }"));
-  // A value that is worked out again must not depend on one that changes before it is used.
+  // A recomputed value must not depend on a variable that changes before the value is used.
   EXPECT_TRUE(contains(
       translate(body("int k = 1; int a = k + threadIdx.x; for (; k < n; k *= 2) { __syncthreads(); y[a] = 1; }"), {})
           .text,
       "int a; }"));
 }
 
-TEST(translate, the_compiler_is_told_that_threads_are_independent_only_where_they_keep_to_registers) {
+TEST(translate, declares_threads_independent_only_if_they_keep_to_registers) {
   const auto told = [](const std::string& text) {
     return contains(translate(body(text), {}).text, "each_thread<false, true>") ||
            contains(translate(body(text), {}).text, "each_thread_inside<false, true>");
@@ -194,7 +194,7 @@ TEST(translate, the_compiler_is_told_that_threads_are_independent_only_where_the
     EXPECT_FALSE(told(text)) << text;
 }
 
-TEST(translate, writes_are_told_from_reads) {
+TEST(translate, distinguishes_writes_from_reads) {
   const std::string source =
       "void t(int a, int b, int c, int d, int e, int g, int h, float* p, float* q) { a = 1; ++b; int* z = &c; user(d); "
       "int& r = e; g + h * max(g, h); if (g & h) { } (q)++; p[g] = h; p[h + 1].x += g; } void user(int&);";
@@ -206,14 +206,14 @@ TEST(translate, writes_are_told_from_reads) {
   EXPECT_TRUE(w.contains_with_elements("p"));
 }
 
-TEST(translate, what_cannot_be_had_is_reported_at_its_line) {
+TEST(translate, reports_unsupported_code_at_its_line) {
   const translation t = translate("# 5 \"dir/a.cu\"\n__global__ void k() {\n asm volatile(\"x\"); }\n", {});
   ASSERT_EQ(t.findings.size(), 1u);
   EXPECT_TRUE(contains(to_string(t.findings[0]), "dir/a.cu:6: error: PTX (asm) runs on GPUs only"));
   EXPECT_TRUE(t.text.empty());
 }
 
-TEST(translate, any_text_is_survived) {
+TEST(translate, survives_any_text) {
   const std::uint64_t seed = std::random_device{}();
   std::mt19937_64 random(seed);
   const std::string pieces[] = {"__global__ ",
@@ -263,9 +263,8 @@ TEST(translate, any_text_is_survived) {
   }
 }
 
-TEST(translate, time_is_linear_in_the_length_of_the_text) {
-  // Shapes that make a naive parser slow; each takes milliseconds when time is linear, and minutes when it is
-  // quadratic.
+TEST(translate, takes_time_linear_in_the_length_of_the_text) {
+  // Shapes that make a naive parser slow: each takes milliseconds in linear time, and minutes in quadratic time.
   const auto repeated = [](const std::string& piece, std::size_t count) {
     std::string out;
     for (std::size_t i = 0; i < count; ++i) out += piece;

@@ -288,8 +288,8 @@ TEST_F(blas_cuda, each_status_of_cublas_becomes_the_right_reaction) {
       {CUBLAS_STATUS_ARCH_MISMATCH, 0, reaction::unsupported, false, "cuBLAS cannot do this"},
       {CUBLAS_STATUS_ALLOC_FAILED, 0, reaction::retry_later, false, "memory is full"},
       {CUBLAS_STATUS_INVALID_VALUE, 0, reaction::fatal, false, "blas.copy<f32>{"},
-      {CUBLAS_STATUS_NOT_INITIALIZED, 0, reaction::fatal, true, "opened anew"},
-      {CUBLAS_STATUS_INTERNAL_ERROR, CUDA_ERROR_NOT_READY, reaction::fatal, true, "opened anew"},
+      {CUBLAS_STATUS_NOT_INITIALIZED, 0, reaction::fatal, true, "reopened"},
+      {CUBLAS_STATUS_INTERNAL_ERROR, CUDA_ERROR_NOT_READY, reaction::fatal, true, "reopened"},
       {CUBLAS_STATUS_NOT_SUPPORTED, CUDA_ERROR_ASSERT, reaction::context_lost, false, "CUDA_ERROR"},
       {CUBLAS_STATUS_ALLOC_FAILED, CUDA_ERROR_LAUNCH_FAILED, reaction::context_lost, false, "CUDA_ERROR"},
       {CUBLAS_STATUS_EXECUTION_FAILED, CUDA_ERROR_ILLEGAL_ADDRESS, reaction::context_lost, false, "CUDA_ERROR"}};

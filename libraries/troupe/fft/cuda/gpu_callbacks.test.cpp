@@ -63,8 +63,8 @@ TEST(gpu_callbacks, become_link_time_code_for_every_element_type) {
     ASSERT_TRUE(made) << made.error().text();
     const link_time_code& code = (*made)->image();
     EXPECT_TRUE(code.loads() && code.stores());
-    EXPECT_EQ(kernel::look_at_image(code.code()).is, kernel::container::lto_ir);
-    EXPECT_EQ(kernel::look_at_image(code.forwarder()).is, kernel::container::lto_ir);
+    EXPECT_EQ(kernel::inspect_image(code.code()).is, kernel::container::lto_ir);
+    EXPECT_EQ(kernel::inspect_image(code.forwarder()).is, kernel::container::lto_ir);
   }
 }
 

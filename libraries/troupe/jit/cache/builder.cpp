@@ -9,7 +9,7 @@ namespace {
 
 using kernel::image_source;
 
-// Grows when the meaning of a recipe or of a stored value changes.
+// Incremented when the meaning of a recipe or of a stored value changes.
 constexpr std::uint32_t recipe_version = 3;
 
 std::string key_of(const std::string& engine, const decoded_recipe& r, const compiler& with) {
@@ -34,18 +34,18 @@ std::uint64_t builder::kept::bytes() const noexcept {
   return n;
 }
 
-// Lands a flight whatever happens: those who wait for it would otherwise wait for ever.
-class builder::landing {
+// Completes a flight even if an exception is thrown; otherwise the waiting threads would never wake.
+class builder::flight_guard {
  public:
-  [[nodiscard]] landing(builder& of, const std::string& key, std::shared_ptr<flight> f) noexcept
+  [[nodiscard]] flight_guard(builder& of, const std::string& key, std::shared_ptr<flight> f) noexcept
       : of_(of), key_(key), flight_(std::move(f)) {}
-  landing(const landing&) = delete;
-  landing& operator=(const landing&) = delete;
-  ~landing() {
+  flight_guard(const flight_guard&) = delete;
+  flight_guard& operator=(const flight_guard&) = delete;
+  ~flight_guard() {
     const std::scoped_lock guard(of_.lock_);
     flight_->over = true;
     of_.flights_.erase(key_);
-    of_.landed_.notify_all();
+    of_.flight_over_.notify_all();
   }
 
  private:
@@ -72,34 +72,35 @@ build builder::make(const decoded_recipe& r, std::function<bool()> cancelled) {
     auto& there = flights_[key];
     if (!there) {
       mine = std::make_shared<flight>();
-      mine->outcome = failed_with(
-          error(reaction::retry_later, "jit",
-                "jit.compile: an equal program was being compiled, and that ended with an exception; ask again"));
+      mine->outcome = failed_with(error(
+          reaction::retry_later, "jit",
+          "jit.compile: an equal program was being compiled, and its compile ended with an exception; try again"));
       there = mine;
       break;
     }
     const std::shared_ptr<flight> other = there;
-    while (!other->over && !how_long.over()) landed_.wait_for(guard, glance);
+    while (!other->over && !how_long.over()) flight_over_.wait_for(guard, glance);
     if (how_long.cancelled()) return failed_with(was_cancelled(r.full));
     if (!other->over) return failed_with(out_of_time(r.full, "an equal program was still being compiled after "));
-    if (other->gave_up && !how_long.timed_out()) continue;  // whose deadline was earlier than ours
+    if (other->gave_up && !how_long.timed_out()) continue;  // that one's deadline was earlier
     build same = other->outcome;
     same.source = image_source::memory;
     return same;
   }
-  const landing guard(*this, key, mine);
+  const flight_guard guard(*this, key, mine);
   std::string note;
   std::optional<build> made;
   if (disk != nullptr) made = from_disk(key, note);
   if (!made) made = from_compiler(r, *with, key, how_long, note, gave_up);
-  // Nobody looks at it before it has landed. Copied first: an exception may not leave half of it there.
+  // No other thread reads the outcome before the flight is over. It is copied first, so that an exception cannot leave
+  // a partial copy.
   build same = *made;
   mine->outcome = std::move(same);
   mine->gave_up = gave_up;
   return std::move(*made);
 }
 
-// With lock_ held.
+// Precondition: lock_ is held.
 std::optional<build> builder::from_memory(const std::string& key) {
   const auto found = by_key_.find(key);
   if (found == by_key_.end()) return std::nullopt;
@@ -128,14 +129,14 @@ build builder::from_compiler(const decoded_recipe& r, const compiler& with, cons
   gave_up = c.gave_up;
   build b{.failed = std::move(c.failed), .image = {}, .log = std::move(c.log), .source = image_source::compiled};
   if (!b.failed) b.image = std::make_shared<const std::string>(std::move(c.image));
-  const std::string said = b.log;  // notes about this run are no part of what is kept
+  const std::string said = b.log;  // notes about this run are not cached
   b.log += c.remarks + as_note(note);
   if (b.failed || !c.lasting || key.empty()) return b;
   if (r.full.cache == cache_use::disk && parts_.disk != nullptr) {
     byte_writer value;
     value.text(said);
     value.raw(b.image->data(), b.image->size());
-    // A folder that cannot be used has been spoken of already.
+    // If the folder cannot be used, the log says so already.
     const std::string why_not = parts_.disk->store(key, c.made_from, value.bytes());
     if (why_not != note) b.log += as_note(why_not);
   }
@@ -152,7 +153,7 @@ void builder::keep(kept k) {
   while (kept_bytes_ > parts_.memory_bytes && kept_.size() > 1) drop(std::prev(kept_.end()));
 }
 
-// With lock_ held.
+// Precondition: lock_ is held.
 void builder::drop(std::list<kept>::iterator at) {
   kept_bytes_ -= at->bytes();
   by_key_.erase(at->key);

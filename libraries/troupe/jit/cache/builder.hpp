@@ -16,7 +16,7 @@
 
 namespace troupe::jit {
 
-/// An image, and how it came to be.
+/// An image and its origin.
 struct build {
   std::optional<error> failed;
   std::shared_ptr<const std::string> image;
@@ -24,22 +24,23 @@ struct build {
   kernel::image_source source = kernel::image_source::unknown;
 };
 
-/// Makes images from recipes: from memory, from disk, or with the compiler, which runs once however many ask for the
-/// same at the same time. Keys are compared in full. Thread safe.
+/// Makes images from recipes: takes them from memory, from disk, or from the compiler. The compiler runs once if
+/// several threads request the same image at the same time. Whole keys are compared. Thread-safe.
 class builder {
  public:
   using compile_function = std::function<compiled(const recipe&, const compiler&, const compile_deadline&)>;
   struct parts {
-    /// Refuses, too, what the engine has no use for.
+    /// Finds the compiler for a recipe. Also refuses recipes that the engine does not support.
     std::function<result<compiler>(const recipe&, disk_cache* cache)> find;
     compile_function compile;
-    std::string engine = {};     ///< stands for this very build of it, and for what it makes code for
-    disk_cache* disk = nullptr;  ///< null: none
-    std::uint64_t memory_bytes = std::uint64_t{64} << 20;  ///< of what is kept in memory: images, logs and keys
+    /// Identifies this exact build of the engine and its target.
+    std::string engine = {};
+    disk_cache* disk = nullptr;                            ///< null: no disk cache
+    std::uint64_t memory_bytes = std::uint64_t{64} << 20;  ///< for images, logs and keys in memory
   };
   explicit builder(parts p) : parts_(std::move(p)) {}
 
-  /// `cancelled` is asked, from several threads, whether the program is still wanted.
+  /// `cancelled` is called, from several threads, to ask whether the program is no longer wanted.
   build make(const decoded_recipe& r, std::function<bool()> cancelled = {});
 
  private:
@@ -54,7 +55,7 @@ class builder {
     bool over = false, gave_up = false;
     build outcome;
   };
-  class landing;
+  class flight_guard;
 
   std::optional<build> from_memory(const std::string& key);
   std::optional<build> from_disk(const std::string& key, std::string& note);
@@ -65,9 +66,9 @@ class builder {
 
   parts parts_;
   std::mutex lock_;
-  std::condition_variable landed_;
+  std::condition_variable flight_over_;
   std::unordered_map<std::string, std::shared_ptr<flight>> flights_;
-  std::list<kept> kept_;  // last used first
+  std::list<kept> kept_;  // most recently used first
   std::unordered_map<std::string_view, std::list<kept>::iterator> by_key_;
   std::uint64_t kept_bytes_ = 0;
 };

@@ -15,7 +15,7 @@ namespace {
 
 using kernel::image_source;
 
-// A builder with a compiler that is a function of the test.
+// A builder whose compiler is a function of the test.
 class a_builder : public testing::Test {
  protected:
   builder make_builder(disk_cache* disk = nullptr, std::uint64_t memory_bytes = 1 << 20) {
@@ -45,7 +45,7 @@ class a_builder : public testing::Test {
   };
 };
 
-TEST_F(a_builder, compiles_once_and_remembers) {
+TEST_F(a_builder, compiles_once_and_reuses_the_image) {
   auto b = make_builder();
   const build first = make(b, {.source = "a"}), second = make(b, {.source = "a"});
   EXPECT_EQ(*first.image, "a1");
@@ -56,7 +56,7 @@ TEST_F(a_builder, compiles_once_and_remembers) {
   EXPECT_EQ(compiles_, 1);
 }
 
-TEST_F(a_builder, tells_recipes_apart_by_every_field_that_changes_what_is_compiled) {
+TEST_F(a_builder, distinguishes_recipes_by_every_field_that_affects_the_image) {
   auto b = make_builder();
   const recipe base{.source = "a"};
   std::vector<recipe> others(15, base);
@@ -82,14 +82,14 @@ TEST_F(a_builder, tells_recipes_apart_by_every_field_that_changes_what_is_compil
   EXPECT_EQ(make(b, base).source, image_source::compiled);
 }
 
-TEST_F(a_builder, takes_recipes_for_equal_that_differ_in_how_long_to_wait_or_what_to_keep_of_the_log) {
+TEST_F(a_builder, ignores_timeouts_and_log_limits_when_comparing_recipes) {
   auto b = make_builder();
   EXPECT_EQ(make(b, {.source = "a"}).source, image_source::compiled);
   EXPECT_EQ(make(b, {.source = "a", .timeout = time_span::of_seconds(1), .log_bytes = 1000}).source,
             image_source::memory);
 }
 
-TEST_F(a_builder, compiles_again_when_a_file_has_changed_that_the_compiler_read) {
+TEST_F(a_builder, compiles_again_if_a_file_that_the_compiler_read_has_changed) {
   private_folder room = private_folder::make().value();
   const std::string header = room.path() + "/h";
   std::ofstream(header) << "one";
@@ -104,7 +104,7 @@ TEST_F(a_builder, compiles_again_when_a_file_has_changed_that_the_compiler_read)
   EXPECT_EQ(make(b, {.source = "a"}).source, image_source::compiled);
 }
 
-TEST_F(a_builder, keeps_nothing_that_may_come_out_different_another_time) {
+TEST_F(a_builder, does_not_keep_images_that_may_differ_next_time) {
   compile_ = [](const recipe&, const compiler&, const compile_deadline&) {
     return compiled{.failed = {}, .image = "i", .log = {}, .made_from = {}, .lasting = false};
   };
@@ -113,7 +113,7 @@ TEST_F(a_builder, keeps_nothing_that_may_come_out_different_another_time) {
   EXPECT_EQ(make(b, {.source = "a"}).source, image_source::compiled);
 }
 
-TEST_F(a_builder, finds_on_disk_what_another_has_compiled_with_its_messages) {
+TEST_F(a_builder, finds_images_and_messages_of_other_builders_on_disk) {
   private_folder room = private_folder::make().value();
   disk_cache disk(room.path() + "/cache");
   auto one = make_builder(&disk), other = make_builder(&disk);
@@ -128,7 +128,7 @@ TEST_F(a_builder, finds_on_disk_what_another_has_compiled_with_its_messages) {
   EXPECT_EQ(make(newer, {.source = "a"}).source, image_source::compiled);
 }
 
-TEST_F(a_builder, uses_the_caches_that_the_recipe_allows) {
+TEST_F(a_builder, uses_only_the_caches_that_the_recipe_allows) {
   private_folder room = private_folder::make().value();
   disk_cache disk(room.path() + "/cache");
   auto b = make_builder(&disk);
@@ -139,7 +139,7 @@ TEST_F(a_builder, uses_the_caches_that_the_recipe_allows) {
   EXPECT_FALSE(std::filesystem::exists(room.path() + "/cache"));
 }
 
-TEST_F(a_builder, compiles_all_the_same_when_the_cache_cannot_be_used_and_says_so_once) {
+TEST_F(a_builder, compiles_without_an_unusable_cache_and_reports_it_once) {
   private_folder room = private_folder::make().value();
   std::ofstream(room.path() + "/file") << "";
   disk_cache disk(room.path() + "/file/cache");
@@ -151,7 +151,7 @@ TEST_F(a_builder, compiles_all_the_same_when_the_cache_cannot_be_used_and_says_s
   EXPECT_EQ(made.log.find("note: cache:"), made.log.rfind("note: cache:")) << made.log;
 }
 
-TEST_F(a_builder, compiles_once_for_all_that_ask_at_the_same_time) {
+TEST_F(a_builder, compiles_once_for_concurrent_requests) {
   constexpr int threads = 8;
   std::atomic<int> asking{0};
   compile_ = [&](const recipe& r, const compiler&, const compile_deadline&) {
@@ -174,7 +174,7 @@ TEST_F(a_builder, compiles_once_for_all_that_ask_at_the_same_time) {
   EXPECT_EQ(right, threads);
 }
 
-TEST_F(a_builder, gives_a_failure_to_all_that_wait_for_it_and_tries_again_for_the_next) {
+TEST_F(a_builder, reports_a_failure_to_all_waiters_and_tries_again_for_the_next_request) {
   compile_ = [&](const recipe&, const compiler&, const compile_deadline&) {
     return compiled{.failed = error(reaction::caller_bug, "jit", "wrong"), .log = "wrong\n", .made_from = {}};
   };
@@ -188,7 +188,7 @@ TEST_F(a_builder, gives_a_failure_to_all_that_wait_for_it_and_tries_again_for_th
   }
 }
 
-TEST_F(a_builder, tries_again_for_those_with_more_patience_when_one_with_less_has_run_out_of_time) {
+TEST_F(a_builder, compiles_again_for_a_waiter_whose_timeout_is_longer_than_the_first) {
   std::atomic<bool> first_runs{false}, second_waits{false};
   compile_ = [&](const recipe& r, const compiler&, const compile_deadline&) {
     if (r.timeout == time_span::of_seconds(1)) {
@@ -202,7 +202,7 @@ TEST_F(a_builder, tries_again_for_those_with_more_patience_when_one_with_less_ha
   std::thread hasty([&] { EXPECT_TRUE(make(b, {.source = "a", .timeout = time_span::of_seconds(1)}).failed); });
   while (!first_runs) std::this_thread::yield();
   std::thread patient([&] {
-    second_waits = true;  // it may come after the first has ended as well: then it compiles at once
+    second_waits = true;  // this may be set after the first has ended; the second then compiles at once
     EXPECT_FALSE(make(b, {.source = "a"}).failed);
   });
   hasty.join();
@@ -210,7 +210,7 @@ TEST_F(a_builder, tries_again_for_those_with_more_patience_when_one_with_less_ha
   EXPECT_EQ(compiles_, 2);
 }
 
-TEST_F(a_builder, does_not_begin_what_was_cancelled) {
+TEST_F(a_builder, does_not_start_a_cancelled_compile) {
   auto b = make_builder();
   const build made = make(b, {.source = "a"}, [] { return true; });
   ASSERT_TRUE(made.failed);
@@ -219,7 +219,7 @@ TEST_F(a_builder, does_not_begin_what_was_cancelled) {
   EXPECT_EQ(compiles_, 0);
 }
 
-TEST_F(a_builder, compiles_for_those_who_wait_when_the_first_has_cancelled) {
+TEST_F(a_builder, compiles_for_waiters_if_the_first_request_is_cancelled) {
   std::atomic<bool> first_runs{false}, second_waits{false};
   compile_ = [&](const recipe& r, const compiler&, const compile_deadline& how_long) {
     if (first_runs.exchange(true))
@@ -231,7 +231,7 @@ TEST_F(a_builder, compiles_for_those_who_wait_when_the_first_has_cancelled) {
   std::thread first([&] { EXPECT_TRUE(make(b, {.source = "a"}, [&] { return second_waits.load(); }).failed); });
   while (!first_runs) std::this_thread::yield();
   std::thread second([&] {
-    second_waits = true;  // it may come after the first has ended as well: then it compiles at once
+    second_waits = true;  // this may be set after the first has ended; the second then compiles at once
     EXPECT_FALSE(make(b, {.source = "a"}).failed);
   });
   first.join();
@@ -239,7 +239,7 @@ TEST_F(a_builder, compiles_for_those_who_wait_when_the_first_has_cancelled) {
   EXPECT_EQ(compiles_, 2);
 }
 
-TEST_F(a_builder, lets_who_waits_for_another_cancel) {
+TEST_F(a_builder, lets_a_waiter_be_cancelled) {
   std::atomic<bool> first_runs{false}, let_go{false};
   compile_ = [&](const recipe&, const compiler&, const compile_deadline&) {
     first_runs = true;
@@ -257,7 +257,7 @@ TEST_F(a_builder, lets_who_waits_for_another_cancel) {
   first.join();
 }
 
-TEST_F(a_builder, keeps_no_remarks_that_are_about_one_run_alone) {
+TEST_F(a_builder, does_not_keep_remarks_about_a_single_run) {
   compile_ = [](const recipe&, const compiler&, const compile_deadline&) {
     return compiled{
         .failed = {}, .image = "i", .log = "warning\n", .remarks = "once\n", .made_from = {}, .lasting = true};
@@ -267,7 +267,7 @@ TEST_F(a_builder, keeps_no_remarks_that_are_about_one_run_alone) {
   EXPECT_EQ(make(b, {.source = "a"}).log, "warning\n");
 }
 
-TEST_F(a_builder, lets_those_who_wait_and_those_who_come_later_go_on_when_compiling_ends_with_an_exception) {
+TEST_F(a_builder, releases_waiters_and_serves_later_requests_if_the_compiler_throws) {
   std::atomic<bool> first_runs{false}, second_waits{false};
   compile_ = [&](const recipe& r, const compiler&, const compile_deadline&) {
     if (first_runs.exchange(true))
@@ -280,7 +280,7 @@ TEST_F(a_builder, lets_those_who_wait_and_those_who_come_later_go_on_when_compil
   std::thread first([&] { EXPECT_THROW((void)make(b, r), std::bad_alloc); });
   while (!first_runs) std::this_thread::yield();
   std::thread second([&] {
-    second_waits = true;  // it may come after the first has ended as well: then it compiles
+    second_waits = true;  // this may be set after the first has ended; the second then compiles
     const build made = make(b, r);
     if (made.failed) {
       EXPECT_EQ(made.failed->reaction(), reaction::retry_later);
@@ -292,7 +292,7 @@ TEST_F(a_builder, lets_those_who_wait_and_those_who_come_later_go_on_when_compil
   EXPECT_EQ(*make(b, r).image, "a");
 }
 
-TEST_F(a_builder, waits_for_anothers_compiling_no_longer_than_its_own_recipe_allows) {
+TEST_F(a_builder, waits_for_an_equal_compile_no_longer_than_its_own_timeout) {
   std::atomic<bool> first_runs{false}, go_on{false};
   compile_ = [&](const recipe& r, const compiler&, const compile_deadline&) {
     first_runs = true;
@@ -308,11 +308,11 @@ TEST_F(a_builder, waits_for_anothers_compiling_no_longer_than_its_own_recipe_all
   ASSERT_TRUE(made.failed);
   EXPECT_EQ(made.failed->text(),
             "jit.compile: program.cu: an equal program was still being compiled after 20 ms; raise the recipe's "
-            "timeout, or make it "
-            "less work");
+            "timeout, or make the program "
+            "smaller");
 }
 
-TEST_F(a_builder, forgets_the_images_that_were_not_used_for_longest) {
+TEST_F(a_builder, evicts_the_least_recently_used_images) {
   compile_ = [&](const recipe&, const compiler&, const compile_deadline&) {
     return compiled{.failed = {}, .image = std::string(400'000, 'i'), .log = {}, .made_from = {}, .lasting = true};
   };
@@ -325,7 +325,7 @@ TEST_F(a_builder, forgets_the_images_that_were_not_used_for_longest) {
   EXPECT_EQ(make(b, {.source = "b"}).source, image_source::compiled);
 }
 
-TEST_F(a_builder, counts_sources_and_logs_among_what_it_keeps_in_memory) {
+TEST_F(a_builder, counts_keys_and_logs_towards_its_memory_limit) {
   const auto with = [](std::string log) {
     return [log](const recipe&, const compiler&, const compile_deadline&) {
       return compiled{.failed = {}, .image = "i", .log = log, .made_from = {}, .lasting = true};
@@ -342,7 +342,7 @@ TEST_F(a_builder, counts_sources_and_logs_among_what_it_keeps_in_memory) {
   EXPECT_EQ(make(b, large).source, image_source::compiled);
 }
 
-TEST_F(a_builder, passes_on_why_there_is_no_compiler_for_a_recipe) {
+TEST_F(a_builder, reports_why_no_compiler_was_found_for_a_recipe) {
   auto b = make_builder();
   missing_ = true;
   build made = make(b, {.source = "a"});

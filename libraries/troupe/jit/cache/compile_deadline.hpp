@@ -9,7 +9,7 @@
 
 namespace troupe::jit {
 
-/// How long a compile may take, and whether anybody still wants it. Thread safe as far as the question is.
+/// The deadline of a compile, and whether the compile was cancelled. The query functions are thread-safe.
 class compile_deadline {
  public:
   compile_deadline(std::int64_t deadline_ns = INT64_MAX, std::function<bool()> cancelled = {})

@@ -9,9 +9,9 @@ namespace troupe::jit {
 error out_of_time(const recipe& r, const std::string& what, const std::string& then) {
   const std::int64_t ms = r.timeout.nanoseconds / 1'000'000;
   const std::string span = ms % 1000 == 0 ? cat(ms / 1000, " s") : cat(ms, " ms");
-  return error(
-      reaction::caller_bug, "jit",
-      "jit.compile: " + r.name + ": " + what + span + then + "; raise the recipe's timeout, or make it less work");
+  return error(reaction::caller_bug, "jit",
+               "jit.compile: " + r.name + ": " + what + span + then +
+                   "; raise the recipe's timeout, or make the program smaller");
 }
 
 error was_cancelled(const recipe& r) {

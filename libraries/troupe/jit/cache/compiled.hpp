@@ -10,36 +10,38 @@
 
 namespace troupe::jit {
 
-/// What compiles a recipe.
+/// A compiler that can build recipes.
 struct compiler {
-  std::string path;               ///< to run, where it is a program
-  std::string identity;           ///< all that stands for it: part of every key
-  std::string version = {};       ///< what it says of itself, in a line
-  std::string architecture = {};  ///< what it makes code for, where there is a choice
-  std::string note = {};          ///< to the log of what it compiles
+  std::string path;               ///< of the executable, if the compiler is a program
+  std::string identity;           ///< identifies the compiler exactly: part of every key
+  std::string version = {};       ///< the version it reports, in one line
+  std::string architecture = {};  ///< the architecture it generates code for, if there is a choice
+  std::string note = {};          ///< added to the log of everything it compiles
 };
 
-/// What came of running the compiler.
+/// The result of running the compiler.
 struct compiled {
   std::optional<error> failed;
-  bool gave_up = false;  ///< it failed because the time was over, or it was cancelled: another may have more time
+  /// It failed because it timed out or was cancelled: a request with more time may succeed.
+  bool gave_up = false;
   std::string image;
   std::string log;
-  std::string remarks = {};  ///< to the log, about this run alone: not kept with the image
-  manifest made_from;        ///< the files it read, and the folders it looked in
-  bool lasting = false;      ///< the same would come of it another time: it may be kept
+  /// For the log, about this run only: not stored with the image.
+  std::string remarks = {};
+  manifest made_from;    ///< the files that were read, and the folders that were searched
+  bool lasting = false;  ///< another run would yield the same: the result may be cached
 };
 
-/// "NAME: compiling was cancelled".
+/// Makes the error "NAME: compiling was cancelled".
 error was_cancelled(const recipe& r);
 
-/// The time of the recipe is over: "NAME: WHAT 60 s THEN; raise the recipe's timeout …".
+/// Makes the error for a recipe whose time is over: "NAME: WHAT 60 s THEN; raise the recipe's timeout …".
 error out_of_time(const recipe& r, const std::string& what, const std::string& then = {});
 
-/// The first line that says what is wrong.
+/// Returns the first line that reports an error.
 std::string first_error(const std::string& log);
 
-/// It may come out different at another time of day.
+/// Returns true if the text depends on the time of day.
 bool mentions_time(std::string_view text);
 bool mentions_time(const recipe& r);
 

@@ -20,7 +20,7 @@
 namespace troupe::jit {
 namespace {
 
-// An entry: these words, the digest of all that follows, then key, manifest and value.
+// An entry: these words, the digest of all bytes after it, then key, manifest and value.
 constexpr std::uint64_t entry_magic = 0x3165686361437254;  // "TrCache1"
 constexpr std::uint64_t most_entry_bytes = std::uint64_t{1} << 30;
 constexpr std::string_view entry_suffix = ".entry", unfinished_prefix = "unfinished.";
@@ -69,10 +69,10 @@ struct stored_file {
   bool unfinished;
 };
 
-// Entries, and what may become some.
+// Lists entries and unfinished entries.
 std::vector<stored_file> files_in(int folder) {
   std::vector<stored_file> files;
-  const int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // a position of its own
+  const int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // its own read position
   const std::unique_ptr<DIR, int (*)(DIR*)> names(copy >= 0 ? ::fdopendir(copy) : nullptr, &::closedir);
   if (!names && copy >= 0) ::close(copy);
   while (const dirent* d = names ? ::readdir(names.get()) : nullptr) {
@@ -87,7 +87,7 @@ std::vector<stored_file> files_in(int folder) {
   return files;
 }
 
-// Another user could write there: nothing in it can be trusted.
+// If another user can write to it, nothing in it can be trusted.
 std::string why_untrusted(const struct stat& s) {
   if (s.st_uid != ::geteuid()) return cat("it belongs to user ", s.st_uid);
   if ((s.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "others may write it (chmod go-w)";
@@ -110,15 +110,16 @@ std::string disk_cache::default_folder() {
 disk_cache::disk_cache(std::string folder, std::uint64_t most_bytes)
     : folder_(std::move(folder)), most_bytes_(most_bytes) {}
 
-// Null when it cannot be used.
+// Returns null if the cache cannot be used.
 disk_cache::folder_ref disk_cache::open_folder(std::string& why_not) {
   const std::scoped_lock guard(lock_);
   struct stat s{};
-  if (opened_ && (::fstat(opened_->get(), &s) != 0 || s.st_nlink == 0)) opened_.reset();  // someone has removed it
+  if (opened_ && (::fstat(opened_->get(), &s) != 0 || s.st_nlink == 0)) opened_.reset();  // another process removed it
   if (!opened_) {
     std::error_code ignored;
     const std::filesystem::path path(folder_);
-    std::filesystem::create_directories(path.parent_path(), ignored);  // what fails here fails below as well
+    std::filesystem::create_directories(path.parent_path(),
+                                        ignored);  // a failure here makes the next call fail as well
     if (::mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) {
       why_not = because("cannot make the folder " + folder_, errno);
       return nullptr;
@@ -149,7 +150,7 @@ std::optional<disk_cache::found> disk_cache::find(std::string_view key, std::str
   }
   struct stat s{};
   std::string wrong;
-  if (::fstat(fd.get(), &s) != 0 || !S_ISREG(s.st_mode)) wrong = "it is no file";
+  if (::fstat(fd.get(), &s) != 0 || !S_ISREG(s.st_mode)) wrong = "it is not a regular file";
   if (wrong.empty()) wrong = why_untrusted(s);
   std::optional<std::string> bytes;
   std::optional<entry> e;
@@ -162,7 +163,7 @@ std::optional<disk_cache::found> disk_cache::find(std::string_view key, std::str
     return std::nullopt;
   }
   if (e->key != key || !unchanged(e->made_from)) return std::nullopt;
-  // Used now: the times say whose turn it is to go.
+  // Marks the entry as used: the least recently used entries are removed first.
   (void)::futimens(fd.get(), nullptr);
   return found{std::string(e->value), std::move(e->made_from)};
 }
@@ -178,7 +179,7 @@ std::string disk_cache::store(std::string_view key, const manifest& made_from, s
   if (bytes.size() > most_bytes_ || bytes.size() > most_entry_bytes)
     return cat("too large for the cache: ", bytes.size(), " bytes");
   const std::string name = to_hex(digest_of(key)) + std::string(entry_suffix);
-  (void)::unlinkat(folder, unfinished.c_str(), 0);  // of a process that had our number and died
+  (void)::unlinkat(folder, unfinished.c_str(), 0);  // left by a process that had our number and died
   file_descriptor fd(::openat(folder, unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   const bool written = fd && write_all(fd.get(), bytes) && ::fsync(fd.get()) == 0 &&
                        ::renameat(folder, unfinished.c_str(), folder, name.c_str()) == 0;
@@ -197,7 +198,7 @@ disk_cache::fill disk_cache::look() const {
   const file_descriptor fd(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat s{};
   if (!fd && errno == ENOENT) {
-    // It would be made in the first folder above that is there.
+    // Find the first existing folder above, where the cache folder would be made.
     std::filesystem::path above = std::filesystem::absolute(folder_);
     const auto allows = [&](int what) { return ::faccessat(AT_FDCWD, above.c_str(), what, AT_EACCESS) == 0; };
     do above = above.parent_path();
@@ -229,7 +230,7 @@ void disk_cache::make_room(int folder) {
     }
   }
   if (total <= most_bytes_) return;
-  // A process that reads an entry now goes on reading it; one that comes later compiles.
+  // A process that is reading a removed entry can read it to the end; later processes compile.
   std::sort(files.begin(), files.end(), [](const stored_file& a, const stored_file& b) { return a.used < b.used; });
   for (const stored_file& f : files) {
     if (total <= most_bytes_ / 10 * 9) break;

@@ -13,26 +13,27 @@
 
 namespace troupe::jit {
 
-/// Results of earlier programs on disk, by their full key. A folder of its user's own, one file for each entry; any
-/// number of processes may use it at the same time, and each may die at any moment. Nothing here ever fails: what
-/// cannot be read is not there, what cannot be written is not kept, and the caller is told why. Thread safe.
+/// Results of earlier programs on disk, found by their full key. The cache is a folder owned by its user, with one file
+/// for each entry. Any number of processes may use it at the same time, and each may die at any moment. No function
+/// fails: an entry that cannot be read counts as absent, one that cannot be written is not stored, and the caller is
+/// told why. Thread-safe.
 class disk_cache {
  public:
-  /// $TROUPE_CACHE, else $XDG_CACHE_HOME/troupe, else $HOME/.cache/troupe; "" when there is none, or when
-  /// TROUPE_CACHE is "off".
+  /// Returns $TROUPE_CACHE, else $XDG_CACHE_HOME/troupe, else $HOME/.cache/troupe. Returns "" if none of these is set,
+  /// or if TROUPE_CACHE is "off".
   static std::string default_folder();
 
-  /// Makes the folder on first use. Entries that were not used for longest go when there are more than `most_bytes`.
+  /// The folder is made on first use. If the entries exceed `most_bytes`, the least recently used are removed.
   explicit disk_cache(std::string folder, std::uint64_t most_bytes = std::uint64_t{256} << 20);
 
   struct found {
     std::string value;
     manifest made_from;
   };
-  /// What was stored under the key, when everything in its manifest is still as it was. `why_not` is set when the cache
-  /// could not be used, or an entry was damaged; not when there is none.
+  /// Returns what was stored under the key, if everything in its manifest is unchanged. Sets `why_not` if the cache
+  /// could not be used or an entry was damaged, but not if there is no entry.
   std::optional<found> find(std::string_view key, std::string& why_not);
-  /// The reason why it was not stored; "" when it was.
+  /// Stores an entry. Returns the reason if that fails, else "".
   std::string store(std::string_view key, const manifest& made_from, std::string_view value);
 
   const std::string& folder() const noexcept { return folder_; }
@@ -40,9 +41,9 @@ class disk_cache {
 
   struct fill {
     std::uint64_t entries = 0, bytes = 0;
-    std::string why_not;  ///< it could not be used; "" when it can
+    std::string why_not;  ///< why the cache cannot be used; "" if it can
   };
-  /// How full it is. Makes nothing.
+  /// Reports how full the cache is. Creates nothing.
   fill look() const;
 
  private:
@@ -54,10 +55,10 @@ class disk_cache {
   std::uint64_t most_bytes_;
   std::mutex lock_;
   folder_ref opened_;
-  std::atomic<std::uint64_t> stored_{0};  // names of temporary files
+  std::atomic<std::uint64_t> stored_{0};  // numbers the temporary files
 };
 
-/// For `troupe doctor`: where the cache is, and how full.
+/// Returns, for `troupe doctor`, where the cache is and how full.
 std::string notes_of(const disk_cache& cache);
 
 }  // namespace troupe::jit

@@ -32,7 +32,7 @@ class the_disk_cache : public testing::Test {
     EXPECT_EQ(all.size(), 1u);
     return all.empty() ? fs::path() : all.front();
   }
-  // As a new process would find it.
+  // Searches as a new process would.
   std::optional<std::string> find(std::string_view key) {
     why_.clear();
     return value_in(disk_cache(folder()), key, why_);
@@ -53,7 +53,7 @@ class the_disk_cache : public testing::Test {
   std::string why_;
 };
 
-TEST_F(the_disk_cache, gives_back_what_was_stored_under_the_key_and_nothing_under_another) {
+TEST_F(the_disk_cache, returns_what_was_stored_under_a_key_and_nothing_for_other_keys) {
   disk_cache cache(folder());
   EXPECT_FALSE(cache.find("a", why_));
   EXPECT_EQ(why_, "");
@@ -66,7 +66,7 @@ TEST_F(the_disk_cache, gives_back_what_was_stored_under_the_key_and_nothing_unde
   EXPECT_EQ(why_, "");
 }
 
-TEST_F(the_disk_cache, is_private) {
+TEST_F(the_disk_cache, is_accessible_to_its_user_only) {
   disk_cache cache(folder());
   EXPECT_EQ(cache.store("a", {}, "image"), "");
   struct stat s{};
@@ -76,19 +76,19 @@ TEST_F(the_disk_cache, is_private) {
   EXPECT_EQ(s.st_mode & 0777, 0600u);
 }
 
-TEST_F(the_disk_cache, compares_keys_in_full_and_not_by_hash) {
+TEST_F(the_disk_cache, compares_whole_keys_rather_than_hashes) {
   disk_cache cache(folder());
   EXPECT_EQ(cache.store("key", {}, "image"), "");
-  // An entry under the file name of another key: what a collision would look like.
+  // An entry stored under the file name of another key imitates a collision.
   fs::rename(only_entry(), folder() + "/" + to_hex(digest_of("other")) + ".entry");
   EXPECT_FALSE(cache.find("other", why_));
 }
 
-TEST_F(the_disk_cache, forgets_what_was_made_from_a_file_that_has_changed) {
+TEST_F(the_disk_cache, forgets_results_made_from_a_file_that_has_changed) {
   write(place("header"), "one");
   ASSERT_EQ(disk_cache(folder()).store("a", {*stamp_of(place("header"))}, "image"), "");
   EXPECT_TRUE(find("a"));
-  // Touched, with the same content: still good.
+  // Touched, with the same content: still valid.
   fs::last_write_time(place("header"), fs::file_time_type::clock::now() + std::chrono::hours(1));
   EXPECT_TRUE(find("a"));
   write(place("header"), "two");
@@ -100,7 +100,7 @@ TEST_F(the_disk_cache, forgets_what_was_made_from_a_file_that_has_changed) {
   EXPECT_TRUE(find("a"));
 }
 
-TEST_F(the_disk_cache, forgets_what_was_made_when_a_file_was_not_there_or_a_folder_had_other_names) {
+TEST_F(the_disk_cache, forgets_results_if_an_absent_file_appears_or_a_folder_changes) {
   fs::create_directory(place("include"));
   ASSERT_EQ(disk_cache(folder()).store("a", {*stamp_of(place("absent")), *stamp_of(place("include"))}, "image"), "");
   EXPECT_TRUE(find("a"));
@@ -112,7 +112,7 @@ TEST_F(the_disk_cache, forgets_what_was_made_when_a_file_was_not_there_or_a_fold
   EXPECT_FALSE(find("a"));
 }
 
-TEST_F(the_disk_cache, takes_no_entry_that_is_cut_or_changed_in_any_place) {
+TEST_F(the_disk_cache, rejects_entries_truncated_or_modified_anywhere) {
   ASSERT_EQ(disk_cache(folder()).store("key", {}, "a rather short image"), "");
   const fs::path entry = only_entry();
   const std::string good = bytes_of(entry);
@@ -129,7 +129,7 @@ TEST_F(the_disk_cache, takes_no_entry_that_is_cut_or_changed_in_any_place) {
   EXPECT_EQ(find("key"), "again");
 }
 
-TEST_F(the_disk_cache, takes_no_entry_that_others_may_write_or_that_is_no_file) {
+TEST_F(the_disk_cache, rejects_entries_writable_by_others_and_entries_that_are_not_files) {
   ASSERT_EQ(disk_cache(folder()).store("key", {}, "image"), "");
   const fs::path entry = only_entry();
   fs::permissions(entry, fs::perms::others_write, fs::perm_options::add);
@@ -143,14 +143,14 @@ TEST_F(the_disk_cache, takes_no_entry_that_others_may_write_or_that_is_no_file) 
   fs::remove(entry);
   ASSERT_EQ(::mkfifo(entry.c_str(), 0600), 0);
   EXPECT_FALSE(find("key"));
-  EXPECT_NE(why_.find("it is no file"), std::string::npos) << why_;
+  EXPECT_NE(why_.find("it is not a regular file"), std::string::npos) << why_;
   fs::remove(entry);
   fs::create_directory(entry);
   EXPECT_FALSE(find("key"));
   EXPECT_NE(disk_cache(folder()).store("key", {}, "image"), "");
 }
 
-TEST_F(the_disk_cache, uses_no_folder_that_others_may_write_or_that_is_a_link) {
+TEST_F(the_disk_cache, rejects_folders_writable_by_others_and_symbolic_links) {
   fs::create_directory(folder());
   fs::permissions(folder(), fs::perms::all);
   EXPECT_NE(disk_cache(folder()).store("key", {}, "image").find("others may write it"), std::string::npos);
@@ -163,7 +163,7 @@ TEST_F(the_disk_cache, uses_no_folder_that_others_may_write_or_that_is_a_link) {
   EXPECT_NE(disk_cache(folder()).store("key", {}, "image"), "");
 }
 
-TEST_F(the_disk_cache, uses_nothing_that_belongs_to_another_user) {
+TEST_F(the_disk_cache, rejects_files_and_folders_of_other_users) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
   ASSERT_EQ(disk_cache(folder()).store("key", {}, "image"), "");
   ASSERT_EQ(::chown(only_entry().c_str(), 12345, 12345), 0);
@@ -173,15 +173,15 @@ TEST_F(the_disk_cache, uses_nothing_that_belongs_to_another_user) {
   EXPECT_NE(disk_cache(folder()).store("key", {}, "image").find("it belongs to user 12345"), std::string::npos);
 }
 
-TEST_F(the_disk_cache, says_why_when_it_cannot_be_made) {
+TEST_F(the_disk_cache, reports_why_it_cannot_be_created) {
   write(place("file"), "");
   const std::string why = disk_cache(place("file/cache")).store("key", {}, "image");
   EXPECT_NE(why.find("cannot make the folder"), std::string::npos) << why;
   EXPECT_NE(why.find("Not a directory"), std::string::npos) << why;
 }
 
-// In a child, which a limit on the size of files would end.
-TEST_F(the_disk_cache, survives_a_limit_on_the_size_of_files_and_leaves_nothing_behind) {
+// Runs in a child process, because the limit would end the test.
+TEST_F(the_disk_cache, survives_a_limit_on_file_sizes_and_leaves_no_partial_entry) {
   ASSERT_EQ(disk_cache(folder()).store("small", {}, "image"), "");
   const pid_t child = ::fork();
   if (child == 0) {
@@ -200,7 +200,7 @@ TEST_F(the_disk_cache, survives_a_limit_on_the_size_of_files_and_leaves_nothing_
   only_entry();  // and no other file
 }
 
-TEST_F(the_disk_cache, works_without_room_on_the_disk_and_on_one_that_is_read_only) {
+TEST_F(the_disk_cache, tolerates_full_and_read_only_disks) {
   fs::create_directory(place("disk"));
   if (::mount("tmpfs", place("disk").c_str(), "tmpfs", 0, "size=64k") != 0) GTEST_SKIP() << "mounting is not permitted";
   {
@@ -218,7 +218,7 @@ TEST_F(the_disk_cache, works_without_room_on_the_disk_and_on_one_that_is_read_on
   EXPECT_EQ(::umount(place("disk").c_str()), 0);
 }
 
-TEST_F(the_disk_cache, drops_what_was_not_used_for_longest_when_it_grows_too_large) {
+TEST_F(the_disk_cache, drops_the_least_recently_used_entries_if_it_grows_too_large) {
   disk_cache cache(folder(), 100'000);
   const auto use_hours_ago = [&](const std::string& key, int hours) {
     fs::last_write_time(folder() + "/" + to_hex(digest_of(key)) + ".entry",
@@ -242,7 +242,7 @@ TEST_F(the_disk_cache, drops_what_was_not_used_for_longest_when_it_grows_too_lar
   EXPECT_NE(cache.store("huge", {}, std::string(200'000, 'x')).find("too large for the cache"), std::string::npos);
 }
 
-TEST_F(the_disk_cache, comes_back_when_someone_has_removed_its_folder) {
+TEST_F(the_disk_cache, recovers_if_its_folder_is_removed) {
   disk_cache cache(folder());
   EXPECT_EQ(cache.store("a", {}, "image"), "");
   fs::remove_all(folder());
@@ -251,8 +251,8 @@ TEST_F(the_disk_cache, comes_back_when_someone_has_removed_its_folder) {
   EXPECT_EQ(value_in(cache, "a", why_), "image");
 }
 
-// Processes that store and find the same few keys in a cache that is too small for them, and are killed anywhere.
-TEST_F(the_disk_cache, never_gives_a_wrong_image_to_any_of_many_processes_that_die_at_any_moment) {
+// Processes store and find the same few keys in a cache that is too small for them, and are killed at random moments.
+TEST_F(the_disk_cache, never_returns_a_wrong_image_while_processes_are_killed_at_any_moment) {
   const std::uint64_t seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   constexpr int processes = 6, keys = 8;
@@ -299,7 +299,7 @@ TEST_F(the_disk_cache, never_gives_a_wrong_image_to_any_of_many_processes_that_d
   ::munmap(memory, 4096);
 }
 
-TEST_F(the_disk_cache, says_how_full_it_is_and_makes_nothing_for_that) {
+TEST_F(the_disk_cache, reports_how_full_it_is_without_creating_anything) {
   disk_cache cache(folder());
   EXPECT_EQ(cache.look().entries, 0u);
   EXPECT_EQ(cache.look().why_not, "");
@@ -316,14 +316,14 @@ TEST_F(the_disk_cache, says_how_full_it_is_and_makes_nothing_for_that) {
   EXPECT_GT(bytes, 3000u);
 }
 
-TEST_F(the_disk_cache, says_why_it_cannot_be_used) {
+TEST_F(the_disk_cache, reports_why_it_cannot_be_used) {
   write(place("file"), "no folder");
   EXPECT_EQ(disk_cache(place("file")).look().why_not, "cannot open the folder " + place("file") + ": Not a directory");
   fs::create_directory(folder());
   fs::permissions(folder(), fs::perms::all);
   EXPECT_EQ(disk_cache(folder()).look().why_not,
             "cannot use the folder " + folder() + ": others may write it (chmod go-w)");
-  // Root may make folders everywhere.
+  // Root can create folders anywhere.
   const bool root = ::geteuid() == 0;
   ASSERT_EQ(root ? ::seteuid(65534) : 0, 0);
   const std::string why = disk_cache("/usr/no/cache").look().why_not;

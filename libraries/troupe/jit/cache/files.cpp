@@ -13,7 +13,7 @@
 namespace troupe::jit {
 namespace {
 
-// Beyond a limit on the size of files the kernel sends this thread SIGXFSZ, which would end the process.
+// If a write exceeds the limit on file sizes, the kernel sends this thread SIGXFSZ, which would end the process.
 class without_size_signal {
  public:
   [[nodiscard]] without_size_signal() noexcept {
@@ -43,14 +43,14 @@ std::optional<std::string> read_all(int fd, std::size_t bytes) {
   while (have < bytes) {
     const ssize_t n = ::read(fd, out.data() + have, bytes - have);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return std::nullopt;  // shorter than it said: someone is writing it
+    if (n <= 0) return std::nullopt;  // shorter than fstat said: another process is writing it
     have += static_cast<std::size_t>(n);
   }
   return out;
 }
 
 std::optional<std::string> read_file(const std::string& path) {
-  // Without O_NONBLOCK, a pipe in the place of a file would keep us waiting.
+  // Without O_NONBLOCK, opening a pipe in place of a file would block.
   const file_descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat s{};
   if (!fd || ::fstat(fd.get(), &s) != 0) return std::nullopt;

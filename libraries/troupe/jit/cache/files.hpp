@@ -9,14 +9,14 @@
 
 namespace troupe::jit {
 
-/// All of an ordinary file. Nothing, with the reason in errno, when it cannot be had.
+/// Reads a regular file. Returns nothing, with the reason in errno, if that fails.
 std::optional<std::string> read_file(const std::string& path);
-/// All of a file that has just been opened, `bytes` long.
+/// Reads all `bytes` bytes of a file that has just been opened.
 std::optional<std::string> read_all(int fd, std::size_t bytes);
-/// Writes all of it to an open file. False, with the reason in errno, when there is no room, or a limit on the size of
-/// files is met, which would otherwise be the end of this process.
+/// Writes all bytes to an open file. Returns false, with the reason in errno, if the disk is full or the limit on file
+/// sizes is reached; that limit would otherwise end the process.
 bool write_all(int fd, std::string_view bytes);
-/// Makes a new file in `folder`, with the folders its name has.
+/// Makes a new file in `folder`, and the folders that its name contains.
 bool write_file(const std::string& folder, const std::string& name, std::string_view bytes);
 
 }  // namespace troupe::jit

@@ -21,12 +21,12 @@ std::string_view without_blanks(std::string_view t) noexcept {
 std::string_view without_blanks_behind(std::string_view t) noexcept {
   return t.substr(0, t.find_last_not_of(blanks) + 1);
 }
-// '#' in all its spellings.
+// Recognises every spelling of '#'.
 bool ends_with_hash(std::string_view t) noexcept {
   return t.ends_with('#') || t.ends_with("%:") || t.ends_with("?\?=");
 }
 
-// Lines as the compiler sees them: one that ends with a backslash goes on.
+// Returns the text with continued lines joined, as the compiler sees it.
 std::string with_joined_lines(std::string_view text) {
   std::string out;
   for (std::size_t end = text.find('\\'); end != text.npos; end = text.find('\\')) {
@@ -39,9 +39,9 @@ std::string with_joined_lines(std::string_view text) {
   return out.append(text);
 }
 
-// Of "__has_include" without a parenthesis: does it only ask whether there is such a thing? Behind any other directive
-// it may become part of a macro.
-bool asks_for_itself(std::string_view before) {
+// Given the text before a "__has_include" without a parenthesis: returns true if the directive only tests whether
+// __has_include is defined. In any other directive, it may become part of a macro.
+bool only_tests_definition(std::string_view before) {
   const std::string_view line = before.substr(before.rfind('\n') + 1);
   if (line.find_first_of("#%?") == line.npos && line.find("*/") == line.npos) return true;
   before = without_blanks_behind(before);
@@ -54,27 +54,27 @@ class search {
   search(const recipe& r, const std::string& headers_in) : recipe_(r), headers_in_(headers_in) {}
 
   read_files run() {
-    look_at(recipe_.source, "");
-    for (const unit& u : recipe_.units) look_at(u.source, "");
+    scan(recipe_.source, "");
+    for (const unit& u : recipe_.units) scan(u.source, "");
     for (const auto& [name, text] : recipe_.headers)
-      look_at(text, headers_in_.empty() ? "" : (std::filesystem::path(headers_in_) / name).parent_path().string());
+      scan(text, headers_in_.empty() ? "" : (std::filesystem::path(headers_in_) / name).parent_path().string());
     for (const auto& [name, value] : recipe_.definitions)
       if (value.find("__has_include") != value.npos) unknown("the definition of " + name);
     while (out_.why_unknown.empty() && !waiting_.empty()) {
       const std::string path = std::move(waiting_.back());
       waiting_.pop_back();
-      look_at(read_file(path).value_or(""), std::filesystem::path(path).parent_path().string());
+      scan(read_file(path).value_or(""), std::filesystem::path(path).parent_path().string());
     }
     return std::move(out_);
   }
 
  private:
   void unknown(const std::string& what) {
-    if (out_.why_unknown.empty()) out_.why_unknown = "nobody knows which files " + what + " reads";
+    if (out_.why_unknown.empty()) out_.why_unknown = "it is unknown which files " + what + " reads";
   }
 
-  // `folder` is that of the text's file; empty when it comes from memory.
-  void look_at(const std::string& text, const std::string& folder) {
+  // `folder` is the folder of the text's file, or empty if the text comes from memory.
+  void scan(const std::string& text, const std::string& folder) {
     if (!folder.empty() && mentions_time(text)) unknown("a header that mentions the time");
     const std::string lines = with_joined_lines(text);
     for (std::size_t at = lines.find("include"); at != lines.npos; at = lines.find("include", at + 1)) {
@@ -84,13 +84,13 @@ class search {
         after = without_blanks(after);
         if (!after.starts_with('(')) {
           before.remove_suffix(6);
-          if (!asks_for_itself(before)) unknown("a macro with __has_include");
+          if (!only_tests_definition(before)) unknown("a macro with __has_include");
           continue;
         }
         after.remove_prefix(1);
       } else {
         before = without_blanks_behind(before);
-        if (before.ends_with("*/")) unknown("an include behind a comment");
+        if (before.ends_with("*/")) unknown("an include after a comment");
         if (!ends_with_hash(before)) continue;
       }
       after = without_blanks(after);
@@ -100,11 +100,11 @@ class search {
         unknown("#include" + std::string(1, ' ') +
                 std::string(after.substr(0, std::min(after.find('\n'), std::size_t{60}))));
       else
-        look_for(std::string(after.substr(1, end - 1)), close == '"' ? folder : "");
+        find_include(std::string(after.substr(1, end - 1)), close == '"' ? folder : "");
     }
   }
 
-  void look_for(const std::string& name, const std::string& beside) {
+  void find_include(const std::string& name, const std::string& beside) {
     std::vector<std::string> places;
     if (name.starts_with('/')) places.push_back("");
     if (!beside.empty()) places.push_back(beside);
@@ -112,7 +112,7 @@ class search {
     for (const std::string& place : places) {
       const std::string path = (std::filesystem::path(place) / name).lexically_normal().string();
       if (!seen_.insert(path).second) continue;
-      if (seen_.size() > most_files) return unknown("so many includes");
+      if (seen_.size() > most_files) return unknown("a program with more than 4096 includes");
       auto s = stamp_of(path);
       if (!s) return unknown(path);
       const bool file = s->is == stamp::kind::file;

@@ -8,16 +8,17 @@
 
 namespace troupe::jit {
 
-/// What a compile may have read.
+/// The files that a compile may have read.
 struct read_files {
   manifest made_from;
-  std::string why_unknown;  ///< nobody knows all of them; empty when all are in the manifest
+  std::string why_unknown;  ///< why the list may be incomplete; empty if it is complete
 };
 
-/// Compilers do not tell where they looked and found nothing, and NVRTC not even what it reads. So the sources are
-/// searched for what they could include, whatever conditions stand around it: all that is found, and all places where
-/// something would have been found first. What only the compiler's own folders have is left out: it stands for itself.
-/// `headers_in`: where headers in memory look for others beside them; empty: nowhere.
+/// Finds the files that a compile may have read. Compilers do not report where they searched in vain, and NVRTC does
+/// not even report what it reads. The sources are therefore searched for everything that they could include, regardless
+/// of conditions: the result has all files found, and all places that are searched before them. Headers in the
+/// compiler's own folders are omitted, because the compiler's identity covers them. `headers_in` is the folder where
+/// headers in memory search for headers beside them; empty: they do not.
 read_files files_a_compile_may_read(const recipe& r, const std::string& headers_in = {});
 
 }  // namespace troupe::jit

@@ -16,7 +16,7 @@ class includes : public testing::Test {
   includes() { std::filesystem::create_directories(room_ + "/a/deep"); }
   ~includes() override { std::filesystem::remove_all(room_); }
   void write(const std::string& name, const std::string& text) const { std::ofstream(room_ + "/" + name) << text; }
-  // "a/x.h file, b/x.h nothing", in alphabetical order.
+  // Returns, for example, "a/x.h file, b/x.h nothing", sorted by path.
   std::string seen(const std::string& source, named_texts headers = {}) const {
     const read_files f =
         files_a_compile_may_read({.source = source, .headers = headers, .include_paths = {room_ + "/b", room_ + "/a"}});
@@ -33,7 +33,7 @@ class includes : public testing::Test {
       (std::filesystem::temp_directory_path() / ("troupe-includes-" + std::to_string(::getpid()))).string();
 };
 
-TEST_F(includes, are_found_with_what_they_include_and_where_they_would_have_been_found_first) {
+TEST_F(includes, are_found_recursively_and_in_all_places_searched_before) {
   write("a/x.h", "#pragma once\n#  include \"deep/y.h\"\n");
   write("a/deep/y.h", "#include <x.h>\n#include \"z.h\"\n");
   EXPECT_EQ(seen("#if 0\n#include <x.h>\n#endif\n"),
@@ -43,7 +43,7 @@ TEST_F(includes, are_found_with_what_they_include_and_where_they_would_have_been
   EXPECT_EQ(seen("int includes; // to include \"x.h\"\n"), "");
 }
 
-TEST_F(includes, are_found_however_they_are_spelt) {
+TEST_F(includes, are_found_in_every_spelling) {
   write("a/x.h", "");
   for (const char* spelling :
        {"%:include <x.h>\n", "?\?=include <x.h>\n", "#\f\vinclude\t<x.h>\n", "#in\\\nclude <x.h>\n",
@@ -55,17 +55,17 @@ TEST_F(includes, are_found_however_they_are_spelt) {
     EXPECT_EQ(seen(none), "") << none;
 }
 
-TEST_F(includes, that_only_the_compiler_can_make_out_are_told) {
+TEST_F(includes, that_only_the_compiler_can_resolve_are_reported_as_unknown) {
   for (const char* hidden :
        {"# /* why */ include \"x.h\"\n", "/* a */ # /* b /* c\n*/ include \"x.h\"\n", "%: /**/include \"x.h\"\n"})
-    EXPECT_EQ(seen(hidden), "nobody knows which files an include behind a comment reads") << hidden;
+    EXPECT_EQ(seen(hidden), "it is unknown which files an include after a comment reads") << hidden;
   for (const char* hidden :
        {"#define H __has_include\n#if H(\"x.h\")\n", "#if __has_include /**/ (\"x.h\")\n", "#if CALL(__has_include)\n"})
-    EXPECT_EQ(seen(hidden), "nobody knows which files a macro with __has_include reads") << hidden;
-  EXPECT_EQ(seen("#include /**/ \"x.h\"\n"), "nobody knows which files #include /**/ \"x.h\" reads");
-  EXPECT_EQ(seen("#define H <x.h>\n#include H\n"), "nobody knows which files #include H reads");
+    EXPECT_EQ(seen(hidden), "it is unknown which files a macro with __has_include reads") << hidden;
+  EXPECT_EQ(seen("#include /**/ \"x.h\"\n"), "it is unknown which files #include /**/ \"x.h\" reads");
+  EXPECT_EQ(seen("#define H <x.h>\n#include H\n"), "it is unknown which files #include H reads");
   write("a/x.h", "const char* built = __DATE__;\n");
-  EXPECT_EQ(seen("#include <x.h>\n"), "nobody knows which files a header that mentions the time reads");
+  EXPECT_EQ(seen("#include <x.h>\n"), "it is unknown which files a header that mentions the time reads");
 }
 
 }  // namespace

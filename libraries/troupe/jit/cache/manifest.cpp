@@ -35,7 +35,7 @@ std::optional<digest> content_of(const std::string& path, stamp::kind is) {
 
 }  // namespace
 
-std::optional<stamp> glance_at(const std::string& path) {
+std::optional<stamp> stamp_without_content(const std::string& path) {
   stamp out;
   out.path = path;
   struct stat s{};
@@ -51,7 +51,7 @@ std::optional<stamp> glance_at(const std::string& path) {
 }
 
 std::optional<stamp> stamp_of(const std::string& path) {
-  auto now = glance_at(path);
+  auto now = stamp_without_content(path);
   if (!now) return std::nullopt;
   const auto content = content_of(path, now->is);
   if (!content) return std::nullopt;
@@ -60,7 +60,7 @@ std::optional<stamp> stamp_of(const std::string& path) {
 }
 
 bool unchanged(const stamp& s) {
-  const auto now = glance_at(s.path);
+  const auto now = stamp_without_content(s.path);
   if (!now || now->is != s.is) return false;
   if (now->bytes == s.bytes && now->changed_ns == s.changed_ns) return true;
   return now->bytes == s.bytes && content_of(s.path, s.is) == s.content;

@@ -10,24 +10,24 @@
 
 namespace troupe::jit {
 
-/// What was at a path when something was made from it: a file with its content, a folder with its names, or nothing.
+/// What was at a path when a result was made: a file with its content, a folder with its entries, or nothing.
 struct stamp {
   enum class kind : std::uint8_t { nothing, file, folder };
   std::string path;
   kind is = kind::nothing;
   std::uint64_t bytes = 0;      ///< of a file
-  std::int64_t changed_ns = 0;  ///< when it was last written
-  digest content{};             ///< of a file's bytes, or of a folder's names
+  std::int64_t changed_ns = 0;  ///< last modification
+  digest content{};             ///< of a file's bytes, or of the names in a folder
 };
 
-/// Everything that a compiler looked at outside its request.
+/// Everything that a compiler read or searched outside its request.
 using manifest = std::vector<stamp>;
 
-/// Nothing when it is there and cannot be read, or is neither file nor folder.
+/// Returns nothing if the path exists but cannot be read, or is neither a file nor a folder.
 std::optional<stamp> stamp_of(const std::string& path);
-/// The same without reading it: no content.
-std::optional<stamp> glance_at(const std::string& path);
-/// Is it as it was? What has the same size and time is; anything else is read and compared.
+/// The same without reading the content.
+std::optional<stamp> stamp_without_content(const std::string& path);
+/// Returns true if the path is unchanged. Equal size and time suffice; otherwise the content is read and compared.
 bool unchanged(const stamp& s);
 bool unchanged(const manifest& m);
 

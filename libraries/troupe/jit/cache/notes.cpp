@@ -11,7 +11,7 @@ std::string cache_text(const disk_cache& cache) {
   if (cache.folder().empty()) {
     const char* const own = std::getenv("TROUPE_CACHE");
     return own != nullptr && std::string_view(own) == "off"
-               ? "off, as TROUPE_CACHE says"
+               ? "off, by TROUPE_CACHE"
                : "none: set TROUPE_CACHE to a folder, as neither XDG_CACHE_HOME nor HOME is set";
   }
   const disk_cache::fill now = cache.look();

@@ -13,7 +13,7 @@
 namespace troupe::jit {
 namespace {
 
-// Nobody else calls a folder like this.
+// A prefix that no other program uses.
 constexpr const char* folder_prefix = ".troupe-jit.";
 
 bool is_at(const std::string& path, const file_descriptor& folder) {
@@ -28,7 +28,7 @@ file_descriptor open_folder(const std::string& path) {
 
 bool lock(const file_descriptor& folder) { return ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0; }
 
-void remove_what_the_dead_left(const std::string& place) {
+void remove_stale_folders(const std::string& place) {
   std::error_code ignored;
   for (std::filesystem::directory_iterator at(place, ignored), end; !ignored && at != end; at.increment(ignored)) {
     if (!at->path().filename().string().starts_with(folder_prefix)) continue;
@@ -43,7 +43,7 @@ void remove_what_the_dead_left(const std::string& place) {
 result<private_folder> private_folder::make() {
   const char* set = std::getenv("TMPDIR");
   const std::string place = set != nullptr && *set == '/' ? set : "/tmp";
-  remove_what_the_dead_left(place);
+  remove_stale_folders(place);
   while (true) {
     std::string path = place + "/" + folder_prefix + "XXXXXX";
     if (::mkdtemp(path.data()) == nullptr)
@@ -51,10 +51,10 @@ result<private_folder> private_folder::make() {
     file_descriptor folder = open_folder(path);
     if (!folder && errno != ENOENT)
       return error::from_errno(reaction::retry_later, "jit", "opening a folder for the compiler, " + path, errno);
-    // Where there are no locks, nothing is taken for a dead one's.
+    // On a file system without locks, no folder counts as stale.
     const bool taken = folder && !lock(folder) && errno == EWOULDBLOCK;
     if (folder && !taken && is_at(path, folder)) return private_folder(std::move(path), std::move(folder));
-    // Somebody took it for a dead one's before it was locked.
+    // Another process removed the folder as stale before it was locked: try again.
   }
 }
 

@@ -8,9 +8,9 @@
 
 namespace troupe::jit {
 
-/// A folder of this process's own that goes, with all that is in it, when the object does. A process that is killed
-/// leaves it: it is locked as long as its process lives, and the process that makes the next one removes those that are
-/// not.
+/// A folder that belongs to this process and is removed, with its content, by the destructor. If the process is killed,
+/// the folder remains: a process keeps its folder locked while it lives, and the next process to make one removes all
+/// that are not locked.
 class private_folder {
  public:
   static result<private_folder> make();

@@ -8,7 +8,7 @@
 namespace troupe::jit {
 namespace {
 
-// From here on there is code that only GPUs of exactly this capability run.
+// From this capability on, there is code that runs only on GPUs of exactly that capability.
 constexpr capability first_with_own_code = 90;
 
 error refusal(reaction r, const std::string& text) { return error(r, "jit", "jit.compile: " + text); }
@@ -30,8 +30,8 @@ result<target> target_for(const std::string& asked, capability gpu, const std::v
     const std::string_view suffix(end, static_cast<std::size_t>(asked.data() + asked.size() - end));
     if (wrong != std::errc() || (!suffix.empty() && suffix != "a" && suffix != "f"))
       return refusal(reaction::caller_bug, "architecture is \"" + asked +
-                                               "\"; expected sm_90a and the like, compute_90 for PTX, or nothing for "
-                                               "that of the device");
+                                               "\"; expected sm_90a or similar, compute_90 for PTX, or nothing for "
+                                               "the device's own");
     if (!knows(number))
       return refusal(reaction::unsupported,
                      "architecture is \"" + asked + "\"; the installed NVRTC compiles for " + list(known));
@@ -48,7 +48,8 @@ result<target> target_for(const std::string& asked, capability gpu, const std::v
                     ", which the installed NVRTC does not know: compiled to PTX for ", nearest, "\n")};
 }
 
-// PTX goes on to newer GPUs, machine code to those with a higher minor number, "f" to the same, "a" to none.
+// PTX runs on newer GPUs too, machine code on those with a higher minor number, "f" code on the same, "a" code on no
+// other.
 bool runs_on(std::string_view architecture, capability gpu) {
   const bool ptx = architecture.starts_with("compute_");
   architecture.remove_prefix(architecture.find('_') + 1);

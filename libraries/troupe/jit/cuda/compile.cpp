@@ -14,7 +14,8 @@ error refusal(reaction how, const std::string& text) { return error(how, "jit", 
 
 bool is_linked(const recipe& r) noexcept { return !r.relocatable && (!r.units.empty() || r.link_time_optimisation); }
 
-// What the linker makes code with, as it spells it. The compiler's options that decide that are given to both.
+// Returns the linker's options. Compiler options that affect code generation are passed to both the compiler and the
+// linker.
 std::vector<std::string> linker_options(const recipe& r, const target& to) {
   std::vector<std::string> all{"-arch=" + to.architecture};
   if (r.max_registers != 0) all.push_back(cat("-maxrregcount=", r.max_registers));
@@ -49,26 +50,28 @@ bool is_lost_between_compiler_and_linker(std::string_view option) {
          option == "--extra-device-vectorization";
 }
 
-// What is not refused here is heeded, and does not have the cache give what is no longer true: neither NVRTC nor
-// nvJitLink say of options that they do not use them.
+// Refuses every option that would be ignored, or that would make cached results wrong: neither NVRTC nor nvJitLink
+// reports options that it ignores.
 result<void> check_options(const recipe& r, const target& to) {
   for (std::size_t i = 0; i < r.options.size(); ++i) {
     const std::string& o = r.options[i];
     const std::string which = cat("options[", i, "] is ", detail::text(o));
-    if (!is_nvrtcs(o)) return refusal(reaction::unsupported, which + ", which NVRTC is not given; " + instead_of(o));
+    if (!is_allowed_for_nvrtc(o))
+      return refusal(reaction::unsupported, which + ", which is not passed to NVRTC; " + alternative_to(o));
     if (to.is_ptx() && o.starts_with("--ptxas-options="))
-      return refusal(reaction::unsupported, which + ", which is for machine code; this is compiled for \"" +
+      return refusal(reaction::unsupported, which + ", which applies to machine code; this is compiled for \"" +
                                                 to.architecture +
-                                                "\", PTX, and the driver takes no such options: leave it out");
+                                                "\", PTX, and the driver has no such option: leave it out");
     if (r.link_time_optimisation && is_lost_between_compiler_and_linker(o))
-      return refusal(reaction::unsupported, which +
-                                                ", which is for who makes the code; with link_time_optimisation that "
-                                                "is the linker, which has no such option: leave either out");
+      return refusal(reaction::unsupported,
+                     which +
+                         ", which applies to code generation; with link_time_optimisation the "
+                         "linker generates the code and has no such option: leave one of the two out");
   }
   return {};
 }
 
-// One compile, and what it has said so far.
+// One compile, and its messages so far.
 class job {
  public:
   job(const nvrtc& with, const std::string& architecture, const recipe& r, const compile_deadline& how_long)
@@ -123,18 +126,19 @@ class job {
         continue;
       }
       const std::string_view image(reinterpret_cast<const char*>(u.image.data()), u.image.size());
-      add_names(kernel::names_in(image));  // as the recipe that it was compiled from called them
+      add_names(kernel::names_in(image));  // as named by the recipe from which it was compiled
       order.parts.push_back({u.name, kernel::without_names(image)});
     }
-    if (how_long_.over()) {  // nothing stops the linker
+    if (how_long_.over()) {  // the linker cannot be interrupted
       out_.gave_up = true;
-      return how_long_.cancelled() ? was_cancelled(recipe_) : out_of_time(recipe_, "it was not linked after ");
+      return how_long_.cancelled() ? was_cancelled(recipe_) : out_of_time(recipe_, "linking it had not ended after ");
     }
     auto image = TROUPE_TRY(with_.links->link(order, recipe_.name, out_.log));
     return translated{std::move(image), std::move(names)};
   }
 
-  // All of it was written before the compiler began: else nobody knows which of two contents it has seen.
+  // Records the inputs, unless one was written after the compiler began: it would be unknown which content the compiler
+  // saw.
   void note_inputs(std::int64_t begin) {
     if (mentions_time(recipe_)) return;
     read_files read = files_nvrtc_may_read(recipe_);
@@ -160,15 +164,15 @@ class job {
 result<compiler> compiler_for(const nvrtc& with, const recipe& r, capability gpu) {
   if (!r.compiler.empty())
     return refusal(reaction::unsupported,
-                   "compiler is \"" + r.compiler + "\"; on a GPU NVRTC compiles, which is no program: leave it empty");
+                   "compiler is \"" + r.compiler + "\"; a GPU's compiler is NVRTC, which is a library: leave it empty");
   auto to = TROUPE_TRY(target_for(r.architecture, gpu, with.known));
   TROUPE_TRY(check_options(r, to));
   std::string identity = with.identity + to.architecture;
   if (is_linked(r)) {
     if (to.is_ptx() && !r.link_time_optimisation)
       return refusal(reaction::unsupported, "units are linked for \"" + to.architecture +
-                                                "\", PTX; several sources become one PTX with link_time_optimisation "
-                                                "alone: set it true");
+                                                "\", PTX; several sources become one PTX only with "
+                                                "link_time_optimisation: set it true");
     const auto links = TROUPE_TRY(with.links->identity());
     identity += links;
   }

@@ -8,10 +8,10 @@
 
 namespace troupe::jit {
 
-/// What an engine with NVRTC makes code for and with; refuses what it has no use for.
+/// Returns the compiler for a recipe and a GPU. Refuses recipes that NVRTC does not support.
 result<compiler> compiler_for(const nvrtc& with, const recipe& r, capability gpu);
 
-/// Compiles for the compiler's architecture. The image has the names of the source behind it.
+/// Compiles for the compiler's architecture. The image ends with the names in the source.
 compiled compile(const nvrtc& with, const compiler& c, const recipe& r, const compile_deadline& how_long);
 
 }  // namespace troupe::jit

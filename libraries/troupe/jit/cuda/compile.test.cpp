@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What NVRTC makes of recipes. It needs no GPU.
+// How NVRTC compiles recipes. The tests need no GPU.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -34,7 +34,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-TEST(nvrtcs_image, has_the_names_of_the_source_behind_it) {
+TEST(nvrtcs_image, ends_with_the_names_in_the_source) {
   const compiled c =
       compile_for({.source = "namespace ns { __constant__ float c[4];\n"
                              "template <class T, int N> __global__ void reduce(const T* in, T* out, int n)"
@@ -54,15 +54,15 @@ TEST(nvrtcs_image, has_the_names_of_the_source_behind_it) {
   EXPECT_EQ(names.globals[0].second, kernel::mangle_variable("ns::c"));
 }
 
-TEST(nvrtcs_image, is_ptx_where_the_recipe_asks_for_that) {
+TEST(nvrtcs_image, is_ptx_if_the_recipe_asks_for_ptx) {
   const compiled c = compile_for({.source = "__global__ void k() {}", .architecture = "compute_90"});
   ASSERT_FALSE(c.failed) << why(c);
-  EXPECT_EQ(kernel::look_at_image(c.image).is, kernel::container::ptx);
+  EXPECT_EQ(kernel::inspect_image(c.image).is, kernel::container::ptx);
   EXPECT_NE(c.image.find(".target sm_90"), std::string::npos);
 }
 
-// What the fields do is seen in the PTX.
-TEST(nvrtc_with_a_recipe, does_as_every_field_says) {
+// The effect of each field is visible in the PTX.
+TEST(nvrtc_with_a_recipe, honours_every_field) {
   const recipe base{
       .source =
           "#include \"mine.h\"\n__global__ void k(float* y, float a, float b) { y[0] = a * b + y[0] / b + MINE; }",
@@ -110,7 +110,7 @@ TEST(nvrtc_with_a_recipe, does_as_every_field_says) {
   EXPECT_NE(ptx(r), optimised);
 }
 
-TEST(nvrtc_with_a_recipe, finds_cudas_own_headers_and_the_users_folders) {
+TEST(nvrtc_with_a_recipe, finds_cudas_headers_and_the_users_folders) {
   const fs::path room = fs::temp_directory_path() / ("troupe-nvrtc-" + std::to_string(::getpid()));
   fs::create_directories(room);
   std::ofstream(room / "there.h") << "#define THERE 1\n";
@@ -129,7 +129,7 @@ TEST(nvrtc_with_a_recipe, finds_cudas_own_headers_and_the_users_folders) {
   EXPECT_NE(why(without).find("TROUPE_CUDA_INCLUDE"), std::string::npos) << why(without);
 }
 
-TEST(nvrtc_with_a_recipe, does_not_look_for_headers_where_the_worker_happens_to_be) {
+TEST(nvrtc_with_a_recipe, does_not_search_the_workers_current_folder_for_headers) {
   const fs::path room = fs::temp_directory_path() / ("troupe-nvrtc-here-" + std::to_string(::getpid())),
                  before = fs::current_path();
   fs::create_directories(room);
@@ -143,18 +143,18 @@ TEST(nvrtc_with_a_recipe, does_not_look_for_headers_where_the_worker_happens_to_
   EXPECT_EQ(why(c).find("troupe-source"), std::string::npos) << why(c);
 }
 
-TEST(nvrtc_with_a_recipe, keeps_what_would_come_out_the_same_another_time) {
+TEST(nvrtc_with_a_recipe, marks_reproducible_results_as_cacheable) {
   EXPECT_TRUE(compile_for({.source = "__global__ void k() {}"}).lasting);
   EXPECT_FALSE(compile_for({.source = "__global__ void k() {} // __DATE__"}).lasting);
   const compiled unknown =
       compile_for({.source = "#define H \"h\"\n#include H\n__global__ void k() {}", .headers = {{"h", "\n"}}});
   EXPECT_FALSE(unknown.failed) << why(unknown);
   EXPECT_FALSE(unknown.lasting);
-  EXPECT_NE(unknown.log.find("note: cache: not kept: nobody knows which files #include H reads"), std::string::npos)
+  EXPECT_NE(unknown.log.find("note: cache: not kept: it is unknown which files #include H reads"), std::string::npos)
       << unknown.log;
 }
 
-TEST(nvrtc_with_a_recipe, says_what_is_wrong_with_the_source) {
+TEST(nvrtc_with_a_recipe, reports_errors_in_the_source) {
   const compiled c = compile_for({.source = "__global__ void k() {\n  nowhere_declared();\n}", .name = "mine.cu"});
   ASSERT_TRUE(c.failed);
   EXPECT_EQ(c.failed->reaction(), reaction::caller_bug);
@@ -162,13 +162,13 @@ TEST(nvrtc_with_a_recipe, says_what_is_wrong_with_the_source) {
   EXPECT_NE(c.log.find("nowhere_declared"), std::string::npos);
 }
 
-TEST(nvrtc_with_a_recipe, says_which_kernel_or_global_of_the_recipe_is_not_there) {
+TEST(nvrtc_with_a_recipe, reports_missing_kernels_and_globals_of_the_recipe) {
   const std::string source = "__global__ void k() {}\n__device__ void f() {}\n", name = "mine.cu";
   const compiled kernel = compile_for({.source = source, .name = name, .kernels = {"k", "other"}}),
                  function = compile_for({.source = source, .name = name, .kernels = {"k", "f"}}),
                  global = compile_for({.source = source, .name = name, .globals = {"params"}});
   const std::string expected_kernel =
-      "; expected a __global__ function of the source, as C++ names it, and of a template an instance: "
+      "; expected a __global__ function of the source, as spelt in C++; for a template, an instance: "
       "\"scale<float>\"";
   EXPECT_EQ(why(kernel),
             "jit.compile: mine.cu does not compile: mine.cu: error: kernels has \"other\": identifier \"other\" is "
@@ -180,14 +180,14 @@ TEST(nvrtc_with_a_recipe, says_which_kernel_or_global_of_the_recipe_is_not_there
                 expected_kernel);
   EXPECT_EQ(why(global),
             "jit.compile: mine.cu does not compile: mine.cu: error: globals has \"params\": identifier \"params\" is "
-            "undefined; expected a __device__ or __constant__ variable of the source, as C++ names it");
+            "undefined; expected a __device__ or __constant__ variable of the source, as spelt in C++");
   for (const compiled* c : {&kernel, &function, &global}) {
     EXPECT_EQ(c->failed->reaction(), reaction::caller_bug);
     EXPECT_EQ(c->log.find("__nv_name_map"), std::string::npos) << c->log;
   }
 }
 
-TEST(nvrtc_with_a_recipe, takes_functions_and_variables_without_a_word_for_the_gpus) {
+TEST(nvrtc_with_a_recipe, compiles_unannotated_functions_and_variables_for_the_gpu) {
   const compiled c = compile_for(
       {.source = "int counter = 3; const float table[2] = {1, 2};\nconstexpr int twice(int x) { return 2 * x; }\n"
                  "struct box { int x; int get() const { return x + counter++; } };\n__host__ int of_host(int x) { "
@@ -200,7 +200,7 @@ TEST(nvrtc_with_a_recipe, takes_functions_and_variables_without_a_word_for_the_g
   EXPECT_FALSE(c.failed) << why(c) << c.log;
 }
 
-TEST(nvrtc_with_a_recipe, has_what_nvcc_includes_unasked_unless_the_source_has_its_own) {
+TEST(nvrtc_with_a_recipe, provides_what_nvcc_includes_by_default_unless_the_source_defines_it) {
   for (const char* use :
        {"x[0] = INFINITY;", "x[0] = M_PI * sqrt(3);", "uint n = 3; x[0] = n;", "int64_t n = 3; x[0] = n;",
         "x[0] = std::pow(2, 3);", "x[0] = INT_MAX;", "x[0] = pow(x[1], 2.0);", "uint8_t b = 3; x[0] = b;"}) {
@@ -216,7 +216,7 @@ TEST(nvrtc_with_a_recipe, has_what_nvcc_includes_unasked_unless_the_source_has_i
   }
 }
 
-TEST(nvrtc_with_a_recipe, finds_headers_of_c_and_cpp_where_the_user_has_none_of_that_name) {
+TEST(nvrtc_with_a_recipe, finds_c_and_cpp_headers_unless_the_user_has_one_of_that_name) {
   const fs::path room = fs::temp_directory_path() / ("troupe-nvrtc-own-" + std::to_string(::getpid()));
   fs::create_directories(room / "deep");
   std::ofstream(room / "limits.h") << "#define INT_MAX 11\n";
@@ -233,14 +233,14 @@ TEST(nvrtc_with_a_recipe, finds_headers_of_c_and_cpp_where_the_user_has_none_of_
   fs::remove_all(room);
 }
 
-TEST(nvrtc_with_a_recipe, says_of_what_only_a_host_has_where_the_source_uses_it) {
+TEST(nvrtc_with_a_recipe, reports_where_the_source_uses_a_host_only_class) {
   const compiled c =
       compile_for({.source = "#include <vector>\n#include <iostream>\n"
                              "__device__ float f(int n) {\n  std::vector<float> v(n);\n  return v[0];\n}\n"
                              "__global__ void k(float* x) { *x = f(1); }\n"});
   EXPECT_TRUE(why(c).starts_with("jit.compile: program.cu does not compile: troupe_device/host_classes.h(")) << why(c);
   EXPECT_TRUE(
-      why(c).ends_with("\"std::vector is for the host; leave what uses it out of the source, or between #ifndef "
+      why(c).ends_with("\"std::vector is host-only; leave code that uses it out of the source, or between #ifndef "
                        "__CUDACC_RTC__ and #endif\"; used at line 4 of program.cu"))
       << why(c);
   const compiled unused = compile_for(
@@ -249,7 +249,7 @@ TEST(nvrtc_with_a_recipe, says_of_what_only_a_host_has_where_the_source_uses_it)
   EXPECT_FALSE(unused.failed) << why(unused) << unused.log;
 }
 
-TEST(nvrtc_with_a_recipe, knows_which_cuda_it_is) {
+TEST(nvrtc_with_a_recipe, defines_the_version_of_cuda) {
   const compiled c =
       compile_for({.source = "static_assert(CUDA_VERSION >= 12080 && CUDART_VERSION == CUDA_VERSION && "
                              "__CUDACC_VER_MAJOR__ == CUDA_VERSION / 1000);\n#include <cuda.h>\n#include "
@@ -261,12 +261,12 @@ TEST(nvrtc_with_a_recipe, knows_which_cuda_it_is) {
   EXPECT_FALSE(own.failed) << why(own);
 }
 
-TEST(nvrtc_with_a_recipe, refuses_what_it_has_no_use_for) {
+TEST(nvrtc_with_a_recipe, refuses_fields_that_it_does_not_support) {
   const std::string source = "__global__ void k() {}";
   const compiled program = compile_for({.source = source, .compiler = "/usr/bin/c++"});
   ASSERT_TRUE(program.failed);
   EXPECT_EQ(program.failed->reaction(), reaction::unsupported);
-  EXPECT_NE(why(program).find("compiler is \"/usr/bin/c++\"; on a GPU NVRTC compiles"), std::string::npos);
+  EXPECT_NE(why(program).find("compiler is \"/usr/bin/c++\"; a GPU's compiler is NVRTC"), std::string::npos);
   const compiled standard = compile_for({.source = source, .standard = 23});
   ASSERT_TRUE(standard.failed);
   EXPECT_EQ(standard.failed->reaction(), reaction::unsupported) << why(standard);
@@ -280,18 +280,18 @@ TEST(nvrtc_with_a_recipe, refuses_what_it_has_no_use_for) {
   ASSERT_TRUE(ptx.failed);
   EXPECT_EQ(ptx.failed->reaction(), reaction::unsupported);
   EXPECT_EQ(why(ptx),
-            "jit.compile: options[1] is \"--ptxas-options=-v\", which is for machine code; this is compiled for "
-            "\"compute_90\", PTX, and the driver takes no such options: leave it out");
+            "jit.compile: options[1] is \"--ptxas-options=-v\", which applies to machine code; this is compiled for "
+            "\"compute_90\", PTX, and the driver has no such option: leave it out");
 }
 
-// NVRTC would heed most of them; the cache, and who links, would know nothing of them.
-TEST(nvrtc_with_a_recipe, is_given_no_option_that_reads_or_writes_a_file_or_has_a_field_of_its_own) {
+// NVRTC would obey most of these options, but the cache and the linker would not know.
+TEST(nvrtc_with_a_recipe, gets_no_option_that_names_a_file_or_duplicates_a_field) {
   const fs::path room = fs::temp_directory_path() / ("troupe-nvrtc-options-" + std::to_string(::getpid()));
   fs::create_directories(room);
   std::ofstream(room / "there.h") << "#define THERE 1\n";
   std::ofstream(room / "ptxas") << "-O0\n";
   const std::string in = room.string(), before = "jit.compile: options[1] is \"",
-                    after = ", which NVRTC is not given; ";
+                    after = ", which is not passed to NVRTC; ";
   for (const auto& [option, instead] :
        {std::pair("-I" + in, "use recipe::include_paths"),
         {"-include=" + in + "/there.h", "write #include into the source"},
@@ -303,7 +303,7 @@ TEST(nvrtc_with_a_recipe, is_given_no_option_that_reads_or_writes_a_file_or_has_
         {"-prec-div=false", "write --prec-div=false"},
         {"-Wno-unused", "docs/jit.md lists those that can be given"},
         {"--ptxas-options=--options-file=" + in + "/ptxas",
-         "give ptxas the options themselves, with a dash, and no file of them"}}) {
+         "pass options to ptxas directly, each with a dash, and not in a file"}}) {
     const compiled c = compile_for({.source = "__global__ void k() {}", .options = {"--restrict", option}});
     ASSERT_TRUE(c.failed) << option;
     EXPECT_EQ(c.failed->reaction(), reaction::unsupported);
@@ -314,7 +314,7 @@ TEST(nvrtc_with_a_recipe, is_given_no_option_that_reads_or_writes_a_file_or_has_
   fs::remove_all(room);
 }
 
-TEST(nvrtc_with_a_recipe, is_stopped_when_the_time_is_over) {
+TEST(nvrtc_with_a_recipe, is_stopped_at_the_deadline) {
   recipe r{.source = text_of(fs::path(TROUPE_TEST_CUDA_SOURCES) / "reduce.cu"), .timeout = time_span::of_seconds(1)};
   const compiled c = compile_for(r, 80, now_ns() - 1);
   ASSERT_TRUE(c.failed);
@@ -324,7 +324,7 @@ TEST(nvrtc_with_a_recipe, is_stopped_when_the_time_is_over) {
       << why(c);
 }
 
-TEST(the_worked_hopper_kernel, is_compiled_with_its_sums_in_registers_and_products_that_do_not_wait_for_each_other) {
+TEST(the_worked_hopper_kernel, keeps_its_sums_in_registers_and_does_not_serialise_its_products) {
   const char* const source =
 #include "examples/hopper_gemm.cu"
       ;
@@ -335,7 +335,7 @@ TEST(the_worked_hopper_kernel, is_compiled_with_its_sums_in_registers_and_produc
   EXPECT_EQ(c.log.find("warning"), std::string::npos) << c.log;
 }
 
-TEST(a_kernel_with_tensor_maps, has_parameters_that_are_structs_by_value) {
+TEST(a_kernel_with_tensor_maps, has_struct_parameters_passed_by_value) {
   const compiled c = compile_for(
       {.source =
            "struct alignas(128) CUtensorMap { unsigned long long opaque[16]; };\n"

@@ -9,8 +9,8 @@
 
 namespace troupe::jit {
 
-/// One source of a recipe, without the functions, classes and variables that are for the host alone. Nothing when there
-/// are none, or when nobody knows which headers it includes.
+/// Returns one source of a recipe without its host-only functions, classes and variables. Returns nothing if it has
+/// none, or if it is unknown which headers it includes.
 std::optional<std::string> without_host_code(const recipe& r, const source_text& source);
 
 }  // namespace troupe::jit

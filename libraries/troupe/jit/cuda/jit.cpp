@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA engine of jit: NVRTC, and the kernels it makes, on the streams of the lanes.
+// The CUDA engine of jit: runs NVRTC, and the resulting kernels on the streams of the lanes.
 #include <troupe/base/try.hpp>
 #include <troupe/jit/cuda/load.hpp>
 #include <troupe/jit/cuda/nvrtc_builder.hpp>
@@ -43,6 +43,6 @@ class gpu_jit : public engine_with<gpu_programs> {
 }  // namespace
 }  // namespace troupe::jit
 
-// What waits for the GPU does so on a helper's thread: unloading, until what was launched before has run.
+// Requests that wait for the GPU run on a helper thread: unloading waits for all earlier launches.
 using namespace troupe::jit;
 TROUPE_ENGINE(gpu_jit, "jit", "cuda", troupe::with_slow<requests, compile_recipe, read_image, read_attributes, unload>)

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Programs of several parts, by NVRTC and nvJitLink. They need no GPU.
+// Programs of several parts, built by NVRTC and nvJitLink. The tests need no GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ recipe of_two(bool lto) {
           .link_time_optimisation = lto};
 }
 
-// `callee` for others to link: machine code, PTX or LTO IR.
+// Compiles `callee` for other parts to link: machine code, PTX or LTO IR.
 compiled callee_for(const std::string& architecture, bool lto = false) {
   return made_from({.source = callee,
                     .name = "callee.cu",
@@ -62,11 +62,11 @@ compiled callee_for(const std::string& architecture, bool lto = false) {
 
 class a_program_of_two_sources : public testing::TestWithParam<bool> {};
 
-TEST_P(a_program_of_two_sources, is_machine_code_with_the_kernels_and_names_of_both) {
+TEST_P(a_program_of_two_sources, is_linked_to_machine_code_with_the_kernels_and_names_of_both) {
   const compiled c = made_from(of_two(GetParam()));
   ASSERT_FALSE(c.failed) << why(c) << c.log;
-  EXPECT_EQ(kernel::look_at_image(c.image).is, container::machine_code);
-  EXPECT_EQ(kernel::look_at_image(c.image).wrong, "");
+  EXPECT_EQ(kernel::inspect_image(c.image).is, container::machine_code);
+  EXPECT_EQ(kernel::inspect_image(c.image).wrong, "");
   const kernel::image_names names = kernel::names_in(c.image);
   ASSERT_EQ(names.kernels.size(), 1u);
   EXPECT_EQ(names.kernels[0], (std::pair<std::string, std::string>("k<float>", "_Z1kIfEvPT_")));
@@ -79,24 +79,24 @@ TEST_P(a_program_of_two_sources, is_machine_code_with_the_kernels_and_names_of_b
 }
 INSTANTIATE_TEST_SUITE_P(with_lto, a_program_of_two_sources, testing::Bool());
 
-TEST(link_time_optimisation, takes_functions_of_other_sources_apart) {
+TEST(link_time_optimisation, inlines_functions_of_other_sources) {
   recipe r = of_two(true);
   r.architecture = "compute_90";
   const compiled c = made_from(r);
   ASSERT_FALSE(c.failed) << why(c) << c.log;
-  EXPECT_EQ(kernel::look_at_image(c.image).is, container::ptx);
+  EXPECT_EQ(kernel::inspect_image(c.image).is, container::ptx);
   EXPECT_FALSE(has(c.image, "call")) << c.image;
   EXPECT_TRUE(has(c.image, "fma.rn.f32")) << "of both sources' code";
 }
 
-TEST(link_time_optimisation, of_a_source_alone_makes_a_program_as_well) {
+TEST(link_time_optimisation, works_for_a_single_source) {
   const compiled c = made_from({.source = callee, .link_time_optimisation = true});
   ASSERT_FALSE(c.failed) << why(c) << c.log;
-  EXPECT_EQ(kernel::look_at_image(c.image).is, container::machine_code);
+  EXPECT_EQ(kernel::inspect_image(c.image).is, container::machine_code);
 }
 
-// The linker makes the code: so it is told, too.
-TEST(link_time_optimisation, heeds_the_recipes_fields_that_decide_the_code) {
+// The linker generates the code, so it must know the options too.
+TEST(link_time_optimisation, honours_the_recipes_fields_that_affect_code_generation) {
   recipe base = of_two(true);
   base.source =
       "extern __device__ float scaled(float);\n"
@@ -138,25 +138,25 @@ TEST(link_time_optimisation, heeds_the_recipes_fields_that_decide_the_code) {
   EXPECT_TRUE(has(made_from(r).log, "Used ")) << "registers of each kernel";
 }
 
-TEST(link_time_optimisation, refuses_options_that_the_linker_has_none_for) {
+TEST(link_time_optimisation, refuses_options_that_the_linker_lacks) {
   recipe r = of_two(true);
   for (const char* option : {"--Ofast-compile=max", "--dopt=on", "--extra-device-vectorization"}) {
     r.options = {option};
     r.link_time_optimisation = true;
     EXPECT_EQ(why(made_from(r)), "jit.compile: options[0] is \"" + std::string(option) +
-                                     "\", which is for who makes the code; with link_time_optimisation that is the "
-                                     "linker, which has no such option: leave either out");
+                                     "\", which applies to code generation; with link_time_optimisation the linker "
+                                     "generates the code and has no such option: leave one of the two out");
     r.link_time_optimisation = false;
     EXPECT_EQ(why(made_from(r)), "");
   }
 }
 
-TEST(a_unit, may_be_lto_ir_ptx_or_a_relocatable_cubin_that_was_compiled_before) {
+TEST(a_unit, may_be_lto_ir_ptx_or_a_relocatable_cubin) {
   const compiled lto = callee_for("", true), ptx = callee_for("compute_80"), code = callee_for("");
   for (const compiled* c : {&lto, &ptx, &code}) ASSERT_FALSE(c->failed) << why(*c);
-  EXPECT_EQ(kernel::look_at_image(lto.image).is, container::lto_ir);
-  EXPECT_EQ(kernel::look_at_image(ptx.image).is, container::ptx);
-  EXPECT_EQ(kernel::look_at_image(code.image).is, container::machine_code);
+  EXPECT_EQ(kernel::inspect_image(lto.image).is, container::lto_ir);
+  EXPECT_EQ(kernel::inspect_image(ptx.image).is, container::ptx);
+  EXPECT_EQ(kernel::inspect_image(code.image).is, container::machine_code);
   recipe r = of_two(true);
   r.units = {{.name = "callee", .image = bytes_of(lto.image)}};
   EXPECT_EQ(why(made_from(r)), "");
@@ -168,7 +168,7 @@ TEST(a_unit, may_be_lto_ir_ptx_or_a_relocatable_cubin_that_was_compiled_before) 
     }
 }
 
-// As `fatbinary` of the toolkit writes one image, uncompressed.
+// Builds a fatbin as the toolkit's `fatbinary` does for one uncompressed image.
 std::string fatbin_of(std::string_view cubin) {
   const auto put = [](std::string& to, auto value) { to.append(reinterpret_cast<const char*>(&value), sizeof value); };
   const std::string padded = std::string(cubin) + std::string((8 - cubin.size() % 8) % 8, '\0');
@@ -191,11 +191,11 @@ std::string fatbin_of(std::string_view cubin) {
   return out + padded;
 }
 
-TEST(a_unit, may_be_a_fatbin_whose_names_are_looked_at_where_it_is_not_compressed) {
+TEST(a_unit, may_be_a_fatbin_whose_names_are_checked_if_it_is_not_compressed) {
   const compiled code = callee_for("");
   const std::string fatbin = fatbin_of(kernel::without_names(code.image));
-  ASSERT_EQ(kernel::look_at_image(fatbin).is, container::fat);
-  EXPECT_EQ(kernel::look_at_image(fatbin).wrong, "");
+  ASSERT_EQ(kernel::inspect_image(fatbin).is, container::fat);
+  EXPECT_EQ(kernel::inspect_image(fatbin).wrong, "");
   recipe r = of_two(false);
   r.units = {{.name = "callee", .image = bytes_of(fatbin)}};
   EXPECT_EQ(why(made_from(r)), "");
@@ -212,7 +212,7 @@ TEST(a_unit, for_another_gpu_is_refused) {
   EXPECT_TRUE(has(text, "; expected relocatable machine code for the architecture of the whole")) << text;
 }
 
-TEST(a_unit, keeps_the_names_that_its_own_recipe_gave) {
+TEST(a_unit, keeps_the_names_of_its_own_recipe) {
   const compiled c =
       made_from({.source = caller, .kernels = {"k<float>"}, .relocatable = true, .link_time_optimisation = true});
   ASSERT_FALSE(c.failed) << why(c);
@@ -223,7 +223,7 @@ TEST(a_unit, keeps_the_names_that_its_own_recipe_gave) {
   EXPECT_EQ(kernel::names_in(all.image).kernels[0].first, "k<float>");
 }
 
-TEST(a_unit, is_refused_with_what_it_should_be) {
+TEST(a_unit, is_refused_with_what_was_expected) {
   const auto refused = [](unit u, bool lto = true) {
     recipe r{.source = caller, .name = "caller.cu", .units = {std::move(u)}, .link_time_optimisation = lto};
     const compiled c = made_from(r);
@@ -235,14 +235,14 @@ TEST(a_unit, is_refused_with_what_it_should_be) {
       "jit.compile: x is neither machine code for a GPU (cubin, fatbin) nor PTX; expected LTO IR, PTX, a relocatable "
       "cubin, a fatbin, or an archive");
   EXPECT_EQ(refused({.name = "x", .image = bytes_of(callee_for("", true).image)}, false),
-            "jit.compile: x is LTO IR, but link_time_optimisation is false; expected true where there is any");
+            "jit.compile: x is LTO IR, but link_time_optimisation is false; expected true if a part is LTO IR");
   const std::string cubin = made_from(of_two(false)).image;
-  EXPECT_TRUE(has(refused({.name = "x", .image = bytes_of(cubin.substr(0, cubin.size() / 2))}), "x is cut off"));
+  EXPECT_TRUE(has(refused({.name = "x", .image = bytes_of(cubin.substr(0, cubin.size() / 2))}), "x is truncated"));
   EXPECT_TRUE(
       has(refused({.name = "wrong.cu", .source = "nonsense"}), "wrong.cu does not compile: wrong.cu(1): error"));
 }
 
-TEST(a_link, says_what_is_missing_and_what_is_there_twice) {
+TEST(a_link, reports_missing_and_duplicate_names) {
   for (const bool lto : {false, true}) {
     recipe r = of_two(lto);
     r.units[0].source = "__device__ int unrelated;";
@@ -259,7 +259,8 @@ TEST(a_link, says_what_is_missing_and_what_is_there_twice) {
     EXPECT_TRUE(has(why(twice), "_Z6scaledf")) << why(twice);
     if (lto) continue;
     EXPECT_EQ(why(twice),
-              "jit.compile: _Z6scaledf is defined in callee.cu and in again.cu; expected in one of them, or static");
+              "jit.compile: _Z6scaledf is defined in callee.cu and in again.cu; expected one definition, or static "
+              "functions");
   }
 }
 
@@ -272,7 +273,7 @@ TEST(a_link, of_ptx_needs_link_time_optimisation) {
   EXPECT_TRUE(has(why(c), "set it true")) << why(c);
 }
 
-TEST(a_link, has_keys_of_its_own_for_every_part_and_for_the_linker) {
+TEST(a_link, has_a_key_that_covers_every_part_and_the_linker) {
   const auto key = [](const recipe& r) {
     const std::string bytes = encode(r);
     return compiler_for(installed(), r, 90)->identity + std::string(decode(bytes)->what);
@@ -291,7 +292,7 @@ TEST(a_link, has_keys_of_its_own_for_every_part_and_for_the_linker) {
   EXPECT_TRUE(has(key(r), "nvJitLink ")) << "another linker links differently";
 }
 
-TEST(a_link, does_not_begin_when_the_time_is_over_or_nobody_wants_it) {
+TEST(a_link, does_not_start_after_the_deadline_or_if_cancelled) {
   std::atomic<int> asked{0};
   const compiled c = made_from(of_two(true), compile_deadline(INT64_MAX, [&] { return ++asked > 0; }));
   ASSERT_TRUE(c.failed);
@@ -300,7 +301,7 @@ TEST(a_link, does_not_begin_when_the_time_is_over_or_nobody_wants_it) {
   EXPECT_TRUE(c.gave_up);
 }
 
-TEST(a_link, without_the_library_is_unsupported_and_says_what_to_install) {
+TEST(a_link, is_unsupported_without_the_library_and_names_the_package) {
   linker none("7.0");
   const auto id = none.identity();
   ASSERT_FALSE(id);
@@ -311,7 +312,7 @@ TEST(a_link, without_the_library_is_unsupported_and_says_what_to_install) {
   EXPECT_TRUE(installed().links->description().starts_with("nvJitLink ")) << installed().links->description();
 }
 
-TEST(a_link, takes_archives_such_as_cudas_own_for_kernels_that_launch_kernels) {
+TEST(a_link, accepts_archives_such_as_cudas_device_runtime) {
   const std::filesystem::path archive =
       std::filesystem::path(installed().include_folder).parent_path() / "lib" / "libcudadevrt.a";
   const auto library = read_file(std::filesystem::exists(archive) ? archive : "/usr/local/cuda/lib64/libcudadevrt.a");

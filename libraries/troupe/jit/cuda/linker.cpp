@@ -48,7 +48,7 @@ error no_library(const std::string& why) {
                      "both");
 }
 
-// The folder of NVRTC, which comes in the same toolkit.
+// nvJitLink is in the folder of NVRTC, as both belong to one toolkit.
 std::string beside_nvrtc(const std::string& file) {
   Dl_info library{};
   if (::dladdr(reinterpret_cast<const void*>(&::nvrtcVersion), &library) == 0 || library.dli_fname == nullptr)
@@ -60,14 +60,14 @@ std::string beside_nvrtc(const std::string& file) {
 
 bool is_archive(std::string_view bytes) noexcept { return bytes.starts_with("!<arch>\n"); }
 
-// What nvJitLink is to take a part for; the error says what it cannot be.
+// Returns the type of a part for nvJitLink. The error says what is expected.
 result<nvJitLinkInputType> type_of(const linker::part& p, bool lto) {
   if (is_archive(p.bytes)) return NVJITLINK_INPUT_LIBRARY;
-  const kernel::looked_at seen = kernel::look_at_image(p.bytes);
+  const kernel::image_format seen = kernel::inspect_image(p.bytes);
   if (seen.is == container::lto_ir) {
     if (lto) return NVJITLINK_INPUT_LTOIR;
     return failure(reaction::caller_bug,
-                   p.name + " is LTO IR, but link_time_optimisation is false; expected true where there is any");
+                   p.name + " is LTO IR, but link_time_optimisation is false; expected true if a part is LTO IR");
   }
   if (!seen.wrong.empty())
     return failure(reaction::caller_bug,
@@ -77,18 +77,19 @@ result<nvJitLinkInputType> type_of(const linker::part& p, bool lto) {
                                             : NVJITLINK_INPUT_PTX;
 }
 
-// nvJitLink 13.0 does not survive a name that two parts of machine code define.
+// nvJitLink 13.0 crashes if two parts of machine code define the same name.
 result<void> check_names(const std::vector<linker::part>& parts) {
   std::map<std::string, const std::string*> defined;
   for (const linker::part& p : parts)
     for (std::string& name : strong_symbols(p.bytes))
       if (const auto [at, first] = defined.emplace(std::move(name), &p.name); !first && at->second != &p.name)
         return failure(reaction::caller_bug, at->first + " is defined in " + *at->second + " and in " + p.name +
-                                                 "; expected in one of them, or static");
+                                                 "; expected one definition, or static functions");
   return {};
 }
 
-// The first line that says what is wrong; those that say where in the linker are none, unless there is nothing else.
+// Returns the first line that reports an error. Lines that only name a place in the linker count if there are no
+// others.
 std::string first_complaint(std::string_view errors) {
   std::string_view line = errors.substr(0, errors.find('\n'));
   for (std::string_view left = errors; !left.empty();
@@ -139,7 +140,8 @@ result<std::shared_ptr<const linker::calls>> linker::load() {
   version_ = cat("nvJitLink ", major, ".", minor);
   identity_ = version_;
   if (Dl_info at{}; ::dladdr(reinterpret_cast<const void*>(all.version), &at) != 0 && at.dli_fname != nullptr)
-    if (const auto s = glance_at(at.dli_fname)) identity_ += cat(" ", s->path, " ", s->bytes, " ", s->changed_ns);
+    if (const auto s = stamp_without_content(at.dli_fname))
+      identity_ += cat(" ", s->path, " ", s->bytes, " ", s->changed_ns);
   loaded_ = made;
   return loaded_;
 }
@@ -175,13 +177,13 @@ result<std::string> linker::link(const order& o, const std::string& name, std::s
       if (handle != nullptr) (void)call.destroy(&handle);
     }
   } linking{call};
-  // An option that is not known makes a handle, too, that says so.
+  // An unknown option also yields a handle, whose log names the option.
   nvJitLinkResult r = call.create(&linking.handle, static_cast<std::uint32_t>(options.size()), options.data());
   const part* guilty = nullptr;
   for (std::size_t i = 0; i < o.parts.size() && r == NVJITLINK_SUCCESS; ++i) {
     const part& p = o.parts[i];
     const bool text = types[i] == NVJITLINK_INPUT_PTX;
-    const std::string ended(text ? p.bytes : std::string_view());  // PTX comes with a zero byte at its end
+    const std::string ended(text ? p.bytes : std::string_view());  // PTX must end with a zero byte
     r = call.add(linking.handle, types[i], text ? ended.c_str() : p.bytes.data(), p.bytes.size() + (text ? 1 : 0),
                  p.name.c_str());
     if (r != NVJITLINK_SUCCESS) guilty = &p;
@@ -218,7 +220,7 @@ result<std::string> linker::link(const order& o, const std::string& name, std::s
   if (r == NVJITLINK_SUCCESS && bytes != 0)
     r = o.ptx ? call.ptx(linking.handle, image.data()) : call.cubin(linking.handle, image.data());
   if (r != NVJITLINK_SUCCESS || bytes == 0)
-    return failure(reaction::fatal, name + ": nvJitLink has linked, and gives nothing", r);
+    return failure(reaction::fatal, name + ": nvJitLink succeeded but returned no code", r);
   if (o.ptx) image.resize(image.find_last_not_of('\0') + 1);
   return image;
 }

@@ -11,18 +11,20 @@
 
 namespace troupe::jit {
 
-/// nvJitLink, which needs no GPU. Loaded when the first program is linked: who links none can do without. Thread safe.
+/// nvJitLink, which needs no GPU. Loaded when the first program is linked, because programs that are not linked do not
+/// need it. Thread-safe.
 class linker {
  public:
-  /// `nvrtc_version`: "13.0"; a library of another major version is none.
+  /// `nvrtc_version` is, for example, "13.0". A library of another major version is not used.
   explicit linker(std::string nvrtc_version) : nvrtc_version_(std::move(nvrtc_version)) {}
 
-  /// What stands for it, part of every key of what it links. `unsupported` names the package.
+  /// Returns the library's identity, which is part of every key of a linked program. The `unsupported` error names the
+  /// package to install.
   result<std::string> identity();
-  /// "nvJitLink 13.0", or why there is none: for people.
+  /// Returns "nvJitLink 13.0", or why it is not available: for people.
   std::string description();
 
-  /// A part of a program: LTO IR, PTX, a relocatable cubin, a fatbin, or an archive of such.
+  /// A part of a program: LTO IR, PTX, a relocatable cubin, a fatbin, or an archive of these.
   struct part {
     std::string name;
     std::string_view bytes;
@@ -30,9 +32,10 @@ class linker {
   struct order {
     std::vector<part> parts;
     std::vector<std::string> options;  ///< "-arch=sm_90a" …
-    bool lto = false, ptx = false;     ///< optimise all as one; answer PTX, which needs the former
+    bool lto = false, ptx = false;     ///< optimise all parts as one; return PTX, which requires `lto`
   };
-  /// Machine code, or PTX. `log` gets what the linker says; the error, which begins with `name`, its first complaint.
+  /// Returns machine code or PTX. `log` receives the linker's messages. An error's text begins with `name` and has the
+  /// linker's first complaint.
   result<std::string> link(const order& o, const std::string& name, std::string& log);
 
  private:

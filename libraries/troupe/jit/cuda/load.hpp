@@ -12,8 +12,8 @@ namespace troupe::jit {
 
 using gpu_program = kernel::loaded_program<kernel::gpu_image>;
 
-/// The program of a recipe with the image that was made from it, on the GPU. What is not for this GPU to run, a unit or
-/// code for another one, has nothing but its image.
+/// Loads the image made from a recipe onto the GPU. A program that this GPU cannot run, because it is a unit or
+/// compiled for another GPU, has only its image.
 result<std::shared_ptr<const gpu_program>> load(const recipe& r, std::shared_ptr<const std::string> image,
                                                 const kernel::gpu_limits& limits);
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// How programs come to a GPU, on a driver that only notes what it is told and has one kernel in every image.
+// Loading of programs, on a driver that records its calls and has one kernel in every image.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -26,7 +26,7 @@ std::shared_ptr<const gpu_program> loaded_from(const recipe& r) {
 
 std::size_t loads() { return driver.count("cuModuleLoadDataEx"); }
 
-TEST(a_program, that_is_compiled_for_another_gpu_has_its_image_and_says_why_it_does_not_run) {
+TEST(a_program, compiled_for_another_gpu_keeps_its_image_and_refuses_to_run) {
   const auto program = loaded_from({.source = "s", .name = "mine.cu", .kernels = {"k"}, .architecture = "sm_80"});
   ASSERT_NE(program, nullptr);
   EXPECT_EQ(loads(), 0u);
@@ -38,7 +38,7 @@ TEST(a_program, that_is_compiled_for_another_gpu_has_its_image_and_says_why_it_d
             "kernel \"k\"; its kernels: none");
 }
 
-TEST(a_program, that_is_compiled_for_this_gpu_by_name_runs_and_has_what_it_names) {
+TEST(a_program, compiled_for_this_gpu_by_name_runs_and_has_its_kernels_and_globals) {
   for (const char* architecture : {"", "sm_90a", "compute_80"}) {
     const auto program = loaded_from({.source = "s", .kernels = {"k"}, .architecture = architecture});
     ASSERT_NE(program, nullptr);
@@ -47,10 +47,10 @@ TEST(a_program, that_is_compiled_for_this_gpu_by_name_runs_and_has_what_it_names
   }
   const auto missing = load({.source = "s", .name = "mine.cu", .kernels = {"other"}}, ptx, h100);
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().text(), "jit.compile: mine.cu: other is no kernel; expected a __global__ function");
+  EXPECT_EQ(missing.error().text(), "jit.compile: mine.cu: other is not a kernel; expected a __global__ function");
 }
 
-// The call that loads an image with these options.
+// Returns the call that loads an image with these options.
 std::string loading(const std::map<CUjit_option, int>& options) {
   std::string list;
   for (const auto& [option, value] : options)
@@ -58,7 +58,7 @@ std::string loading(const std::map<CUjit_option, int>& options) {
   return "cuModuleLoadDataEx(" + list + ")";
 }
 
-TEST(a_program, that_is_ptx_is_compiled_by_the_driver_as_its_recipe_says) {
+TEST(a_program, that_is_ptx_is_compiled_by_the_driver_with_the_recipes_options) {
   const auto told_of = [](const recipe& r) {
     (void)loaded_from(r);
     return driver.calls().at(0);
@@ -82,14 +82,14 @@ std::shared_ptr<const std::string> machine_code_of(const recipe& r) {
   return std::make_shared<const std::string>(std::move(made.image));
 }
 
-TEST(a_program, that_is_machine_code_is_loaded_as_it_is) {
+TEST(a_program, that_is_machine_code_is_loaded_unchanged) {
   const recipe r{.source = "__global__ void k() {}", .optimisation = 1, .debug_information = true, .max_registers = 32};
   driver.reset();
   ASSERT_TRUE(load(r, machine_code_of(r), h100));
   EXPECT_EQ(driver.calls().at(0), loading({}));
 }
 
-TEST(a_program, that_has_templates_alone_is_one_without_kernels_though_the_driver_does_not_load_it) {
+TEST(a_program, that_has_only_templates_has_no_kernels_although_the_driver_refuses_it) {
   const recipe r{.source = "template <class T> __global__ void k(T* x) { *x = 1; }", .name = "mine.cu"};
   const auto nothing_to_run = machine_code_of(r), something = machine_code_of({.source = "__global__ void k() {}"});
   driver.fail("cuModuleLoadDataEx", CUDA_ERROR_INVALID_VALUE);
@@ -100,7 +100,7 @@ TEST(a_program, that_has_templates_alone_is_one_without_kernels_though_the_drive
   const auto refused = (*program)->kernel("k", "jit.launch");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().text(),
-            "jit.launch: mine.cu has no kernel \"k\"; its kernels: none. Templates are named when it is compiled");
+            "jit.launch: mine.cu has no kernel \"k\"; its kernels: none. Name templates when you compile it");
   EXPECT_FALSE((*program)->global("x", "jit.read_global"));
   ASSERT_FALSE(broken);
   EXPECT_NE(broken.error().text().find("image 'mine.cu' cannot be loaded"), std::string::npos);

@@ -30,16 +30,16 @@ std::string_view behind(std::string_view text, std::string_view mark) {
   return at == text.npos ? std::string_view() : text.substr(at + mark.size());
 }
 
-// What NVRTC leaves to the reader.
-std::string what_to_do(std::string_view error) {
+// Returns a remedy, which NVRTC's messages lack.
+std::string remedy_for(std::string_view error) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 5> known{{
       {"device-side kernel launch could not be processed",
-       "; that is for the host: launch it by jit::launch, and leave the function out of the source, or between #ifndef "
+       "; launch kernels by jit::launch instead, and leave the function out of the source, or between #ifndef "
        "__CUDACC_RTC__ and #endif"},
-      {"annotation on lambda requires", "; leave the words out: a lambda is for where it stands"},
+      {"annotation on lambda requires", "; remove the annotation: a lambda runs where its function runs"},
       {"does not support exception handling",
        "; leave the function out of the source, or between #ifndef __CUDACC_RTC__ and #endif"},
-      {"__host__ function is not allowed", "; leave the word out, and it is compiled for the GPU"},
+      {"__host__ function is not allowed", "; remove __host__, and the function is compiled for the GPU"},
       {"a __device__ function call cannot be configured", "; only a kernel is launched by <<<>>>"},
   }};
   for (const auto& [said, then] : known)
@@ -47,7 +47,8 @@ std::string what_to_do(std::string_view error) {
   return {};
 }
 
-// NVRTC names kernels and globals behind the source, in a file of this name, and quotes them as they were given to it.
+// NVRTC reports errors in the names of kernels and globals as errors in a file of this name, after those of the source,
+// and quotes the names as they were passed.
 constexpr std::string_view in_name_map = "__nv_name_map(", quoted = "#pragma nv_mangled_name ",
                            summed_up_in = "Input name expression was: ";
 
@@ -70,21 +71,21 @@ class reader {
   }
 
  private:
-  // Lines up to an empty one: a message, with what it quotes.
+  // Handles one message: the lines up to an empty one, including quoted source lines.
   void take(std::size_t begin, std::size_t end) {
     const std::string_view first = lines_[begin];
     if (first.starts_with(in_name_map)) return take_name(begin, end);
     const bool is_sum = first.find(" detected in the compilation of ") != first.npos;
-    if (is_sum && named_) return;  // it counts other messages than these
+    if (is_sum && named_) return;  // its count includes messages that are not shown
     for (std::size_t i = begin; i < end; ++i) out_.log.append(lines_[i]).append("\n");
     if (is_sum || first.find("error: ") == first.npos) return;
-    std::string error = std::string(first) + what_to_do(first) + place_of_use(begin, end);
+    std::string error = std::string(first) + remedy_for(first) + place_of_use(begin, end);
     erase_all(error, std::string(headers_) + "/");
     if (in_source_.empty()) in_source_ = error;
     out_.errors.insert(std::move(error));
   }
 
-  // Of an error in one of our headers: which line of the user's has come to that.
+  // For an error in one of our headers: returns the line of the user's source that led to it.
   std::string place_of_use(std::size_t begin, std::size_t end) const {
     if (!lines_[begin].starts_with(headers_)) return {};
     for (std::size_t i = end; i-- > begin + 1;) {
@@ -108,8 +109,8 @@ class reader {
     if (global) name.remove_prefix(1);
     const std::string message = source_.name + ": error: " + (global ? "globals" : "kernels") + " has \"" +
                                 std::string(name) + "\": " + std::string(what) + "; expected " +
-                                (global ? "a __device__ or __constant__ variable of the source, as C++ names it"
-                                        : "a __global__ function of the source, as C++ names it, and of a template an "
+                                (global ? "a __device__ or __constant__ variable of the source, as spelt in C++"
+                                        : "a __global__ function of the source, as spelt in C++; for a template, an "
                                           "instance: \"scale<float>\"");
     out_.log += message + "\n\n";
     if (in_recipe_.empty()) in_recipe_ = message;
@@ -126,8 +127,8 @@ class reader {
 
 }  // namespace
 
-messages in_the_words_of(const source_text& source, std::string_view said, std::string_view pretended,
-                         std::string_view headers) {
+messages messages_for_user(const source_text& source, std::string_view said, std::string_view pretended,
+                           std::string_view headers) {
   std::string text(said);
   erase_all(text, pretended);
   return reader(source, text, headers).run();

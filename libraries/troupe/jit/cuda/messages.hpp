@@ -9,16 +9,16 @@
 
 namespace troupe::jit {
 
-/// What NVRTC says of a source, in that source's words.
+/// NVRTC's messages about a source, with the names that the user knows.
 struct messages {
   std::string log;
-  std::string first_error;       ///< with what to do, where that is known; empty: there is none
-  std::set<std::string> errors;  ///< such texts of all of them
+  std::string first_error;       ///< with a remedy if one is known; empty if there is no error
+  std::set<std::string> errors;  ///< all error texts
 };
 
-/// `pretended` is the folder that NVRTC was told the source is in; `headers` is that of our own, which no user has
-/// named.
-messages in_the_words_of(const source_text& source, std::string_view said, std::string_view pretended,
-                         std::string_view headers);
+/// Rewrites NVRTC's messages. `pretended` is the folder that NVRTC was told the source is in. `headers` is the folder
+/// of our own headers, of which users do not know.
+messages messages_for_user(const source_text& source, std::string_view said, std::string_view pretended,
+                           std::string_view headers);
 
 }  // namespace troupe::jit

@@ -10,10 +10,10 @@ const std::string name = "mine.cu", text;
 const std::vector<std::string> kernels = {"k", "sum<float>"}, globals = {"params"};
 
 messages of(const std::string& said) {
-  return in_the_words_of({name, text, kernels, globals}, said, "/pretended/", "/our/headers");
+  return messages_for_user({name, text, kernels, globals}, said, "/pretended/", "/our/headers");
 }
 
-TEST(messages_of_nvrtc, name_files_as_people_know_them) {
+TEST(messages_of_nvrtc, name_files_as_the_user_does) {
   const messages m =
       of("/pretended/mine.cu(2): error: identifier \"x\" is undefined\n  x;\n  ^\n\n"
          "1 error detected in the compilation of \"/pretended/mine.cu\".\n");
@@ -23,7 +23,7 @@ TEST(messages_of_nvrtc, name_files_as_people_know_them) {
             "1 error detected in the compilation of \"mine.cu\".\n");
 }
 
-TEST(messages_of_nvrtc, are_none_where_there_are_none) {
+TEST(messages_of_nvrtc, are_empty_if_nvrtc_printed_none) {
   EXPECT_EQ(of("").log, "");
   EXPECT_EQ(of("").first_error, "");
   const std::string warning =
@@ -31,7 +31,7 @@ TEST(messages_of_nvrtc, are_none_where_there_are_none) {
   EXPECT_EQ(of(warning).log, warning);
 }
 
-TEST(messages_of_nvrtc, speak_of_the_recipes_names_as_the_recipe_does) {
+TEST(messages_of_nvrtc, quote_the_recipes_names_as_the_recipe_spells_them) {
   const messages m =
       of("__nv_name_map(3): error: identifier \"params\" is undefined\n"
          "  #pragma nv_mangled_name &params\n                           ^\n\n"
@@ -45,17 +45,17 @@ TEST(messages_of_nvrtc, speak_of_the_recipes_names_as_the_recipe_does) {
   EXPECT_EQ(m.first_error,
             "mine.cu: error: globals has \"params\": identifier \"params\" is undefined; expected a __device__ or "
             "__constant__ "
-            "variable of the source, as C++ names it");
+            "variable of the source, as spelt in C++");
   EXPECT_EQ(
       m.log,
       m.first_error +
           "\n\nmine.cu: error: kernels has \"sum<float>\": Name expression cannot form address of a non-__global__ "
-          "function; expected a __global__ function of the source, as C++ names it, and of a template an instance: "
+          "function; expected a __global__ function of the source, as spelt in C++; for a template, an instance: "
           "\"scale<float>\"\n\n");
 }
 
-// Whatever is behind a brace that is missing is not there for those names either.
-TEST(messages_of_nvrtc, begin_with_what_is_wrong_in_the_source) {
+// After a missing brace, NVRTC does not find these names either.
+TEST(messages_of_nvrtc, begin_with_errors_in_the_source) {
   const messages m =
       of("__nv_name_map(2): error: identifier \"k\" is undefined\n  #pragma nv_mangled_name k\n                        "
          "  ^\n\n"
@@ -65,19 +65,19 @@ TEST(messages_of_nvrtc, begin_with_what_is_wrong_in_the_source) {
   EXPECT_EQ(m.first_error, "At end of source: error: expected a \"}\"");
 }
 
-TEST(messages_of_nvrtc, that_come_from_our_headers_say_who_used_them) {
+TEST(messages_of_nvrtc, about_our_headers_name_the_line_that_used_them) {
   const messages m =
-      of("/our/headers/part/classes.h(33): error: static assertion failed with \"std::vector is for the host\"\n"
+      of("/our/headers/part/classes.h(33): error: static assertion failed with \"std::vector is host-only\"\n"
          "  VECTOR(vector)\n  ^\n          detected during:\n"
          "            instantiation of class \"std::vector<T...> [with T=<float>]\" at line 7\n"
          "            instantiation of \"void f<T>() [with T=float]\" at line 12 of /pretended/mine.cu\n\n"
          "1 error detected in the compilation of \"/pretended/mine.cu\".\n");
   EXPECT_EQ(m.first_error,
-            "part/classes.h(33): error: static assertion failed with \"std::vector is for the host\"; used at line 12 "
+            "part/classes.h(33): error: static assertion failed with \"std::vector is host-only\"; used at line 12 "
             "of mine.cu");
 }
 
-TEST(messages_of_nvrtc, come_with_what_to_do_where_that_is_known) {
+TEST(messages_of_nvrtc, include_a_remedy_if_one_is_known) {
   const auto ends_with = [](const std::string& error, const char* end) {
     const messages m = of("/pretended/mine.cu(1): error: " + error + "\n  k<<<1, 1>>>();\n");
     EXPECT_TRUE(m.first_error.ends_with(end)) << m.first_error;
@@ -85,7 +85,7 @@ TEST(messages_of_nvrtc, come_with_what_to_do_where_that_is_known) {
   ends_with("device-side kernel launch could not be processed as the required runtime APIs are not declared",
             "or between #ifndef __CUDACC_RTC__ and #endif");
   ends_with("__host__ or __device__ annotation on lambda requires --extended-lambda nvcc flag",
-            "; leave the words out: a lambda is for where it stands");
+            "; remove the annotation: a lambda runs where its function runs");
 }
 
 }  // namespace

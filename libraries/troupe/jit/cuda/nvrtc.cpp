@@ -22,16 +22,16 @@ error call_failed(const char* call, nvrtcResult r) {
                               .text = "jit.compile: " + std::string(call) + ": " + ::nvrtcGetErrorString(r)});
 }
 
-// Size and time of a file: another one has others.
+// Identifies a file by its size and time.
 void identify(byte_writer& to, const std::string& path) {
-  const auto s = glance_at(path);
+  const auto s = stamp_without_content(path);
   to.text(path);
   to.value(s ? s->bytes : 0);
   to.value(s ? s->changed_ns : 0);
 }
 
-// Of what this code is in: an engine, or a test that has all of one. A program is known by the name that it was called
-// by.
+// Returns the folder of the shared object or program that contains this code: an engine, or a test. The name of a
+// program is that by which it was called.
 std::filesystem::path own_folder() {
   Dl_info self{};
   std::error_code unknown;
@@ -40,7 +40,7 @@ std::filesystem::path own_folder() {
   return (file.is_absolute() ? file : std::filesystem::read_symlink("/proc/self/exe", unknown)).parent_path();
 }
 
-// Beside the folder of engines; from a program that is in bin, further down.
+// The headers are beside the folder of engines, or, for a program in bin, further down.
 result<std::string> find_headers() {
   const std::filesystem::path above = own_folder().parent_path();
   const std::filesystem::path places[] = {above / "nvrtc", above / TROUPE_RUNTIME_SUBDIR / "nvrtc"};
@@ -48,11 +48,11 @@ result<std::string> find_headers() {
   for (const std::filesystem::path& p : places)
     if (std::filesystem::is_directory(p, unknown)) return p.string();
   return error(reaction::unsupported, "jit",
-               "jit: what stands for the headers of C and C++ on a GPU is not in " + places[0].string() +
-                   ", where it is installed with the engines; install Troupe as a whole");
+               "jit: the headers of C and C++ for GPUs are not in " + places[0].string() +
+                   ", where they are installed with the engines; install all of Troupe");
 }
 
-// All of its files.
+// Identifies a folder by all of its files.
 void identify_folder(byte_writer& to, const std::string& folder) {
   std::vector<std::string> files;
   std::error_code unknown;

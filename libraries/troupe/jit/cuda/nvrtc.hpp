@@ -10,16 +10,17 @@
 
 namespace troupe::jit {
 
-/// NVRTC as it is installed, and what goes with it.
+/// The installed NVRTC and the files that it needs.
 struct nvrtc {
   std::string version;            ///< "13.0"
-  std::string identity;           ///< of its library and headers: part of every key
-  std::vector<capability> known;  ///< what it compiles for, in ascending order
-  std::string cuda_version;       ///< "13000", as CUDA_VERSION has it
-  std::string own_headers;        ///< folder of what stands for the headers of C and C++
-  std::string include_folder;     ///< CUDA's own headers; TROUPE_CUDA_INCLUDE, else the toolkit's this was built with
+  std::string identity;           ///< of the library and its headers: part of every key
+  std::vector<capability> known;  ///< the capabilities it compiles for, in ascending order
+  std::string cuda_version;       ///< "13000", the value of CUDA_VERSION
+  std::string own_headers;        ///< folder of our replacements for the headers of C and C++
+  /// Folder of CUDA's own headers: TROUPE_CUDA_INCLUDE, or that of the toolkit with which this was built.
+  std::string include_folder;
   std::shared_ptr<linker> links;
-  std::shared_ptr<precompiled> headers;  ///< what was read before
+  std::shared_ptr<precompiled> headers;  ///< precompiled headers of this process
 
   static result<nvrtc> find();
 };

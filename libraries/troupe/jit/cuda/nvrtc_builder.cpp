@@ -10,13 +10,13 @@
 namespace troupe::jit {
 namespace {
 
-// Another build of the engine may compile differently.
+// Included in keys, because another build of the engine may compile differently.
 std::string engine_identity() {
   Dl_info self{};
   byte_writer identity;
   identity.text("cuda");
   if (::dladdr(reinterpret_cast<const void*>(&engine_identity), &self) == 0) return std::move(identity).bytes();
-  const auto file = glance_at(std::filesystem::absolute(self.dli_fname).string());
+  const auto file = stamp_without_content(std::filesystem::absolute(self.dli_fname).string());
   identity.value(file ? file->bytes : 0);
   identity.value(file ? file->changed_ns : 0);
   return std::move(identity).bytes();

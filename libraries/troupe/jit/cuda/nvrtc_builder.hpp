@@ -8,7 +8,7 @@
 
 namespace troupe::jit {
 
-/// Makes programs with NVRTC, for an engine of a GPU.
+/// Builds programs with NVRTC, for a GPU engine.
 class nvrtc_builder {
  public:
   nvrtc_builder(nvrtc with, capability gpu);
@@ -16,7 +16,7 @@ class nvrtc_builder {
   nvrtc_builder& operator=(const nvrtc_builder&) = delete;
 
   builder& images() noexcept { return builder_; }
-  /// For `troupe doctor`.
+  /// Returns notes for `troupe doctor`.
   std::string notes() const;
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_heap_bytes = std::size_t{2} << 30;
 
-// Takes out the line that holds `what`, and the empty one that NVRTC leaves behind it.
+// Removes the line that contains `what`, and the empty line after it.
 bool take_line(std::string& log, std::string_view what) {
   const std::size_t at = log.find(what);
   if (at == log.npos) return false;
@@ -69,28 +69,27 @@ void precompiled::forget(std::size_t all_but) {
   }
 }
 
-// What was there before is gone with the old heap.
+// Growing discards the old heap and everything in it.
 std::string precompiled::grow(std::size_t bytes) {
   const std::string needed = cat("they need ", bytes, " bytes");
   if (bytes > most_heap_bytes) return cat(needed, ", more than ", most_heap_bytes);
   if (const nvrtcResult r = ::nvrtcSetPCHHeapSize(bytes + bytes / 4); r != NVRTC_SUCCESS)
     return needed + ": nvrtcSetPCHHeapSize: " + ::nvrtcGetErrorString(r);
   forget(0);
-  return needed + ", for which there is room from now on";
+  return needed + ", for which there is room now";
 }
 
 std::string precompiled::turn::ended(nvrtcProgram program, std::string& log) const {
   const std::string begin = "note: precompiled headers: ";
   if (take_line(log, "using precompiled header file")) return begin + "used\n";
   if (take_line(log, "creating precompiled header file"))
-    return begin + "made, for programs that begin like this one\n";
+    return begin + "made, for programs that begin with the same headers\n";
   const nvrtcResult status = ::nvrtcGetPCHCreateStatus(program);
   std::size_t bytes = 0;
   if (status == NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED &&
       ::nvrtcGetPCHHeapSizeRequired(program, &bytes) == NVRTC_SUCCESS)
     return begin + "not made: " + of_.grow(bytes) + "\n";
-  if (status == NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED)
-    return begin + "not made: NVRTC sees none that would be worth it\n";
+  if (status == NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED) return begin + "not made: NVRTC found none worth precompiling\n";
   return begin + "not made: " + ::nvrtcGetErrorString(status) + "\n";
 }
 

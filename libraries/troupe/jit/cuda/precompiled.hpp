@@ -16,11 +16,11 @@
 
 namespace troupe::jit {
 
-/// Headers that NVRTC has read before, in this process: no other one can use them. NVRTC goes by the text of the
-/// #include lines and does not see that a header has changed since. So all that headers may be made from is a key here,
-/// with a folder of its own for what NVRTC keeps. Thread safe.
+/// Precompiled headers, which only the process that made them can use. NVRTC identifies them by the text of the
+/// #include lines and does not notice that a header has changed. Here, the key therefore includes everything that the
+/// headers may be made from, and each key has its own folder for NVRTC's files. Thread-safe.
 class precompiled {
-  // A std::timed_mutex, but for the thread sanitizer of g++ 12, which does not see when one of these was locked.
+  // Replaces std::timed_mutex, because the thread sanitizer of g++ 12 does not see timed locks.
   class timed_lock {
    public:
     bool try_lock_for(std::chrono::milliseconds most);
@@ -33,11 +33,11 @@ class precompiled {
   };
 
  public:
-  /// One compile at a time: all share one heap.
+  /// Grants one compile at a time, because all compiles share one heap.
   class turn {
    public:
     const std::string& folder() const noexcept { return folder_; }
-    /// After the compile, with its log: takes NVRTC's words on the matter out of that and answers ours.
+    /// Call after the compile, with its log: replaces NVRTC's messages about precompiled headers, and returns ours.
     std::string ended(nvrtcProgram program, std::string& log) const;
 
    private:
@@ -48,11 +48,11 @@ class precompiled {
     std::unique_lock<timed_lock> held_;
     std::string folder_;
   };
-  /// Nothing when the deadline comes first.
+  /// Returns nothing if the deadline passes first.
   result<std::optional<turn>> begin(std::string key, const compile_deadline& how_long);
 
  private:
-  // Of tens of megabytes each, on disk.
+  // Each occupies tens of megabytes on disk.
   static constexpr std::size_t most_kept = 8;
   struct kept {
     std::string key, folder;
@@ -62,7 +62,7 @@ class precompiled {
 
   timed_lock lock_;
   std::optional<private_folder> room_;
-  std::list<kept> kept_;  // last used first
+  std::list<kept> kept_;  // most recently used first
   std::uint64_t made_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Headers that NVRTC keeps. It needs no GPU.
+// Precompiled headers of NVRTC. The tests need no GPU.
 #include <gtest/gtest.h>
 #include <nvrtc.h>
 #include <unistd.h>
@@ -37,9 +37,9 @@ std::string without(recipe r) {
 }
 
 const char* const used = "note: precompiled headers: used\n";
-const char* const made = "note: precompiled headers: made, for programs that begin like this one\n";
+const char* const made = "note: precompiled headers: made, for programs that begin with the same headers\n";
 
-TEST(precompiled_headers, are_used_by_the_next_program_that_begins_with_them_and_change_nothing) {
+TEST(precompiled_headers, are_used_by_the_next_program_that_begins_with_them_without_changing_its_code) {
   const recipe first = with_headers("11", "a"), second = with_headers("11", "b");
   const compiled one = made_from(first), two = made_from(second);
   EXPECT_EQ(one.remarks, made);
@@ -49,8 +49,8 @@ TEST(precompiled_headers, are_used_by_the_next_program_that_begins_with_them_and
   EXPECT_EQ(two.log, "") << "NVRTC's own words on the matter are not for people";
 }
 
-// NVRTC itself would use the old ones: it goes by the #include lines.
-TEST(precompiled_headers, are_others_when_a_header_has_changed_be_it_in_memory_or_on_disk) {
+// NVRTC alone would reuse the old ones, because it compares only the #include lines.
+TEST(precompiled_headers, are_made_again_if_a_header_in_memory_or_on_disk_has_changed) {
   made_from(with_headers("21", "a"));
   const compiled memory = made_from(with_headers("22", "a"));
   EXPECT_EQ(memory.remarks, made);
@@ -64,7 +64,7 @@ TEST(precompiled_headers, are_others_when_a_header_has_changed_be_it_in_memory_o
            .precompiled_headers = true};
   const auto write = [&](const char* text) {
     std::ofstream(room / "disk.h") << text;
-    // As if it had been there for a while.
+    // Make the file look old enough to trust its time.
     std::filesystem::last_write_time(room / "disk.h",
                                      std::filesystem::file_time_type::clock::now() - std::chrono::seconds(10));
   };
@@ -78,39 +78,39 @@ TEST(precompiled_headers, are_others_when_a_header_has_changed_be_it_in_memory_o
   std::filesystem::remove_all(room);
 }
 
-TEST(precompiled_headers, are_left_alone_where_nobody_knows_what_they_are_made_from) {
+TEST(precompiled_headers, are_not_used_if_their_inputs_are_unknown) {
   recipe r = with_headers("__LINE__", "a");
   r.source = "#define H <cuda_fp16.h>\n#include H\n" + r.source;
-  EXPECT_EQ(made_from(r).remarks, "note: precompiled headers: not used: nobody knows which files #include H reads\n");
+  EXPECT_EQ(made_from(r).remarks, "note: precompiled headers: not used: it is unknown which files #include H reads\n");
   r = with_headers("1", "a");
   r.source += "// __TIME__";
   EXPECT_EQ(made_from(r).remarks, "note: precompiled headers: not used: the program mentions the time\n");
 }
 
-TEST(precompiled_headers, serve_programs_that_are_linked) {
+TEST(precompiled_headers, are_used_by_linked_programs) {
   recipe r = with_headers("31", "a");
   r.link_time_optimisation = true;
   r.units = {{.name = "b.cu", .source = with_headers("31", "b").source}};
   EXPECT_EQ(made_from(r).remarks, std::string(made) + used);
 }
 
-TEST(precompiled_headers, get_more_room_where_they_had_too_little) {
+TEST(precompiled_headers, get_a_larger_heap_if_the_first_was_too_small) {
   ASSERT_EQ(::nvrtcSetPCHHeapSize(1 << 20), NVRTC_SUCCESS);
   const compiled first = made_from(with_headers("41", "a"));
   EXPECT_NE(first.remarks.find("not made: they need "), std::string::npos) << first.remarks;
-  EXPECT_NE(first.remarks.find(", for which there is room from now on"), std::string::npos) << first.remarks;
+  EXPECT_NE(first.remarks.find(", for which there is room now"), std::string::npos) << first.remarks;
   EXPECT_EQ(made_from(with_headers("41", "a")).remarks, made);
   EXPECT_EQ(made_from(with_headers("41", "a")).remarks, used);
 }
 
-TEST(precompiled_headers, are_used_by_many_threads) {
+TEST(precompiled_headers, can_be_used_by_many_threads) {
   const std::string expected = without(with_headers("51", "a"));
   std::vector<std::thread> all;
   for (int i = 0; i < 4; ++i) all.emplace_back([&] { EXPECT_EQ(made_from(with_headers("51", "a")).image, expected); });
   for (std::thread& t : all) t.join();
 }
 
-TEST(precompiled_headers, of_long_ago_make_room_for_new_ones) {
+TEST(precompiled_headers, are_evicted_if_least_recently_used) {
   precompiled kept;
   std::string oldest;
   for (int i = 0; i < 9; ++i) {

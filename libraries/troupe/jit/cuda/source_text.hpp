@@ -11,7 +11,7 @@ namespace troupe::jit {
 struct source_text {
   const std::string& name;
   const std::string& text;
-  const std::vector<std::string>&kernels, &globals;  ///< of which the names in the image are wanted
+  const std::vector<std::string>&kernels, &globals;  ///< whose names in the image are needed
 };
 
 }  // namespace troupe::jit

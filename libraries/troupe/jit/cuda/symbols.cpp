@@ -18,7 +18,7 @@ bool read(std::string_view bytes, std::uint64_t at, T& out) noexcept {
   return true;
 }
 
-// The section's bytes, which look_at_image has found to be there.
+// Returns the section's bytes; inspect_image has checked that they exist.
 std::string_view section(std::string_view bytes, const Elf64_Shdr& s) noexcept {
   return s.sh_offset > bytes.size() ? std::string_view() : bytes.substr(s.sh_offset, s.sh_size);
 }
@@ -51,7 +51,7 @@ bool in_name(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '%';
 }
 
-// What follows ".visible": directives, alignment, the return parameter of a function in brackets, and the name.
+// Returns the name after ".visible", which directives, an alignment and a bracketed return parameter may precede.
 std::string_view declared_name(std::string_view text) {
   while (true) {
     const std::size_t first = text.find_first_not_of(blanks);
@@ -97,7 +97,7 @@ std::vector<std::string> symbols_of_ptx(std::string_view all) {
   return out;
 }
 
-// A header, and for each image in it another one, which begins with these.
+// A fatbin is a header followed by entries, one for each image. An entry begins with these fields.
 struct fat_entry {
   std::uint16_t kind, version;
   std::uint32_t header_bytes;
@@ -117,7 +117,7 @@ std::vector<std::string_view> images_in_fatbin(std::string_view bytes) {
   return out;
 }
 
-std::vector<std::string> symbols_of(std::string_view image, const kernel::looked_at& seen) {
+std::vector<std::string> symbols_of(std::string_view image, const kernel::image_format& seen) {
   if (!seen.wrong.empty()) return {};
   if (seen.is == kernel::container::machine_code) return symbols_of_elf(image);
   return seen.is == kernel::container::ptx ? symbols_of_ptx(image) : std::vector<std::string>();
@@ -126,11 +126,11 @@ std::vector<std::string> symbols_of(std::string_view image, const kernel::looked
 }  // namespace
 
 std::vector<std::string> strong_symbols(std::string_view image) {
-  const kernel::looked_at seen = kernel::look_at_image(image);
+  const kernel::image_format seen = kernel::inspect_image(image);
   if (seen.is != kernel::container::fat || !seen.wrong.empty()) return symbols_of(image, seen);
   std::vector<std::string> out;
   for (const std::string_view one : images_in_fatbin(image))
-    for (std::string& name : symbols_of(one, kernel::look_at_image(one))) out.push_back(std::move(name));
+    for (std::string& name : symbols_of(one, kernel::inspect_image(one))) out.push_back(std::move(name));
   return out;
 }
 

@@ -8,8 +8,8 @@
 
 namespace troupe::jit {
 
-/// The names that a relocatable cubin, PTX, or what a fatbin holds of them uncompressed, defines for others, and that
-/// nothing else may define. None of other bytes, or damaged ones.
+/// Returns the names that a relocatable cubin, PTX, or the uncompressed part of a fatbin defines for other parts, and
+/// that no other part may define. Returns none for other or damaged bytes.
 std::vector<std::string> strong_symbols(std::string_view image);
 
 }  // namespace troupe::jit

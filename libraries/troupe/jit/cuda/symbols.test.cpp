@@ -12,8 +12,8 @@ namespace {
 
 using names = std::vector<std::string>;
 
-// Functions for others, a kernel, a variable; what is static, weak (a template), or defined elsewhere is nobody's
-// affair.
+// Functions for other parts, a kernel and a variable. Functions that are static, weak (templates) or defined elsewhere
+// do not count.
 constexpr const char* source =
     "extern __device__ int elsewhere(int);\n"
     "static __device__ int mine;\n"
@@ -35,11 +35,11 @@ names found_in(code what, const char* architecture) {
   return out;
 }
 
-TEST(strong_symbols, of_a_cubin_are_what_it_defines_for_others) {
+TEST(strong_symbols, of_a_cubin_are_the_names_that_it_defines_for_other_parts) {
   EXPECT_EQ(found_in(code::relocatable_code, "sm_90a"), (names{"_Z1ff", "_Z1kPi", "shared_by_all"}));
 }
 
-TEST(strong_symbols, of_ptx_are_what_it_calls_visible) {
+TEST(strong_symbols, of_ptx_are_the_names_declared_visible) {
   EXPECT_EQ(strong_symbols("// .visible .func no(\n.version 9.0\n.target sm_90\n/* .visible .func nor(); */\n"
                            ".visible .func  (.param .b32 func_retval0) _Z1ff(\n.param .b32 x)\n{ ret; }\n"
                            ".visible .entry _Z1kPi(\n)\n{ ret; }\n.visible .global .align 4 .b8 table[16];\n"

@@ -15,13 +15,13 @@
 #include <troupe/jit/cuda/messages.hpp>
 #include <troupe/jit/cuda/translate.hpp>
 
-// Not in every NVRTC that this runs with.
+// Older versions of NVRTC lack this function.
 extern "C" nvrtcResult nvrtcSetFlowCallback(nvrtcProgram, int (*)(void*, void*), void*) __attribute__((weak));
 
 namespace troupe::jit {
 namespace {
 
-// A folder that is not there: what the source includes is not to be found where the worker happens to be.
+// A folder that does not exist, so that the source's includes are not searched in the worker's current folder.
 constexpr std::string_view nowhere = "/troupe-source/";
 
 struct program_traits {
@@ -49,11 +49,11 @@ class translation {
 
   result<translated> run() {
     auto seen = attempt(source_.text, false);
-    // Sources count on what nvcc includes before them. What NVRTC takes as it is costs nothing more, and keeps the
-    // names that it gives to others.
+    // Sources rely on what nvcc includes before them. It is added only if NVRTC refuses the source: otherwise it would
+    // cost time, and its names would conflict with the source's.
     if (seen && is_refused(*seen)) seen = attempt(source_.text, true);
-    // In the end without the host's code, of which NVRTC refuses much. It is not the first attempt, because what is
-    // left out is decided by names alone, and code of the host that compiles may be what a device calls.
+    // Finally try without the host code, much of which NVRTC refuses. This is not the first attempt, because names
+    // alone decide what is left out, and device code may call host code that compiles.
     if (seen && is_refused(*seen)) {
       const std::optional<std::string> rest = without_host_code(recipe_, source_);
       if (rest) seen = better(*std::move(seen), attempt(*rest, true));
@@ -97,12 +97,13 @@ class translation {
     if (recipe_.max_registers != 0) all.push_back(cat("--maxrregcount=", recipe_.max_registers));
     if (recipe_.optimisation != 3) all.push_back(cat("--ptxas-options=-O", recipe_.optimisation));
     if (recipe_.debug_information) all.emplace_back("--generate-line-info");
-    // Functions for the host stand beside kernels, and what both use has no word in front: NVRTC would refuse it.
+    // Host functions stand beside kernels, and functions for both may have no annotation: NVRTC would otherwise refuse
+    // these.
     all.emplace_back("--device-as-default-execution-space");
     all.push_back("--define-macro=CUDA_VERSION=" + with_.cuda_version);
     for (const auto& [name, value] : recipe_.definitions) all.push_back("--define-macro=" + name + "=" + value);
     for (const std::string& folder : recipe_.include_paths) all.push_back("--include-path=" + folder);
-    if (with_what_nvcc_includes) all.push_back("--pre-include=" + with_.own_headers + "/troupe_unasked.h");
+    if (with_what_nvcc_includes) all.push_back("--pre-include=" + with_.own_headers + "/troupe_default_includes.h");
     all.push_back("--include-path=" + with_.own_headers);
     all.push_back("--include-path=" + with_.include_folder);
     all.push_back("--include-path=" + with_.include_folder + "/cccl");
@@ -114,7 +115,7 @@ class translation {
     return all;
   }
 
-  // All that the headers can come to. Empty, with a remark, where nobody knows.
+  // Returns a key for everything that the headers depend on. Returns an empty key, with a remark, if that is unknown.
   std::string key_of_headers(const std::vector<std::string>& given, std::string& remarks) {
     const auto unknown = [&](const std::string& why) {
       remarks += "note: precompiled headers: not used: " + why + "\n";
@@ -140,7 +141,7 @@ class translation {
     return std::move(key).bytes();
   }
 
-  // Nothing: without.
+  // Returns nothing if the compile does without precompiled headers.
   result<std::optional<precompiled::turn>> turn_for_headers(std::vector<std::string>& given, std::string& remarks) {
     if (!recipe_.precompiled_headers) return std::optional<precompiled::turn>();
     std::string key = key_of_headers(given, remarks);
@@ -170,7 +171,8 @@ class translation {
 
   static bool is_refused(const outcome& o) { return o.code == NVRTC_ERROR_COMPILATION && !lacks_a_file(o.said.log); }
 
-  // What the source itself has wrong is in both; else it is for lack of what was left out that the second one failed.
+  // Chooses the outcome to report. An error in the source itself occurs in both; any other error of the second attempt
+  // is due to what was left out.
   static result<outcome> better(outcome whole, result<outcome> without_host_code) {
     if (!without_host_code || without_host_code->code == NVRTC_SUCCESS) return without_host_code;
     const std::string& first = without_host_code->said.first_error;
@@ -188,13 +190,13 @@ class translation {
     const auto ask = [](void* payload, void*) -> int {
       auto& u = *static_cast<question*>(payload);
       if (u.how_long.over()) u.over = true;
-      return u.over ? 1 : 0;  // once yes, always yes
+      return u.over ? 1 : 0;  // once cancelled, always cancelled
     };
     if (nvrtcSetFlowCallback != nullptr) (void)::nvrtcSetFlowCallback(program_.get(), ask, &until);
     out.code = ::nvrtcCompileProgram(program_.get(), static_cast<int>(pointers.size()), pointers.data());
     std::string log = read_log();
     if (headers && out.code == NVRTC_SUCCESS) out.remarks += headers->ended(program_.get(), log);
-    out.said = in_the_words_of(source_, log, nowhere, with_.own_headers);
+    out.said = messages_for_user(source_, log, nowhere, with_.own_headers);
     if (!until.over) return out;
     said_.log += out.said.log;
     return gave_up();
@@ -273,7 +275,7 @@ result<translated> translate(const nvrtc& with, const recipe& r, const source_te
   return translation(with, r, source, to, what, how_long, said).run();
 }
 
-// NVRTC takes a header in memory for a file of that name, from wherever it runs.
+// NVRTC finds a header in memory by its name, whatever the current folder is.
 read_files files_nvrtc_may_read(const recipe& r) {
   std::error_code unknown_place;
   return files_a_compile_may_read(r, std::filesystem::current_path(unknown_place).string());

@@ -11,7 +11,7 @@
 
 namespace troupe::jit {
 
-/// What is to come of a source: a program, or a part of one.
+/// The desired output for a source: a program, or a part of one.
 enum class code : std::uint8_t { machine_code, ptx, relocatable_code, relocatable_ptx, lto_ir };
 
 struct translated {
@@ -19,13 +19,13 @@ struct translated {
   kernel::image_names names;
 };
 
-/// One run of NVRTC, with what the recipe says. Its messages go to `said`.
+/// Runs NVRTC once, with the recipe's settings. `said` receives the messages.
 result<translated> translate(const nvrtc& with, const recipe& r, const source_text& source, const target& to, code what,
                              const compile_deadline& how_long, compiled& said);
 
 read_files files_nvrtc_may_read(const recipe& r);
 
-/// When the clock shows less than this beyond a file's time, it may have been written meanwhile.
+/// A file whose time is less than this before the clock's may have been written meanwhile.
 constexpr std::int64_t clock_step_ns = 10'000'000;
 std::int64_t wall_clock_ns() noexcept;
 

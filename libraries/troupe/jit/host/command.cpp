@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t grace_ns = 5'000'000'000, a_day = 86400;
 
-// What changes how a compiler works, such as CPATH, is not in any key: so it does not come along.
+// Variables that change how a compiler works, such as CPATH, are not part of any key, so they are not passed on.
 std::vector<std::string> environment_for(const std::string& folder) {
   std::vector<std::string> out{"LC_ALL=C", "TMPDIR=" + folder};
   for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH"})
@@ -28,8 +28,8 @@ std::vector<std::string> environment_for(const std::string& folder) {
   return out;
 }
 
-// Reads what is there; false at the end of it.
-bool take_messages(int fd, std::size_t most, command_outcome& out) {
+// Reads the available messages; returns false at their end.
+bool read_messages(int fd, std::size_t most, command_outcome& out) {
   std::array<char, 16 << 10> part;
   const ssize_t n = ::read(fd, part.data(), part.size());
   if (n < 0) return errno == EINTR || errno == EAGAIN;
@@ -49,7 +49,7 @@ bool wait_readable(int fd, const compile_deadline& how_long) {
   }
 }
 
-// A compiler quotes the source, which may hold anything.
+// Compilers quote the source, which may contain any bytes.
 void make_printable(std::string& text) {
   for (char& c : text)
     if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f) c = '?';
@@ -63,7 +63,7 @@ result<command_outcome> run_command(const std::string& keeper, const command& c)
   const file_descriptor ours(ends[0]);
   file_descriptor theirs(ends[1]);
   const std::int64_t left = std::max<std::int64_t>(c.how_long.deadline_ns() - now_ns(), 0);
-  // A second line of defence, should even the keeper have been killed.
+  // A second line of defence, in case the keeper is killed.
   const std::int64_t cpu_seconds = std::min<std::int64_t>(left / 1'000'000'000 + 2, a_day);
   launch_options options{
       .path = keeper,
@@ -79,10 +79,10 @@ result<command_outcome> run_command(const std::string& keeper, const command& c)
   compile_deadline how_long = c.how_long;
   while (true) {
     if (wait_readable(ours.get(), how_long)) {
-      if (!take_messages(ours.get(), c.message_bytes, out)) break;
+      if (!read_messages(ours.get(), c.message_bytes, out)) break;
     } else if (!out.gave_up) {
       out.gave_up = true;
-      (void)kept.kill(SIGTERM);  // it kills the whole family
+      (void)kept.kill(SIGTERM);  // the keeper kills all descendants
       how_long = compile_deadline(now_ns() + grace_ns);
     } else {
       break;

@@ -34,7 +34,7 @@ class a_command : public testing::Test {
 
 bool exists(int pid) { return ::kill(pid, 0) == 0; }
 
-// Waits for something that is bound to come.
+// Waits for a condition that must eventually hold.
 template <class F>
 bool comes(F&& f) {
   for (const std::int64_t end = now_ns() + 30 * second; now_ns() < end; std::this_thread::yield())
@@ -42,7 +42,7 @@ bool comes(F&& f) {
   return false;
 }
 
-TEST_F(a_command, gives_its_exit_code_its_messages_and_its_output_in_a_file) {
+TEST_F(a_command, returns_its_exit_code_and_messages_and_writes_its_output_to_a_file) {
   command c = shell("echo made; echo wrong >&2; exit 3");
   c.output = "out";
   const command_outcome o = run(c);
@@ -52,7 +52,7 @@ TEST_F(a_command, gives_its_exit_code_its_messages_and_its_output_in_a_file) {
   EXPECT_EQ(in_folder("out"), "made\n");
 }
 
-TEST_F(a_command, tells_of_the_signal_that_ended_it_and_of_a_program_that_cannot_run) {
+TEST_F(a_command, reports_a_fatal_signal_and_a_program_that_cannot_be_started) {
   EXPECT_EQ(run(shell("kill -SEGV $$")).exit_code, 128 + SIGSEGV);
   command c = shell("");
   c.line = {"/no/such/compiler"};
@@ -62,18 +62,18 @@ TEST_F(a_command, tells_of_the_signal_that_ended_it_and_of_a_program_that_cannot
   EXPECT_FALSE(run_command("/no/such/keeper", c));
 }
 
-TEST_F(a_command, gets_no_input_no_descriptors_and_an_environment_of_a_few_names) {
+TEST_F(a_command, gets_no_input_no_descriptors_and_a_minimal_environment) {
   ::setenv("CPATH", "/somewhere", 1);
   const command_outcome o = run(shell("cat; ls /proc/self/fd; env | sed s/=.*// | sort; pwd"));
   ::unsetenv("CPATH");
   EXPECT_EQ(o.messages.find("CPATH"), std::string::npos) << o.messages;
-  EXPECT_TRUE(o.messages.starts_with("0\n1\n2\n3\n")) << o.messages;  // 3 is of ls itself
+  EXPECT_TRUE(o.messages.starts_with("0\n1\n2\n3\n")) << o.messages;  // 3 is opened by ls itself
   EXPECT_EQ(o.messages.find("\n4\n"), std::string::npos) << o.messages;
   EXPECT_NE(o.messages.find("LC_ALL\n"), std::string::npos) << o.messages;
   EXPECT_NE(o.messages.find(fs::canonical(room_.path()).string()), std::string::npos) << o.messages;
 }
 
-TEST_F(a_command, has_its_messages_cut_and_made_printable) {
+TEST_F(a_command, has_its_messages_truncated_and_made_printable) {
   command c = shell("printf 'a\\033[31mb\\n'; head -c 100000 /dev/zero | tr '\\0' x");
   c.message_bytes = 1000;
   const command_outcome o = run(c);
@@ -82,8 +82,8 @@ TEST_F(a_command, has_its_messages_cut_and_made_printable) {
   EXPECT_EQ(o.cut_bytes, 100'000 + 8 - 1000u);
 }
 
-TEST_F(a_command, is_killed_at_the_deadline_with_all_its_children_even_those_that_ignore_signals) {
-  // A shell of its own: $$ in ( ) is the outer one.
+TEST_F(a_command, is_killed_at_its_deadline_with_all_children_even_if_they_ignore_signals) {
+  // A separate shell, because $$ in ( ) is the outer shell's.
   command c = shell("trap '' TERM HUP; sh -c 'trap \"\" TERM; echo $$ > child; sleep 1000; :' & sleep 1000; wait");
   c.how_long = now_ns() + second / 2;
   const std::int64_t begin = now_ns();
@@ -94,7 +94,7 @@ TEST_F(a_command, is_killed_at_the_deadline_with_all_its_children_even_those_tha
   EXPECT_TRUE(comes([&] { return !exists(pid); }));
 }
 
-TEST_F(a_command, is_killed_when_nobody_wants_it_any_more) {
+TEST_F(a_command, is_killed_when_it_is_cancelled) {
   command c = shell("echo $$ > child; sleep 1000; :");
   c.how_long = compile_deadline(INT64_MAX, [this] { return fs::exists(room_.path() + "/child"); });
   const command_outcome o = run(c);
@@ -102,14 +102,14 @@ TEST_F(a_command, is_killed_when_nobody_wants_it_any_more) {
   EXPECT_TRUE(c.how_long.cancelled());
 }
 
-TEST_F(a_command, leaves_no_child_behind_that_outlives_it) {
+TEST_F(a_command, leaves_no_child_that_outlives_it) {
   EXPECT_EQ(run(shell("sleep 1000 & echo $! > child")).exit_code, 0);
   const int pid = std::stoi(in_folder("child"));
   EXPECT_TRUE(comes([&] { return !exists(pid); }));
 }
 
-TEST_F(a_command, leaves_no_child_behind_that_has_left_its_group_and_session_and_does_not_wait_for_it) {
-  // A daemon that holds on to the messages' pipe, and a child of it.
+TEST_F(a_command, kills_children_that_left_its_session_and_does_not_wait_for_them) {
+  // A daemon that keeps the messages' pipe open, and a child of it.
   const std::string daemon =
       "setsid sh -c 'setsid sleep 1000 & echo $! > grandchild; echo $$ > child.new; mv child.new child; sleep 1000; :' "
       "& "
@@ -132,7 +132,7 @@ TEST_F(a_command, leaves_no_child_behind_that_has_left_its_group_and_session_and
   expect_gone();
 }
 
-TEST_F(a_command, may_not_use_more_memory_or_write_larger_files_than_allowed) {
+TEST_F(a_command, is_limited_in_memory_and_file_size) {
   command c = shell("head -c 300000000 /dev/zero | tail -c 300000000 | wc -c");
   c.memory_bytes = 64 << 20;
   EXPECT_EQ(run(c).messages.find("300000000"), std::string::npos);
@@ -142,7 +142,7 @@ TEST_F(a_command, may_not_use_more_memory_or_write_larger_files_than_allowed) {
   EXPECT_LE(fs::file_size(room_.path() + "/file"), 5000u);
 }
 
-TEST_F(a_command, ends_with_its_folder_when_the_process_that_runs_it_is_killed) {
+TEST_F(a_command, ends_and_loses_its_folder_when_the_worker_is_killed) {
   private_folder room = private_folder::make().value();
   const std::string folder = room.path();
   const pid_t parent = ::fork();
@@ -161,7 +161,7 @@ TEST_F(a_command, ends_with_its_folder_when_the_process_that_runs_it_is_killed) 
   EXPECT_TRUE(comes([&] { return !fs::exists(folder); }));
 }
 
-TEST(a_private_folder, is_for_its_user_only_and_goes_with_its_content) {
+TEST(a_private_folder, is_accessible_to_its_user_only_and_is_removed_with_its_content) {
   std::string path;
   {
     const private_folder f = private_folder::make().value();
@@ -174,7 +174,7 @@ TEST(a_private_folder, is_for_its_user_only_and_goes_with_its_content) {
   EXPECT_FALSE(fs::exists(path));
 }
 
-TEST(a_private_folder, that_a_killed_process_left_goes_when_the_next_is_made) {
+TEST(a_private_folder, of_a_killed_process_is_removed_when_the_next_is_made) {
   const private_folder place = private_folder::make().value();
   const std::string before = std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "/tmp";
   ::setenv("TMPDIR", place.path().c_str(), 1);

@@ -23,13 +23,13 @@
 namespace troupe::jit {
 namespace {
 
-// In a private folder: the user's files in a folder of their own, ours beside it.
+// Names relative to `place`, a folder for the user's files within the private folder; our files lie beside it.
 constexpr const char *place = "in", *preprocessed = "../preprocessed", *dependencies = "../dependencies",
-                     *abilities = "../abilities.h", *definitions = "../definitions.h", *translated = "../translated.ii",
+                     *features = "../features.h", *definitions = "../definitions.h", *translated = "../translated.ii",
                      *image = "../image.so";
 
-// The translator runs in the worker, without the limits of a compiler's process. It takes up to a hundred bytes of
-// memory for each byte of text. What people write, with the standard library, is a few MiB.
+// The translator runs in the worker, without the limits that a compiler's process has. It needs up to a hundred bytes
+// of memory for each byte of text. Typical programs, with the standard library, are a few MiB.
 constexpr std::uint64_t most_preprocessed_bytes = std::uint64_t{16} << 20, most_image_bytes = std::uint64_t{1} << 30;
 
 std::int64_t wall_clock_ns() noexcept {
@@ -43,7 +43,8 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
     text.replace(at, what.size(), with);
 }
 
-// Headers in memory are found as "./name": where a message names a file, and not in the source that it quotes.
+// The compiler finds headers in memory as "./name". Removes the "./" where a message names a file, but not in quoted
+// source lines.
 void name_headers(std::string& text) {
   for (std::size_t at = text.find("./"); at != std::string::npos; at = text.find("./", at)) {
     const std::string_view before = std::string_view(text).substr(0, at);
@@ -64,12 +65,12 @@ cuda_on_host::compiler_settings settings_of(const installation& at, const recipe
   s.fuse_multiply_add = r.fuse_multiply_add;
   s.optimisation = r.optimisation;
   s.debug_information = r.debug_information;
-  s.include_folders.push_back(".");  // the headers in memory come first
+  s.include_folders.push_back(".");  // headers in memory are searched first
   s.include_folders.insert(s.include_folders.end(), r.include_paths.begin(), r.include_paths.end());
   return s;
 }
 
-// One compile: its folder, and what it has said so far.
+// One compile: its folder, and the messages so far.
 class job {
  public:
   job(const installation& at, const compiler& with, const recipe& r, const compile_deadline& how_long)
@@ -80,8 +81,8 @@ class job {
     if (result<void> fine = prepare(); !fine) return fail(fine.error());
     if (!preprocess() || !translate() || !build()) return std::move(out_);
     auto bytes = read_file(folder_->path() + "/" + place + "/" + image);
-    if (!bytes) return fail(failure(reaction::fatal, recipe_.name + ": the compiler has written no image"));
-    out_.image = cuda_on_host::sealed(std::move(*bytes), abilities_);
+    if (!bytes) return fail(failure(reaction::fatal, recipe_.name + ": the compiler wrote no image"));
+    out_.image = cuda_on_host::sealed(std::move(*bytes), features_);
     note_inputs(begin);
     return std::move(out_);
   }
@@ -97,12 +98,12 @@ class job {
     const std::string in = folder_->path() + "/" + place;
     bool written = write_file(in, recipe_.name, recipe_.source);
     for (const auto& [name, text] : recipe_.headers) written = written && write_file(in, name, text);
-    // Not on the command line: there they would reach into our own headers, which come first.
+    // In a file instead of on the command line, where the macros would also apply to our own headers, which come first.
     std::string macros;
     for (const auto& [name, value] : recipe_.definitions)
       macros.append("#define ").append(name).append(" ").append(value).append("\n");
     written = written && write_file(in, definitions, macros);
-    written = written && write_file(in, abilities, cuda_on_host::question_of_abilities());
+    written = written && write_file(in, features, cuda_on_host::feature_query());
     if (written) return {};
     return error::from_errno(reaction::retry_later, "jit", "jit.compile: writing the source to " + in, errno);
   }
@@ -142,30 +143,31 @@ class job {
     std::vector<std::string> arguments = cuda_on_host::preprocessor_arguments(settings_, recipe_.name);
     arguments.insert(arguments.end(), recipe_.options.begin(), recipe_.options.end());
     arguments.insert(arguments.end(),
-                     {"-include", abilities, "-include", definitions, "-MD", "-MT", "x", "-MF", dependencies});
+                     {"-include", features, "-include", definitions, "-MD", "-MT", "x", "-MF", dependencies});
     const bool fine = step(std::move(arguments), preprocessed, most_preprocessed_bytes + 1);
     std::error_code unknown;
     const auto bytes = std::filesystem::file_size(folder_->path() + "/" + place + "/" + preprocessed, unknown);
     if (out_.gave_up || unknown || bytes <= most_preprocessed_bytes) return fine;
-    out_.log.clear();  // the preprocessor's complaint that it could not write more
+    out_.log.clear();  // the preprocessor's message that its output was too large
     return stop(failure(reaction::caller_bug,
                         cat(recipe_.name, " is more than ", most_preprocessed_bytes,
-                            " bytes once it is preprocessed; include less, or look for macros that grow")));
+                            " bytes after preprocessing; include less, or look for macros that expand without end")));
   }
 
-  // Ours are the steps that nobody kills.
+  // For the steps in this process, which no timeout kills.
   bool in_time() {
     if (!how_long_.over()) return true;
     out_.gave_up = true;
-    return stop(how_long_.cancelled() ? was_cancelled(recipe_) : out_of_time(recipe_, "it was not translated after "));
+    return stop(how_long_.cancelled() ? was_cancelled(recipe_)
+                                      : out_of_time(recipe_, "translating it had not ended after "));
   }
 
   bool translate() {
     if (!in_time()) return false;
     const std::string in = folder_->path() + "/" + place + "/";
     auto text = read_file(in + preprocessed);
-    if (!text || !cuda_on_host::take_abilities(*text, abilities_))
-      return stop(failure(reaction::fatal, recipe_.name + ": the preprocessor has not written what it was given"));
+    if (!text || !cuda_on_host::extract_features(*text, features_))
+      return stop(failure(reaction::fatal, recipe_.name + ": the preprocessor's output is incomplete"));
     const cuda_on_host::translation t = cuda_on_host::translate(
         *text,
         {.kernels = recipe_.kernels,
@@ -184,22 +186,22 @@ class job {
 
   bool build() {
     std::vector<std::string> arguments = cuda_on_host::compiler_arguments(settings_, translated, image);
-    // Sanitizers are linked to programs alone.
+    // Sanitizer runtimes are linked to programs only, not to shared objects.
     for (const std::string& option : recipe_.options)
       if (option.starts_with("-fsanitize")) arguments.push_back("-Wl,-z,undefs");
     arguments.insert(arguments.end(), recipe_.options.begin(), recipe_.options.end());
     return step(std::move(arguments), "", most_image_bytes);
   }
 
-  // What it read, and that it was all written before the compiler began: else nobody knows which of two contents it has
-  // seen.
+  // Records the inputs, unless one was written after the compiler began: it would be unknown which content the compiler
+  // saw.
   void note_inputs(std::int64_t begin) {
     constexpr std::int64_t clock_step_ns = 10'000'000;
     const auto rule = read_file(folder_->path() + "/" + place + "/" + dependencies);
     if (!rule || mentions_time(recipe_)) return;
     for (const std::string& option : recipe_.options)
       if (!reads_no_files(option)) {
-        out_.log += "note: cache: not kept: nobody knows which files " + option + " reads\n";
+        out_.log += "note: cache: not kept: it is unknown which files " + option + " reads\n";
         return;
       }
     for (const std::string& path : paths_to_watch(*rule, recipe_.include_paths)) {
@@ -208,7 +210,7 @@ class job {
       if (s->is == stamp::kind::file && mentions_time(read_file(path).value_or(""))) return;
       out_.made_from.push_back(std::move(*s));
     }
-    // The compiler's list lacks what was only asked for, and where something was looked for and not found.
+    // The compiler's list lacks files that were only tested for, and places that were searched in vain.
     for (stamp& s : files_a_compile_may_read(recipe_).made_from) {
       if (s.changed_ns > begin - clock_step_ns) return;
       out_.made_from.push_back(std::move(s));
@@ -222,7 +224,7 @@ class job {
   const cuda_on_host::compiler_settings settings_;
   const compile_deadline& how_long_;
   std::optional<private_folder> folder_;
-  std::string abilities_;  // that the code takes for granted
+  std::string features_;  // that the code requires of the processor
   compiled out_;
 };
 

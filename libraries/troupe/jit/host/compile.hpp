@@ -9,13 +9,13 @@
 
 namespace troupe::jit {
 
-/// Where what belongs to the engine lies.
+/// Where the engine's files are.
 struct installation {
   std::string keeper;       ///< troupe-keeper
-  std::string cuda_folder;  ///< headers that stand for CUDA's
+  std::string cuda_folder;  ///< headers that replace CUDA's
 };
 
-/// Preprocesses, translates and compiles.
+/// Preprocesses, translates and compiles a recipe.
 compiled compile(const installation& at, const compiler& with, const recipe& r, const compile_deadline& how_long);
 
 }  // namespace troupe::jit

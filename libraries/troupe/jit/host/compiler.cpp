@@ -42,7 +42,7 @@ constexpr const char* remedy = "; install one (Debian: apt install g++), or name
 result<void> check_for_host(const recipe& r) {
   if (r.max_registers != 0)
     return unsupported(cat("max_registers is ", r.max_registers,
-                           "; the host engine compiles for a processor, whose registers nobody shares: leave it 0"));
+                           "; the host engine compiles for a processor, whose registers are not shared: leave it 0"));
   if (!r.units.empty())
     return unsupported("units has \"" + r.units.front().name +
                        "\"; the host engine makes a program of one source: #include the others, as recipe::headers, or "
@@ -62,13 +62,13 @@ result<void> check_for_host(const recipe& r) {
 result<std::string> find_compiler(const recipe& r) {
   if (!r.compiler.empty()) {
     if (is_program(r.compiler)) return r.compiler.str();
-    return unsupported("compiler is \"" + r.compiler + "\", which is no program that can be run" + remedy);
+    return unsupported("compiler is \"" + r.compiler + "\", which is not an executable program" + remedy);
   }
   if (const char* set = std::getenv("TROUPE_CXX"); set != nullptr && *set != '\0') {
     const std::string named = set, path = named.find('/') == std::string::npos ? in_path(named) : named;
     if (!path.empty() && path.front() == '/' && is_program(path)) return path;
-    return unsupported("TROUPE_CXX is \"" + named + "\", which is no program in PATH, and no absolute path of one" +
-                       remedy);
+    return unsupported("TROUPE_CXX is \"" + named +
+                       "\", which is neither a program in PATH nor the absolute path of one" + remedy);
   }
   for (const char* name : {"c++", "g++", "clang++"})
     if (std::string path = in_path(name); !path.empty()) return path;
@@ -88,17 +88,17 @@ result<known_compilers::known> known_compilers::ask(const std::string& keeper, c
   const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
   const auto said = TROUPE_TRY(run("--version"));
   if (said.exit_code != 0 || said.gave_up)
-    return unsupported("the compiler " + path +
-                       " does not say its version: " + (said.gave_up ? "it does not end" : said.messages) + remedy);
+    return unsupported("the compiler " + path + " does not report its version: " +
+                       (said.gave_up ? "it does not finish" : said.messages) + remedy);
   known out{.version = first_line(said.messages), .programs = {}};
   for (const char* name : {"cc1plus", "clang", "as", "ld"}) {
     const auto where = TROUPE_TRY(run(std::string("-print-prog-name=") + name));
     if (where.gave_up)
-      return unsupported("the compiler " + path + " does not say what it runs: it does not end" + remedy);
+      return unsupported("the compiler " + path + " does not report the programs it runs: it does not finish" + remedy);
     std::string program = first_line(where.messages);
-    if (!program.starts_with('/')) program = in_path(program);  // as the compiler will look for it
-    // A glance: when it is touched, asking again costs less than comparing its content.
-    if (auto file = glance_at(program); where.exit_code == 0 && file && file->is == stamp::kind::file)
+    if (!program.starts_with('/')) program = in_path(program);  // searched as the compiler searches for it
+    // Without the content: if the file was touched, asking the compiler again costs less than comparing the content.
+    if (auto file = stamp_without_content(program); where.exit_code == 0 && file && file->is == stamp::kind::file)
       out.programs.push_back(std::move(*file));
   }
   return out;
@@ -108,7 +108,7 @@ result<compiler> known_compilers::identify(const std::string& keeper, const std:
                                            time_span patience) {
   std::error_code failed;
   const std::string real = std::filesystem::canonical(path, failed).string();
-  const auto file = glance_at(failed ? path : real);
+  const auto file = stamp_without_content(failed ? path : real);
   if (failed || !file || file->is != stamp::kind::file)
     return unsupported("the compiler " + path + " cannot be read" + remedy);
   byte_writer key;
@@ -148,7 +148,7 @@ const std::string& processor_identity() {
   static const std::string identity = [] {
     std::ifstream info("/proc/cpuinfo");
     std::string line, out;
-    while (std::getline(info, line) && !line.empty())  // the first processor's
+    while (std::getline(info, line) && !line.empty())  // those of the first processor
       for (const char* what : {"vendor_id", "cpu family", "model", "stepping", "flags", "Features"})
         if (line.starts_with(what)) out += line + "\n";
     return out;

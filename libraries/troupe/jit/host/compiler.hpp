@@ -12,19 +12,19 @@
 
 namespace troupe::jit {
 
-/// Refuses what the host engine has no use for.
+/// Refuses recipes that the host engine does not support.
 result<void> check_for_host(const recipe& r);
 
-/// The recipe's, else TROUPE_CXX, else the first of c++, g++ and clang++ in PATH. `unsupported` names the package to
-/// install. The path only: it does not run.
+/// Returns the path of the recipe's compiler, else of TROUPE_CXX, else of the first of c++, g++ and clang++ in PATH.
+/// The `unsupported` error names the package to install. Does not run the compiler.
 result<std::string> find_compiler(const recipe& r);
 
-/// Which compilers there are. What stands at a path may be a wrapper, such as ccache: so a compiler is asked for its
-/// version and for the programs that do the work, and is another one when any of them has changed. Thread safe.
+/// Identifies compilers. A path may lead to a wrapper, such as ccache. A compiler is therefore asked for its version
+/// and for the programs that do its work, and its identity changes when any of them changes. Thread-safe.
 class known_compilers {
  public:
-  /// Asks, unless that is known of these very files, here or in `cache`, which may be null. One that has
-  /// not answered in time is none.
+  /// Asks the compiler, unless the answer for these very files is known, here or in `cache`, which may be null. A
+  /// compiler that does not answer in time is refused.
   result<compiler> identify(const std::string& keeper, const std::string& path, disk_cache* cache,
                             time_span patience = time_span::of_seconds(10));
 
@@ -39,7 +39,7 @@ class known_compilers {
   std::map<std::string, known> known_;
 };
 
-/// Model and abilities of this machine's processor: code is compiled for it.
+/// Returns the model and features of this machine's processor, for which code is compiled.
 const std::string& processor_identity();
 
 }  // namespace troupe::jit

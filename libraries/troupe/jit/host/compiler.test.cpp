@@ -24,7 +24,7 @@ class the_compiler : public testing::Test {
     ::setenv("PATH", path_before_.c_str(), 1);
     ::unsetenv("TROUPE_CXX");
   }
-  // A program that answers `text`, counts how often it was asked, and has others do its work.
+  // Writes a program that prints `text`, counts its runs, and delegates its work to other programs.
   std::string program(const std::string& name, const std::string& text) {
     const std::string path = room_.path() + "/" + name;
     std::ofstream(path) << "#!/bin/sh\ncase $1 in\n"
@@ -50,7 +50,7 @@ class the_compiler : public testing::Test {
   known_compilers compilers_;
 };
 
-TEST_F(the_compiler, is_that_of_the_recipe_else_of_the_environment_else_the_first_in_the_path) {
+TEST_F(the_compiler, is_taken_from_the_recipe_else_from_the_environment_else_from_the_path) {
   const auto none = find_compiler({});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().reaction(), reaction::unsupported);
@@ -67,19 +67,21 @@ TEST_F(the_compiler, is_that_of_the_recipe_else_of_the_environment_else_the_firs
   EXPECT_EQ(text_of(find_compiler({})), gcc);
   EXPECT_EQ(text_of(find_compiler({.compiler = clang})), clang);
   ::setenv("TROUPE_CXX", "icc", 1);
-  EXPECT_NE(text_of(find_compiler({})).find("TROUPE_CXX is \"icc\", which is no program in PATH"), std::string::npos);
-  EXPECT_NE(text_of(find_compiler({.compiler = "/no/c++"})).find("compiler is \"/no/c++\", which is no program"),
+  EXPECT_NE(text_of(find_compiler({})).find("TROUPE_CXX is \"icc\", which is neither a program in PATH"),
+            std::string::npos);
+  EXPECT_NE(text_of(find_compiler({.compiler = "/no/c++"}))
+                .find("compiler is \"/no/c++\", which is not an executable program"),
             std::string::npos);
 }
 
-TEST_F(the_compiler, is_for_a_processor_and_refuses_what_that_has_no_use_for) {
+TEST_F(the_compiler, refuses_options_that_make_no_sense_for_a_processor) {
   EXPECT_TRUE(check_for_host({.source = "a"}));
   const auto registers = check_for_host({.source = "a", .max_registers = 32});
   ASSERT_FALSE(registers);
   EXPECT_EQ(registers.error().reaction(), reaction::unsupported);
   EXPECT_EQ(registers.error().text(),
-            "jit.compile: max_registers is 32; the host engine compiles for a processor, whose registers nobody "
-            "shares: leave it 0");
+            "jit.compile: max_registers is 32; the host engine compiles for a processor, whose registers are not "
+            "shared: leave it 0");
   const auto wants = [](const recipe& r) {
     const auto fine = check_for_host(r);
     EXPECT_TRUE(!fine && fine.error().reaction() == reaction::unsupported);
@@ -98,7 +100,7 @@ TEST_F(the_compiler, is_for_a_processor_and_refuses_what_that_has_no_use_for) {
             "empty");
 }
 
-TEST_F(the_compiler, is_another_one_when_its_file_or_what_it_says_has_changed) {
+TEST_F(the_compiler, gets_a_new_identity_if_its_file_or_its_version_text_changes) {
   const std::string path = program("c++", "c++ 1");
   const auto one = compilers_.identify(TROUPE_KEEPER, path, nullptr);
   ASSERT_TRUE(one) << one.error().to_string();
@@ -111,7 +113,7 @@ TEST_F(the_compiler, is_another_one_when_its_file_or_what_it_says_has_changed) {
   EXPECT_NE(compilers_.identify(TROUPE_KEEPER, path, nullptr)->identity, two->identity);
 }
 
-TEST_F(the_compiler, is_asked_once_for_its_version_as_long_as_it_is_the_same_file) {
+TEST_F(the_compiler, is_asked_for_its_version_once_while_its_file_is_unchanged) {
   const std::string path = program("c++", "c++ 1");
   disk_cache cache(room_.path() + "/cache");
   const std::string first = compilers_.identify(TROUPE_KEEPER, path, &cache)->identity;
@@ -125,7 +127,7 @@ TEST_F(the_compiler, is_asked_once_for_its_version_as_long_as_it_is_the_same_fil
   EXPECT_EQ(times_asked(), 2 * once);
 }
 
-TEST_F(the_compiler, is_another_one_when_a_program_has_changed_that_does_the_work_behind_a_wrapper) {
+TEST_F(the_compiler, gets_a_new_identity_if_a_program_behind_its_wrapper_changes) {
   const std::string path = program("c++", "c++ 1");
   write("cc1plus", "the compiler");
   write("ld", "the linker");  // found in PATH
@@ -140,7 +142,7 @@ TEST_F(the_compiler, is_another_one_when_a_program_has_changed_that_does_the_wor
   }
 }
 
-TEST_F(the_compiler, is_refused_when_it_does_not_say_its_version) {
+TEST_F(the_compiler, is_refused_if_it_does_not_report_its_version) {
   const std::string path = room_.path() + "/c++";
   std::ofstream(path) << "#!/bin/sh\necho 'no licence' >&2\nexit 1\n";
   fs::permissions(path, fs::perms::owner_all);
@@ -150,7 +152,7 @@ TEST_F(the_compiler, is_refused_when_it_does_not_say_its_version) {
   EXPECT_NE(bad.error().text().find("no licence"), std::string::npos) << bad.error().text();
 }
 
-TEST(dependencies, are_read_as_compilers_write_them) {
+TEST(dependencies, are_read_from_the_rules_that_compilers_write) {
   EXPECT_EQ(files_in_rule("x: a.cu /usr/b.h \\\n /with\\ space/c.h /dollar$$/d \\\n  e\n\n/usr/b.h:\n"),
             (std::vector<std::string>{"a.cu", "/usr/b.h", "/with space/c.h", "/dollar$/d", "e"}));
   EXPECT_EQ(files_in_rule("x: a.cu"), (std::vector<std::string>{"a.cu"}));
@@ -158,7 +160,7 @@ TEST(dependencies, are_read_as_compilers_write_them) {
   EXPECT_TRUE(files_in_rule("no rule").empty());
 }
 
-TEST(dependencies, include_the_folders_and_the_places_where_another_file_would_be_found_first) {
+TEST(dependencies, include_folders_and_places_that_precede_the_files_found) {
   EXPECT_EQ(paths_to_watch("x: a.cu own.h /two/sub/b.h /one/c.h /usr/d.h\n", {"/one", "/two"}),
             (std::vector<std::string>{"/one", "/one/c.h", "/one/sub/b.h", "/two", "/two/sub/b.h", "/usr/d.h"}));
 }

@@ -25,7 +25,7 @@ std::vector<std::string> files_in_rule(std::string_view rule) {
       word += '$', ++i;
     } else if (c == ' ' || c == '\n' || c == '\t') {
       end_word();
-      if (c == '\n') break;  // one rule: what follows are rules for the headers themselves
+      if (c == '\n') break;  // only the first rule: those after it are for the headers
     } else {
       word += c;
     }

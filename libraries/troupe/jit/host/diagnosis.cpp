@@ -7,7 +7,7 @@
 namespace troupe::jit {
 namespace {
 
-// What stands between two texts, where it stands first; empty when it does not.
+// Returns the text between the first occurrence of `before` and the next of `behind`, or an empty text.
 std::string_view between(std::string_view text, std::string_view before, std::string_view behind) {
   const std::size_t at = text.find(before);
   if (at == text.npos) return {};
@@ -23,8 +23,9 @@ std::string_view undefined_symbol(std::string_view messages) {
 std::string not_defined(std::string_view symbol) {
   const bool is_function = symbol.find('(') != symbol.npos;
   return "the " + std::string(is_function ? "function " : "name ") + std::string(symbol) +
-         " is declared and used, but not defined: define it in the source or in a header that it includes, as the host "
-         "engine links nothing to it";
+         " is declared and used, but not defined: define it in the source or in a header that it includes, because the "
+         "host "
+         "engine links no libraries to it";
 }
 
 bool is_broken(const std::string& messages) {
@@ -36,10 +37,10 @@ bool is_broken(const std::string& messages) {
 
 std::string diagnosis(const std::string& messages, int exit_code, std::string_view compiler) {
   std::string what = first_error(messages);
-  if (what.empty()) what = cat("the compiler ended with code ", exit_code, " and said nothing");
+  if (what.empty()) what = cat("the compiler exited with code ", exit_code, " and printed nothing");
   if (is_broken(messages))
-    return what + "; that is a defect of the compiler (" + std::string(compiler) +
-           "), not of the source: name another one, such as clang++, in TROUPE_CXX or recipe::compiler";
+    return what + "; this is a defect of the compiler (" + std::string(compiler) +
+           "), not of the source: name another compiler, such as clang++, in TROUPE_CXX or recipe::compiler";
   if (const auto symbol = undefined_symbol(messages); !symbol.empty()) return not_defined(symbol);
   return what;
 }

@@ -7,8 +7,8 @@
 
 namespace troupe::jit {
 
-/// What is to be said first of a compiler's messages, which end with a failure: its first error, or, where that speaks
-/// of the compiler or the linker, what it means for the source. `compiler` is the compiler's version.
+/// Summarises the messages of a compiler that failed: the first error, or, if that error is about the compiler or the
+/// linker, what it means for the source. `compiler` is the compiler's version.
 std::string diagnosis(const std::string& messages, int exit_code, std::string_view compiler);
 
 }  // namespace troupe::jit

@@ -18,13 +18,14 @@ std::filesystem::path engine_file() {
   return std::filesystem::absolute(self.dli_fname);
 }
 
-// What belongs to the engine lies in the folder above its own.
+// The engine's files are in the parent of its folder.
 installation find_installation() {
   const std::filesystem::path folder = engine_file().parent_path().parent_path();
   return {.keeper = (folder / "troupe-keeper").string(), .cuda_folder = (folder / "cuda").string()};
 }
 
-// Another build of the engine may translate differently, and code is for this processor.
+// Included in keys, because another build of the engine may translate differently, and code is compiled for this
+// processor.
 std::string engine_identity() {
   std::error_code failed;
   const std::filesystem::path file = engine_file();

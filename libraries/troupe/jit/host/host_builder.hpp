@@ -10,8 +10,8 @@
 
 namespace troupe::jit {
 
-/// Makes programs with the system's compiler, for an engine of the host: it finds what belongs to that engine beside
-/// the file that this code lies in.
+/// Builds programs with the system's compiler, for a host engine. Finds the engine's files beside the shared object
+/// that contains this code.
 class host_builder {
  public:
   host_builder();
@@ -19,7 +19,7 @@ class host_builder {
   host_builder& operator=(const host_builder&) = delete;
 
   builder& images() noexcept { return builder_; }
-  /// For `troupe doctor`.
+  /// Returns notes for `troupe doctor`.
   std::string notes() const;
 
   static result<kernel::host_programs::program_ref> load(const recipe& r, const build& b);

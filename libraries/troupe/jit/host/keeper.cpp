@@ -1,12 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// Runs one program for a worker, in a folder of its own, and sees to it that nothing is left of either when the worker
-// is gone or loses patience: the kernel tells a process of the death of its parent, but not of its parent's parent, and
-// a compiler is a family. Launched by `run_command`, never by hand:
-//
-//   troupe-keeper PARENT MEMORY_BYTES CPU_SECONDS FILE_BYTES FOLDER PLACE OUTPUT PROGRAM [ARGUMENT...]
-//
-// It runs in PLACE, which is in FOLDER. OUTPUT is a new file for the program's standard output; "" sends it the way of
+// Runs one program for a worker, in a folder of its own, and makes sure that neither outlives the worker or its
+// deadline. The kernel notifies a process when its parent dies, but not when its parent's parent does, and a compiler
+// starts further processes. Started by `run_command`, never by hand:
 // its messages.
 #include <fcntl.h>
 #include <signal.h>
@@ -35,7 +31,7 @@ constexpr int could_not_run = 127, was_told_to_stop = 126;
 void limit(__rlimit_resource what, unsigned long long most) {
   const rlimit both{.rlim_cur = most, .rlim_max = most};
   rlimit now{};
-  if (::getrlimit(what, &now) == 0 && now.rlim_max < most) return;  // less is allowed already
+  if (::getrlimit(what, &now) == 0 && now.rlim_max < most) return;  // a lower limit is already in force
   (void)::setrlimit(what, &both);
 }
 
@@ -57,7 +53,7 @@ void limit(__rlimit_resource what, unsigned long long most) {
   fail("cannot run", argv[8]);
 }
 
-// The program's own end, or that it was told to stop.
+// Waits until the program exits or the keeper is told to stop.
 int await(pid_t child, const sigset_t& signals) {
   while (true) {
     const int got = ::sigwaitinfo(&signals, nullptr);
@@ -68,11 +64,11 @@ int await(pid_t child, const sigset_t& signals) {
   }
 }
 
-// Children of children come to us when their parents end, also those that have left the group or the session: so it
-// goes on until there is nobody.
-void end_family(pid_t child) {
+// When a process ends, its children become ours, even if they left the group or the session: so continue until no child
+// is left.
+void kill_descendants(pid_t child) {
   (void)::kill(-child, SIGKILL);
-  (void)::kill(child, SIGKILL);  // had it not come to the line that makes the group
+  (void)::kill(child, SIGKILL);  // in case it has not reached the line that makes the group
   const std::string children = "/proc/self/task/" + std::to_string(::getpid()) + "/children";
   do {
     std::ifstream list(children);
@@ -93,7 +89,7 @@ int main(int argc, char** argv) {
   ::sigaddset(&signals, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   (void)::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);  // grandchildren that are left come to us
+  (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphaned descendants become our children
   const auto parent = static_cast<pid_t>(std::strtol(argv[1], nullptr, 10));
   const char* folder = argv[5];
   if (::chdir(folder) != 0 || ::chdir(argv[6]) != 0) fail("cannot enter", folder);
@@ -103,11 +99,11 @@ int main(int argc, char** argv) {
     const pid_t self = ::getpid(), child = ::fork();
     if (child < 0) fail("cannot start", argv[8]);
     if (child == 0) become(argv, self);
-    (void)::setpgid(child, child);  // both do, in whichever order
+    (void)::setpgid(child, child);  // parent and child both do this, because either may run first
     end = await(child, signals);
-    end_family(child);
+    kill_descendants(child);
   }
-  // A dying parent tells when its first thread ends, and is the parent until its last one does.
+  // The death signal is sent when the parent's first thread ends, but getppid() changes only when its last thread ends.
   for (int ms = 0; end == was_told_to_stop && ::getppid() == parent && ms < 100; ++ms) ::usleep(1000);
   if (::getppid() != parent) {
     std::error_code ignored;

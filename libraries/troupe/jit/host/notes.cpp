@@ -14,7 +14,8 @@ std::string why_none(const error& e) {
 std::string compiler_text(const installation& at) {
   const auto path = find_compiler({});
   if (!path) return why_none(path.error());
-  // Asked anew: what the cache remembers need not run any more. A compiler that hangs must not make the engine seem to.
+  // Ask the compiler itself, because a compiler that the cache knows may no longer run. If it hangs, the engine must
+  // not seem to hang.
   const auto found = known_compilers().identify(at.keeper, *path, nullptr, time_span::of_seconds(3));
   if (!found) return why_none(found.error());
   return found->path + ", " + found->version;

@@ -7,8 +7,8 @@
 
 namespace troupe::jit {
 
-/// For `troupe doctor`, a line of the form "key: value" for each fact: the compiler that a recipe gets which names
-/// none, where the cache is, and how full.
+/// Returns, for `troupe doctor`, a line "key: value" for each fact: the compiler of a recipe that names none, where the
+/// cache is, and how full.
 std::string notes_of(const installation& at, const disk_cache& cache);
 
 }  // namespace troupe::jit

@@ -24,7 +24,7 @@ class the_notes : public testing::Test {
     std::ofstream(path) << "#!/bin/sh\n" << does << "\n";
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   }
-  // The line with this key, or what there is instead.
+  // Returns the line with this key, or all lines if there is none.
   std::string note(const std::string& key, const disk_cache& cache) const {
     const std::string all = notes_of({.keeper = TROUPE_KEEPER, .cuda_folder = {}}, cache);
     std::istringstream lines(all);
@@ -41,7 +41,7 @@ TEST_F(the_notes, name_the_compiler_and_its_version) {
   EXPECT_EQ(note("compiler", disk_cache("")), room_.path() + "/c++, c++ 12.2");
 }
 
-TEST_F(the_notes, say_why_there_is_no_compiler) {
+TEST_F(the_notes, say_why_no_compiler_was_found) {
   EXPECT_TRUE(note("compiler", disk_cache("")).starts_with("none: TROUPE_CXX is ")) << note("compiler", disk_cache(""));
   compiler_that("echo no licence; exit 1");
   const std::string text = note("compiler", disk_cache(""));
@@ -58,11 +58,11 @@ TEST_F(the_notes, say_where_the_cache_is_and_how_full) {
   EXPECT_EQ(note("cache size", cache), "1 entry, 1.5 of at most 8 MiB");
 }
 
-TEST_F(the_notes, say_why_there_is_no_cache) {
+TEST_F(the_notes, say_why_no_cache_is_used) {
   compiler_that("echo c++ 12.2");
   EXPECT_TRUE(note("cache", disk_cache("")).starts_with("none: set TROUPE_CACHE")) << note("cache", disk_cache(""));
   ::setenv("TROUPE_CACHE", "off", 1);
-  EXPECT_EQ(note("cache", disk_cache("")), "off, as TROUPE_CACHE says");
+  EXPECT_EQ(note("cache", disk_cache("")), "off, by TROUPE_CACHE");
   EXPECT_EQ(note("cache", disk_cache(room_.path() + "/c++")),
             "none: cannot open the folder " + room_.path() + "/c++: Not a directory");
 }

@@ -9,7 +9,7 @@
 namespace troupe::jit {
 namespace {
 
-// The lists are words with a space after each.
+// Each list is a text of words, each followed by a space.
 
 template <class F>
 bool any_word(std::string_view list, F&& f) {
@@ -24,12 +24,12 @@ bool is_any(std::string_view text, std::string_view list) {
   return any_word(list, [&](std::string_view word) { return text == word; });
 }
 
-constexpr std::string_view ours =
+constexpr std::string_view reserved =
     "-o -c -S -E -x -M -B -d -r -h -### -save-temps -wrapper -emit -aux-info -print -fsyntax-only -fdump -time "
     "-ftime-trace -Wp, -Wa, ";
-constexpr std::string_view long_and_not_ours = "--param= --sysroot= --gcc-toolchain= --gcc-install-dir= --stdlib= ",
-                           // NVRTC's, of which the host's compilers say that they do not know them; "=": with a value
-    long_and_nvrtcs =
+constexpr std::string_view long_and_not_reserved = "--param= --sysroot= --gcc-toolchain= --gcc-install-dir= --stdlib= ",
+                           // Options of NVRTC that the host's compilers reject as unknown; "=": with a value
+    long_for_nvrtc =
         "--ptxas-options= --Ofast-compile= --prec-sqrt= --prec-div= --restrict --device-debug "
         "--dopt= --extra-device-vectorization --modify-stack-limit= --jump-table-density= "
         "--device-stack-protector= --builtin-move-forward= --builtin-initializer-list= "
@@ -40,10 +40,10 @@ constexpr std::string_view long_and_not_ours = "--param= --sysroot= --gcc-toolch
 constexpr std::string_view with_an_argument =
     "-I -D -U -L -l -T -A -u -z -e -include -imacros -isystem -iquote -idirafter -iprefix -isysroot -iwithprefix "
     "-iwithprefixbefore -Xlinker -Xassembler -Xpreprocessor -Xclang -mllvm -target ";
-constexpr std::string_view ours_of_the_linker = "-o --output -M -Map --Map --print-map @ ";
+constexpr std::string_view reserved_by_linker = "-o --output -M -Map --Map --print-map @ ";
 
-// What people may write who know NVRTC's short names, where another dash alone does not make the long one of them.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 15> short_and_nvrtcs{
+// Short names of NVRTC's options, for users who know these, where adding a dash does not give the long name.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 15> short_for_nvrtc{
     {{"-std", "use recipe::standard"},
      {"-ftz", "use recipe::flush_to_zero"},
      {"-fmad", "use recipe::fuse_multiply_add"},
@@ -72,40 +72,40 @@ constexpr std::string_view harmless_after_f =
 
 }  // namespace
 
-bool is_for_us_to_give(std::string_view option) {
+bool is_reserved_option(std::string_view option) {
   if (option.size() < 2 || option.front() != '-' || is_any(option, with_an_argument)) return true;
   if (option.starts_with("--"))
-    return !begins_with_any(option, long_and_not_ours) && !begins_with_any(option, long_and_nvrtcs);
-  if (begins_with_any(option, ours)) return true;
+    return !begins_with_any(option, long_and_not_reserved) && !begins_with_any(option, long_for_nvrtc);
+  if (begins_with_any(option, reserved)) return true;
   if (!option.starts_with("-Wl,")) return false;
   for (std::size_t comma = option.find(','); comma != std::string_view::npos; comma = option.find(',', comma + 1))
-    if (begins_with_any(option.substr(comma + 1), ours_of_the_linker)) return true;
+    if (begins_with_any(option.substr(comma + 1), reserved_by_linker)) return true;
   return false;
 }
 
-bool is_nvrtcs(std::string_view option) {
-  if (!is_any(option.substr(0, std::min(option.find('='), option.size() - 1) + 1), long_and_nvrtcs)) return false;
-  // What has no dash is a file for ptxas to read.
+bool is_allowed_for_nvrtc(std::string_view option) {
+  if (!is_any(option.substr(0, std::min(option.find('='), option.size() - 1) + 1), long_for_nvrtc)) return false;
+  // Without a dash, ptxas takes an option for a file to read.
   constexpr std::string_view passed_on = "--ptxas-options=";
   if (!option.starts_with(passed_on)) return true;
   option.remove_prefix(passed_on.size());
   return option.starts_with('-') && !begins_with_any(option, "-optf --options-file ");
 }
 
-std::string instead_of(std::string_view option) {
+std::string alternative_to(std::string_view option) {
   if (option.starts_with("--ptxas-options="))
-    return "give ptxas the options themselves, with a dash, and no file of them";
-  if (is_nvrtcs("-" + std::string(option))) return "write -" + std::string(option);
-  // Those of one letter may have their value directly behind them.
+    return "pass options to ptxas directly, each with a dash, and not in a file";
+  if (is_allowed_for_nvrtc("-" + std::string(option))) return "write -" + std::string(option);
+  // Options of one letter may be followed directly by their value.
   const std::string_view name = option.substr(0, begins_with_any(option, "-I -D -U ") ? 2 : option.find('='));
-  for (const auto& [short_name, instead] : short_and_nvrtcs)
+  for (const auto& [short_name, instead] : short_for_nvrtc)
     if (name == short_name) return std::string(instead);
   return "docs/jit.md lists those that can be given";
 }
 
 bool reads_no_files(std::string_view option) {
   if (option.starts_with("-mllvm")) return false;
-  if (option.starts_with("-W")) return option.find(',') == std::string_view::npos;  // -Wl, is the linker's
+  if (option.starts_with("-W")) return option.find(',') == std::string_view::npos;  // -Wl, passes options to the linker
   if (!option.starts_with("-f")) return begins_with_any(option, harmless);
   option.remove_prefix(option.starts_with("-fno-") ? 5 : 2);
   return begins_with_any(option, harmless_after_f);

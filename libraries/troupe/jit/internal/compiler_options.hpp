@@ -5,19 +5,21 @@
 #include <string>
 #include <string_view>
 
-/// What is known of the options that compilers of C++ take.
+/// What is known about the options of C++ compilers.
 namespace troupe::jit {
 
-/// It changes what is written or to where, ends the compiler early, has it run other programs, or would take the
-/// argument that follows for its own.
-bool is_for_us_to_give(std::string_view option);
+/// Returns true if only the engine may pass the option: one that changes the output or its place, ends the compiler
+/// early, runs other programs, or takes the next argument as its value.
+bool is_reserved_option(std::string_view option);
 
-/// NVRTC may be given it: by its long name, it changes the code or the messages alone, and has no file read or written.
-bool is_nvrtcs(std::string_view option);
-/// What to do where it is not.
-std::string instead_of(std::string_view option);
+/// Returns true if the option may be passed to NVRTC: it has its long name, affects only the code or the messages, and
+/// names no file to read or write.
+bool is_allowed_for_nvrtc(std::string_view option);
+/// Returns what to do instead of passing an option that NVRTC must not get.
+std::string alternative_to(std::string_view option);
 
-/// It certainly has compiler and linker read nothing beside what the sources include.
+/// Returns true if the option certainly makes neither compiler nor linker read files other than those the sources
+/// include.
 bool reads_no_files(std::string_view option);
 
 }  // namespace troupe::jit

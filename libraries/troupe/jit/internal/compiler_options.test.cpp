@@ -6,18 +6,18 @@
 namespace troupe::jit {
 namespace {
 
-TEST(compiler_options, of_nvrtc_are_the_callers_to_give_where_they_change_code_alone) {
+TEST(compiler_options, of_nvrtc_are_accepted_if_they_affect_only_the_code) {
   for (const char* option : {"--prec-div=false", "--ptxas-options=-v", "--restrict", "--split-compile=2"})
-    EXPECT_FALSE(is_for_us_to_give(option)) << option;
+    EXPECT_FALSE(is_reserved_option(option)) << option;
   for (const char* option : {"--gpu-architecture=sm_80", "--include-path=/x", "--pch", "--use-pch=x", "--time=x", "-dc",
                              "-time=x", "--relocatable-device-code=true", "--define-macro=X", "--optix-ir"})
-    EXPECT_TRUE(is_for_us_to_give(option)) << option;
+    EXPECT_TRUE(is_reserved_option(option)) << option;
 }
 
-TEST(compiler_options, for_nvrtc_have_their_long_names_and_no_file_read_or_written) {
+TEST(compiler_options, for_nvrtc_must_be_long_names_and_must_not_name_files) {
   for (const char* option :
        {"--prec-div=false", "--ptxas-options=-v", "--restrict", "--split-compile=2", "--diag-suppress=177,550"})
-    EXPECT_TRUE(is_nvrtcs(option)) << option;
+    EXPECT_TRUE(is_allowed_for_nvrtc(option)) << option;
   for (const char* option : {"-I/x",
                              "-include=/x",
                              "-ftz=true",
@@ -39,20 +39,20 @@ TEST(compiler_options, for_nvrtc_have_their_long_names_and_no_file_read_or_writt
                              "",
                              "-",
                              "="})
-    EXPECT_FALSE(is_nvrtcs(option)) << option;
+    EXPECT_FALSE(is_allowed_for_nvrtc(option)) << option;
 }
 
-TEST(compiler_options, that_nvrtc_is_not_given_come_with_what_to_do_instead) {
-  EXPECT_EQ(instead_of("-I/x"), "use recipe::include_paths");
-  EXPECT_EQ(instead_of("-DX=1"), "use recipe::definitions");
-  EXPECT_EQ(instead_of("-include=/x"), "write #include into the source");
-  EXPECT_EQ(instead_of("-maxrregcount=32"), "use recipe::max_registers");
-  EXPECT_EQ(instead_of("-prec-div=false"), "write --prec-div=false");
-  EXPECT_EQ(instead_of("-Xptxas=-O0"), "write --ptxas-options=");
-  EXPECT_EQ(instead_of("-use-pch=/x"), "docs/jit.md lists those that can be given");
+TEST(compiler_options, that_nvrtc_must_not_get_are_refused_with_an_alternative) {
+  EXPECT_EQ(alternative_to("-I/x"), "use recipe::include_paths");
+  EXPECT_EQ(alternative_to("-DX=1"), "use recipe::definitions");
+  EXPECT_EQ(alternative_to("-include=/x"), "write #include into the source");
+  EXPECT_EQ(alternative_to("-maxrregcount=32"), "use recipe::max_registers");
+  EXPECT_EQ(alternative_to("-prec-div=false"), "write --prec-div=false");
+  EXPECT_EQ(alternative_to("-Xptxas=-O0"), "write --ptxas-options=");
+  EXPECT_EQ(alternative_to("-use-pch=/x"), "docs/jit.md lists those that can be given");
 }
 
-TEST(compiler_options, that_may_bring_in_other_files_are_told_from_those_that_certainly_do_not) {
+TEST(compiler_options, are_known_to_read_no_files_only_if_they_are_listed_as_harmless) {
   for (const char* option : {"-Wall", "-Wno-unused", "-DX=1", "-UX", "-O2", "-g", "-mavx2", "-march=x86-64-v3",
                              "-std=gnu++20", "-fno-inline", "-fno-math-errno", "-ftemplate-depth=9", "-funroll-loops",
                              "-fconstexpr-ops-limit=9", "-w", "-pthread", "--param=max-unroll-times=4"})

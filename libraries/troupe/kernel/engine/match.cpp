@@ -35,9 +35,9 @@ std::string text_of(const arguments::seen& a) {
   return cat(modes[static_cast<int>(a.is)], type, "[", a.elements, "])");
 }
 
-// "float *" of the compiler as people write it.
+// Respells a type for people: "float *" of the compiler becomes `float*`.
 std::string spelling(const parameter_attributes& p) {
-  if (p.passing == passing::unknown) return cat(p.bytes, " bytes of a type that its image does not tell");
+  if (p.passing == passing::unknown) return cat(p.bytes, " bytes of unknown type");
   std::string s = p.type;
   if (const std::size_t star = s.find(" *"); star != std::string::npos) s.erase(star, 1);
   return "`" + s + "`";
@@ -54,7 +54,8 @@ bool takes_any_element(const parameter_attributes& p) noexcept {
   return p.bytes == 0 || p.element == dtype::u8 || p.element == dtype::i8;
 }
 
-// What is wrong with passing `a` for `p`, after "but parameter 1 of saxpy is `float*`"; empty when nothing is.
+// Returns what is wrong with passing `a` for `p`, worded to follow "but parameter 1 of saxpy is `float*`", or an empty
+// text.
 std::string mismatch(const arguments::seen& a, const parameter_attributes& p) {
   if (a.is == kind::map) {
     const bool by_value = p.passing == passing::value || p.passing == passing::unknown;
@@ -100,7 +101,7 @@ std::optional<std::size_t> first_map_in(const arguments& given) {
 
 void argument_frame::make_room(const std::vector<parameter_attributes>& parameters) {
   std::size_t bytes = 0;
-  // What may be a map's lies like one.
+  // A parameter that may be a tensor map is aligned like one.
   const auto alignment = [](const parameter_attributes& p) {
     return size_of(p) == tensor_descriptor_bytes ? tensor_descriptor_alignment : alignment_of(p);
   };
@@ -142,7 +143,7 @@ result<void> argument_frame::fill(const arguments& given, const std::string& ker
       wrong = make_map(*a.map, address, values_ + at);
       if (!wrong.empty()) wrong.insert(0, cat("argument ", i, " "));
     } else {
-      std::memcpy(values_ + at, a.content, size_of(p));  // of a buffer this is its address
+      std::memcpy(values_ + at, a.content, size_of(p));  // for a buffer, this is its address
     }
     addresses_[i++] = values_ + at;
     at += size_of(p);

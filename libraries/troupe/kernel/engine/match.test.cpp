@@ -10,7 +10,7 @@ struct pair_of_floats {
   float a, b;
 };
 
-// What a kernel k with these parameters says to an argument that is passed as a worker sees it.
+// Returns what a kernel k with these parameters reports about the arguments, encoded as a worker sees them.
 std::string answer(const std::vector<parameter_attributes>& parameters, const arguments& given,
                    argument_frame::map_maker make_map = nullptr, void* descriptor = nullptr) {
   std::vector<std::byte> bytes(given.encoded_bytes());
@@ -24,19 +24,19 @@ std::string answer(const std::vector<parameter_attributes>& parameters, const ar
 
 parameter_attributes of_size(std::uint64_t bytes) { return {"", passing::unknown, dtype{}, bytes, 0}; }
 
-TEST(arguments_of_a_kernel, fit_a_parameter_of_which_only_the_size_is_known_when_they_have_that_size) {
+TEST(arguments_of_a_kernel, fit_a_parameter_of_known_size_and_unknown_type_if_their_sizes_match) {
   EXPECT_EQ(answer({of_size(4)}, {1.0f}), "");
   EXPECT_EQ(answer({of_size(4)}, {7}), "");
   EXPECT_EQ(answer({of_size(8)}, {pair_of_floats{1, 2}}), "");
   EXPECT_EQ(answer({of_size(8)}, {7}),
-            "jit.launch: argument 0 is i32, but parameter 0 of k is 8 bytes of a type that its image does not tell; 4 "
+            "jit.launch: argument 0 is i32, but parameter 0 of k is 8 bytes of unknown type; 4 "
             "bytes do not fit");
   EXPECT_EQ(answer({of_size(8), of_size(4)}, {1.0}),
-            "jit.launch: 1 argument was given, but k has 2 parameters (8 bytes of a type that its image does not tell, "
-            "4 bytes of a type that its image does not tell)");
+            "jit.launch: 1 argument was given, but k has 2 parameters (8 bytes of unknown type, "
+            "4 bytes of unknown type)");
 }
 
-TEST(arguments_of_a_kernel, fit_a_struct_of_unknown_alignment_by_their_size) {
+TEST(arguments_of_a_kernel, fit_a_struct_of_unknown_alignment_if_their_sizes_match) {
   const parameter_attributes p{"pair_of_floats", passing::value, dtype{}, 8, 0};
   EXPECT_EQ(answer({p}, {pair_of_floats{1, 2}}), "");
   struct three {
@@ -47,23 +47,23 @@ TEST(arguments_of_a_kernel, fit_a_struct_of_unknown_alignment_by_their_size) {
             "expected a struct of 8 bytes");
 }
 
-// Stands in for the driver.
+// Replaces the driver.
 struct alignas(64) descriptor {
   std::uint64_t address, sizes[15];
 };
 std::string write_descriptor(const tensor_layout& map, std::uint64_t address, void* to) {
-  if (map.rank != 2) return "is a tensor map that nobody likes";
+  if (map.rank != 2) return "is a tensor map that the test refuses";
   if (reinterpret_cast<std::uintptr_t>(to) % 64 != 0) return "is not aligned";
   descriptor d{.address = address, .sizes = {map.sizes[0], map.sizes[1]}};
   std::memcpy(to, &d, sizeof d);
   return {};
 }
 
-TEST(arguments_of_a_kernel, that_are_tensor_maps_become_descriptors_by_value) {
+TEST(arguments_of_a_kernel, that_are_tensor_maps_become_descriptors_passed_by_value) {
   const parameter_attributes p{"CUtensorMap_st", passing::value, dtype{}, 128, 0};
   const tensor_map map(in<float>(0x1000, 4096), {.sizes = {64, 32}, .box = {32, 8}});
   descriptor d{};
-  // Behind a byte and in a frame that is not the small one, too: the driver wants it aligned.
+  // Also at an odd offset and in a large frame: the driver requires alignment.
   EXPECT_EQ(answer({of_size(1), p}, {true, map}, &write_descriptor, &d), "");
   EXPECT_EQ(d.address, 0x1000u);
   EXPECT_EQ(d.sizes[0], 64u);
@@ -74,7 +74,7 @@ TEST(arguments_of_a_kernel, that_are_tensor_maps_become_descriptors_by_value) {
   EXPECT_EQ(d.sizes[1], 32u);
 }
 
-TEST(arguments_of_a_kernel, that_are_tensor_maps_fit_a_parameter_that_is_one) {
+TEST(arguments_of_a_kernel, that_are_tensor_maps_fit_only_a_tensor_map_parameter) {
   const tensor_map map(in<float>(0x1000, 4096), {.sizes = {64, 32}, .box = {32, 8}}),
       cube(in<float>(0x1000, 4096), {.sizes = {64, 32, 2}, .box = {32, 8, 1}});
   EXPECT_EQ(answer({{"float const *", passing::const_pointer, dtype::f32, 4, 4}}, {map}, &write_descriptor),
@@ -82,13 +82,13 @@ TEST(arguments_of_a_kernel, that_are_tensor_maps_fit_a_parameter_that_is_one) {
             "__grid_constant__ CUtensorMap`");
   EXPECT_NE(answer({of_size(64)}, {map}, &write_descriptor), "");
   EXPECT_EQ(answer({of_size(128)}, {cube}, &write_descriptor),
-            "jit.launch: argument 0 is a tensor map that nobody likes");
+            "jit.launch: argument 0 is a tensor map that the test refuses");
   EXPECT_EQ(
       answer({{"CUtensorMap_st", passing::value, dtype{}, 128, 0}}, {in<float>(0x1000, 4)}),
       "jit.launch: argument 0 is in(f32[4]), but parameter 0 of k is `CUtensorMap_st`, a value; pass it by value");
 }
 
-TEST(arguments_of_a_kernel, are_searched_for_the_first_tensor_map) {
+TEST(arguments_of_a_kernel, are_searched_for_their_first_tensor_map) {
   const auto first = [](const arguments& given) {
     std::vector<std::byte> bytes(given.encoded_bytes());
     given.encode(bytes.data());

@@ -10,7 +10,7 @@
 
 namespace troupe::kernel {
 
-/// Makes a program by `build(summary, log)`, which notes where the image is from and how large it is.
+/// Builds a program with `build(summary, log)`, which records where the image came from and how large it is.
 template <class Programs, class Build>
 typename Programs::made built(Build&& build) {
   const std::int64_t begin = now_ns();
@@ -25,7 +25,7 @@ typename Programs::made built(Build&& build) {
   return {std::move(program), s, std::move(log)};
 }
 
-/// What the engines of all libraries with kernels do alike. `Programs` runs the kernels.
+/// What the engines of all libraries with kernels have in common. `Programs` runs the kernels.
 template <fixed_string Library, class Programs>
 class program_engine {
  public:
@@ -83,7 +83,7 @@ class program_engine {
     return {};
   }
 
-  // After a restart the first who needs a program makes it: not where all lanes would wait.
+  // After a restart, the first request that uses a program builds it, outside the lanes' critical path.
   bool ready(const launch& r) { return programs_.is_known(r.kernel.of().root()); }
   bool ready(const write_global& r) { return programs_.is_known(r.global.of().root()); }
   bool ready(const read_global& r) { return programs_.is_known(r.global.of().root()); }

@@ -21,10 +21,11 @@
 
 namespace troupe::kernel {
 
-/// A program that is ready to run in this worker. Thread safe.
+/// A program that is ready to run in this worker. Thread-safe.
 ///
-/// `Image` is what the engine loads: `kernels()` and `globals()`, whose members have a `name`; `find_kernel(name)` and
-/// `find_global(name)`, null when there is none. A global has an `address` and `bytes`.
+/// `Image` is what the engine loads. It has `kernels()` and `globals()`, whose members have a `name`, and
+/// `find_kernel(name)` and `find_global(name)`, which return null if there is none. A global has an `address` and
+/// `bytes`.
 template <class Image>
 class loaded_program {
  public:
@@ -38,7 +39,7 @@ class loaded_program {
   const Image& image() const noexcept { return image_; }
   const std::string& bytes() const noexcept { return *bytes_; }  ///< of the image
 
-  /// Without a search when it has been asked for before. The error says which kernels there are.
+  /// Returns a kernel, without a search if its name was looked up before. The error lists the kernels that exist.
   result<kernel_type*> kernel(std::string_view name, std::string_view request) const {
     {
       const std::shared_lock guard(lock_);
@@ -68,7 +69,7 @@ class loaded_program {
   mutable std::unordered_map<std::string, kernel_type*, hash, std::equal_to<>> asked_for_;
 };
 
-/// A kernel, and what to run it with.
+/// A kernel and its launch parameters.
 struct launch_order {
   const char* request;
   std::string_view kernel;
@@ -82,7 +83,7 @@ struct launch_order {
   int shared_carveout = -1;
 };
 
-/// A block of a kernel that is asked about.
+/// A query about blocks of a kernel.
 struct occupancy_question {
   const char* request;
   std::string_view kernel;
@@ -91,13 +92,13 @@ struct occupancy_question {
   const dimensions& cluster;
 };
 
-/// The programs of a worker. What it does not know it makes from the recipe: so a worker that takes the place of
-/// another needs to be told nothing. Thread safe.
+/// The programs of a worker. An unknown program is built from its recipe, so a replacement worker needs no preparation.
+/// Thread-safe.
 template <class Image>
 class program_store {
  public:
   using program_ref = std::shared_ptr<const loaded_program<Image>>;
-  /// A program, or why there is none, and what is to be said of making it.
+  /// A program, or the reason why it could not be built, and a report on the build.
   struct made {
     result<program_ref> program;
     build_summary summary;
@@ -106,7 +107,7 @@ class program_store {
   using maker = std::function<made(const program_root&)>;
 
   struct placed_global {
-    program_ref of;  ///< stays while it is used
+    program_ref of;  ///< keeps the program alive
     std::byte* at;
   };
   struct found_kernel {
@@ -114,10 +115,11 @@ class program_store {
     typename loaded_program<Image>::kernel_type* kernel;
   };
 
-  /// `make` makes a program from its root.
+  /// `make` builds a program from its root.
   explicit program_store(maker make) : make_(std::move(make)) {}
 
-  /// Refuses one that was unloaded: what comes late, from whichever thread, must not bring it back.
+  /// Finds or builds a program. Refuses one that was unloaded, because a late request, from whichever thread, must not
+  /// bring it back.
   result<program_ref> find(const program_root& root, std::string_view request) {
     {
       const std::shared_lock guard(lock_);
@@ -127,7 +129,7 @@ class program_store {
     }
     return keep(root, make_(root), false);
   }
-  /// The kernel of a launch and the image it is of. Both stay until the launch is over: unloading waits for launches.
+  /// Returns the kernel of a launch and its image. Both outlive the launch, because unloading waits for launches.
   result<found_kernel> find_kernel(const program_root& root, std::string_view name, std::string_view request) {
     recent& last = last_launch();
     if (last.is_of(root, stamp_) && last.name() == name) [[likely]]
@@ -139,34 +141,34 @@ class program_store {
     last.note(root, name, found, stamp);
     return found;
   }
-  /// `find` need not make it, which may take as long as a compiler does.
+  /// Returns true if `find` returns without building the program, which can take as long as a compiler runs.
   bool is_known(const program_root& root) {
     if (last_launch().is_of(root, stamp_)) [[likely]]
       return true;
     const std::shared_lock guard(lock_);
     return known_.contains(root.id) || was_unloaded(root);
   }
-  /// Makes it and says how that went, as asked for.
+  /// Builds a program and writes the report, because the application asks for both.
   result<void> make(const program_root& root) {
     made m = make_(root);
     write_state(root, m.summary, m.log);
     const auto kept = keep(root, std::move(m), true);
     return kept ? result<void>() : kept.error();
   }
-  /// How making it went. Said anew where this worker has not said it before.
+  /// Returns the report on the build. Writes it, with the log, if this worker has not written it before.
   result<build_summary> summary(const program_root& root, std::string_view request) {
     TROUPE_TRY(find(root, request));
     const std::scoped_lock guard(lock_);
     const auto known = known_.find(root.id);
     if (known == known_.end()) return unloaded_before(request);
     entry& e = known->second;
-    if (!std::exchange(e.told, true)) write_state(root, e.summary, e.log);
+    if (!std::exchange(e.is_reported, true)) write_state(root, e.summary, e.log);
     build_summary s = e.summary;
     s.log_bytes = std::min<std::uint64_t>(e.log.size(), root.log_bytes);
     s.written = 1;
     return s;
   }
-  /// In this worker. The application sees to it that no other one makes it again.
+  /// Unloads a program from this worker. The application makes sure that no other worker builds it again.
   void unload(const program_root& root) {
     constexpr std::size_t most_remembered = 1024;
     typename decltype(known_)::node_type last;  // its destructor runs without the lock
@@ -177,7 +179,7 @@ class program_store {
     last = known_.extract(root.id);
   }
 
-  /// Where `bytes` of a global variable are.
+  /// Returns the address of `bytes` bytes of a global variable.
   result<placed_global> place(const global& variable, extent offset, std::uint64_t bytes, std::string_view request) {
     auto program = TROUPE_TRY(find(variable.of().root(), request));
     const auto found = TROUPE_TRY(program->global(variable.name(), request));
@@ -186,7 +188,7 @@ class program_store {
       return not_in_global(request, found->name, all, first, bytes);
     return placed_global{std::move(program), static_cast<std::byte*>(found->address) + first};
   }
-  /// `attributes_of(kernel)` says what there is to know.
+  /// Calls `attributes_of(kernel)` of the engine.
   result<described> attributes(const program_root& root, std::string_view name, std::string_view request) {
     const auto program = TROUPE_TRY(find(root, request));
     const auto found = TROUPE_TRY(program->kernel(name, request));
@@ -194,8 +196,8 @@ class program_store {
   }
 
  private:
-  // What this thread has launched last, of whichever store: most launches are like the one before, and find their
-  // kernel here without a lock. Nothing in it needs a destructor, which would outlive the engine.
+  // The last launch of this thread, from any store. Most launches repeat the one before and find their kernel here
+  // without a lock. It must have no destructor, which would run after the engine is gone.
   class recent {
    public:
     bool is_of(const program_root& root, const std::atomic<std::uint64_t>& stamp) const noexcept {
@@ -220,7 +222,7 @@ class program_store {
     static thread_local recent last;
     return last;
   }
-  // Of all stores that this process has had.
+  // Unique among all stores that this process has had.
   static std::uint64_t new_stamp() noexcept {
     static std::atomic<std::uint64_t> last{0};
     return last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -230,35 +232,35 @@ class program_store {
     result<program_ref> program;
     build_summary summary;
     std::string log;
-    bool told = false;  // the application
+    bool is_reported = false;  // to the application
   };
-  // What has failed is kept as well: else each launch that waits would have the compiler run, and fail, once more.
-  result<program_ref> keep(const program_root& root, made&& m, bool told) {
+  // A failure is kept as well; otherwise each waiting launch would run the compiler again, and fail again.
+  result<program_ref> keep(const program_root& root, made&& m, bool is_reported) {
     if (!m.program && m.program.error().reaction() == reaction::retry_later) return m.program;
     const std::scoped_lock guard(lock_);
     if (const auto at = known_.find(root.id); at != known_.end() && at->second.program) {
       if (!m.program) return m.program;
-      // Of several that were made at the same time, one.
-      at->second.told |= told;
+      // Several threads may have built the program at the same time: keep one.
+      at->second.is_reported |= is_reported;
       return at->second.program;
     }
-    return known_.insert_or_assign(root.id, entry{std::move(m.program), m.summary, std::move(m.log), told})
+    return known_.insert_or_assign(root.id, entry{std::move(m.program), m.summary, std::move(m.log), is_reported})
         .first->second.program;
   }
-  // With the lock.
+  // Precondition: lock_ is held.
   bool was_unloaded(const program_root& root) const {
     return std::atomic_ref(const_cast<std::uint64_t&>(root.unloaded)).load(std::memory_order_acquire) != 0 ||
            std::find(unloaded_.begin(), unloaded_.end(), root.id) != unloaded_.end();
   }
 
   maker make_;
-  std::atomic<std::uint64_t> stamp_{new_stamp()};  // another one as soon as something is unloaded
+  std::atomic<std::uint64_t> stamp_{new_stamp()};  // changes whenever a program is unloaded
   std::shared_mutex lock_;
   std::unordered_map<std::uint64_t, entry> known_;
-  std::deque<std::uint64_t> unloaded_;  // the last few: the application may not have noted it yet
+  std::deque<std::uint64_t> unloaded_;  // the most recent ones, which the application may not have noted yet
 };
 
-/// The recipe's bytes.
+/// Returns the recipe's bytes.
 inline std::string_view recipe_of(const program_root& root) noexcept {
   return {reinterpret_cast<const char*>(&root) + root.recipe_at, root.recipe_bytes};
 }

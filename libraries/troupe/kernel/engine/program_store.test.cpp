@@ -10,7 +10,7 @@
 namespace troupe::kernel {
 namespace {
 
-// The state and the log of a program, as they lie in memory.
+// The state and the log of a program, as laid out in memory.
 struct told {
   build_summary summary;
   char padding[program_root::state_bytes - sizeof(build_summary)];
@@ -21,7 +21,7 @@ class programs_of_a_worker : public testing::Test {
  protected:
   host_programs::maker make_ = [this](const program_root&) -> host_programs::made {
     ++made_;
-    return {error(reaction::caller_bug, "test", "cannot be made"), {.duration_ns = made_}, "the log"};
+    return {error(reaction::caller_bug, "test", "cannot be built"), {.duration_ns = made_}, "the log"};
   };
   told told_{};
   program_root root_{.id = 7,
@@ -34,46 +34,46 @@ class programs_of_a_worker : public testing::Test {
   int made_ = 0;
 };
 
-TEST_F(programs_of_a_worker, are_made_when_they_are_asked_for_unless_they_were_unloaded) {
+TEST_F(programs_of_a_worker, are_built_on_first_use_unless_they_were_unloaded) {
   host_programs all(make_);
-  EXPECT_EQ(all.find(root_, "jit.launch").error().text(), "cannot be made");
+  EXPECT_EQ(all.find(root_, "jit.launch").error().text(), "cannot be built");
   EXPECT_EQ(made_, 1);
   all.unload(root_);
   const char* refusal = "jit.image: the program was unloaded; compile or load it again";
   EXPECT_EQ(all.find(root_, "jit.image").error().text(), refusal) << "before the application has noted it";
   root_.unloaded = 1;
-  host_programs next(make_);  // of the worker that takes the place of this one
+  host_programs next(make_);  // of the worker that replaces this one
   EXPECT_EQ(next.find(root_, "jit.image").error().text(), refusal);
   EXPECT_EQ(next.attributes(root_, "k", "jit.image").error().text(), refusal);
   EXPECT_EQ(next.summary(root_, "jit.image").error().text(), refusal);
   EXPECT_EQ(made_, 1);
 }
 
-TEST_F(programs_of_a_worker, are_known_when_nothing_need_be_made_for_them) {
+TEST_F(programs_of_a_worker, are_known_if_nothing_need_be_built) {
   host_programs all(make_);
   EXPECT_FALSE(all.is_known(root_));
   EXPECT_EQ(made_, 0);
   all.unload(root_);
-  EXPECT_TRUE(all.is_known(root_)) << "it is refused at once";
+  EXPECT_TRUE(all.is_known(root_)) << "the program is refused at once";
 }
 
-TEST_F(programs_of_a_worker, say_how_they_were_made_when_they_were_asked_to_be) {
+TEST_F(programs_of_a_worker, report_their_build_only_if_asked_to) {
   host_programs all(make_);
-  EXPECT_EQ(all.find(root_, "jit.launch").error().text(), "cannot be made");
-  EXPECT_EQ(told_.summary.written, 0) << "nobody has asked";
-  EXPECT_EQ(all.make(root_).error().text(), "cannot be made");
+  EXPECT_EQ(all.find(root_, "jit.launch").error().text(), "cannot be built");
+  EXPECT_EQ(told_.summary.written, 0) << "no request asked for a report";
+  EXPECT_EQ(all.make(root_).error().text(), "cannot be built");
   EXPECT_EQ(told_.summary.written, 1);
   EXPECT_EQ(told_.summary.duration_ns, 2);
   EXPECT_EQ(told_.summary.log_bytes, 7u);
   EXPECT_EQ(std::memcmp(told_.log, "the log", 7), 0);
 }
 
-TEST_F(programs_of_a_worker, that_could_not_be_made_are_not_tried_again_unless_that_may_help) {
+TEST_F(programs_of_a_worker, that_failed_to_build_are_not_built_again_unless_that_may_help) {
   host_programs all(make_);
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(all.find(root_, "jit.launch").error().text(), "cannot be made");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(all.find(root_, "jit.launch").error().text(), "cannot be built");
   EXPECT_EQ(made_, 1);
-  EXPECT_TRUE(all.is_known(root_)) << "it is refused at once";
-  EXPECT_FALSE(all.make(root_)) << "as the application has asked for it";
+  EXPECT_TRUE(all.is_known(root_)) << "the program is refused at once";
+  EXPECT_FALSE(all.make(root_)) << "because the application asks for it";
   EXPECT_EQ(made_, 2);
   program_root other = root_;
   other.id = 8;
@@ -88,7 +88,7 @@ TEST_F(programs_of_a_worker, that_could_not_be_made_are_not_tried_again_unless_t
   EXPECT_FALSE(patient.is_known(root_));
 }
 
-// An image with two kernels, whose names are all there is to them.
+// An image with two kernels that have nothing but names.
 struct named {
   std::string name;
 };
@@ -110,7 +110,7 @@ store_of_two::made two(const program_root& root) {
   return {std::move(program), {}, ""};
 }
 
-TEST_F(programs_of_a_worker, give_each_launch_its_own_kernel_whatever_was_launched_before) {
+TEST_F(programs_of_a_worker, find_the_right_kernel_whatever_was_launched_before) {
   store_of_two all(two), others(two);
   program_root second = root_;
   second.id = 8;
@@ -130,7 +130,7 @@ TEST_F(programs_of_a_worker, give_each_launch_its_own_kernel_whatever_was_launch
   }
 }
 
-TEST_F(programs_of_a_worker, that_could_not_be_made_are_there_when_they_can_be_made_after_all) {
+TEST_F(programs_of_a_worker, that_failed_to_build_are_used_once_a_later_build_succeeds) {
   bool works = false;
   store_of_two all([&](const program_root& root) -> store_of_two::made {
     if (works) return two(root);
@@ -143,16 +143,16 @@ TEST_F(programs_of_a_worker, that_could_not_be_made_are_there_when_they_can_be_m
   EXPECT_TRUE(all.find_kernel(root_, "first", "jit.launch"));
   works = false;
   EXPECT_FALSE(all.make(root_));
-  EXPECT_TRUE(all.find_kernel(root_, "first", "jit.launch")) << "what is there stays";
+  EXPECT_TRUE(all.find_kernel(root_, "first", "jit.launch")) << "a failed build keeps the earlier program";
 }
 
-TEST_F(programs_of_a_worker, give_no_kernel_of_a_program_that_was_unloaded_since_the_last_launch) {
+TEST_F(programs_of_a_worker, refuse_a_kernel_of_a_program_unloaded_since_the_last_launch) {
   store_of_two all(two);
   ASSERT_TRUE(all.find_kernel(root_, "first", "jit.launch"));
   all.unload(root_);
   EXPECT_EQ(all.find_kernel(root_, "first", "jit.launch").error().text(),
             "jit.launch: the program was unloaded; compile or load it again");
-  EXPECT_TRUE(all.is_known(root_)) << "it is refused at once";
+  EXPECT_TRUE(all.is_known(root_)) << "the program is refused at once";
 }
 
 }  // namespace

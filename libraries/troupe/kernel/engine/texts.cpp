@@ -15,15 +15,15 @@ error caller_bug(std::string_view request, const std::string& text) {
 }  // namespace
 
 error no_kernel(std::string_view request, const std::string& program, std::string_view name, const std::string& those) {
-  // "mine.cu, which is relocatable," has said why.
+  // For such programs, `program` is "mine.cu, which is relocatable,": that is the reason.
   const bool may_be_template = name.find('<') != name.npos || (those == "none" && !program.ends_with(','));
   return caller_bug(request, program + " has no kernel \"" + std::string(name) + "\"; its kernels: " + those +
-                                 (may_be_template ? ". Templates are named when it is compiled" : ""));
+                                 (may_be_template ? ". Name templates when you compile it" : ""));
 }
 
 error no_global(std::string_view request, const std::string& program, std::string_view name, const std::string& those) {
   return caller_bug(request, program + " has no global \"" + std::string(name) + "\"; its globals: " + those +
-                                 ". Those to be used are named when it is compiled");
+                                 ". Name the globals you use when you compile it");
 }
 
 error not_in_global(std::string_view request, const std::string& global, std::uint64_t has, std::uint64_t offset,

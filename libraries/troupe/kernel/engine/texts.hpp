@@ -9,7 +9,7 @@
 #include <troupe/kernel/attributes.hpp>
 #include <troupe/kernel/program_block.hpp>
 
-/// What engines with kernels tell the application, in the same words whatever runs them.
+/// Messages of engines with kernels, worded alike whatever runs the kernels.
 namespace troupe::kernel {
 
 error no_kernel(std::string_view request, const std::string& program, std::string_view name, const std::string& those);
@@ -18,7 +18,7 @@ error not_in_global(std::string_view request, const std::string& global, std::ui
                     std::uint64_t bytes);
 error unloaded_before(std::string_view request);
 
-/// The names of all in `list`, as far as an error's text has room.
+/// Returns the names in `list`, as many as an error's text has room for.
 template <class List>
 std::string names_of(const List& list) {
   constexpr std::size_t most_listed_bytes = 600;
@@ -30,24 +30,24 @@ std::string names_of(const List& list) {
   return out.empty() ? "none" : out;
 }
 
-/// What a block of a kernel may have.
+/// Limits of a kernel's blocks.
 struct block_room {
-  std::uint32_t max_threads;          ///< as the kernel was compiled
-  std::uint64_t static_shared_bytes;  ///< which its variables take
-  std::uint64_t shared_bytes;         ///< in all
+  std::uint32_t max_threads;          ///< threads, as the kernel was compiled
+  std::uint64_t static_shared_bytes;  ///< of the kernel's own variables
+  std::uint64_t shared_bytes;         ///< in total
 };
 
-/// Refuses a block that is too large for its kernel; extents were checked before it was queued.
+/// Refuses a block that is too large for its kernel. Extents were checked before the request was queued.
 result<void> check_room(const std::string& kernel, const block_room& room, std::uint64_t threads,
                         std::uint64_t shared_bytes, std::string_view request);
 
-/// A kernel's attributes as they are answered, and what of them varies in size.
+/// A kernel's attributes in the form of a reply: the fixed part, and the part that varies in size.
 struct described {
   attributes_head head = {};
   std::string listing;
 };
 described describe(const attributes& a);
-/// Writes how making a program went, and its log as far as it fits, where the application reads them.
+/// Writes the outcome of building a program, and as much of its log as fits, to the memory that the application reads.
 void write_state(const program_root& root, build_summary summary, std::string_view log);
 
 }  // namespace troupe::kernel

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What a worker says of a kernel: any bytes may come.
+// What a worker reports about a kernel: arbitrary bytes.
 #include <cstdlib>
 #include <cstring>
 #include <troupe/kernel/internal/listing.hpp>
@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::memcpy(&head, data, sizeof head);
   const std::string_view listing(reinterpret_cast<const char*>(data) + sizeof head, size - sizeof head);
   const auto read = troupe::kernel::unpack_listing(head, listing);
-  // What was taken is what would be packed again.
+  // An accepted listing must be what packing its attributes yields.
   if (read && !listing.starts_with(troupe::kernel::pack_listing(*read))) std::abort();
   return 0;
 }

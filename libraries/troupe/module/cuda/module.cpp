@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA engine of module: images loaded onto the GPU, and their kernels on the streams of the lanes.
+// The CUDA engine of module: loads images onto the GPU, and launches their kernels on the streams of the lanes.
 #include <troupe/base/try.hpp>
 #include <troupe/kernel/engine/cuda/programs.hpp>
 #include <troupe/module/internal/engine.hpp>
@@ -16,7 +16,7 @@ result<gpu_programs::program_ref> load(const recipe& r, const kernel::gpu_limits
     return error(reaction::unsupported, "module",
                  "module.load: flush_to_zero is true, but on a GPU that was decided when image '" + o.name +
                      "' was compiled: leave it false");
-  // A copy, which ends with a zero as the driver wants text to.
+  // A copy, because the driver requires text to end with a zero.
   const std::string bytes(reinterpret_cast<const char*>(r.bytes.data()), r.bytes.size());
   auto image = TROUPE_TRY(kernel::gpu_image::load(bytes, o.name, limits));
   return std::make_shared<const kernel::loaded_program<kernel::gpu_image>>(o.name, std::move(image), nullptr);
@@ -41,6 +41,6 @@ class gpu_module : public engine_with<gpu_programs> {
 }  // namespace
 }  // namespace troupe::module
 
-// What waits for the GPU does so on a helper's thread: unloading, until what was launched before has run.
+// Requests that wait for the GPU run on a helper thread: unloading waits for all earlier launches.
 using namespace troupe::module;
 TROUPE_ENGINE(gpu_module, "module", "cuda", troupe::with_slow<requests, load_image, read_attributes, unload>)

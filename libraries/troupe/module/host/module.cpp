@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// The host engine of module: images loaded into the worker, and their kernels on its threads.
+// The host engine of module: loads images into the worker, and runs their kernels on its threads.
 #include <troupe/base/try.hpp>
 #include <troupe/kernel/engine/host/programs.hpp>
 #include <troupe/module/internal/engine.hpp>
@@ -12,7 +12,7 @@ using kernel::host_programs;
 
 result<host_programs::program_ref> load(const recipe& r) {
   auto image = TROUPE_TRY(cuda_on_host::loaded_image::load(r.bytes, r.options.name));
-  // The bytes stay where they are, in the application's memory: nobody asks for them here.
+  // The bytes stay in the application's memory: no request reads them here.
   return std::make_shared<const kernel::loaded_program<kernel::host_image>>(
       r.options.name, kernel::host_image(std::move(image), r.options.flush_to_zero), nullptr);
 }

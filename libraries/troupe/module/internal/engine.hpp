@@ -8,7 +8,7 @@
 
 namespace troupe::module {
 
-/// What the engines of module do alike. `Programs` runs the kernels.
+/// What the engines of module have in common. `Programs` runs the kernels.
 template <class Programs>
 class engine_with : public kernel::program_engine<"module", Programs> {
   using base = kernel::program_engine<"module", Programs>;
@@ -16,7 +16,7 @@ class engine_with : public kernel::program_engine<"module", Programs> {
  protected:
   using base::base;
 
-  /// A program from its recipe: `load(recipe)` loads the image.
+  /// Makes a program from its recipe. `load(recipe)` loads the image.
   template <class Load>
   static typename base::made make_program(const kernel::program_root& root, Load&& load) {
     return base::built([&](kernel::build_summary& s, std::string&) -> result<typename Programs::program_ref> {

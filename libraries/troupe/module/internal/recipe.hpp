@@ -9,7 +9,7 @@
 
 namespace troupe::module {
 
-/// How to load an image: all that a worker needs.
+/// How to load an image: everything that a worker needs to know.
 struct recipe {
   load_options options;
   std::span<const std::byte> bytes;
@@ -23,7 +23,7 @@ inline std::string encode(const recipe& r) {
   return std::move(to).bytes();
 }
 
-/// Nothing when the bytes are no recipe. The image is a part of them.
+/// Returns nothing if the bytes are not a valid recipe. The image refers into `bytes`.
 inline std::optional<recipe> decode(std::string_view bytes) {
   byte_reader from(bytes);
   recipe r;

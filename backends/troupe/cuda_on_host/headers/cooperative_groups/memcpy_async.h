@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies that a group makes together. Each thread copies its part at once, so that waiting for them is waiting for the
-// group.
+// Copies that a group makes together. Each thread copies its part at once, so waiting for the copies means waiting for
+// the group.
 #ifndef _COOPERATIVE_GROUPS_MEMCPY_ASYNC
 #define _COOPERATIVE_GROUPS_MEMCPY_ASYNC
 #pragma GCC system_header
@@ -20,7 +20,7 @@ template <class Group>
 void memcpy_async(const Group& group, void* __restrict__ to, const void* __restrict__ from, size_t bytes) {
   memcpy_async(group, static_cast<char*>(to), static_cast<const char*>(from), bytes);
 }
-// As many elements as the smaller of the two has.
+// Copies as many elements as the shorter of the two has.
 template <class Group, class T, class To, class From>
 void memcpy_async(const Group& group, T* __restrict__ to, const To& room, const T* __restrict__ from,
                   const From& there) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Atomic functions. Blocks run at the same time, so these are the processor's own; as in CUDA they order nothing else.
-// Those for a block are plain: its threads are one thread of the system.
+// Atomic functions. Blocks run at the same time, so these are the processor's atomics; as in CUDA, they order no other
+// accesses. Functions of block scope are not atomic, because a block runs on one system thread.
 #pragma once
 #pragma GCC system_header
 
@@ -18,7 +18,8 @@ struct device_scope {
     return __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
 };
-// The empty statements keep the compiler from reading for several threads before it writes for the first.
+// The empty statements keep the compiler from vectorising: it must not read for several threads before it writes for
+// the first.
 struct block_scope {
   template <class T>
   static TROUPE_INLINE T load(T* at) {
@@ -53,7 +54,7 @@ struct word_of<8> {
   using type = uint64_t;
 };
 
-// Replaces *at by f(*at), and returns what was there.
+// Replaces *at by f(*at) and returns the old value.
 template <class Scope, class T, class F>
 TROUPE_INLINE T change(T* at, F f) {
   using word = typename word_of<sizeof(T)>::type;

@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Barriers of a block, for threads that run as fibers. Where they run in loops the translator has taken the barriers
-// out.
+// Barriers of a block, for threads that run as fibers. For threads that run in loops, the translator has removed them.
 #pragma once
 #pragma GCC system_header
 
 namespace troupe_cuda {
 
-// threadIdx of this thread stays what it is while other threads run.
+// Restores threadIdx of this thread, which other threads change while they run.
 struct index_keeper {
   [[gnu::always_inline]] index_keeper() {
     if constexpr (index_in_functions) index = threadIdx;
@@ -24,7 +23,7 @@ TROUPE_INLINE uint64_t barrier(uint32_t predicate, const char* file, unsigned li
   return current->services->barrier(current, predicate, file, line);
 }
 
-// The threads of a warp go on together from here; the lowest number goes first.
+// The threads of a warp continue together from here; the place with the lowest number continues first.
 TROUPE_INLINE void in_step(unsigned place) {
   const index_keeper keep;
   current->services->in_step(current, place);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mathematical functions of CUDA that the C library does not have, and min and max.
+// CUDA's mathematical functions that the C library lacks, and min and max.
 #pragma once
 #pragma GCC system_header
 
@@ -15,7 +15,7 @@ TROUPE_MIN_MAX(unsigned long)
 TROUPE_MIN_MAX(long long)
 TROUPE_MIN_MAX(unsigned long long)
 #undef TROUPE_MIN_MAX
-// As in C, the number wins over a NaN.
+// As in C, the number is preferred to a NaN.
 TROUPE_INLINE float min(float a, float b) { return __builtin_fminf(a, b); }
 TROUPE_INLINE float max(float a, float b) { return __builtin_fmaxf(a, b); }
 TROUPE_INLINE double min(double a, double b) { return __builtin_fmin(a, b); }
@@ -54,7 +54,7 @@ TROUPE_INLINE float fdividef(float x, float y) { return x / y; }
 
 namespace troupe_cuda {
 
-// The sine of pi times x: x is taken apart exactly, so that multiples of a half come out exact.
+// The sine of pi times x. x is reduced exactly, so multiples of one half yield exact results.
 template <class T>
 inline T sine_of_pi(T x) {
   const T reduced = x - T(2) * rint(x / T(2));  // -1 ... 1, exact
@@ -81,8 +81,8 @@ inline double inverse_erf(double x) {
   }
   return y;
 }
-// The inverse of the distribution function of the normal distribution: a first value from erfc's asymptotic, then
-// Newton's method in double, which is exact to the last bits of the result where erfc is.
+// The inverse of the normal distribution function: a first value from erfc's asymptotic expansion, then Newton's method
+// in double, as accurate as erfc.
 inline double inverse_normal(double p) {
   if (!(p > 0 && p < 1)) return p == 0 ? -HUGE_VAL : p == 1 ? HUGE_VAL : NAN;
   if (p >= 0.25 && p <= 0.75) return 1.4142135623730950488 * inverse_erf(2 * (p - 0.5));  // p - 0.5 is exact
@@ -149,7 +149,7 @@ TROUPE_INLINE float erfinv(float x) { return erfinvf(x); }
 TROUPE_INLINE double erfcx(double x) {
   if (!(x >= 25)) {
     const double square = x * x;
-    const double rest = square < HUGE_VAL ? fma(x, x, -square) : 0;  // what rounding took from the square
+    const double rest = square < HUGE_VAL ? fma(x, x, -square) : 0;  // the rounding error of the square
     const double e = exp(square);
     return e < HUGE_VAL ? (e + e * rest) * erfc(x) : e * erfc(x);
   }

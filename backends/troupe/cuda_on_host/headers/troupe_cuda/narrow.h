@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What half and bfloat16 have in common. Results are those of CUDA: each operation is worked out exactly enough in a
-// wider type and rounded once, to nearest even. The conversions are integer arithmetic, which both compilers turn into
-// vector code.
+// The common part of half and bfloat16. Results equal CUDA's: each operation is computed with sufficient accuracy in a
+// wider type and rounded once, to nearest even. Conversions are integer arithmetic, which both compilers vectorise.
 #pragma once
 #pragma GCC system_header
 
@@ -14,7 +13,7 @@ struct half_format {
     const uint32_t magnitude = h & 0x7fffu, sign = static_cast<uint32_t>(h & 0x8000u) << 16;
     const uint32_t normal = (magnitude << 13) + (112u << 23);
     const uint32_t special = magnitude << 13 | 0x7f800000u;
-    // Not by way of a subnormal float, which may count as zero.
+    // Avoids a subnormal float, which may be flushed to zero.
     const uint32_t small = bits_as<uint32_t>(static_cast<float>(static_cast<int>(magnitude)) * 0x1p-24f);
     uint32_t u = magnitude < 0x0400u ? small : normal;
     u = magnitude >= 0x7c00u ? special : u;
@@ -44,20 +43,20 @@ struct bfloat16_format {
   static constexpr uint16_t infinity = 0x7f80, one = 0x3f80, largest = 0x7f7f;
 };
 
-// A double as a float rounded to odd: what is rounded once more, to fewer bits, comes out as if it had been rounded
-// once.
+// Converts a double to a float, rounded to odd: rounding the result to fewer bits gives the same as rounding once.
 TROUPE_INLINE float to_odd_float(double x) {
   const float f = static_cast<float>(x);
   const double back = f;
   const uint32_t u = bits_as<uint32_t>(f);
-  // An inexact result whose last bit is 0 moves to its neighbour on the side of x, whose last bit is 1.
+  // If the result is inexact and its last bit is 0, moves it to the neighbour in the direction of x, whose last bit is
+  // 1.
   const bool inexact = back != x && x == x && (u & 1u) == 0 && (u & 0x7f800000u) != 0x7f800000u;
   const bool away = (x < 0 ? -x : x) > (back < 0 ? -back : back);
   return bits_as<float>(inexact ? (away ? u + 1 : u - 1) : u);
 }
 
-// x * y + z with one rounding. The product of two narrow numbers is exact in double; where the sum is not, the error is
-// made to show in its last bit.
+// x * y + z, rounded once. The product of two narrow numbers is exact in double; if the sum is not, its error is folded
+// into the last bit.
 TROUPE_INLINE float fused(float x, float y, float z) {
   const double product = static_cast<double>(x) * y, addend = z;
   double sum = product + addend;
@@ -70,7 +69,7 @@ TROUPE_INLINE float fused(float x, float y, float z) {
   return to_odd_float(sum);
 }
 
-// How a number is rounded other than to nearest: from the nearest one, one step back where it went too far.
+// Rounds other than to nearest: takes the nearest number and steps back if it is too far.
 template <class Format>
 TROUPE_INLINE uint16_t narrow_towards(double x, int direction) {  // -1 down, 0 zero, 1 up
   uint16_t r = Format::narrow(to_odd_float(x));
@@ -117,7 +116,7 @@ TROUPE_INLINE uint16_t narrow_towards(double x, int direction) {  // -1 down, 0 
   };
 
 namespace troupe_cuda {
-// Whole numbers of 64 bits as doubles that show in their last bit when they are not exact.
+// Converts 64-bit integers to doubles whose last bit is set if the result is inexact.
 template <class T>
 TROUPE_INLINE double whole_to_odd(T x) {
   const bool negative = x < T(0);
@@ -128,7 +127,7 @@ TROUPE_INLINE double whole_to_odd(T x) {
 }
 }  // namespace troupe_cuda
 
-// Arithmetic, comparisons, functions of one number, and the same for pairs.
+// Arithmetic, comparisons and functions of one number, for numbers and for pairs.
 #define TROUPE_NARROW_ARITHMETIC(name, pair, format)                                                                  \
   TROUPE_INLINE name __hadd(name a, name b) { return name(static_cast<float>(a) + static_cast<float>(b)); }           \
   TROUPE_INLINE name __hsub(name a, name b) { return name(static_cast<float>(a) - static_cast<float>(b)); }           \
@@ -284,7 +283,7 @@ TROUPE_INLINE double whole_to_odd(T x) {
         at, [=](pair old) __attribute__((always_inline)) { return __hadd2(old, value); }); \
   }
 
-// Conversions; `word` is what the type is called in the names of functions.
+// Conversions; `word` is the type's name within function names.
 #define TROUPE_NARROW_CONVERSIONS(name, pair, format, word, pair_word)                                               \
   TROUPE_INLINE name __float2##word(float x) { return name(x); }                                                     \
   TROUPE_INLINE name __float2##word##_rn(float x) { return name(x); }                                                \

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arithmetic that rounds down (rd), up (ru) or towards zero (rz): the processor does it, told so for one operation.
+// Arithmetic that rounds down (rd), up (ru) or towards zero (rz), by setting the processor's rounding mode for one
+// operation.
 #pragma once
 #pragma GCC system_header
 
@@ -48,7 +49,7 @@ TROUPE_INLINE void hide(T& x) {
 }
 #undef TROUPE_IN_REGISTER
 
-// f(x...). The empty statements keep the operation between the two that change how the processor rounds.
+// f(x...). The empty statements keep the operation between the two changes of the rounding mode.
 template <class Direction, class F, class... T>
 TROUPE_INLINE auto rounded(F f, T... x) {
   const rounding_word before = read_rounding();

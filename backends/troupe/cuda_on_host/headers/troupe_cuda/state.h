@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What code outside of kernels can know of the thread that runs it. Kernels have constants of the same names instead.
-// The translator says in front of this text whether any function reads thread_in_functions.
+// What code outside of kernels can find out about the running thread. Kernels have constants of the same names instead.
+// Before this text, the translator states whether any function reads thread_in_functions.
 #pragma once
 #pragma GCC system_header
 
@@ -18,14 +18,14 @@ using block = troupe_host_block;
 static thread_local block* current = nullptr;
 
 [[noreturn]] inline void leave(uint32_t status, const char* text, const char* file, unsigned line) {
-  if (!current) __builtin_trap();  // the translator has not seen that somebody asks
+  if (!current) __builtin_trap();  // the translator has missed a use
   block& b = *current;
   b.fault = {file, line, 0, b.fibers ? b.thread : UINT32_MAX, text};
   b.services->leave(&b, status);
   __builtin_unreachable();
 }
 
-// Code that a processor cannot run has been reached.
+// Called when code is reached that a processor cannot run.
 [[noreturn, gnu::cold, gnu::noinline]] inline void unsupported(const char* why, const char* file = __builtin_FILE(),
                                                                unsigned line = __builtin_LINE()) {
   leave(TROUPE_HOST_ON_GPUS_ONLY, why, file, line);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the image's table says of kernels and variables. The translator writes the table with these.
+// Helpers with which the translator writes the image's table of kernels and variables.
 #pragma once
 #pragma GCC system_header
 
@@ -35,7 +35,7 @@ TROUPE_CODE(unsigned long long, TROUPE_HOST_U64)
 TROUPE_CODE(bool, TROUPE_HOST_BOOL)
 #undef TROUPE_CODE
 
-// The spelling of a type, which the compiler knows.
+// The spelling of a type, taken from the compiler.
 struct spelling {
   char text[256];
 };
@@ -104,13 +104,13 @@ struct count_to<0, I...> {
   using type = numbers<I...>;
 };
 
-// Of functions of the same name the one that is a kernel.
+// Selects the kernel among functions of the same name.
 template <class... P>
 constexpr auto kernel_of(void (*kernel)(block&, P...)) {
   return kernel;
 }
 
-// A kernel as the launcher calls it. `State` says whether functions outside of kernels ask for the block.
+// A kernel as the launcher calls it. `State`: functions outside of kernels use the block.
 template <bool State, auto Kernel>
 struct entry;
 template <bool State, class... P, void (*Kernel)(block&, P...)>
@@ -133,7 +133,7 @@ struct entry<State, Kernel> {
     return TROUPE_HOST_OK;
   }
 
-  // The kernel says for itself what of it depends on its template arguments; see troupe_cuda::asked.
+  // The kernel itself describes what depends on its template arguments; see troupe_cuda::asked.
   static troupe_host_kernel describe_as(const char* name) {
     alignas(128) static char zeros[(sizeof(P) + ... + 128)];
     void* arguments[sizeof...(P) + 1];
@@ -153,7 +153,7 @@ struct entry<State, Kernel> {
   }
 };
 
-// Whether a kernel is not to run but to say what it is. No launch has a block without threads.
+// Returns true if the kernel shall describe itself instead of running. No launch has a block without threads.
 TROUPE_INLINE bool asked(block& b, unsigned max_threads, unsigned how, const char* reason) {
   if (__builtin_expect(b.threads != 0, 1)) return false;
   b.fault = {nullptr, how, max_threads, 0, reason};
@@ -172,7 +172,7 @@ constexpr troupe_host_global global(const char* name, T& variable, bool constant
           code<typename element_of<T>::type>};
 }
 
-// The preprocessor's constants, for text that it does not see.
+// The preprocessor's constants, for text that is not preprocessed again.
 inline constexpr uint64_t image_magic = TROUPE_HOST_IMAGE_MAGIC;
 inline constexpr uint32_t image_version = TROUPE_HOST_IMAGE_VERSION;
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the threads of a block run: what the translator makes of a kernel's body calls these.
+// Runs the threads of a block. The translated bodies of kernels call these functions.
 #pragma once
 #pragma GCC system_header
 
@@ -10,15 +10,15 @@ namespace troupe_cuda {
 #define TROUPE_ASSUME(condition) \
   if (!(condition)) __builtin_unreachable()
 
-// What a kernel's body knows of its block. Its own copies: a store through one of the kernel's pointers cannot change
-// them, so they stay in registers.
+// What a kernel's body knows about its block. These are copies: a store through one of the kernel's pointers cannot
+// change them, so they stay in registers.
 struct frame {
   block& b;
   uint3 index;
   dim3 size, grid;
   unsigned threads;
-  // Whether blockIdx.x * blockDim.x + threadIdx.x stays below 2^31. Told to the compiler it makes `int i = ...` count
-  // in steps of one; without it, i may wrap from one thread to the next, and memory is gathered and scattered.
+  // Whether blockIdx.x * blockDim.x + threadIdx.x stays below 2^31. Knowing this, the compiler can treat `int i = ...`
+  // as consecutive; otherwise i may wrap between threads, and memory accesses become gathers and scatters.
   bool small;
 
   [[gnu::always_inline]] explicit frame(block& b_)
@@ -40,7 +40,7 @@ TROUPE_INLINE void assume_limits(const frame& f) {
   TROUPE_ASSUME(f.grid.x - 1 < 0x7fffffff);
 }
 
-// Calls body(frame) for a block. Twice in the text, so that what is told to the compiler in one case is not lost in the
+// Calls body(frame) for a block. The call appears twice, so that what the compiler knows in one case is not lost in the
 // other.
 template <class Body>
 TROUPE_INLINE void run_block(block& b, const Body& body) {
@@ -63,17 +63,17 @@ TROUPE_INLINE void run_block(block& b, const Body& body) {
 #define TROUPE_THREADS_ARE_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-// Calls body(threadIdx, linear index) for each thread. The compiler makes vector code of the loop where threads do not
-// depend on each other: it must prove that by itself, unless the translator knows that a thread has nothing in memory but
-// what all of them see (`Independent`). Between threads that hold a local array, or change a sum of their block by a plain
-// addition, the promise would be wrong.
+// Calls body(threadIdx, linear index) for each thread. The compiler vectorises the loop if threads do not depend on
+// each other. It must prove that by itself, unless the translator knows that a thread has only memory that all threads
+// share (`Independent`). If threads hold a local array, or change a sum of their block by a plain addition, that
+// assertion would be wrong.
 template <bool Independent, class Body>
 TROUPE_INLINE void in_lanes(const frame& f, const Body& body) {
   const unsigned width = f.size.x;
   for (unsigned z = 0; z < f.size.z; ++z)
     for (unsigned y = 0; y < f.size.y; ++y) {
       const unsigned first = (z * f.size.y + y) * width;
-      asm volatile("");  // so that it is the loop below which becomes vector code: g++ would take this one
+      asm volatile("");  // keeps g++ from vectorising this loop instead of the one below
       if constexpr (Independent) {
         TROUPE_THREADS_ARE_INDEPENDENT
         for (unsigned x = 0; x < width; ++x) body(uint3{x, y, z}, first + x);
@@ -82,7 +82,8 @@ TROUPE_INLINE void in_lanes(const frame& f, const Body& body) {
       }
     }
 }
-// The same one by one, for what happens rarely. The empty statement keeps the compiler from spending time on it.
+// The same without vector code, for rare cases. The empty statement keeps the compiler from spending time on
+// vectorising it.
 template <class Body>
 TROUPE_INLINE void one_by_one(const frame& f, const Body& body) {
   unsigned thread = 0;
@@ -94,14 +95,14 @@ TROUPE_INLINE void one_by_one(const frame& f, const Body& body) {
       }
 }
 
-// Threads of kernels in which none returns before a barrier.
+// All threads: for kernels in which no thread returns before a barrier.
 struct everyone {
   static constexpr bool alive(unsigned) { return true; }
   static constexpr bool all(const frame&) { return true; }
   static constexpr bool none() { return false; }
 };
 
-// Threads of kernels in which some may.
+// The threads that have not returned: for kernels in which threads may return before a barrier.
 struct those_left {
   unsigned char* flags;
   unsigned count;
@@ -112,13 +113,13 @@ struct those_left {
   bool none() const { return count == 0; }
 };
 
-// Where functions read threadIdx, they are told before each thread.
+// If functions read threadIdx, it is stored for them before each thread.
 template <bool Told>
 TROUPE_INLINE void tell(uint3 index) {
   if constexpr (Told) threadIdx = index;
 }
 
-// Code between two barriers.
+// Runs code between two barriers.
 template <bool Told, bool Independent, class Left, class Body>
 TROUPE_INLINE void each_thread(const frame& f, const Left& left, const Body& body) {
   if (__builtin_expect(f.small && left.all(f), 1))
@@ -134,8 +135,8 @@ TROUPE_INLINE void each_thread(const frame& f, const Left& left, const Body& bod
     });
 }
 
-// Code that only threads have to run for which guard(threadIdx, linear index) holds. `body` tests that itself, but for
-// when it is told that all of them pass.
+// Runs code that is needed only by threads for which guard(threadIdx, linear index) holds. `body` tests the guard
+// itself, unless it is told that all threads pass.
 template <bool Told, bool Independent, class Left, class Guard, class Body>
 TROUPE_INLINE void each_thread_inside(const frame& f, const Left& left, const Guard& guard, const Body& body) {
   if (__builtin_expect(f.small && left.all(f), 1)) {
@@ -154,7 +155,7 @@ TROUPE_INLINE void each_thread_inside(const frame& f, const Left& left, const Gu
   }
 }
 
-// Code in which threads may return: `body` says whether its thread goes on.
+// Runs code in which threads may return: `body` returns true if its thread continues.
 template <bool Told, bool Independent, class Body>
 TROUPE_INLINE void each_thread_or_leaves(const frame& f, those_left& left, const Body& body) {
   if (__builtin_expect(f.small && left.all(f), 1))
@@ -173,8 +174,8 @@ TROUPE_INLINE void each_thread_or_leaves(const frame& f, those_left& left, const
   left.count = count;
 }
 
-// What all threads say to a condition around a barrier.
-enum class answer { no, yes, nobody_left, divided };
+// The combined result of a condition around a barrier, evaluated by all threads.
+enum class answer { no, yes, none_left, divided };
 
 template <bool Told, bool Independent, class Left, class Body>
 TROUPE_INLINE answer ask_each_thread(const frame& f, const Left& left, const Body& body) {
@@ -192,7 +193,7 @@ TROUPE_INLINE answer ask_each_thread(const frame& f, const Left& left, const Bod
       tell<Told>(index);
       yes += body(index, thread) ? 1u : 0u;
     });
-    if (asked == 0) return answer::nobody_left;
+    if (asked == 0) return answer::none_left;
   }
   return yes == 0 ? answer::no : yes == asked ? answer::yes : answer::divided;
 }
@@ -202,7 +203,7 @@ TROUPE_INLINE answer ask_each_thread(const frame& f, const Left& left, const Bod
   b.services->leave(&b, TROUPE_HOST_DIVERGED);
 }
 
-// Threads as fibers: `body` gets threadIdx.
+// Runs threads as fibers: `body` gets threadIdx.
 template <class Body>
 TROUPE_INLINE void as_fibers(frame& f, const Body& body) {
   struct context {
@@ -223,7 +224,7 @@ TROUPE_INLINE void as_fibers(frame& f, const Body& body) {
   if (status != TROUPE_HOST_OK) f.b.services->leave(&f.b, status);
 }
 
-// A thread has come to the end of the kernel, which is not the same as a return where others wait at a barrier.
+// Called when a thread reaches the end of the kernel. This is not the same as a return while others wait at a barrier.
 TROUPE_INLINE void end_of_kernel(block& b, unsigned line = __builtin_LINE()) { b.services->fell_off(&b, line); }
 
 }  // namespace troupe_cuda

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Variables that live across barriers: one array for each, with an element for each thread, in the block's scratch
-// memory.
+// Variables that live across barriers: each is an array in the block's scratch memory, with an element for each thread.
 #pragma once
 #pragma GCC system_header
 
@@ -29,7 +28,7 @@ struct plain<const T[N]> {
   using type = T[N];
 };
 
-// The type of a thread's own copy of a parameter: without a promise that holds for the parameter alone.
+// The type of a thread's own copy of a parameter, without qualifiers that hold only for the parameter itself.
 template <class T>
 struct own {
   using type = T;
@@ -43,7 +42,7 @@ struct own<T* __restrict__ const> {
   using type = T* const;
 };
 
-// Numbers, and what has no operators of the user's either.
+// Numbers, and types without user-defined operators.
 template <class T>
 inline constexpr bool number = __is_enum(T) || code<T> != TROUPE_HOST_OTHER;
 template <class T>
@@ -55,8 +54,8 @@ inline constexpr bool number<T&> = false;
 template <class T>
 inline constexpr bool number<T&&> = false;
 
-// What may be moved from one place to another while a thread waits: numbers, and structs of data that have no functions
-// to be made, copied or ended by.
+// Types that may be moved to another address while a thread waits: numbers, and structs of data without constructors,
+// copy functions or destructors.
 template <class T>
 inline constexpr bool data =
     number<T> || (__is_class(T) && __is_aggregate(T) && __is_trivially_copyable(T) && __is_trivially_constructible(T));
@@ -71,7 +70,7 @@ inline constexpr bool data<dim3> = true;
 template <>
 inline constexpr bool data<void> = false;
 
-// A member that is no array, so that naming it gives no pointer to the whole.
+// A member that is not an array, so that naming it does not yield a pointer to the whole struct.
 template <class T>
 inline constexpr bool member = data<T>;
 template <class T, size_t N>
@@ -82,7 +81,7 @@ T& some();
 template <class T>
 TROUPE_INLINE T* per_thread(frame& f) {
   static_assert(__is_trivially_copyable(T),
-                "a variable that lives across a barrier has a type with a copy constructor or destructor of its own");
+                "a variable that lives across a barrier has a type with its own copy constructor or destructor");
   const uint64_t bytes = (sizeof(T) * f.threads + 63) / 64 * 64;
   block& b = f.b;
   if (__builtin_expect(bytes > static_cast<uint64_t>(b.scratch_end - b.scratch), 0))
@@ -92,7 +91,7 @@ TROUPE_INLINE T* per_thread(frame& f) {
   return reinterpret_cast<T*>(__builtin_assume_aligned(at, 64));
 }
 
-// Gives back, at the end of a scope, what was taken in it.
+// At the end of a scope, releases the scratch memory that was taken in it.
 struct scratch_scope {
   block& b;
   char *at, *end;
@@ -103,7 +102,7 @@ struct scratch_scope {
   scratch_scope(const scratch_scope&) = delete;
 };
 
-// An array of a thread while the thread runs: a copy where it is small, so that it can live in registers.
+// A thread's array while the thread runs. A small one is a copy, which can be kept in registers.
 template <class T, bool Small = sizeof(T) <= 1024>
 struct held {
   T value;
@@ -117,7 +116,8 @@ struct held<T, false> {
   [[gnu::always_inline]] explicit held(T& home_) : value(home_) {}
   [[gnu::always_inline]] void put_back() {}
 };
-// The value may have a qualifier that its home lacks: `float* __restrict__`, which clang casts away in C's way only.
+// The value may have a qualifier that the target lacks, as in `float* __restrict__`, which clang removes only by a
+// C-style cast.
 template <class T, class U>
 TROUPE_INLINE void keep(T& home, const U& value) {
   static_assert(sizeof(T) == sizeof(U));
@@ -129,7 +129,7 @@ TROUPE_INLINE void keep(T& home, const U& value) {
   __builtin_memset(flags, 1, count);
 }
 
-// The address of a thread-local variable, worked out once in a block: it does not change while the block runs.
+// The address of a thread-local variable, computed once per block, because it does not change while the block runs.
 template <class T>
 TROUPE_INLINE T& once(T& variable) {
   T* at = &variable;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// char1 ... double4, dim3 and how they are made.
+// char1 ... double4 and dim3, and the functions that make them.
 #pragma once
 #pragma GCC system_header
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations of a warp, for threads that run as fibers. Each lane lays down its value; the last one to come works out
-// what each gets.
+// Warp operations, for threads that run as fibers. Each lane stores its value; the last lane to arrive computes the
+// results of all.
 #pragma once
 #pragma GCC system_header
 
@@ -10,7 +10,7 @@ namespace troupe_cuda {
 
 using warp = troupe_host_warp;
 
-// Other lanes may still have to fetch what they were given before.
+// Other lanes may not have fetched their previous results yet.
 TROUPE_INLINE void give(warp* w, uint32_t mask, uint32_t lane, uint64_t value) {
   w->out[lane] = mask >> lane & 1 ? value : w->out[lane];
 }
@@ -45,7 +45,7 @@ TROUPE_INLINE uint64_t meet(unsigned mask, void (*complete)(warp*, uint32_t), ui
                             const char* file, unsigned line) {
   const index_keeper keep;
   block& b = *current;
-  // Where threads run in loops there are no warps, and meet() says so.
+  // Threads that run in loops have no warps; meet() then fails.
   warp* w = b.fibers ? b.warps + b.thread / 32 : nullptr;
   const unsigned lane = b.thread % 32;
   if (w) {
@@ -56,7 +56,7 @@ TROUPE_INLINE uint64_t meet(unsigned mask, void (*complete)(warp*, uint32_t), ui
   return w->out[lane];
 }
 
-// What the lane `from` brings. The launcher knows what comes of a lane that is not there.
+// Returns the value of lane `from`. The launcher decides the result for a lane that is not there.
 TROUPE_INLINE uint64_t read_lane(unsigned mask, uint64_t value, unsigned from, const char* file, unsigned line) {
   const index_keeper keep;
   block& b = *current;
@@ -133,7 +133,7 @@ TROUPE_INLINE T fold(unsigned mask, T value, const char* file, unsigned line) {
   return static_cast<T>(meet(mask, give_fold<T, F>, static_cast<uint64_t>(value), 0, file, line));
 }
 
-// Small integers travel as int, as they would in a call of CUDA's functions.
+// Small integers are exchanged as int, as in a call of CUDA's functions.
 template <class T>
 struct shuffled {
   using type = T;
@@ -174,7 +174,7 @@ TROUPE_INLINE S __shfl_down_sync(unsigned mask, T value, unsigned delta, int wid
 }
 template <class T, class S = typename ::troupe_cuda::shuffled<T>::type>
 TROUPE_INLINE S __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32, TROUPE_PLACE) {
-  // A lane of a later segment is out of reach, one of an earlier segment is not.
+  // A lane of a later segment is out of range; a lane of an earlier segment is not.
   const unsigned lane = ::troupe_cuda::lane_id(), from = lane ^ static_cast<unsigned>(lanes);
   const bool reachable =
       from < 32 && from < (lane & ~(static_cast<unsigned>(width) - 1)) + static_cast<unsigned>(width);
@@ -193,7 +193,7 @@ TROUPE_INLINE int __any_sync(unsigned mask, int predicate, TROUPE_PLACE) {
 }
 TROUPE_INLINE int __all_sync(unsigned mask, int predicate, TROUPE_PLACE) {
   const uint64_t votes = ::troupe_cuda::meet(mask, ::troupe_cuda::give_ballot, predicate != 0, 0, file, line);
-  return static_cast<uint32_t>(votes) == static_cast<uint32_t>(votes >> 32);  // of those that took part
+  return static_cast<uint32_t>(votes) == static_cast<uint32_t>(votes >> 32);  // among the lanes that took part
 }
 TROUPE_INLINE unsigned __activemask(TROUPE_PLACE) {
   const ::troupe_cuda::index_keeper keep;

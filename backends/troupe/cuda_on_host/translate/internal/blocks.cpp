@@ -12,7 +12,7 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-// Members of a block that are something else as well.
+// Members of a block that have an equivalent without the group.
 const std::unordered_map<std::string_view, std::string_view> members = {
     {"thread_rank", "(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z))"},
     {"size", "(blockDim.x * blockDim.y * blockDim.z)"},
@@ -28,15 +28,15 @@ struct replacement {
   std::string_view by;
 };
 
-// What becomes of one kernel.
+// Collects the replacements in one kernel.
 class kernel_reader {
  public:
   kernel_reader(const token_list& source, const definition& d) : s_(source), d_(d) {}
 
-  // Empty when the kernel has no block, or one that is used for more.
+  // Returns no replacements if the kernel has no block group, or uses it for anything else.
   std::vector<replacement> run() {
     std::vector<replacement> all = look();
-    for (const replacement& r : all) {  // a line marker in what goes would be missed
+    for (const replacement& r : all) {  // the removed text must not contain a line marker
       const std::size_t begin = s_.offset(r.begin);
       if (s_.source.substr(begin, s_.offset(r.end - 1) - begin).find("\n#") != std::string_view::npos) return {};
     }
@@ -59,7 +59,7 @@ class kernel_reader {
 
   bool is_covered(std::size_t i) const { return !out_.empty() && i < out_.back().end; }
 
-  // cg::x: the first token of the name that ends at `i`.
+  // Returns the first token of the qualified name, such as cg::x, that ends at `i`.
   std::size_t qualified(std::size_t i) const noexcept {
     while (s_[i - 1].is("::")) i -= s_[i - 2].is_identifier() ? 2 : 1;
     return i;
@@ -68,7 +68,7 @@ class kernel_reader {
   bool made(std::size_t i) {
     const std::size_t first = qualified(i), behind = i + 3;
     if (!(s_[first - 1].is("=") && s_[behind].is(";"))) return used(first, behind);
-    // cg::thread_block block = cg::this_thread_block();
+    // Matches cg::thread_block block = cg::this_thread_block();
     const std::size_t name = first - 2;
     std::size_t begin = name;
     while (s_[begin - 1].is_identifier() || s_[begin - 1].is("::") || s_[begin - 1].is("&")) --begin;
@@ -83,7 +83,7 @@ class kernel_reader {
     return true;
   }
 
-  // What is done with the block that tokens [begin, end) name.
+  // Handles one use of the block that tokens [begin, end) name.
   bool used(std::size_t begin, std::size_t end) {
     const bool is_call = s_[end].is(".") && s_[end + 1].is_identifier() && s_[end + 2].is("(") && s_[end + 3].is(")");
     if (is_call && s_[end + 1].is("sync")) return barrier(begin, end + 4);

@@ -6,7 +6,7 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-// A name as a line marker spells it.
+// Decodes a name as spelt in a line marker.
 std::string without_escapes(const std::string& name) {
   std::string out;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -21,7 +21,7 @@ bool is_word(char c) noexcept {
          (c & 0x80) != 0;
 }
 
-// A file in lines, with blanks for comments.
+// The lines of a file, with comments replaced by blanks.
 class lines {
  public:
   explicit lines(std::string text) : text_(std::move(text)) {
@@ -68,8 +68,8 @@ bool stands_at(std::string_view line, std::size_t at, std::string_view token) no
   return (at == 0 || !is_word(line[at - 1])) && (end == line.size() || !is_word(line[end]));
 }
 
-// Where the token stands, at `from` or behind; npos when it does not.
-std::size_t look_for(std::string_view line, std::size_t from, std::string_view token) noexcept {
+// Returns the position of the token in the line, at or after `from`, or npos.
+std::size_t find_token(std::string_view line, std::size_t from, std::string_view token) noexcept {
   for (std::size_t at = line.find(token, from); at != line.npos; at = line.find(token, at + 1))
     if (stands_at(line, at, token)) return at;
   return line.npos;
@@ -78,11 +78,11 @@ std::size_t look_for(std::string_view line, std::size_t from, std::string_view t
 }  // namespace
 
 void find_columns(token_list& s, const source_reader& read) {
-  constexpr std::size_t longest = 1000;  // a line in which each token is looked for
+  constexpr std::size_t longest = 1000;  // in longer lines, not every token is searched
   std::vector<std::optional<lines>> files(s.files.size());
   std::vector<bool> asked(s.files.size(), false);
   std::string_view line;
-  std::size_t behind = 0;  // the last token that was found
+  std::size_t behind = 0;  // after the last token that was found
   bool in_macro = false;
   for (std::size_t i = 0; i < s.size(); ++i) {
     token& t = s.tokens[i];
@@ -98,14 +98,14 @@ void find_columns(token_list& s, const source_reader& read) {
     }
     if (line.empty() || line.size() > longest) continue;
     std::size_t at = t.column - 1;
-    if (at < behind || !stands_at(line, at, t.text)) at = look_for(line, behind, t.text);
+    if (at < behind || !stands_at(line, at, t.text)) at = find_token(line, behind, t.text);
     if (at != line.npos) {
       behind = at + t.text.size();
       in_macro = false;
       t.column = static_cast<std::uint32_t>(at + 1);
       continue;
     }
-    // Of what a macro has written, the first token stands where the macro does.
+    // A macro's first token is where the macro is used.
     const std::size_t macro = line.find_first_not_of(" \t", behind);
     t.column = in_macro || macro == line.npos ? 0 : static_cast<std::uint32_t>(macro + 1);
     in_macro = true;

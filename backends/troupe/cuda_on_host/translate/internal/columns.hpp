@@ -7,7 +7,7 @@
 
 namespace troupe::cuda_on_host {
 
-/// Sets the tokens' columns to those in the files that people wrote: a macro or comment before a token has moved it.
+/// Sets the tokens' columns to those in the user's files, because macros and comments before a token shift it.
 void find_columns(token_list& tokens, const source_reader& read);
 
 }  // namespace troupe::cuda_on_host

@@ -31,7 +31,7 @@ class statement_reader {
     if (first.is("using") || first.is("typedef") || first.is("static_assert"))
       return {.kind = statement_kind::block_wide};
     if (first.is("struct") || first.is("class") || first.is("union") || first.is("enum")) {
-      // A class alone is the same for all threads; with a variable behind it, it is not understood.
+      // A class alone is the same for all threads; a class followed by a variable is not understood.
       const bool alone = end_ >= 2 && s_[end_ - 2].is("}") && s_.closing(end_ - 2) < end_;
       return {.kind = alone ? statement_kind::block_wide : statement_kind::unknown};
     }
@@ -50,14 +50,14 @@ class statement_reader {
       out.kind = shared ? statement_kind::shared : statement_kind::variables;
       return out;
     }
-    if (shared || looks_like_a_declaration()) return out;
+    if (shared || looks_like_declaration()) return out;
     out.kind = statement_kind::expression;
     return out;
   }
 
  private:
-  // Two names side by side, outside of brackets, begin no expression.
-  bool looks_like_a_declaration() const {
+  // Two adjacent names outside of brackets cannot begin an expression.
+  bool looks_like_declaration() const {
     if (s_[begin_].is("auto") || s_[begin_ + 1].is("auto")) return true;
     for (std::size_t i = begin_; i + 1 < end_; ++i) {
       if (s_[i].is("(") || s_[i].is("[") || s_[i].is("{")) {
@@ -95,7 +95,7 @@ class statement_reader {
         d.named_at = i;
         continue;
       }
-      if (has_type) break;  // the name
+      if (has_type) break;  // this is the name
       if (t.is("auto")) d.is_auto = true;
       d.is_number = is_number_word(t.text);
       d.is_vector = is_vector_word(t.text);

@@ -10,43 +10,43 @@
 
 namespace troupe::cuda_on_host {
 
-/// One variable of a declaration. Positions are indices of tokens; ends lie behind.
+/// One variable of a declaration. Positions are indices of tokens; an end is the index after the last token.
 struct declarator {
   std::string_view name;
   std::size_t name_at = 0;
   std::size_t begin = 0, end = 0;                    ///< without the initialiser
-  std::size_t initialiser = 0, initialiser_end = 0;  ///< behind =, or with the brackets; equal when there is none
-  bool is_assigned = false;                          ///< the initialiser stands behind =
+  std::size_t initialiser = 0, initialiser_end = 0;  ///< after =, or with the brackets; equal if there is none
+  bool is_assigned = false;                          ///< the initialiser follows =
   bool is_array = false, is_pointer = false, is_reference = false;
   std::size_t dimensions = 0;  ///< of an array
 };
 
-/// `const float x = 1, *p = q;`
+/// A declaration such as `const float x = 1, *p = q;`.
 struct variable_declaration {
-  std::size_t type = 0, type_end = 0;  ///< the specifiers in front of the declarators
+  std::size_t type = 0, type_end = 0;  ///< the specifiers before the declarators
   bool is_auto = false, is_const = false;
-  bool is_number = false;    ///< built of int, float and their like
-  bool is_vector = false;    ///< float4 and its like
-  std::size_t named_at = 0;  ///< the word that is the type's name
+  bool is_number = false;    ///< built from int, float and the like
+  bool is_vector = false;    ///< float4 or a similar type
+  std::size_t named_at = 0;  ///< the word that names the type
   std::vector<declarator> declarators;
 };
 
-/// What a statement is, at the level of barriers.
+/// The kind of a statement at the level of barriers.
 enum class statement_kind : std::uint8_t {
-  variables,   ///< declares variables of a thread
-  shared,      ///< __shared__, without extern
-  block_wide,  ///< using, typedef, static_assert, constexpr, extern __shared__, a class, nothing: the same for all
-               ///< threads
+  variables,  ///< variables of a thread
+  shared,     ///< __shared__, without extern
+  /// The same for all threads: using, typedef, static_assert, constexpr, extern __shared__, a class, or nothing.
+  block_wide,
   expression,
-  unknown,  ///< may declare something that is not understood
+  unknown,  ///< may be a declaration that is not understood
 };
 
 struct classified_statement {
   statement_kind kind = statement_kind::unknown;
-  variable_declaration variables;  ///< of variables and shared
+  variable_declaration variables;  ///< of kinds variables and shared
 };
 
-/// Takes the plain statement of tokens [begin, end), semicolon included, apart.
+/// Classifies the plain statement of tokens [begin, end), including its semicolon.
 classified_statement classify(const token_list& source, std::size_t begin, std::size_t end);
 
 }  // namespace troupe::cuda_on_host

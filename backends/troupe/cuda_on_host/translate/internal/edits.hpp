@@ -11,9 +11,9 @@
 
 namespace troupe::cuda_on_host {
 
-/// A source in which tokens have been replaced. What lies between tokens stays as it is, and each token stands in the
-/// line and column where the user wrote it, so that the compiler's messages say so: behind text that is new a line
-/// marker begins the same line again.
+/// A source in which tokens have been replaced. The text between tokens is unchanged. Each remaining token stands in
+/// the line and column where the user wrote it, so that the compiler's messages are right: after new text, a line
+/// marker starts the same line again.
 class edited_source {
  public:
   explicit edited_source(const token_list& source) : source_(source), which_(source.tokens.size(), 0) {}
@@ -24,17 +24,17 @@ class edited_source {
   void add_before(std::size_t token, const std::string& text);
   void add_behind(std::size_t token, const std::string& text);
 
-  /// The text from token `begin` to the one before `end`.
+  /// Returns the text from token `begin` up to token `end`, exclusive.
   std::string slice(std::size_t begin, std::size_t end) const;
-  /// All of it, with what is before the first token and behind the last.
+  /// Returns the whole text, including what precedes the first token and follows the last.
   std::string all() const;
-  /// What says where the token comes from, on lines of its own; the token is to follow.
+  /// Returns, on lines of its own, a marker of the token's origin. The token must follow it.
   std::string marker(std::size_t token) const;
 
  private:
   struct edit {
     std::string before, text, behind;
-    bool replaced = false;  // else the token stays between the two
+    bool replaced = false;  // otherwise the token stays between the two
   };
   class writer;
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/cuda_on_host/translate/internal/ambiguities.hpp>
 #include <troupe/cuda_on_host/translate/internal/functions.hpp>
 #include <troupe/cuda_on_host/translate/internal/words.hpp>
 
@@ -9,7 +10,7 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-// Words with a parenthesis behind them that is no parameter list.
+// Words that may be followed by a parenthesis which is not a parameter list.
 bool takes_parenthesis(std::string_view word) {
   return word == "__attribute__" || word == "__launch_bounds__" || word == "alignas" || word == "decltype" ||
          word == "__align__" || word == "noexcept" || word == "explicit" || word == "requires" ||
@@ -29,8 +30,7 @@ class finder {
       while (scopes_.size() > 1 && i >= scopes_.back().end) scopes_.pop_back();
       i = declaration(i);
     }
-    look_at_parameters();
-    look_at_tokens();
+    find_ambiguities(s_, hiding_, namespaces_, out_);
     return std::move(out_);
   }
 
@@ -41,7 +41,7 @@ class finder {
     bool is_class;
   };
 
-  // Takes one declaration, or enters a scope; returns where the next one begins.
+  // Parses one declaration, or enters a scope. Returns the beginning of the next one.
   std::size_t declaration(std::size_t begin) {
     const token& first = s_[begin];
     if (first.kind == token_kind::pragma || first.is(";") || first.is("}") || first.is(")") || first.is("]"))
@@ -66,7 +66,7 @@ class finder {
   std::size_t declarator(definition& d, std::size_t i) {
     const std::size_t head = i;
     std::size_t equals = 0;     // the first = outside of brackets
-    bool behind_colon = false;  // in a constructor's list of initialisers
+    bool behind_colon = false;  // in a constructor's initialiser list
     bool is_class = false, is_enum = false, is_namespace = false;
     for (const std::size_t limit = scopes_.back().end; i < limit; ++i) {
       const token& t = s_[i];
@@ -76,7 +76,7 @@ class finder {
         if (t.text == "enum") is_enum = true;
         if (!d.parameters && (t.text == "class" || t.text == "struct" || t.text == "union")) is_class = true;
         if (t.text == "operator" && !d.parameters) {
-          // The symbol after it may be a bracket itself.
+          // The operator's symbol may be a bracket itself.
           std::size_t after = i + 1;
           if ((s_[after].is("(") && s_[after + 1].is(")")) || (s_[after].is("[") && s_[after + 1].is("]"))) after += 2;
           while (after < limit && !s_[after].is("(") && !s_[after].is(";") && !s_[after].is("{")) ++after;
@@ -95,7 +95,7 @@ class finder {
         finish(d, head, i, i + 1, equals);
         return i + 1;
       }
-      if (t.text == "}") return i;  // of our scope, or of nothing
+      if (t.text == "}") return i;  // of the current scope, or unmatched
       if (t.text == "=" && equals == 0) equals = i;
       if (t.text == ":" && d.parameters) behind_colon = true;
       if (t.text == "<" && !equals && !d.parameters) {
@@ -108,11 +108,11 @@ class finder {
         i = s_.closing(i);
       } else if (t.text == "{") {
         const std::size_t close = s_.closing(i);
-        if (close >= s_.size()) return s_.size();  // nothing closes it
+        if (close >= s_.size()) return s_.size();  // unclosed
         if (d.parameters && !equals) {
           const token& before = s_[i - 1];
           if (behind_colon && (before.is_identifier() || before.is(">"))) {
-            i = close;  // a member's initialiser
+            i = close;  // a member initialiser
             continue;
           }
           d.has_body = true;
@@ -139,7 +139,7 @@ class finder {
 
   void named_function(definition& d, std::size_t open) {
     std::size_t at = open - 1;
-    if (s_[at].is(">")) {  // f<int>(...): back to the name
+    if (s_[at].is(">")) {  // f<int>(...): go back to the name
       std::size_t depth = 0, steps = 0;
       while (at > d.begin && ++steps < 256) {
         if (s_[at].is(">")) ++depth;
@@ -154,7 +154,7 @@ class finder {
     d.parameters = open;
   }
 
-  // Where a name at namespace scope belongs to: to the class that it is defined outside of, if any.
+  // Returns the class outside of which a name at namespace scope is defined, or an empty text.
   std::string_view owner(std::size_t name) const {
     std::size_t at = name;
     if (s_[at - 1].is("~")) --at;
@@ -185,7 +185,7 @@ class finder {
     out_.outer.push_back(std::move(d));
   }
 
-  // A class, with the names that are declared behind its }.
+  // Adds a class, with the names that are declared after its }.
   void outer_class(std::size_t begin, std::size_t head, std::size_t open, std::size_t close) {
     if (scopes_.back().is_class) return;
     outer_declaration d{.begin = begin, .end = close + 1};
@@ -230,7 +230,7 @@ class finder {
     return open + 1;
   }
 
-  // const int n = 4: nothing but a number that does not change.
+  // Matches const int n = 4: a number that never changes.
   bool is_constant_number(std::size_t head, std::size_t name) const {
     bool constant = false, number = false;
     for (std::size_t i = head; i < name; ++i) {
@@ -282,7 +282,7 @@ class finder {
         out_.others.insert(s_[other].text);
         outer.names.push_back(s_[other].text);
       }
-      for (std::size_t i = head; i <= d.name_at; ++i)  // an enumeration without a name seems to be called "enum"
+      for (std::size_t i = head; i <= d.name_at; ++i)  // otherwise an unnamed enumeration would be called "enum"
         if (s_[i].is("enum") || s_[i].is("namespace")) outer.names.clear();
       if (s_[head].is("using") && !s_[head + 2].is("=")) outer.names.clear();
       if (s_[head].is("using") || s_[head].is("typedef"))
@@ -301,7 +301,7 @@ class finder {
       if (!equals) return;
       d.body = equals;
     }
-    if (d.has_body) outer.words_end = body;  // a lambda in it may be for a device
+    if (d.has_body) outer.words_end = body;  // a lambda in the body may be for a device
     if (!scopes_.back().is_class && d.is_function()) add_outer(std::move(outer));
     d.line = s_[d.name_at].line;
     out_.definitions.push_back(d);
@@ -319,52 +319,10 @@ class finder {
     }
   }
 
-  // Which functions bind references to their arguments: by a &, or by a name that may hide one.
-  void look_at_parameters() {
-    for (const definition& d : out_.definitions) {
-      if (!d.is_function()) continue;
-      const std::string_view name = s_[d.name_at].text;
-      const bool is_call = name == "operator" && s_[d.name_at + 1].is("(");
-      const bool is_unseen = (name == "operator" && !is_call) || out_.classes.contains(name);
-      bool any = false, binds_numbers = false, is_reference = false, is_of_class = false;
-      const std::size_t close = std::min(s_.closing(d.parameters), s_.size());
-      for (std::size_t i = d.parameters + 1; i <= close; ++i) {
-        const token& t = s_[i];
-        if (t.is("&") || t.is("&&")) any = is_reference = true;
-        if (t.is("<") || t.is("::") || hiding_.contains(t.text)) any = is_reference = true;
-        if (out_.classes.contains(t.text) || is_vector_word(t.text)) is_of_class = true;
-        if (t.is(",") || i == close) {
-          binds_numbers |= is_reference && !is_of_class;
-          is_reference = is_of_class = false;
-        }
-      }
-      if (any) out_.takes_references.insert(name);
-      if (is_unseen && binds_numbers) out_.is_odd = true;
-    }
-  }
-
-  void look_at_tokens() {
-    for (std::size_t i = 0; i < s_.size(); ++i) {
-      const token& t = s_[i];
-      if (t.is("<") && (s_[i + 1].is(":") || s_[i + 1].is("%"))) out_.is_odd = true;
-      if (!t.is_identifier()) continue;
-      if (t.is("bitand") || t.is("and_eq") || t.is("or_eq") || t.is("xor_eq")) out_.is_odd = true;
-      if (t.is("operator") && !s_[i + 1].is("(")) out_.has_operators = true;
-      if (t.is("using") && !s_[i + 2].is("=")) {
-        std::size_t name = i + 1;
-        if (s_[name].is("namespace")) ++name;
-        if (s_[name].is("::")) ++name;
-        if (!s_[name].is("cooperative_groups") && !namespaces_.contains(s_[name].text) &&
-            !out_.classes.contains(s_[name].text))
-          out_.brings_names = true;
-      }
-    }
-  }
-
   const token_list& s_;
   std::vector<scope> scopes_;
   std::unordered_set<std::string_view> namespaces_;
-  std::unordered_set<std::string_view> hiding_;  // aliases of what may be a reference
+  std::unordered_set<std::string_view> hiding_;  // aliases that may be references
   unit out_;
 };
 
@@ -377,7 +335,7 @@ bool is_device_word(std::string_view word) noexcept {
 
 unit find_definitions(const token_list& source) { return finder(source).run(); }
 
-// They come in the order of the text and do not lie in each other.
+// Definitions are in the order of the text and do not nest.
 const definition* function_at(const unit& u, std::size_t token) noexcept {
   auto after = std::upper_bound(u.definitions.begin(), u.definitions.end(), token,
                                 [](std::size_t at, const definition& d) { return at < d.begin; });

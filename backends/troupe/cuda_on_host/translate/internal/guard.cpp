@@ -6,7 +6,7 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-// Whether the statement at `i` goes to `end` exactly.
+// Returns true if the statement at `i` ends exactly at `end`.
 bool is_all_of(const token_list& s, std::size_t i, std::size_t end) {
   if (s[i].is("{")) return s.closing(i) + 1 == end;
   for (const char* word : {"if", "for", "while", "do", "switch"})

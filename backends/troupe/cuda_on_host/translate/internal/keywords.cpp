@@ -79,8 +79,8 @@ class replacer {
   }
 
  private:
-  // In functions that are no kernels it is left to those who call them. At namespace scope nothing is done with what
-  // has a name here.
+  // In functions other than kernels, the use is refused when a kernel reaches it. At namespace scope, mentioning a name
+  // has no effect.
   void complain(std::size_t i, std::string_view text) {
     const definition* const function = function_at(u_, i);
     const bool is_declared_here = text != ptx && text != textures && text != nested_launch;
@@ -103,7 +103,7 @@ class replacer {
     }
     if (w == "this_grid") return grid_group(i);
     if (w == "sync" && waits_for_grid(i)) return complain(i, grid_barrier);
-    // It is static already, and says so.
+    // The variable becomes static anyway.
     if (w == "static" && is_specifier_beside(s_, i, "__shared__")) return e_.replace(i, "");
     if (!w.starts_with("__")) {
       if (const auto r = refused_.find(w); r != refused_.end() && refers(i) && !u_.names.contains(w))
@@ -129,7 +129,7 @@ class replacer {
     }
   }
 
-  // asm("" ::: "memory") has no code.
+  // asm("" ::: "memory") generates no code.
   void assembly(std::size_t i, std::size_t open) {
     const bool is_empty =
         s_[open + 1].text == "\"\"" && (s_[open + 2].is(":") || s_[open + 2].is("::") || s_[open + 2].is(")"));
@@ -139,7 +139,7 @@ class replacer {
     e_.replace(i, is_empty ? "((void)0)" : "::troupe_cuda::unsupported(\"" + std::string(ptx) + "\")");
   }
 
-  // A variable that holds the grid: auto g = cg::this_grid();
+  // Remembers a variable that holds the grid: auto g = cg::this_grid();
   void grid_group(std::size_t i) {
     std::size_t at = i;
     while (at > 1 && s_[at - 1].is("::") && s_[at - 2].is_identifier()) at -= 2;
@@ -151,7 +151,7 @@ class replacer {
     return s_[i + 1].is("(") && grids_.contains(s_[i + 2].text) && s_[i + 3].is(")");
   }
 
-  // A name of CUDA's, and not one of the user's own: a member, or what is being declared.
+  // Returns true if the word means CUDA's name, and not a member or a name being declared by the user.
   bool refers(std::size_t i) const noexcept {
     if (s_[i - 1].is(".") || s_[i - 1].is("->")) return false;
     return s_[i + 1].is("::") || s_[i + 1].is("(") || s_[i + 1].is("<") || s_[i].text.starts_with("cuda") ||
@@ -168,7 +168,8 @@ class replacer {
     return false;
   }
 
-  // #pragma unroll, as g++ and clang++ both take it. What is not a number is left to the compiler's judgement.
+  // #pragma unroll, in the form that both g++ and clang++ accept. If the argument is not a literal, the compiler
+  // decides.
   void pragma(std::size_t i) {
     std::string_view text = s_[i].text;
     const std::size_t at = text.find("unroll");
@@ -195,7 +196,7 @@ class replacer {
   std::vector<gpu_only> findings_;
 };
 
-// The declaration of `extern __shared__` without these two words and what only says how it is aligned, as a typedef.
+// The declaration of `extern __shared__` as a typedef, without these two words and without alignment specifiers.
 std::string type_of(edited_source& e, std::size_t begin, std::size_t end, std::size_t name, const std::string& type) {
   const token_list& s = e.tokens();
   std::string out = "typedef ";

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file of CUDA has its host's code beside its kernels: launchers, a main function, classes that own memory. What is
-// needed is decided by names alone, so that it errs on the side of keeping: a declaration stays as soon as anything
-// that stays has one of its names in it, in whatever meaning.
+// A CUDA file contains host code beside its kernels: launchers, a main function, classes that own memory. What is
+// needed is decided by names alone, erring on the side of keeping: a declaration is kept if anything that is kept
+// contains one of its names, in whatever meaning.
 #include <algorithm>
 #include <iterator>
 #include <troupe/cuda_on_host/translate/host_code.hpp>
@@ -15,7 +15,7 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-// Functions that the language or the standard library calls without their names in the source.
+// Functions that the language or the standard library calls although their names are not in the source.
 constexpr std::string_view called_unnamed[] = {"begin",     "end",  "rbegin", "rend",  "cbegin",
                                                "cend",      "size", "data",   "empty", "iter_move",
                                                "iter_swap", "swap", "get",    "hash",  "tie"};
@@ -27,7 +27,7 @@ struct scanned_text {
 
 class search {
  public:
-  // Texts that are looked at together: what one of them mentions is needed in all.
+  // The texts are searched together: a name mentioned in one of them is needed in all.
   search(std::vector<scanned_text> texts, bool all_kernels) : texts_(std::move(texts)) {
     for (const scanned_text& t : texts_) {
       macros_.add(t.tokens.directives);
@@ -36,7 +36,7 @@ class search {
     for (std::size_t t = 0; t < texts_.size(); ++t)
       for (std::size_t n = 0; n < reached_[t].size(); ++n)
         for (const std::string_view name : texts_[t].declares.outer[n].names) by_name_[name].push_back({t, n});
-    for (std::size_t t = 0; t < texts_.size(); ++t) look_outside(t, all_kernels);
+    for (std::size_t t = 0; t < texts_.size(); ++t) mention_always_needed(t, all_kernels);
     for (const std::string_view name : called_unnamed) mention(name);
   }
 
@@ -60,7 +60,7 @@ class search {
     }
   }
 
-  // The first text.
+  // Returns the first text without the declarations that are not needed.
   std::optional<std::string> without_the_rest() const {
     const token_list& s = texts_.front().tokens;
     std::optional<std::string> out;
@@ -80,8 +80,8 @@ class search {
     std::size_t text, number;
   };
 
-  // What is needed whatever else there is: what is for a device, and what stands between the declarations.
-  void look_outside(std::size_t text, bool all_kernels) {
+  // Mentions what is always needed: device code, and everything between the declarations.
+  void mention_always_needed(std::size_t text, bool all_kernels) {
     std::size_t outside = 0;
     for (std::size_t n = 0; n < reached_[text].size(); ++n) {
       const outer_declaration& d = texts_[text].declares.outer[n];
@@ -92,7 +92,7 @@ class search {
     mention(text, outside, texts_[text].tokens.size());
   }
 
-  // Nobody sees what a macro declares. One that has __device__ in it may be in front of any declaration.
+  // A macro's declarations cannot be seen. A macro that contains __device__ may precede any declaration.
   bool is_made_by_macros(const token_list& s, const outer_declaration& d) const {
     if (macros_.empty()) return false;
     for (const std::string_view name : d.names)
@@ -122,10 +122,10 @@ class search {
 
   const std::vector<scanned_text> texts_;
   macro_table macros_;
-  std::vector<std::vector<bool>> reached_;  // of each text
+  std::vector<std::vector<bool>> reached_;  // for each text
   std::unordered_map<std::string_view, std::vector<place>> by_name_;
-  std::vector<place> waiting_;       // reached, and not looked at
-  std::vector<std::string> bodies_;  // of macros that are mentioned, not looked at
+  std::vector<place> waiting_;       // reached, but not examined yet
+  std::vector<std::string> bodies_;  // of mentioned macros, not examined yet
 };
 
 }  // namespace
@@ -145,7 +145,7 @@ std::optional<std::string> without_host_code(const written_program& program) {
   tokens.push_back(tokenize(program.source));
   if (tokens.front().alone) return {};
   for (const std::string_view other : program.others) tokens.push_back(tokenize(other));
-  // Of a text with a lone bracket all words count as mentioned.
+  // In a text with an unmatched bracket, all words count as mentioned.
   for (const token_list& t : tokens) declared.push_back(t.alone ? unit{} : find_definitions(t));
   std::vector<scanned_text> texts;
   for (std::size_t i = 0; i < tokens.size(); ++i) texts.push_back({tokens[i], declared[i]});

@@ -9,9 +9,9 @@
 
 namespace troupe::cuda_on_host {
 
-/// The preprocessed source without what the application would call: functions, classes and variables that are not for a
-/// device and that nothing on a device mentions, and kernels that were not asked for where others were. Blanks stand
-/// where they stood. Nothing when all of it is needed.
+/// Returns the preprocessed source without code that only the application would call: functions, classes and variables
+/// that are not for a device and that no device code mentions, and, if kernels were requested by name, all other
+/// kernels. They are replaced by blanks. Returns nothing if all of the source is needed.
 std::optional<std::string> without_host_code(const token_list& source, const unit& u, const translate_options& options);
 
 }  // namespace troupe::cuda_on_host

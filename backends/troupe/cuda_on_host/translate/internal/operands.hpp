@@ -6,10 +6,10 @@
 #include <troupe/cuda_on_host/translate/internal/words.hpp>
 #include <troupe/cuda_on_host/translate/token.hpp>
 
-/// What single tokens mean in an expression.
+/// The meaning of single tokens in an expression.
 namespace troupe::cuda_on_host {
 
-// Functions of the prelude whose value depends on their arguments alone, and which indices are made of.
+// Returns true for functions of the prelude whose value depends only on their arguments, of which indices are computed.
 inline bool is_pure_function(std::string_view name) {
   return name == "min" || name == "max" || name == "abs" || name == "__mul24" || name == "__umul24";
 }
@@ -18,7 +18,7 @@ inline bool ends_operand(const token& t) {
   return t.kind == token_kind::number || t.kind == token_kind::literal || t.is(")") ||
          (t.is_identifier() && !is_word_before_expression(t.text));
 }
-// A number that is not 0.
+// Returns true for a nonzero literal.
 inline bool is_nonzero(const token& t) {
   if (t.kind != token_kind::number) return false;
   std::string_view digits = t.text.substr(0, t.text.find_first_of("eEpPuUlLfF"));

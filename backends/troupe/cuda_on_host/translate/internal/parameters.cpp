@@ -11,7 +11,7 @@ bool is_qualifier(const token& t) {
   return t.is("const") || t.is("__restrict__") || t.is("__restrict") || t.is("__grid_constant__");
 }
 
-// Whether the tokens are names of the language's own numbers and nothing else.
+// Returns true if the tokens consist only of names of built-in number types.
 bool is_number_type(const token_list& s, const unit& u, std::size_t begin, std::size_t end) {
   bool any = false;
   for (std::size_t i = begin; i < end; ++i) {
@@ -45,7 +45,7 @@ std::vector<kernel_parameter> read_parameters(const token_list& s, const unit& u
       bool is_odd = false;
       for (std::size_t k = begin; k < i; ++k) {
         p.is_pack |= s[k].is("...");
-        if (s[k].is("<")) {  // what stands in there names nothing: bool_constant<true>
+        if (s[k].is("<")) {  // template arguments do not name the parameter: bool_constant<true>
           const std::size_t after = s.after_angles(k, i);
           if (after != k) k = after - 1;
           continue;
@@ -110,6 +110,22 @@ template_parameters read_template_parameters(const token_list& s, const unit& u,
     i = after;
   }
   return out;
+}
+
+std::string launch_bounds(const token_list& source, const definition& d) {
+  for (std::size_t i = d.begin; i < d.body; ++i)
+    if (source[i].is("__launch_bounds__") && source[i + 1].is("(")) {
+      std::string out = "(";
+      for (std::size_t k = i + 2; k < source.closing(i + 1) && !source[k].is(","); ++k) {
+        if (source[k].is("(")) {
+          const std::size_t close = source.closing(k);
+          for (; k < close; ++k) out += std::string(source[k].text) + " ";
+        }
+        out += std::string(source[k].text) + " ";
+      }
+      return out + ")";
+    }
+  return "1024";
 }
 
 }  // namespace troupe::cuda_on_host

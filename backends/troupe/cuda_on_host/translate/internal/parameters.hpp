@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <troupe/cuda_on_host/translate/internal/functions.hpp>
 #include <troupe/cuda_on_host/translate/token.hpp>
@@ -11,24 +12,27 @@
 
 namespace troupe::cuda_on_host {
 
-/// Of a function. Tokens [begin, end).
+/// A parameter of a function: tokens [begin, end).
 struct kernel_parameter {
-  std::string_view name;  ///< empty when it has none
+  std::string_view name;  ///< empty if it has no name
   std::size_t begin = 0, end = 0;
   std::size_t name_at = 0;
   bool is_pack = false;
-  bool is_number = false;   ///< int, float and their like
+  bool is_number = false;   ///< int, float and the like
   bool is_pointer = false;  ///< T*
-  bool to_numbers = false;  ///< which points to numbers
+  bool to_numbers = false;  ///< a pointer to numbers
 };
 std::vector<kernel_parameter> read_parameters(const token_list& source, const unit& u, std::size_t open);
 
-/// Of the template that a function is.
+/// The parameters of a function's template.
 struct template_parameters {
   std::unordered_set<std::string_view> numbers;  ///< values: template <int N>
   std::unordered_set<std::string_view> types;    ///< template <class T>
   std::unordered_set<std::string_view> others;
 };
 template_parameters read_template_parameters(const token_list& source, const unit& u, const definition& function);
+
+/// Returns the first argument of __launch_bounds__ as an expression.
+std::string launch_bounds(const token_list& source, const definition& d);
 
 }  // namespace troupe::cuda_on_host

@@ -17,12 +17,12 @@ class planner {
       : s_(source), u_(u), v_(variables), steps_(steps) {}
 
   split_plan run(const definition& kernel, const body_outline& body, const std::vector<kernel_parameter>& parameters) {
-    look_at_words(kernel, body.whole);
-    for (const kernel_parameter& p : parameters) look_at_parameter(p);
-    for (const level_variable& v : v_.all()) look_at_variable(v);
+    check_words(kernel, body.whole);
+    for (const kernel_parameter& p : parameters) check_parameter(p);
+    for (const level_variable& v : v_.all()) check_variable(v);
     for (const statement& s : body.whole.inner) add(s, out_.steps);
     close(out_.steps);
-    look_at_uses();
+    find_uses_of_segments();
     return std::move(out_);
   }
 
@@ -31,7 +31,7 @@ class planner {
     if (out_.obstacle.empty()) out_.obstacle = cat("line ", s_[at].line, ": ", what);
   }
 
-  // The region that takes the next statement.
+  // Returns the region to which the next statement is added.
   step& region(std::vector<step>& to) {
     if (to.empty() || to.back().kind != step::form::region || !open_) {
       to.push_back({.kind = step::form::region, .segment = new_segment()});
@@ -56,7 +56,8 @@ class planner {
     ranges_[static_cast<std::size_t>(r.segment)].emplace_back(begin, end);
   }
 
-  // Something for the block as a whole comes before the region that is being filled, unless the region knows its names.
+  // Adds a statement that runs once for the block. It precedes the region being filled, unless that region uses its
+  // names.
   void add_block(std::size_t begin, std::size_t end, std::vector<step>& to) {
     for (std::size_t i = begin; i < end; ++i) {
       if (!s_[i].is_identifier() || is_member(s_, i)) continue;
@@ -73,7 +74,7 @@ class planner {
       to.push_back(std::move(one));
     }
   }
-  // Whether what either of them declares is mentioned in the other, in whatever meaning.
+  // Returns true if one of them mentions a name that the other declares, in whatever meaning.
   bool shares_names(const step& region, std::size_t begin, std::size_t end) const {
     const std::set<std::string_view> here = declared_in(begin, end);
     std::set<std::string_view> mentioned;
@@ -94,7 +95,7 @@ class planner {
     }
     return false;
   }
-  // What a statement for the block declares: all names in it, where that is not simple.
+  // Returns what a statement for the block declares: all of its names, unless the declaration is simple.
   std::set<std::string_view> declared_in(std::size_t begin, std::size_t end) const {
     std::set<std::string_view> out;
     const classified_statement c = classify(s_, begin, end);
@@ -155,7 +156,7 @@ class planner {
     }
   }
 
-  // The steps of a statement that is the body of another.
+  // Adds the steps of a statement that is the body of another.
   void fill(const statement& s, std::vector<step>& to) {
     if (s.kind == statement::form::compound)
       for (const statement& inner : s.inner) add(inner, to);
@@ -183,7 +184,7 @@ class planner {
     }
   }
 
-  // The third part of for: each piece that changes a uniform variable once, the others for each thread.
+  // Adds the third part of for: an expression that changes a uniform variable runs once, the others for each thread.
   void add_steps(const statement& s, std::vector<step>& to) {
     std::size_t begin = s.step;
     for (std::size_t i = s.step; i <= s.step_end; ++i) {
@@ -197,7 +198,7 @@ class planner {
           to.push_back({.kind = step::form::block_text, .text = {{begin, i}}});
         } else {
           add_text(begin, i, to);
-          open_ = false;  // one expression for each region: they have no semicolons
+          open_ = false;  // one expression for each region, because they have no semicolons
         }
       }
       begin = i + 1;
@@ -215,8 +216,8 @@ class planner {
     ranges_[static_cast<std::size_t>(to.segment)].emplace_back(s.condition, s.condition_end);
   }
 
-  // Which variables each segment uses, and so which of them live across barriers.
-  void look_at_uses() {
+  // Finds the variables that each segment uses, and those that live across barriers.
+  void find_uses_of_segments() {
     for (std::size_t n = 0; n < ranges_.size(); ++n)
       for (const token_range& r : ranges_[n])
         for (std::size_t i = r.first; i < r.second; ++i) {
@@ -265,8 +266,8 @@ class planner {
     return out;
   }
 
-  // Words by which a kernel says more than is followed here.
-  void look_at_words(const definition& kernel, const statement& whole) {
+  // Finds words with consequences that are not followed here.
+  void check_words(const definition& kernel, const statement& whole) {
     constexpr std::string_view words[] = {
         "decltype", "__decltype",       "typeof",    "__typeof__", "__typeof", "__auto_type", "alloca", "setjmp",
         "try",      "__builtin_alloca", "class",     "struct",     "union",    "operator",    "new",    "delete",
@@ -296,21 +297,21 @@ class planner {
     if (out_.conditions.size() > 100) out_.obstacle = "too many types that are not known";
   }
 
-  // A parameter that is no number or pointer stays where it is, for all threads: only its members may be read.
-  void look_at_parameter(const kernel_parameter& p) {
+  // A parameter that is neither a number nor a pointer is shared by all threads, so only its members may be read.
+  void check_parameter(const kernel_parameter& p) {
     if (p.name.empty() || p.is_number || p.is_pointer) return;
     for (const name_use& use : v_.uses().of(p.name))
       if (use.kind != use_kind::read && use.kind != use_kind::assigned)
         give_up(use.at, "what happens to the parameter '" + std::string(p.name) + "' is not understood");
     require(fill_in(u_.has_operators ? "::troupe_cuda::number<decltype(%1)>" : "::troupe_cuda::data<decltype(%1)>",
                     {p.name}));
-    look_at_members(p.name, "decltype(" + std::string(p.name) + ")", 0, s_.size());
+    check_members(p.name, "decltype(" + std::string(p.name) + ")", 0, s_.size());
   }
 
-  void look_at_variable(const level_variable& v) {
+  void check_variable(const level_variable& v) {
     const std::string name(v.name);
     if (v.shape.is_reference) give_up(v.begin, "the reference '" + name + "' is declared between barriers");
-    if (v.is_parameter || !is_lambda(v)) look_at_places(v);
+    if (v.is_parameter || !is_lambda(v)) check_addresses(v);
     if (v.is_parameter || v.form == type_form::number || v.form == type_form::pointer || is_lambda(v)) return;
     const level_declaration& d = v_.declarations()[v.declaration];
     if (d.text.is_auto) {
@@ -327,11 +328,11 @@ class planner {
       if (!s_[i].is("const") && !s_[i].is("__device__") && !s_[i].is("register")) type += std::string(s_[i].text) + " ";
     }
     require(fill_in(u_.has_operators ? "::troupe_cuda::number<%1>" : "::troupe_cuda::data<%1>", {type}));
-    look_at_members(v.name, type, v.begin, v.end);
+    check_members(v.name, type, v.begin, v.end);
   }
 
-  // x.a.b must be a number: an array would be a pointer to a piece of x.
-  void look_at_members(std::string_view name, const std::string& type, std::size_t begin, std::size_t end) {
+  // x.a.b must be a number: an array would decay to a pointer into x.
+  void check_members(std::string_view name, const std::string& type, std::size_t begin, std::size_t end) {
     for (const name_use& use : v_.uses().of(name)) {
       if (use.at < begin || use.at >= end || !use.has_member) continue;
       std::string chain;
@@ -348,9 +349,8 @@ class planner {
     }
   }
 
-  // The address of a variable is another one in each region, and the variable ends with its region: so nobody may have
-  // it.
-  void look_at_places(const level_variable& v) {
+  // A variable has a different address in each region and ends with its region, so its address must not be kept.
+  void check_addresses(const level_variable& v) {
     const bool is_pointer = v.form == type_form::pointer && !v.shape.is_array;
     for (const name_use& use : v_.uses().of(v.name)) {
       if (use.at < v.begin || use.at >= v.end || use.at == v.shape.name_at) continue;
@@ -362,7 +362,7 @@ class planner {
     }
   }
 
-  // One that is only called.
+  // Returns true for a lambda that is only called.
   bool is_lambda(const level_variable& v) const {
     if (v.is_parameter || !v_.declarations()[v.declaration].text.is_auto || !v.shape.is_assigned ||
         !s_[v.shape.initialiser].is("["))
@@ -379,7 +379,7 @@ class planner {
   const std::unordered_set<std::size_t>& steps_;
   split_plan out_;
   std::vector<std::vector<token_range>> ranges_;  // of each segment
-  bool open_ = false;                             // the last region takes more
+  bool open_ = false;                             // the last region accepts more statements
 };
 
 }  // namespace

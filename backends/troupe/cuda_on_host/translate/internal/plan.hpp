@@ -15,15 +15,15 @@ namespace troupe::cuda_on_host {
 
 using token_range = std::pair<std::size_t, std::size_t>;  // begin, end
 
-/// A step of a kernel that has been split.
+/// A step of a split kernel.
 struct step {
   enum class form : std::uint8_t {
     block_text,  ///< statements that run once for the block
     region,      ///< statements that run for each thread
     scope,       ///< { ... }
     branch,      ///< if: one or two steps inside
-    loop,        ///< for, while: the steps inside, then those of `after`
-    do_loop,     ///< the condition comes behind
+    loop,        ///< for, while: the inner steps, then those of `after`
+    do_loop,     ///< the condition comes last
   };
 
   form kind = form::region;
@@ -31,15 +31,14 @@ struct step {
   token_range condition{0, 0};
   bool is_uniform = false;    ///< the condition
   bool is_constexpr = false;  ///< the branch
-  int segment = -1;           ///< of a region, or of a condition that each thread is asked
+  int segment = -1;           ///< of a region, or of a condition that is evaluated for each thread
   std::vector<step> inner, other, after;
 };
 
-/// What a region or condition needs.
+/// The variables of a region or condition.
 struct segment {
-  std::set<int>
-      uses;  ///< variables, in the order of their declarations; recomputed ones with all that they are made of
-  std::set<int> declares;  ///< those among them that it declares itself
+  std::set<int> uses;      ///< in the order of their declarations; includes what recomputed variables depend on
+  std::set<int> declares;  ///< the variables among them that it declares
 };
 
 /// How a kernel's body runs between barriers.
@@ -47,7 +46,7 @@ struct split_plan {
   std::vector<step> steps;
   std::vector<segment> segments;
   std::set<int> crossing;               ///< variables that live across a barrier
-  std::vector<std::string> conditions;  ///< constant expressions on types: where one is false, there is no plan
+  std::vector<std::string> conditions;  ///< constant expressions on types: if one is false, the plan does not apply
   std::string obstacle;                 ///< why there is no plan
 };
 

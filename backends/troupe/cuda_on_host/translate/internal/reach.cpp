@@ -18,7 +18,7 @@ constexpr std::string_view of_blocks_and_warps[] = {
     "__reduce_add_sync", "__reduce_min_sync",   "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync",
     "__reduce_xor_sync"};
 
-// Members and functions of cooperative groups that wait, or make a group by waiting.
+// Members and functions of cooperative groups that wait, or that wait in order to form a group.
 constexpr std::string_view of_groups[] = {"sync",
                                           "barrier_arrive",
                                           "barrier_wait",
@@ -65,7 +65,7 @@ waiting_names find_waiting(const token_list& source, const unit& u, const transl
   for (const token& t : source.tokens)
     if (t.is_identifier() && t.text == "cooperative_groups") out.cooperative_groups = true;
 
-  // Who mentions which of the names that are defined here, and who waits itself.
+  // The definitions that mention each defined name, and the definitions that wait themselves.
   std::unordered_map<std::string_view, std::vector<std::size_t>> mentions;
   for (const definition& d : u.definitions)
     if (!d.name.empty()) mentions[d.name];

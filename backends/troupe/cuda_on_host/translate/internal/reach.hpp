@@ -11,21 +11,22 @@
 
 namespace troupe::cuda_on_host {
 
-/// Whether a name is that of a barrier or an operation of a warp.
+/// Returns true if the name is that of a barrier or a warp operation.
 bool waits_for_others(std::string_view name) noexcept;
 
-/// By which names code comes to wait for other threads. Decided by names alone, so that it errs on the side of waiting.
+/// The names through which code can reach a wait for other threads. Based on names alone, so it errs on the side of
+/// waiting.
 struct waiting_names {
-  std::unordered_set<std::string_view> functions;  ///< of the user's, those that lead to one that waits
-  bool cooperative_groups = false;                 ///< the source uses them, and so their members
-  /// Something without a name waits (an operator, a constructor): who calls it cannot be seen.
+  std::unordered_set<std::string_view> functions;  ///< the user's functions that lead to one that waits
+  bool cooperative_groups = false;                 ///< the source uses them, so calls of their members may wait
+  /// An unnamed function waits (an operator, a constructor), so its callers cannot be found.
   bool everything = false;
-  std::string why;  ///< of `everything`
+  std::string why;  ///< the reason for `everything`
 
   bool contains(std::string_view name) const noexcept;
 };
 
-/// `also`: of definitions that wait for another reason.
+/// `also` returns true for definitions that wait for another reason.
 waiting_names find_waiting(const token_list& source, const unit& u, const translate_options& options,
                            const std::function<bool(const definition&)>& also);
 

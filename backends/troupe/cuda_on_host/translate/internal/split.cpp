@@ -60,7 +60,8 @@ class writer {
            (independent ? "true" : "false") + ">(troupe_f, ";
   }
 
-  // Those that come before a barrier, in the order of the text or of a loop: the threads that are left must be known.
+  // Finds returns that precede a barrier, in the text or in a loop: for these, the threads that are left must be
+  // tracked.
   void find_returns() {
     std::size_t last = 0;
     for (const statement& s : body_.whole.inner)
@@ -77,7 +78,7 @@ class writer {
     }
   }
 
-  // The last token of the lambda that begins at `i`, whose returns are its own; `i` where it is none.
+  // Returns the last token of the lambda that begins at `i`, whose returns do not count, or `i` if there is no lambda.
   std::size_t behind_lambda(std::size_t i) const {
     std::size_t k = s_.closing(i) + 1;
     if (s_[k].is("<")) k = s_.after_angles(k, body_.whole.end);
@@ -97,7 +98,7 @@ class writer {
     if (obstacle_.empty()) obstacle_ = cat("line ", s_[at].line, ": ", what);
   }
 
-  // A parameter that threads write to is a variable of each.
+  // A parameter that threads write becomes a variable of each thread.
   void own_parameters() {
     for (std::size_t v = 0; v < v_.all().size(); ++v) {
       if (!v_.all()[v].is_parameter) continue;
@@ -114,8 +115,8 @@ class writer {
   void write(const std::vector<step>& steps) {
     for (const step& s : steps) switch (s.kind) {
         case step::form::block_text:
-          // g++ 12 breaks on an array in a lambda that is sized by a constant of another one around it, unless it is
-          // static.
+          // g++ 12 fails on an array in a lambda whose size is a constant of an enclosing lambda, unless the constant
+          // is static.
           if (is_constant(s.text[0].first)) out_ += "static ";
           out_ += e_.marker(s.text[0].first) + e_.slice(s.text[0].first, s.text[0].second) + ";";
           break;
@@ -176,7 +177,7 @@ class writer {
     }
   }
 
-  // Opens a brace, in which troupe_a is yes or no.
+  // Opens a brace, within which troupe_a is yes or no.
   void ask(const step& s) {
     const auto [begin, end] = s.condition;
     out_ += "{ const auto troupe_a = " + call("ask_each_thread", s.segment, {s.condition}) + left() + ", " +
@@ -186,7 +187,7 @@ class writer {
     put_back(s.segment, {s.condition});
     out_ += "return troupe_c; });";
     out_ += "if (troupe_a == ::troupe_cuda::answer::divided) ::troupe_cuda::divided(troupe_b);";
-    out_ += "if (troupe_a == ::troupe_cuda::answer::nobody_left) return;";
+    out_ += "if (troupe_a == ::troupe_cuda::answer::none_left) return;";
   }
 
   void write_region(const step& s) {
@@ -228,13 +229,13 @@ class writer {
 
   bool is_stored(int v) const { return plan_.crossing.contains(v) && v_.kept(v) == keeping::stored; }
 
-  // The array that a variable lives in across barriers.
+  // Writes the array that holds a variable across barriers.
   void write_storage(int v, const step& s) {
     const level_variable& variable = v_.all()[static_cast<std::size_t>(v)];
     const level_declaration& d = v_.declarations()[variable.declaration];
     const std::string n = std::to_string(v), name(variable.name);
     if (d.text.is_auto) {
-      // The type is what a lambda with all declarations so far would return. Nobody calls it.
+      // The type is the return type of a lambda that contains all declarations so far. The lambda is never called.
       out_ += "auto troupe_l" + n + " = [&](const ::uint3 threadIdx, const unsigned troupe_t) {";
       fetch(s.segment);
       for (const token_range& r : s.text)
@@ -251,10 +252,10 @@ class writer {
     out_ += fill_in("troupe_T%1* const troupe_v%1 = ::troupe_cuda::per_thread<troupe_T%1>(troupe_f);", {n});
   }
 
-  // The variables that a segment uses but does not declare, as true variables.
+  // Makes the variables that a segment uses but does not declare available as ordinary variables.
   void fetch(int segment) {
     const auto& [uses, declares] = plan_.segments[static_cast<std::size_t>(segment)];
-    int written = -1;  // the declaration that was written last: it may have several variables
+    int written = -1;  // the declaration that was written last, which may have several variables
     for (const int v : uses) {
       if (declares.contains(v)) continue;
       const level_variable& variable = v_.all()[static_cast<std::size_t>(v)];

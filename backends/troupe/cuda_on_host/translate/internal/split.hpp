@@ -10,14 +10,13 @@
 namespace troupe::cuda_on_host {
 
 struct split_body {
-  std::string text;  ///< what replaces the body, without its outer braces and the lines all kernels begin with
-  std::string
-      condition;         ///< a constant expression: where it is false the kernel must run as fibers; empty: always true
-  std::string obstacle;  ///< why there is none
+  std::string text;       ///< replaces the body, without its outer braces and the lines with which all kernels begin
+  std::string condition;  ///< a constant expression: if it is false, the kernel must run as fibers; empty: always true
+  std::string obstacle;   ///< why the kernel cannot be split
 };
 
-/// Splits a kernel at its barriers: see translate.cpp. `told`: functions read threadIdx, and must be told. `steps`:
-/// before these statements as well, where they stand between barriers.
+/// Splits a kernel at its barriers: see translate.cpp. `told`: functions read threadIdx, so it must be stored for them.
+/// `steps`: the kernel is also split before these statements, if they are between barriers.
 split_body split_at_barriers(edited_source& source, const unit& u, const definition& kernel,
                              const std::vector<kernel_parameter>& parameters, bool told,
                              const std::unordered_set<std::size_t>& steps);

@@ -10,7 +10,7 @@ namespace troupe::cuda_on_host {
 namespace {
 
 constexpr std::size_t deepest = 64;
-constexpr std::size_t most_jumps = 64;  // each is looked for in the whole loop
+constexpr std::size_t most_jumps = 64;  // each is searched for in the whole loop
 
 std::size_t skip(const token_list& s, std::size_t i, std::size_t close, std::size_t depth) {
   if (i >= close || depth > deepest) return i;
@@ -57,7 +57,7 @@ class parser {
 
   body_outline run() {
     body_outline out;
-    // How many barriers lie before each token, so that asking for a range is one subtraction.
+    // The number of barriers before each token, so that counting them in a range is one subtraction.
     before_.resize(close_ - open_ + 2);
     for (std::size_t i = open_; i <= close_; ++i)
       before_[i - open_ + 1] = before_[i - open_] + (s_[i].is("__syncthreads") ? 1 : 0);
@@ -162,7 +162,7 @@ class parser {
     return checked(out);
   }
 
-  // Barriers in the head of a statement, and jumps that leave or repeat a loop around a barrier.
+  // Refuses barriers in the head of a statement, and jumps that leave or repeat a loop around a barrier.
   statement checked(statement out) {
     if (has_barrier(out.condition, out.condition_end) || has_barrier(out.start, out.start_end) ||
         has_barrier(out.step, out.step_end))
@@ -178,8 +178,8 @@ class parser {
     return out;
   }
 
-  // Whether a jump at `at` means the loop whose body is given: no other loop or switch of a plain statement lies in
-  // between. Looks at plain statements as a whole, which errs towards yes.
+  // Returns true if a jump at `at` belongs to the loop with this body, that is, if no other loop or switch is in
+  // between. Plain statements are judged as a whole, which errs towards true.
   bool belongs_to(const statement& body, std::size_t at) const {
     if (body.kind == statement::form::plain) {
       for (std::size_t i = body.begin; i < at; ++i) {
@@ -195,7 +195,7 @@ class parser {
       for (const statement& s : body.inner)
         if (at >= s.begin && at < s.end) return belongs_to(s, at);
     }
-    return false;  // a barrier, or a loop of its own, which looks at its body itself
+    return false;  // a barrier, or a loop, which checks its own body
   }
 
   std::size_t skip(std::size_t i) const { return statement_end(s_, i, close_); }

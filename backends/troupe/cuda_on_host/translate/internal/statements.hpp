@@ -11,7 +11,8 @@
 
 namespace troupe::cuda_on_host {
 
-/// A statement of a kernel, taken apart as far as barriers lie in it. Positions are indices of tokens; ends lie behind.
+/// A statement of a kernel, parsed as deeply as it contains barriers. Positions are indices of tokens; an end is the
+/// index after the last token.
 struct statement {
   enum class form : std::uint8_t { plain, barrier, compound, branch, for_loop, while_loop, do_loop };
 
@@ -21,19 +22,19 @@ struct statement {
   std::size_t start = 0, start_end = 0;          ///< of for: without the semicolon
   std::size_t step = 0, step_end = 0;            ///< of for
   bool is_constexpr = false;                     ///< if constexpr
-  std::vector<statement> inner;                  ///< of compound: all; of branch: then, else; of loops: the body
+  std::vector<statement> inner;  ///< of a compound: all statements; of a branch: then, else; of a loop: the body
 };
 
-/// What is known about a body as a whole.
+/// The structure of a whole body.
 struct body_outline {
   statement whole;       ///< a compound
-  std::string obstacle;  ///< why it cannot be split; empty when it can, as far as its statements go
+  std::string obstacle;  ///< why the body cannot be split; empty if its statements allow it
 };
 
-/// The end of the statement that begins at `begin`, of those before `limit`; `begin` when it cannot be told.
+/// Returns the end of the statement that begins at `begin`, at most `limit`, or `begin` if it cannot be determined.
 std::size_t statement_end(const token_list& source, std::size_t begin, std::size_t limit);
 
-/// Takes the compound statement at `open` apart around `__syncthreads();`.
+/// Parses the compound statement at `open` around `__syncthreads();`.
 body_outline outline(const token_list& source, std::size_t open);
 
 }  // namespace troupe::cuda_on_host

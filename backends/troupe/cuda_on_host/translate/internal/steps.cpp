@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two accesses are told apart by the text of their subscripts: s[t] and s[t + 1] are different elements, s[t] and s[t]
-// are the same. What this gets wrong costs a step too many, or leaves a race as it is.
+// Two accesses are compared by the text of their subscripts: s[t] and s[t + 1] are different elements, s[t] and s[t]
+// the same. A wrong result costs an unnecessary step, or leaves a race as it is.
 #include <troupe/base/cat.hpp>
 #include <troupe/cuda_on_host/translate/internal/declaration.hpp>
 #include <troupe/cuda_on_host/translate/internal/parameters.hpp>
@@ -23,22 +23,22 @@ namespace troupe::cuda_on_host {
 namespace {
 
 struct watched {
-  bool is_single;           // one variable, which has no subscripts
-  std::size_t declared_at;  // its name's token
+  bool is_single;           // one variable, without subscripts
+  std::size_t declared_at;  // the token of its name
 };
 using watched_names = std::unordered_map<std::string_view, watched>;
 
 bool is_qualifier(const token& t) noexcept {
   return t.is("const") || t.is("volatile") || t.is("__restrict__") || t.is("__restrict");
 }
-// The * in front of a declared name, before qualifiers.
+// Finds the * before a declared name and its qualifiers.
 bool is_declared_as_pointer(const token_list& s, std::size_t name) noexcept {
   std::size_t at = name - 1;
   while (is_qualifier(s[at])) --at;
   return s[at].is("*");
 }
 
-// Variables that a statement declares as pointers or arrays of volatile elements.
+// Adds the variables that a statement declares as pointers to, or arrays of, volatile elements.
 void add_volatile(const token_list& s, std::size_t at, std::size_t limit, watched_names& out) {
   for (std::size_t i = at; i < limit && !s[i].is(";") && !s[i].is(")"); ++i) {
     if (!s[i].is_identifier() || is_qualifier(s[i])) continue;
@@ -65,8 +65,8 @@ watched_names volatile_names(const token_list& s, const unit& u, const definitio
   return out;
 }
 
-// Functions and classes that give away shared memory: SharedMemory<T>().
-std::unordered_set<std::string_view> givers_of_shared(const token_list& s, const unit& u) {
+// Finds functions and classes that return shared memory: SharedMemory<T>().
+std::unordered_set<std::string_view> sources_of_shared_memory(const token_list& s, const unit& u) {
   std::unordered_set<std::string_view> out;
   for (const definition& d : u.definitions) {
     if (d.is_kernel || !d.is_function() || !d.has_body) continue;
@@ -86,12 +86,12 @@ watched_names shared_names(const token_list& s, const unit& u, const definition&
   for (const dynamic_array& a : u.dynamic_arrays) out.emplace(a.name, watched{false, a.begin});
   if (!d.is_kernel)
     for (const kernel_parameter& p : read_parameters(s, u, d.parameters)) {
-      bool promises = false;  // that nobody else writes there
+      bool promises = false;  // that no other thread writes to it
       for (std::size_t i = p.begin; i < p.end; ++i)
         promises |= s[i].is("const") || s[i].is("__restrict__") || s[i].is("__restrict");
       if (p.is_pointer && !promises) out.emplace(p.name, watched{false, p.name_at});
     }
-  const std::unordered_set<std::string_view> givers = givers_of_shared(s, u);
+  const std::unordered_set<std::string_view> givers = sources_of_shared_memory(s, u);
   std::size_t begin = d.body + 1;
   for (std::size_t i = d.body; i < d.end; ++i) {
     if (s[i].is(";") || s[i].is("{") || s[i].is("}")) begin = i + 1;
@@ -119,11 +119,11 @@ watched_names shared_names(const token_list& s, const unit& u, const definition&
   return out;
 }
 
-// Goes through statements in the order in which a thread comes to them.
+// Visits statements in the order in which a thread executes them.
 class walker {
  public:
-  // `deep`: into statements without a barrier as well. `found` gets the first token of a statement that uses memory in
-  // another way than one before it.
+  // `deep`: also visits statements without a barrier. `found` gets the first token of a statement that accesses memory
+  // differently than an earlier one.
   walker(const token_list& source, const definition& d, const watched_names& names,
          const std::function<bool(std::string_view)>& waits, bool deep, const std::function<void(std::size_t)>& found)
       : s_(source), names_(names), found_(found), deep_(deep), first_(d.body), budget_(64 * (d.end - d.body)) {
@@ -159,7 +159,7 @@ class walker {
     }
   }
 
-  // `listed`: something may stand before it.
+  // `listed`: a step may be inserted before the statement.
   void statement(std::size_t i, std::size_t end, uses& so_far, bool listed) {
     const std::size_t begin = listed ? i : nowhere;
     while (i < end && s_[i].kind == token_kind::pragma) ++i;
@@ -185,14 +185,14 @@ class walker {
     }
   }
 
-  // Twice, because what is at the end of a loop's body comes before what is at its beginning.
+  // Twice, because the end of a loop's body precedes its beginning in the next iteration.
   void repeated(std::size_t begin, std::size_t end, uses& so_far) {
     if (end <= begin) return;
     statement(begin, end, so_far, false);
     statement(begin, end, so_far, false);
   }
 
-  // `begin` is what the statement is called by.
+  // `begin` identifies the statement.
   void plain(std::size_t begin, std::size_t i, std::size_t end, uses& so_far) {
     if (waits(i, end)) so_far.clear();
     uses here;
@@ -248,7 +248,7 @@ class walker {
         break;
       }
     }
-    if (index.empty() && !found->second.is_single) return;                                  // the address of all
+    if (index.empty() && !found->second.is_single) return;  // the address of the whole array
     if (s_[first - 1].is("&") && (s_[first - 2].is("(") || s_[first - 2].is(","))) return;  // atomicAdd(&s[i], 1)
     const token& next = s_[last + 1];
     const bool steps = is_step(next) || is_step(s_[first - 1]);
@@ -261,11 +261,11 @@ class walker {
   const std::function<void(std::size_t)>& found_;
   const bool deep_;
   const std::size_t first_;
-  std::size_t budget_;  // of tokens
+  std::size_t budget_;  // number of tokens left to examine
   std::vector<std::uint32_t> before_;
 };
 
-// Stores through volatile names that are statements, and what lies around them.
+// Finds stores through volatile names that are statements, and the statements around them.
 class store_finder {
  public:
   store_finder(const token_list& source, const watched_names& names) : s_(source), names_(names) {}
@@ -364,7 +364,7 @@ void write_steps(edited_source& e, const volatile_steps& steps, std::size_t rank
       e.add_behind(one.end - 1, behind + "}");
       continue;
     }
-    // All of them read before any of them writes.
+    // All threads read before any of them writes.
     std::string operation(s[one.assignment].text);
     operation.pop_back();
     e.add_before(one.begin, "{ auto& troupe_at = ");

@@ -8,7 +8,7 @@ namespace troupe::cuda_on_host {
 
 namespace {
 
-// A name expression as text of a string literal.
+// Escapes a name expression for a string literal.
 std::string literal(const std::string& name) {
   std::string out = "\"";
   for (const char c : name) {
@@ -18,7 +18,7 @@ std::string literal(const std::string& name) {
   return out + "\"";
 }
 
-// The same as an expression: without the & that NVRTC allows in front, and without ends of lines.
+// Returns the name as an expression: without the leading & that NVRTC allows, and without line ends.
 std::string expression(const std::string& name) {
   std::string out;
   for (const char c : name) out += c == '\n' || c == '\r' ? ' ' : c;

@@ -1,24 +1,20 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A use is a read only where that follows from the tokens around it; every place that is not understood is a leak.
+// A use is a read only if the tokens around it prove it; a use that is not understood is a leak.
 #include <algorithm>
+#include <troupe/cuda_on_host/translate/internal/token_context.hpp>
 #include <troupe/cuda_on_host/translate/internal/usage.hpp>
 
 namespace troupe::cuda_on_host {
 
 namespace {
 
-constexpr std::size_t most_steps = 64;       // outward from a name
-constexpr std::size_t longest_angles = 128;  // back to the < of f<...>(x)
-constexpr std::size_t longest_reference = 256;
-constexpr std::size_t most_lambdas = 32;  // each is looked for in the whole function
+constexpr std::size_t most_steps = 64;    // steps outward from a name
+constexpr std::size_t most_lambdas = 32;  // each is searched for in the whole function
 
-bool is_statement_end(const token& t) noexcept {
-  return t.is(";") || t.is("{") || t.is("}") || t.kind == token_kind::pragma || t.is("else") || t.is("do");
-}
-
-// An operator between two operands that leaves both alone, when it is the language's own. & is looked at elsewhere.
+// Returns true for a binary operator that leaves its operands unchanged if it is the built-in one. & is handled
+// separately.
 bool is_binary(const token& t) noexcept {
   constexpr std::string_view all[] = {
       "+", "-", "*", "/", "%", "<<", ">>", "<", ">", "<=", ">=", "|", "^", "&&", "||", "==", "!=", "and", "or"};
@@ -29,18 +25,11 @@ bool ends_argument(const token& t) noexcept {
   return t.is(")") || t.is(",") || t.is("]") || t.is("}") || t.is(";") || t.is(":");
 }
 
-// Functions that are not the user's and yet give away addresses, or change what they get.
-bool is_odd_function(std::string_view name) noexcept {
-  return name == "swap" || name == "exchange" || name == "addressof" || name == "move" || name == "forward" ||
-         name == "ref" || name == "tie" || name == "__builtin_addressof" || name == "__builtin_launder" ||
-         name.starts_with("__builtin_va_") || name.starts_with("va_");
-}
-
-class finder {
+class finder : token_context {
  public:
   finder(const token_list& source, const unit& u, std::size_t parameters, std::size_t begin, std::size_t end,
          const std::unordered_set<std::string_view>& casts)
-      : s_(source), u_(u), begin_(begin), end_(end), casts_(casts) {
+      : token_context(source, u, begin, end, casts) {
     for (std::size_t i = parameters; i < end; ++i) {
       const token& t = s_[i];
       if (!t.is_identifier()) continue;
@@ -48,14 +37,14 @@ class finder {
       if (!is_member(s_, i) && (!s_[i + 1].is("(") || (declares && i > begin))) variables_.insert(t.text);
       if (t.is("return") && !s_[i + 1].is(";")) returns_values_ = true;
       if (t.is("decltype") || t.is("__decltype") || t.is("typeof") || t.is("__typeof__") || t.is("__typeof"))
-        speaks_of_types_ = true;
+        inspects_types_ = true;
     }
     for (std::size_t i = begin; i < end; ++i)
       if (s_[i].is("auto") && s_[i + 1].is_identifier() && s_[i + 2].is("=") && s_[i + 3].is("[")) value_lambda(i + 1);
   }
 
   name_uses run() {
-    if (u_.is_odd || speaks_of_types_) leak_everything();
+    if (u_.is_odd || inspects_types_) leak_everything();
     for (std::size_t i = begin_; i < end_; ++i) {
       const token& t = s_[i];
       if (t.is("&") || t.is("&&")) reference(i);
@@ -67,7 +56,8 @@ class finder {
   }
 
  private:
-  // auto f = [...](int a, auto b) { ... }: takes numbers by value, if that is the only thing of its name.
+  // auto f = [...](int a, auto b) { ... }: takes numbers by value, provided that nothing else has its
+  // name.
   void value_lambda(std::size_t name) {
     const std::size_t open = s_.closing(name + 2) + 1;
     if (!lambdas_.emplace(s_[name].text, false).second) {
@@ -86,7 +76,7 @@ class finder {
     lambdas_[s_[name].text] = true;
   }
 
-  // T& r = x; T& r(x); T (&r) = x; for (T& r : x); auto& [a, b] = x: everything named behind it may be bound.
+  // T& r = x; T& r(x); T (&r) = x; for (T& r : x); auto& [a, b] = x: every name after it may be bound.
   void reference(std::size_t i) {
     std::size_t behind = i + 1;
     bool is_sure = false;  // no expression looks like this
@@ -115,31 +105,6 @@ class finder {
         out_.all[s_[k].text].push_back({.at = k, .end = k + 1});
       }
     }
-  }
-
-  // Whether nothing but a type stands between the beginning of a statement and `i`.
-  bool declares(std::size_t i) const {
-    std::size_t depth = 0, steps = 0;
-    while (i-- > begin_ && ++steps < longest_angles) {
-      const token& t = s_[i];
-      if (depth == 0 && is_statement_end(t)) return true;
-      if (t.is(")")) {
-        const std::size_t open = s_.closing(i);
-        return depth == 0 && open < i && is_control_word(s_[open - 1].text);
-      }
-      if (t.is("(")) return depth != 0 || s_[i - 1].is("for");
-      if (t.is(">")) {
-        ++depth;
-      } else if (t.is(">>")) {
-        depth += 2;
-      } else if (t.is("<")) {
-        if (depth == 0) return false;
-        --depth;
-      } else if (depth == 0 && !t.is_identifier() && !t.is("::") && !t.is("*")) {
-        return false;
-      }
-    }
-    return true;
   }
 
   void leak_everything() {
@@ -173,7 +138,7 @@ class finder {
     out_.all[s_[i].text].push_back(use);
   }
 
-  // What happens to the operand of tokens [first, last], inside of the `level` innermost brackets that are open.
+  // Returns what happens to the operand of tokens [first, last], within the `level` innermost open brackets.
   use_kind kind_of(std::size_t first, std::size_t last, std::size_t level, bool* is_argument) {
     std::size_t steps = 0;
     return look(first, last, level, steps, is_argument);
@@ -197,7 +162,7 @@ class finder {
       if (behind.is("&")) return s_[last + 2].is("&") ? use_kind::leaked : use_kind::read;
       if (!ends_argument(behind)) return use_kind::leaked;
       if (before.is("return") || before.is("co_return")) return use_kind::leaked;
-      if (before.is_identifier() && !is_statement_end(before)) return use_kind::read;  // declared, or behind a word
+      if (before.is_identifier() && !is_statement_end(before)) return use_kind::read;  // declared, or after a word
       if (is_binary(before) || before.is("!") || before.is("~")) return use_kind::read;
       if (before.is(")")) {
         const std::size_t open = s_.closing(first - 1);
@@ -231,7 +196,7 @@ class finder {
     return use_kind::leaked;
   }
 
-  // x = e: e may be something that changes or keeps the value of the whole, which is x itself.
+  // x = e: the whole expression is x itself, and e may modify or keep it.
   use_kind assignment(std::size_t first, std::size_t level, std::size_t& steps) {
     const token& before = s_[first - 1];
     if (before.is("return") || before.is("co_return")) return use_kind::leaked;
@@ -240,8 +205,8 @@ class finder {
     return around(first, level, steps, chosen) == use_kind::read ? use_kind::assigned : use_kind::leaked;
   }
 
-  // What happens to a value in the innermost open bracket, when it may be the value of the whole. `chosen`: by ?:,
-  // which gives one of two variables.
+  // Returns what happens to a value in the innermost open bracket, if it may be the bracket's whole value. `chosen`: ?:
+  // selects one of two variables.
   use_kind around(std::size_t first, std::size_t level, std::size_t& steps, bool chosen) {
     if (++steps >= most_steps || level == 0) return use_kind::leaked;
     const std::size_t open = open_[level - 1];
@@ -258,35 +223,6 @@ class finder {
     return look(open, close, level - 1, steps, nullptr) == use_kind::read ? use_kind::read : use_kind::leaked;
   }
 
-  // Whether the statement around `i` may declare a variable whose type is the name of a reference, T r = x, or of a
-  // class that keeps one.
-  bool may_bind(std::size_t i) const {
-    std::size_t begin = i, steps = 0;
-    bool assigned = false;
-    for (; begin > begin_; --begin) {
-      if (++steps > longest_reference) return true;
-      const token& t = s_[begin - 1];
-      if (t.is("=")) assigned = true;
-      if (is_statement_end(t) && !t.is("}")) break;
-      if (t.is("(") || t.is("[")) break;  // of a for, if, while
-      if (t.is(")") || t.is("]") || t.is("}")) {
-        const std::size_t open = s_.closing(begin - 1);
-        if (open >= begin) return true;
-        if (t.is(")") && is_control(open)) break;
-        if (t.is("}") && !s_[open - 1].is("=") && !s_[begin].is(",")) break;  // a block before this statement
-        begin = open + 1;
-      }
-    }
-    if (!assigned) return false;
-    while (s_[begin].is("const") || s_[begin].is("constexpr") || s_[begin].is("static")) ++begin;
-    const token &type = s_[begin], &next = s_[begin + 1];
-    if (!type.is_identifier()) return type.is("::");
-    if (is_plain(begin) || casts_.contains(type.text)) return false;
-    if (type.is("auto")) return false;  // auto& has been looked at
-    if (type.is("typename") || next.is("::") || next.is("<")) return true;
-    return next.is_identifier();
-  }
-
   // &x, or y & x.
   use_kind ampersand(std::size_t first, std::size_t last, std::size_t level) const {
     const token& prior = s_[first - 2];
@@ -299,151 +235,9 @@ class finder {
     return use_kind::leaked;
   }
 
-  // Whether the parenthesis is part of an expression for sure, and not a type that something is cast to.
-  bool is_value(std::size_t open, std::size_t close, int deeper = 16) const {
-    if (open >= close) return false;
-    const token& t = s_[open - 1];
-    if (t.is_identifier() && !is_control_word(t.text) && !is_word_before_expression(t.text) && !t.is("decltype"))
-      return true;  // a call
-    if (s_[open + 1].is("(") || s_[open + 1].kind == token_kind::number) return true;
-    bool operates = false;
-    for (std::size_t i = open + 1; i < close; ++i) {
-      const bool subscript = s_[i].is("[") && s_[i - 1].is_identifier();  // nothing is cast to an array
-      if (s_[i].is("<") || (s_[i].is("[") && !subscript) || s_[i].is("{")) return false;
-      if (s_[i].is("(") || subscript) i = s_.closing(i);
-      operates |= s_[i].kind == token_kind::number || s_[i].is("+") || s_[i].is("-") || s_[i].is("/") ||
-                  s_[i].is("%") || s_[i].is("==") || s_[i].is("!=") || s_[i].is("^") || s_[i].is("|") ||
-                  s_[i].is("||") || s_[i].is(".");
-      const bool may_be_of_type = s_[i].is("*") || s_[i].is("&") || s_[i].is("&&");
-      operates |= may_be_of_type && s_[i + 1].is("(") && deeper > 0 && is_value(i + 1, s_.closing(i + 1), deeper - 1);
-      operates |= may_be_of_type && s_[i + 1].is_identifier() && !s_[i + 1].is("const") && !s_[i + 1].is("volatile") &&
-                  !s_[i + 1].is("__restrict__") && !s_[i + 1].is("__restrict") && !is_number_word(s_[i + 1].text);
-    }
-    return operates;
-  }
-
-  bool is_control(std::size_t paren) const noexcept {
-    return s_[paren].is("(") &&
-           (is_control_word(s_[paren - 1].text) || (s_[paren - 1].is("constexpr") && s_[paren - 2].is("if")));
-  }
-  bool is_call(std::size_t paren) const noexcept {
-    const token& t = s_[paren - 1];
-    if (!s_[paren].is("(") || is_control(paren)) return false;
-    return (t.is_identifier() && !is_word_before_expression(t.text)) || t.is(">") || t.is(")") || t.is("]") ||
-           t.is("}");
-  }
-  bool is_grouping(std::size_t paren) const noexcept {
-    return s_[paren].is("(") && !is_call(paren) && !is_control(paren);
-  }
-  bool is_number_cast(std::size_t open, std::size_t close) const {
-    for (std::size_t i = open + 1; i < close; ++i)
-      if (!s_[i].is("*") && !s_[i].is("const") && !is_number(s_[i].text)) return false;
-    return open + 1 < close && !s_[open + 1].is("*");
-  }
-  bool is_number(std::string_view word) const { return is_number_word(word) && !u_.names.contains(word); }
-  // The name of a number's or vector's type.
-  bool is_plain(std::size_t i) const {
-    return (is_number(s_[i].text) || (is_vector_word(s_[i].text) && !u_.names.contains(s_[i].text))) &&
-           !is_member(s_, i);
-  }
-
-  // Whether the brace opens a block of statements; else it holds initial values.
-  bool is_block(std::size_t level) const {
-    for (; level > 0; --level) {
-      const std::size_t open = open_[level - 1];
-      if (!s_[open].is("{")) return false;
-      const token& before = s_[open - 1];
-      if (open <= begin_) return true;
-      if (before.is(";") || before.is("}") || before.is("else") || before.is("do") || before.is("mutable") ||
-          before.kind == token_kind::pragma)
-        return true;
-      if (before.is(")")) {
-        const std::size_t paren = s_.closing(open - 1);
-        return paren < open && (is_control(paren) || s_[paren - 1].is("]"));
-      }
-      if (before.is("]")) return s_.closing(open - 1) < open && !s_[s_.closing(open - 1) - 1].is_identifier();
-      if (!before.is("{")) return false;
-    }
-    return false;
-  }
-
-  // Whether the braces make a number, a vector, or an array of such: T x[2] = {a, b}, float4{a, b, c, d}.
-  bool braces_take_values(std::size_t level) const {
-    for (; level > 0; --level) {
-      std::size_t at = open_[level - 1];
-      if (!s_[at].is("{")) return false;
-      const token& before = s_[at - 1];
-      if (before.is("{") || before.is(",")) continue;
-      --at;
-      const bool assigned = s_[at].is("=");
-      if (assigned) --at;
-      if (!assigned && is_plain(at)) return true;
-      while (s_[at].is("]") && s_.closing(at) < at) at = s_.closing(at) - 1;
-      return s_[at].is_identifier() && is_plain(at - 1);
-    }
-    return false;
-  }
-
-  // Whether the call cannot change or keep what stands between its parentheses: a cast to a number, a function of the
-  // user's without references, or one that is not the user's.
-  bool takes_values(std::size_t paren) const {
-    std::size_t at = paren - 1;
-    bool has_angles = false;
-    if (s_[at].is(">")) {
-      has_angles = true;
-      std::size_t depth = 0, steps = 0;
-      bool only_numbers = true;
-      for (; at > begin_ && ++steps < longest_angles; --at) {
-        const token& t = s_[at];
-        if (t.is("&") || t.is("&&")) return false;
-        if (t.is(">")) ++depth;
-        if (t.is(">>")) depth += 2;
-        if (t.is("<") && --depth == 0) break;
-        if (t.is_identifier() && !is_number(t.text) && !t.is("const") && !u_.is_constant(t.text) &&
-            !casts_.contains(t.text))
-          only_numbers = false;
-      }
-      if (!s_[at].is("<") || !only_numbers) return false;
-      --at;
-    }
-    const token& t = s_[at];
-    if (has_angles && (t.is("static_cast") || t.is("reinterpret_cast"))) return true;
-    if (!t.is_identifier()) return false;
-    if (!has_angles && (is_number(t.text) || casts_.contains(t.text))) return true;
-    if (s_[at - 1].is(".") || s_[at - 1].is("->")) return false;
-    if (s_[at - 1].is("::") && (s_[at - 2].is_identifier() || s_[at - 2].is(">"))) return false;
-    if (const auto lambda = lambdas_.find(t.text); lambda != lambdas_.end()) return lambda->second && !has_angles;
-    if (u_.functions.contains(t.text))
-      return !u_.takes_references.contains(t.text) && !u_.classes.contains(t.text) && !variables_.contains(t.text);
-    return is_foreign(t.text);
-  }
-
-  bool is_foreign(std::string_view function) const {
-    return !u_.names.contains(function) && !u_.brings_names && !variables_.contains(function) &&
-           !is_odd_function(function) && !is_word_before_expression(function) && function != "decltype";
-  }
-
-  // f(...); where f is a function of the C library that writes through what it gets, and keeps nothing.
-  bool drops_addresses(std::size_t paren) const {
-    constexpr std::string_view all[] = {"sincos", "sincosf", "sincospi", "sincospif", "__sincosf", "modf",   "modff",
-                                        "frexp",  "frexpf",  "remquo",   "remquof",   "memcpy",    "memset", "memmove"};
-    const std::size_t at = paren - 1;
-    if (!s_[paren].is("(") || !is_foreign(s_[at].text) || !s_[s_.closing(paren) + 1].is(";")) return false;
-    if (std::find(std::begin(all), std::end(all), s_[at].text) == std::end(all)) return false;
-    if (is_statement_end(s_[at - 1])) return true;
-    return s_[at - 1].is(")") && s_.closing(at - 1) < at && is_control(s_.closing(at - 1));
-  }
-
-  const token_list& s_;
-  const unit& u_;
-  const std::size_t begin_, end_;
-  const std::unordered_set<std::string_view>& casts_;
-  std::unordered_set<std::string_view> variables_;      // identifiers that stand without a parenthesis behind them
-  std::unordered_map<std::string_view, bool> lambdas_;  // declared here, and whether they take values only
-  std::vector<std::size_t> open_;
-  bool returns_values_ = false;   // a lambda does
-  bool speaks_of_types_ = false;  // decltype((x)) is a reference
-  bool everything_ = false;       // is leaked
+  bool returns_values_ = false;  // of a lambda
+  bool inspects_types_ = false;  // decltype((x)) is a reference
+  bool everything_ = false;      // everything is leaked
   name_uses out_;
 };
 

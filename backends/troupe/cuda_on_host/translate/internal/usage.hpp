@@ -14,40 +14,41 @@
 
 namespace troupe::cuda_on_host {
 
-/// What happens to a variable where its name stands.
+/// What happens to a variable at one mention of its name.
 enum class use_kind : std::uint8_t {
-  read,      ///< its value is taken, and nothing else: this has been proven
-  assigned,  ///< it, an element or a member is changed on the spot
-  handed,    ///< its address goes to a function that is not the user's, which does not keep it
-  leaked,    ///< anything else: somebody may hold its address, or change it now or later
+  read,      ///< its value is read, and nothing else: this has been proven
+  assigned,  ///< it, an element or a member is modified in place
+  /// Its address is passed to a function that is not the user's and that does not keep it.
+  handed,
+  leaked,  ///< anything else: its address may be kept, or it may be modified now or later
 };
 
 struct name_use {
   std::size_t at = 0;
-  std::size_t end = 0;           ///< behind the name with its subscripts and members: x[i].y
-  std::uint32_t subscripts = 0;  ///< that stand directly behind the name
-  bool has_member = false;       ///< a . somewhere behind it
-  bool through = false;          ///< * in front or -> behind: what it points to is meant
-  bool is_argument = false;      ///< alone between the commas of a call of a function that is not the user's
+  std::size_t end = 0;           ///< after the name with its subscripts and members: x[i].y
+  std::uint32_t subscripts = 0;  ///< directly after the name
+  bool has_member = false;       ///< a . somewhere after the name
+  bool through = false;          ///< preceded by * or followed by ->: the pointee is meant
+  bool is_argument = false;      ///< a whole argument in a call of a function that is not the user's
   use_kind kind = use_kind::leaked;
 
-  /// When it is a pointer: whether it stays as it is, whatever happens to what it points to.
+  /// For a pointer: returns true if the pointer itself is unchanged, whatever happens to its target.
   bool leaves_pointer() const noexcept { return kind == use_kind::read || through || subscripts > 0; }
 };
 
-/// Every place where the names of a function stand, but for names of members.
+/// Every mention of a name in a function, except names of members.
 struct name_uses {
   std::unordered_map<std::string_view, std::vector<name_use>> all;
 
   const std::vector<name_use>& of(std::string_view name) const;
-  /// Whether the variable may be written to, were it a number or pointer.
+  /// Returns true if the variable, assuming it is a number or pointer, may be written.
   bool contains(std::string_view name) const;
-  /// The same, where elements and members count.
+  /// The same, counting its elements and members.
   bool contains_with_elements(std::string_view name) const;
 };
 
-/// Looks at tokens [begin, end) of a function whose parameters begin at token `parameters`. Names in `casts` are types
-/// that are known to be no references: T(x) reads x.
+/// Examines tokens [begin, end) of a function whose parameters begin at token `parameters`. Names in `casts` are types
+/// that are known not to be references: T(x) reads x.
 name_uses find_uses(const token_list& source, const unit& u, std::size_t parameters, std::size_t begin, std::size_t end,
                     const std::unordered_set<std::string_view>& casts = {});
 

@@ -1,9 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Which variables are the same for all threads, and which can be worked out again. Both are optimisations: a variable
-// belongs to them only if its declaration is one of a number or pointer, whose value is made of names that are known to
-// mean numbers and pointers that do not change, and if every other place where it stands reads it for sure.
 #include <algorithm>
 #include <troupe/base/cat.hpp>
 #include <troupe/cuda_on_host/translate/internal/operands.hpp>
@@ -11,11 +7,7 @@
 
 namespace troupe::cuda_on_host {
 
-namespace {
-
-constexpr std::size_t most_variables = 1000;  // how they depend on each other takes more than linear time to find out
-
-}  // namespace
+constexpr std::size_t most_variables = 1000;  // finding their dependencies takes more than linear time
 
 level_variables::level_variables(const token_list& source, const unit& u, const definition& kernel,
                                  const body_outline& body, const std::vector<kernel_parameter>& parameters)
@@ -25,10 +17,10 @@ level_variables::level_variables(const token_list& source, const unit& u, const 
       uses_(find_uses(source, u, kernel.parameters, kernel.body, kernel.end, given_.types)) {
   for (const kernel_parameter& p : parameters) add_parameter(p, kernel);
   collect(body.whole, kernel.end);
-  if (obstacle_.empty()) judge();
+  if (obstacle_.empty()) choose_keeping();
 }
 
-// One that no thread writes to is as good as a constant.
+// A parameter that no thread writes is equivalent to a constant.
 void level_variables::add_parameter(const kernel_parameter& p, const definition& kernel) {
   if (p.is_pack) return give_up(kernel.name_at, "a pack of parameters");
   if (p.name.empty()) return;
@@ -59,10 +51,11 @@ void level_variables::give_up(std::size_t at, const std::string& what) {
   if (obstacle_.empty()) obstacle_ = cat("line ", s_[at].line, ": ", what);
 }
 
-// A name within the scope of the same name: what it means depends on where it stands, and is not followed.
+// Refuses a name declared within the scope of an equal name: its meaning would depend on the position, which is not
+// tracked.
 void level_variables::declare(std::string_view name, std::size_t begin, std::size_t end) {
   std::vector<std::pair<std::size_t, std::size_t>>& scopes = declared_[name];
-  // Scopes nest and come in order, so only the last ones may still be open; those before are not looked at again.
+  // Scopes nest and are declared in order, so only the last one can still be open.
   if (!scopes.empty() && scopes.back().second > begin)
     return give_up(begin, "'" + std::string(name) + "' hides another");
   scopes.emplace_back(begin, end);
@@ -133,14 +126,14 @@ type_form level_variables::form_of(const variable_declaration& d, const declarat
   if (one.is_pointer) return type_form::pointer;
   if (d.is_auto && one.is_assigned && !one.is_reference && !one.is_array &&
       is_numeric(one.initialiser, one.initialiser_end))
-    return type_form::number;  // or a pointer to numbers, which is looked at more strictly than needed
+    return type_form::number;  // or a pointer to numbers, which is then treated more strictly than necessary
   if (d.is_auto || u_.names.contains(s_[d.named_at].text) || declared_.contains(s_[d.named_at].text) ||
       given_.types.contains(s_[d.named_at].text))
     return type_form::unknown;
   return d.is_number ? type_form::number : d.is_vector ? type_form::vector : type_form::unknown;
 }
 
-// constexpr int n = 4 is a constant; of all else every name that might be declared is taken note of.
+// constexpr int n = 4 is a constant. Of everything else, records every name that may be declared.
 void level_variables::collect_block_wide(std::size_t begin, std::size_t end, std::size_t scope_end) {
   bool is_constant = true;
   std::size_t equals = begin;
@@ -178,7 +171,7 @@ void level_variables::collect_block_wide(std::size_t begin, std::size_t end, std
   }
 }
 
-// x = e, x += e, ++x, x++: remembered by the token of x.
+// Records x = e, x += e, ++x, x++ by the token of x.
 void level_variables::add_update(std::size_t begin, std::size_t end) {
   while (begin < end && s_[begin].kind == token_kind::pragma) ++begin;
   const bool before = is_step(s_[begin]);
@@ -193,10 +186,9 @@ void level_variables::add_update(std::size_t begin, std::size_t end) {
 int level_variables::meaning(std::string_view name, std::size_t at) const {
   const auto found = by_name_.find(name);
   if (found == by_name_.end()) return -1;
-  // Scopes nest, so the last one that has begun and not ended is the innermost. The search goes back over scopes that
-  // have ended.
-  std::size_t looked = 0;
-  for (auto i = found->second.rbegin(); i != found->second.rend() && ++looked < 4096; ++i) {
+  // Scopes nest, so the last one that has begun and not ended is the innermost. The search goes back over ended scopes.
+  std::size_t searched = 0;
+  for (auto i = found->second.rbegin(); i != found->second.rend() && ++searched < 4096; ++i) {
     const level_variable& v = variables_[static_cast<std::size_t>(*i)];
     if (at >= v.begin && at < v.end) return *i;
   }
@@ -221,246 +213,6 @@ bool level_variables::is_written_between(int variable, std::size_t begin, std::s
     if (use.at < begin || use.at >= end || use.at == v.shape.name_at) return false;
     return !has_plain_operators || (use.kind != use_kind::read && !(is_pointer && use.leaves_pointer()));
   });
-}
-
-// Begins with all that could be uniform, and takes away what depends on something that is not.
-void level_variables::judge() {
-  for (level_declaration& d : declarations_)
-    if (d.end > d.begin) d.kept = keeping::uniform;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t i = 0; i < declarations_.size(); ++i)
-      if (declarations_[i].kept == keeping::uniform && !may_be_uniform(declarations_[i], i)) {
-        declarations_[i].kept = keeping::stored;
-        changed = true;
-      }
-  }
-  // In order, because each may use only those before it.
-  for (std::size_t i = 0; i < declarations_.size(); ++i) {
-    level_declaration& d = declarations_[i];
-    if (d.kept == keeping::stored && d.end > d.begin && may_be_recomputed(d, i)) d.kept = keeping::recomputed;
-  }
-}
-
-// A number or a pointer, when its value is pure.
-bool level_variables::is_scalar(const level_declaration& d, const declarator& one) const {
-  if (one.is_array || one.is_reference || !one.is_assigned) return false;
-  const type_form form = form_of(d.text, one);
-  return form == type_form::number || form == type_form::pointer || (d.text.is_auto && !u_.has_operators);
-}
-
-bool level_variables::may_be_uniform(const level_declaration& d, std::size_t index) const {
-  for (const declarator& one : d.text.declarators) {
-    if (!is_scalar(d, one) || !is_uniform(one.initialiser, one.initialiser_end)) return false;
-    const int v = meaning(one.name, one.name_at);
-    if (v < 0 || variables_[static_cast<std::size_t>(v)].declaration != index) return false;
-    const std::size_t end = variables_[static_cast<std::size_t>(v)].end;
-    for (const name_use& use : uses_.of(one.name)) {
-      const std::size_t i = use.at;
-      if (i == one.name_at || i < d.begin || i >= end || use.kind == use_kind::read) continue;
-      if ((one.is_pointer || d.text.is_auto) && use.leaves_pointer()) continue;
-      const auto update = updates_.find(i);
-      if (use.kind != use_kind::assigned || update == updates_.end()) return false;
-      const bool step = is_step(s_[i + 1]) || is_step(s_[i - 1]);
-      if (step) continue;
-      if (!is_uniform(i + 2, update->second)) return false;
-      const bool divides = s_[i + 1].is("/=") || s_[i + 1].is("%=");
-      if (divides && !(is_nonzero(s_[i + 2]) && i + 3 == update->second)) return false;
-    }
-  }
-  return true;
-}
-
-bool level_variables::may_be_recomputed(const level_declaration& d, std::size_t index) const {
-  for (const declarator& one : d.text.declarators) {
-    const int v = meaning(one.name, one.name_at);
-    if (v < 0 || variables_[static_cast<std::size_t>(v)].declaration != index) return false;
-    const std::size_t end = variables_[static_cast<std::size_t>(v)].end;
-    if (!is_scalar(d, one) || !is_pure(one.initialiser, one.initialiser_end, true, d.begin, end)) return false;
-    for (const name_use& use : uses_.of(one.name))
-      if (use.at != one.name_at && use.at >= d.begin && use.at < end && use.kind != use_kind::read &&
-          !((one.is_pointer || d.text.is_auto) && use.leaves_pointer()))
-        return false;
-  }
-  return true;
-}
-
-bool level_variables::is_uniform_update(std::size_t begin, std::size_t end) const {
-  while (begin < end && s_[begin].kind == token_kind::pragma) ++begin;
-  const std::size_t name = is_step(s_[begin]) ? begin + 1 : begin;
-  const auto update = updates_.find(name);
-  if (update == updates_.end() || update->second != end) return false;
-  const int v = meaning(s_[name].text, name);
-  return v >= 0 && kept(v) == keeping::uniform;
-}
-
-// No loads, no effects, nothing that could trap, nothing but numbers: literals, constants, parameters that nobody
-// writes to, and variables of that kind.
-bool level_variables::is_pure(std::size_t begin, std::size_t end, bool with_threads, std::size_t scope,
-                              std::size_t scope_end) const {
-  if (begin >= end) return false;
-  for (std::size_t i = begin; i < end; ++i) {
-    const token& t = s_[i];
-    if (t.kind == token_kind::number) continue;
-    if (t.kind == token_kind::literal) {
-      if (t.text.ends_with('\'')) continue;
-      return false;
-    }
-    if (t.is_identifier()) {
-      if (t.is("sizeof") && s_[i + 1].is("(") && s_.closing(i + 1) < end) {
-        i = s_.closing(i + 1);
-      } else if (t.is("static_cast") && s_[i + 1].is("<")) {
-        const std::size_t after = s_.after_angles(i + 1, end);
-        if (after == i + 1) return false;
-        for (std::size_t k = i + 2; k + 1 < after; ++k)
-          if (!s_[k].is("const") && !(is_number_word(s_[k].text) && !u_.names.contains(s_[k].text))) return false;
-        i = after - 1;
-      } else if (!is_pure_name(i, with_threads, scope, scope_end)) {
-        return false;
-      }
-      continue;
-    }
-    if (t.kind != token_kind::punctuator) return false;
-    if (t.is("[") || t.is("]") || t.is("{") || t.is("}") || t.is("->") || t.is(".*") || t.is("->*") || is_step(t) ||
-        t.is(";") || t.is("...") || is_assignment(t))
-      return false;
-    // A load, an address; * and & behind a parenthesis may as well belong to what stands behind a cast.
-    if ((t.is("*") || t.is("&")) && (i == begin || !ends_operand(s_[i - 1]) || is_cast(i - 1))) return false;
-    // What a thread works out again, it has worked out before; but the block may do so before any thread would.
-    if ((t.is("/") || t.is("%")) && !with_threads && !is_nonzero(s_[i + 1])) return false;
-    if (t.is(",") && i == begin) return false;
-  }
-  return true;
-}
-
-// Whether the parenthesis that ends here may be a type.
-bool level_variables::is_cast(std::size_t close) const {
-  if (!s_[close].is(")")) return false;
-  const std::size_t open = s_.closing(close);
-  if (open >= close) return true;
-  const token& before = s_[open - 1];
-  if (before.is_identifier() && !is_word_before_expression(before.text)) return false;  // a call, sizeof
-  if (before.is(">")) return false;                                                     // static_cast<int>(x)
-  for (std::size_t i = open + 1; i < close; ++i) {
-    if (s_[i].kind == token_kind::number) return false;
-    if (s_[i].is_identifier() && !is_number_word(s_[i].text) && !s_[i].is("const"))
-      return false;  // known to be a value
-  }
-  return true;
-}
-
-bool level_variables::is_constant_here(std::size_t i) const {
-  const std::string_view name = s_[i].text;
-  for (const local_name& c : constants_)
-    if (c.name == name && i >= c.begin && i < c.end) return true;
-  if (declared_.contains(name)) return false;
-  if (given_.numbers.contains(name)) return true;
-  return !given_.types.contains(name) && !given_.others.contains(name) && u_.is_constant(name);
-}
-
-bool level_variables::is_pure_name(std::size_t i, bool with_threads, std::size_t scope, std::size_t scope_end) const {
-  const token& t = s_[i];
-  const bool is_called = s_[i + 1].is("(");
-  if (s_[i - 1].is(".")) {  // of something that has been looked at; it is no function
-    std::size_t first = i - 2;
-    while (s_[first].is_identifier() && s_[first - 1].is(".")) first -= 2;
-    return !is_called && s_[first].is_identifier() &&
-           (is_index(s_[first]) || s_[first].is("threadIdx") || read_only_parameters_.contains(s_[first].text));
-  }
-  if (s_[i + 1].is("::")) return true;  // what is behind it will be looked at
-  if (s_[i - 1].is("::")) return !is_called && u_.is_constant(t.text);
-  if (const int v = meaning(t.text, i); v >= 0) {
-    const level_variable& variable = variables_[static_cast<std::size_t>(v)];
-    if (variable.shape.is_array || is_called) return false;
-    if (kept(v) == keeping::recomputed) return with_threads;
-    if (kept(v) != keeping::uniform) return false;
-    // What is worked out again and again needs the same value each time.
-    return !with_threads || !is_written_between(v, scope, scope_end);
-  }
-  if (is_constant_here(i)) return !is_called;
-  if (read_only_parameters_.contains(t.text)) return !is_called;
-  if (declared_.contains(t.text) || u_.names.contains(t.text)) return false;
-  if (is_number_word(t.text) || t.is("const") || t.is("true") || t.is("false") || t.is("sizeof")) return true;
-  if (is_index(t) || t.is("warpSize")) return true;
-  if (t.is("threadIdx")) return with_threads;
-  return is_called && is_pure_function(t.text) && !u_.brings_names;
-}
-
-bool level_variables::is_in_register(std::string_view name, std::size_t begin, std::size_t end, bool is_pointer) const {
-  const std::vector<name_use>& uses = uses_.of(name);
-  return std::all_of(uses.begin(), uses.end(), [&](const name_use& use) {
-    return use.at < begin || use.at >= end || use.kind == use_kind::read || use.kind == use_kind::assigned ||
-           (is_pointer && use.leaves_pointer());
-  });
-}
-
-// Every token is one of a few that are known; a thread's own array, struct, reference or lambda is none of them.
-bool level_variables::is_independent(std::size_t begin, std::size_t end) const {
-  constexpr std::string_view words[] = {"if",       "else",   "for",   "while", "do",   "break",
-                                        "continue", "return", "const", "true",  "false"};
-  constexpr std::string_view functions[] = {
-      "min",  "max",    "abs",  "fabs",  "fabsf",  "sqrt",  "sqrtf",      "rsqrt",   "rsqrtf",  "fma", "fmaf",
-      "fmin", "fminf",  "fmax", "fmaxf", "floorf", "ceilf", "__ldg",      "__expf",  "expf",    "exp", "logf",
-      "log",  "__logf", "sinf", "cosf",  "tanhf",  "powf",  "__fdividef", "__mul24", "__umul24"};
-  const auto among = [](const auto& all, std::string_view w) {
-    return std::find(std::begin(all), std::end(all), w) != std::end(all);
-  };
-  const auto is_number = [&](const token& t) {
-    return is_number_word(t.text) && !u_.names.contains(t.text) && !declared_.contains(t.text);
-  };
-  if (u_.is_odd || u_.brings_names || !obstacle_.empty()) return false;
-  std::unordered_map<std::string_view, bool> inner;  // declared in these statements, and whether as pointers
-  for (std::size_t i = begin; i < end; ++i) {
-    const token& t = s_[i];
-    const token& before = s_[i - 1];
-    if (t.kind == token_kind::number || t.kind == token_kind::pragma) continue;
-    if (t.kind != token_kind::identifier) {
-      if (t.kind == token_kind::literal && !t.text.ends_with('\'')) return false;
-      const bool behind_value =
-          before.kind == token_kind::number || before.is("]") ||
-          (before.is_identifier() && !is_number(before) && !is_word_before_expression(before.text));
-      if (t.is("[") && !(before.is("]") || (before.is_identifier() && behind_value))) return false;
-      if (t.is("&") && !behind_value && !s_[i + 1].is("(") && s_[i + 1].kind != token_kind::number && !before.is(")"))
-        return false;
-      if (t.is("&") && before.is(")") && s_[i + 1].kind != token_kind::number) return false;
-      if (t.is("{") && !before.is(")") && !before.is(";") && !before.is("{") && !before.is("}") && !before.is("else") &&
-          !before.is("do") && before.kind != token_kind::pragma && i != begin)
-        return false;
-      if (t.is("::") || t.is("->") || t.is("...") || t.is(".*") || t.is("->*")) return false;
-      continue;
-    }
-    if (before.is(".")) {
-      if (!is_index(s_[i - 2]) && !s_[i - 2].is("threadIdx")) return false;
-      continue;
-    }
-    if (is_number(t) || among(words, t.text)) continue;
-    if (const int v = meaning(t.text, i); v >= 0) {
-      const level_variable& variable = variables_[static_cast<std::size_t>(v)];
-      const bool is_plain = (variable.form == type_form::number || variable.form == type_form::pointer) &&
-                            !variable.shape.is_array && !variable.shape.is_reference;
-      if (!is_plain || !is_in_register(t.text, 0, s_.size(), variable.form == type_form::pointer)) return false;
-      continue;
-    }
-    if (const auto p = plain_parameters_.find(t.text); p != plain_parameters_.end()) {
-      if (!is_in_register(t.text, 0, s_.size(), p->second)) return false;
-      continue;
-    }
-    if (shared_.contains(t.text) || is_constant_here(i)) continue;
-    // A variable of an inner block: int x = ..., const float* p = ...
-    const bool is_pointer = before.is("*") && (is_number(s_[i - 2]) || s_[i - 2].is("const"));
-    if ((is_number(before) || is_pointer) && (s_[i + 1].is("=") || s_[i + 1].is(";") || s_[i + 1].is(",")))
-      inner[t.text] = is_pointer;
-    if (const auto own = inner.find(t.text); own != inner.end()) {
-      if (!is_in_register(t.text, 0, s_.size(), own->second)) return false;
-      continue;
-    }
-    if (declared_.contains(t.text) || u_.names.contains(t.text) || given_.types.contains(t.text) ||
-        given_.others.contains(t.text))
-      return false;
-    if (is_index(t) || t.is("threadIdx") || t.is("warpSize")) continue;
-    if (!s_[i + 1].is("(") || !among(functions, t.text) || is_number(before)) return false;
-  }
-  return true;
 }
 
 bool level_variables::is_numeric(std::size_t begin, std::size_t end) const {

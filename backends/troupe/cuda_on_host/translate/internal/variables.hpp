@@ -19,17 +19,17 @@ namespace troupe::cuda_on_host {
 
 /// How a variable that is declared between barriers is kept.
 enum class keeping : std::uint8_t {
-  uniform,     ///< the same for all threads, so once for the block
-  recomputed,  ///< never written: worked out anew, from threadIdx and what is uniform, wherever it is used
-  stored,      ///< an element for each thread in memory, if it is used beyond the barrier at all
+  uniform,     ///< the same for all threads, so stored once for the block
+  recomputed,  ///< never written: computed again, from threadIdx and uniform values, wherever it is used
+  stored,      ///< an element for each thread in memory, if it is used beyond the barrier
 };
 
-/// What is known of a variable's type without the compiler.
+/// What is known about a variable's type without the compiler.
 enum class type_form : std::uint8_t {
-  number,   ///< int, float and their like
+  number,   ///< int, float and the like
   pointer,  ///< T*
-  vector,   ///< float4 and its like
-  unknown,  ///< the name of another type, a template's parameter, auto
+  vector,   ///< float4 and the like
+  unknown,  ///< another type's name, a template parameter, auto
 };
 
 struct level_variable {
@@ -37,8 +37,8 @@ struct level_variable {
   declarator shape;
   type_form form = type_form::unknown;
   std::size_t declaration = 0;     ///< index into level_variables::declarations
-  std::size_t begin = 0, end = 0;  ///< tokens from which on, and up to which, the name means this
-  bool is_parameter = false;       ///< a parameter that threads write to: each has its own
+  std::size_t begin = 0, end = 0;  ///< the tokens in which the name means this variable
+  bool is_parameter = false;       ///< a parameter that threads write: each has its own copy
 };
 
 struct level_declaration {
@@ -47,7 +47,7 @@ struct level_declaration {
   keeping kept = keeping::stored;
 };
 
-/// What is declared at the level of barriers in a kernel: not in statements without a barrier.
+/// The variables declared at the level of barriers in a kernel, that is, outside of statements without a barrier.
 class level_variables {
  public:
   level_variables(const token_list& source, const unit& u, const definition& kernel, const body_outline& body,
@@ -59,27 +59,27 @@ class level_variables {
   const name_uses& uses() const noexcept { return uses_; }
   const template_parameters& given() const noexcept { return given_; }
 
-  /// What a name means at a token; -1 when it is none of these.
+  /// Returns the variable that a name means at a token, or -1 if it means none of these.
   int meaning(std::string_view name, std::size_t at) const;
   keeping kept(int variable) const noexcept;
-  /// The declaration that begins at a token; -1 when there is none.
+  /// Returns the declaration that begins at a token, or -1 if there is none.
   int declared_at(std::size_t begin) const;
-  /// Whether the tokens are an expression with the same value in all threads, and without effect.
+  /// Returns true if the tokens are an expression without side effects whose value is the same in all threads.
   bool is_uniform(std::size_t begin, std::size_t end) const { return is_pure(begin, end, false, 0, 0); }
-  /// Whether they are one without effect or loads, whose value each thread can work out again.
+  /// Returns true if the tokens are an expression without side effects or loads, which each thread can evaluate again.
   bool is_recomputable(std::size_t begin, std::size_t end) const { return is_pure(begin, end, true, 0, 0); }
-  /// Whether the tokens change a uniform variable, in a way that is the same for all threads, and do nothing else.
+  /// Returns true if the tokens only change a uniform variable, in the same way for all threads.
   bool is_uniform_update(std::size_t begin, std::size_t end) const;
-  /// Whether threads that run these statements have nothing in memory but what CUDA lets all of them see: numbers and
-  /// pointers only, of which nobody takes the address, and functions that keep to registers.
+  /// Returns true if threads that run these statements access only memory that CUDA lets all of them see: numbers and
+  /// pointers whose address is never taken, and functions that use only registers.
   bool is_independent(std::size_t begin, std::size_t end) const;
-  /// Whether anything but reads of a variable lies in the tokens; its elements and members count.
+  /// Returns true if the tokens may do more than read a variable; its elements and members count.
   bool is_written_between(int variable, std::size_t begin, std::size_t end) const;
-  /// Names that are declared between barriers, of whatever kind.
+  /// Returns true if a name of any kind is declared between barriers.
   bool declares(std::string_view name) const { return declared_.contains(name); }
 
  private:
-  // The scope of a name, tokens [begin, end).
+  // The scope of a name: tokens [begin, end).
   struct local_name {
     std::string_view name;
     std::size_t begin, end;
@@ -91,12 +91,13 @@ class level_variables {
   void collect_block_wide(std::size_t begin, std::size_t end, std::size_t scope_end);
   void declare(std::string_view name, std::size_t begin, std::size_t end);
   type_form form_of(const variable_declaration& d, const declarator& one) const;
-  void judge();
+  void choose_keeping();
   bool may_be_uniform(const level_declaration& d, std::size_t index) const;
   bool may_be_recomputed(const level_declaration& d, std::size_t index) const;
   bool is_in_register(std::string_view name, std::size_t begin, std::size_t end, bool is_pointer) const;
   bool is_scalar(const level_declaration& d, const declarator& one) const;
-  // Whether the tokens are made of numbers and pointers to them by the language's own operators: so is their type.
+  // Returns true if the tokens combine numbers and pointers to numbers by built-in operators only, so that their type
+  // is a number or such a pointer.
   bool is_numeric(std::size_t begin, std::size_t end) const;
   bool is_pure(std::size_t begin, std::size_t end, bool with_threads, std::size_t scope, std::size_t scope_end) const;
   bool is_pure_name(std::size_t i, bool with_threads, std::size_t scope, std::size_t scope_end) const;
@@ -110,17 +111,17 @@ class level_variables {
   const template_parameters given_;
   const name_uses uses_;
   std::unordered_set<std::string_view> read_only_parameters_;
-  std::unordered_map<std::string_view, bool>
-      plain_parameters_;  // numbers and pointers, and whether they are the latter
+  std::unordered_map<std::string_view, bool> plain_parameters_;  // numbers and pointers; true for pointers
   std::unordered_set<std::string_view> shared_;
-  std::unordered_set<std::string_view> numeric_;  // parameters and shared variables that point to, or are, numbers
-  std::vector<local_name> constants_;             // declared constexpr in the kernel
+  // parameters and shared variables that are numbers or point to numbers
+  std::unordered_set<std::string_view> numeric_;
+  std::vector<local_name> constants_;  // declared constexpr in the kernel
   std::unordered_map<std::string_view, std::vector<std::pair<std::size_t, std::size_t>>> declared_;
   std::vector<level_variable> variables_;
   std::unordered_map<std::string_view, std::vector<int>> by_name_;
   std::vector<level_declaration> declarations_;
   std::unordered_map<std::size_t, int> by_begin_;
-  std::unordered_map<std::size_t, std::size_t> updates_;  // end of the update whose target stands at a token
+  std::unordered_map<std::size_t, std::size_t> updates_;  // by the token of an update's target: the end of the update
   std::string obstacle_;
 };
 

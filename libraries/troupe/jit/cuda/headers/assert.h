@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// As often as it is included, for NDEBUG may have changed. A failed assertion ends the kernel and is printed.
+// No include guard, because NDEBUG may have changed. A failed assertion is printed and ends the kernel.
 #undef assert
 #ifdef NDEBUG
 #define assert(condition) static_cast<void>(0)

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// As in the C locale.
+// Classifies characters as in the C locale.
 #pragma once
 
-extern "C++" {  // whatever stands around the #include
+extern "C++" {  // the #include may be inside extern "C"
 
 template <class Anything = void>
 constexpr int isdigit(int c) {

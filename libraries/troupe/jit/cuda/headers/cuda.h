@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Types of the driver that kernels use; its functions are the host's.
+// Types of the driver API that kernels use. The driver's functions are host-only.
 #ifndef __cuda_cuda_h__
 #define __cuda_cuda_h__
-#include "troupe_unasked.h"
+#include "troupe_default_includes.h"
 
 typedef uint32_t cuuint32_t;
 typedef uint64_t cuuint64_t;

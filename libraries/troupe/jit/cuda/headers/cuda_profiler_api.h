@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Profilers are told by the host when to begin and to end.
+// Starts and stops of profilers have no effect in a kernel: they are up to the host.
 #pragma once
 #include "cuda_runtime_api.h"
 
-extern "C++" {  // whatever stands around the #include
+extern "C++" {  // the #include may be inside extern "C"
 
 TROUPE_HOST_FUNCTION_0(cudaError_t, cudaProfilerStart)
 TROUPE_HOST_FUNCTION_0(cudaError_t, cudaProfilerStop)

@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What kernels use of it is NVRTC's own.
+// NVRTC has what kernels use of it built in.
 #pragma once
-#include "troupe_unasked.h"
+#include "troupe_default_includes.h"

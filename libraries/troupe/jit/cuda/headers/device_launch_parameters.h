@@ -1,4 +1,4 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// threadIdx and its like are NVRTC's own.
+// NVRTC has threadIdx and the others built in.
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// No function of a GPU sets it.
+// No GPU function sets errno.
 #pragma once
 
 #define ENOENT 2

@@ -1,4 +1,4 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-// What it defines in C are words of C++.
+// Its macros in C are keywords in C++.
 #pragma once

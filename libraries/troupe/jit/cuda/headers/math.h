@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVRTC has the functions of C for float and double; this adds the constants, what C has as macros, and other types.
+// NVRTC has the functions of C for float and double. This header adds constants, the macros of C, and other types.
 #pragma once
 #include "troupe_device/quiet.h"
 
@@ -42,7 +42,7 @@ typedef double double_t;
 #define FP_FAST_FMA 1
 #define FP_FAST_FMAF 1
 
-extern "C++" {  // whatever stands around the #include
+extern "C++" {  // the #include may be inside extern "C"
 
 template <class T>
 constexpr ::troupe_device::for_number<T, int> fpclassify(T x) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// int64_t is long long, and not long as for the host: so say libcu++ and the headers of CUDA that use it, and a type
-// may be named twice only the same way.
+// int64_t is long long, unlike on the host, where it is long. libcu++ and the CUDA headers that use it define it so,
+// and a repeated typedef must name the same type.
 #pragma once
 #include "troupe_device/quiet.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// printf is NVRTC's own. What goes to stdout or stderr is printed by it; files are the host's.
+// printf is built into NVRTC. Output to stdout and stderr goes through it; files are host-only.
 #pragma once
 #include "stdarg.h"
 #include "troupe_device/host_only.h"
@@ -19,7 +19,7 @@ struct FILE;
 #define SEEK_CUR 1
 #define SEEK_END 2
 
-extern "C++" {  // whatever stands around the #include
+extern "C++" {  // the #include may be inside extern "C"
 
 template <class... T>
 int fprintf(FILE* to, const char* format, T... values) {

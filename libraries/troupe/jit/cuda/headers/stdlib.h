@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// malloc and free are NVRTC's own, of the GPU's heap, and so are abs, labs and llabs.
+// malloc and free, on the GPU's heap, and abs, labs and llabs are built into NVRTC.
 #pragma once
 #include "stddef.h"
 #include "troupe_device/host_only.h"
@@ -11,7 +11,7 @@
 #define RAND_MAX 2147483647
 #define MB_CUR_MAX 1
 
-extern "C++" {  // whatever stands around the #include
+extern "C++" {  // the #include may be inside extern "C"
 
 #define TROUPE_DIVISION(number, type, name)                          \
   struct type {                                                      \

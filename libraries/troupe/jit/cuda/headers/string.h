@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// memcpy and memset are NVRTC's own. As templates the others give way to functions that the source has by these names.
+// memcpy and memset are built into NVRTC. The others are templates, so that functions of the source with the same names
+// take precedence.
 #pragma once
 #include "troupe_device/host_only.h"
 
-extern "C++" {  // whatever stands around the #include
+extern "C++" {  // the #include may be inside extern "C"
 
 template <class Anything = void>
 constexpr int memcmp(const void* a, const void* b, size_t bytes) {

@@ -4,7 +4,7 @@
 #include "ctype.h"
 #include "string.h"
 
-extern "C++" {  // whatever stands around the #include
+extern "C++" {  // the #include may be inside extern "C"
 
 template <class Anything = void>
 constexpr int strncasecmp(const char* a, const char* b, size_t most) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// clock is NVRTC's own, and counts the cycles of a multiprocessor.
+// clock is built into NVRTC and counts the cycles of a multiprocessor.
 #pragma once
 #include "troupe_device/host_only.h"
 
@@ -19,7 +19,7 @@ struct tm {
   int tm_sec, tm_min, tm_hour, tm_mday, tm_mon, tm_year, tm_wday, tm_yday, tm_isdst;
 };
 
-extern "C++" {  // whatever stands around the #include
+extern "C++" {  // the #include may be inside extern "C"
 
 template <class Anything = void>
 constexpr double difftime(time_t later, time_t earlier) {

@@ -43,8 +43,8 @@ bool is_whole(std::string_view bytes, const Elf64_Ehdr& h) noexcept {
 
 }  // namespace
 
-looked_at look_at_image(std::string_view bytes) {
-  constexpr const char* cut = "is cut off: the end of it is missing";
+image_format inspect_image(std::string_view bytes) {
+  constexpr const char* cut = "is truncated: its end is missing";
   if (Elf64_Ehdr h{}; bytes.starts_with(ELFMAG)) {
     if (!read(bytes, 0, h)) return {container::machine_code, cut};
     if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_machine != EM_CUDA)
@@ -63,7 +63,7 @@ looked_at look_at_image(std::string_view bytes) {
 }
 
 bool may_have_code(std::string_view image) {
-  const looked_at seen = look_at_image(image);
+  const image_format seen = inspect_image(image);
   if (!seen.wrong.empty()) return true;
   if (seen.is == container::ptx) return image.find(".entry") != image.npos || image.find(".func") != image.npos;
   if (seen.is != container::machine_code) return true;

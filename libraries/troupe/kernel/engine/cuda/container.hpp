@@ -9,15 +9,15 @@ namespace troupe::kernel {
 
 enum class container : unsigned char { machine_code, fat, ptx, lto_ir, none };
 
-/// What an image for a GPU lies in, and why it cannot be one. The driver is not told where an image ends, so what is
-/// cut off must not come to it.
-struct looked_at {
+/// The container format of an image for a GPU, and why the image is invalid. The driver is not told where an image
+/// ends, so it must never see a truncated one.
+struct image_format {
   container is = container::none;
-  std::string wrong;  ///< after "image 'NAME' "; empty when nothing is
+  std::string wrong;  ///< worded to follow "image 'NAME' "; empty if nothing is wrong
 };
-looked_at look_at_image(std::string_view bytes);
+image_format inspect_image(std::string_view bytes);
 
-/// Whether there is a function in it. True where nobody can tell, as of a fatbin.
+/// Returns true if the image contains a function, or if that cannot be determined, as for a fatbin.
 bool may_have_code(std::string_view image);
 
 }  // namespace troupe::kernel

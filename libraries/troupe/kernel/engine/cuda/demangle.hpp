@@ -9,17 +9,17 @@
 
 namespace troupe::kernel {
 
-/// What a mangled name tells of its kernel.
+/// What a kernel's mangled name reveals.
 struct demangled_kernel {
   std::string name;  ///< "ns::reduce<float, 256>"
   std::vector<parameter_attributes> parameters;
 };
 
-/// Nothing when it is no mangled name of a function: of one that is `extern "C"`, say.
-/// Of parameters passed by value that are no numbers, and of what pointers to those point to, the size is 0.
+/// Returns nothing if the name is not the mangled name of a function, for example if the function is `extern "C"`. The
+/// size is 0 for parameters of class type and for what pointers to such types point to.
 std::optional<demangled_kernel> demangle_kernel(const std::string& mangled);
 
-/// "_ZN2ns1xE" for the variable "ns::x": of plain names in namespaces.
+/// Mangles the name of a variable in nested namespaces: "ns::x" becomes "_ZN2ns1xE".
 std::string mangle_variable(std::string_view name);
 
 }  // namespace troupe::kernel

@@ -17,7 +17,7 @@ std::string seen(const std::string& mangled) {
   return k->name + "(" + out + ")";
 }
 
-TEST(a_mangled_kernel, tells_its_name_and_parameters) {
+TEST(a_mangled_kernel, reveals_its_name_and_parameters) {
   EXPECT_EQ(seen("_Z5saxpyfPKfPfi"),
             "saxpy(float value f32, const float* const_pointer f32, float* pointer f32, int value i32)");
   EXPECT_EQ(seen("_ZN2ns6reduceIfLi256EEEvPKT_PS1_m"),
@@ -25,7 +25,7 @@ TEST(a_mangled_kernel, tells_its_name_and_parameters) {
   EXPECT_EQ(seen("_Z4nonev"), "none()");
 }
 
-TEST(a_mangled_kernel, tells_structs_and_narrow_types_by_name) {
+TEST(a_mangled_kernel, reveals_structs_and_narrow_types_by_name) {
   EXPECT_EQ(seen("_Z7attractPK6float4PS_i8settings"),
             "attract(const float4* const_pointer unknown, float4* pointer unknown, int value i32, settings value "
             "unknown)");
@@ -39,7 +39,7 @@ TEST(a_mangled_kernel, may_take_pointers_to_arrays) {
   EXPECT_EQ(seen("_Z1kPA3_A4_KfRA5_i"), "k(float const (*) [3][4] const_pointer unknown, int (&) [5] pointer unknown)");
 }
 
-TEST(a_mangled_kernel, is_told_from_names_that_are_not_mangled) {
+TEST(a_mangled_kernel, is_distinguished_from_names_that_are_not_mangled) {
   EXPECT_EQ(seen("saxpy"), "none");
   EXPECT_EQ(seen("_Znonsense"), "none");
   EXPECT_EQ(seen("_ZN2ns1xE"), "none");

@@ -30,7 +30,7 @@ error cannot_load(CUresult r, const std::string& name, const std::string& log) {
       return refuse(reaction::caller_bug, r, name, why);
     case CUDA_ERROR_NO_BINARY_FOR_GPU:
       return refuse(reaction::unsupported, r, name,
-                    why + "; it has nothing for this GPU: compile it for its capability");
+                    why + "; it has no code for this GPU: compile it for this GPU's capability");
     default:
       return refuse(cuda::reaction_to(r), r, name, why);
   }
@@ -42,9 +42,9 @@ class jit_options {
     names_[count_] = name;
     values_[count_++] = value;
   }
-  // The driver takes a number in the place of a pointer.
+  // The driver takes a number in place of the pointer.
   void add(CUjit_option name, std::uintptr_t value) noexcept { add(name, reinterpret_cast<void*>(value)); }
-  // Its own levels go to 4, which is what it does unasked, and what 3 is for the compilers.
+  // The driver's levels go up to 4, its default, which corresponds to the compilers' 3.
   void add(const ptx_options& how) noexcept {
     if (how.optimisation < 3) add(CU_JIT_OPTIMIZATION_LEVEL, std::uintptr_t{how.optimisation});
     if (how.max_registers != 0) add(CU_JIT_MAX_REGISTERS, std::uintptr_t{how.max_registers});
@@ -64,7 +64,7 @@ class jit_options {
   unsigned count_ = 0;
 };
 
-// As far as the driver tells them, with the types of the mangled name where both agree.
+// Returns the sizes that the driver reports, with the types of the mangled name where both agree.
 std::vector<parameter_attributes> parameters_of(CUfunction f, const std::string& mangled) {
   std::vector<std::uint64_t> sizes;
   for (std::size_t offset = 0, bytes = 0; ::cuFuncGetParamInfo(f, sizes.size(), &offset, &bytes) == CUDA_SUCCESS;)
@@ -98,13 +98,13 @@ result<gpu_limits> gpu_limits::of(int ordinal) {
   out.cooperative = attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
   out.major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   out.minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-  if (out.major == 0) return error(reaction::fatal, "kernel", "the driver does not tell the GPU's capability");
+  if (out.major == 0) return error(reaction::fatal, "kernel", "the driver does not report the GPU's capability");
   return out;
 }
 
 result<gpu_image> gpu_image::load(const std::string& bytes, const std::string& name, const gpu_limits& limits,
                                   const ptx_options& how) {
-  const looked_at seen = look_at_image(bytes);
+  const image_format seen = inspect_image(bytes);
   if (!seen.wrong.empty()) return refuse(reaction::caller_bug, CUDA_SUCCESS, name, seen.wrong);
   std::array<char, 4096> log{};
   jit_options options;
@@ -113,7 +113,7 @@ result<gpu_image> gpu_image::load(const std::string& bytes, const std::string& n
   if (seen.is == container::ptx) options.add(how);
   CUmodule loaded = nullptr;
   if (const CUresult r = options.load(&loaded, bytes.c_str()); r != CUDA_SUCCESS) {
-    // Drivers refuse what has nothing to run, such as a source whose kernels are templates that nobody has named.
+    // Drivers refuse an image without code, such as that of a source whose kernels are templates which no recipe names.
     if (r == CUDA_ERROR_INVALID_VALUE && !may_have_code(bytes)) return none();
     return cannot_load(r, name, log.data());
   }
@@ -140,7 +140,7 @@ result<void> gpu_image::read_kernels(const std::string& bytes, const std::string
   const image_names named = names_in(bytes);
   for (const CUfunction f : all) {
     const char* given = nullptr;
-    // Now, and not at the first launch, which would wait for whatever runs.
+    // Load now, because the first launch would otherwise wait for all running work.
     CUresult r = ::cuFuncLoad(f);
     if (r == CUDA_SUCCESS) r = ::cuFuncGetName(&given, f);
     const auto attribute = [&](CUfunction_attribute a) {
@@ -155,11 +155,11 @@ result<void> gpu_image::read_kernels(const std::string& bytes, const std::string
                   .constant_bytes = attribute(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES),
                   .execution = "on the GPU"},
                  f};
-    // For all launches: what each takes is its own affair.
+    // Set once for all launches; each launch then chooses how much it uses.
     if (r == CUDA_SUCCESS && k.static_shared_bytes < limits.shared_bytes)
       r = ::cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                static_cast<int>(limits.shared_bytes - k.static_shared_bytes));
-    // How large a cluster a launch may have was decided before it was sent.
+    // A launch's cluster size was checked before the launch was sent.
     if (r == CUDA_SUCCESS && limits.major >= 9)
       r = ::cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
     if (r != CUDA_SUCCESS) return cannot_load(r, name, given != nullptr ? std::string("kernel ") + given : "");

@@ -16,17 +16,17 @@
 
 namespace troupe::kernel {
 
-/// What of a GPU decides how kernels may be launched on it.
+/// Properties of a GPU that limit how kernels can be launched on it.
 struct gpu_limits {
   std::uint64_t shared_bytes = 0;  ///< of a block, static and dynamic
   std::uint32_t multiprocessors = 0;
   bool cooperative = false;
-  int major = 0, minor = 0;  ///< its capability
+  int major = 0, minor = 0;  ///< its compute capability
 
   static result<gpu_limits> of(int ordinal);
 };
 
-/// A kernel of an image on the GPU. Belongs to it.
+/// A kernel of an image on the GPU. Owned by the image.
 struct gpu_kernel : attributes {
   CUfunction function = nullptr;
 };
@@ -37,28 +37,28 @@ struct gpu_global {
   std::uint64_t bytes;
 };
 
-/// How the driver compiles an image that is PTX. Machine code it takes as it is.
+/// How the driver compiles an image that is PTX. Machine code is loaded unchanged.
 struct ptx_options {
   std::uint32_t optimisation = 3;
-  std::uint32_t max_registers = 0;  ///< 0: it decides
+  std::uint32_t max_registers = 0;  ///< 0: the driver decides
   bool line_information = false;
-  bool debug_information = false;  ///< of all variables, without optimisation
+  bool debug_information = false;  ///< for all variables, without optimisation
 };
 
-/// An image on the GPU, ready to run. Goes when it is destroyed: no kernel of it may be running then.
+/// An image on the GPU, ready to run. When it is destroyed, none of its kernels may be running.
 class gpu_image {
  public:
-  /// Loads a cubin, a fatbin or PTX, which must be followed by a zero byte. `name` is what error texts show.
+  /// Loads a cubin, a fatbin or PTX. The bytes must be followed by a zero byte. `name` appears in error texts.
   static result<gpu_image> load(const std::string& bytes, const std::string& name, const gpu_limits& limits,
                                 const ptx_options& how = {});
 
-  /// What holds nothing that could run.
+  /// Returns an image without code.
   static gpu_image none() { return gpu_image(); }
 
   const std::vector<gpu_kernel>& kernels() const noexcept { return kernels_; }
-  /// Those that the image names, or that were asked for: nobody else knows of a variable before it is asked for.
+  /// Returns the globals that the image names and those that were looked up; no list of the others exists.
   std::deque<gpu_global> globals() const;
-  /// Null when there is none of that name, in which white space does not count.
+  /// Returns null if there is no kernel of that name. White space is ignored.
   const gpu_kernel* find_kernel(std::string_view name) const;
   const gpu_global* find_global(std::string_view name) const;
 

@@ -10,7 +10,7 @@ constexpr std::string_view head = "\n// troupe: names\n", kernel_line = "// kern
 
 }  // namespace
 
-// The image's name first: it has no spaces.
+// The image's name comes first, because it has no spaces.
 std::string with_names(std::string image, const image_names& names) {
   image += head;
   for (const auto& [source, own] : names.kernels) image.append(kernel_line).append(own + " " + source + "\n");

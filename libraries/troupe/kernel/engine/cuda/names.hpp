@@ -9,16 +9,16 @@
 
 namespace troupe::kernel {
 
-/// How the source of an image names what the image holds: the compiler's names are others. Lines behind the image,
-/// which the driver passes over in machine code, and takes for comments in PTX.
+/// Maps the names in an image's source to those in the image, which the compiler chose. Stored as lines after the
+/// image: the driver ignores them after machine code, and takes them for comments in PTX.
 struct image_names {
-  using list = std::vector<std::pair<std::string, std::string>>;  ///< the source's, the image's
+  using list = std::vector<std::pair<std::string, std::string>>;  ///< the source's name, the image's name
   list kernels, globals;
 };
 
 std::string with_names(std::string image, const image_names& names);
 std::string_view without_names(std::string_view image);
-/// None when it has no such lines.
+/// Returns no names if the image has no such lines.
 image_names names_in(std::string_view image);
 
 }  // namespace troupe::kernel

@@ -15,7 +15,7 @@ CUstream stream_of(const call& c) noexcept { return static_cast<CUstream>(c.stre
 
 extent blocks_of(const dimensions& d) noexcept { return d.x * d.y * d.z; }
 
-// A launch and its attributes, which it points to.
+// A launch configuration and its attributes, to which it points.
 class launch_config {
  public:
   launch_config(const dimensions& grid, const dimensions& block, std::size_t shared_bytes, CUstream stream) noexcept {
@@ -63,7 +63,7 @@ error launch_failed(CUresult r, const launch_order& l, const gpu_kernel& k) {
                                           ", which takes ", k.registers, " registers of each thread)")});
 }
 
-// The values of our enumerations are CUDA's.
+// The values of our enumerations equal CUDA's.
 std::string make_map(const tensor_layout& m, std::uint64_t address, void* descriptor) {
   static_assert(sizeof(CUtensorMap) == tensor_descriptor_bytes && alignof(CUtensorMap) <= tensor_descriptor_alignment);
   static_assert(static_cast<int>(tensor_type::u6x16_align16) == CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B &&
@@ -104,7 +104,7 @@ result<void> gpu_programs::check_maps(const launch_order& l) const {
   return {};
 }
 
-// All of its blocks must find room at the same time, or those that have it wait for ever.
+// All blocks must fit on the GPU at the same time; otherwise those that run would wait for the others indefinitely.
 result<void> gpu_programs::check_cooperative(const gpu_kernel& k, const launch_order& l,
                                              const CUlaunchConfig& how) const {
   if (!limits_.cooperative)
@@ -130,7 +130,7 @@ result<void> gpu_programs::check_cooperative(const gpu_kernel& k, const launch_o
       reaction::caller_bug, "kernel",
       cat(l.request, ": grid has ", blocks.overflowed() ? std::string("too many") : std::to_string(blocks.value()),
           " blocks; expected at most ", most,
-          ", because cooperative is true and no more of such blocks run on this GPU at the same time (kernel ", k.name,
+          ", because cooperative is true and this GPU runs no more of these blocks at the same time (kernel ", k.name,
           ")"));
 }
 
@@ -201,7 +201,7 @@ result<void> gpu_programs::copy(void* to, const void* from, std::uint64_t bytes,
   return cuda::done(::cuMemcpyAsync(pointer(to), pointer(from), bytes, stream_of(c)), request, "cuMemcpyAsync");
 }
 
-// A copy from memory that is not pinned may still be on its way to the GPU when the call returns.
+// When the call returns, a copy from memory that is not pinned may still be in progress.
 result<void> gpu_programs::put(std::byte* to, std::string_view what, std::string_view request, call& c) {
   TROUPE_TRY(copy(to, what.data(), what.size(), request, c));
   return cuda::done(::cuStreamSynchronize(stream_of(c)), "cuStreamSynchronize");

@@ -8,7 +8,7 @@
 
 namespace troupe::kernel {
 
-/// The programs of a worker on a GPU. What is asked of them is enqueued on the stream of its lane.
+/// The programs of a worker on a GPU. Work is enqueued on the stream of the request's lane.
 class gpu_programs : public program_store<gpu_image> {
  public:
   gpu_programs(const gpu_limits& limits, maker make) : program_store(std::move(make)), limits_(limits) {}
@@ -17,7 +17,7 @@ class gpu_programs : public program_store<gpu_image> {
   result<occupancy> occupancy_of(const program_root& root, const occupancy_question& q);
 
   static result<void> copy(void* to, const void* from, std::uint64_t bytes, std::string_view request, call& c);
-  /// Puts what the worker knows into memory of a request, and waits: for a helper's thread.
+  /// Copies from the worker's memory to a request's memory, and waits: for helper threads.
   static result<void> put(std::byte* to, std::string_view what, std::string_view request, call& c);
 
  private:

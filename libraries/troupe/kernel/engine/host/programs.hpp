@@ -9,7 +9,7 @@
 
 namespace troupe::cuda_on_host {
 
-/// Found by program_store, which asks for the attributes of whatever kernels its images have.
+/// Found by program_store through argument-dependent lookup.
 kernel::attributes attributes_of(const loaded_kernel& k);
 
 }  // namespace troupe::cuda_on_host
@@ -22,7 +22,7 @@ struct host_image : cuda_on_host::loaded_image {
   bool flush_to_zero;
 };
 
-/// The programs of a worker of the host engine, which runs them on its threads.
+/// The programs of a worker of the host engine, which runs kernels on its threads.
 class host_programs : public program_store<host_image> {
  public:
   using program_store::program_store;
@@ -34,7 +34,7 @@ class host_programs : public program_store<host_image> {
     std::memcpy(to, from, bytes);
     return {};
   }
-  /// Puts what the worker knows into memory of a request.
+  /// Copies from the worker's memory to a request's memory.
   static result<void> put(std::byte* to, std::string_view what, std::string_view request, call& c) {
     return copy(to, what.data(), what.size(), request, c);
   }

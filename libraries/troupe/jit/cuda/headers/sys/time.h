@@ -10,7 +10,7 @@ struct timeval {
 struct timezone {
   int tz_minuteswest, tz_dsttime;
 };
-extern "C++" {  // whatever stands around the #include
+extern "C++" {  // the #include may be inside extern "C"
 
 TROUPE_HOST_FUNCTION(int, gettimeofday, timeval*, void*)
 

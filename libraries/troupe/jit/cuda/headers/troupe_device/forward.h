@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// move, forward, swap and their like.
+// move, forward, swap and related functions.
 #pragma once
 #include "type_relations.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only a host has, by its name: including it is no fault, and who uses it is told why it does not compile.
+// Names that only a host has. Including them is allowed; using one fails to compile, with an explanation.
 #pragma once
 #include "../stddef.h"
 
@@ -13,7 +13,7 @@ inline constexpr bool never = false;
 }  // namespace troupe_device
 
 #define TROUPE_IS_THE_HOSTS(name) \
-  "std::" #name " is for the host; leave what uses it out of the source, or between #ifndef __CUDACC_RTC__ and #endif"
+  "std::" #name " is host-only; leave code that uses it out of the source, or between #ifndef __CUDACC_RTC__ and #endif"
 #define TROUPE_HOST_CLASS(name)                                             \
   template <class... T>                                                     \
   class name {                                                              \
@@ -88,29 +88,29 @@ using ostringstream = basic_ostringstream<char>;
 
 namespace troupe_device {
 
-// std::cout and its like, as numbers: NVRTC would put objects into each program.
+// std::cout and the other streams are enumerators, because NVRTC would put objects into each program.
 enum stream { cin, cout, cerr, clog };
 template <class T>
 stream operator<<(stream s, const T&) {
-  static_assert(never<T>, "streams are for the host; a kernel has printf");
+  static_assert(never<T>, "streams are host-only; a kernel has printf");
   return s;
 }
 template <class T>
 stream operator>>(stream s, const T&) {
-  static_assert(never<T>, "streams are for the host");
+  static_assert(never<T>, "streams are host-only");
   return s;
 }
-// A class that is no template: its constructor is one.
-struct of_the_host {
+// A class that is not a template: its constructor is a template instead.
+struct host_only_class {
   template <class... T>
-  of_the_host(const T&...) {
-    static_assert(never<T...>, "threads, locks and random devices are for the host");
+  host_only_class(const T&...) {
+    static_assert(never<T...>, "threads, locks and random devices are host-only");
   }
 };
-// The compiler itself refuses to throw.
-struct error_of_the_host {
+// For exceptions, which the compiler itself refuses to throw.
+struct host_only_error {
   template <class... T>
-  error_of_the_host(const T&...) {}
+  host_only_error(const T&...) {}
   const char* what() const noexcept { return ""; }
 };
 
@@ -122,13 +122,13 @@ using ::troupe_device::cerr;
 using ::troupe_device::cin;
 using ::troupe_device::clog;
 using ::troupe_device::cout;
-enum format_of_the_host { fixed, scientific, boolalpha, hex, dec, left, right, endl, flush };
+enum host_only_format { fixed, scientific, boolalpha, hex, dec, left, right, endl, flush };
 constexpr int setw(int n) { return n; }
 constexpr int setprecision(int n) { return n; }
 constexpr char setfill(char c) { return c; }
 
-struct exception : ::troupe_device::error_of_the_host {
-  using error_of_the_host::error_of_the_host;
+struct exception : ::troupe_device::host_only_error {
+  using host_only_error::host_only_error;
 };
 struct runtime_error : exception {
   using exception::exception;
@@ -145,23 +145,23 @@ struct out_of_range : exception {
 struct bad_alloc : exception {
   using exception::exception;
 };
-struct thread : ::troupe_device::of_the_host {
-  using of_the_host::of_the_host;
+struct thread : ::troupe_device::host_only_class {
+  using host_only_class::host_only_class;
 };
-struct mutex : ::troupe_device::of_the_host {
-  using of_the_host::of_the_host;
+struct mutex : ::troupe_device::host_only_class {
+  using host_only_class::host_only_class;
 };
-struct recursive_mutex : ::troupe_device::of_the_host {
-  using of_the_host::of_the_host;
+struct recursive_mutex : ::troupe_device::host_only_class {
+  using host_only_class::host_only_class;
 };
-struct shared_mutex : ::troupe_device::of_the_host {
-  using of_the_host::of_the_host;
+struct shared_mutex : ::troupe_device::host_only_class {
+  using host_only_class::host_only_class;
 };
-struct condition_variable : ::troupe_device::of_the_host {
-  using of_the_host::of_the_host;
+struct condition_variable : ::troupe_device::host_only_class {
+  using host_only_class::host_only_class;
 };
-struct random_device : ::troupe_device::of_the_host {
-  using of_the_host::of_the_host;
+struct random_device : ::troupe_device::host_only_class {
+  using host_only_class::host_only_class;
 };
 TROUPE_HOST_CLASS(lock_guard)
 TROUPE_HOST_CLASS(unique_lock)
@@ -190,7 +190,7 @@ TROUPE_HOST_NAME(duration_cast)
 struct system_clock {
   template <class T = void>
   static int now() {
-    static_assert(::troupe_device::never<T>, "std::chrono is for the host; a kernel has clock64()");
+    static_assert(::troupe_device::never<T>, "std::chrono is host-only; a kernel has clock64()");
     return 0;
   }
 };

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a GPU cannot do, under its name, because functions for the host stand beside kernels: those are compiled as
-// well, and a kernel that comes to such a call ends as with a failed assertion, which says what was called and where.
+// Functions that a GPU lacks. They are declared because host functions stand beside kernels and are compiled too. If a
+// kernel calls one, it ends like a failed assertion that names the function and the place.
 #pragma once
 
-extern "C++" {  // whatever stands around the #include
+extern "C++" {  // the #include may be inside extern "C"
 namespace troupe_device {
 
 template <class = void>
@@ -18,7 +18,7 @@ template <class = void>
 }  // extern "C++"
 
 #define TROUPE_HOST_CALL const char *file = __builtin_FILE(), unsigned line = __builtin_LINE()
-// As templates they give way to functions that the source has by these names.
+// Templates, so that functions of the source with the same names take precedence.
 #define TROUPE_HOST_FUNCTION_0(type, name)                          \
   template <class Anything = void>                                  \
   type name(TROUPE_HOST_CALL) {                                     \

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What comes of calling something, and doing it: functions, objects with (), and members.
+// invoke and its result: for functions, function objects and members.
 #pragma once
 #include "forward.h"
 #include "type_relations.h"
@@ -20,7 +20,7 @@ inline constexpr bool is_wrapped = false;
 template <class T>
 inline constexpr bool is_wrapped<std::reference_wrapper<T>> = true;
 
-// The object whose member is asked for: given itself, wrapped, or pointed to.
+// Returns the object whose member is accessed: passed directly, in a reference_wrapper, or by a pointer.
 template <class Class, class Object>
 constexpr decltype(auto) object_of(Object&& o) {
   if constexpr (std::is_base_of_v<Class, std::decay_t<Object>>)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Iterators: their traits, moving along them, those that run backwards, and begin and end of what has elements.
+// Iterators: traits, movement, reverse iterators, and begin and end of ranges.
 #pragma once
 #include "../initializer_list"
 #include "forward.h"

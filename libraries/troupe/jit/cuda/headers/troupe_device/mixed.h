@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions of <math.h> for numbers of other types than theirs, as C++ has them: whole numbers count as double. NVRTC
-// has float and double alone. As templates they give way to functions that the source has by these names.
+// The overloads of <math.h> that C++ has for other types: integers count as double. NVRTC has only float and double.
+// Templates, so that functions of the source with the same names take precedence.
 #pragma once
 
-extern "C++" {  // whatever stands around the #include
+extern "C++" {  // the #include may be inside extern "C"
 
 namespace troupe_device {
 
-enum { no_number, whole, single, real };  // what a type is
+enum { no_number, whole, single, real };  // classifies a type
 constexpr int kind_of(const volatile void*) { return no_number; }
 constexpr int kind_of(bool*) { return whole; }
 constexpr int kind_of(char*) { return whole; }
@@ -42,7 +42,7 @@ template <class T, class Result = double>
 using for_number = typename only_if<kind<T>() != no_number, Result>::type;
 template <class A, class B, class Result = double>
 using for_numbers = typename only_if<kind<A>() != no_number && kind<B>() != no_number, Result>::type;
-// Not for two of the same type, unless they are whole.
+// Not for two arguments of the same type, unless they are integers.
 template <class A, class B, class Result = double>
 using for_mixed = typename only_if<kind<A>() != kind<B>() || kind<A>() == whole, for_numbers<A, B, Result>>::type;
 template <class A, class B, class C>
@@ -142,7 +142,7 @@ constexpr ::troupe_device::for_mixed_three<A, B, C> fma(A a, B b, C c) {
   return fma(static_cast<double>(a), static_cast<double>(b), static_cast<double>(c));
 }
 
-// NVRTC's are of two numbers of the same type, or signed and unsigned of the same size.
+// NVRTC has these for two numbers of the same type, or of the same size and different signedness.
 #define TROUPE_FUNCTION(small, large)                             \
   template <class Anything = void>                                \
   constexpr large min(small a, large b) {                         \

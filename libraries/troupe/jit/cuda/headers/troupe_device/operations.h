@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// <functional>: operators as objects, and hash.
+// <functional>: function objects for operators, and hash.
 #pragma once
 #include "type_relations.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What <=> returns, from C++20 on.
+// The types that <=> returns, from C++20 on.
 #pragma once
 #include "type_relations.h"
 
@@ -102,7 +102,7 @@ struct ordering_of<3> {
 
 template <class A, class B>
 concept has_order = requires(const A& a, const B& b) { a <=> b; };
-// By <=>, or by < where that is all there is.
+// Compares by <=>, or by < if there is no <=>.
 template <class A, class B>
 constexpr auto order(const A& a, const B& b) {
   if constexpr (has_order<A, B>)

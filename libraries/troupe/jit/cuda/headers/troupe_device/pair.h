@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// pair, sequences of integers, and how structured bindings see such types.
+// pair, integer sequences, and the protocol for structured bindings.
 #pragma once
 #include "forward.h"
 #include "ordering.h"
@@ -20,7 +20,7 @@ using index_sequence = integer_sequence<size_t, I...>;
 
 namespace troupe_device {
 
-// Halves, so that long sequences are not deep.
+// Halves the sequence, so that long sequences need no deep recursion.
 template <class T, class Left, class Right>
 struct joined;
 template <class T, T... L, T... R>
@@ -49,7 +49,7 @@ using make_index_sequence = make_integer_sequence<size_t, N>;
 template <class... T>
 using index_sequence_for = make_index_sequence<sizeof...(T)>;
 
-// Declared as libcu++ declares them, which may be included as well.
+// Declared exactly as in libcu++, which may be included too.
 template <class... T>
 struct tuple_size;
 template <size_t I, class... T>

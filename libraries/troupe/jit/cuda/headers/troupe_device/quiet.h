@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The headers of CUDA define macros of the C library for themselves, without asking whether there are any. The values
-// are the same, the spellings are not, and that is no news for a user of either.
+// CUDA's headers redefine macros of the C library without checking whether they are defined. The values are equal, only
+// the spellings differ, so the warning is of no use.
 #pragma once
 #pragma nv_diag_suppress 47

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// <type_traits>: types made of others.
+// <type_traits>: type transformations.
 #pragma once
 #include "../stddef.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// <type_traits>: what a type is.
+// <type_traits>: type categories and properties.
 #pragma once
 #include "type_changes.h"
 
@@ -114,7 +114,7 @@ TROUPE_TRAIT(has_unique_object_representations, __has_unique_object_representati
 
 namespace troupe_device {
 
-// The whole number of that size, signed and not.
+// The integer type of that size, signed or unsigned.
 template <class T>
 struct sign_pair {
   using number = typename std::conditional_t<__is_enum(T), std::underlying_type<T>, std::type_identity<T>>::type;
@@ -131,7 +131,7 @@ struct sign_pair {
                                             std::conditional_t<is_any_of<number, long, unsigned long>, unsigned long,
                                                                unsigned long long>>>>;
 };
-// As const and volatile as From.
+// Copies the const and volatile qualifiers of From.
 template <class From, class To>
 using qualified_as =
     std::conditional_t<is_const<From>, std::conditional_t<is_volatile<From>, const volatile To, const To>,

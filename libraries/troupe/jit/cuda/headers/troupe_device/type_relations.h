@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// <type_traits>: what can be done with types, and what comes of it.
+// <type_traits>: relationships and supported operations of types.
 #pragma once
 #include "type_kinds.h"
 
@@ -119,7 +119,7 @@ struct common_of_all<std::void_t<std::common_type_t<A, B>>, A, B, More...>
 
 namespace std {
 
-// Unasked, for what has the strictest alignment of a GPU's loads.
+// The default is the strictest alignment of a GPU's loads.
 template <size_t Bytes, size_t Alignment = 16>
 struct aligned_storage {
   struct type {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// <algorithm>: what writes elements.
+// <algorithm>: functions that modify elements.
 #pragma once
-#include "algorithms_that_look.h"
+#include "algorithms_non_modifying.h"
 
 namespace std {
 

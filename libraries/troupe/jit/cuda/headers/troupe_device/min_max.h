@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// min, max and their like.
+// min, max and related functions.
 #pragma once
 #include "../initializer_list"
 #include "iterators.h"

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// <algorithm>: heaps and sorting, without memory of their own.
+// <algorithm>: heaps and sorting, in place.
 #pragma once
-#include "algorithms_that_change.h"
+#include "algorithms_modifying.h"
 
 namespace troupe_device {
 
@@ -54,7 +54,7 @@ constexpr void sort_heap(I first, I last, F less = {}) {
   for (; last - first > 1; --last) std::pop_heap(first, last, less);
 }
 
-// Few elements, as a thread has, are inserted one by one.
+// Insertion sort, for small ranges such as a thread has.
 template <class I, class F = less<>>
 constexpr void sort(I first, I last, F less = {}) {
   if (last - first <= 24) return ::troupe_device::insertion_sort(first, last, less);
@@ -75,7 +75,7 @@ template <class I, class F = less<>>
 constexpr void nth_element(I first, I nth, I last, F less = {}) {
   if (nth != last) std::partial_sort(first, next(nth), last, less);
 }
-// Halves are sorted, and merged by turning what lies between two places around.
+// Sorts both halves and merges them by rotation.
 template <class I, class F = less<>>
 constexpr void inplace_merge(I first, I middle, I last, F less = {}) {
   while (first != middle && middle != last) {

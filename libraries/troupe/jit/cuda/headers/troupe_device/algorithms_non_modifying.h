@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// <algorithm>: what leaves the elements as they are.
+// <algorithm>: functions that do not modify elements.
 #pragma once
 #include "iterators.h"
 #include "operations.h"
@@ -114,7 +114,7 @@ constexpr I search(I first, I last, J begin, J end, F same = {}) {
   }
 }
 
-// Of elements in order.
+// For sorted ranges.
 template <class I, class T, class F = less<>>
 constexpr I lower_bound(I first, I last, const T& value, F less = {}) {
   for (auto n = distance(first, last); n > 0;) {

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <troupe/cuda_on_host/translate/internal/functions.hpp>
+#include <troupe/cuda_on_host/translate/token.hpp>
+#include <unordered_set>
+
+namespace troupe::cuda_on_host {
+
+/// Finds what makes the meaning of a source's tokens uncertain, once its declarations are known: sets
+/// `takes_references`, `has_operators`, `brings_names` and `is_odd`. `hiding` are aliases that may be references,
+/// `namespaces` the user's own.
+void find_ambiguities(const token_list& source, const std::unordered_set<std::string_view>& hiding,
+                      const std::unordered_set<std::string_view>& namespaces, unit& u);
+
+}  // namespace troupe::cuda_on_host
