@@ -52,4 +52,7 @@ class extent {
 /// "No gap": the smallest leading dimension or stride the shape allows. Written where an `extent` may be left out.
 inline constexpr extent tight{INT64_MIN + 1};
 
+/// Returns the leading dimension, stride or increment to use: `given`, or `otherwise` if it was left `tight`.
+constexpr extent or_tight(extent given, extent otherwise) noexcept { return given == tight ? otherwise : given; }
+
 }  // namespace troupe
