@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cassert>
 #include <troupe/worker/schedule/hazards.hpp>
-#include <troupe/worker/schedule/interval_map.hpp>
+#include <troupe/worker/schedule/interval_list.hpp>
 #include <tuple>
 
 namespace troupe {
+
+class hazard_tracker::interval_map : public interval_list {};
 
 void failure_lookup::clear() noexcept {
   few_count_ = 0;
@@ -33,7 +35,7 @@ void failure_lookup::remove_duplicates() {
   spilled_.erase(std::unique(spilled_.begin(), spilled_.end()), spilled_.end());
 }
 
-hazard_tracker::hazard_tracker() : map_(std::make_unique<hazards::interval_map>()) {}
+hazard_tracker::hazard_tracker() : map_(std::make_unique<interval_map>()) {}
 hazard_tracker::~hazard_tracker() = default;
 
 void hazard_tracker::collect(std::span<const memory_access> accesses, lane_progress completed, std::uint64_t seen,
@@ -46,17 +48,17 @@ void hazard_tracker::collect(std::span<const memory_access> accesses, lane_progr
   for (const memory_access& a : accesses) {
     if (a.begin >= a.end) continue;
     const auto operand = static_cast<std::size_t>(&a - accesses.data());
-    for (const hazards::interval* i = map_->first_after(a.begin, operand); i->begin < a.end; i = i->next) {
-      const bool writer_open = hazards::is_open(i->writer, completed);
+    for (const interval* i = map_->first_after(a.begin, operand); i->begin < a.end; i = i->next) {
+      const bool writer_open = is_open(i->writer, completed);
       if (a.mode != access_mode::read && i->readers != 0) {  // the readers have waited for the writer
         i->for_each_reader([&](position p) {
           if (p.sequence > completed[p.lane]) waits.add(p);
         });
       } else if (writer_open) {
-        waits.add(hazards::unpack(i->writer));
+        waits.add(unpack(i->writer));
       }
       if (a.mode == access_mode::write) continue;
-      if (writer_open) failures.add(hazards::unpack(i->writer));
+      if (writer_open) failures.add(unpack(i->writer));
       if (i->poison > known && (first == 0 || i->poison < first)) first = i->poison;
     }
   }
@@ -98,18 +100,18 @@ void hazard_tracker::note_waited(position at, const wait_list& waits) noexcept {
 
 void hazard_tracker::commit(std::span<const memory_access> accesses, position at) {
   assert(at.lane < max_lanes && at.sequence != 0);
-  const hazards::packed_position self = hazards::pack(at);
+  const packed_position self = pack(at);
   for (const memory_access& a : accesses) {
     if (a.begin >= a.end) continue;
     const auto operand = static_cast<std::size_t>(&a - accesses.data());
     if (a.mode != access_mode::read) {
-      hazards::interval* i = map_->replace(a.begin, a.end, operand);
+      interval* i = map_->replace(a.begin, a.end, operand);
       i->writer = self;
       i->poison = 0;
       i->readers = 0;
       continue;
     }
-    hazards::interval* i = map_->first_after(a.begin, operand);
+    interval* i = map_->first_after(a.begin, operand);
     for (std::uint64_t done = a.begin; done < a.end; done = i->end, i = i->next) {
       const std::uint64_t gap_end = std::min(i->begin, a.end);
       i = gap_end > done ? map_->insert_before(i, done, gap_end, operand) : map_->clip(i, a.begin, a.end);
@@ -122,10 +124,10 @@ void hazard_tracker::commit(std::span<const memory_access> accesses, position at
 
 void hazard_tracker::poison(std::span<const memory_access> written, position by, std::uint64_t number) {
   assert(number != 0);
-  const hazards::packed_position writer = hazards::pack(by);
+  const packed_position writer = pack(by);
   for (const memory_access& a : written) {
     if (a.mode == access_mode::read || a.begin >= a.end) continue;
-    for (hazards::interval* i = map_->first_after(a.begin, 0); i->begin < a.end; i = i->next) {
+    for (interval* i = map_->first_after(a.begin, 0); i->begin < a.end; i = i->next) {
       if (i->writer != writer) continue;
       i = map_->clip(i, a.begin, a.end);
       i->poison = number;

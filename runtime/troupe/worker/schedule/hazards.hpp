@@ -14,10 +14,6 @@
 
 namespace troupe {
 
-namespace hazards {
-class interval_map;
-}  // namespace hazards
-
 /// Where an operation runs: it is the `sequence`-th of its lane, counted from 1.
 struct position {
   std::uint32_t lane = 0;
@@ -142,8 +138,9 @@ class hazard_tracker {
     std::array<std::uint64_t, max_lanes> reached{};  ///< for each other lane, the sequence waited for
     std::uint64_t changed = 0;  ///< `reached` holds for operations of this lane from this sequence on
   };
+  class interval_map;
 
-  std::unique_ptr<hazards::interval_map> map_;
+  std::unique_ptr<interval_map> map_;
   std::array<lane_clock, max_lanes> clocks_{};
   std::uint64_t forgotten_ = 0;
 };

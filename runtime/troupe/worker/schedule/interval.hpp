@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Included by hazards.cpp alone. The unnamed namespace lets the compiler inline functions that are called once, on
+// which the speed of each request depends.
 #pragma once
 
 #include <array>
@@ -7,16 +10,17 @@
 #include <cstdint>
 #include <troupe/worker/schedule/hazards.hpp>
 
-namespace troupe::hazards {
+namespace troupe {
+namespace {
 
 /// A position in one word; 0: none.
 using packed_position = std::uint64_t;
 static_assert(max_lanes == 16);
 
-inline packed_position pack(position p) noexcept { return p.sequence << 4 | p.lane; }
-inline position unpack(packed_position p) noexcept { return {static_cast<std::uint32_t>(p & 15), p >> 4}; }
+packed_position pack(position p) noexcept { return p.sequence << 4 | p.lane; }
+position unpack(packed_position p) noexcept { return {static_cast<std::uint32_t>(p & 15), p >> 4}; }
 /// Returns true if the operation there is not complete.
-inline bool is_open(packed_position p, lane_progress completed) noexcept { return p >> 4 > completed[p & 15]; }
+bool is_open(packed_position p, lane_progress completed) noexcept { return p >> 4 > completed[p & 15]; }
 
 class chunk;
 
@@ -58,4 +62,5 @@ struct alignas(64) interval {
   }
 };
 
-}  // namespace troupe::hazards
+}  // namespace
+}  // namespace troupe

@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Included by hazards.cpp alone. The unnamed namespace lets the compiler inline functions that are called once, on
+// which the speed of each request depends.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +12,11 @@
 #include <troupe/worker/schedule/interval.hpp>
 #include <vector>
 
-namespace troupe::hazards {
+namespace troupe {
+namespace {
 
 /// Returns how many of the sorted keys are <= x. Has no branches, which would be mispredicted.
-inline std::size_t count_up_to(const std::uint64_t* keys, std::size_t n, std::uint64_t x) noexcept {
+std::size_t count_up_to(const std::uint64_t* keys, std::size_t n, std::uint64_t x) noexcept {
   const std::uint64_t* base = keys;
   while (n > 1) {
     const std::size_t half = n / 2;
@@ -149,4 +153,5 @@ class interval_index {
   std::vector<std::unique_ptr<chunk>> chunks_;
 };
 
-}  // namespace troupe::hazards
+}  // namespace
+}  // namespace troupe

@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Included by hazards.cpp alone. The unnamed namespace lets the compiler inline functions that are called once, on
+// which the speed of each request depends.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +14,16 @@
 #include <utility>
 #include <vector>
 
-namespace troupe::hazards {
+namespace troupe {
+namespace {
 
 /// Disjoint intervals in order: a linked list, an index into it, and two caches in front of the index, because most
 /// requests use the same few buffers again, or the neighbours of those used last. Intervals never move and their memory
 /// is reused for intervals only. So a cached pointer may be outdated but never invalid, and it suffices to check
 /// whether its interval contains the address.
-class interval_map {
+class interval_list {
  public:
-  interval_map() {
+  interval_list() {
     end_.previous = end_.next = &end_;
     last_.fill(&end_);
   }
@@ -176,4 +180,5 @@ class interval_map {
   std::size_t rested_ = 0;       ///< calls since the last sweep
 };
 
-}  // namespace troupe::hazards
+}  // namespace
+}  // namespace troupe
