@@ -9,8 +9,8 @@
 #include <troupe/request/extent.hpp>
 #include <troupe/request/operand.hpp>
 #include <troupe/request/operand_uses.hpp>
-#include <troupe/request/refusal.hpp>
 #include <troupe/request/request.hpp>
+#include <troupe/request/request_refusal.hpp>
 #include <troupe/request/scalar.hpp>
 #include <utility>
 
@@ -148,7 +148,7 @@ class checker {
   void renew(const void* field, const memory_range& range);
   void refuse_overlaps();
 
-  refusal refusal_;
+  request_refusal refusal_;
   const memory_owner* owner_;
   std::uint64_t generation_;
   operand_uses uses_;

@@ -12,10 +12,10 @@ namespace troupe {
 
 /// Why the check of a request refuses it, as an error that names the request and the field. The first refusal wins;
 /// later ones are ignored.
-class refusal {
+class request_refusal {
  public:
   using field_name_fn = std::string (*)(const void* request, const void* field);
-  refusal(const void* request, std::string_view name, field_name_fn field_name) noexcept
+  request_refusal(const void* request, std::string_view name, field_name_fn field_name) noexcept
       : request_(request), name_(name), field_name_(field_name) {}
 
   explicit operator bool() const noexcept { return why_.has_value(); }
